@@ -21,7 +21,7 @@ palette = frame.palette()
 st.title("What does privacy cost a covariance matrix?")
 st.markdown(
     f"{term('differential-privacy', '**Differential privacy**')} limits what anyone can learn about your row. "
-    f"Drag {term('epsilon')}: 2,000 simulated people, 20 measurements each."
+    f"Drag {term('epsilon')}."
 )
 
 # The demonstration keeps its own data and method; only epsilon is the study's.
@@ -61,19 +61,19 @@ with show.problems():
             "Error of the release",
             percent(wrong),
             border=True,
-            help="Relative Frobenius error against the sample. 100 % is as bad as answering zero.",
+            help="Relative Frobenius error against the sample; 100 % is as bad as zero.",
         )
         with st.container(border=True):
             st.markdown(f"**Attacker's best chance: {show.chance(rel.attacker_success)}**")
             show.attacker_meter(rel.attacker_success, palette)
             st.caption(
-                f"Best possible guess whether a given person's row is in the data, for an "
-                f"{term('attacker', 'attacker')} who knows everybody else's."
+                f"Best guess whether one person's row is in the data, by an {term('attacker', 'attacker')} who "
+                "knows all others."
             )
     show.colour_note("covariance", beyond(rel.matrix, limit, "released"))
     show.tag(
         "Simulated",
-        f"Gaussian mechanism, (epsilon, {powers(study.delta)})-DP; the noise draw stays the same while epsilon moves.",
+        f"2,000 people, 20 measurements each; Gaussian mechanism, (epsilon, {powers(study.delta)})-DP, one noise draw.",
     )
 
 doors.doors()

@@ -23,8 +23,8 @@ palette = frame.palette()
 show_attacker = sidebar.draw(study)
 st.title("Estimate")
 st.caption(
-    f"The error of one {term('release')} of a {term('covariance')} or {term('precision')}, where it comes from, and "
-    f"what an {term('attacker', 'attacker')} learns."
+    f"One {term('release')} of a {term('covariance')} or {term('precision')}: its error, and what an "
+    f"{term('attacker', 'attacker')} learns."
 )
 
 if study.source_key() == CSV:
@@ -53,7 +53,7 @@ with show.problems():
         percent(wrong),
         border=True,
         height="stretch",
-        help="Relative: 100 % is as bad as the zero matrix.",
+        help="100 % is as bad as the zero matrix.",
     )
     cards.metric(
         f"Spectral error to {against}",
@@ -68,23 +68,21 @@ with show.problems():
         plain(noise),
         border=True,
         height="stretch",
-        help="Standard deviation of the privacy noise on one off-diagonal entry, before repairs, in the "
-        "unit of the heatmaps.",
+        help="Privacy noise off the diagonal before repairs, in the heatmaps' unit.",
     )
     cards.metric(
         "Rows clipped",
         show.percent(share_clipped(data.with_row_bound(rel.row_bound))),
         border=True,
         height="stretch",
-        help="Share of rows longer than R. They are shortened, which biases the matrix.",
+        help="Longer than R, so shortened, which biases the matrix.",
     )
     cards.metric(
         "Attacker's best chance",
         show.chance(rel.attacker_success),
         border=True,
         height="stretch",
-        help="Best possible guess whether a given person's row is in the data, from the exact trade-off "
-        "curve of what was measured. A coin toss has 50 %.",
+        help="Best guess whether one person's row is in the data, by the exact trade-off curve.",
     )
 
     if rel.target != "precision":
@@ -92,8 +90,7 @@ with show.problems():
         st.caption(f"For comparison, Frobenius errors: {beat}.")
         if wrong > 1:
             st.warning(
-                f"This release is {show.WORSE}. Use more rows, fewer columns, a smaller row bound or a weaker "
-                "guarantee."
+                f"This release is {show.WORSE}. Use more rows, fewer columns, a smaller R or a weaker guarantee."
             )
 
     difference = released - reference
@@ -137,16 +134,16 @@ with show.problems():
         else:
             with show.problems():
                 show.picture(
-                    waterfall_figure(waterfall(rel, data), palette, reference=f"the {against}'s Frobenius norm"),
+                    waterfall_figure(waterfall(rel, data), palette, reference=f"the {against}'s norm"),
                     "waterfall",
                 )
     with right:
         st.header("What an attacker learns")
         show.attacker_meter(rel.attacker_success, palette)
         st.markdown(
-            "An attacker who knows the method and every other row guesses right "
-            f"**{show.chance(rel.attacker_success)}** of the time whether one given row is in the data; without a "
-            f"release, 50 %. {show.suspicion(rel)}"
+            "Knowing the method and every other row, an attacker is right "
+            f"**{show.chance(rel.attacker_success)}** of the time whether one row is in the data. "
+            f"{show.suspicion(rel)}"
         )
         if rel.notes:
             st.caption("\n\n".join(rel.notes))

@@ -17,7 +17,7 @@ for part, keeps in (("curves", form.KEEPS), ("which", which_epsilon.KEEPS), ("ma
 sidebar.draw(study, method=False)
 st.title(
     "Trade-offs",
-    help=f"How the error moves with the guarantee, and whether it beats a {term('zero-matrix', 'trivial answer')}.",
+    help=f"The error against the guarantee, and whether it beats a {term('zero-matrix', 'trivial answer')}.",
 )
 
 # A published figure or a saved study is a question of its own.

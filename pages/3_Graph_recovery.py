@@ -12,7 +12,7 @@ from privcov.estimators.base import METHODS
 study = frame.page("Graph recovery", keeps=(*board.KEEPS, *roc.KEEPS))
 st.title("Graph recovery")
 st.markdown(
-    f"Two variables are linked where the {term('precision')} is not zero. The penalty of the "
+    f"Variables are linked where the {term('precision')} is not zero. The penalty of the "
     f"{term('lambda', 'graphical lasso')} decides how many {term('edge', 'edges')} are drawn. **Move it, then the "
     "privacy slider.**"
 )

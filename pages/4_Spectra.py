@@ -17,8 +17,8 @@ palette = frame.palette()
 show_attacker = sidebar.draw(study)
 st.title("Spectra")
 st.caption(
-    f"What a release does to the {term('eigenvalue', 'eigenvalues')}. Inside the grey {term('noise-band')} a noisy "
-    "eigenvalue cannot be told from noise."
+    f"A release changes {term('eigenvalue', 'eigenvalues')}. Inside the grey {term('noise-band')} they cannot be "
+    "told from noise."
 )
 
 with show.problems():
@@ -34,7 +34,7 @@ with show.problems():
         name="axis",
         default="linear",
         key="spectra-axis",
-        help="asinh is linear within the noise band and logarithmic far from it, with both signs.",
+        help="asinh: linear within the noise band, logarithmic beyond.",
     )
     show.tag(data.provenance.capitalize(), f"{data.n:,} rows, {data.d} columns; {show.given(rel)}")
     unit = "in units of public half-ranges squared" if data.bounds is not None else "in squared units of the data"
@@ -55,21 +55,21 @@ with show.problems():
             f"± {plain(edge)}",
             border=True,
             height="stretch",
-            help="Where the eigenvalues of the noise alone end: 2 sqrt(d) times its deviation per entry.",
+            help="Where eigenvalues of noise alone end: 2 sqrt(d) times its deviation per entry.",
         )
         cards[1].metric(
             "Not separately recoverable",
             f"{inside} of {data.d}",
             border=True,
             height="stretch",
-            help="Eigenvalues of the noisy matrix inside the band.",
+            help="Noisy eigenvalues inside the band.",
         )
         cards[2].metric(
             "Negative before repair",
             f"{int((noisy_values < 0).sum())}",
             border=True,
             height="stretch",
-            help="A covariance has none; the repair removes them and never adds error.",
+            help="A covariance has none; removing them never adds error.",
         )
         final = dict(series)["Post-processed"]
         cards[3].metric(

@@ -21,7 +21,7 @@ ANY = "All"
 STANDINGS = {
     "proved": "sensitivity and noise proved here",
     "reference": "a trivial answer to beat",
-    "historical": "for comparison: its claim is false, or needs far less noise",
+    "historical": "for comparison: claim false, or noise wasted",
 }
 
 
@@ -79,7 +79,7 @@ def method(card: MethodCard, study: Study) -> None:
             "Open in Estimate",
             study_for(card, study),
             width="stretch",
-            help=f"{card.label}, with the rest of your study as it is",
+            help=f"{card.label}, with your study's other settings",
         )
     st.latex(card.formula)
     st.caption(f"{card.trust.capitalize()} model; target: {card.target}. **Reference.** {card.reference}")
@@ -117,7 +117,7 @@ def gallery(study: Study) -> None:
     legend = [f"{badge(name)} {words}." for name, words in STANDINGS.items() if any(c.standing == name for c in cards)]
     st.caption(f"{len(shown)} of {len(cards)} methods. " + " ".join(legend))
     if not shown:
-        st.info("No method of this family gives this guarantee. Choose another.")
+        st.info("No such method: choose another family or guarantee.")
     historical = [c for c in shown if c.standing == "historical"]
     for name in families:
         group = [c for c in shown if c.family == name and c.standing != "historical"]
@@ -158,8 +158,8 @@ if frame.own("word"):  # the glossary was a tab of this page
     frame.move("word", "Words")
 st.title("Methods")
 st.markdown(
-    f"Rows are read through a noisy {glossary.term('measurement')}; everything after it is free "
-    f"{glossary.term('post-processing')}. Each card says when not to use the method."
+    f"Rows are read through a noisy {glossary.term('measurement')}; the rest is free "
+    f"{glossary.term('post-processing')}."
 )
 if st.session_state.get("methods.tab") != opened():
     st.session_state["methods.tab"] = opened()

@@ -27,10 +27,7 @@ def part_changed() -> None:
 
 frame.page("Published results", keeps=("part", *summary.KEEPS))
 st.title("Published results")
-st.markdown(
-    "What the papers print, beside the same computed again **as published** and with a "
-    f"**{term('sound', 'sound')}** calibration."
-)
+st.markdown(f"Printed results, computed again **as published** and with a **{term('sound', 'sound')}** calibration.")
 if st.session_state.get("published.part") != opened():
     st.session_state["published.part"] = opened()
 every, one, drawn = st.tabs([ALL, ONE, FIGURES], key="published.part", on_change=part_changed)

@@ -41,7 +41,7 @@ def _table(epsilon: float, delta: float, n: int, d: int) -> pd.DataFrame:
 
 def section(study: Study) -> None:
     """Show the tab."""
-    st.markdown("Each line runs a printed calibration and computes its exact privacy curve at these parameters.")
+    st.markdown("Each line computes the exact privacy curve of a printed calibration.")
     with st.container(border=True):
         one, two, three, four = st.columns(4)
         epsilon = address.bound(
@@ -82,7 +82,7 @@ def section(study: Study) -> None:
         "Simulated", f"computed at epsilon = {epsilon:g}, delta = {powers(delta)}, n = {n:,}, d = {d}; no data are used"
     )
     if rows.empty:
-        st.info("No claim fits. Clear the search or choose more verdicts.")
+        st.info("No claim fits: clear the search or choose more verdicts.")
         return
     palette, text = frame.palette(), st.column_config.TextColumn
     colours = {v: palette.bad if c in ("red", "orange") else palette.good for v, c in _COLOURS.items()}
@@ -102,19 +102,15 @@ def section(study: Study) -> None:
             "Verdict": text(width=140),
             "Claim": text(
                 width=130,
-                help="As printed, at the parameters above. In Dong et al. 2022 rho is the largest that implies them.",
+                help="As printed. In Dong et al. 2022 rho is the largest that implies the parameters above.",
             ),
-            "True delta at epsilon": text(
-                help="The delta that the printed noise has at this epsilon. 0: too small to compute."
-            ),
+            "True delta at epsilon": text(help="Of the printed noise. 0: too small to compute."),
             "True epsilon at delta": text(help="Pure claims: at delta 0 where it exists."),
-            "Sensitivity used": text(help="In R squared; of one report in the local model."),
+            "Sensitivity used": text(help="In R squared; per report in the local model."),
             "True sensitivity": text(
-                help="Largest change when one row is replaced; experiments: of the two tables named in the reason.",
+                help="One row replaced; experiments: the two tables named in the reason.",
             ),
-            "Noise / needed": text(
-                help="Below 1 the claim is false, above it noise is wasted. Wishart: degrees of freedom."
-            ),
+            "Noise / needed": text(help="Below 1: false. Above: noise wasted. Wishart: degrees of freedom."),
         },
     )
     show.download("Table as CSV", lambda: rows.to_csv(index=False), "privacy-claims.csv", "claims-csv")

@@ -28,8 +28,8 @@ _LOW, _HIGH = 1e-5, 50.0
 _CHANCES = (0.5, 0.05, 0.001)
 _EXACT = {
     "pure": "Exact: every point is reached by some mechanism with this guarantee. Most reveal less.",
-    "approx": "Exact: every point is reached by some mechanism with this guarantee. With probability delta it may "
-    "print the row; Gaussian noise never does.",
+    "approx": "Exact: every point is reached by some mechanism with this guarantee. With probability delta it "
+    "may print the row; Gaussian noise never does.",
     "zcdp": "Upper bounds. For Gaussian noise alone, choose mu = sqrt(2 rho).",
     "gdp": "Exact: every point is reached by Gaussian noise of this mu, or by an answer computed from it.",
 }
@@ -37,7 +37,7 @@ _EXACT = {
 
 def section(study: Study) -> None:
     """Show the tab."""
-    st.markdown("The most that a release can tell somebody who knows **every row but yours** and the method.")
+    st.markdown("The most an attacker can learn who knows the method and **every row but yours**.")
     with st.container(border=True):
         first, second, third, fourth = st.columns([6, 2, 3, 3], vertical_alignment="bottom")
         kind = address.bound(

@@ -54,7 +54,7 @@ def section(study: Study) -> None:
         JOBS.start(asked, lambda _: live.run(asked), asked.steps, wait=_WAIT)
     if JOBS.find(asked) is not None:
         JOBS.watch(asked, lambda job: _paint(job, asked), every=0.7)
-    with st.expander("What such an audit can and cannot see"):
+    with st.expander("What an audit can and cannot see"):
         _explained(asked)
     with st.expander("The same in Python"):
         st.code(script(asked), language="python")
@@ -94,7 +94,7 @@ def _controls(key: str) -> Asked:
         default=usual(d, mechanism.hidden) if mechanism.exact else SEARCH,
         format_func=labels.get,
         key=f"audit-pair-{d}" + ("-hidden" if mechanism.hidden else "-exact" if mechanism.exact else ""),
-        help="All other rows are zeros, known to the attacker.",
+        help="All other rows are zero, and known.",
     )
     epsilon, rho, delta = 1.0, RHO, 1e-3
     if mechanism.kind == "zcdp":
@@ -121,7 +121,7 @@ def _controls(key: str) -> Asked:
     elif mechanism.kind == "pure":
         four.metric("Delta", "0", help="A pure claim.")
     else:
-        four.metric("Delta", "any", help="A zCDP claim says something at every delta.")
+        four.metric("Delta", "any", help="A zCDP claim holds at every delta.")
     more = st.expander("Advanced")
     five, six = more.columns([4, 2], vertical_alignment="bottom")
     draws = address.bound(
@@ -136,7 +136,7 @@ def _controls(key: str) -> Asked:
     ends("sooner done", "finds smaller faults", five)
     seed = address.bound(
         six.number_input, "Seed", 0, 10**6, name="live.seed", default=1, key="audit-seed",
-        help="Private releases draw noise without a seed: it only chooses the pairs of the search.",
+        help="Only for the search of private releases: their noise has no seed.",
     )  # fmt: skip
     bits = not mechanism.exact and address.bound(
         more.toggle,
@@ -144,7 +144,7 @@ def _controls(key: str) -> Asked:
         name="live.bits",
         default=False,
         key="audit-bits",
-        help="They tell what floating-point sums were made of, whatever the noise.",
+        help="They reveal floating-point sums, whatever the noise.",
     )
     asked = Asked(key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits), rho=float(rho))
     fields.attacker(asked.claim, "Attacker, if the claim holds")
@@ -170,7 +170,7 @@ def _about(mechanism: Mechanism) -> str:
         return f"A broken copy. {FAULTS[mechanism.broken].sentence} {text}" if mechanism.broken else text
     if mechanism.broken:
         fault = FAULTS[mechanism.broken].sentence
-        return f"Broken on purpose, and no method of this site. {fault} It claims what was asked."
+        return f"Broken on purpose; no method of this site. {fault}"
     text = card.calibrations[mechanism.calibration]
     seen = "the noisy matrix behind everything else" if mechanism.bulk else "the matrix that comes out"
     return f"{text[0].upper()}{text[1:]}. The attacker sees {seen}."
@@ -180,7 +180,7 @@ def _paint(job: Job, asked: Asked) -> None:
     """Show the progress of the audit, then its result."""
     status(job, WORDS)
     if job.progress.state == "stopped":
-        st.info("Stopped, so no bound: it holds for a number of draws fixed before.")
+        st.info("Stopped. A bound needs a number of draws fixed before.")
     elif job.progress.state == "finished":
         _show(job.progress.rows[-1]["audit"], asked)
 
@@ -194,7 +194,7 @@ def _show(audit: Audit, asked: Asked) -> None:
     show.verdict(audit.sentence, audit.caught, palette)
     one, two, three, four = st.columns(4)
     at = None if isinstance(audit.claim, ZCDP) else f"At delta = {powers(getattr(audit.claim, 'delta', 0.0))}."
-    apart = "Delta at epsilon 0: a lower bound, and what the claim permits."
+    apart = "Delta at epsilon 0: proved, and permitted."
     name = "rho" if isinstance(audit.claim, ZCDP) else "epsilon"
     one.metric(f"Measured: {name} at least", plain(audit.proved), border=True, help=at)
     two.metric(f"Claimed: {name}", plain(level(audit.claim)), border=True, help=at)
@@ -213,16 +213,16 @@ def _show(audit: Audit, asked: Asked) -> None:
         if proof:
             st.markdown(
                 show.as_text(
-                    f"Wishart noise has no negative eigenvalue. {most:,} of {audit.draws:,} answers "
-                    f"({show.percent(most / audit.draws)}) would need one with the other table: no finite epsilon "
-                    "permits that."
+                    f"{most:,} of {audit.draws:,} answers ({show.percent(most / audit.draws)}) are impossible "
+                    "with the other table, as Wishart noise has no negative eigenvalue: no finite epsilon permits "
+                    "that."
                 )
             )
         test = audit.for_level
         st.markdown(
             show.as_text(
-                f"Tested set: {test.words}, with {test.hits[0]:,} draws of the first and {test.hits[1]:,} of the "
-                f"second table: probability at least {test.p_low:.4g} with the "
+                f"Tested set: {test.words}. Draws in it: {test.hits[0]:,} of the first table, {test.hits[1]:,} of "
+                f"the second. Its probability is at least {test.p_low:.4g} with the "
                 f"{('first', 'second')[test.favoured]}, at most {test.q_high:.4g} with the other."
             )
         )
@@ -259,12 +259,11 @@ _ZCDP = """
 - **Rho from one set** is the largest Renyi divergence of "in the set", over its order. For Gaussian noise a set
   half way between the answers shows 2/pi = 64 % of a small rho: noise less than 1.25 times too small passes."""
 _EXACT = """
-- **Private releases:** it sees the whole numbers of the measurement, to the last bit. It does not see the ledger, the
-  fingerprint, error messages, the system's random numbers, several releases together, or a fault that needs many or
-  rare rows."""
+- **Private releases:** whole numbers, to the last bit. Not seen: the ledger, the fingerprint, error messages, the
+  system's random numbers, several releases together, or a fault that needs many or rare rows."""
 _BITS = """
-- **Rounding.** Answers are rounded to 2^-30, unless the last bits are looked at: they betray floating-point noise
-  (Mironov 2012), so private releases add whole numbers."""
+- **Rounding.** Answers are rounded to 2^-30 unless the last bits, which betray floating-point noise (Mironov 2012),
+  are looked at. Private releases add whole numbers."""
 
 
 def _explained(asked: Asked) -> None:
@@ -278,14 +277,14 @@ def _explained(asked: Asked) -> None:
     size = "10 rows, or 9 without the person" if asked.made.hidden else f"{asked.made.rows} row(s)"
     st.markdown(
         f"""
-- **How it works.** Half of the draws choose the set that separates the tables best; the other half count it. The
-  bounds are exact (Clopper and Pearson 1934): a true claim is refuted at most once in {1 / ERROR:,.0f} audits.{rho}
+- **How it works.** Half of the draws choose the set that separates the tables best; the other half count it. Exact
+  bounds (Clopper and Pearson 1934): a true claim is refuted at most once in {1 / ERROR:,.0f} audits.{rho}
 - **Not caught is not proved:** rare events, other tables, more columns and better statistics remain.
-- **Several steps.** One set shows at most a third of such a claim, so each step is also replayed on two neighbouring
-  tables with the same answers: it may cost what its event says.
+- **Several steps.** One set shows at most a third of such a claim, so each step is also replayed on both tables with
+  the same answers: it may cost what its event says.
 - **Not seen:** what is not in the matrix, such as a choice made on raw rows, time, errors{count}.
-- **Tables:** {size}, R = 1, answers about {what}. {scale}, so more rows change nothing. One pair has a row
-  {LONG:g} times too long, for clipping to hide.{_EXACT if exact else _BITS}
+- **Tables:** {size}, R = 1, answers about {what}. {scale}. One pair has a row {LONG:g} times too
+  long.{_EXACT if exact else _BITS}
 """
     )
 
@@ -297,10 +296,10 @@ def _reached(asked: Asked, draws: int) -> None:
     if math.isfinite(can.factor):
         st.markdown(
             show.as_text(
-                f"At best, noise {can.factor:.2f} times too small ({name} {can.level:.3g}) is caught nine times "
-                f"in ten. {draws:,} test draws show no {name} above {can.ceiling:.2f}."
+                f"Caught nine times in ten: noise {can.factor:.2f} times too small ({name} {can.level:.3g}) at "
+                f"best. Largest {name} that {draws:,} test draws can show: {can.ceiling:.2f}."
             )
         )
     else:
         more = ", or a larger delta" if isinstance(asked.claim, ApproxDP) else ""
-        st.markdown(f"No lack of noise would be seen at this claim: take more draws{more}.")
+        st.markdown(f"No lack of noise can be seen here: take more draws{more}.")

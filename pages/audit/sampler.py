@@ -26,8 +26,8 @@ def section(box) -> None:
     """Show the controls, which go into the box, and the result."""
     with box:
         st.caption(
-            "Broken, and no longer used: rounded floating-point noise lies on a lattice, and an answer's residue tells "
-            f"what it was added to. Second moment of {trials.COLUMNS} columns."
+            "No longer used: rounded floating-point noise lies on a lattice, so an answer's residue tells what "
+            f"it was added to. Second moment of {trials.COLUMNS} columns."
         )
         one, two, three = st.columns([2, 3, 5], vertical_alignment="bottom")
         epsilon = address.bound(
@@ -37,7 +37,7 @@ def section(box) -> None:
         people = address.bound(
             two.selectbox, "Rows per person, at most", [1, 10, 100, 1_000], name="live.people", default=1_000,
             key="sampler-people", format_func=lambda v: f"{v:,}",
-            help="The noise grows with them, and a coarse lattice with the noise.",
+            help="More rows, more noise, a coarser lattice.",
         )  # fmt: skip
         with three:
             fields.attacker(PureDP(float(epsilon)), "Attacker, if the claim holds")
@@ -46,15 +46,15 @@ def section(box) -> None:
     if st.button("Draw again", key="sampler-run"):
         counts[asked] = counts.get(asked, 0) + 1
     _show(_trial(*asked, counts.get(asked, 0)))
-    with st.expander("What this test can and cannot see"):
+    with st.expander("What an audit can and cannot see"):
         st.markdown(
             f"""
 - **Unevenness:** n times the squared mean of exp(2 pi i N / period), for the noise N modulo 2^k and scale / 2^j; 1 on
   average for even noise, which all looks together accuse less than once in 10^11 trials.
-- **Not seen:** other periods, a wrong scale, dependence. The proof of the exact sampler is in
+- **Not seen:** other periods, a wrong scale, dependence. The exact sampler's proof:
   `privcov/measurements/exact_wishart.py`.
 - **The attack** subtracts either table's exact diagonal and counts in how many ways floating point could have given
-  what is left: {trials.RELEASES} releases, each of one of two tables, chosen by a coin.
+  the rest, in {trials.RELEASES} releases of a table chosen by a coin.
 """
         )
     with st.expander("The same in Python"):

@@ -25,7 +25,7 @@ def button(
             {"title": title, "matrix": matrix.copy(), "columns": columns, "limit": limit, "cards": list(cards)},
         )
 
-    st.button("Pin this release", key="estimate-pin", on_click=pin, help="Keep it below while you change the settings.")
+    st.button("Pin this release", key="estimate-pin", on_click=pin, help="Keeps it below.")
 
 
 def section() -> None:
@@ -33,7 +33,7 @@ def section() -> None:
     if not PINS.all():
         return
     st.header("Pinned")
-    st.caption("As they were when pinned, each on its own scale; gone with this visit.")
+    st.caption("Each on its own scale; gone with this visit.")
     places = st.columns(_MOST)
     for place, (key, pin) in zip(places, list(PINS.all().items()), strict=False):
         with place, st.container(border=True):

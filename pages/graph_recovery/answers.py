@@ -35,21 +35,21 @@ def section(study: Study, rel: Release, columns: tuple[str, ...]) -> None:
     repaired = rel.parameters.get("repair", "none") != "none" and not published
     if diagnosis.below <= 0:
         st.markdown(
-            f"The noisy matrix is positive definite (smallest eigenvalue {plain(float(values[0]))}), so **every lambda "
-            "has exactly one solution**. With more noise it may not: press *No solution at small lambda* above."
+            f"The noisy matrix is positive definite (smallest eigenvalue {plain(float(values[0]))}), so **every "
+            "lambda has exactly one solution**. For one that is not, press *No solution at small lambda* above."
         )
         return
     endless = math.isinf(diagnosis.smallest)
     st.markdown(
-        f"The noise made the matrix indefinite: **{int((values < 0).sum())} of {len(values)} eigenvalues are "
-        f"negative**, the smallest {plain(float(values[0]))}. "
+        f"**{int((values < 0).sum())} of {len(values)} noisy eigenvalues are negative**, the smallest "
+        f"{plain(float(values[0]))}. "
         + (
-            "A diagonal entry is not positive, so without a repair **no lambda has a solution**."
+            "A diagonal entry is not positive: without a repair **no lambda has a solution**."
             if endless
-            else f"Without a repair the problem has no solution up to lambda = **{plain(diagnosis.below)}**, and one "
+            else f"Without a repair there is no solution up to lambda = **{plain(diagnosis.below)}**, and one "
             f"above **{plain(diagnosis.smallest)}**."
         )
-        + (" This release was repaired first, so its path has a solution everywhere." if repaired else "")
+        + (" This release was repaired, so it has a solution everywhere." if repaired else "")
     )
     palette = frame.palette()
     lambdas = [fit.lam for fit in path]
@@ -84,15 +84,14 @@ def _certificate(s: np.ndarray, diagnosis, published: bool, columns: tuple[str, 
         f"{'' if published else ' off the diagonal'} is {plain(size)}"
     )
     st.caption(
-        f"Check it by multiplication. D is positive semi-definite. {sign}; so up to lambda = "
-        f"{plain(-slope / size) if size else 'any value'} the objective falls without end along I + t D and has no "
-        "minimum."
+        f"D is positive semi-definite. {sign}: up to lambda = {plain(-slope / size) if size else 'any value'} the "
+        "objective falls without end along I + t D."
     )
 
 
 def _repairs(study: Study, rel: Release, s: np.ndarray, published: bool) -> None:
     """Show the repairs of the noisy matrix, with a button for each."""
-    st.markdown("**Repairs**, free because they read the noisy matrix only")
+    st.markdown("**Repairs**, free: they read the noisy matrix only")
     offered = any(spec.name == "repair" for spec in METHODS.get(rel.method).parameters) and not published
     for how, label in _HOW.items():
         try:
@@ -113,7 +112,7 @@ def _repairs(study: Study, rel: Release, s: np.ndarray, published: bool) -> None
         )
         right.caption(show.as_text(done.sentence) + (" **In use.**" if in_use else ""))
     if not offered:
-        st.caption("This method, or its published form, takes no repair: choose the sound calibration under Advanced.")
+        st.caption("This form takes no repair: choose the sound calibration under Advanced.")
 
 
 def _use(study: Study, how: str) -> None:

@@ -110,17 +110,17 @@ def _slider(study: Study, rel: Release) -> int:
         quiet=True,
         key=f"lambda-{hash((study, len(solved), chosen)) & 0xFFFFFFFF:x}",
         format_func=lambda i: plain(path[i].lam) + (f" ({word})" if i == chosen else ""),
-        help="Reads the path again: no new noise and no privacy cost.",
+        help="No new noise, no privacy cost.",
     )
     ends("fewer edges", "more edges")
     infeasible = sum(fit.status == "infeasible" for fit in path)
     lost = len(path) - len(solved) - infeasible
     if infeasible:
-        st.caption(f"{infeasible} of {len(path)} lambdas are left out: no solution there. See *{settings.ANSWERS}*.")
+        st.caption(f"{infeasible} of {len(path)} lambdas left out: no solution. See *{settings.ANSWERS}*.")
     if lost:
-        st.caption(f"{lost} of {len(path)} lambdas are left out: the solver did not converge.")
+        st.caption(f"{lost} of {len(path)} lambdas left out: the solver did not converge.")
     if path[at].status == "not converged":
-        st.caption(f"At this lambda the solver stopped at a gap of {path[at].gap:.1g} nats per variable.")
+        st.caption(f"The solver stopped at a gap of {path[at].gap:.1g} nats per variable.")
     return at
 
 
@@ -212,18 +212,14 @@ _KEPT = 60
 def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | None, str]:
     """Return (states or None, one sentence on how they were computed or why there are none)."""
     if isinstance(rel.guarantee, NoPrivacy) or rel.raw is None or not rel.raw.distribution.scale:
-        return None, "There is no noise here that could leave an edge undecided."
+        return None, "Without noise no edge is undecided."
     if rel.parameters["calibration"] != "sound":
-        return None, "Which edges are undecided is computed for the sound calibration only."
+        return None, "Undecided edges are computed for the sound calibration only."
     if len(rel.columns) > _MOST:
-        return None, (
-            f"With more than {_MOST} columns the share of redraws that link a pair is left out here, because it takes "
-            "many solves at each lambda."
-        )
+        return None, f"Undecided edges are not computed above {_MOST} columns: too many solves."
     text = (
-        f"The known noise is drawn {_COPIES} times more, added to the released matrix, and solved at the same lambda. "
-        "Pairs are marked by the share of these redraws that link them: at least 95 %, at most 5 %, or undecided. "
-        f"{LACKED} Privacy noise only, not the sampling of the rows. Free."
+        f"The known noise is added to the release {_COPIES} times more and solved at the same lambda; pairs are "
+        f"marked by the share of redraws that link them. {LACKED} Privacy noise only, not sampling. Free."
     )
     if cached.in_session(study, settings.SOURCE):  # what came from a file is not kept
         return decided_edges(rel, position, _COPIES), text
@@ -234,9 +230,7 @@ def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | Non
             kept.pop(next(iter(kept)))
     states = kept[study, position]
     if states.copies < _COPIES:
-        text += (
-            f" {_COPIES - states.copies} of the {_COPIES} draws had no answer at this lambda and count against both."
-        )
+        text += f" {_COPIES - states.copies} of {_COPIES} draws had no answer here and count against both."
     return states, text
 
 

@@ -36,7 +36,7 @@ def section(study: Study, data: Dataset, rel: Release, at: int) -> None:
         default=False,
         quiet=True,
         key="graph.partial",
-        help="-theta_ij / sqrt(theta_ii theta_jj): correlation of two columns given all others, without a unit.",
+        help="-theta_ij / sqrt(theta_ii theta_jj): correlation given all other columns, without a unit.",
     )
     shown = [(name, partial_correlations(m) if partial else m) for name, m in panels]
     limit = 1.0 if partial else colour_limit(shown[0][1])
@@ -53,9 +53,9 @@ def section(study: Study, data: Dataset, rel: Release, at: int) -> None:
     st.dataframe(_losses(private, quiet, truth), hide_index=True, width="stretch")
     with st.expander("How to read"):
         st.caption(
-            "Distances: norm of the difference over the norm of the reference, as in Tables 1 and 2 of Su et al. 2019. "
-            "Non-private: the same problem on the clipped rows without noise. The scale follows the links, because the "
-            "diagonal is often far larger."
+            "Distances: norm of the difference over that of the reference, as in Tables 1 and 2 of Su et al. "
+            "2019. Non-private: the clipped rows without noise. The scale follows the links; the diagonal is often "
+            "far larger."
         )
 
 

@@ -71,7 +71,7 @@ def form(study: Study, rel: Release) -> None:
         **_methods(study),
         format_func=lambda key: METHODS.get(key).label,
         placeholder="none",
-        help="On the same rows, with the calibration each of them has by default.",
+        help="On the same rows, with default calibrations.",
     )
     low, high = _RANGES[study.level_name]
     address.bound(
@@ -81,10 +81,10 @@ def form(study: Study, rel: Release) -> None:
         **_levels(study),
         format_func=lambda v: f"{v:g}",
         placeholder=f"{float(f'{own / 10:.3g}'):g}",
-        help="Left empty: a tenth of the study's own.",
+        help="Empty: a tenth of the study's own.",
     )
     address.bound(
-        right.number_input, "Replicates", 2, 500, **_REPLICATES, help="Fresh noise each, and fresh simulated rows."
+        right.number_input, "Replicates", 2, 500, **_REPLICATES, help="Fresh noise, and fresh simulated rows."
     )
     _attackers(study, rel)
     glossary.when_not(beside, "When not to use them")
@@ -172,12 +172,9 @@ def names(experiment: GraphStudy) -> list[str]:
 def current(study: Study, data: Dataset, reference: settings.Reference) -> tuple[GraphStudy | None, str]:
     """Return (the experiment, "") or (None, why there is none)."""
     if reference.graph is None:
-        return None, (
-            "A ROC curve needs a graph to compare with, and that of these data is not known. Choose a source with a "
-            "graph under Data set, for example the AR(2) graph."
-        )
+        return None, "A ROC curve needs a known graph: choose another data set, for example the AR(2) graph."
     if study.source_key(settings.SOURCE) == CSV:
-        return None, "A CSV brings no graph to compare with."
+        return None, "A CSV has no graph to compare with."
     try:
         check_reference(reference.graph)
         return graph_study(study, data, reference), ""
@@ -256,7 +253,7 @@ def _rules() -> bool:
         "Lambdas chosen by rules",
         **_RULES,
         quiet=True,
-        help="Marks where each automatic rule lands on each curve, on average.",
+        help="Where each automatic rule lands, on average.",
     )
 
 
@@ -325,13 +322,13 @@ def explain(curves: tuple[Curve, ...], data: Dataset) -> str:
     """Return how to read the curves, and what their bands are."""
     each = "fresh rows and fresh noise" if data.provenance == "simulated" else "fresh noise on the same rows"
     words = (
-        f"Lines: mean over {max(c.replicates for c in curves)} replicates ({each}) along a path of lambdas; bands: "
-        f"{glossary.term('replicate-range')}, 10 % to 90 % of them. A ring ends a curve beyond which no graph was "
-        "fitted. Target: the network above."
+        f"Lines: mean over {max(c.replicates for c in curves)} replicates ({each}); bands: "
+        f"{glossary.term('replicate-range')}, 10 % to 90 %. A ring: no graph was fitted beyond. Target: the network "
+        "above."
     )
     common = min(c.reach for c in curves)
     return words + (
-        f" Partial AUC: area up to a false positive rate of {plain(common)}, where the first curve ends; guessing has "
+        f" Partial AUC: up to a false positive rate of {plain(common)}, where the first curve ends; guessing has "
         f"{plain(common**2 / 2)}."
         if common > 0
         else ""

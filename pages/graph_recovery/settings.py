@@ -104,7 +104,7 @@ def choose_reference(data: Dataset) -> None:
         default=names[0],
         key="graph.reference",
         format_func=lambda name: name if str(edges[name]) in name else f"{name} ({edges[name]} edges)",
-        help="Published for these variables. It is not the truth about these rows: an edge called false may be real.",
+        help="Published, not the truth about these rows: an edge called false may be real.",
     )
 
 
@@ -126,9 +126,9 @@ class Preset:
 _PAPER: dict[str, Any] = {"method": "glasso-gaussian", "kind": "approx", "epsilon": 2.0, "delta": 1e-3}
 _PRINT = (("accuracy", "print"),)
 _DIFFERS = (
-    "Su et al. 2019, Figure 1: 20 variables, 2,000 rows, delta .001, epsilon 1 and 2, 50 replicates. Unlike the paper: "
-    "calibrated exactly, the spectrum repaired, the diagonal not penalised, and rows shortened to a public length "
-    "instead of divided by the longest one. The published form is under Advanced, as Noise calibration."
+    "Su et al. 2019, Figure 1: 20 variables, 2,000 rows, delta .001, epsilon 1 and 2, 50 replicates. Unlike the "
+    "paper: exact calibration, repaired spectrum, no penalty on the diagonal, rows shortened to a public length. "
+    "The published form: Advanced, Noise calibration."
 )
 PRESETS = (
     Preset(
@@ -150,8 +150,8 @@ PRESETS = (
     Preset(
         "Paper 2, figure 3: Sachs",
         "Su et al. 2019, Figure 3: Sachs",
-        "Eleven proteins in 7,466 cells, compared with a published network; 50 noise draws on the same rows. The paper "
-        "says neither which version of the network nor which scale of the data.",
+        "Eleven proteins in 7,466 cells against a published network; 50 noise draws on the same rows. The paper "
+        "names neither the network's version nor the data's scale.",
         Study(source="sachs", options=_PRINT, **_PAPER),
         (1.0,),
         50,
@@ -159,8 +159,8 @@ PRESETS = (
     Preset(
         "No answer at small lambda",
         "No solution at small lambda",
-        "The noisy matrix is not repaired and is indefinite: below some lambda the problem has no solution. The tab "
-        "Solvable penalties has the proof and the repairs.",
+        "Indefinite and not repaired: below some lambda there is no solution. The tab Solvable penalties has "
+        "proof and repairs.",
         Study(
             source="precision-ar2",
             data=(("n", 300),),
@@ -204,8 +204,8 @@ def ask_first(study: Study, data: Dataset) -> None:
     # 200 columns took 0.2 s and 784 took 25 s, on one thread.
     takes = in_words(0.2 * (data.d / 200) ** 3.5)
     st.info(
-        f"A path of twenty lambdas with {data.d:,} columns takes {takes}, roughly, and the page waits for it. Fewer "
-        "columns take far less: the time grows faster than their cube."
+        f"Twenty lambdas with {data.d:,} columns take {takes}, roughly, and the page waits. Time grows faster "
+        "than the cube of the columns."
     )
     if not st.button("Solve it", type="primary"):
         st.stop()

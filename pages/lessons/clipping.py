@@ -92,23 +92,19 @@ def draw(multiple: float, screen: Screen) -> str:
     screen.put(picture, "large-clipping")
     # The effect of ten times the rows is the question: it is shown after the answer only.
     return (
-        f"At R = {plain(here.row_bound)}, {show.percent(here.share)} of the rows are shortened: bias "
+        f"R = {plain(here.row_bound)} shortens {show.percent(here.share)} of the rows: bias "
         f"{show.percent(here.bias)}, noise {show.percent(here.noise)}, **error {show.percent(here.total)}**"
-        + (
-            " (less than the noise: removing negative eigenvalues takes some of it away)"
-            if here.total < here.noise
-            else ""
-        )
-        + f". The best R here is {plain(best.row_bound)}"
-        + (f"; with ten times the rows it is {plain(later.row_bound)}." if screen.answered else ".")
+        + (" (removing negative eigenvalues takes some noise away)" if here.total < here.noise else "")
+        + f". Best R: {plain(best.row_bound)}"
+        + (f"; with ten times the rows {plain(later.row_bound)}." if screen.answered else ".")
     )
 
 
 LESSON = Lesson(
     title="Clipping: bias against noise",
     aim=(
-        "A row longer than R is shortened to R. A small R means little noise and much bias. These rows are "
-        "simulated, so the errors may be looked at."
+        "Rows longer than R are shortened to R: a small R has little noise and much bias. These rows are "
+        "simulated, so their errors may be looked at."
     ),
     control=Control(
         "Row bound R",
@@ -117,26 +113,26 @@ LESSON = Lesson(
         "less noise, more bias",
         "less bias, more noise",
         lambda v: plain(v * public_bound()),
-        "It begins at the source's public bound.",
+        "Begins at the source's public bound.",
     ),
     draw=draw,
     question="Ten times as many rows, the same guarantee. The best R",
     choices=(
         Choice(
             "becomes larger",
-            "The noise falls to a tenth; the bias stays. So fewer rows should be shortened.",
+            "Noise falls to a tenth and bias stays, so shorten fewer rows.",
             True,
         ),
         Choice(
-            "becomes smaller, because there are more long rows to shorten",
-            "Their share and the bias stay; the noise falls.",
+            "becomes smaller: more long rows to shorten",
+            "Their share and the bias stay; noise falls.",
         ),
         Choice(
-            "stays: it depends on the lengths of the rows only",
-            "The bias does; the noise depends on n and on the guarantee, and the best R balances both.",
+            "stays: it depends on row lengths only",
+            "Only the bias does; noise depends on n and the guarantee.",
         ),
     ),
-    remember="R comes from public facts; reading it off the rows breaks the promise.",
+    remember="Take R from public facts; reading it off the rows breaks the guarantee.",
     onward=(
         ESTIMATE,
         "Estimate: these rows under this R",

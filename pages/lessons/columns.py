@@ -73,38 +73,38 @@ def draw(d: int, screen: Screen) -> str:
     screen.put(picture, "curve-wide")
     dense, sparse, sample = result.errors
     return (
-        f"With {d} columns the error is **{show.percent(dense)}** with every entry, **{show.percent(sparse)}** without "
-        f"the small ones, and {show.percent(sample)} in the sample. R squared is {result.row_bound**2 / d:.3g} d, "
-        f"so the noise on each entry grows with d: its standard deviation is {plain(result.noise_std)}."
+        f"Error with {d} columns: **{show.percent(dense)}** with every entry, **{show.percent(sparse)}** without "
+        f"small ones, {show.percent(sample)} in the sample. R² = {result.row_bound**2 / d:.3g} d, so noise per "
+        f"entry grows with d; now {plain(result.noise_std)} (std)."
     )
 
 
 LESSON = Lesson(
     title="Why columns hurt and sparsity helps",
     aim=(
-        "More columns, the same people and guarantee. Only columns at most two places apart are correlated. Of "
-        "two answers from one noisy matrix, one keeps every entry, the other sets small ones to zero."
+        "More columns, the same people and guarantee. Only columns at most two places apart are correlated. Two "
+        "answers from one noisy matrix: every entry, or small ones set to zero."
     ),
     control=Control("Columns d", DS, 40, "few columns", "many columns", count),
     draw=draw,
-    question="Why is the answer without the small entries better from 20 columns on?",
+    question="Why is dropping small entries better from 20 columns on?",
     choices=(
         Choice(
             "Its noise is smaller",
-            "Both start from the same noisy matrix: dropping entries cannot make its noise smaller.",
+            "Both start from the same noisy matrix.",
         ),
         Choice(
-            "It knows which pairs are really zero and spends nothing on them",
-            "It sees the noisy matrix and the noise distribution, nothing else.",
+            "It knows which pairs are really zero",
+            "It sees only the noisy matrix and the noise distribution.",
         ),
         Choice(
             "Most entries are noise only, and it drops them",
-            "Of d(d-1)/2 pairs 2d-3 are correlated. At the right end the noise drops real entries too.",
+            "Of d(d-1)/2 pairs 2d-3 are correlated. At the right end real entries are dropped too.",
             True,
         ),
     ),
     remember=(
-        "More columns mean more noisy entries and, as rows get longer, more noise on each; sparsity helps where "
+        "More columns mean more noisy entries and, with longer rows, more noise on each; sparsity helps where "
         "few matter."
     ),
     onward=(

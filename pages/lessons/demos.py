@@ -48,13 +48,11 @@ def draw(*, full: bool) -> None:
 
 
 _GAME = f"""
-- One of the two tables is real, each with probability one half. The attacker knows both, knows the method, sees the
-  answer, and guesses. A coin is right half of the time.
-- The large number is the best attacker's, in closed form wherever there is one. Beside it stand simulated attacks with
-  the exact binomial interval (Clopper and Pearson, {show.percent(CONFIDENCE)}) of their share.
-- **Permitted** is what the claimed guarantee leaves any attacker, as on the attacker meter of every page. Sound noise
-  stays below it, because the bound for zCDP covers worse mechanisms than Gaussian noise. **If charged**: permitted
-  once the ledger has counted every draw.
+- A coin picks one of two tables. The attacker knows both and the method, sees the answer, and guesses.
+- The large number is the best attacker's, in closed form wherever there is one; below it, simulated attacks with the
+  exact {show.percent(CONFIDENCE)} binomial interval (Clopper and Pearson).
+- **Permitted**: what the claim leaves any attacker. Gaussian noise stays below it, as zCDP covers worse mechanisms.
+  **If charged**: permitted once the ledger has counted every draw.
 """
 
 

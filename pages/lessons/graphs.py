@@ -73,9 +73,9 @@ def draw(position: int, screen: Screen) -> str:
     screen.side_by_side(pictures)
     noisy, exact = result.counts
     seen = (
-        f"**{noisy} of {result.pairs}** pairs are linked in the release, {exact} without the noise: all false."
+        f"Of {result.pairs} pairs **{noisy}** are linked in the release, {exact} without noise: all false."
         if noisy or exact
-        else f"None of the {result.pairs} pairs is linked, which is the truth."
+        else f"None of the {result.pairs} pairs is linked: the truth."
     )
     return f"Lambda is {percent(result.share)} of the one that empties the graph. {seen}"
 
@@ -83,8 +83,8 @@ def draw(position: int, screen: Screen) -> str:
 LESSON = Lesson(
     title="Graphs from noise",
     aim=(
-        "These columns are independent: the true graph has **no edge**. With a small penalty the graphical lasso "
-        "still draws some, with and without privacy noise."
+        "These columns are independent: the true graph has **no edge**. A small penalty still draws some, with "
+        "or without privacy noise."
     ),
     control=Control(
         "Penalty lambda, step along the path",
@@ -95,25 +95,24 @@ LESSON = Lesson(
         lambda v: f"{v + 1}",
     ),
     draw=draw,
-    question="A private graph has 40 edges. Which free check tells how many the method draws where there are none?",
+    question="A private graph has 40 edges. Which free check tells how many to expect from nothing?",
     choices=(
         Choice(
             "Compare it with the graph of the raw rows",
-            "That reads the rows without noise; to say which edges agree would be a second, unprotected release.",
+            "That reads the rows without noise: a second, unprotected release.",
         ),
         Choice(
-            "Release a second graph and keep the edges that both have",
-            "It removes part of what privacy noise drew, but both releases share the rows' sampling error. And "
-            "it is paid for: rho adds up.",
+            "Release a second graph and keep common edges",
+            "Not free: rho adds up. And both share the rows' sampling error.",
         ),
         Choice(
-            "Run the same method on simulated independent columns with the same noise",
-            "n, d, R and the noise distribution are public. If that draws 40 edges too, there is no reason to "
-            "believe yours. Dependent columns may have more false edges.",
+            "Run it on simulated independent columns with the same noise",
+            "n, d, R and the noise distribution are public. If that draws 40 edges too, do not believe yours. "
+            "Dependent columns may have more false edges.",
             True,
         ),
     ),
-    remember="A method draws edges anyway; ask how many it draws from noise alone.",
+    remember="Ask how many edges a method draws from noise alone.",
     onward=(
         GRAPHS,
         "Graph recovery: with a true graph to find",

@@ -325,9 +325,7 @@ def scores(rho: float, screen: Screen) -> None:
             f"- On all {len(game.optimal):,} releases: {best:,} right, {show.percent(best / len(game.optimal))}"
         )
     lines.append(f"- **Limit** for any guesser: {show.chance(most, most=True)} under {guarantee(rho)}")
-    lines.append(
-        "- Exact, for continuous Gaussian noise. **Your data** shows a bound, which is larger: its noise is discrete."
-    )
+    lines.append("- Exact for continuous Gaussian noise. **Your data** has discrete noise and shows a larger bound.")
     st.markdown("\n".join(lines))
     show.attacker_meter(most, screen.palette)
 
@@ -345,7 +343,7 @@ def _buttons(game: Game) -> None:
                 disabled=voted or len(game.optimal) >= MOST,
                 shortcut=name,
                 type="primary",
-                help="The truth of this round is out: go to the next release." if voted else None,
+                help="The truth is out: go to the next release." if voted else None,
             )
         st.button(
             "Next release",
@@ -360,14 +358,10 @@ def _buttons(game: Game) -> None:
             key="lesson-hundred",
             on_click=game.hundred,
             disabled=full_up,
-            help=f"A game has at most {MOST:,} rounds: start again."
-            if full_up
-            else "The optimal one, by the likelihood ratio.",
+            help=f"At most {MOST:,} rounds: start again." if full_up else "Optimal, by the likelihood ratio.",
         )
         if game.optimal:
-            st.button(
-                "New game", key="lesson-new-game", on_click=_new_game, help="Other coins and other noise, in the link."
-            )
+            st.button("New game", key="lesson-new-game", on_click=_new_game, help="Other coins and noise, in the link.")
 
 
 def _new_game() -> None:
@@ -396,10 +390,7 @@ def _odds(nats: float) -> str:
 
 LESSON = Lesson(
     title="Guess the neighbour",
-    aim=(
-        "You know tables A and B, which differ in one row. A coin picks one, and you see its release. **Which "
-        "one was it?**"
-    ),
+    aim=("Tables A and B differ in one row. A coin picks one, and you see its release. **Which one was it?**"),
     control=Control(
         "Rho",
         (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
@@ -416,17 +407,16 @@ LESSON = Lesson(
     choices=(
         Choice(
             "The guarantee is broken: 85 % is more than 69 %",
-            "The exact 95 % binomial interval of the class's chance begins at 62 %, below the limit.",
+            "The exact 95 % binomial interval begins at 62 %, below the limit.",
         ),
         Choice(
-            "Little yet: the interval around 17 of 20 still contains the limit",
-            "The limit holds for the chance, not for a lucky run; the funnel shows how far a score at the limit "
-            "strays.",
+            "Little: the interval around 17 of 20 contains the limit",
+            "The limit is for the long run; the funnel shows how far a lucky score strays.",
             True,
         ),
         Choice(
             "People are better than the optimal attacker",
-            "No guesser is: the likelihood ratio is right as often as possible (Neyman and Pearson).",
+            "Nobody is: the likelihood ratio is optimal (Neyman and Pearson).",
         ),
     ),
     remember="The attacker meter is the highest long-run share of right guesses, whatever the guesser knows.",

@@ -64,23 +64,20 @@ def draw(way: float, screen: Screen) -> str:
     """Show the two tables and their matrices."""
     pair, palette = computed(neighbours, way), screen.palette
     one, other = pair.moments
-    screen.tag("Simulated", f"row {PERSON + 1} is the one person's; the matrices are exact and would not be released")
+    screen.tag("Simulated", f"row {PERSON + 1} is one person's; exact matrices, which would not be released")
     tables = [("first table", pair.tables[0]), ("second table", pair.tables[1])]
     screen.put(panels(tables, pair.row_bound, palette, marked=PERSON), "tables-tables")
     matrices = [("second moment, first", one), ("second", other), ("difference", other - one)]
     screen.put(panels(matrices, float(np.abs(one).max()), palette), "three-matrices")
     return (
-        f"The matrices differ by **{plain(pair.size)}** in the Frobenius norm. Under the row bound "
-        f"{plain(pair.row_bound)} no two neighbours differ by more than **{plain(pair.bound)}**."
+        f"Frobenius distance: **{plain(pair.size)}**. With row bound {plain(pair.row_bound)}, between any "
+        f"neighbours at most **{plain(pair.bound)}**."
     )
 
 
 LESSON = Lesson(
     title="What is a neighbour?",
-    aim=(
-        "Two tables are **neighbours** when they differ in one person's row. A release hardly tells which of the "
-        "two it was made from."
-    ),
+    aim=("**Neighbours** differ in one person's row. A release hardly tells which of the two it came from."),
     control=Control(
         "How different the new row is",
         tuple(round(0.1 * k, 1) for k in range(11)),
@@ -88,24 +85,23 @@ LESSON = Lesson(
         "the same person",
         "a row of full length, at right angles",
         percent,
-        "Share of the way to a row as long as the row bound permits.",
+        "Share of the way to the longest permitted row.",
     ),
     draw=draw,
-    question="Which two tables are neighbours here (one row replaced, the number of rows public)?",
+    question="Which two tables are neighbours here (n public)?",
     choices=(
         Choice(
             "Every row differs, but only in the last digit",
-            "The size is not what counts: every row changed, so as many steps lie between the tables as they "
-            "have rows.",
+            "Size does not count: with every row changed, the tables are n steps apart.",
         ),
         Choice(
             "One row differs, in every one of its cells",
-            "One person, one row; the row bound alone limits its move.",
+            "One person, one row; only the row bound limits the change.",
             True,
         ),
         Choice(
             "One of them has a row less",
-            "That is add or remove, which hides the number of rows too. Here n is public.",
+            "That is add or remove, which hides n as well.",
         ),
     ),
     remember="A neighbour changes one whole row, within the row bound.",

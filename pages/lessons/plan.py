@@ -33,10 +33,10 @@ class Step:
         return content(self.lesson, self.lesson.control.start if self.value is None else self.value)
 
 
-_NEIGHBOUR = "Move the new row to full length, and watch the difference."
+_NEIGHBOUR = "Move the new row to full length."
 _ROWS = "Ask first. Then move n right until the lines cross."
 _RERUNS = "Ask first. Then move to 100 runs; read epsilon and the attacker's chance."
-_GUESS = "Show of hands for five rounds; then the optimal attacker plays a hundred."
+_GUESS = "Five rounds by show of hands; then the optimal attacker plays a hundred."
 SHEETS = {
     20: (
         Step(1, 4, _NEIGHBOUR, 1.0),

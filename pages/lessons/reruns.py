@@ -92,44 +92,40 @@ def draw(k: int, screen: Screen) -> str:
     screen.tag("Simulated", f"each run {RHO:g}-zCDP, the same {DATA['n']:,} rows")
     three = [("exact, confidential", result.exact), ("one run", result.one), (f"average of {k:,}", result.average)]
     screen.put(panels(three, colour_limit(result.exact), palette), "three-reruns")
-    names = {"average": "error of the average", "expected": "expected: 1 over the root of k"}
+    names = {"average": "error of the average", "expected": "expected: 1/sqrt(k)"}
     picture = over_control(
         [(one.k, (one.error, one.expected)) for one in every], names, palette, x="k", x_label="Runs k",
         y_label="Relative error", marked=float(k),
     )  # fmt: skip
     screen.put(picture, "curve-reruns")
     return (
-        f"Error **{show.percent(result.error)}**. Spent in all: rho = **{result.rho:.3g}**, that is epsilon = "
-        f"**{result.epsilon:.3g}** at {AT_DELTA}. An attacker who knows everybody else "
-        f"guesses right with a chance of **{show.chance(result.attacker)}**."
+        f"Error **{show.percent(result.error)}**. Spent: rho = **{result.rho:.3g}**, or epsilon = "
+        f"**{result.epsilon:.3g}** at {AT_DELTA}. Attacker's best chance: **{show.chance(result.attacker)}**."
     )
 
 
 LESSON = Lesson(
     title="What a re-run costs",
-    aim=(
-        "The same release again and again from the same rows, with new noise, and the average. The noise "
-        "averages out, and the protection with it."
-    ),
+    aim=("The same rows released again and again, then averaged. The noise averages out, and with it the protection."),
     control=Control("Number of runs", RUNS, 1, "released once", "released again and again", count),
     draw=draw,
-    question="An analyst runs a private method nine times and publishes only the last. What was spent?",
+    question="An analyst runs a private method nine times and publishes the last. What was spent?",
     choices=(
         Choice(
-            "One run: the other eight were never published",
-            "The choice depends on all nine, and the guarantee covers all that was seen.",
+            "One run: eight were never published",
+            "The analyst saw all nine, and may have chosen by them.",
         ),
         Choice(
             "Nine runs: nine times rho",
-            "The analyst saw nine runs; in zCDP rho adds up. A program that shows only the best of a random "
-            "number of runs can cost less (private selection; Liu and Talwar 2019).",
+            "In zCDP rho adds up over all runs seen. Showing only the best of a random number of runs can cost "
+            "less (Liu and Talwar 2019).",
             True,
         ),
         Choice(
-            "Nothing: fresh noise hides the rows each time",
-            "Fresh noise is the cost: the average of k runs has a k-th of the noise variance.",
+            "Nothing: each run has fresh noise",
+            "Fresh noise averages out: k runs leave 1/k of its variance.",
         ),
     ),
-    remember="The average of k runs has one over the root of k of the error, for k times rho.",
+    remember="Averaging k runs divides the error by sqrt(k) and multiplies rho by k.",
     onward=(METHODS, "Methods: compose guarantees", lambda v: Study(rho=RHO)),
 )

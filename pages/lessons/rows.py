@@ -75,37 +75,34 @@ def draw(n: int, screen: Screen) -> str:
     screen.put(picture, "curve-many")
     larger = "the privacy noise" if noise > sampling else "the sampling error"
     return (
-        f"At n = {n:,} the standard deviation of the privacy noise on an entry is **{plain(noise)}**, that of the "
-        f"sampling error of a true zero **{plain(sampling)}**: {larger} is the larger. "
-        f"The release is **{show.percent(result.error)}** off the sample."
+        f"Standard deviation of an entry at n = {n:,}: privacy noise **{plain(noise)}**, sampling error of a true "
+        f"zero **{plain(sampling)}**; {larger} is larger. Error against the sample: "
+        f"**{show.percent(result.error)}**."
     )
 
 
 LESSON = Lesson(
     title="Noise against n",
-    aim="The same guarantee for more people. An entry errs by privacy noise, and because n rows are only a sample.",
+    aim="The same guarantee for more people. Each entry has privacy noise and sampling error.",
     control=Control("Rows n", NS, 1_000, "few people", "many people", count),
     draw=draw,
     question="Ten times the rows, the same guarantee. The privacy noise on one entry",
     choices=(
         Choice(
-            "falls by the square root of 10, like any error of an average",
-            "That is the sampling error; the noise hides one row, which weighs 1/n.",
+            "falls by the square root of 10, as sampling error does",
+            "The noise hides one row, which weighs 1/n.",
         ),
         Choice(
             "falls to a tenth",
-            "Sensitivity falls like 1/n and the noise with it, faster than the sampling error.",
+            "Noise is proportional to sensitivity, which falls like 1/n.",
             True,
         ),
         Choice(
             "stays, because the guarantee stays",
-            "The guarantee fixes the noise relative to one row, which weighs less as n grows.",
+            "It fixes the noise relative to one row's weight, 1/n.",
         ),
     ),
-    remember=(
-        "Privacy noise falls like 1/n, sampling error like one over the root of n: beyond some n privacy is "
-        "nearly free."
-    ),
+    remember=("Privacy noise falls like 1/n, sampling error like 1/sqrt(n): with enough rows privacy is nearly free."),
     onward=(
         ESTIMATE,
         "Estimate: this data set",

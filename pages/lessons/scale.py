@@ -66,7 +66,7 @@ def in_epsilon(control: Control) -> Control:
         options=options,
         start=nearest(options, epsilon(control.start)),
         meaning=rho_at,
-        help="The same noise, named by epsilon: Gaussian noise that is just (epsilon, delta)-DP.",
+        help="The same Gaussian noise, named by its epsilon at this delta.",
     )
 
 
@@ -92,4 +92,4 @@ def switch(control: Control, value: float) -> None:
         there = in_unit(control, other, str(place))
         frame.put(unit="epsilon" if other == "epsilon" else "", lever="" if place == there.start else str(place))
 
-    st.toggle("By epsilon", key=key, on_change=turned, help=f"Choose epsilon at {AT_DELTA} instead of rho.")
+    st.toggle("By epsilon", key=key, on_change=turned, help=f"Epsilon at {AT_DELTA} instead of rho.")

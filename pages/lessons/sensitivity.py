@@ -119,33 +119,33 @@ def draw(bound: float, screen: Screen) -> str:
     screen.put(picture(result, screen.palette, marked=bound), "large-changes")
     at = BOUNDS.index(bound)
     return (
-        f"At R = {bound:g} the worst pair found moves the matrix by **{result.worst[at]:.4f}**; the proved bound is "
-        f"**{result.proved[at]:.4f}**. A typical random pair: {np.median(result.random[at]):.3f}."
+        f"Change at R = {bound:g}: worst found **{result.worst[at]:.4f}**, proved bound "
+        f"**{result.proved[at]:.4f}**, median random pair {np.median(result.random[at]):.3f}."
     )
 
 
 LESSON = Lesson(
     title="Sensitivity of a covariance",
     aim=(
-        "The noise has to hide the **largest** change of one row. Each dot is a pair of rows; a search that does "
-        "not know the proof looks for the worst."
+        "Noise must hide the **largest** change of one row. Each dot is a pair of rows; a search without the "
+        "proof looks for the worst."
     ),
     control=Control("Row bound R", BOUNDS, 1.0, "short rows only", "long rows count in full"),
     draw=draw,
-    question="R is doubled. What does the largest possible change do?",
+    question="R is doubled. The largest possible change",
     choices=(
-        Choice("It doubles", "That would be a mean. A second moment multiplies a row with itself."),
+        Choice("doubles", "True for a mean; a second moment squares the row."),
         Choice(
-            "It becomes four times as large",
-            "A row enters as x times x transposed, so lengths are squared.",
+            "becomes four times as large",
+            "A row enters as x x^T, so lengths are squared.",
             True,
         ),
         Choice(
-            "It stays: real rows did not get longer",
-            "Sensitivity is about all permitted rows. Otherwise the noise would tell how long these are.",
+            "stays: real rows did not get longer",
+            "Sensitivity covers all permitted rows; otherwise the noise would reveal the real lengths.",
         ),
     ),
-    remember="Sensitivity is the square root of 2 times R squared over n: proved for all permitted rows.",
+    remember="Sensitivity is sqrt(2) R²/n, proved for all permitted rows.",
     onward=(
         ESTIMATE,
         "Estimate: move R on real noise",

@@ -64,17 +64,14 @@ def draw(rho: float, screen: Screen) -> str:
     before, after = result.errors
     return (
         f"Largest eigenvalue: truth {plain(result.truth[-1])}, noisy **{plain(result.noisy[-1])}**, shrunk "
-        f"**{plain(result.shrunk[-1])}**. Error against the truth: {show.percent(before)} before, "
-        f"**{show.percent(after)}** after."
+        f"**{plain(result.shrunk[-1])}**. Error against truth: {show.percent(before)}, then "
+        f"**{show.percent(after)}**."
     )
 
 
 LESSON = Lesson(
     title="Shrinkage of the spectrum",
-    aim=(
-        "Each entry of the noisy matrix is right on average. Noise pushes its eigenvalues apart, and they can be "
-        "pulled back for free."
-    ),
+    aim=("Each noisy entry is right on average, but noise pushes eigenvalues apart. Pulling them back is free."),
     control=Control(
         "Rho",
         (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
@@ -85,21 +82,20 @@ LESSON = Lesson(
         is_rho=True,
     ),
     draw=draw,
-    question="The noise has mean zero in every entry. On average the largest eigenvalue of the noisy matrix is",
+    question="The noise has mean zero in every entry. The largest noisy eigenvalue is, on average,",
     choices=(
         Choice(
             "right, because the errors cancel",
-            "They cancel in entries and sums, such as the trace; the largest eigenvalue is no sum.",
+            "They cancel in sums, such as the trace; this is no sum.",
         ),
-        Choice("too small", "It is a maximum over directions, and a maximum profits from the noise."),
+        Choice("too small", "A maximum over directions profits from noise."),
         Choice(
             "too large",
-            "A maximum of linear functions of the matrix is convex, so noise raises it. The smallest falls "
-            "likewise, often below zero.",
+            "A maximum of linear functions is convex, so noise raises it. The smallest falls, often below zero.",
             True,
         ),
     ),
-    remember="Unbiased entries do not make unbiased eigenvalues; the known noise says how far to pull.",
+    remember="Unbiased entries have biased eigenvalues; the known noise says how far to pull them back.",
     onward=(
         SPECTRA,
         "Spectra: the same release",

@@ -47,7 +47,7 @@ def draw() -> None:
                 on_click="ignore",
                 key="teach-figures",
             )
-        st.caption("Each sheet is one HTML file, printed by the browser: one page a lesson in the handout.")
+        st.caption("HTML files to print; the handout has one page a lesson.")
 
 
 def length() -> int:
@@ -112,7 +112,7 @@ def _link(address: str) -> None:
         "Address of the workbench",
         key="teach-base",
         placeholder=here(),
-        help="As the class has to type it. Links, QR codes and sheets take it.",
+        help="As the class types it, for links, QR codes and sheets.",
     )
     if urlsplit(address).hostname in _LOCAL:
-        st.caption("This address opens on this computer only: type one that the class can reach.")
+        st.caption("Opens on this computer only: type an address that the class can reach.")

@@ -77,17 +77,17 @@ def draw(level: float, screen: Screen) -> str:
         ("Error against the truth", show.percent(result.error)),
     ]
     screen.numbers(values)
-    return f"The noise on an entry has standard deviation {plain(result.noise_std)}; the real entries are 0.6 and 0.3."
+    return f"Noise per entry (std): {plain(result.noise_std)}. Real entries: 0.6 and 0.3."
 
 
 LESSON = Lesson(
     title="Thresholding",
     aim=(
-        "The noise distribution is public. An entry smaller than a few of its standard deviations may be noise, "
-        "so it is set to zero. Too high a cut removes real entries."
+        "Entries within a few standard deviations of the public noise distribution may be noise: set them to "
+        "zero. Too high a cut removes real ones."
     ),
     control=Control(
-        "Cut below this many standard deviations of the noise",
+        "Cut below, in standard deviations of the noise",
         tuple(round(0.5 * k, 1) for k in range(13)),
         1.0,
         "keep everything",
@@ -95,29 +95,26 @@ LESSON = Lesson(
         lambda v: f"{v:g}",
     ),
     draw=draw,
-    question=(
-        "Somebody tries twenty thresholds on one release and keeps the best picture. What does it cost in privacy?"
-    ),
+    question=("You try twenty thresholds on one release and keep the best picture. What does it cost in privacy?"),
     choices=(
         Choice(
             "Twenty times epsilon: every try is a query",
-            "A query reads the rows; these twenty read a public matrix.",
+            "A query reads the rows; these read a released matrix.",
         ),
         Choice(
             "Nothing",
-            "What is computed from a release alone is post-processing. (The best picture need not be the most "
-            "accurate.)",
+            "This is post-processing. (The best picture need not be the most accurate.)",
             True,
         ),
         Choice(
-            "About epsilon times the square root of twenty",
-            "That is about twenty noisy answers from the rows. Here there was one.",
+            "About epsilon times sqrt(20)",
+            "That is for twenty noisy answers from the rows; here there was one.",
         ),
     ),
-    remember="Anything computed from a release, without the rows, costs no privacy.",
+    remember="Anything computed from a release without the rows is free.",
     onward=(
         ESTIMATE,
-        "Estimate: let the noise distribution choose the threshold",
+        "Estimate: a threshold from the noise distribution",
         lambda v: study("banded-covariance", DATA, RHO, "dp-thresholding"),
     ),
 )

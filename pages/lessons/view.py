@@ -139,7 +139,7 @@ def size_and_link(*, full: bool) -> None:
         return
     st.button("Full screen", on_click=_resize, args=("1",), shortcut="F", key="lesson-full")
     with st.popover("Link"):
-        st.caption("Opens this very screen. Put the address of the workbench before it.")
+        st.caption("Opens this screen. Put the workbench's address before it.")
         st.code(address(), language=None, wrap_lines=True)
 
 

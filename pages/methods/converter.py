@@ -31,7 +31,7 @@ NAMES = {
 LEVEL_NAMES = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
 GROUPS = {
     "pure": "{g} rows: epsilon times {g} (Dwork and Roth 2014, Theorem 2.2).",
-    "approx": "{g} rows: epsilon times {g}, and delta grows faster (after Vadhan 2017, Lemma 2.2).",
+    "approx": "{g} rows: epsilon times {g}, delta more (after Vadhan 2017, Lemma 2.2).",
     "zcdp": "{g} rows: rho times {g} squared (Bun and Steinke 2016, Proposition 1.9).",
     "gdp": "{g} rows: mu times {g} (Dong, Roth and Su 2022).",
 }
@@ -44,7 +44,7 @@ TIMES = {
 CHANCES = {
     "pure": "Exact (Kairouz, Oh and Viswanath 2015, Theorem 2.1).",
     "approx": "Exact for the pair (Kairouz, Oh and Viswanath 2015, Theorem 2.1).",
-    "zcdp": "At most: 1/2 + sqrt(rho/8) (Pinsker), or less by its (epsilon, delta) pairs.",
+    "zcdp": "At most 1/2 + sqrt(rho/8) (Pinsker), or less by its (epsilon, delta) pairs.",
     "gdp": "Exact: the normal distribution at mu/2 (Dong, Roth and Su 2022, Section 2).",
 }
 TIGHT = "Best Renyi order (Canonne, Kamath and Steinke 2020, Corollary 13)."
@@ -84,9 +84,7 @@ def as_zcdp(given: Claim) -> tuple[ZCDP, str]:
             read,
             "mu-GDP is (mu squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.6).",
         )
-    raise ValueError(
-        "No zCDP follows from an (epsilon, delta) pair. Start from the noise: choose zCDP or Gaussian noise above."
-    )
+    raise ValueError("No zCDP follows from an (epsilon, delta) pair. Choose zCDP or Gaussian noise above.")
 
 
 def as_approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> list[Route]:
@@ -171,7 +169,7 @@ def section(study: Study, palette: Palette) -> None:
             st.metric("Right guesses", show.chance(best.value), label_visibility="collapsed")
             show.attacker_meter(best.value, palette)
             st.caption(best.why)
-    st.caption("Rounded up. The attacker guesses which of two neighbouring tables was used.")
+    st.caption("Rounded up. The attacker guesses between two neighbouring tables.")
 
 
 def _controls(study: Study) -> tuple[Claim, int, int, float]:
@@ -201,7 +199,7 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
             step=0.1,
             format="%g",
             key=f"convert-{kind}-{level_name}",
-            help="A bound on what one row may change.",
+            help="Bounds one row's change.",
         )
         own = study.delta
         if kind == "approx":
@@ -252,8 +250,7 @@ def _approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> None:
     except TypeError:  # the pair's own delta is larger. A reason is an answer, not an error
         assert isinstance(given, ApproxDP)
         st.info(
-            f"Nothing follows at delta = {powers(delta)}. Read the pair at {shown(given.delta)} or more, or "
-            "choose zCDP or Gaussian noise."
+            f"Nothing follows at delta = {powers(delta)}. Choose {shown(given.delta)} or more, zCDP or Gaussian noise."
         )
         return
     st.metric(f"Epsilon, {best.name.lower()}", shown(best.value))

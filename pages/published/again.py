@@ -46,7 +46,7 @@ def section(table: Table) -> None:
         )  # fmt: skip
         asked = fourth.button("Compute", type="primary", width="stretch", key=f"published-run-{table.key}")
         if table.key == "2-table-2" and variant == LITERAL:
-            st.caption("A run here is seven loops of 2,000 iterations: about ten seconds each.")
+            st.caption("About ten seconds a run.")
     kept = f"published.{table.key}.made"
     if asked:
         with st.spinner("Computing ..."):
@@ -56,7 +56,7 @@ def section(table: Table) -> None:
         *_, rows, step = st.session_state[kept]
         both = _beside(table, rows, variant)
         _take_home(step, rows, both)
-    st.markdown("The same from a shell; it goes on where it was stopped, and writes `data/reproduced`:")
+    st.markdown("In a shell, which can be stopped and goes on:")
     st.code(f"{places.command()} reproduce --preset full {table.key}", language="bash")
     _links(table)
 
@@ -81,7 +81,7 @@ def _beside(table: Table, rows: list[dict], variant: str) -> pd.DataFrame:
         }
     )
     st.dataframe(shown, hide_index=True, width="stretch")
-    st.caption(f"Seed {SEED} now, {reproduce.SEED} stored: independent rows and noise. ± is a standard error.")
+    st.caption(f"Seed {SEED} now, {reproduce.SEED} stored: independent. ± is a standard error.")
     return shown
 
 

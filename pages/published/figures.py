@@ -11,6 +11,7 @@ from pages.published import again, summary
 from pages.shell import address, show
 from pages.shell.papers import place_in
 from privcov import places
+from privcov.estimators.base import METHODS
 from privcov.figures import published as pictures
 from privcov.figures.palette import Palette
 from privcov.figures.words import plain
@@ -60,15 +61,14 @@ def section(palette: Palette) -> None:
     again.to_trade_offs(table, "Open the curves in Trade-offs")
     with st.expander("How to read"):
         st.markdown(
-            "The figures print no numbers. What the texts read off them is tested on curves computed again, as "
-            "published "
-            "and sound; questions that the texts do not ask are marked as ours."
+            "The figures print no numbers. We test what the texts say on curves computed again, as published and "
+            "sound; questions marked ours are not the text's."
         )
         for choice in (*table.choices, *table.left_out):
             st.caption(show.as_text(choice))
         missing = [p.name for p in table.points if p.ready is not None and p.name not in panels(table)]
         if missing:
-            st.caption(show.as_text(f"Skipped, because their rows were not there: {', '.join(missing)}."))
+            st.caption(show.as_text(f"Skipped, without their rows: {', '.join(missing)}."))
 
 
 def saved_name(table: Table) -> str:
@@ -89,9 +89,9 @@ def _overview(checks: dict[str, list[Check]], left: dict[str, list[Kept]]) -> No
                 {
                     "Figure": _name(TABLES[key]),
                     "What": TABLES[key].title,
-                    "Findings that hold": _held(checks[key], ours=False),
-                    "Our questions answered yes": _held(checks[key], ours=True),
-                    "Curves that survive": f"{sum(one.survives for one in left[key])} of {len(left[key])}",
+                    "Findings hold": _held(checks[key], ours=False),
+                    "Ours: yes": _held(checks[key], ours=True),
+                    "Curves survive": f"{sum(one.survives for one in left[key])} of {len(left[key])}",
                 }
                 for key in FIGURES
             ]
@@ -130,8 +130,9 @@ def _picture(table: Table, palette: Palette) -> None:
     if version != "both":
         lines = lines[lines["variant"] == version]
     if lines.empty:
-        st.info("This panel has no numbers in that version.")
+        st.info("No numbers in that version.")
         return
+    lines = lines.replace({"line": {card.key: card.label for card in METHODS.all()}})
     own = view(table.key, panel)
     shows_edges = own.x == "drawn"
     shares = shows_edges or table.paper == 2
@@ -143,7 +144,7 @@ def _picture(table: Table, palette: Palette) -> None:
         ),
         key=f"published-curves-{table.key}",
     )  # fmt: skip
-    st.caption("Dashed with open marks: as published. Solid: sound. Bars: a standard error over our runs.")
+    st.caption("Dashed, open marks: as published. Solid: sound. Bars: standard error.")
     show.download(
         "Curves (CSV)", lambda: curves(table).to_csv(index=False), f"{table.key}.csv", key=f"published-csv-{table.key}"
     )
@@ -151,7 +152,7 @@ def _picture(table: Table, palette: Palette) -> None:
 
 def _says(table: Table, checks: list[Check]) -> None:
     """Show what the paper says and what our curves say."""
-    st.markdown("**What the paper says, and what our curves say**")
+    st.markdown("**The paper's statements on our curves**")
     for check in checks:
         st.markdown(f"{HOLDS[check.holds]} **{show.as_text(check.question)}** {show.as_text(check.verdict)}")
         st.caption(f"`privcov.papers.catalogue.run_check({check.key!r})`")
@@ -168,9 +169,8 @@ def _left(table: Table, judged: list[Kept]) -> None:
         return
     many = sum(one.survives for one in judged)
     st.markdown(
-        f"**{many} of {len(judged)} curves survive a sound calibration**: error at most a tenth larger than as "
-        "published "
-        "(geometric mean), and a tenth below an answer without data."
+        f"**{many} of {len(judged)} curves survive a sound calibration**: error at most a tenth above the "
+        "published one (geometric mean), and a tenth below an answer without data."
     )
     st.dataframe(
         pd.DataFrame(
@@ -194,9 +194,9 @@ def _left(table: Table, judged: list[Kept]) -> None:
         width="stretch",
     )
     st.caption(
-        "Times n, along n: rows drawn. Along epsilon or rho: the sample matrix stays as it is and the noise falls like "
-        "1/n, so the sound curve is read where it first meets the error. Sampling error is not counted then. Curves of "
-        "edges found are judged by the area that is lost, one minus the area below the curve; guessing loses half."
+        "Times n, along n: rows drawn. Along epsilon or rho: noise falls like 1/n on a fixed sample matrix, "
+        "without sampling error. Curves of edges found are judged by the area lost, one minus AUC; guessing loses "
+        "half."
     )
 
 

@@ -76,29 +76,32 @@ def section(opens: str) -> Table:
         column.caption(name)
     chosen = frame.own("table", FIRST)
     if chosen not in shown():
-        frame.leave_out("table", "There is no printed table of that name.")
+        frame.leave_out("table", "There is no such table.")
         chosen = FIRST
-    paper = None
+    paper, reasons = None, ""
     for key, table in shown().items():
         if table.paper != paper:
-            paper = table.paper
+            paper, reasons = table.paper, ""
             st.markdown(f"**{AUTHORS[paper]}**")
-        _row(table, by_key[key], opens, chosen=key == chosen)
+        above, reasons = reasons, _reasons(by_key[key])
+        _row(
+            table,
+            by_key[key],
+            opens,
+            reasons="As above." if reasons and reasons == above else reasons,
+            chosen=key == chosen,
+        )
     with st.expander("How to read"):
         st.markdown(
-            "A table is judged by its worst estimator in its worst norm. *Reproduced*: three quarters of the cells "
-            "agree "
-            "within Monte-Carlo error or 10 %. *Same shape, other level*: the cells are in the same order, and ours "
-            "over "
-            "printed is nearly constant. We set these thresholds, and what a paper leaves open, with the printed "
-            "numbers "
-            "in view."
+            "Judged by the worst estimator in its worst norm. *Reproduced*: three quarters of the cells agree "
+            "within Monte-Carlo error or 10 %. *Same shape, other level*: same order, and ours over printed nearly "
+            "constant. We chose thresholds and open settings with the printed numbers in view."
         )
     return shown()[chosen]
 
 
-def _row(table: Table, verdict: Verdict, opens: str, *, chosen: bool) -> None:
-    """Show one table with its verdict."""
+def _row(table: Table, verdict: Verdict, opens: str, *, reasons: str, chosen: bool) -> None:
+    """Show one table with its verdict and the reasons found for it."""
     name, what, word, within, reason = st.columns(WIDTHS, vertical_alignment="center")
     name.button(
         table.where,
@@ -113,7 +116,7 @@ def _row(table: Table, verdict: Verdict, opens: str, *, chosen: bool) -> None:
     within.container(key=f"published-agree-{table.key}").markdown(
         percent(round(verdict.within, 2)) if verdict.word != NOTHING else "-"
     )
-    reason.markdown(_reasons(verdict))
+    reason.markdown(f":small[{reasons}]" if reasons else "")
 
 
 def _reasons(verdict: Verdict) -> str:
@@ -121,8 +124,7 @@ def _reasons(verdict: Verdict) -> str:
     if not verdict.reasons:
         return ""
     text = "; ".join(verdict.reasons[:2])
-    text = show.as_text(text[:1].upper() + text[1:] + ".")
-    return f":small[{text}]"
+    return show.as_text(text[:1].upper() + text[1:] + ".")
 
 
 def _better(verdict: Verdict) -> str:

@@ -22,7 +22,7 @@ from privcov.papers.verdicts import NAMES, NOTHING, Survival, Verdict, cell_name
 
 MARKS = {"within error": "●", "same order": "◐", "different": "○", "no number": "–"}
 MEANING = {
-    "within error": "inside a 95 % interval for the difference of the two means",
+    "within error": "inside a 95 % interval of the difference",
     "same order": "within a factor of three (√10)",
     "different": "further apart",
     "no number": "one of the two has no number",
@@ -67,8 +67,8 @@ def _verdict(verdict: Verdict) -> None:
         return
     if verdict.explained and verdict.explained != verdict.word:
         st.markdown(
-            f"With what the checks found put into our numbers: {summary.chip(verdict.explained)} "
-            "(the check *Do the two suspicions together explain the table?* has the numbers)."
+            f"With the checks' findings put in: {summary.chip(verdict.explained)} (numbers under *Do the two "
+            "suspicions together explain the table?*)."
         )
     if len(verdict.methods) > 1:
         st.markdown(
@@ -94,7 +94,7 @@ def _cells(table: Table, verdict: Verdict, palette: Palette) -> None:
         start = "frobenius" if "frobenius" in metrics else metrics[0]
         metric = address.bound(
             st.segmented_control, "Norm", metrics, name="norm", default=start, required=True,
-            key=f"published.{table.key}.metric", help="The norms that the paper prints.",
+            key=f"published.{table.key}.metric", help="Norms that the paper prints.",
         )  # fmt: skip
     tones = {name: wash(colour, 0.2) for name, colour in pictures.colours(palette).items()}
     key = " &nbsp; ".join(
@@ -113,7 +113,7 @@ def _cells(table: Table, verdict: Verdict, palette: Palette) -> None:
         show.picture(
             pictures.scatter(part, [cell_name(row) for _, row in part.iterrows()], palette), key="published-scatter"
         )
-        st.caption("On the dotted line printed and ours are equal. Point at a mark for its cell.")
+        st.caption("Dotted line: printed equals ours.")
     show.download("Cells (CSV)", lambda: both.to_csv(index=False), f"{table.key}.csv", key=f"published-csv-{table.key}")
 
 
@@ -181,7 +181,7 @@ def _checks(table: Table, verdict: Verdict) -> None:
             if check.numbers:
                 st.caption(show.as_text("; ".join(f"{k} {plain(v)}" for k, v in check.numbers.items())))
             st.caption(f"`privcov.papers.catalogue.run_check({check.key!r})`")
-    st.markdown("**What the paper leaves open, and what was chosen**")
+    st.markdown("**Left open by the paper, and our choice**")
     for choice in (*table.choices, *table.left_out):
         st.markdown(f"- {show.as_text(choice)}")
     doubts = printed(table)
@@ -190,7 +190,7 @@ def _checks(table: Table, verdict: Verdict) -> None:
         listed = "; ".join(f"{text} ({count} cells)" for text, count in doubts["doubt"].value_counts().items())
         st.caption(show.as_text(f"Marked * in the table: {listed}."))
     if table.needs:
-        st.caption(f"Needs the data set `{table.needs}` in the data folder; see data/README.md.")
+        st.caption(f"Needs the data set `{table.needs}`; see data/README.md.")
 
 
 def _survival(table: Table, judged: list[Survival]) -> None:
@@ -200,8 +200,8 @@ def _survival(table: Table, judged: list[Survival]) -> None:
         return
     kept = sum(one.survives for one in judged)
     st.markdown(
-        f"**{kept} of {len(judged)} printed curves survive a sound calibration**: error at most a tenth larger than as "
-        "published (geometric mean over cells), and a tenth below an answer without data."
+        f"**{kept} of {len(judged)} printed curves survive a sound calibration**: error at most a tenth above the "
+        "published one (geometric mean), and a tenth below an answer without data."
     )
     st.dataframe(
         pd.DataFrame(
@@ -224,16 +224,12 @@ def _survival(table: Table, judged: list[Survival]) -> None:
     )
     if math.isfinite(table.trivial):
         what = "always answering lean" if table.trivial > 1 else "the zero matrix"
-        st.caption(
-            f"Without any data, {what} has error {plain(table.trivial)}: a sound error near it is worth nothing."
-        )
+        st.caption(f"Without data, {what} has error {plain(table.trivial)}: an error near it is worth nothing.")
     if any(math.isfinite(one.tried) for one in judged):
-        st.caption(
-            "Rows are counted at Model 1, p = 100, n = 200: the n at which the sound error meets the as-published one."
-        )
+        st.caption("Rows: the n at which the sound error meets the published one, at Model 1, p = 100, n = 200.")
     st.caption(
-        "As published: our run of what is printed, or the printed number where ours has none. Relative errors compare "
-        "each version with its own method without noise."
+        "As published: our run, or the printed number where ours has none. Relative errors: against the same "
+        "version without noise."
     )
 
 

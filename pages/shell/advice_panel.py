@@ -49,7 +49,7 @@ def for_study(
         "The mean is publicly known",
         data.mean_is_zero,
         key=f"advice-mean-{where}-{data.mean_is_zero}",
-        help="Otherwise it is measured in the same release, which makes the noise larger.",
+        help="Otherwise it is measured too, with more noise.",
     )
     advice = advise(int(n), int(d), study.guarantee, target, structure, mean_known=known)
     with answer:
@@ -62,7 +62,7 @@ def for_study(
 
 def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float) -> None:
     """Show the inside of the owner's expander; see `advice.for_owner`."""
-    guess = "" if facts.n is not None else " The number of rows is not public here: it is your guess, from the left."
+    guess = "" if facts.n is not None else " The number of rows is your guess, from the left: it is not public."
     st.caption(
         show.as_text(f"For {raised(str(guarantee))}, {facts.d} columns and {rows:,} rows. No row is read.{guess}")
     )
@@ -87,10 +87,7 @@ def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float
     )
     _answer(advice)
     _rest(advice, "own")
-    st.caption(
-        "Ranked are the methods that private rows are offered. All of them read the same noisy measurement, so this is "
-        "a choice among answers, and it may also be made after the release."
-    )
+    st.caption("All methods for private rows read the same noisy measurement: you may also choose after the release.")
 
 
 def _target(study: Study, where: str, targets: Sequence[str]) -> str:
@@ -111,7 +108,7 @@ def _structure(target: str, key: str) -> str:
         [UNKNOWN, *(s.key for s in TARGETS[target].structures)],
         format_func=lambda chosen: structure_label(target, chosen).capitalize(),
         key=key,
-        help="From your knowledge of the field, not from the rows.",
+        help="From knowledge of the field, not from the rows.",
     )
 
 

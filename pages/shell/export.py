@@ -72,8 +72,8 @@ def _choose(shown: dict[str, Picture], palette: Palette) -> None:
     key = st.selectbox("Figure", list(names), format_func=lambda chosen: names.get(chosen, ""), key="export-which")
     figure = for_paper(shown[key].figure)
     html = _page(key, shown[key], figure, palette)
-    st.iframe(html, height=figure["layout"]["height"] + 60, alt="The figure as it will be saved, with two buttons")
-    st.caption("Text stays text in the SVG. Names of columns are in the file: whoever gets it can read them.")
+    st.iframe(html, height=figure["layout"]["height"] + 60, alt="The figure as saved, with two buttons")
+    st.caption("Text stays text in the SVG, names of columns included.")
 
 
 def _page(key: str, picture: Picture, figure: dict, palette: Palette) -> str:

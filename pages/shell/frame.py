@@ -45,7 +45,7 @@ class Entry(NamedTuple):
 
 
 # A work of reference, below the menu, beside the export.
-WORDS = Entry("pages/10_Words.py", "Words", "What every term means, and what it is not.")
+WORDS = Entry("pages/10_Words.py", "Words", "What each term means, and what it does not.")
 
 # (group, pages): the menu, in order. A page that is not listed here cannot be reached.
 MENU = [
@@ -56,22 +56,22 @@ MENU = [
             Entry(
                 "pages/1_Estimate.py",
                 "Estimate",
-                "One data set, one method, one guarantee: the matrices, the error, and a statement of what was spent.",
+                "One data set, method and guarantee: matrices, error, what was spent.",
             ),
             Entry(
                 "pages/2_Trade_offs.py",
                 "Trade-offs",
-                "Error against epsilon, n or d for several methods; which epsilon is needed; who wins where.",
+                "Error against epsilon, n or d; which epsilon is needed; who wins where.",
             ),
             Entry(
                 "pages/3_Graph_recovery.py",
                 "Graph recovery",
-                "Which links between columns survive the noise, and which are drawn from it.",
+                "Which links survive the noise, and which come from it.",
             ),
             Entry(
                 "pages/4_Spectra.py",
                 "Spectra",
-                "What noise does to eigenvalues, and what can be repaired for free.",
+                "What noise does to eigenvalues; free repairs.",
             ),
         ],
     ),
@@ -81,7 +81,7 @@ MENU = [
             Entry(
                 "pages/5_Your_data.py",
                 "Your data",
-                "A confidential CSV: declare, plan, release once, take everything home.",
+                "A confidential CSV: declare, plan, release once, take home.",
             ),
         ],
     ),
@@ -91,7 +91,7 @@ MENU = [
             Entry(
                 "pages/6_Lessons.py",
                 "Lessons",
-                "One lever and one question per screen; at the end the class plays against the best attacker.",
+                "One control, one question a screen; then a game against the best attacker.",
             ),
             Entry(
                 "pages/7_Methods.py",
@@ -101,12 +101,12 @@ MENU = [
             Entry(
                 "pages/8_Published_results.py",
                 "Published results",
-                "The papers' tables and figures beside ours, and why they agree or not.",
+                "The papers' tables and figures beside ours.",
             ),
             Entry(
                 "pages/9_Privacy_audit.py",
                 "Privacy audit",
-                "Every privacy claim checked; broken mechanisms fail before your eyes.",
+                "Every privacy claim checked; broken mechanisms fail live.",
             ),
             WORDS,
         ],

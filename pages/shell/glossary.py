@@ -80,7 +80,7 @@ def section(asked: str) -> None:
     )
     shown = [w for w in words().values() if w.fits(search.strip())]
     if not shown:
-        st.info("No entry holds this. Try another word, or empty the box to see them all.")
+        st.info("No entry holds this: try another word, or empty the box.")
     for group in dict.fromkeys(w.group for w in shown):
         inside = [w for w in shown if w.group == group]
         with st.expander(f"**{group}** ({len(inside)})", expanded=bool(search.strip())):

@@ -60,8 +60,8 @@ def refusal() -> str:
         return ""
     if for_everybody():
         return (
-            "This server is for everybody, so it takes no confidential file and keeps no ledger: run PrivCov on your "
-            "own machine, and the rows do not leave it."
+            "This server is for everybody, so it takes no confidential file and keeps no ledger: run PrivCov on "
+            "your own machine, which the rows do not leave."
         )
     if os.environ.get(EXCEPTION) != "allow":
         return (

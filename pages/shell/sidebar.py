@@ -104,7 +104,7 @@ def _source(study: Study, default_source: str) -> None:
         shown=key,
         put=choose_source,
         format_func=labels.get,
-        help="Simulated data have a known truth. A file of yours stays in this session.",
+        help="Simulated data have a known truth. Your file stays in this session.",
     )
     if key == CSV:
         return
@@ -216,15 +216,15 @@ def _guarantee(study: Study, default_source: str) -> DeltaGenerator:
             log_grid(1e-12, 0.1, study.delta),
             study,
             format_func=powers,
-            help=f"Probability mass to which the bound need not apply ({term('delta')}). Keep it far below 1/n.",
+            help=f"Probability mass outside the bound ({term('delta')}): keep it far below 1/n.",
         )
         ends("stronger privacy", "more accuracy")
         with contextlib.suppress(ValueError):  # without rows there is no n to compare with
             n = cached.dataset(study, default_source).n
             if study.delta > 1 / n:
                 st.warning(
-                    f"Delta {powers(study.delta)} is above 1/n = {powers(1 / n)}: publishing one random row in the "
-                    f"clear would satisfy it. Choose it below {powers(1 / (10 * n), 1)}."
+                    f"Delta {powers(study.delta)} is above 1/n = {powers(1 / n)}: publishing a random row would "
+                    f"satisfy it. Choose it below {powers(1 / (10 * n), 1)}."
                 )
     return place
 
@@ -243,7 +243,7 @@ def privacy_slider(study: Study, *, kind: str = "", where=st) -> None:
         study,
         where=where,
         format_func=lambda v: f"{v:g}",
-        help=f"How much one row may change the distribution of what is released: "
+        help="Bounds how much one row changes the release: "
         f"{term('zcdp' if level_name == 'rho' else 'epsilon', level_name)}.",
     )
     ends("stronger privacy", "more accuracy", where)
@@ -278,8 +278,8 @@ def _row_bound(study: Study, default_source: str) -> None:
         sorted({*BOUND_STEPS, study.bound}),
         study,
         format_func=lambda m: plain(m * start),
-        help=f"A row longer than R is shortened to R ({term('clipping')}). The noise grows with R squared, the bias "
-        f"falls with R. It is a public number ({term('row-bound')}) and must not be read off the rows.",
+        help=f"Longer rows are shortened to R ({term('clipping')}). Noise grows with R², bias falls with R. R is "
+        f"public ({term('row-bound')}): never read it off the rows.",
     )
     ends("less noise", "less clipping")
     st.caption(f"{percent(share_clipped(data.with_row_bound(start * study.bound)))} of the rows are shortened.")
@@ -301,11 +301,11 @@ def _seed(study: Study) -> None:
         key="w.seed",
         shown=study.seed,
         put=lambda s, seed: dataclasses.replace(s, seed=int(seed)),
-        help="The same seed gives the same noise at every epsilon, so the picture melts.",
+        help="One seed, the same noise at every epsilon.",
     )
     right.button(
         "Draw again",
         on_click=lambda: frame.change(lambda s: dataclasses.replace(s, seed=s.seed + 1)),
         width="stretch",
-        help="Another noise draw. With private rows each draw would spend privacy.",
+        help="Another draw; with private rows each would spend privacy.",
     )

@@ -90,6 +90,10 @@ STYLE = Template("""
 @media print {
   [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"] {display: none !important;}
   [data-testid="stPlotlyChart"], [data-testid="stMetric"] {break-inside: avoid;}
+  /* On paper Streamlit stacks columns that hold a chart; those that are compared stay side by side. */
+  [data-testid="stHorizontalBlock"]:has([data-testid="stPlotlyChart"]) {display: flex !important; flex-wrap: nowrap;}
+  [data-testid="stHorizontalBlock"]:has([data-testid="stPlotlyChart"]) > [data-testid="stColumn"]
+    {flex: 1 1 0% !important; min-width: 0 !important; width: auto !important;}
 }
 /* A formula breaks at its relations instead of running out of a narrow column. */
 .katex-display {padding-right: .3rem;}  /* letters lean over its edge, which made it a scroll area */

@@ -44,7 +44,7 @@ def unlinked(words: str) -> str:
 def one_release(study: Study, data: Dataset, default_source: str = DEFAULT_SOURCE) -> Plan:
     """Return the release on the page as a plan of one cell: `privcov.run` gives the page's error, bit for bit."""
     if cached.in_session(study, default_source):
-        raise ValueError("A saved study names a data source, and a file of yours is none: the script has its settings.")
+        raise ValueError("A file of yours cannot be a saved study: the script has its settings.")
     key = study.method_key()
     given = dict(study.options) if study.method else {}
     given |= study.settings(METHODS.get(key))
@@ -162,7 +162,7 @@ def section(
             name = f"relative Frobenius error to the {against}"
             numbers = [notebook.Shown(name, "wrong", float(error(rel, data, relative=True, against=against)))]
         title = f"{METHODS.get(rel.method).label} on {data.name}"
-        question = f"How far from the {against} is the release of this method, and what does its guarantee say?"
+        question = f"How far from the {against} is this release, and what does its guarantee say?"
         return notebook.of_script(title, question, again, numbers)
 
     downloads(report_text, notebook_text, boxes=(report_place, notebook_place))
@@ -171,12 +171,12 @@ def section(
             text = one_release(study, data, default_source).to_json()
             show.download("Saved study", lambda: text, "plan.json", "download-study", JSON)
             words = (
-                "The saved study is one cell of a plan: it opens on Trade-offs under *Open a saved study*, which leads "
-                f"to Estimate, and runs in the shell with `{places.command()} run plan.json`."
+                "The saved study opens on Trade-offs under *Open a saved study*, and in the shell with "
+                f"`{places.command()} run plan.json`."
             )
         except ValueError as problem:
             words = show.as_text(str(problem))
-    rest.caption("The report prints on two sides; the notebook computes its numbers again. " + words)
+    rest.caption("The notebook computes the report's numbers again. " + words)
 
 
 def spectra(study: Study, data: Dataset, rel: Release) -> None:

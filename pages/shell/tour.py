@@ -61,12 +61,11 @@ _NOISY = Study(source="ar1-covariance", data=(("d", 40), ("n", 5_000)), kind="ap
 _MORE = Study(source="ar1-covariance", data=(("d", 40),), kind="approx", epsilon=0.1)
 _LESSONS = "Lessons"
 _PRIVATE = "Your data"
-ELSEWHERE = f"On this server the private path is shut (**{_PRIVATE}** says why); it works on your own machine."
+ELSEWHERE = f"Shut on this server (**{_PRIVATE}** says why); it works on your own machine."
 _LAST = Step("Home", "Two questions about what you saw.", check=True)
 _LECTURE = Step(
     "Home",
-    "Two questions. For a lecture: ten screens in **Lessons**; F fills the screen, left and right change the "
-    "lesson, up and down its control.",
+    "Two questions. In **Lessons**, F fills the screen, left and right change the lesson, up and down its control.",
     check=True,
 )
 
@@ -79,27 +78,26 @@ TOURS = (
         (
             Step(
                 _LESSONS,
-                "Tables that differ in one person are **neighbours**; a release must look nearly the same for "
-                "both. Answer the question.",
+                "A release must look nearly the same for **neighbours**, which differ in one person. Answer the "
+                "question.",
                 _SMALL,
                 {"lesson": "1"},
             ),
             Step(
                 _LESSONS,
-                "More people: one row weighs less, so the noise per entry falls.",
+                "More people: one row weighs less, so noise falls.",
                 _SMALL,
                 {"lesson": "3"},
             ),
             Step(
                 _LESSONS,
-                "Every new release about the same people costs again; anything computed from a released matrix "
-                "is free.",
+                "Every new release of the same people costs again; computing from a released matrix is free.",
                 _SMALL,
                 {"lesson": "9"},
             ),
             Step(
                 _LESSONS,
-                "Play a few rounds. In the long run nobody beats the best possible attacker.",
+                "Play a few rounds. In the long run nobody beats the best attacker.",
                 _SMALL,
                 {"lesson": "10"},
             ),
@@ -110,18 +108,17 @@ TOURS = (
         "explore",
         "Explore",
         "5,000 rows, 40 columns, one question",
-        "What a private covariance costs at your size.",
+        "What privacy costs at your size.",
         (
             Step(
                 "Estimate",
-                "The first card is the error at epsilon = 1: 100 % is as bad as zero. The last is the attacker's "
-                "best chance.",
+                "First card: the error at epsilon = 1. Last: the attacker's best chance.",
                 _TABLE,
             ),
             Step(
                 "Estimate",
-                "Epsilon is 0.1 now: the attacker is near a coin toss, and the error is larger. Drag **Epsilon** "
-                "in the sidebar.",
+                "Epsilon is 0.1 now: the attacker is near a coin toss, the error larger. Drag **Epsilon** in the "
+                "sidebar.",
                 _NOISY,
             ),
             Step(
@@ -132,7 +129,7 @@ TOURS = (
             Step(
                 "Trade-offs",
                 "Compare **Auto** with the end of the **private diagonal**, 0.72, which variances alone reach. "
-                "It leaves that behind between epsilon 0.1 and 0.2, the least worth having.",
+                "Auto beats it from between epsilon 0.1 and 0.2 on.",
                 _TABLE,
             ),
             _LAST,
@@ -142,11 +139,11 @@ TOURS = (
         "release",
         "Release",
         "A confidential table",
-        "One release of a practice table, from declaration to the file.",
+        "A practice table, from declaration to the file.",
         (
             Step(
                 _PRIVATE,
-                "Press **Use the practice table**, then **Declare** at the end of the page, and go on to Plan.",
+                "Press **Use the practice table**, then **Declare** below, and go on to Plan.",
             ),
             Step(
                 _PRIVATE,
@@ -158,8 +155,7 @@ TOURS = (
             ),
             Step(
                 _PRIVATE,
-                "On **Answers**, everything comes from that one noisy matrix, for free. Its file may be handed "
-                "on; the table may not.",
+                "**Answers** come from that one noisy matrix, for free. Its file may be handed on; the table may not.",
             ),
             _LAST,
         ),
@@ -171,11 +167,11 @@ QUESTIONS = (
         "You lower epsilon from 1 to 0.1. What changes?",
         (
             (
-                "More noise, and it is harder to tell whether one person is in the table",
-                "Right. A smaller bound on what one row may change takes more noise.",
+                "More noise: harder to tell whether one person is in the table",
+                "Right. A smaller bound takes more noise.",
             ),
             (
-                "It is more accurate: a smaller number is a smaller error",
+                "It is more accurate",
                 "No: epsilon bounds what one row may change.",
             ),
             (

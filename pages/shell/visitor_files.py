@@ -178,7 +178,7 @@ def _offer(key: str, cls: type[PaperData]) -> None:
         and st.button(
             f"Download (about {cls.openml.megabytes} MB)",
             key=f"bring-download-{key}",
-            help="From OpenML, through scikit-learn. It is checked and kept in the server's data folder.",
+            help="From OpenML; checked, and kept in the server's data folder.",
         )
     ):
         try:
@@ -194,7 +194,7 @@ def _offer(key: str, cls: type[PaperData]) -> None:
         accept_multiple_files=True,
         max_upload_size=megabytes(),
         key=f"bring-{key}-{turn}",
-        help=as_text(f"{cls.names()}; the name does not matter. It is checked, and stays in this session."),
+        help=as_text(f"{cls.names()}, under any name; checked, and kept in this session only."),
     )
     if files:
         _read(key, cls, files)

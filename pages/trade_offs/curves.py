@@ -68,18 +68,16 @@ def _offer(sweep: Sweep, data: Dataset | None, asked: bool) -> Job | None:
     """Show the estimate and the button; start at once when that was asked for and does not take long."""
     estimate = tradeoffs_store.estimate_of(sweep, data)
     todo = estimate.steps - estimate.known
-    known = (
-        f"{estimate.known:,} of them are in the store already" if estimate.known else "none of them is in the store yet"
-    )
-    words = f"{estimate.steps:,} runs of a method, {known}; {in_words(estimate.seconds)} for the {todo:,} others."
+    known = f"{estimate.known:,} already stored" if estimate.known else "none stored yet"
+    words = f"{estimate.steps:,} runs, {known}; {in_words(estimate.seconds)} for the other {todo:,}."
     if not todo:
-        words = f"All {estimate.steps:,} runs of a method are in the store already."
+        words = f"All {estimate.steps:,} runs are stored already."
     long = estimate.seconds > LONG
-    advice = " That is long: fewer replicates, smaller n and d or fewer methods take less; finished runs are kept."
+    advice = " Fewer replicates, methods, n or d take less; finished runs are kept."
     slot = st.empty()
     with slot.container():
         left, right = st.columns([1, 4], vertical_alignment="center")
-        label = "Start it all the same" if long else "Draw the curves"
+        label = "Start anyway" if long else "Draw the curves"
         pressed = left.button(label, type="secondary" if long else "primary", width="stretch")
         right.caption(show.as_text(words + (advice if long else "")))
     tradeoffs_store.show_problem()
@@ -206,7 +204,7 @@ def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: 
     parts[2].button(
         "Pin",
         key="pin",
-        help="Freeze these curves in the tab Pinned, beside others.",
+        help="Keeps these curves in the tab Pinned.",
         on_click=_pin,
         args=(
             sweep.owner, f"{sweep.title}; {where}", metric_name(metric), summary, lines, sweep.x_label, sweep.log,
@@ -252,15 +250,15 @@ def _curves(sweep: Sweep, summary: pd.DataFrame, metric: str, lines: list, palet
 def _band(simulated: bool, classifies: bool) -> str:
     """Return what lines and bands are, in words."""
     what = (
-        "fresh rows and fresh noise: sampling and privacy noise together"
+        "fresh rows and noise: sampling and privacy noise together"
         if simulated
         else "fresh noise on the same rows: privacy noise only"
     )
     if classifies:
-        what = "a fresh random split into training and test rows and fresh noise"
+        what = "a fresh split into training and test rows, and fresh noise"
     return (
-        f"Lines: mean over replicates. Bands: {term('replicate-range')}, 10 % to 90 % of them, with {what}. Horizontal "
-        "lines: answers that take no noise, which are the ones to beat."
+        f"Lines: mean over replicates. Bands: {term('replicate-range')}, 10 % to 90 %, with {what}. Horizontal: "
+        "answers without noise, to beat."
     )
 
 
@@ -349,10 +347,7 @@ def _say(verdicts: list[str]) -> None:
     if len(words) > 4:
         with st.expander(f"{len(words) - 4} more pairs"):
             st.markdown("\n".join(f"- {w}" for w in words[4:]))
-    st.caption(
-        "Clear: the paired 95 % interval of the mean difference, replicate by replicate, lies on one side of "
-        "zero. Each point is judged alone."
-    )
+    st.caption("Clear: the paired 95 % interval of the mean difference excludes zero, at each point alone.")
 
 
 # --- pinned curves -------------------------------------------------------------------------------------------
@@ -386,16 +381,16 @@ def _pin(
 def _confirm_pin() -> None:
     """Confirm a new pin once, below the button: a callback of a fragment may not show anything itself."""
     if st.session_state.pop("pins.told", False):
-        st.toast("Pinned. It stands in the tab Pinned.")
+        st.toast("Pinned, in the tab Pinned.")
 
 
 def pinned() -> None:
     """Show the pinned curves, two side by side."""
     pins = PINS.all()
     if not pins:
-        st.info("Nothing is pinned yet. Press Pin below curves; two pins stand side by side here.")
+        st.info("Nothing is pinned yet: press Pin below curves.")
         return
-    st.caption("Frozen as they were when pinned, and gone with this visit.")
+    st.caption("As they were when pinned; gone with this visit.")
     kept = list(pins.items())
     for start in range(0, len(kept), 2):
         for place, (key, pin) in zip(st.columns(2), kept[start : start + 2], strict=False):

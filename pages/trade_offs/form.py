@@ -119,12 +119,12 @@ def preset_form(preset: Preset) -> tuple[Sweep, str]:
             name="preset.published",
             default=False,
             key=f"t.{preset.key}.published",
-            help="Each method's published noise. What it really gives is on Estimate.",
+            help="As published; what it really gives is on Estimate.",
         )
         for sentence in [*preset.left_out(chosen), preset.note]:
             if sentence:
                 st.caption(show.as_text(sentence))
-        st.caption("The data set and the guarantee in the sidebar do not apply here.")
+        st.caption("Without the sidebar's data set and guarantee.")
         glossary.when_not(chosen, _WHEN_NOT)
         sweep = from_preset(preset, chosen, int(replicates), published=published)
         fields.attacker_between(g for plan in sweep.plans for g in plan.guarantees)
@@ -240,8 +240,8 @@ _NORM_HELP = (
     "Frobenius: all entries. Spectral: the largest eigenvalue. l1: the largest column sum. Max: the largest entry."
 )
 _SIZE_HELP = "Relative: 1 is as bad as the zero matrix."
-_REPLICATES_HELP = "Repetitions of every point. One cannot tell a difference from chance."
-_WITHOUT_HELP = "What clipping and post-processing cost alone."
+_REPLICATES_HELP = "Runs per point. One cannot tell a difference from chance."
+_WITHOUT_HELP = "The cost of clipping and post-processing alone."
 
 
 def _first(keys: list[str]) -> list[str]:
@@ -258,7 +258,7 @@ def _kinds(study: Study) -> tuple[str, ...]:
         name="compare",
         default=False,
         key="t.compare",
-        help="Epsilon at the delta of the sidebar; every kind runs at the guarantee that implies it.",
+        help="At the sidebar's delta; each kind runs at the guarantee that implies it.",
     )
     if not on:
         return ()

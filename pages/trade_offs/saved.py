@@ -49,7 +49,7 @@ def study_of(plan: Plan) -> Study:
         if name in given:
             raise ValueError(f"Estimate has no setting {name}, which this study has. Run it in the shell.")
     if isinstance(guarantee, NoPrivacy) or plan.sizes is not None:
-        raise ValueError("Estimate shows private releases of a matrix, and this study is none. Run it in the shell.")
+        raise ValueError("This study is no private release of a matrix: run it in the shell.")
     card = METHODS.get(key)
     params = {s.name: s.default for s in card.parameters}
     study = _with_level(_base(plan), guarantee)
@@ -206,7 +206,7 @@ def sweep_of(plan: Plan) -> sweep.Sweep:
             elif g.kind != "none":
                 levels[g.kind, g.epsilon] = g.epsilon
     else:
-        raise ValueError("This study has no guarantee and varies no number, so there is no curve. Run it in the shell.")
+        raise ValueError("This study varies no number, so there is no curve: run it in the shell.")
     simulated = SOURCES.get(plan.source).group == "Simulated"
     positive = not numbers or min(plan.vary[numbers[0]]) > 0
     return sweep.Sweep(
@@ -233,7 +233,7 @@ def opener(where) -> None:
     """Show the box that takes a file, and open the page that shows its study."""
     turn = st.session_state.get("saved.turn", 0)
     with where.popover("Open a saved study", width="content", key=f"saved-{turn}"):
-        st.caption("A plan.json of this page, of Estimate, Spectra or Graph recovery, or one written by hand.")
+        st.caption("A plan.json, from a page or written by hand.")
         file = st.file_uploader("Saved study (JSON)", type=["json"], max_upload_size=1, key=f"saved.{turn}")
         if file is None:
             return

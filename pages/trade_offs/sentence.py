@@ -136,7 +136,7 @@ def _size(study: Study, data: Dataset, name: str, label: str, width: int) -> Non
     if spec is None:
         st.number_input(
             label, value, value, value, key=f"ask.{name}.{value}", disabled=True, **more,
-            help="Of this table. A simulated source may have any size.",
+            help="Of this table; simulated sources have any size.",
         )  # fmt: skip
         return
     assert spec.low is not None  # a number is declared with its bounds
@@ -249,10 +249,9 @@ def _rest(reply: Reply, study: Study) -> None:
             st.markdown("\n".join(f"- {show.as_text(text)}" for text in known))
         private = NONPRIVATE["covariance"]
         st.caption(
-            f"Errors are relative {term('frobenius')} errors on simulated rows, interpolated between stored "
-            "cells. ± from release to release: a standard deviation over fresh rows and noise. Attacker: knows "
-            "every other row and the method; best chance to guess right whether one person is in the table. No "
-            f"noise: `{private}` on the same rows, clipped and not private."
+            f"Relative {term('frobenius')} errors on simulated rows, interpolated between stored cells. ±: "
+            "standard deviation over fresh rows and noise. Attacker: best chance to guess whether one person is in "
+            f"the table, knowing the method and all other rows. No noise: `{private}`, clipped and not private."
         )
         for text in reply.advice.verdict[1:]:
             st.caption(show.as_text(text))

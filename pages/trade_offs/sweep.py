@@ -210,7 +210,7 @@ def same_epsilon(kind: str, epsilon: float, delta: float) -> PureDP | ApproxDP |
 def conversion(kinds: tuple[str, ...], epsilon: float, delta: float) -> str:
     """Return the conversion of an axis of several kinds, in words."""
     parts = {
-        "pure": "Pure DP runs at that epsilon itself, which gives delta = 0, so it gives more than the axis says",
+        "pure": "Pure DP runs at that epsilon with delta = 0, more than the axis says",
         "approx": "approximate DP runs at exactly (epsilon, delta)",
         "zcdp": "zCDP runs at the largest rho whose tight conversion (Canonne, Kamath and Steinke 2020) stays within "
         f"(epsilon, delta): epsilon = {plain(epsilon)} is rho = {plain(accounting.approx_to_zcdp(epsilon, delta))}",

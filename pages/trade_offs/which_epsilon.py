@@ -52,8 +52,8 @@ class Question:
 def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
     """Show the tab; ``answered`` are the methods of the answer above it."""
     st.markdown(
-        "The search runs the method at many levels on the same seeds and finds the smallest one whose **mean** "
-        "error meets the target."
+        "Runs the method at many levels, on the same seeds, and finds the smallest whose **mean** error meets "
+        "the target."
     )
     question, started = _form(study, data, answered)
     glossary.when_not([question.method])
@@ -119,7 +119,7 @@ def _form(study: Study, data: Dataset, answered: Sequence[str]) -> tuple[Questio
         )  # fmt: skip
         against = address.bound(
             third.selectbox, "Error", references, name="which.against", default=references[0], form=form,
-            format_func=REFERENCE_NAMES.get, help="What the answer is compared with.",
+            format_func=REFERENCE_NAMES.get, help="Compared with this.",
         )  # fmt: skip
         started = st.form_submit_button("Find it", type="primary", on_click=form.send, kwargs={"which.asked": "yes"})
     return Question(method, percent / 100, norm, against, control, int(replicates)), started
@@ -216,7 +216,7 @@ def _answer(answer: Answer, study: Study, data: Dataset, question: Question, *, 
     show.tag(
         data.provenance.capitalize(),
         ("fresh rows and fresh noise in every replicate" if answer.fresh_rows else "these rows, fresh noise")
-        + ("; simulated now, while the sentence above interpolates between stored simulations" if above else ""),
+        + ("; simulated now, not interpolated as in the sentence above" if above else ""),
     )
     st.html(f'<p role="status" style="font-size: 1.45rem; line-height: 1.35; margin: 0">{escape(str(answer))}</p>')
     if answer.level is not None and answer.lever != "n":
@@ -267,9 +267,9 @@ def _picture(answer: Answer, question: Question, parts: Sequence[tuple[str, floa
 def _band(answer: Answer) -> str:
     """Return what the line, the band and the interval are, in words."""
     return (
-        f"Line: mean over {answer.replicates} replicates, the same seeds at every level. Band: 95 % t-interval of "
-        f"that mean ({glossary.term('mean-interval')}), not of one release. The answer's interval holds the "
-        "levels at which the band holds the target (dotted), and covers the right one in about 95 % of searches."
+        f"Line: mean over {answer.replicates} replicates. Band: 95 % t-interval of that mean "
+        f"({glossary.term('mean-interval')}), not of one release. The answer's interval: levels whose band holds "
+        "the target (dotted); it covers the right one in about 95 % of searches."
     )
 
 

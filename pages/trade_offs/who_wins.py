@@ -63,12 +63,11 @@ class Map:
 def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
     """Show the tab; ``answered`` are the methods of the answer above it."""
     if not redraws(study, data):
-        st.info("This table has one number of rows and of columns, so there is no map. Choose a simulated source.")
+        st.info("This table has one size, so there is no map: choose a simulated source.")
         return
     st.markdown(
-        f"Every cell compares the methods that can give {KINDS[study.kind].name} on the same rows, the **zero "
-        "matrix** and the **private diagonal** among them. The colour names the winner, and deepens with its "
-        "margin."
+        f"Each cell compares the methods that give {KINDS[study.kind].name} on the same rows, **zero matrix** and "
+        "**private diagonal** included. Colour: the winner, deeper with its margin."
     )
     asked = form(study, data, answered)
     with show.problems():
@@ -77,8 +76,8 @@ def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
         seconds = 0.0 if refusal else _seconds(study, asked, plans)
         if seconds > _LONG:
             refusal = (
-                f"This map would take {estimates.in_words(seconds)}, too long for a page. Take fewer steps, "
-                "replicates or methods, smaller n or d, or the script below."
+                f"This map would take {estimates.in_words(seconds)}: take fewer steps, replicates or methods, "
+                "smaller n or d, or the script below."
             )
         key = (_same(study, asked), asked)
         left, right = st.columns([1, 4], vertical_alignment="center")
@@ -92,9 +91,7 @@ def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
         if refusal:
             right.warning(show.as_text(refusal))
         elif JOBS.find(key) is None:
-            right.caption(
-                f"{runs:,} runs of a method, {estimates.in_words(seconds)} on this machine. Finished runs are kept."
-            )
+            right.caption(f"{runs:,} runs, {estimates.in_words(seconds)} here. Finished runs are kept.")
         if started:
             store = tradeoffs_store.store()
             JOBS.start(key, lambda stop: map_cells(plans, store, stop=stop), runs, wait=FIRST)
@@ -159,7 +156,7 @@ def form(study: Study, data: Dataset, answered: Sequence[str] = ()) -> Map:
         )  # fmt: skip
         replicates = address.bound(
             third.number_input, "Replicates", 2, 100, name="who.replicates", default=8, key="map-replicates",
-            help="More replicates, fewer cells without a clear winner.",
+            help="More replicates, more clear winners.",
         )  # fmt: skip
     return Map(
         tuple(methods),
@@ -284,7 +281,7 @@ def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
         st.markdown(about)
     absent = sorted({m for names in cells["absent"] for m in names})
     if absent:
-        st.warning(f"In some cells these gave no matrix and did not take part: {', '.join(labels[m] for m in absent)}.")
+        st.warning(f"No matrix in some cells, so left out there: {', '.join(labels[m] for m in absent)}.")
     listed = cells.assign(**{name: cells[name].map(", ".join) for name in ("rivals", "absent")})
     with st.expander("Table"):
         st.dataframe(listed, hide_index=True)
@@ -298,11 +295,9 @@ def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
 def _legend(asked: Map) -> str:
     """Return what the cells of the map say, in words."""
     return (
-        f"In a cell: the method with the smallest mean relative {NORM_NAMES[asked.norm]} error "
-        f"{REFERENCE_NAMES[asked.against]}, and how many times larger that of the next one is. Hatched, no clear "
-        "winner: the paired 95 % replicate interval of the difference to another method contains zero, without "
-        "correction for many cells. Every method has its usual settings; replacing one row is what the guarantee "
-        "hides."
+        f"In a cell: the smallest mean relative {NORM_NAMES[asked.norm]} error {REFERENCE_NAMES[asked.against]}, "
+        "and how many times larger the next is. Hatched: no clear winner, as the paired 95 % replicate interval of "
+        "a difference contains zero, uncorrected for many cells. Usual settings; replace-one neighbours."
     )
 
 

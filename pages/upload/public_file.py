@@ -23,10 +23,10 @@ NUMBERS = ("low", "high", "typical")
 _FIELDS = (
     Field("use", "Use", "tick"),
     Field("column", "Column", "name"),
-    Field("low", "Lowest", "number", "The lowest value the quantity can have."),
-    Field("high", "Highest", "number", "The highest value the quantity can have."),
-    Field("typical", "Typical", "number", "Optional: a usual value, between the two."),
-    Field("missing", "Missing", "count", "Empty or infinite cells. A row with one in a used column is left out."),
+    Field("low", "Lowest", "number", "Lowest possible value."),
+    Field("high", "Highest", "number", "Highest possible value."),
+    Field("typical", "Typical", "number", "Optional, between the two."),
+    Field("missing", "Missing", "count", "Empty or infinite cells. Rows with one in a used column are left out."),
     Field("remark", "Remark", "fact"),
 )
 
@@ -43,11 +43,10 @@ def section() -> None:
         key="upload-public",
         on_change=visitor_files.forget_file,
         persist_state="session",
-        help="A table that anyone may download is public. A table about people that is not published is "
-        "confidential, even without names.",
+        help="Public: anyone may download it. An unpublished table about people is confidential, even without names.",
     )
     if answer is None:
-        st.caption("Answer first, then choose the file. Nothing is read before.")
+        st.caption("Answer first; nothing is read before.")
     elif answer == "no":
         _confidential()
     else:
@@ -70,7 +69,7 @@ def _confidential() -> None:
     if reason := hosted.refusal():  # the whole file would be sent, although only its first line is needed
         st.info(show.as_text(reason))
         return
-    st.markdown("Only the first line, the column names, is read; the rest of the file is let go unread.")
+    st.markdown("Only the first line, the column names, is read.")
     upload = visitor_files.upload()
     file = visitor_files.uploader("Confidential CSV", "header")
     if file is not None:
@@ -88,9 +87,8 @@ def _confidential() -> None:
     names = " ".join(f'<span class="pc-tag"><bdi>{escape(name)}</bdi></span>' for name in upload.header)
     st.html(f"<div>Columns of <b><bdi>{escape(upload.name)}</bdi></b>:</div><div>{names}</div>")
     st.info(
-        "Such a file is released on Your data: you declare a bound for every column from what you know about it, "
-        "choose one guarantee, and get one release, drawn once and recorded in a ledger. This page computes nothing "
-        "from its rows."
+        "This page computes nothing from its rows. Release it on Your data: bounds for every column from what "
+        "you know, one guarantee, one release, recorded in a ledger."
     )
     frame.link("pages/5_Your_data.py", "To Your data")
     st.button("Forget this file", on_click=_forget)
@@ -105,7 +103,7 @@ def _public() -> None:
     if upload is None or upload.table is None:
         st.caption(
             "Commas between cells, decimal points, UTF-8, column names in the first line. The table stays in "
-            "this session's memory: not in the address, not in a file, not in a cache that others share."
+            "this session's memory."
         )
         file = visitor_files.uploader("Public CSV", "table")
         if file is not None:
@@ -128,7 +126,7 @@ def _public() -> None:
     st.button(
         "Forget this file",
         on_click=_forget,
-        help="Removes the table and everything made from it from this session.",
+        help="Removes the table and all made from it.",
     )
 
 
@@ -168,13 +166,11 @@ def _declaration(upload: Upload, table: PublicTable) -> None:
     )
     bounds = how == "bounds"
     st.caption(
-        "Type the lowest and the highest value each column can have, from what you know about the quantity "
-        "(an age lies between 0 and 120) and not from this file. Values beyond are clipped. The typical "
-        "value is optional; without it the middle is used."
+        "Type the lowest and highest value each column can have, from what you know (an age: 0 to 120), not from "
+        "this file. Values beyond are clipped. Without a typical value the middle is used."
         if bounds
-        else "Type the largest Euclidean norm a row may have, from what you know about the quantities and not "
-        "from this file. Longer rows are shortened to it. Columns in very different units are better served "
-        "by bounds per column."
+        else "Type the largest Euclidean norm a row may have, from what you know, not from this file. Longer "
+        "rows are shortened. For columns in very different units, bounds per column are better."
     )
     typed = _editor(upload, table, bounds)
     row_bound = None
@@ -200,7 +196,7 @@ def _declaration(upload: Upload, table: PublicTable) -> None:
         st.error(show.as_text(upload.problem))
         upload.problem = ""
     elif upload.used is not None and not _same(upload.used, entered):
-        st.info("You changed something since, and the page still shows the table as it was. Press the button again.")
+        st.info("Changed since: press the button again.")
 
 
 def _editor(upload: Upload, table: PublicTable, bounds: bool) -> pd.DataFrame:
@@ -213,9 +209,7 @@ def _editor(upload: Upload, table: PublicTable, bounds: bool) -> pd.DataFrame:
     def keep() -> None:
         upload.typed = limits_table.taken_in(upload.typed, fields, key)
 
-    upload.typed = limits_table.draw(
-        upload.typed, fields, key, "One line per numeric column, with its public limits.", keep
-    )
+    upload.typed = limits_table.draw(upload.typed, fields, key, "A line per numeric column: its public limits.", keep)
     return upload.typed
 
 
@@ -246,7 +240,7 @@ def _use(upload: Upload, table: PublicTable, entered: tuple) -> None:
         typical = dict(zip(columns, rows["typical"], strict=True))
         data, notes = declare(table, columns, bounds, typical)
     elif row_bound is None:
-        raise ValueError("There is no row bound yet: enter the largest norm a row may have.")
+        raise ValueError("Enter the largest norm a row may have.")
     else:
         data, notes = declare(table, columns, row_bound=row_bound)
     sidebar.forget_bound()

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -126,20 +127,28 @@ def which_level(question: Question, wanted: float) -> Reply:
 @lru_cache(maxsize=256)
 def _which_level(question: Question, wanted: float) -> Reply:
     """Return `which_level`; every level of the question has the same answer."""
+    strength, least = _least(question, wanted, partial(largest, question))
+    return dataclasses.replace(_reply(_at(question, strength), wanted), least=least)
+
+
+def _least(question: Question, wanted: float, errors: Callable[[np.ndarray], np.ndarray]) -> tuple[float, bool]:
+    """Return the smallest strength from which on ``errors`` stay within ``wanted``, and whether it is the first.
+
+    ``errors`` has the errors at an array of strengths. The largest strength where none is enough.
+    """
     _, strengths = levels_of(question)
-    wrong = largest(question, strengths) > wanted
+    wrong = errors(strengths) > wanted
     if wrong[-1]:
-        return _reply(_at(question, strengths[-1]), wanted)
+        return strengths[-1], False
     if not wrong.any():
-        return dataclasses.replace(_reply(_at(question, strengths[0]), wanted), least=True)
+        return strengths[0], True
     at = int(np.flatnonzero(wrong)[-1])
     below, above = strengths[at], strengths[at + 1]
     for _ in range(LOOKS):
         closer = np.geomspace(below, above, STEPS)
-        errors = largest(question, closer)
-        at = int(np.flatnonzero(errors > wanted)[-1])
+        at = int(np.flatnonzero(errors(closer) > wanted)[-1])
         below, above = closer[at], closer[at + 1]
-    return _reply(_at(question, above), wanted)
+    return above, False
 
 
 def rows_for(question: Question, wanted: float) -> int | None:
@@ -332,7 +341,30 @@ def notes(reply: Reply) -> tuple[str, ...]:
             f"Safest choice if you know nothing: at most {reply.line.worst:.1f} times the best method's error. "
             f"Its error is largest if {structure_label(question.target, reply.where)}."
         )
-    return (*found, *changed(reply))
+    return (*found, *_sooner(reply), *changed(reply))
+
+
+def _sooner(reply: Reply) -> tuple[str, ...]:
+    """Return from which smaller level on the recommended method is good enough, where another is recommended there.
+
+    Where nothing is known, methods are ranked by their ratio to the best, so the error of the recommended one may jump
+    from above the one that was asked for to far below it.
+    """
+    question, name = reply.advice.question, level_name(reply)
+    if reply.wanted is None or not reply.reached or reply.least or reply.error > CLOSE * reply.wanted:
+        return ()
+
+    def errors(strengths: np.ndarray) -> np.ndarray:
+        keys, found, _ = ruled(question, np.full(len(strengths), float(question.n)), question.d, strengths)
+        return found.max(axis=0)[keys.index(reply.line.key)]
+
+    level = level_of(_at(question, _least(question, reply.wanted, errors)[0]).guarantee)
+    if level >= reply.level:
+        return ()
+    return (
+        f"{reply.line.label} gives at most {amount(reply, reply.wanted)} from {name} = {level:g} on; just below "
+        f"{name} = {reply.level:g} another method has the smaller worst ratio to the best, and a larger error.",
+    )
 
 
 def changed(reply: Reply) -> tuple[str, ...]:

@@ -120,12 +120,12 @@ class ExpectedNoise:
     standing="proved",
     order=41,
     version=3,
-    summary="Spends a part on a clipping norm that balances the rows it shortens against the noise it saves, then "
-    "releases with Gaussian noise or SeparateCov, whichever should err less.",
+    summary="Spends a part on a clipping norm, then releases with Gaussian noise or SeparateCov, whichever "
+    "should err less.",
     formula=r"\hat\Sigma=\tau^2\,\mathcal M\big(\mathrm{Clip}(X,\tau)/\tau\big),\quad \tau:\ "
     r"\mathrm{Bias}(\tau)\approx\mathrm{Noise}(\tau)",
-    avoid="When all rows have about the same norm, or the bound is already tight: the search then costs a quarter of "
-    "the guarantee and finds nothing to gain.",
+    avoid="When row norms are similar or the bound is tight: the search costs a quarter of the guarantee and "
+    "gains nothing.",
     reference="Dong et al. 2022, Algorithm 2 and Theorem 3; private radius after Dong and Yi (2021).",
     differs="Simulated noise norms instead of loose bounds, less noisy shapes, spectrum clipped to [0, tau^2], a grid "
     "of 40 halvings, everything measured in units of the private radius, the trace capped at tau^2, and "
@@ -172,14 +172,14 @@ class AdaptiveCov(Method):
         "public",
         "Radius",
         choices=("public", "private"),
-        help="public: the row bound R is good enough. private: first find a smaller one, for an eighth.",
+        help="public: use R. private: first find a smaller one, for an eighth.",
     )
     constants: str = parameter(
         "monte-carlo",
         "Noise norms",
         choices=("monte-carlo", "closed-form"),
         advanced=True,
-        help="Free: simulated quantiles (no data), or the printed bounds, which are two to three times too large.",
+        help="Free: simulated quantiles (no data), or the printed bounds, two to three times too large.",
     )
     discount: float = parameter(
         6.0,
@@ -187,7 +187,7 @@ class AdaptiveCov(Method):
         low=1.0,
         high=20.0,
         advanced=True,
-        help="Free: the bound on SeparateCov's error is about six times what is seen; 1 takes it at its word.",
+        help="Free: the bound on SeparateCov's error is about six times what is seen.",
         ends=("prefers plain noise", "prefers SeparateCov"),
     )
     beta: float = parameter(

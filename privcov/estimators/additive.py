@@ -28,9 +28,8 @@ from privcov.privacy import RELATIONS, ApproxDP, ZCDP
 _NAMED = 5  # columns or pairs in a note
 REPAIRS = ("none", "psd", "box", "shrink")
 REPAIR_HELP = (
-    "Free: it only touches the released matrix. none: keep the unbiased noisy matrix. psd: set negative "
-    "eigenvalues to zero. box: also cap them at R squared. shrink: pull eigenvalues in by what the known noise "
-    "pushed them out."
+    "Free. none: unbiased noisy matrix. psd: negative eigenvalues set to zero. box: also capped at R squared. "
+    "shrink: pulled in by what the known noise pushed them out."
 )
 
 
@@ -221,8 +220,7 @@ class AdditiveCov(Mechanical):
     version=2,
     summary="Adds symmetric Gaussian noise to the moment matrix, then removes negative eigenvalues.",
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathcal N(0,\sigma^2),\quad \sigma=\frac{\sqrt2\,R^2}{n\,\mu}",
-    avoid="When d is large against n epsilon: the noise then fills the whole spectrum, and auto-cov does "
-    "better with the same noise.",
+    avoid="When d is large against n epsilon: auto-cov does better with the same noise.",
     reference="Dwork, Talwar, Thakurta and Zhang (2014); all five papers, among them Dong et al. 2022, Section 3.1.",
     differs="Exact calibration for every epsilon instead of sqrt(2 ln(1.25/delta))/epsilon, and sensitivity "
     "sqrt(2)/n (replace one row) where Wang, Xu & He 2019 and Wang et al. 2018 use 1/n.",
@@ -267,7 +265,7 @@ class GaussianCov(AdditiveCov):
         "Noise shape",
         choices=("upper-triangle", "isotropic", "free-trace"),
         advanced=True,
-        help="upper-triangle is what the papers print; from three columns on the other two have less noise.",
+        help="upper-triangle: as printed; from three columns on the others have less noise.",
     )
     repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS, help=REPAIR_HELP, advanced=True)
 

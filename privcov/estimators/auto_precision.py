@@ -27,11 +27,11 @@ from privcov.privacy import RELATIONS
     order=58,
     tunings=TUNINGS[:2],
     version=2,
-    summary="The least noisy shape for many columns (Gaussian with an accurate trace; under pure DP the difference of "
-    "two Wishart matrices), then a graphical lasso whose penalty knows the noise.",
+    summary="The least noisy shape for many columns (Gaussian with an accurate trace; under pure DP the "
+    "difference of two Wishart matrices), then a graphical lasso tuned to the known noise.",
     formula=r"\hat\Theta=\arg\min_{\Theta\succ0}\;-\log|\Theta|+\mathrm{tr}(\tilde S_+\Theta)"
     r"+\hat\lambda\sum_{i\ne j}|\Theta_{ij}|,\quad \tfrac1{n_{\rm eff}}=\tfrac1n+\tfrac{s^2}{\overline{S_{ii}S_{jj}}}",
-    avoid="When the noise per entry exceeds the correlations you look for: edges are then drawn from noise.",
+    avoid="When noise per entry exceeds the correlations you look for: edges then come from noise.",
     reference="Own combination; extended BIC after Foygel and Drton (2010), fission after Oliveira, Lei and Tibshirani "
     "(2021).",
 )

@@ -28,12 +28,11 @@ LAST = 0.75  # fraction of the guarantee for the last step
     guarantees=(ApproxDP, ZCDP),
     standing="proved",
     order=44,
-    summary="Measures coarsely, whitens the rows by the answer, clips them to the length Gaussian rows would have, and "
-    "measures again with less noise along the short directions.",
+    summary="Measures coarsely, whitens the rows by the answer, clips them to the length of Gaussian rows, and "
+    "measures again.",
     formula=r"Z_i=\tfrac1n\sum_k\mathrm{clip}_\gamma(A_ix_k)\,\mathrm{clip}_\gamma(A_ix_k)^\top+N_i,\quad "
     r"\hat\Sigma=A_t^{-1}Z_tA_t^{-\top}",
-    avoid="For Frobenius error on data that are not ill-conditioned, and for heavy tails: its clip assumes rows like "
-    "Gaussian ones and shortens the others.",
+    avoid="For Frobenius error on well-conditioned data, and for heavy tails: its clip assumes Gaussian rows.",
     reference="Biswas, Dong, Kamath and Ullman (2020), Algorithm 4; a comparison method of Dong et al. 2022, "
     "Section 6.",
     differs="The last congruence is A^-1 Z A^-T (the public code has A^-1 Z A^-1, wrong from the third step on), rows "
@@ -78,8 +77,8 @@ class CoinPress(Method):
         high=1.0,
         log=True,
         unit="R squared",
-        help="A public bound u on the largest eigenvalue, as a share of R squared. If wrong, the answer is too small, "
-        "not less private.",
+        help="Public bound on the largest eigenvalue, as a share of R squared. If wrong, the answer is too "
+        "small, not less private.",
         ends=("less noise, if it holds", "assumes nothing"),
     )
 

@@ -22,7 +22,7 @@ from privcov.postprocess.joint import Moments, unpack
     order=91,
     summary="Releases noisy variances and sets every covariance to zero.",
     formula=r"\hat\Sigma = \mathrm{diag}(S + N)_+",
-    avoid="When relations between columns are the question: it denies all of them.",
+    avoid="When relations between columns are the question: it denies all.",
     reference="The trivial estimator for nearly uncorrelated columns.",
 )
 @dataclass(frozen=True)

@@ -36,11 +36,9 @@ CENTRAL = {
         "sqrt(2) when a row is replaced; one threshold for every entry, the diagonal included",
     },
     version=2,
-    summary="Adds Gaussian noise once, then sets off-diagonal entries to zero that the noise and the sample size could "
-    "have made.",
+    summary="Adds Gaussian noise, then sets off-diagonal entries to zero that noise or sampling could have made.",
     formula=r"\hat\Sigma=(T_\tau(S+N))_+,\quad T_\tau(s)_{ij}=s_{ij}\,1\{|s_{ij}|>\tau_{ij}\},\ i\ne j",
-    avoid="When most pairs of columns are truly related: nothing is sparse, and auto-cov does better with the same "
-    "noise.",
+    avoid="When most pairs are truly related: auto-cov does better with the same noise.",
     reference="Wang, Xu & He 2019, Algorithm 1.",
     differs="Sensitivity sqrt(2)/n and exact calibration; a less noisy shape; only off-diagonal entries are cut, by "
     "the noise they actually carry; the diagonal is shrunk; gamma, which the paper leaves open, is replaced by free "
@@ -90,12 +88,11 @@ class DpThresholding(WithGamma):
         "the classical constant; one threshold for every entry, the diagonal included",
     },
     version=2,
-    summary="DP thresholding with a constant made for columns with few moments; the same noise and the same free "
-    "rules.",
+    summary="DP thresholding with a constant for columns with few moments.",
     formula=r"\tau=\xi\sqrt{\tfrac{\log d}{n}}+4\sigma\sqrt{\log d},\quad"
     r"\xi=\tfrac{4\sqrt2}{3}\,\eta\,K^{2/(4+\varepsilon_m)}M",
-    avoid="When most pairs of columns are truly related, or with the paper's eta >= 2 on fewer than thousands of rows: "
-    "its threshold then removes everything.",
+    avoid="When most pairs are truly related, or with the paper's eta >= 2 below thousands of rows, which "
+    "removes everything.",
     reference="Mathematics 2023, 11(17), 3670, Algorithm 1.",
     differs="Exact calibration, a less noisy shape, the diagonal is never cut, only shrunk; free rules beside the "
     "paper's.",

@@ -29,13 +29,11 @@ TAIL = 0.1  # failure probability in the adaptive budgets' offset
     guarantees=ALL_KINDS,
     standing="proved",
     order=43,
-    summary="Draws each eigenvector from the exponential mechanism, in the space the earlier ones leave, and measures "
-    "the eigenvalues with noise.",
+    summary="Draws eigenvectors one by one from the exponential mechanism, and measures eigenvalues with noise.",
     formula=r"\hat\Sigma=\sum_i\tilde\lambda_i\theta_i\theta_i^\top,\quad "
     r"p(\theta_i)\propto\exp\big(\tfrac{\varepsilon_i}{2\Delta}\theta_i^\top S\,\theta_i\big),\ "
     r"\theta_i\perp\theta_1,\dots,\theta_{i-1}",
-    avoid="Beyond some dozens of columns: every direction takes a share of the guarantee, and its own "
-    "eigendecomposition.",
+    avoid="Beyond some dozens of columns: every direction takes a share of the guarantee.",
     reference="Amin, Dick, Kulesza, Munoz Medina and Vassilvitskii (2019); sampler of Kent, Ganeiber and Mardia "
     "(2018); a comparison method of Dong et al. 2022, Section 6.",
     differs="Exponent epsilon_i/2 where the paper has epsilon_i/4, since the score has sensitivity 1; under zCDP each "
@@ -85,15 +83,14 @@ class EMCov(Method):
         "auto",
         "Shares of the directions",
         choices=("auto", "adaptive", "uniform"),
-        help="adaptive: in proportion to the roots of the released eigenvalues. auto: adaptive under pure DP, else "
-        "uniform.",
+        help="adaptive: by the roots of the released eigenvalues. auto: adaptive under pure DP, else uniform.",
     )
     exponent: str = parameter(
         "tight",
         "Exponent",
         choices=("tight", "published"),
         advanced=True,
-        help="published: half of the tight exponent, as in the paper; it leaves half of each epsilon unused.",
+        help="published: half of the tight exponent, which leaves half of each epsilon unused.",
     )
 
     def run(self, ask: MethodInput) -> Outcome:

@@ -87,8 +87,8 @@ class Glasso(Mechanical):
         "ebic",
         "Rule for lambda",
         choices=RULES,
-        help="Free: all read the released matrix only. ebic aims at the likelihood, half-universal at the edges, "
-        "fission at estimation error (exact for Gaussian noise only).",
+        help="Free. ebic aims at the likelihood, half-universal at edges, fission at estimation error (exact for "
+        "Gaussian noise only).",
     )
     penalty: float = parameter(
         0.2,
@@ -96,7 +96,7 @@ class Glasso(Mechanical):
         low=0.001,
         high=1.0,
         log=True,
-        help="Share of the smallest lambda that empties the graph; used when tuning is fixed or as published.",
+        help="Share of the lambda that empties the graph; for fixed or as-published tuning.",
         ends=("more edges", "fewer edges"),
     )
     repair: str = parameter(
@@ -104,8 +104,8 @@ class Glasso(Mechanical):
         "Repair of the spectrum",
         choices=tuple(REPAIRS),
         advanced=True,
-        help="Free. psd: raise low eigenvalues. max-norm: nearest matrix in the largest entry. ridge: add to the "
-        "diagonal. none: solve the noisy matrix as it is; small penalties may then have no solution.",
+        help="Free. psd: raise low eigenvalues. max-norm: nearest in the largest entry. ridge: add to the "
+        "diagonal. none: small penalties may have no solution.",
     )
 
     accuracy: str = parameter(
@@ -113,7 +113,7 @@ class Glasso(Mechanical):
         "Accuracy",
         choices=tuple(GAPS),
         advanced=True,
-        help="Certified gap per variable: screen 1e-6 nats, print 1e-7, where fewer edges hang on the solver.",
+        help="Certified gap per variable: screen 1e-6 nats, print 1e-7.",
     )
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:

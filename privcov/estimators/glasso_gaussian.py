@@ -36,11 +36,11 @@ TOLERANCE = 1e-6  # a certified gap per variable, in nats, below which the loop'
     order=60,
     version=3,
     tunings=TUNINGS,
-    summary="Adds Gaussian noise once, repairs the spectrum, then finds a sparse precision matrix. The whole "
-    "path of penalties is free, because it only reads the noisy matrix.",
+    summary="Adds Gaussian noise, repairs the spectrum, then finds a sparse precision matrix. The whole path of "
+    "penalties is free.",
     formula=r"\hat\Theta_\lambda=\arg\min_{\Theta\succ0}\;-\log|\Theta|+\mathrm{tr}(\tilde S_+\Theta)"
     r"+\lambda\sum_{i\ne j}|\Theta_{ij}|",
-    avoid="When the noise per entry exceeds the correlations you look for: edges are then drawn from noise.",
+    avoid="When noise per entry exceeds the correlations you look for: edges then come from noise.",
     reference="Su et al. 2019, Algorithm 2 (DP-AGL); Wang et al. 2018, Algorithm 2 with Gaussian noise.",
     differs="Least noisy shape, exact calibration, PSD repair with a floor before the lasso (without it the "
     "problem may be unbounded), diagonal not penalised, lambda from the released matrix, every lambda certified.",
@@ -91,8 +91,8 @@ class GlassoGaussian(Glasso):
         low=1,
         high=20_000,
         advanced=True,
-        help="As published by Su et al. 2019 only. The paper iterates until convergence, which an indefinite noisy "
-        "matrix does not allow, and which rho = 100 makes slow on any: its answer depends on where it stopped.",
+        help="As published by Su et al. 2019 only. An indefinite matrix never converges and rho = 100 is slow: "
+        "the answer depends on where it stopped.",
     )
 
     mechanism = Mechanism("free-trace", SCALES, "upper-triangle")

@@ -25,9 +25,9 @@ from privcov.privacy import RELATIONS, PureDP
     missing_cells=True,
     order=30,
     version=2,
-    summary="Adds Laplace noise to every entry on and above the diagonal: pure differential privacy.",
+    summary="Adds Laplace noise to every entry on and above the diagonal, for pure DP.",
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathrm{Lap}(b),\quad b=\frac{\sqrt{d^2/2+d+1}\,R^2}{n\,\epsilon}",
-    avoid="Beyond a handful of columns: its noise per entry grows with d.",
+    avoid="Beyond a few columns: noise per entry grows with d.",
     reference="Dwork, McSherry, Nissim and Smith (2006); Wang et al. 2018; Dong et al. 2022.",
     differs="l1 sensitivity sqrt(d^2/2 + d + 1) of the upper triangle, attained for even d; Wang et al. 2018 uses 2d, "
     "Dong et al. 2022 sqrt(2) d.",

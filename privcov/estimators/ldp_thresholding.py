@@ -89,8 +89,8 @@ class Local(Thresholding):
         "sound": SOUND,
         "as-published": f"as Mathematics 2023 prints the local algorithm, with gamma: {PRINTED}",
     },
-    summary="Every user adds noise before anything leaves the device; the server averages the reports and sets small "
-    "off-diagonal entries to zero.",
+    summary="Every user adds noise on their device; the server averages the reports and sets small off-diagonal "
+    "entries to zero.",
     formula=r"\hat\Sigma=\Big(T_\tau\big(\tfrac1n\sum_k (x_kx_k^\top+R_k)\big)\Big)_+",
     avoid=AVOID,
     reference="Wang and Xu (2019), the local extension of Wang, Xu & He 2019, as restated in Mathematics 2023, "
@@ -132,8 +132,7 @@ class LdpThresholding(Local, WithGamma):
     tunings=TUNINGS,
     order=43,
     calibrations={"sound": SOUND, "as-published": f"Mathematics 2023, Algorithm 2: {PRINTED}"},
-    summary="LDP thresholding with a constant made for columns with few moments; the same noise and the same free "
-    "rules.",
+    summary="LDP thresholding with a constant for columns with few moments.",
     formula=r"\tau=\xi\sqrt{\tfrac{\log d}{n}}+4\sigma\sqrt{\tfrac{\log d}{n}},\quad"
     r"\xi=\tfrac{4\sqrt2}{3}\,\eta\,K^{2/(4+\varepsilon_m)}M",
     avoid=AVOID,

@@ -39,11 +39,11 @@ SHARE_OF_TOP = 1e-6  # and as a fraction of the cap, below which floating point 
     relations=("replace-one", "zero-out"),
     order=93,
     tunings=("fixed",),
-    summary="Solves a graphical lasso with capped eigenvalues on the rows, then adds noise to its answer.",
+    summary="Solves a graphical lasso with capped eigenvalues on the rows, then adds noise.",
     formula=r"\hat\Theta=\Theta^*_\rho+N,\quad \Theta^*_\rho=\arg\min_{0\prec\Theta\preceq\tau I}"
     r"-\log|\Theta|+\mathrm{tr}(S\Theta)+\rho\|\Theta\|_1,\quad \Delta_F=\frac{\sqrt2\,\tau^2}{n}",
-    avoid="When noise on the covariance is an option: its error is never larger than the noise that is added here "
-    "(both are the same Lipschitz constant times the same noise), and its whole path of penalties is free.",
+    avoid="When noise on the covariance is an option: its error is never larger (the same Lipschitz constant "
+    "times the same noise), and its whole path of penalties is free.",
     reference="Wang et al. 2018, Algorithm 1. Sensitivity and repair: own derivation.",
     differs="The published noise is no differential privacy: the released matrix can rule out neighbouring tables. "
     "Here eigenvalues are capped at tau, which bounds the change by sqrt(2) tau^2/n, and the noise is Gaussian or, for "
@@ -98,7 +98,7 @@ class OutputPerturbation(Method):
         high=10.0,
         log=True,
         unit="R squared",
-        help="Fixed before the rows are seen: it enters the sensitivity.",
+        help="Fixed before rows are seen: it enters the sensitivity.",
         ends=("more noise", "fewer edges"),
     )
     cap: float = parameter(
@@ -116,7 +116,7 @@ class OutputPerturbation(Method):
         "Edges",
         choices=("universal", "none"),
         advanced=True,
-        help="universal: entries that noise alone could have made become zero. none: keep every entry.",
+        help="universal: entries that noise could have made become zero. none: keep all.",
     )
 
     def run(self, ask: MethodInput) -> Outcome:

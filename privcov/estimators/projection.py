@@ -26,10 +26,9 @@ from privcov.privacy import RELATIONS, ApproxDP, ZCDP
     centres=ALL_CENTRES,
     order=42,
     version=2,
-    summary="Adds Gaussian noise once, then takes the nearest positive semi-definite matrix whose trace is not too "
-    "large. No split.",
+    summary="Adds Gaussian noise, then takes the nearest positive semi-definite matrix of bounded trace.",
     formula=r"\hat\Sigma=\arg\min_{\Sigma\succeq0,\ \mathrm{tr}\,\Sigma\le t}\|\Sigma-(S+N)\|_F",
-    avoid="When the spectrum is flat and d is moderate: shrinkage (auto-cov) then removes more of the noise.",
+    avoid="When the spectrum is flat and d moderate: auto-cov removes more noise.",
     reference="Nikolov, Talwar and Zhang (2016); for covariances Dong et al. 2022, Appendix E.",
     differs="The bound on the trace may come from the measurement itself, whose trace is accurate at no cost.",
 )
@@ -63,7 +62,7 @@ class Projection(Mechanical):
         "released",
         "Bound on the trace",
         choices=("released", "bound"),
-        help="Free: the trace of the noisy matrix, or the public bound R^2 that no trace exceeds.",
+        help="Free: the noisy trace, or the public bound R^2.",
     )
 
     mechanism = Mechanism("free-trace")

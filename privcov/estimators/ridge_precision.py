@@ -35,11 +35,10 @@ SPLITS = 10
     order=62,
     tunings=("released", "fixed", "raw-cv"),
     version=2,
-    summary="Adds Gaussian noise once, removes negative eigenvalues, then inverts with a ridge that keeps small "
-    "eigenvalues from exploding.",
+    summary="Adds Gaussian noise, removes negative eigenvalues, then inverts with a ridge.",
     formula=r"\hat\Theta=V\,\mathrm{diag}\Big(\tfrac{2}{\varphi_i+\sqrt{\varphi_i^2+8\lambda}}\Big)V^\top,\quad "
     r"\tilde S_+=V\,\mathrm{diag}(\varphi_i)V^\top",
-    avoid="When you want a graph: no entry is ever zero. Use a graphical lasso.",
+    avoid="For a graph: no entry is ever zero. Use a graphical lasso.",
     reference="Su et al. 2019, Algorithm 1 (DP-RP); Kuismin, Kemppainen and Sillanpaa (2017).",
     differs="Negative eigenvalues are removed before the ridge (as published, one of -a becomes a/(2 lambda)), exact "
     "calibration, a less noisy shape, lambda from the noisy matrix. Algorithm 1 prints its noise without 1/n; the "
@@ -88,7 +87,7 @@ class RidgePrecision(OneMeasurement):
         high=10.0,
         log=True,
         unit="R squared / d",
-        help="sqrt(8 lambda): eigenvalues well below it are levelled. Used when tuning is fixed or as published.",
+        help="sqrt(8 lambda): eigenvalues well below are levelled. For fixed or as-published tuning.",
         ends=("noisier inverse", "smoother inverse"),
     )
 

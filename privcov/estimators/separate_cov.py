@@ -215,11 +215,10 @@ def published_guard(ask: MethodInput, card: MethodCard) -> None:
     standing="proved",
     order=40,
     version=2,
-    summary="Measures the eigenvalues with little noise, and takes the eigenvectors from a second, noisier matrix.",
+    summary="Measures eigenvalues with little noise, and takes eigenvectors from a noisier matrix.",
     formula=r"\hat\Sigma=\tilde V\,\mathrm{diag}(\tilde\lambda)\,\tilde V^\top,\quad "
     r"\tilde\lambda=\lambda(S)+\sigma_\lambda z,\quad \tilde V=\mathrm{eigvec}(S+N)",
-    avoid="For few columns and many rows: splitting the guarantee then costs more than it saves, and one measurement "
-    "with shrinkage (auto-cov) does better.",
+    avoid="For few columns and many rows: splitting the guarantee costs more than it saves; auto-cov does better.",
     reference="Dong et al. 2022, Algorithm 1 and Theorem 1; pure DP: its Appendix I.",
     differs="Isotropic noise for the eigenvectors, eigenvalues clipped to [0, R^2] and sorted, and under pure DP the "
     "l1 sensitivity of the triangle.",

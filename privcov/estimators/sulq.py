@@ -26,8 +26,8 @@ from privcov.privacy import ApproxDP
     relations=("replace-one", "zero-out"),
     centres=ALL_CENTRES,
     order=92,
-    summary="Adds symmetric Gaussian noise whose scale grows with the number of columns: the baseline of early work on "
-    "private principal components.",
+    summary="Adds symmetric Gaussian noise whose scale grows with d: the baseline of early work on private "
+    "principal components.",
     formula=r"\hat\Sigma=S+N,\quad N_{ij}\sim\mathcal N(0,\beta^2),\quad "
     r"\beta=\frac{(d+1)R^2}{n\epsilon}\sqrt{2\ln\frac{d^2+d}{2\delta\sqrt{2\pi}}}+\frac{R^2}{n\sqrt\epsilon}",
     avoid="For accuracy: gaussian-cov gives the same guarantee with about d times less noise.",

@@ -41,8 +41,8 @@ CONSTANTS_TRIED = 41
 SOUND = mechanisms.SOUND + "; the diagonal is never cut"
 RULES = ("hard-universal", "soft-sure", "fission", "paper")
 RULE_HELP = (
-    "Free: reads the noisy matrix only. hard-universal: best when most pairs are truly zero. soft-sure: when many are "
-    "small. fission: cross-validation on two noisier copies. paper: the printed threshold with the constants below."
+    "Free. hard-universal: when most pairs are truly zero. soft-sure: when many are small. fission: "
+    "cross-validation on two noisier copies. paper: as printed, with the constants below."
 )
 
 
@@ -103,8 +103,7 @@ class Thresholding(OneMeasurement):
         "Variances",
         choices=("shrink", "keep"),
         advanced=True,
-        help="Free: shrink pulls the variances to their mean by as much as the known noise has spread them out; keep "
-        "leaves them as measured. They are never set to zero.",
+        help="Free. shrink: variances pulled to their mean by what the known noise spread them. keep: as measured.",
     )
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:

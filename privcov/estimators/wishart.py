@@ -65,7 +65,7 @@ class _WishartLasso(Glasso):
     standing="proved",
     centres=ALL_CENTRES,
     order=35,
-    summary="Adds a Wishart matrix with enough degrees of freedom for approximate DP and subtracts its mean.",
+    summary="Adds a Wishart matrix with enough degrees of freedom for approximate DP, less its mean.",
     formula=r"\hat\Sigma=(S+W-mC\,I)_+,\quad W\sim\mathcal W_d(m,\,C\,I),\quad C=R^2/n",
     avoid="For accuracy: Gaussian noise is smaller, and this noise stops falling with epsilon.",
     reference="Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2019), Old Techniques in Differentially Private "

@@ -23,10 +23,10 @@ from privcov.privacy import RELATIONS, PureDP, ZCDP
     centres=ALL_CENTRES,
     missing_cells=True,
     order=25,
-    summary="Adds one random Wishart matrix and subtracts another: pure differential privacy with noise that fits a "
-    "covariance, then eigenvalue shrinkage that knows the noise.",
+    summary="Adds one random Wishart matrix and subtracts another, for pure DP, then shrinks eigenvalues by the "
+    "known noise.",
     formula=r"\hat\Sigma=\mathrm{shrink}(S+A-B),\quad A,B\sim\mathcal W_d(d+1,\,C\,I),\quad C=\frac{R^2}{n\,\epsilon}",
-    avoid="When zCDP is enough, or approximate DP with more than ten columns: Gaussian noise is then smaller.",
+    avoid="Under zCDP, or approximate DP with more than ten columns: Gaussian noise is smaller.",
     reference="Own construction and proof; it repairs the Wishart noise of Wang et al. 2018 and of Jiang, Xie and "
     "Zhang (2016).",
 )

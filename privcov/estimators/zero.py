@@ -18,8 +18,7 @@ from privcov.postprocess.joint import Moments
     guarantees=ALL_KINDS,
     standing="reference",
     order=90,
-    summary="Answers 0 whatever the data are. Its relative error is exactly 1: a method above that line is "
-    "worse than saying nothing.",
+    summary="Always answers 0. Its relative error is 1: any method above is worse.",
     formula=r"\hat\Sigma = 0",
     avoid="As an answer, always; as a reference, never.",
     reference="The trivial estimator.",

@@ -189,6 +189,31 @@ def test_which_level_inverts_how_far():
     assert reached > 40
 
 
+@pytest.mark.parametrize(("n", "d", "guarantee"), [(300, 5, ApproxDP(1.0, 1e-6)), (5_000, 5, PureDP(1.0))])
+def test_where_the_recommended_method_changes_its_own_least_level_is_said(n, d, guarantee):
+    """Of 50 %: the sentence names the level from which on that method alone is within it, by its rows of the table."""
+    reply = ask.which_level(advise(n, d, guarantee).question, 0.5)
+    assert reply.error < 0.45
+    (said,) = (text for text in ask.notes(reply) if text.startswith(reply.line.label))
+    level = float(said.split("epsilon = ")[1].split()[0])
+    assert 0 < level < reply.level
+
+    def worst(at: float) -> tuple[str, float]:
+        advice = answer_of(Question(**{**vars(reply.advice.question), "guarantee": with_level(guarantee, at)}))
+        (own,) = (line for line in advice.ranking if line.key == reply.line.key)
+        return advice.ranking[0].key, max(answer.error for answer in own.answers.values())
+
+    assert worst(level)[1] <= 0.5 < worst(0.985 * level)[1]
+    assert worst(level)[0] != reply.line.key != worst(0.995 * reply.level)[0]
+
+
+def test_where_the_error_is_met_no_other_level_is_said():
+    for structure in ("unknown", "fading"):
+        reply = ask.which_level(advise(5_000, 40, ApproxDP(1.0, 1e-6), structure=structure).question, 0.5)
+        assert reply.error > 0.49
+        assert not [text for text in ask.notes(reply) if text.startswith(reply.line.label)]
+
+
 def test_the_level_of_the_question_does_not_matter_to_which_level():
     for question in questions(20, seed=4):
         other = Question(**{**vars(question), "guarantee": with_level(question.guarantee, 0.37)})

@@ -122,7 +122,7 @@ def test_a_lesson_by_keyboard_alone(visit, settle):
     page.keyboard.press("ArrowRight")
     settle(page)
     assert query(page) == {"lesson": "2", "lever": "1.4"}, "the lever moved, the lesson did not"
-    page.get_by_text("It becomes four times as large").click()
+    page.get_by_text("becomes four times as large").click()
     settle(page)
     page.get_by_role("button", name="Check").focus()
     page.keyboard.press("Enter")

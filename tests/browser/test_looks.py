@@ -72,6 +72,24 @@ def test_the_export_costs_nothing_until_it_is_asked_for(visit, settle):
     assert [url for url in asked if url.endswith("plotly.min.js")]
 
 
+def test_on_paper_the_matrices_stand_side_by_side(visit, settle):
+    page = visit("/Estimate?data.n=2000&data.d=8")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 760, "height": 1080})  # a sheet of A4
+    settle(page)
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll("[class*=st-key-square-] .js-plotly-plot")].map(plot => {
+        const box = plot.getBoundingClientRect();
+        return [box.top, box.left, box.right];
+    })"""
+    )
+    assert len(boxes) == 4
+    tops, lefts, rights = zip(*boxes, strict=True)
+    assert max(tops) - min(tops) < 2
+    assert all(right <= left for right, left in zip(rights, lefts[1:], strict=False))
+    assert rights[-1] <= 760
+
+
 def test_matrices_are_square_and_named_and_nothing_runs_out_of_the_window(visit, settle):
     page = visit("/Estimate?data.n=2000&data.d=8", width=1920)
     for width in (1920, 1440, 1280, 800, 420):

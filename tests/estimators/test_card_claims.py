@@ -42,7 +42,7 @@ def test_when_not_to_take_the_wishart_difference(d):
     # With the anchor of the other; a smaller one, its default, wins from five columns on.
     assert (noise("auto-cov", PAIR, d, matters="both") < noise("wishart-difference", PureDP(1.0), d)) == (d >= 10)
     assert (noise("auto-cov", PAIR, d) < noise("wishart-difference", PureDP(1.0), d)) == (d >= 5)
-    assert "zCDP is enough, or approximate DP with more than ten columns" in METHODS.get("wishart-difference").avoid
+    assert "Under zCDP, or approximate DP with more than ten columns" in METHODS.get("wishart-difference").avoid
 
 
 def test_the_shapes_that_are_said_to_have_less_noise_have_it_from_three_columns_on():

@@ -67,7 +67,7 @@ def test_the_owners_plan_is_advised_from_the_declaration_and_a_guess(monkeypatch
     assert not at.exception
     assert not at.error
     said = " ".join(c.value for c in at.caption).replace("\\", "")
-    assert "The number of rows is not public here: it is your guess" in said
+    assert "The number of rows is your guess, from the left: it is not public" in said
     assert "1,000 rows" in said
     assert len(at.success) + len([w for w in at.warning if w.value.startswith("**None")]) == 1
     assert not [b for b in at.button if b.label == "Use it"]  # one measurement serves every answer

@@ -76,7 +76,7 @@ def test_a_sound_method_passes_and_the_page_says_what_that_is_worth():
 def test_a_broken_mechanism_says_so():
     at = finished(open_page())
     at.button_group(key="audit-group").set_value("Broken on purpose").run()
-    assert "Broken on purpose, and no method of this site" in texts(at)
+    assert "Broken on purpose; no method of this site" in texts(at)
     next(b for b in at.button if b.label == "Run the audit").click().run()
     assert verdict(finished(at)).startswith("Caught")
 
@@ -93,7 +93,7 @@ def test_the_measurement_of_private_rows_is_run_and_what_it_hides_is_said(fault)
     at = finished(at)
     assert verdict(at).startswith("Caught" if fault else "Not caught")
     assert ("A broken copy" in texts(at)) == bool(fault)
-    for said in ("without a ledger", "does not see the ledger", "noise from the operating system"):
+    for said in ("without a ledger", "Not seen: the ledger", "noise from the operating system"):
         assert said in texts(at)
     assert not [t for t in at.toggle if t.key == "audit-bits"]
 
@@ -196,7 +196,7 @@ def test_the_old_sampler_is_caught_beside_the_exact_one():
     assert old > 56 > exact  # of 60: the old one's miss and the coin's 56 are both below 1e-9
     assert f"in {old} of 60 releases of the old sampler and in {exact} of the exact one; 1-DP allows 43.9" in texts(at)
     assert "once in 10^11" in texts(at)
-    assert "Broken, and no longer used" in texts(at)
+    assert "No longer used" in texts(at)
     space = {}
     exec(at.code[-1].value.replace("print(", "str("), space)
     assert space["found"].caught

@@ -24,7 +24,7 @@ def test_a_labelled_table_is_one_click():
     assert figure["layout"]["yaxis"]["type"] == "linear"
     words = " ".join(m.value for m in at.markdown)
     assert "better than guessing the commonest class" in words
-    assert "fresh random split" in " ".join(c.value for c in at.caption)
+    assert "fresh split" in " ".join(c.value for c in at.caption)
     scope: dict = {}
     exec(at.code[0].value, scope)  # the script on the page runs and gives as many rows
     assert set(scope["table"]["metric"]) == {"lda-error", "majority-error"}

@@ -146,7 +146,7 @@ def test_a_filter_that_keeps_nothing_says_so():
     at.button_group(key="methods-family").set_value(family)
     at.button_group(key="methods-kind").set_value(kind).run()
     assert listed(at) == []
-    assert any("No method" in box.value for box in at.info)
+    assert any("No such method" in box.value for box in at.info)
 
 
 # --- converter, through the page ----------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def test_a_pair_adds_epsilon_and_delta():
     found = numbers(at)
     assert found["Releases: 5, rows per person: 1"] == "(5, 5 × 10⁻⁸)-DP"
     assert found["Epsilon, basic"] == "5"
-    assert any("No zCDP follows" in box.value and "choose zCDP" in box.value for box in at.info)
+    assert any("No zCDP follows" in box.value and "Choose zCDP" in box.value for box in at.info)
 
 
 def test_a_pair_says_nothing_at_a_smaller_delta_and_names_the_remedy():

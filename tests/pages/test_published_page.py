@@ -140,7 +140,7 @@ def test_a_figure_says_what_is_skipped_and_what_stands_in(page):
     figure.set_value("Paper 5, Figure 4").run()
     told = " ".join(c.value for c in page.caption)
     assert "20,000 and 60,000 pictures" in told
-    assert show.as_text("Skipped, because their rows were not there: 4-b, 4-c.") in told
+    assert show.as_text("Skipped, without their rows: 4-b, 4-c.") in told
     figure = next(s for s in page.selectbox if s.key == "published.figure")
     figure.set_value("Paper 5, Figure 5").run()
     assert show.as_text("Stand-in") in " ".join(c.value for c in page.caption)

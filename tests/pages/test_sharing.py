@@ -267,7 +267,7 @@ def test_a_file_of_the_visitor_s_own_is_no_saved_study(source, monkeypatch):
     """Neither a declared table nor a published set whose file was brought: nothing of either can be made again."""
     monkeypatch.setattr(cached.visitor_files, "brought", lambda key: object() if key == "ionosphere" else None)
     data = privcov.Dataset.from_rows(np.eye(3), 1.0, provenance="public")
-    with pytest.raises(ValueError, match="a file of yours is none"):
+    with pytest.raises(ValueError, match="cannot be a saved study"):
         take_home.one_release(Study(source=source), data)
 
 
@@ -284,7 +284,7 @@ def test_a_saved_release_keeps_seeds_and_bound_apart():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [({"methods": [("gaussian-cov", {"centre": "none"})]}, "no setting centre"),
-     ({"guarantees": [NoPrivacy()]}, "Run it in the shell"),
+     ({"guarantees": [NoPrivacy()]}, "run it in the shell"),
      ({"row_bound": 1e9}, "must lie between")],
 )  # fmt: skip
 def test_what_estimate_cannot_show_is_a_sentence(change, sentence):

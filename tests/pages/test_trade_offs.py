@@ -286,7 +286,7 @@ def test_adding_a_method_runs_only_its_cells_and_coming_back_runs_nothing(runs):
     assert before == 13 * 20 * len(chosen)
     at.multiselect[0].set_value([*chosen, "zero"]).run()
     settle(at)
-    assert "780 of them are in the store" in " ".join(c.value for c in at.caption).replace("\\", "")
+    assert "780 already stored" in " ".join(c.value for c in at.caption).replace("\\", "")
     button(at, "Draw the curves").click().run()
     settle(at)
     assert len(runs) - before == 13 * 20

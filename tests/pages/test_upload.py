@@ -338,7 +338,9 @@ def test_bad_bounds_get_one_sentence_and_what_was_typed_survives(cells, said):
     assert len(drawn(at)) == 2
 
 
-@pytest.mark.parametrize(("bound", "said"), [(None, "no row bound yet"), (0.0, "must be > 0"), (-2.0, "must be > 0")])
+@pytest.mark.parametrize(
+    ("bound", "said"), [(None, "Enter the largest norm"), (0.0, "must be > 0"), (-2.0, "must be > 0")]
+)
 def test_a_bad_row_bound_gets_one_sentence(bound, said):
     at = public()
     at.button_group(key=key(at, "how")).set_value("row").run()
