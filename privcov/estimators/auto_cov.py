@@ -10,8 +10,8 @@ covariance is the second moment less p m m' for every mean. A noisy square has t
 about its mean tau^2 I, so a mean that is not visible is better left out. Along the eigenvectors P of the noisy second
 moment that leave its noise the mean is kept, and tau^2 P P' is added. The rest is shortened by the factor of James and
 Stein (1961), with the d - r dimensions that remain; with q that factor, the formula above holds with r + q^2 (d - r)
-for d. What shortening leaves of a mean in the covariance, at most (1 - q^2) |v|^2 for the rest v, would look like a
-signal; its square is added to what is taken for noise.
+for d. What shortening leaves of a mean in the covariance, |m|^2 - q^2 |v|^2 for the rest v, would look like a signal:
+with |m|^2 one standard deviation above its estimate, its square is added to what is taken for noise.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from privcov.measurements.laws.anchor import MATTERS
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.norm_histogram import measure_norms, norm_noise
 from privcov.parameters import parameter
-from privcov.postprocess.denoise import BlockNoise, denoise
+from privcov.postprocess.denoise import CLEAR, BlockNoise, denoise
 from privcov.postprocess.joint import Moments
 from privcov.privacy import RELATIONS, BudgetShare, Event, NoPrivacy, PureDP
 
@@ -57,7 +57,7 @@ SEARCH_OFF = "Clip search: off, so there is one measurement."
     centres=ALL_CENTRES,
     missing_cells=True,
     order=10,
-    version=3,
+    version=4,
     for_private={"clip_search": "off"},
     summary="The least noisy of the shapes here for many columns (Gaussian with accurate variances; under pure DP the "
     "difference of two Wishart matrices), then shrinkage that knows the noise: by eigenvalues where relations show, "
@@ -278,7 +278,7 @@ def centred(measured: Measured) -> Centred:
     means, shares, taus = _means(measured)
     values, vectors = np.linalg.eigh(block)
     kept = vectors[:, values > plain.edge(d)] if std > 0 else vectors
-    covariance, left = block.copy(), 0.0
+    covariance, left, along_means, across, together = block.copy(), 0.0, 0.0, 0.0, 0.0
     for j, (mean, share, tau) in enumerate(zip(means, shares, taus, strict=True)):
         along, flat = kept, kept.shape[1]
         sure = along @ (along.T @ mean)
@@ -294,11 +294,21 @@ def centred(measured: Measured) -> Centred:
         per_entry = share**2 * tau**2 * (2 * size * (free + 1) + tau**2 * free * (free + 1)) / (d * (d + 1))
         rest += d * (d - 1) * per_entry
         own = own + 2 * per_entry
+        # Along a visible mean m the error e of its length adds 2 m (m'e) / |m| to one eigenvalue; beside it, m q e'.
+        length, swing = float(sure @ sure), (2 * CLEAR * share * tau) ** 2
+        along_means += swing * length
+        across += (share * tau * shorter) ** 2 * length * (d - flat)
+        together += swing * float(np.sum(sure**4)) / length if length > 0 else 0.0
         trace += share**2 * tau**2 * (4 * size + 2 * tau**2 * free)
-        left += share**2 * ((1 - shorter**2) * square) ** 2
+        # |m|^2 of the rest is at most u, one standard deviation up; shortening took q^2 |v|^2 of it.
+        seen = max(square - (d - flat) * tau**2, 0.0)
+        most = seen + tau * math.sqrt(4 * seen + 2 * (d - flat) * tau**2)
+        left += share**2 * max(most - shorter**2 * square, 0.0) ** 2
     std = math.sqrt((rest + float(own.sum())) / (d * (d + 1)))
+    # What is left of |m|^2 is on the diagonal in squares of m_a: sqrt(3 / d) of it long, if its direction is Gaussian.
+    reach = math.sqrt(along_means), math.sqrt(across), math.sqrt(together + 3 * left / d)
     rest, own = rest + left * (d - 1) / d, own + left / d**2
-    return Centred(covariance, BlockNoise(rest, own, trace + left, std, gaussian), means, shares)
+    return Centred(covariance, BlockNoise(rest, own, trace + left, std, gaussian, *reach), means, shares)
 
 
 def _means(measured: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -3,16 +3,25 @@
 Y is a noisy covariance, W its noise, S what is under it. Two estimates are made of Y and mixed.
 
 **By parts**: the mean of the diagonal, the rest of the diagonal and the rest of the matrix are each multiplied by a
-number from 0 to 1. A part v of k numbers with E |w|^2 = E gets 0 while |v|^2 <= E (1 + b), b = c sqrt(2/k), which the
-noise alone seldom exceeds; from E (1 + 2 b) on the factor of James and Stein, 1 - (k-2) E / (k |v|^2);
-between, a straight line from one to the other. That factor alone has a risk of at most E, and of at most |s|^2 E /
-(|s|^2 + E) + 2 E / k for a signal s, so that the parts together stay close to the better of the zero matrix and the
-noisy diagonal. What is weaker than the noise is answered with zero, which is what makes it no worse than zero there; so
-is a part whose noise alone would have to be larger than any covariance of the unit ball to be seen.
+number from 0 to 1: the factor of James and Stein for the last two, 1 - (k-2) E / (k |v|^2) for a part v of k numbers
+with E |w|^2 = E, times 1 - (t/T)^6, which is 0 where T, the square of what is there, stays within t, the reach of the
+noise alone. It goes further with a probability of about e^-x at most:
+    |w|^2 <= E (1 + 2 sqrt(x/k) + 2x/k)                               k numbers (Laurent and Massart, 2000);
+    sum (w_a)_+^2 <= sum v_a / 2 + sqrt(5x/2 sum v_a^2) + 2x max v_a  the diagonal, whose signal is not below zero;
+    (tr W)^2 <= 2.5^2 var(tr W).
+The second is the sub-gamma bound with the variance 5/4 v^2 of z_+^2, and covers both parts of the diagonal: it sees a
+few large variances where neither their mean nor their spread is clear. A mean that was subtracted may have left a part
+of its square, or have moved the diagonal as one; that is added to its reach (`BlockNoise.together`). The factor of
+James and Stein alone has a risk of at most E, and of at most |s|^2 E / (|s|^2 + E) + 2 E / k for a signal s, so that
+the parts together stay close to the better of the zero matrix and the noisy diagonal. What is weaker than the noise is
+answered with zero, which is what makes it no worse than zero there; so is a part whose noise alone would have to be
+larger than any covariance of the unit ball to be seen.
 
 **By eigenvalues**: `shrink_spectrum` (under pure DP `shrink_wishart_difference`), with a trace of at most that of Y. It
 is better where columns are strongly related, and far worse where they are not, because it cannot know the columns. It
-is left out where no eigenvalue leaves the band that noise alone would fill.
+is left out where no eigenvalue leaves the band that noise alone would fill, with what the noise of a subtracted mean
+may add to it: a matrix of rank two, whose eigenvalue l stands out of a semicircle of radius 2 b at l + b^2 / l
+(Benaych-Georges and Nadakuditi, 2011).
 
 **The mix**: from the first estimate J to the second F, a fraction of the diagonal and one of the rest, each <F - J, S -
 J> / |F - J|^2 within [0, 1]. <F, S> = <F, Y> - <F, W>, and by Stein's identity E <F, W> = sum_ij var(W_ij) E dF_ij /
@@ -25,7 +34,8 @@ noise variance of one entry. <F - J, W> is taken one standard deviation up, so t
 
 The last step is the projection on covariances of rows in the unit ball, positive semi-definite with a trace of at most
 one: a convex set that contains S, so the error only falls.
-Reference: own combination; James and Stein (1961); Stein (1981) for the identity; see spectrum.py for the shrinkage.
+Reference: own combination; James and Stein (1961); Stein (1981) for the identity; Laurent and Massart (2000) and
+Benaych-Georges and Nadakuditi (2011) for the reach of the noise; see spectrum.py for the shrinkage.
 """
 
 from __future__ import annotations
@@ -37,9 +47,11 @@ import numpy as np
 
 from privcov.postprocess.spectrum import clip_psd, excess, project_trace, pulled_in, pulled_in_wishart
 
-# How far a part or an eigenvalue must leave the noise: in standard deviations of |w|^2 or of the trace, and in
-# d^(-2/3) of the edge, about the width of the largest eigenvalue. Wishart matrices have longer tails.
-_CLEAR, _CLEAR_WISHART, _CLEAR_TRACE = 2.0, 2.5, 3.0
+# How far a part or an eigenvalue must leave the noise: x of the module's text, standard deviations of a single number,
+# and in d^(-2/3) of the edge, about the width of the largest eigenvalue. Wishart matrices have longer tails.
+_SURPRISE, _SURPRISE_WISHART = 2.0, 3.0
+CLEAR = 2.5
+_RISE = 6  # the power of t/T: how soon a part that has left the noise is taken whole
 _EDGE, _EDGE_WISHART = 2.0, 4.0
 _MOST = 1.0  # no trace, eigenvalue or norm of a covariance of the unit ball is larger
 
@@ -60,6 +72,12 @@ class BlockNoise:
         Standard deviation of an off-diagonal entry, for the eigenvalues.
     gaussian : bool
         False for a difference of Wishart matrices.
+    along : float
+        How far it may reach along the directions of means that were subtracted, beside the rest.
+    across : float
+        The same from these directions to others.
+    together : float
+        Length by which it may move the diagonal as one.
     """
 
     rest: float
@@ -67,21 +85,27 @@ class BlockNoise:
     trace: float
     std: float
     gaussian: bool
+    along: float = 0.0
+    across: float = 0.0
+    together: float = 0.0
 
     @property
-    def clear(self) -> float:
-        """How far a part must leave the noise."""
-        return _CLEAR if self.gaussian else _CLEAR_WISHART
+    def surprise(self) -> float:
+        """Minus the logarithm of how often noise alone may leave its bounds."""
+        return _SURPRISE if self.gaussian else _SURPRISE_WISHART
 
     def width(self, k: int) -> float:
         """Return by how much |w|^2 of k numbers may exceed E |w|^2, as a fraction of it."""
-        return self.clear * math.sqrt(2 / k)
+        return 2 * math.sqrt(self.surprise / k) + 2 * self.surprise / k
 
     def edge(self, d: int) -> float:
         """Return what the largest eigenvalue of d x d noise seldom exceeds."""
         # Semicircle, or the free difference of two Marchenko-Pastur distributions with C = std / sqrt(2 (d + 1)).
         end = 2 * math.sqrt(d) if self.gaussian else math.sqrt((d + 1) * (11 + 5 * math.sqrt(5)) / 4)
-        return self.std * end * (1 + (_EDGE if self.gaussian else _EDGE_WISHART) * d ** (-2 / 3))
+        inner = self.std * end * (1 + (_EDGE if self.gaussian else _EDGE_WISHART) * d ** (-2 / 3))
+        half = self.std * end / 2
+        spike = (self.along + math.hypot(self.along, 2 * self.across)) / 2
+        return max(inner, spike + half**2 / spike) if spike > half else inner
 
 
 def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
@@ -154,38 +178,62 @@ def _fraction(product: float, square: float, spread: float) -> float:
 def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> _Estimate:
     """Shrink the mean of the diagonal, the rest of the diagonal and the rest of the matrix, each by one factor."""
     d, diagonal = len(matrix), np.diag(matrix)
-    trace = float(diagonal.sum())
-    height = trace / math.sqrt(noise.trace)
-    factor = min(max(height - _CLEAR_TRACE, 0.0), 1.0)
-    if _CLEAR_TRACE * math.sqrt(noise.trace) >= _MOST:
-        factor = 0.0
-    slope = height if 0 < factor < 1 else 0.0
-    level = factor * trace / d
-    about_level = noise.trace / d * (factor + slope)
-    uneven = diagonal - trace / d
-    uneven_noise = max(float(noise.diagonal.sum()) - noise.trace / d, 0.0)
-    even, even_noise = _shrunk(uneven, uneven_noise, d - 1, noise.width(d - 1))
+    kept, on = _diagonal_part(diagonal, noise)
     rest, pairs = matrix - np.diag(diagonal), d * (d - 1) // 2
-    others, others_noise = _shrunk(rest, noise.rest, pairs, noise.width(pairs))
-    kept = level + even
-    return _Estimate(
-        np.diag(kept) + others,
-        float(kept @ diagonal) - about_level - even_noise,
-        float(np.sum(others * rest)) - others_noise,
-    )
+    square = float(np.sum(rest**2))
+    gone = _hidden(noise.rest * (1 + noise.width(pairs)), square, noise.rest * noise.width(pairs))
+    factor, off = _james_stein(square, noise.rest, pairs, gone)
+    others = factor * rest
+    return _Estimate(np.diag(kept) + others, float(kept @ diagonal) - on, factor * square - off)
 
 
-def _shrunk(part: np.ndarray, energy: float, k: int, width: float) -> tuple[np.ndarray, float]:
-    """Return f(v) v for a part v of k numbers, and E <f(v) v, w> by Stein's identity: E (f + 2 |v|^2 f' / k)."""
-    square = float(np.sum(part**2))
-    ready = (square - energy * (1 + width)) / (energy * width) if energy > 0 else 1.0
-    if square == 0 or ready <= 0 or energy * width >= _MOST:
-        return np.zeros_like(part), 0.0
-    taken = energy * max(k - 2, 0) / k / square
-    factor, moved = 1 - taken, taken
-    if ready < 1:
-        factor, moved = factor * ready, moved * ready + factor * square / (energy * width)
-    return factor * part, energy * (factor + 2 * moved / k)
+def _diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray, float]:
+    """Return the shrunk diagonal f and E <f, w> by Stein's identity; any two of its noises have one covariance."""
+    d, own, total = len(diagonal), noise.diagonal, float(noise.diagonal.sum())
+    trace, x = float(diagonal.sum()), noise.surprise
+    uneven, positive = diagonal - trace / d, np.maximum(diagonal, 0.0)
+    energy, whole = max(total - noise.trace / d, 0.0), float(positive @ positive)
+    beyond = math.sqrt(2.5 * x * float(own @ own)) + 2 * x * float(own.max()) + noise.together**2
+    of_both = _hidden(total / 2 + beyond, whole, beyond)
+    reach = CLEAR**2 * noise.trace
+    of_trace, square = _hidden(reach, max(trace, 0.0) ** 2, reach), float(uneven @ uneven)
+    of_uneven = _hidden(energy * (1 + noise.width(d - 1)), square, energy * noise.width(d - 1))
+    level, along_level = 1 - min(of_both, of_trace), trace / d
+    # E <level, w> and E <uneven, w>, by what moves with each alone; then by what of_both moves in either.
+    moved = 2 * _RISE * of_trace if of_trace < min(of_both, 1.0) else 0.0
+    factor, off = _james_stein(square, energy, d - 1, min(of_both, of_uneven), fixed=of_both <= of_uneven)
+    kept = level * along_level + factor * uneven
+    expected = (level + moved) * noise.trace / d + off
+    if of_both < 1:
+        turned = np.full(d, along_level) if of_both <= of_trace else np.zeros(d)
+        if of_both <= of_uneven:
+            turned = turned + factor / (1 - of_both) * uneven
+        shared = (total - noise.trace) / d**2  # minus the covariance of two entries, on average
+        slope = 2 * _RISE * of_both / whole
+        expected += slope * (float(own @ (turned * positive)) - shared * float(turned.sum() * positive.sum()))
+    return kept, expected
+
+
+def _hidden(reach: float, square: float, beyond: float) -> float:
+    """Return the fraction, 0 to 1, that is not kept of a part whose noise alone reaches this square.
+
+    beyond: what the part must have of its own to be kept; nothing of the unit ball has as much as _MOST.
+    """
+    return 1.0 if square <= reach or beyond >= _MOST else (reach / square) ** _RISE
+
+
+def _james_stein(square: float, energy: float, k: int, gone: float, fixed: bool = False) -> tuple[float, float]:
+    """Return the factor f of a part v of k numbers with this |v|^2, and E <f v, w> = E (f + 2 |v|^2 f' / k).
+
+    gone: the fraction from `_hidden`, which moves with |v|^2 unless it is fixed by something else.
+    """
+    if gone >= 1:
+        return 0.0, 0.0
+    taken = energy * max(k - 2, 0) / k / square if square > 0 else 0.0
+    taken = min(taken, 1.0)
+    slope = (taken * (1 - gone) if taken < 1 else 0.0) + (0.0 if fixed else (1 - taken) * _RISE * gone)
+    factor = (1 - taken) * (1 - gone)
+    return factor, energy * (factor + 2 * slope / k)
 
 
 def _by_eigenvalues(matrix: np.ndarray, values: np.ndarray, vectors: np.ndarray, noise: BlockNoise) -> _Estimate:
