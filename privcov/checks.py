@@ -7,7 +7,7 @@ sentence is shown on the screen, so it should be kind.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -95,6 +95,21 @@ def meant(value: object, choices: Iterable[object]) -> str:
     same = [choice for choice in known if bare(choice) in near[:1]]
     same.sort(key=lambda choice: -SequenceMatcher(None, value, choice).ratio())
     return f" Did you mean {same[0]!r}?" if same else ""
+
+
+def by_name(what: str, values: Mapping, names: Sequence[str]) -> list:
+    """Return the values of a mapping from the names of columns, in the order of the columns.
+
+    ``what`` is the parameter, for the message.
+    """
+    given = {str(name): value for name, value in values.items()}
+    for name in given:
+        if name not in names:
+            raise ValueError(f"{what} has no column {name!r} to belong to.{meant(name, names)}")
+    lacking = [name for name in names if name not in given]
+    if lacking:
+        raise ValueError(f"{what} must name every column, and it lacks {', '.join(map(repr, lacking[:5]))}.")
+    return [given[name] for name in names]
 
 
 def words(name: str, value: object, meaning: str) -> str:

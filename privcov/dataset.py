@@ -262,7 +262,7 @@ class Dataset(InUnits):
         """
         rows, own = in_memory.numbers_of(X)
         n, d = rows.shape
-        names = _names(columns, own, d)
+        names = names_of(columns, own, d)
         if 0 in rows.shape:
             raise ValueError(f"X must be a table of n rows and d columns, got shape {rows.shape}.")
         if not np.isfinite(rows).all():
@@ -399,8 +399,28 @@ class Dataset(InUnits):
         return rows.copy() if self.bounds is None else self.units.to_working(rows)
 
 
-def _names(columns: Iterable[object] | None, own: tuple[str, ...] | None, d: int) -> tuple[str, ...]:
-    """Return the names of the columns: those given, else the table's own, else x1, x2, ..."""
+def names_of(columns: Iterable[object] | None, own: tuple[str, ...] | None, d: int) -> tuple[str, ...]:
+    """Return the names of the columns: those given, else the table's own, else x1, x2, ...
+
+    Parameters
+    ----------
+    columns : iterable of names or None
+        As given.
+    own : tuple of str or None
+        The table's own.
+    d : int
+        Number of columns.
+
+    Returns
+    -------
+    tuple of str
+        d different names.
+
+    Raises
+    ------
+    ValueError
+        For another number of names, and for a name that comes twice.
+    """
     if isinstance(columns, str):
         raise ValueError(f"columns must be a list of names, got the text {columns!r}. Write columns=[{columns!r}].")
     names = own or tuple(f"x{j + 1}" for j in range(d))
@@ -430,18 +450,6 @@ def _warn_if_clipped(rows: np.ndarray) -> None:
         )
 
 
-def _by_name(what: str, values: Mapping, names: tuple[str, ...]) -> list:
-    """Return the values of a mapping in the order of the columns."""
-    given = {str(name): value for name, value in values.items()}
-    for name in given:
-        if name not in names:
-            raise ValueError(f"{what} has no column {name!r} to belong to.{checks.meant(name, names)}")
-    lacking = [name for name in names if name not in given]
-    if lacking:
-        raise ValueError(f"{what} must name every column, and it lacks {', '.join(map(repr, lacking[:5]))}.")
-    return [given[name] for name in names]
-
-
 def _units(
     names: tuple[str, ...],
     row_bound: float | None,
@@ -452,7 +460,7 @@ def _units(
     """Return the units as declared, or the data's own where nothing is declared."""
     d, origin, limits = len(names), np.zeros(len(names)), None
     if isinstance(typical, Mapping):
-        typical = _by_name("typical", typical, names)
+        typical = checks.by_name("typical", typical, names)
     if bounds is not None:
         limits = _check_bounds(bounds, names)
         try:
@@ -481,7 +489,7 @@ def _units(
 def _check_bounds(bounds: Limits, names: tuple[str, ...]) -> np.ndarray:
     """Return the bounds as an array, or raise ValueError."""
     d, example = len(names), f"Write bounds={{{names[0]!r}: (low, high), ...}}."
-    pairs = _by_name("bounds", bounds, names) if isinstance(bounds, Mapping) else bounds
+    pairs = checks.by_name("bounds", bounds, names) if isinstance(bounds, Mapping) else bounds
     try:
         b = np.array(pairs, dtype=np.float64)
     except (TypeError, ValueError):

@@ -3,6 +3,9 @@
 A column of whole, floating-point, decimal or true-and-false values is taken as it is, whatever its type. Anything else
 (text, dates, categories, complex numbers) is refused by name, because the numbers that numpy would make of it are not
 what its owner means.
+
+Of private rows a message may say what the type of a whole column or table is, and nothing that depends on a single cell
+or on the number of rows.
 """
 
 from __future__ import annotations
@@ -15,19 +18,26 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from privcov import extras
+from privcov import checks, extras
 
 FORMS = "an array, a list of rows, or a data frame of pandas, polars or Arrow"
+_PRIVATE = "X must hold numbers only, in rows of one length; a cell that is none must be missing (NaN)."
 _MISSING = ("NAType", "NaTType", "MaskedConstant")  # names of the types of pandas and numpy for "no value"
 
 
-def numbers_of(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
+class _OfTheRows(ValueError):
+    """A refusal that depends on cells or on the number of rows."""
+
+
+def numbers_of(X: Any, *, private: bool = False) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Return the cells of a table as a new array, and the names of its columns where it has names.
 
     Parameters
     ----------
     X : array-like of shape (n, d) or data frame
         A table of numbers; it is not modified. A data frame is one of pandas, or any that has ``__arrow_c_stream__``.
+    private : bool
+        Whether the rows are private: then no message depends on a single cell or on the number of rows.
 
     Returns
     -------
@@ -39,7 +49,7 @@ def numbers_of(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
     Raises
     ------
     ValueError
-        For what is no table of numbers; the message names the column.
+        For what is no table of numbers; the message names the column, of private rows where its type says so.
     MissingExtra
         For a data frame of Arrow's form where pyarrow is not installed.
 
@@ -50,6 +60,69 @@ def numbers_of(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
     (array([[1., 1.],
            [2., 0.]]), ('a', 'b'))
     """
+    try:
+        with np.errstate(over="ignore"):  # a number beyond the largest float is infinite
+            return _numbers(X)
+    except _OfTheRows as problem:
+        said = _PRIVATE if private else str(problem)
+    raise ValueError(said)  # outside of the handler: the error of a private table has no cause with a cell in it
+
+
+def split(X: Any, person: str) -> tuple[Any, list[object]]:
+    """Return a data frame without one of its columns, and the cells of that column.
+
+    Parameters
+    ----------
+    X : data frame
+        Of pandas, polars or Arrow.
+    person : str
+        Name of the column, such as that of the ids of persons.
+
+    Returns
+    -------
+    tuple of (data frame, list)
+        The other columns in their order, and n cells as Python has them.
+
+    Raises
+    ------
+    ValueError
+        Where X is no data frame, or has no column of this name or several.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> others, ids = split(pandas.DataFrame({"id": ["p", "q"], "a": [1, 2]}), "id")
+    >>> list(others.columns), ids
+    (['a'], ['p', 'q'])
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        names = list(X.columns)
+    elif hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2:
+        X = _arrow(X)
+        names = X.column_names
+    else:
+        names = []
+    if names.count(person) != 1:
+        raise ValueError(
+            f"person={person!r} must be the name of one column of a data frame, and X has {names.count(person)} of it. "
+            f"Give the ids of an array as persons=[...].{checks.meant(person, names)}"
+        )
+    if hasattr(X, "column_names"):
+        return X.drop_columns([person]), X.column(person).to_pylist()
+    return X.drop(columns=person), X[person].tolist()
+
+
+def _arrow(X: Any) -> Any:
+    """Return a data frame in Arrow's form as a table of pyarrow."""
+    extras.require("pyarrow", "Data frames in Arrow's form")
+    import pyarrow
+
+    return pyarrow.table(X)
+
+
+def _numbers(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """Return the same as `numbers_of`; raise `_OfTheRows` for what depends on cells or on the number of rows."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame):
         # Numbers that pandas gave where the user gave no names are no names.
@@ -57,10 +130,7 @@ def numbers_of(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
         cells = (_of_pandas(own[j] if own else j, X.iloc[:, j]) for j in range(X.shape[1]))
         return _side_by_side(cells, X.shape), own
     if hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2:
-        extras.require("pyarrow", "Data frames in Arrow's form")
-        import pyarrow
-
-        table = pyarrow.table(X)
+        table = _arrow(X)
         cells = (_of_arrow(name, table.column(j)) for j, name in enumerate(table.column_names))
         return _side_by_side(cells, table.shape), tuple(table.column_names)
     return _of_array(X)
@@ -84,6 +154,8 @@ def _of_pandas(name: str | int, column: Any) -> np.ndarray:
     kind = str(column.dtype)
     if kind == "category":
         raise _refused(name, "category")
+    if kind in ("str", "string"):
+        raise _refused(name, "U")
     if getattr(column.dtype, "kind", "O") in "biuf":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     return _cells(name, column.to_numpy(dtype=None if column.dtype.kind in "cmM" else object))
@@ -126,9 +198,10 @@ def _of_array(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
     if cells.ndim != 2 or 0 in cells.shape:
         more = " One column is X.reshape(-1, 1)." if cells.ndim == 1 and len(cells) else ""
         more = " Give pandas.DataFrame(X)." if more and isinstance(cells[0], dict) else more
-        raise ValueError(f"X must be a table of n rows and d columns, got shape {cells.shape}.{more}")
+        raise _OfTheRows(f"X must be a table of n rows and d columns, got shape {cells.shape}.{more}")
     if cells.dtype.kind in "cmM":
-        raise _refused(None, cells.dtype.kind)
+        problem = _refused(None, cells.dtype.kind)
+        raise problem if isinstance(X, np.ndarray) else _OfTheRows(str(problem))  # a list has no type of its own
     if cells.dtype.kind == "O":
         rows = _side_by_side((_cells(j, cells[:, j]) for j in range(cells.shape[1])), cells.shape)
     else:
@@ -156,12 +229,14 @@ def _number(name: str | int, cell: Any) -> float:
             return float(cell)
         except OverflowError:  # a whole number beyond the largest float
             return float("inf")
-    module = type(cell).__module__.partition(".")[0]
     if isinstance(cell, str):
-        raise _refused(name, "U")
-    if isinstance(cell, Complex):
-        raise _refused(name, "c")
-    raise _refused(name, "M" if module == "datetime" or hasattr(cell, "asm8") else type(cell).__name__)
+        kind = "U"
+    elif isinstance(cell, Complex):
+        kind = "c"
+    else:
+        dated = type(cell).__module__.partition(".")[0] == "datetime" or hasattr(cell, "asm8")
+        kind = "M" if dated else type(cell).__name__
+    raise _OfTheRows(str(_refused(name, kind)))
 
 
 def _refused(name: str | int | None, kind: str) -> ValueError:
@@ -185,10 +260,10 @@ def _ragged(X: Any) -> NoReturn:
     sizes = [len(row) if hasattr(row, "__len__") else 0 for row in X]
     odd = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
     if odd:
-        raise ValueError(
+        raise _OfTheRows(
             f"X must have rows of one length, but row {odd} has {sizes[odd]} cells and row 0 has {sizes[0]}."
         )
-    raise ValueError("X must be a table of n rows and d columns, but a cell of it holds several values.")
+    raise _OfTheRows("X must be a table of n rows and d columns, but a cell of it holds several values.")
 
 
 def _remedy(X: Any) -> str:
@@ -196,7 +271,7 @@ def _remedy(X: Any) -> str:
     if isinstance(X, dict):
         return " Give pandas.DataFrame(X)."
     if isinstance(X, str) or hasattr(X, "__fspath__"):
-        return " A file is read by Dataset.from_files."
+        return " A file is read by Dataset.from_files, of private rows by PrivateDataset.from_files."
     if hasattr(X, "collect"):
         return " Give X.collect()."
     return " Give list(X)." if hasattr(X, "__next__") else ""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from privcov import checks
-from privcov.dataset import FileRows, Progress
+from privcov import checks, in_memory
+from privcov.dataset import FileRows, Progress, names_of
 from privcov.persons import rows_of_persons
 from privcov.public_facts import (
     MOST_COLUMNS,
@@ -20,6 +20,7 @@ from privcov.public_facts import (
     MOST_ROWS,
     Bounds,
     PublicFacts,
+    Typical,
     check_person,
     class_names,
     classes_of_rows,
@@ -57,9 +58,9 @@ class PrivateDataset:
     Examples
     --------
     >>> import privcov
-    >>> rows = [[0.0, 42.0], [1.0, 35.0]]
-    >>> limits = [(0, 1), (18, 90)]
-    >>> privcov.PrivateDataset.from_rows(rows, bounds=limits, columns=["smokes", "age"], name="survey")
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"smokes": [False, True], "age": [42, 35]})
+    >>> privcov.PrivateDataset.from_rows(frame, bounds={"age": (18, 90), "smokes": (0, 1)}, name="survey")
     PrivateDataset('survey', n=2, d=2, row_bound=1.41421)
     """
 
@@ -81,7 +82,7 @@ class PrivateDataset:
         n_public: bool = True,
         *,
         rows_per_person: int = 1,
-        typical: Sequence[float | None] | np.ndarray | None = None,
+        typical: Typical | None = None,
         classes: Iterable[object] | None = None,
         missing: str = "typical",
         can_be_missing: Iterable[str] | None = None,
@@ -91,28 +92,30 @@ class PrivateDataset:
         person: str = "",
         most_weight: int = 1,
     ) -> PrivateDataset:
-        """Make a private table from an array.
+        """Make a private table from an array or a data frame.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Numbers; missing (NaN) and infinite cells follow the rule ``missing``. Copied. With ``person`` and without
-            ``persons`` a DataFrame, which has a column of ids beside the numbers.
+        X : array-like of shape (n, d) or data frame
+            Numbers; missing (NaN, None, masked) and infinite cells follow the rule ``missing``. Copied, never modified.
+            A data frame of pandas, polars or Arrow gives its names. With ``person`` and without ``persons`` it has a
+            column of ids beside the numbers.
         row_bound : float or None
             R > 0, Euclidean norm to which longer rows are scaled down. Exactly one of row_bound and bounds is given.
-        bounds : sequence of (float, float) or None
-            Public lower and upper limit of every column; R is then sqrt(d) half-ranges times ``row_bound_fraction``.
+        bounds : sequence of (float, float), mapping of column to (low, high), or None
+            Public lower and upper limit of every column; R is then sqrt(d) half-ranges times ``row_bound_fraction``. A
+            mapping names every column.
         labels : sequence of length n or None
             Labels are part of the row. A row whose label is missing or not in ``classes`` is left out of the sums; to
             keep such rows, give them a class of their own, in the list and in the labels.
         columns : iterable of d names or None
-            Default: x1, x2, ...; of a DataFrame with ``person`` the names of its other columns.
+            Default: the names of the data frame (without the column of ids), else x1, x2, ...
         n_public : bool
             True: the number of rows is public and stated. False: it stays hidden, and a noisy count is measured. With
             ids it is the number of persons.
         rows_per_person : int
             Largest number of rows of one person, who is protected with all of them.
-        typical : sequence of (float or None) or None
+        typical : sequence of (float or None), mapping of column to value, or None
             Public values inside the bounds (default: the middle).
         classes : iterable of names or None
             The public list of the names of labels, required with labels.
@@ -144,20 +147,15 @@ class PrivateDataset:
             For a missing bound or list, with the remedy; never because of the number in a cell.
         """
         if person and persons is None:
-            X, persons, columns = _without_ids(X, person, columns)
-        try:
-            rows = np.array(X, dtype=np.float64, order="C", copy=True)
-        except (ValueError, TypeError):
-            raise ValueError("X must hold numbers only; a cell that is none must be missing (NaN).") from None
-        if rows.ndim != 2 or 0 in rows.shape:
+            X, persons = in_memory.split(X, person)
+        rows, own = in_memory.numbers_of(X, private=True)
+        if 0 in rows.shape:
             raise ValueError("X must be a table of at least one row and one column.")
         if len(rows) > MOST_ROWS or rows.shape[1] > MOST_COLUMNS:
             raise ValueError(f"X may have up to {MOST_ROWS:,} rows and {MOST_COLUMNS} columns. Keep fewer.")
         rows.flags.writeable = False
         d = rows.shape[1]
-        names = tuple(map(str, columns)) if columns is not None else tuple(f"x{j + 1}" for j in range(d))
-        if len(names) != d or len(set(names)) < d:
-            raise ValueError(f"columns must name all {d} columns, each differently.")
+        names = names_of(columns, own, d)
         listed, class_of = classes_of_rows(labels, classes, len(rows))
         units = working_units(names, row_bound, bounds, typical, row_bound_fraction)
         n, rows_of_person = len(rows), None
@@ -186,7 +184,7 @@ class PrivateDataset:
         n_public: bool = True,
         *,
         rows_per_person: int = 1,
-        typical: Sequence[float | None] | np.ndarray | None = None,
+        typical: Typical | None = None,
         classes: Iterable[object] | None = None,
         missing: str = "typical",
         can_be_missing: Iterable[str] | None = None,
@@ -208,7 +206,7 @@ class PrivateDataset:
             One file, many, all files of a folder, or those that match a pattern.
         row_bound : float or None
             See `from_rows`.
-        bounds : sequence of (float, float) or None
+        bounds : sequence of (float, float), mapping of column to (low, high), or None
             See `from_rows`.
         label : str
             Column of the labels, with ``classes``.
@@ -218,7 +216,7 @@ class PrivateDataset:
             See `from_rows`.
         rows_per_person : int
             See `from_rows`.
-        typical : sequence of (float or None) or None
+        typical : sequence of (float or None), mapping of column to value, or None
             See `from_rows`.
         classes : iterable of names or None
             The public list of the names of labels; required with ``label``.
@@ -300,20 +298,6 @@ class PrivateDataset:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("A PrivateDataset is never written out: keep the file it came from and its declaration.")
-
-
-def _without_ids(
-    frame: Any, person: str, columns: Iterable[object] | None
-) -> tuple[Any, Sequence[object], Iterable[object]]:
-    """Return the other columns of a DataFrame, its column of ids, and the names of the others unless they are given."""
-    held = list(getattr(frame, "columns", ()))
-    if held.count(person) != 1:
-        raise ValueError(
-            f"person={person!r} must be the name of one column of a DataFrame, and X has {held.count(person)} of it. "
-            "Give the ids of an array as persons=[...]."
-        )
-    others = [name for name in held if name != person]
-    return frame[others], frame[person].tolist(), others if columns is None else columns
 
 
 def _name(given: object) -> str:

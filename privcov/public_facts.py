@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,9 @@ from privcov import checks
 from privcov.privacy import ADD_REMOVE, ALL_ROWS, REPLACE_ONE, Neighbours
 from privcov.units import InUnits, Units
 
-Bounds = Sequence[Sequence[float]] | np.ndarray  # (low, high) per column
+# (low, high) per column, in their order or by name; and a public value per column.
+Bounds = Sequence[Sequence[float]] | np.ndarray | Mapping[str, tuple[float, float]]
+Typical = Sequence[float | None] | np.ndarray | Mapping[str, float | None]
 
 MOST_ROWS = 4_000_000
 MOST_FILE_ROWS = 10**10
@@ -371,6 +373,7 @@ def flag_positions(can_be_missing: Iterable[str] | None, names: tuple[str, ...])
         strange = next((n for n in listed if n not in names), "a name twice")
         raise ValueError(
             f"can_be_missing must name columns, each once, got {strange!r}. Leave it out if any column can be missing."
+            f"{checks.meant(strange, names)}"
         )
     at = tuple(j for j, name in enumerate(names) if name in listed)
     return None if len(at) == len(names) else at
@@ -446,7 +449,7 @@ def working_units(
     names: tuple[str, ...],
     row_bound: float | None,
     bounds: Bounds | None,
-    typical: Sequence[float | None] | np.ndarray | None,
+    typical: Typical | None,
     row_bound_fraction: float = 1.0,
 ) -> Units:
     """Return the units of a declaration, which has exactly one of row_bound and bounds.
@@ -457,9 +460,9 @@ def working_units(
         Names of the columns.
     row_bound : float or None
         R, from 1e-100 to 1e100.
-    bounds : sequence of (float, float) or None
+    bounds : sequence of (float, float), mapping of column to (low, high), or None
         Lower and upper limit of every column; R is then a fraction of sqrt(d) half-ranges.
-    typical : sequence of (float or None) or None
+    typical : sequence of (float or None), mapping of column to value, or None
         Public values inside the bounds; None stands for the middle.
     row_bound_fraction : float
         That fraction, from 1e-6 to 1. At 1 no row inside the bounds is shortened.
@@ -493,10 +496,15 @@ def working_units(
             raise ValueError("typical needs bounds: without bounds the origin is zero. Leave typical out.")
         bound = checks.in_range("row_bound", row_bound, LEAST_ROW_BOUND, 1e100, _OUTSIDE)
         return Units.unbounded(d, bound)
+    bounds = checks.by_name("bounds", bounds, names) if isinstance(bounds, Mapping) else bounds
+    typical = checks.by_name("typical", typical, names) if isinstance(typical, Mapping) else typical
+    for name, given, example in (("bounds", bounds, "(low, high)"), ("typical", typical, "value or None")):
+        if isinstance(given, str) or not (given is None or hasattr(given, "__len__")):
+            raise ValueError(f"{name} must have one {example} per column, {d} in all, got {given!r}. {_OUTSIDE}")
     if len(bounds) != d:
         raise ValueError(f"bounds must have one (low, high) per column, {d} in all, got {len(bounds)}. {_OUTSIDE}")
     for column, pair in zip(names, bounds, strict=True):
-        if pair is None or len(pair) != 2 or any(x is None or x != x for x in pair):
+        if np.shape(pair) != (2,) or any(x is None or x != x for x in pair):
             raise ValueError(f"Column {column!r} has no bounds. Give its lowest and highest value. {_OUTSIDE}")
         low, high = (checks.number(f"A bound of {column!r}", x) for x in pair)
         if not low < high or not math.isfinite(high - low):

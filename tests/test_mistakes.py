@@ -34,6 +34,7 @@ NAMES = dict(vars(privcov)) | {
     "RHO": RHO,
     "rel": release("auto-cov", DATA, RHO),
     "sparse": SimpleNamespace(toarray=lambda: ROWS),
+    "private": PrivateDataset.from_rows,
     "lazy": SimpleNamespace(collect=lambda: FRAME),
 }
 MISTAKES = [
@@ -86,6 +87,25 @@ MISTAKES = [
     ("Dataset.from_rows(ROWS, row_bound=-1)", ValueError, "row_bound must be > 0", "-1", "domain knowledge"),
     ("Dataset.from_rows(ROWS, row_bound='1')", ValueError, "row_bound must be a number", "'1'"),
     ("Dataset.from_rows(ROWS, provenance='private')", ValueError, "provenance must be one of", "'public'"),
+    # --- private rows
+    ("private(FRAME, bounds={'age': (0, 1), 'Pay': (0, 1)})", ValueError, "bounds has no column 'Pay'", "mean 'pay'"),
+    ("private(FRAME, bounds={'age': (0, 1)})", ValueError, "bounds must name every column", "lacks 'pay'"),
+    ("private(FRAME, bounds={'age': 3, 'pay': (0, 1)})", ValueError, "'age' has no bounds", "domain knowledge"),
+    ("private(FRAME, bounds=(0, 1))", ValueError, "'age' has no bounds", "lowest and highest"),
+    ("private(FRAME, bounds=1)", ValueError, "bounds must have one (low, high) per column, 2 in all", "got 1"),
+    ("private(FRAME, bounds=LIMITS, typical={'age': 1, 'pey': 0})", ValueError, "typical has no column", "mean 'pay'"),
+    ("private(FRAME, bounds=LIMITS, typical=0.5)", ValueError, "typical must have one value or None", "got 0.5"),
+    ("private(FRAME)", ValueError, "exactly one of row_bound and bounds, got neither", "domain knowledge"),
+    ("private(FRAME.assign(pay=['a', 'b', 'c']), 1.0)", ValueError, "Column 'pay' holds text", "pandas.to_numeric"),
+    ("private(FRAME.astype({'pay': 'category'}), 1.0)", ValueError, "Column 'pay' holds categories", "get_dummies"),
+    ("private(FRAME.assign(pay=pandas.Timestamp(0)), 1.0)", ValueError, "'pay' holds dates", "days since"),
+    ("private(ROWS + 1j, 1.0)", ValueError, "complex numbers", "two columns"),
+    ("private('rows.csv', 1.0)", ValueError, "X must be an array", "got str", "from_files"),
+    ("private(lazy, 1.0)", ValueError, "got SimpleNamespace", "X.collect()"),
+    ("private(pandas.concat([FRAME, FRAME], axis=1), 1.0)", ValueError, "different names", "'age' comes twice"),
+    ("private(FRAME, 1.0, columns='ab')", ValueError, "list of names", "'ab'"),
+    ("private(FRAME.assign(Id=1), 1.0, person='id')", ValueError, "name of one column", "persons=[...]", "mean 'Id'"),
+    ("private(FRAME, 1.0, missing='pairs', can_be_missing=['Pay'])", ValueError, "got 'Pay'", "mean 'pay'"),
     # --- the guarantee
     ("release('auto-cov', DATA, 0.1)", TypeError, "guarantee must be", "got 0.1", "privcov.ZCDP(rho=0.1)"),
     ("release('auto-cov', DATA, 'zcdp')", TypeError, "guarantee must be", "got 'zcdp'", "privcov.ZCDP(rho=0.1)"),

@@ -2,7 +2,8 @@
 
 The token of a request depends on the version of its method and on the form of its public facts, so a repeat in a new
 version would be a new release, paid without notice. Where the ledger has the request in another version, or its answer
-has no established guarantee, the owner is asked, and nothing is spent.
+has no established guarantee, the owner is asked, and nothing is spent. So it is where one of the two has the names x1,
+x2, ... of a table without names: the names of a data frame were not always kept.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from privcov import checks
+from privcov.dataset import names_of
 from privcov.ledger.book import Entry, Ledger
 from privcov.ledger.errors import LedgerError
 from privcov.measurements.exposed import exposed_answer
@@ -36,7 +38,9 @@ _LATER = {"classes": [], "rows_per_person": 1, "missing": "typical"}  # facts th
 
 
 class VersionChanged(LedgerError):
-    """Raised where another version has this release, or its guarantee is not established; nothing was spent.
+    """Raised where another version has this release, its guarantee is not established or its columns have other names.
+
+    Nothing was spent.
 
     Parameters
     ----------
@@ -134,7 +138,7 @@ def settle(
     request = json.loads(json.dumps(request))
     request_token = token or ledger.token_of(name, request)
     same = earlier(ledger, name, request, defaults, tunings)
-    doubts = {e.token: doubt(ledger, e, request["version"]) for e in same}
+    doubts = {e.token: doubt(ledger, e, request["version"]) or _renamed(e, request) for e in same}
     good = [e for e in same if not doubts[e.token]]
     if again == STORED:
         stored = [e for e in same if e.state == "stored"]
@@ -169,7 +173,7 @@ def earlier(ledger: Ledger, name: str, request: Mapping, defaults: Mapping, tuni
     """Return the entries of a table for the same request, in any version, the oldest first.
 
     A parameter or a fact that only one of two versions has counts as its default, and so does a tuning that the method
-    ignores.
+    ignores. Columns x1, x2, ... count as those of any other names.
 
     Parameters
     ----------
@@ -190,7 +194,28 @@ def earlier(ledger: Ledger, name: str, request: Mapping, defaults: Mapping, tuni
         Stored or not.
     """
     asked = _asked(request, defaults, tunings)
-    return [e for e in ledger.entries(name) if _asked(e.request, defaults, tunings) == asked]
+    entries = [(e, _asked(e.request, defaults, tunings)) for e in ledger.entries(name)]
+    return [e for e, other in entries if other == asked or _nameless(other, asked) or _nameless(asked, other)]
+
+
+def _nameless(one: dict, other: dict) -> bool:
+    """Return whether two requests are the same but for the names of columns, and ``one`` has those of no names."""
+    facts, named = one["facts"], other["facts"]
+    if not facts or not named or facts["columns"] != list(names_of(None, None, len(facts["columns"]))):
+        return False
+    return {**one, "facts": None} == {**other, "facts": None} and facts | {"columns": named["columns"]} == named
+
+
+def _renamed(entry: Entry, request: Mapping) -> str:
+    """Return in one sentence that an entry is for columns of other names, or ""."""
+    (old, new) = ((facts_of(asked) or {}).get("columns", []) for asked in (entry.request, request))
+    if old == new:
+        return ""
+    place = next(j for j, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1])
+    return (
+        f"Release {entry.number} of {entry.name!r} is for the same request, but for the names of the columns: column "
+        f"{place + 1} is {old[place]!r} there, and {new[place]!r} here."
+    )
 
 
 def doubt(ledger: Ledger, entry: Entry, version: int) -> str:

@@ -95,9 +95,9 @@ def release_private(
     different_from : tuple of str
         Names of tables in the ledger that look like this one and hold other people.
     again : {"ask", "stored", "pay"}
-        What to do where another version of the method has an entry for this request, or the guarantee of the stored
-        answer is not established: "ask" raises `VersionChanged`, "stored" returns that answer (free; rows are not
-        compared), "pay" releases again.
+        What to do where another version of the method has an entry for this request, the guarantee of the stored answer
+        is not established, or one of the two has columns without names (x1, x2, ...): "ask" raises `VersionChanged`,
+        "stored" returns that answer (free; rows are not compared), "pay" releases again.
     expected_rows : int or None
         A public guess of the number of rows where it is not public. It is used only to refuse, before anything is read
         or spent, noise that exceeds all that so many rows can add up to. None takes a noisy count of the table's newest

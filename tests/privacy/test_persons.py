@@ -375,7 +375,7 @@ def test_the_second_pass_stops_where_the_ids_are_others(tmp_path, old, new):
         ({"persons": [1]}, "persons must have one entry per row"),
         ({"persons": [1, 2], "person": "x1"}, "'x1' holds the ids of persons, so it cannot be measured too"),
         ({"persons": [None, ""]}, "No row has an id in 'persons'"),
-        ({"person": "who"}, "must be the name of one column of a DataFrame"),
+        ({"person": "who"}, "must be the name of one column of a data frame"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(told, sentence):
