@@ -41,6 +41,7 @@ KINDS: dict[str, tuple] = {
     "missing cells": ("gaussian-cov", ZCDP(0.5), {"missing": "pairs", "can_be_missing": NAMES[:3]}),
     "covariance matters": ("auto-cov", ZCDP(0.5), {}),
     "mean matters, a row bound": ("auto-cov", ZCDP(0.5), {"bounds": None, "row_bound": 200.0, "matters": "mean"}),
+    "matters nothing": ("auto-cov", ZCDP(0.5), {"n_public": False}),
     "shortened rows": ("gaussian-cov", ZCDP(0.5), {"row_bound_fraction": 0.5, "rows_per_person": 2}),
     "rows by length": ("gaussian-cov", ZCDP(2.0), {"norm_budget": 0.05, "row_bound_fraction": 0.8}),
     "rows by length, pure": ("wishart-difference", PureDP(2.0), {"norm_budget": 0.1, "n_public": False}),

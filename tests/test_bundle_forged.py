@@ -17,6 +17,7 @@ from privcov.bundle import derived, inputs, verify
 from privcov.bundle.derived import EXTRAS
 from privcov.bundle.place import Wrong, read_place
 from privcov.bundle.verifier import library
+from privcov.estimators.base import METHODS
 from tests.forging import (
     KINDS,
     NAMES,
@@ -73,7 +74,17 @@ def try_leaf(files, name, path, new, monkeypatch) -> None:
     assert problem(alone, monkeypatch), ("with its hash redone", name, path, new)
     said = problem(rewritten(files, name, value), monkeypatch)
     same = bool(new) and same_number(at(json.loads(files[name]), path), *new)
-    assert said or same or unchecked(name, path), ("with all that follows rewritten", name, path, new)
+    listed = unchecked(name, path) and taken(files, path, new)
+    assert said or same or listed, ("with all that follows rewritten", name, path, new)
+
+
+def taken(files, path, new) -> bool:
+    """Whether a changed parameter is one that the method takes; True of everything else."""
+    if path[:2] != ("request", "parameters"):
+        return True
+    request = json.loads(files["ledger_entry.json"])["request"]
+    (spec,) = (s for s in METHODS.get(request["method"]).parameters if s.name == path[2])
+    return bool(new) and new[0] in spec.choices
 
 
 BY_LENGTH = [kind for kind in KINDS if kind.startswith("rows by length")]
@@ -107,7 +118,8 @@ def test_another_bound_count_or_share_of_the_norms_is_refused(bundles, kind, mon
     refused("norm_budget", measurement_json={**measured, "norms": less})
     asked = {**entry, "request": {**entry["request"], "norm_budget": less["budget"]}}
     refused("the noise is not", measurement_json={**measured, "norms": less}, ledger_entry_json=asked)
-    quiet = {**norms, "event": {**norms["event"], "scale": norms["event"]["scale"] / 2}}
+    less_noise = norms["event"]["scale"] * (1 - 1e-9)  # from which the same bound follows: that is not what is refused
+    quiet = {**norms, "event": {**norms["event"], "scale": less_noise}}
     refused("the noise is not", measurement_json={**measured, "norms": quiet})
     weak = {**norms, "event": {**norms["event"], "sensitivity": 0.5}}
     refused("sensitivity of the event", measurement_json={**measured, "norms": weak})
@@ -352,6 +364,41 @@ def test_the_epsilon_of_the_check_is_that_of_the_accountant():
         for delta in (1e-12, 1e-9, 1e-5, 0.1):
             found = inputs.least_epsilon(rho, delta)
             assert found == pytest.approx(zcdp_to_approx(rho, delta), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "changed", "complaint"),
+    [
+        ("zcdp", None, {"matters": "both"}, "gaussian-cov has no parameter 'matters'"),
+        ("zcdp", None, {"shape": ...}, "lacks the parameter shape of gaussian-cov"),
+        ("zcdp", 1, {"shape": ...}, ""),  # of an earlier version of the method, which may have had fewer
+        ("zcdp", 1, {"matters": "both"}, "gaussian-cov has no parameter 'matters'"),
+        ("zcdp", None, {"repair": "w\u00f6rd"}, "repair must be one of"),
+        ("zcdp", None, {"repair": None}, "repair must be one of"),
+        ("covariance matters", None, {"matters": ...}, "the anchor is not the one"),
+        ("covariance matters", None, {"matters": "mean"}, "the anchor is not the one"),
+        ("covariance matters", None, {"clip_search": "auto"}, "clip_search must be one of 'off'"),
+        ("matters nothing", None, {"matters": "x"}, "matters must be one of"),
+        ("matters nothing", None, {"matters": None}, "matters must be one of"),
+        ("matters nothing", None, {"matters": True}, "matters must be one of"),
+        ("matters nothing", None, {"matters": ...}, "lacks the parameter matters of auto-cov"),
+        ("matters nothing", None, {"matters": "mean"}, ""),  # with a hidden number of rows every word has one anchor
+    ],
+)
+def test_a_request_has_the_parameters_of_its_method(bundles, kind, version, changed, complaint, monkeypatch):
+    """Each with a value that the method takes; ... stands for a parameter that is left out."""
+
+    def change(m, g, e, d):
+        given = e["request"]["parameters"]
+        given.update(changed)
+        for name in [name for name, value in changed.items() if value is ...]:
+            del given[name]
+        e["request"]["version"] = version or e["request"]["version"]
+
+    said = problem(told(bundles(kind), change), monkeypatch)
+    assert complaint in said
+    assert bool(said) is bool(complaint)
+    assert said.isascii()
 
 
 # --- files --------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 
 import privcov
 from privcov.ledger import Ledger, LedgerError
-from privcov.ledger.fingerprint import _steps, alike, fingerprint
+from privcov.ledger.fingerprint import _secrets, _steps, alike, fingerprint
 from privcov.private_dataset import PrivateDataset
 from tests.recognition import CHANGES, KEY, OTHERS, Survey, measured, printed
 
@@ -123,6 +123,26 @@ def test_a_small_survey_is_not_taken_for_a_large_one_whose_rows_repeat():
     large, small = (printed(asked.answers(people, rng), asked.names) for people in (30_000, 200))
     assert (json.loads(small)["repeated"], json.loads(large)["repeated"]) == (False, True)
     assert not alike(small, large)
+
+
+def test_a_few_common_rows_do_not_make_two_tables_alike():
+    """A twentieth of the rows is common, as where some people are in both tables; a third is taken for the table."""
+    rng = np.random.default_rng(11)
+    common, one, other = (rng.normal(size=(1_000, 4)) * 20 for _ in range(3))
+    names = ("a", "b", "c", "d")
+    known = printed(np.vstack([common[:50], one[50:]]), names)
+    assert not alike(known, printed(np.vstack([common[:50], other[50:]]), names))
+    assert alike(printed(np.vstack([common[:333], one[333:]]), names),
+                 printed(np.vstack([common[:333], other[333:]]), names))  # fmt: skip
+
+
+def test_the_numbers_by_which_cells_are_multiplied_are_odd():
+    """An even one would lose a bit of every cell, and more tables would look alike."""
+    for k in range(40):
+        drawn = _secrets(bytes([k]) * 32)
+        assert drawn[1] % 2 == drawn[2] % 2 == 1
+        assert max(drawn) < 2**64
+        assert len(set(drawn)) == 4
 
 
 def test_a_fingerprint_of_the_version_before_is_compared_by_what_it_has():

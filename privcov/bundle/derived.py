@@ -24,6 +24,7 @@ from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.exposed import exposed
 from privcov.measurements.moment import Measured
+from privcov.parameters import Spec
 from privcov.postprocess.answers import Answers, Noisy, derive
 from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
 from privcov.releasing.release import Statement, state
@@ -80,11 +81,13 @@ class Inputs:
 class Library:
     """What a version of privcov says about its methods: the cards by key, as lines, their noise, and verify.py.
 
-    ``noise`` holds the mechanisms that a method measures with, by `noise_key`.
+    ``noise`` holds the mechanisms that a method measures with, by `noise_key`; ``parameters`` the version of each
+    method with its parameters, as private rows take them.
     """
 
     cards: Mapping[str, tuple[tuple[str, str], ...]]
     noise: Mapping[str, tuple[str, ...]]
+    parameters: Mapping[str, tuple[int, tuple[Spec, ...]]]
     verifier: bytes
 
 

@@ -12,7 +12,9 @@ from functools import cache
 from pathlib import Path
 
 from privcov.bundle.derived import Library, noise_key
+from privcov.estimators.base import MethodCard
 from privcov.measurements.exact_wishart import LARGEST_COUPLED
+from privcov.parameters import Spec
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.public_facts import declared, working_units
 from privcov.releasing.private import planned_event_of, prepared, private_methods
@@ -86,12 +88,17 @@ if __name__ == "__main__":
 
     from privcov.bundle.derived import Library
     from privcov.bundle.verify import main
+    from privcov.parameters import Spec
 
     _cards = {key: tuple(map(tuple, lines)) for key, lines in json.loads(CARDS).items()}
     _noise = {key: tuple(drawn) for key, drawn in json.loads(NOISE).items()}
+    _parameters = {
+        key: (version, tuple(Spec(a, usual, "", "", low, high, tuple(k)) for a, usual, low, high, k in named))
+        for key, (version, named) in json.loads(PARAMETERS).items()
+    }
     with open(_file, "rb") as _own:
         _text = _own.read()
-    sys.exit(main(Library(_cards, _noise, _text), Path(os.path.dirname(_file))))
+    sys.exit(main(Library(_cards, _noise, _parameters, _text), Path(os.path.dirname(_file))))
 '''
 
 
@@ -109,17 +116,38 @@ def verifier_source() -> str:
     parts.append(f"\n# {'=' * 110}\n# What method_card.txt says of each method.\nCARDS = r'''{cards}'''\n")
     noise = json.dumps({key: list(drawn) for key, drawn in _noise().items()}, indent=1)
     parts.append(f"\n# What noise each method draws.\nNOISE = r'''{noise}'''\n")
+    fields = {
+        key: [version, [(s.name, s.default, s.low, s.high, s.choices) for s in specs]]
+        for key, (version, specs) in _parameters().items()
+    }
+    parts.append(f"\n# Version and parameters of each method.\nPARAMETERS = r'''{json.dumps(fields, indent=1)}'''\n")
     return "".join([*parts, _TAIL])
 
 
 def library() -> Library:
     """Return what this version of privcov writes into every bundle."""
-    return Library(_cards(), _noise(), verifier_source().encode())
+    return Library(_cards(), _noise(), _parameters(), verifier_source().encode())
 
 
 @cache
 def _cards() -> dict[str, tuple[tuple[str, str], ...]]:
     return {card.key: tuple((title, getattr(card, title)) for title in _CARD) for card in private_methods()}
+
+
+@cache
+def _parameters() -> dict[str, tuple[int, tuple[Spec, ...]]]:
+    """Return version and parameters of each method; what private rows do not leave open has one choice."""
+    return {
+        card.key: (
+            card.version,
+            tuple(Spec(s.name, s.default, "", "", s.low, s.high, _choices(card, s)) for s in card.parameters),
+        )
+        for card in private_methods()
+    }
+
+
+def _choices(card: MethodCard, spec: Spec) -> tuple:
+    return (card.for_private[spec.name],) if spec.name in card.for_private else spec.choices
 
 
 @cache

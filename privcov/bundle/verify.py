@@ -23,8 +23,8 @@ from privcov.bundle.place import Wrong, must, read_place
 EARLIER = ("39dc6555959ad6d6a6c0308f7061ffaad52400b239a7c80edea083bdb1addc66",)
 UNCHECKED = (
     "measurement.json: that the noisy numbers were made from the declared table, with fresh noise of the stated law",
-    "ledger_entry.json: name, number, reserved_at; of the request draw, parameters, version, centre, tuning, and the "
-    "method among those with the same measurement, so method_card.txt too",
+    "ledger_entry.json: name, number, reserved_at; of the request draw, version, centre, tuning, the parameters beyond "
+    "that the method takes them, and the method among those with the same measurement, so method_card.txt too",
     "declaration.json: that it is true of the table; name, row_stands_for, label and the reasons",
 )
 
@@ -57,6 +57,7 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
     must(what.entry["request"]["method"] in library.cards, "the method is none that private rows are offered")
     event, drawn = what.total.event, noise_key(what.entry["request"]["method"], what.asked.kind, what.total.facts.d)
     must(event.mechanism in library.noise.get(drawn, ()), f"the method draws no {event.mechanism} noise ({drawn})")
+    _check_parameters(what.entry["request"], library)
     expected = derived_files(what, library)
     given = {name: raw for name, raw in files.items() if name not in EXTRAS and name != "manifest.json"}
     for name in sorted({*expected, *given} - {"verify.py"}):
@@ -84,6 +85,27 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
         *(f"Cannot be checked: {what}." for what in UNCHECKED),
         "Everything that can be checked holds.",
     ]
+
+
+def _check_parameters(request: dict, library: Library) -> None:
+    """Check that the request has the parameters of its method, each with a value that the method takes.
+
+    A request of an earlier version of the method may lack some that this one has.
+    """
+    version, specs = library.parameters[request["method"]]
+    given, earlier = request["parameters"], request["version"] < version
+    for name in sorted(set(given) - {spec.name for spec in specs}):
+        raise Wrong(f"ledger_entry.json: {request['method']} has no parameter {name!a}")
+    for spec in specs:
+        if spec.name not in given:
+            must(earlier, f"ledger_entry.json: the request lacks the parameter {spec.name} of {request['method']}")
+            continue
+        try:
+            value = spec.check(given[spec.name])
+        except ValueError as problem:
+            said = str(problem).rstrip(".").encode("ascii", "backslashreplace").decode()
+            raise Wrong(f"ledger_entry.json: {said}") from None
+        must(repr(value) == repr(given[spec.name]), f"ledger_entry.json: {spec.name} is written in another way")
 
 
 # --- files --------------------------------------------------------------------------------------------------

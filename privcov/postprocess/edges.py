@@ -30,8 +30,8 @@ LEVEL = 0.95  # fraction of the copies
 FEWEST = 20  # below, 95 % of the copies is hardly a number
 LACKED = (
     "The share is not the chance that an edge is there: in a simulation with 6 columns, 2,000 rows and 0.05-zCDP, the "
-    "lasso without noise lacked 1 % of the pairs linked in at least 95 % of the redraws at lambda = 0.1, 12 % at 0.02 "
-    "and 23 % at 0.01."
+    "lasso without noise lacked 1 % of the pairs linked in at least 95 % of the redraws at lambda = 0.1, 7 % at 0.02 "
+    "and 16 % at 0.01."
 )
 
 

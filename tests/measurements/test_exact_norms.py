@@ -28,7 +28,7 @@ from privcov.measurements.tables import file_moment
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
 from privcov.releasing import private as releasing
-from privcov.releasing.two_steps import measure
+from privcov.releasing.two_steps import measure, planned
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[2]
@@ -224,6 +224,7 @@ def test_what_is_drawn_is_what_was_planned_and_within_the_guarantee(guarantee, h
     of_norms = Fraction(norms.scale)
     cost = Fraction(math.isqrt(square)) / of_norms if pure else square / (2 * of_norms**2)
     assert cost <= spent - (accounting.pure_sum((matrix,)) if pure else accounting.zcdp_sum((matrix,)))
+    assert float(cost / paid.amount) == pytest.approx(0.05, rel=1e-6)
     assert len(ledger.entries()) == 1
     assert made.row_bound < private.facts.row_bound
     assert "norms" in made.statement["Events"]
@@ -295,6 +296,18 @@ def test_a_kill_between_the_two_draws_is_spent_and_never_drawn_again(tmp_path, m
         privcov.release_private("gaussian-cov", table(rows), privcov.ZCDP(0.5), ledger=book, norm_budget=0.05)
     assert book.account("t").affords(privcov.ZCDP(0.5))
     assert not book.account("t").affords(privcov.ZCDP(0.51))
+
+
+def test_a_request_of_a_part_of_the_guarantee_is_refused_before_a_row_is_read(monkeypatch):
+    """A method that keeps a share for a step of its own: both shares would come out of that part alone."""
+    private, whole = table(skewed(60)), privcov.ZCDP(1.0)
+    monkeypatch.setattr(exact_norms, "noiseless_norms", lambda private: pytest.fail("rows were read"))
+    for share in (privcov.ZCDP(0.9), privcov.ZCDP(1.1), privcov.PureDP(1.0)):
+        request = Request(share, "joint", "isotropic")
+        with pytest.raises(ValueError, match="Leave norm_budget out"):
+            measure(private, whole, request, 0.05)
+        with pytest.raises(ValueError, match="Leave norm_budget out"):
+            planned(private.facts, whole, request, 0.05)
 
 
 def test_what_is_refused_costs_nothing(ledger):

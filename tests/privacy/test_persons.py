@@ -25,12 +25,16 @@ from privcov.measurements import exact_moment, integer_gram
 from privcov.measurements.exact_moment import exact_sum, measure_exactly, norm_bound
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.integer_gram import ANCHOR, UNIT, whole_rows
+from privcov.measurements.laws.anchor import MATTERS, whole_anchor
 from privcov.measurements.tables import table_pass
+from privcov.measurements.tables.file_moment import sums_of
 from privcov.measurements.triangle_l1 import l1_change
 from privcov.persons import id_text
+from privcov.persons_in_files import IdsChanged, PartIds, Weighing
 from privcov.public_facts import PublicFacts
-from privcov.table_files import TableFileError, parts_of
+from privcov.table_files import Block, TableFileError, parts_of
 from tests.forging import bundled, problem, rewritten
+from tests.measurements.test_sum_kernel import SECRETS, content
 from tests.privacy import checkers
 from tests.privacy.test_replay import SHAPES, rows_of
 
@@ -40,7 +44,7 @@ CLASSES = ["u", "v"]
 # --- the sum itself, against a literal formula --------------------------------------------------------------
 
 
-def literal(rows, ids, most, labels=None, drop=False, n_anchors=1):
+def literal(rows, ids, most, labels=None, drop=False, n_anchors=1, anchor=ANCHOR):
     """The sum over rows of z z', in Python's integers; the root of M k^2 / r is found by `math.isqrt`."""
     size = len(rows[0]) + n_anchors
     total = [[0] * size for _ in range(size)]
@@ -49,7 +53,7 @@ def literal(rows, ids, most, labels=None, drop=False, n_anchors=1):
         if who is None or (drop and not np.isfinite(rows[at]).all()) or (labels and labels[at] not in CLASSES):
             continue
         r = max(ids.count(who), most)
-        anchors = [ANCHOR] if not labels else [ANCHOR * (labels[at] == name) for name in CLASSES]
+        anchors = [anchor] if not labels else [anchor * (labels[at] == name) for name in CLASSES]
         z = [int(math.copysign(math.isqrt(most * x * x // r), x)) for x in k + anchors[:n_anchors]]
         for i, j in itertools.product(range(size), repeat=2):
             total[i][j] += z[i] * z[j]
@@ -164,7 +168,7 @@ def test_random_persons_stay_within_the_claim(monkeypatch):
         checkers.check_replay(*tables, SHAPES[k % 3], "joint", monkeypatch)
 
 
-def written(folder, table_rows, ids, kind, cut):
+def written(folder, table_rows, ids, kind, cut, **told):
     """The table in two files, cut after ``cut`` rows; ids with blanks and decimals that mean nothing."""
     for name, at in (("a", slice(0, cut)), ("b", slice(cut, None))):
         rows, mine = table_rows[at], ids[at]
@@ -179,16 +183,17 @@ def written(folder, table_rows, ids, kind, cut):
             ]
             lines = [[*columns, "who"], *cells]
             (folder / f"{name}.csv").write_text("".join(",".join(line) + "\n" for line in lines))
-    return PrivateDataset.from_files(folder, row_bound=1.0, person="who")
+    return PrivateDataset.from_files(folder, row_bound=1.0, person="who", **told)
 
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Parts of four rows and blocks of two, so that the rows of a person lie in many of each."""
+    """Parts of four rows and blocks of two, so that the rows of a person lie in many of each, merged two by two."""
     for module in (table_pass, persons_in_files):
         monkeypatch.setattr(module, "parts_of", functools.partial(parts_of, cells=12))
     monkeypatch.setattr(table_pass, "BLOCK_ROWS", 2)
     monkeypatch.setattr(persons_in_files, "_BLOCK_ROWS", 3)
+    monkeypatch.setattr(persons_in_files, "_PENDING", 1)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -219,6 +224,57 @@ def test_a_row_of_a_file_that_is_left_out_has_no_anchor(tmp_path):
     file = PrivateDataset.from_files(tmp_path / "t.parquet", label="y", person="who", **told)
     memory = PrivateDataset.from_rows(rows, labels=labels, persons=ids, **told)
     assert exact_sum(file, 2).tolist() == exact_sum(memory, 2).tolist()
+
+
+def test_files_are_summed_with_the_anchor_that_is_asked_for(tmp_path):
+    """Twice with each, after a pass with the usual one is kept: weighted sums hold the anchor they were made with."""
+    rows, ids, _ = some()
+    file = written(tmp_path, rows, ids, "parquet", 25, most_weight=2)
+    memory = PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids, most_weight=2)
+    fingerprint(file, b"k" * 32)
+    for matters in (*MATTERS, *MATTERS):
+        anchor = whole_anchor(matters, 3, 1, "replace-one")
+        expected = literal(rows.tolist(), ids, 2, anchor=anchor)
+        assert exact_sum(memory, 1, anchor).tolist() == expected
+        assert exact_sum(file, 1, anchor).tolist() == expected
+
+
+def test_the_pass_with_the_sketch_is_kept_for_what_follows(tmp_path, monkeypatch):
+    """Not for another bound, whose pass is not kept in its place; nor is one with another anchor."""
+    rows, ids, _ = some()
+    table, passes, real = written(tmp_path, rows, ids, "parquet", 25), [], table_pass.add_up
+    monkeypatch.setattr(table_pass, "add_up", lambda files, spec: passes.append(spec) or real(files, spec))
+    first = sums_of(table)
+    assert sums_of(table) is first
+    fingerprint(table, b"k" * 32, UNIT)
+    kept = sums_of(table, anchor=UNIT)
+    assert kept.sketch is not None
+    assert len(passes) == 2
+    shorter = dataclasses.replace(table, facts=table.facts.shortened(0.5))
+    assert sums_of(shorter, anchor=UNIT).gram(1, UNIT).tolist() != kept.gram(1, UNIT).tolist()
+    assert sums_of(table, anchor=ANCHOR).gram(1).tolist() == first.gram(1).tolist()
+    assert len(passes) == 4
+    assert sums_of(table, anchor=UNIT) is sums_of(table) is kept  # the numbers of rows by length need no anchor
+    assert len(passes) == 4
+    plain = PrivateDataset.from_files(tmp_path, row_bound=1.0, columns=["x1", "x2", "x3"])
+    assert sums_of(plain) is sums_of(plain, anchor=UNIT)  # without weights one pass serves every anchor
+    assert len(passes) == 5
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_the_sums_of_persons_are_the_same_with_one_worker_and_with_two(tmp_path, kind, small_parts, monkeypatch):
+    """Bit for bit, with the numbers of rows by length and the sketch, whichever worker has which rows of a person."""
+    rows, ids, _ = some()
+    found = []
+    for workers in ("1", "2"):
+        monkeypatch.setenv("PRIVCOV_WORKERS", workers)
+        (tmp_path / workers).mkdir()
+        table = written(tmp_path / workers, rows, ids, kind, 25, most_weight=2)
+        sums = sums_of(table, SECRETS)
+        arrays = sums.holes, sums.high, sums.low, sums.lines, sums.counts, sums.norms
+        found.append((sums.seen, sums.dropped, sums.long, [a.tolist() for a in arrays], content(sums.sketch)))
+        assert table.facts.n == len(set(ids) - {None})
+    assert found[0] == found[1]
 
 
 # --- the largest l1 change, by search over all persons ------------------------------------------------------
@@ -296,6 +352,8 @@ def test_a_whole_number_is_one_person_whatever_wrote_it(tmp_path):
             assert forms == {id_text(f"{value:.1f}"), id_text(int(value)), str(int(value))}
     assert len({id_text(text) for text in ("17", "+17", "17.", b"17", " 17.00 ", np.int64(17), np.float32(17))}) == 1
     assert len({id_text(text) for text in ("12E4", "12e4", "120000", "017", "17.5", "1e-3", "0x11")}) == 7
+    assert {id_text(1e100), id_text("1e+100"), id_text(10**100), id_text(f"{10**100}.0")} == {str(10**100)}
+    assert id_text(np.float32(123456789)) == id_text("123456792.0") == "123456792"  # as readers of files write it
     pq.write_table(pa.table({"who": ids, "a": [0.5] * len(ids)}), tmp_path / "a.parquet")
     (tmp_path / "b.csv").write_text("who,a\n" + "".join(f"{value!r},0.5\n" for value in ids), encoding="utf-8")
     table = PrivateDataset.from_files(
@@ -304,9 +362,23 @@ def test_a_whole_number_is_one_person_whatever_wrote_it(tmp_path):
     assert table.facts.n == len(ids)
 
 
+def test_texts_that_differ_in_one_digit_are_two_persons():
+    """However long they are, and behind the point: as one person the rows of both would count less than is paid."""
+    for length in (17, 18, 29, 400, 499, 500, 501, 2000, 2001, 3000):
+        low, high = "1" + "0" * (length - 2) + "1", "1" + "0" * (length - 2) + "2"
+        assert (id_text(low), id_text(high)) == (low, high)
+    assert (id_text("17.5"), id_text("17.25"), id_text(17.5)) == ("17.5", "17.25", "17.5")
+    rows = PrivateDataset.from_rows(np.zeros((3, 1)), row_bound=1.0, persons=["17.5", 17, "17.25"])
+    assert rows.facts.n == 3
+
+
+@pytest.mark.parametrize("norm_budget", [None, 0.05])
 @pytest.mark.parametrize("matters", ["covariance", "both", "mean"])
-def test_files_are_read_once_before_anything_is_paid(tmp_path, matters, monkeypatch):
-    """The weighted sums depend on the anchor, so the pass before the entry must be made with that of the release."""
+def test_files_are_read_once_before_anything_is_paid(tmp_path, matters, norm_budget, monkeypatch):
+    """The weighted sums depend on the anchor, so the pass before the entry must be made with that of the release.
+
+    The numbers of rows by length are those of the same pass; the bound that follows from them needs a second one.
+    """
     rows, ids, _ = some()
     text = "".join(
         f"{who},{','.join(map(repr, row))}\n" for who, row in zip(ids, np.asarray(rows).tolist(), strict=True)
@@ -323,8 +395,10 @@ def test_files_are_read_once_before_anything_is_paid(tmp_path, matters, monkeypa
         return real(*told)
 
     monkeypatch.setattr(table_pass, "add_up", spy)
-    privcov.release_private("auto-cov", table, privcov.ZCDP(1e8), ledger=ledger, matters=matters)
-    assert passes == [0]
+    privcov.release_private(
+        "auto-cov", table, privcov.ZCDP(1e8), ledger=ledger, matters=matters, norm_budget=norm_budget
+    )
+    assert passes == ([0] if norm_budget is None else [0, 1])
 
 
 @pytest.mark.parametrize("kept", [slice(0, 8), slice(8, 16)], ids=["first 64 bits", "last 64 bits"])
@@ -353,16 +427,52 @@ def test_the_hashes_have_a_key_of_their_own(tmp_path):
     assert "here" not in repr(first)
 
 
-@pytest.mark.parametrize(("old", "new"), [(" 3.0", " 2.0"), (" 3.0", " 9.0"), (" 3.0", "    ")])
+@pytest.mark.parametrize(("old", "new"), [(" 3.0", " 2.0"), (" 3.0", " 9.0"), (" 3.0", "    "), ("NA", " 3")])
 def test_the_second_pass_stops_where_the_ids_are_others(tmp_path, old, new):
     """A file of the same size and time, with another id in one row: the sum would have other weights than its rows."""
-    table = written(tmp_path, np.eye(6)[:, :2], [1, 2, 3, 3, 3, 4], "csv", 4)
+    table = written(tmp_path, np.eye(7)[:, :2], [1, 2, 3, 3, 3, None, 4], "csv", 4)
     path = tmp_path / "b.csv"
     before, stat = path.read_text(), path.stat()
+    assert len(old) == len(new)
+    assert old in before
     path.write_text(before.replace(old, new, 1))
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     with pytest.raises(TableFileError, match="do not hold the ids that they held") as caught:
         exact_sum(table, 1)
+    assert caught.value.__context__ is None
+
+
+def test_an_id_that_was_not_counted_stops_the_pass_wherever_its_hash_lies():
+    """Below, between and above those that were counted: it is never taken for the next one."""
+    key, ids = b"k" * 32, [f"p{k}" for k in range(12)]
+
+    def block(*texts):
+        return Block(np.zeros((1, len(texts))), None, ((*texts, ""), np.arange(len(texts), dtype=np.int32)))
+
+    places = set()
+    for other in ids:
+        hashes = np.sort(np.array([persons_in_files._hash(text, key) for text in ids if text != other], "S16"))
+        places.add(int(np.searchsorted(hashes, np.array(persons_in_files._hash(other, key), "S16"))))
+        here = np.ones(11, np.int64)
+        weighing = Weighing(PartIds(key, hashes, here, 5 * here))
+        assert weighing.rows_of_persons(block(*[text for text in ids if text != other][:3])).tolist() == [5, 5, 5]
+        with pytest.raises(IdsChanged):
+            weighing.rows_of_persons(block(other))
+    assert places == set(range(12))
+
+
+@pytest.mark.parametrize(
+    ("problem", "sentence"),
+    [(ValueError("73.4375"), "could not be counted .* Check the column"), (MemoryError(), "Use fewer workers")],
+)
+def test_what_stops_the_count_of_ids_is_told_without_what_the_cells_hold(tmp_path, problem, sentence, monkeypatch):
+    def stops(block, key):
+        raise problem
+
+    monkeypatch.setattr(persons_in_files, "_of_block", stops)
+    with pytest.raises(TableFileError, match=sentence) as caught:
+        written(tmp_path, np.eye(4)[:, :2], [1, 2, 3, 3], "csv", 2)
+    assert "73" not in str(caught.value)
     assert caught.value.__context__ is None
 
 
@@ -373,6 +483,7 @@ def test_the_second_pass_stops_where_the_ids_are_others(tmp_path, old, new):
         ({"most_weight": 2}, "most_weight=2 is the largest weight of a person, and no ids"),
         ({"most_weight": 0, "persons": [1, 1]}, "most_weight must be in 1..1000000"),
         ({"persons": [1]}, "persons must have one entry per row"),
+        ({"persons": [1, 2, 3]}, "persons must have one entry per row"),
         ({"persons": [1, 2], "person": "x1"}, "'x1' holds the ids of persons, so it cannot be measured too"),
         ({"persons": [None, ""]}, "No row has an id in 'persons'"),
         ({"person": "who"}, "must be the name of one column of a data frame"),
