@@ -186,7 +186,7 @@ class Kind:
             raise ValueError(f"transform={self.transform!r} needs low {sign} {least:g}, got low={self.low}.{remedy}")
         if self.transform and not self.limits[0][0] < self.limits[0][1]:
             raise ValueError(
-                f"The bounds are one number after {self.transform}, got low={self.low} and high={self.high}. Widen them."
+                f"{self.transform} makes one number of low={self.low} and high={self.high}. Widen the bounds."
             )
 
     def _value(self, name: str, value: object) -> float | str:
@@ -241,7 +241,7 @@ class Kind:
 
     @property
     def origins(self) -> tuple[float, ...]:
-        """The typical value of each measured column: the declared one, else the middle; 0 for the level of a category."""
+        """The typical value of each measured column: as declared, else the middle; 0 for a level of a category."""
         if self.kind == CATEGORY:
             return (0.0,) * self.width
         ((low, high),) = self.limits
