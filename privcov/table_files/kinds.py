@@ -41,12 +41,12 @@ MOST_LEVELS = 200
 LEAST_WEIGHT, MOST_WEIGHT = 0.01, 100.0
 _LEVELLED = (YES_NO, ORDINAL, CATEGORY)
 _LONGEST = 200  # letters of a level, a code or a format
-_FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
+FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
 _DIRECTIVE = re.compile(r"%(.?)")
 _TEXT_NAMES = re.compile(
     r"(?:^|[^a-z])(?:name|surname|city|town|country|region|street|address|email|mail|comments?|notes?|text|"
     r"description|diagnosis|icd(?:10)?|gender|sex|ward|department|hospital|job|occupation|status|type|category|kind|"
-    r"group|class|code|colou?r|brand|language|nationality|race|ethnicity|religion|date|day|month|time)(?:$|[^a-z])"
+    r"group|class|code|colou?r|brand|language|nationality|race|ethnicity|religion|date)(?:$|[^a-z])"
 )
 
 
@@ -110,7 +110,7 @@ class Kind:
         checks.one_of("other", self.other, (True, False))
         if self.other and self.kind != CATEGORY:
             raise ValueError(f"other=True is for a category, got kind={self.kind!r}. Leave it out.")
-        self._set("missing_codes", _texts("missing_codes", self.missing_codes))
+        self._set("missing_codes", texts_of("missing_codes", self.missing_codes))
         if self.kind in _LEVELLED:
             self._check_levels()
         elif self.values:
@@ -129,7 +129,7 @@ class Kind:
                 raise ValueError(
                     f"{name} is not for kind={self.kind!r}, got {name}={getattr(self, name)!r}. Leave it out."
                 )
-        levels = _texts("values", self.values)
+        levels = texts_of("values", self.values)
         what = "the no and the yes" if self.kind == YES_NO else "its levels, as they are written in the cells"
         if not levels:
             raise ValueError(f"kind={self.kind!r} needs values, {what}. Give the list.")
@@ -193,7 +193,7 @@ class Kind:
         """Return a bound or a typical value as it is kept: a float, or the text of a date."""
         if self.kind == DATE:
             day = _day_of(name, value, self.format)
-            return datetime.date.fromordinal(day + _FIRST_DAY).isoformat()
+            return datetime.date.fromordinal(day + FIRST_DAY).isoformat()
         return float(checks.whole(name, value, -(2**53), 2**53)) if self.kind == INTEGER else checks.number(name, value)
 
     def _check_codes(self) -> None:
@@ -204,7 +204,9 @@ class Kind:
                 inside = code in self.values or any(x is not None and x == number_of(v) for v in self.values)
                 where = "one of the values"
             elif self.kind == DATE:
-                inside, where = False, ""
+                days = (day_of(code, self.format), day_of(code, ISO))
+                inside = any(day is not None and self.number(self.low) <= day <= self.number(self.high) for day in days)
+                where = f"inside the bounds, {self.low} to {self.high}"
             else:
                 inside = x is not None and self.number(self.low) <= x <= self.number(self.high)
                 where = f"inside the bounds, {self.low:g} to {self.high:g}"
@@ -270,7 +272,7 @@ class Kind:
             return (f"{column}={self.values[1]}",)
         return (f"{self.transform}({column})" if self.transform else column,)
 
-    def number(self, value: object) -> float:
+    def number(self, value: float | str | None) -> float:
         """Return a declared value as the number that a cell with it has, before the transform.
 
         Parameters
@@ -284,10 +286,11 @@ class Kind:
             Dates are days since 1970-01-01.
         """
         if self.kind == DATE:
-            return float(datetime.date.fromisoformat(str(value)).toordinal() - _FIRST_DAY)
+            return float(datetime.date.fromisoformat(str(value)).toordinal() - FIRST_DAY)
         if self.kind in (YES_NO, ORDINAL):
             return self.values.index(str(value)) + (self.kind == ORDINAL)
-        return float(value)  # type: ignore[arg-type]
+        assert isinstance(value, (int, float)), "numbers have bounds"
+        return float(value)
 
     def transformed(self, x: np.ndarray) -> np.ndarray:
         """Return numbers after the transform.
@@ -403,7 +406,7 @@ def day_of(text: str, form: str) -> int | None:
         The time of day is left out.
     """
     try:
-        return datetime.datetime.strptime(text.strip(), form).toordinal() - _FIRST_DAY
+        return datetime.datetime.strptime(text.strip(), form).toordinal() - FIRST_DAY
     except (ValueError, OverflowError):
         return None
 
@@ -411,7 +414,7 @@ def day_of(text: str, form: str) -> int | None:
 def _day_of(name: str, value: object, form: str) -> int:
     """Return a declared date as days since 1970-01-01, or raise ValueError."""
     if isinstance(value, datetime.date):
-        return value.toordinal() - _FIRST_DAY
+        return value.toordinal() - FIRST_DAY
     day = None
     if isinstance(value, str):
         day = day_of(value, ISO)
@@ -439,8 +442,26 @@ def _date_format(form: object) -> str:
     return text
 
 
-def _texts(name: str, given: object) -> tuple[str, ...]:
-    """Return levels or codes as they are compared, or raise ValueError for one that is missing, long or twice."""
+def texts_of(name: str, given: object) -> tuple[str, ...]:
+    """Return levels or codes as they are compared.
+
+    Parameters
+    ----------
+    name : str
+        What they are, for the message.
+    given : iterable
+        Texts or numbers.
+
+    Returns
+    -------
+    tuple of str
+        Each once.
+
+    Raises
+    ------
+    ValueError
+        For one that is a missing cell already, too long, or there twice.
+    """
     if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
         raise ValueError(f"{name} must be a list of texts, got {name}={given!r}.")
     texts = tuple(id_text(text) for text in given)
