@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from privcov.releasing.run import release
     from privcov.sklearn_api import PrivateCovariance
     from privcov.sweeps.plan import Plan, run
+    from privcov.table_files.kinds import Kind
 
 # Public name -> its module, imported at first use, so that a menu does not wait for scikit-learn and pandas, nor the
 # command line for numpy.
@@ -55,6 +56,7 @@ _MODULES = {
     "Release": "privcov.releasing.release",
     "release": "privcov.releasing.run",
     "PrivateDataset": "privcov.private_dataset",
+    "Kind": "privcov.table_files.kinds",
     "Ledger": "privcov.ledger",
     "release_private": "privcov.releasing.private",
     "Plan": "privcov.sweeps.plan",
@@ -71,6 +73,7 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "Dataset",
+    "Kind",
     "Ledger",
     "NoPrivacy",
     "Plan",

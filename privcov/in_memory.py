@@ -19,10 +19,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from privcov import checks, extras
+from privcov.persons import NO_VALUE
 
 FORMS = "an array, a list of rows, or a data frame of pandas, polars or Arrow"
-_PRIVATE = "X must hold numbers only, in rows of one length; a cell that is none must be missing (NaN)."
-_MISSING = ("NAType", "NaTType", "MaskedConstant")  # names of the types of pandas and numpy for "no value"
+_PRIVATE = (
+    "X must hold numbers only, in rows of one length; a cell that is none must be missing (NaN). Text and dates need "
+    "kinds."
+)
 
 
 class _OfTheRows(ValueError):
@@ -95,22 +98,37 @@ def split(X: Any, person: str) -> tuple[Any, list[object]]:
     >>> list(others.columns), ids
     (['a'], ['p', 'q'])
     """
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(X, pandas.DataFrame):
-        names = list(X.columns)
-    elif hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2:
-        X = _arrow(X)
-        names = X.column_names
-    else:
-        names = []
+    names = names_in(X) or []
     if names.count(person) != 1:
         raise ValueError(
             f"person={person!r} must be the name of one column of a data frame, and X has {names.count(person)} of it. "
             f"Give the ids of an array as persons=[...].{checks.meant(person, names)}"
         )
-    if hasattr(X, "column_names"):
-        return X.drop_columns([person]), X.column(person).to_pylist()
-    return X.drop(columns=person), X[person].tolist()
+    if hasattr(X, "iloc"):
+        return X.drop(columns=person), X[person].tolist()
+    table = _arrow(X)
+    return table.drop_columns([person]), table.column(person).to_pylist()
+
+
+def names_in(X: Any) -> list | None:
+    """Return the names of the columns of a data frame, or None for what is none.
+
+    Parameters
+    ----------
+    X : object
+        A table in memory.
+
+    Returns
+    -------
+    list or None
+        As the data frame has them.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        return list(X.columns)
+    if hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2:
+        return list(_arrow(X).column_names)
+    return None
 
 
 def _arrow(X: Any) -> Any:
@@ -222,7 +240,7 @@ def _cells(name: str | int, cells: np.ndarray) -> np.ndarray:
 
 def _number(name: str | int, cell: Any) -> float:
     """Return one cell as a number, NaN where it holds none."""
-    if cell is None or type(cell).__name__ in _MISSING:
+    if cell is None or type(cell).__name__ in NO_VALUE:
         return float("nan")
     if isinstance(cell, (Real, Decimal, np.bool_)):
         try:

@@ -21,6 +21,7 @@ NAMES = [
     "NoPrivacy",
     "Dataset",
     "PrivateDataset",
+    "Kind",
     "Ledger",
     "Truth",
     "RowsClippedWarning",

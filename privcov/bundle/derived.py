@@ -149,6 +149,7 @@ def statement_of(what: Inputs, measured: Measured) -> Statement:
             row_bound=facts.row_bound,
             scale=facts.scale,
             origin=facts.origin,
+            kinds=facts.kinds,
         )
     )
 
