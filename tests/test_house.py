@@ -27,6 +27,7 @@ ROOMS = [
     "estimators",
     "ledger",
     "releasing",
+    "answering",
     "metrics",
     "sweeps",
     "papers",

@@ -36,6 +36,8 @@ NAMES = [
     "check",
     "error",
     "graph_recovery",
+    "answers",
+    "open_bundle",
 ]
 METHODS = [
     "zero",
