@@ -29,7 +29,7 @@ _METHODS = {
     "eigenvalues": "second-order expansion, and Weyl's bound where eigenvalues are close",
     "components": "first-order expansion of the axes",
     "contrast": "delta method; equal spread in all classes is assumed",
-    "edges": "de-biased graphical lasso",
+    "edges": "partial correlations; where they are not identified the test of the de-biased graphical lasso",
 }
 _PAIRS = "missing cells are measured by pairs, and the joint law of those entries is not derived"
 FALSE_DISCOVERIES = 0.05
@@ -313,7 +313,7 @@ class ReleaseAnswers:
         table = self._frame(answer, labels, flat, 1.0 if unit is None else unit[i, j])
         if rate:
             p = np.full(len(i), np.nan) if found.p_value is None else found.p_value[i, j]
-            p = np.where(flat.reason > 0, np.nan, p) if answer != "correlations" else p
+            p = np.where(flat.reason > 0, np.nan, p) if answer == "partial_correlations" else p
             table["p_value"] = p
             table["real"] = edges.discoveries(p, checks.strictly_between("rate", rate, 0.0, 1.0))
             table.attrs["false_discovery_rate"] = rate

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,8 +33,9 @@ REASONS = (
     "too few rows have both cells",
     "an eigenvalue is too close to the next one",
     "the class has too few rows for its noise",
+    "the pair is tested, and no interval is known",
 )
-NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS = range(1, len(REASONS))
+NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS, TESTED_ONLY = range(1, len(REASONS))
 
 
 class Measurement(Protocol):
@@ -165,7 +167,7 @@ def known_of(x: Release | Measurement) -> Known:
         facts = total.facts
         relative = 0.0 if measured.count is None else count_std(total) / measured.count
         rows = measured.rows / facts.rows_per_person / facts.most_weight
-        return _known(measured, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total)
+        return known_from(measured, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total)
     if not isinstance(x, Release):
         raise TypeError(
             f"x must be a release or an opened bundle, got {type(x).__name__}. Open a bundle with privcov.open_bundle."
@@ -177,7 +179,7 @@ def known_of(x: Release | Measurement) -> Known:
         )
     measured = joint_of(x.raw)
     relative = relative_count_std(measured)
-    return _known(measured, relative, measured.rows, x.columns, np.array(x.scale), np.array(x.origin), None)
+    return known_from(measured, relative, measured.rows, x.columns, np.array(x.scale), np.array(x.origin), None)
 
 
 def joint_of(measured: Measured) -> Measured:
@@ -203,7 +205,7 @@ def joint_of(measured: Measured) -> Measured:
     return dataclasses.replace(measured, matrix=matrix, distribution=noise, centre="joint")
 
 
-def _known(
+def known_from(
     measured: Measured,
     relative: float,
     rows: float,
@@ -212,6 +214,36 @@ def _known(
     origin: np.ndarray,
     total: NoisySum | None,
 ) -> Known:
+    """Return what is known from a noisy moment with at most one anchor.
+
+    Parameters
+    ----------
+    measured : Measured
+        The moment.
+    relative : float
+        Relative standard deviation of the noisy number of rows; 0 where it is public.
+    rows : float
+        Number of independent rows.
+    columns : tuple of str
+        Their names.
+    scale, origin : ndarray of shape (d,)
+        The public half-ranges and typical values.
+    total : NoisySum or None
+        The private measurement.
+
+    Returns
+    -------
+    Known
+        In working units.
+
+    Guarantee
+    ---------
+    That of the measurement.
+
+    Spends
+    ------
+    Nothing.
+    """
     law, d = law_of(measured, relative), len(columns)
     joint, r = bool(measured.distribution.n_anchors), measured.row_bound
     if measured.flags is not None:
@@ -226,7 +258,7 @@ def _known(
     return Known(columns, mean, unbiased, rows, law, scale, origin, measured, None, total)
 
 
-def positions_of(columns: tuple[str, ...], names: object, what: str) -> list[int]:
+def positions_of(columns: tuple[str, ...], names: str | Iterable[str], what: str) -> list[int]:
     """Return the positions of columns that are named, each once.
 
     Parameters
@@ -248,7 +280,7 @@ def positions_of(columns: tuple[str, ...], names: object, what: str) -> list[int
     ValueError
         For a column that is not there, or one that is named twice.
     """
-    asked = [names] if isinstance(names, str) else list(names)  # type: ignore[call-overload]
+    asked = [names] if isinstance(names, str) else list(names)
     for at, name in enumerate(asked):
         if name not in columns:
             some = ", ".join(columns[:8]) + (" ..." if len(columns) > 8 else "")

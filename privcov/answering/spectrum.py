@@ -9,7 +9,7 @@ Where h_i <= 0.1 the interval spans l_i and l_i - b_i, each with z standard devi
 2 l_i^2 / n. Elsewhere Weyl's bound holds whatever the order of the axes: no eigenvalue moves by more than the spectral
 norm of E, taken as its mean and 2.1 standard deviations in draws of E (the 97.5 % point of Tracy and Widom's law of the
 largest eigenvalue). A loading moves by u_ia(C) - u_ia = g'E u_i with g = sum_{j != i} u_ja u_j / (l_i - l_j); it is
-answered where h_i <= 0.1.
+answered where h_i <= 0.03: noise pushes eigenvalues apart, so tied ones look farther than they are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from privcov.answering.known import TIED, Found, Known
 
-STEADY = 0.1  # of h_i
+STEADY, CLEAR = 0.1, 0.03  # of h_i, for eigenvalues and for loadings
 _DRAWS = 32
 _TRACY_WIDOM = 2.1 / 1.96  # its 97.5 % point, in standard deviations from its mean, over that of a normal number
 
@@ -133,7 +133,7 @@ def components(known: Known, axes_asked: int, level: float) -> Found:
     reason = np.zeros((d, axes_asked), dtype=np.int64)
     for i in range(axes_asked):
         estimate[:, i] *= np.sign(estimate[np.argmax(np.abs(estimate[:, i])), i])
-        if turn[i] > STEADY:
+        if turn[i] > CLEAR:
             reason[:, i] = TIED
             continue
         u, gap = estimate[:, i], values[i] - values

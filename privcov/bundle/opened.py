@@ -125,6 +125,23 @@ def open_bundle(path: Path | str) -> OpenedBundle:
     Spends
     ------
     Nothing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import privcov
+    >>> rows = np.random.default_rng(0).uniform(size=(10_000, 2))
+    >>> private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1), (0, 1)], name="survey")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = privcov.Ledger(Path(folder) / "ledger.sqlite")
+    ...     account = ledger.limit("survey", privcov.ZCDP(rho=1.0))
+    ...     rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(rho=1.0), ledger=ledger)
+    ...     rel.save_bundle(Path(folder) / "out.zip")
+    ...     opened = privcov.open_bundle(Path(folder) / "out.zip")
+    >>> privcov.answers(opened).means()["estimate"].round(1).tolist()
+    [0.5, 0.5]
     """
     try:
         files = read_place(Path(path))

@@ -9,7 +9,7 @@ from scipy import stats
 
 import privcov
 from privcov.answering import entries, schur, tails
-from privcov.answering.known import _known, joint_of, known_of
+from privcov.answering.known import joint_of, known_from, known_of
 from privcov.answering.law import Law, law_of
 from privcov.bundle.opened import OpenedBundle
 from privcov.measurements.exact_moment import measure_exactly
@@ -53,7 +53,7 @@ def release(noise: NoiseDistribution, rng: np.random.Generator, square: float = 
 
 
 def covariance_of(measured: Measured) -> np.ndarray:
-    return _known(measured, 0.0, 1e9, ("a", "b", "c", "d"), np.ones(D), np.zeros(D), None).covariance
+    return known_from(measured, 0.0, 1e9, ("a", "b", "c", "d"), np.ones(D), np.zeros(D), None).covariance
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -224,7 +224,7 @@ def test_the_bias_of_noisy_regressors_is_the_sum_over_all_entries():
 def test_partial_correlations_at_once_are_those_of_one_pair_at_a_time():
     """The estimate and N(A_r) of the vectorised pairs, against the literal steps for one pair."""
     rng = np.random.default_rng(6)
-    known = _known(
+    known = known_from(
         release(SHAPES["free diagonal"], rng), 0.0, 5_000.0, ("a", "b", "c", "d"), np.ones(D), np.zeros(D), None
     )
     part = schur._part(known, [0, 1, 2, 3])
@@ -243,7 +243,7 @@ def test_partial_correlations_at_once_are_those_of_one_pair_at_a_time():
 
 
 def test_the_noise_of_a_correlation_is_that_of_its_form():
-    known = _known(
+    known = known_from(
         release(SHAPES["free diagonal"], np.random.default_rng(6)),
         0.02,
         5_000.0,
