@@ -6,11 +6,12 @@ The packages, in the order in which data move:
     data_sources   rows: simulated, public, declared       measurements  the only package that spends a guarantee
     postprocess    matrix to matrix, spends nothing        estimators    one file per method
     ledger         what was spent on private tables        releasing     from a method to a release
-    metrics        release and reference to a number       sweeps        plans, stored cells, searches
-    papers         published results, computed again       advice        which method, from measured evidence
-    owner          previews and checks for the data owner  audit         claims, live audits, disclosure
-    figures        table or matrix to figure               cli           the command line
+    answering      estimates with total intervals          metrics       release and reference to a number
+    sweeps         plans, stored cells, searches           papers        published results, computed again
+    advice         which method, from measured evidence    owner         previews and checks for the data owner
+    audit          claims, live audits, disclosure         figures       table or matrix to figure
     bundle         a private release in one zip, with the script that verifies it
+    cli            the command line
 
 ``privacy`` and ``accounting`` hold guarantees and their arithmetic. ``dataset`` and ``private_dataset`` hold the two
 kinds of tables, ``public_facts`` and ``units`` what is publicly declared about them. The other modules are small and
@@ -27,6 +28,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from privcov.answering.answers import answers
+    from privcov.bundle.opened import open_bundle
     from privcov.data_sources.base import SourceCard
     from privcov.dataset import Dataset, RowsClippedWarning, Truth
     from privcov.estimators.base import MethodCard
@@ -65,6 +68,8 @@ _MODULES = {
     "error": "privcov.metrics.errors",
     "graph_recovery": "privcov.metrics.graphs",
     "PrivateCovariance": "privcov.sklearn_api",
+    "answers": "privcov.answering.answers",
+    "open_bundle": "privcov.bundle.opened",
 }
 
 __version__ = "1.0.0"
@@ -83,10 +88,12 @@ __all__ = [
     "Release",
     "RowsClippedWarning",
     "Truth",
+    "answers",
     "check",
     "error",
     "graph_recovery",
     "methods",
+    "open_bundle",
     "release",
     "release_private",
     "run",

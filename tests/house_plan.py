@@ -27,6 +27,7 @@ WORDS = {
     "estimators": "one file<br>per method",
     "ledger": "what was spent",
     "releasing": "a release,<br>its statement",
+    "answering": "estimates with<br>total intervals",
     "metrics": "release and reference<br>to a number",
     "sweeps": "plans, cells,<br>searches",
     "papers": "published results,<br>computed again",

@@ -28,6 +28,7 @@ ROOMS = [
     "estimators",
     "ledger",
     "releasing",
+    "answering",
     "metrics",
     "sweeps",
     "papers",

@@ -37,6 +37,8 @@ NAMES = [
     "check",
     "error",
     "graph_recovery",
+    "answers",
+    "open_bundle",
 ]
 METHODS = [
     "zero",

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, statement_of, strongest
-from privcov.bundle.inputs import facts_of
+from privcov.bundle.inputs import facts_of, read_inputs
 from privcov.bundle.make import intervals_of, make_bundle, recorded
-from privcov.bundle.place import Wrong
+from privcov.bundle.place import Wrong, read_place
+from privcov.bundle.verifier import library
+from privcov.bundle.verify import check
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exposed import REMEDY
 from privcov.measurements.moment import Measured
@@ -28,7 +30,17 @@ from privcov.releasing.release import Release
 if TYPE_CHECKING:
     from privcov.figures.look import Picture
 
-__all__ = ["Opened", "bundle_of", "correlations", "declared_facts", "open_answer", "save", "strongest"]
+__all__ = [
+    "Opened",
+    "OpenedBundle",
+    "bundle_of",
+    "correlations",
+    "declared_facts",
+    "open_answer",
+    "open_bundle",
+    "save",
+    "strongest",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +71,88 @@ class Opened:
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, as declared."""
         return self.total.facts.columns
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedBundle:
+    """A bundle of which everything that can be checked holds.
+
+    Attributes
+    ----------
+    measurement : NoisySum
+        The noisy whole numbers: the only thing that was made from the rows. `privcov.answers` takes it from here.
+    entry : dict
+        The record of the spend, as the ledger had it.
+    declaration : dict
+        What the owner declared about the table.
+    checked : tuple of str
+        What was checked, and what cannot be, in sentences.
+    """
+
+    measurement: NoisySum
+    entry: dict
+    declaration: dict
+    checked: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, as declared."""
+        return self.measurement.facts.columns
+
+
+def open_bundle(path: Path | str) -> OpenedBundle:
+    """Check a bundle and return its measurement. Nothing of the bundle is run, and no ledger is needed.
+
+    Parameters
+    ----------
+    path : Path or str
+        The zip, or the folder that it was unpacked to.
+
+    Returns
+    -------
+    OpenedBundle
+        For `privcov.answers`.
+
+    Raises
+    ------
+    ValueError
+        With the first thing that does not hold; such a bundle gives no answer.
+
+    Guarantee
+    ---------
+    That of the release in the bundle.
+
+    Spends
+    ------
+    Nothing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import privcov
+    >>> rows = np.random.default_rng(0).uniform(size=(10_000, 2))
+    >>> private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1), (0, 1)], name="survey")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = privcov.Ledger(Path(folder) / "ledger.sqlite")
+    ...     account = ledger.limit("survey", privcov.ZCDP(rho=1.0))
+    ...     rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(rho=1.0), ledger=ledger)
+    ...     rel.save_bundle(Path(folder) / "out.zip")
+    ...     opened = privcov.open_bundle(Path(folder) / "out.zip")
+    >>> privcov.answers(opened).means()["estimate"].round(1).tolist()
+    [0.5, 0.5]
+    """
+    try:
+        files = read_place(Path(path))
+        lines = check(files, library())
+        what, _ = read_inputs(files)
+    except Wrong as problem:
+        raise ValueError(
+            f"No answer is given from this bundle, because it is not as it was written: {problem}. Ask whoever sent it "
+            "for another copy."
+        ) from None
+    return OpenedBundle(what.total, what.entry, what.declaration, tuple(lines))
 
 
 def open_answer(answer: str) -> Opened:

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import privcov
-from privcov.cli import advice, app, check, edges, generate, ledger, release, reproduce, site, verify
+from privcov.cli import (
+    advice, answers, app, check, coverage, edges, generate, ledger, release, reproduce, site, verify,
+)  # fmt: skip
 from privcov.cli.progress import counted
 
 
@@ -35,6 +37,8 @@ def main(argv: list[str] | None = None) -> int:
     release.add_release(commands)
     ledger.add_ledger(commands)
     verify.add_verify(commands)
+    answers.add_answers(commands)
+    coverage.add_coverage(commands)
     generate.add_generate(commands)
     check.add_check(commands)
     app.add_app(commands)

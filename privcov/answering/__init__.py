@@ -1,0 +1,1 @@
+"""Answers from one release, with intervals for privacy noise and sampling together."""

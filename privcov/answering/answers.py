@@ -1,0 +1,412 @@
+"""`answers`: what a release says about its population, each number with an interval for all of its error.
+
+An interval contains the number of the population with the stated probability, over the drawing of rows and of noise
+together. Where no such interval is known, the answer says so: ``identified`` is False, and ``reason`` says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privcov import checks
+from privcov.answering import contrasts, edges, entries, evidence, schur, spectrum
+from privcov.answering.known import REASONS, Found, Known, Measurement, known_of, positions_of
+from privcov.releasing.release import Release
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_METHODS = {
+    "means": "normal error of the noise and of sampling",
+    "variances": "inverted test, noise and sampling at the tested variance",
+    "covariances": "normal error of the noise and of sampling",
+    "correlations": "Fieller's interval under the exact noise",
+    "partial_correlations": "Fieller's interval after the regression on all other columns, its bias removed",
+    "regress": "inverted test of each slope, the bias of noisy regressors removed",
+    "eigenvalues": "second-order expansion, and Weyl's bound where eigenvalues are close",
+    "components": "first-order expansion of the axes",
+    "contrast": "delta method; equal spread in all classes is assumed",
+    "edges": "partial correlations; where they are not identified the test of the de-biased graphical lasso",
+}
+_PAIRS = "missing cells are measured by pairs, and the joint law of those entries is not derived"
+FALSE_DISCOVERIES = 0.05
+
+
+class ReleaseAnswers:
+    """Answers of one release, each with an interval for privacy noise and sampling together.
+
+    Every method returns a DataFrame with one row for each column (``column``), or pair (``first``, ``second``), and
+    with ``estimate``, ``low``, ``high``, ``identified`` and ``reason``. Its ``attrs`` name the method, the population,
+    the level, what is assumed of the rows and the coverage that was measured on simulated releases.
+
+    Parameters
+    ----------
+    known : Known
+        From `known_of`.
+    level : float
+        Nominal coverage of every interval.
+    units : {"owner", "half-range"}
+        Units of the answers.
+    kurtosis : float
+        Excess kurtosis of the rows that is assumed, over 3: 0 for Gaussian rows.
+    classes : tuple of str
+        Names of the classes.
+    release : Release or None
+        The release of simulated or public rows.
+    """
+
+    def __init__(
+        self,
+        known: Known,
+        level: float,
+        units: str,
+        kurtosis: float,
+        classes: tuple[str, ...] = (),
+        release: Release | None = None,
+    ) -> None:
+        self._known, self.level, self.units, self.kurtosis = known, level, units, kurtosis
+        self.classes, self._release = classes, release
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self._known.columns
+
+    @property
+    def rows(self) -> float:
+        """Number of independent rows, or persons, behind the sampling error; noisy where it is not public."""
+        return self._known.rows
+
+    def __repr__(self) -> str:
+        return f"ReleaseAnswers({len(self.columns)} columns, about {self.rows:,.0f} rows, level {self.level:g})"
+
+    def means(self) -> pd.DataFrame:
+        """Return the mean of every column.
+
+        Returns
+        -------
+        DataFrame
+            One row for each column.
+        """
+        found = entries.means(self._known, self.level)
+        scale, origin = self._units()
+        return self._by_column("means", found, scale, origin)
+
+    def variances(self) -> pd.DataFrame:
+        """Return the variance of every column.
+
+        Returns
+        -------
+        DataFrame
+            One row for each column.
+        """
+        scale, _ = self._units()
+        return self._by_column("variances", entries.variances(self._known, self.level, self.kurtosis), scale**2)
+
+    def covariances(self) -> pd.DataFrame:
+        """Return the covariance of every pair of columns.
+
+        Returns
+        -------
+        DataFrame
+            One row for each pair.
+        """
+        scale, _ = self._units()
+        found = entries.covariances(self._known, self.level, self.kurtosis)
+        return self._by_pair("covariances", found, np.outer(scale, scale))
+
+    def correlations(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
+        """Return the correlation of every pair of columns, and which are real.
+
+        Parameters
+        ----------
+        rate : float, optional
+            Rate of false discoveries among the pairs that are called ``real``.
+
+        Returns
+        -------
+        DataFrame
+            One row for each pair, with ``p_value`` (of no correlation) and ``real``.
+        """
+        return self._by_pair("correlations", entries.correlations(self._known, self.level, self.kurtosis), rate=rate)
+
+    def partial_correlations(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
+        """Return the correlation of every pair given all other columns, and which are real.
+
+        Parameters
+        ----------
+        rate : float, optional
+            Rate of false discoveries among the pairs that are called ``real``.
+
+        Returns
+        -------
+        DataFrame
+            One row for each pair, with ``p_value`` and ``real``.
+        """
+        self._whole()
+        return self._by_pair("partial_correlations", schur.partial_correlations(self._known, self.level), rate=rate)
+
+    def edges(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
+        """Return the graph of partial correlations: the de-biased graphical lasso, which many columns need.
+
+        Parameters
+        ----------
+        rate : float, optional
+            Rate of false discoveries among the pairs that are called ``real``.
+
+        Returns
+        -------
+        DataFrame
+            One row for each pair, with ``p_value`` and ``real``.
+        """
+        self._whole()
+        return self._by_pair("edges", edges.edges(self._known, self.level), rate=rate)
+
+    def regress(self, y: str, on: str | Sequence[str] | None = None, ridge: float = 0.0) -> pd.DataFrame:
+        """Return the slopes of the linear regression of one column on others.
+
+        Parameters
+        ----------
+        y : str
+            The response.
+        on : str, sequence of str or None, optional
+            The regressors; None takes all other columns. Under noise a few of them have far shorter intervals.
+        ridge : float, optional
+            Added to the variances of the regressors, in squared half-ranges; at least 0. The target is then the ridge
+            coefficient of the population.
+
+        Returns
+        -------
+        DataFrame
+            One row for each regressor. ``attrs["r_squared"]`` holds estimate, low, high and identified of R squared (of
+            the unpenalised fit; absent with a ridge), ``attrs["intercept"]`` the estimate of the intercept, or None.
+
+        Raises
+        ------
+        ValueError
+            For a column that is not there or is named twice, the response among the regressors, more regressors than
+            rows, and a negative ridge.
+        """
+        self._whole()
+        (target,) = positions_of(self.columns, [y] if isinstance(y, str) else y, "y")
+        others = [j for j in range(len(self.columns)) if j != target]
+        chosen = others if on is None else positions_of(self.columns, on, "on")
+        if target in chosen:
+            raise ValueError(f"on names the response {y!r}: leave it out of the regressors.")
+        if not chosen:
+            raise ValueError("on must name at least one regressor, got none. Name a column, or leave on out for all.")
+        if len(chosen) > self.rows - 2:
+            raise ValueError(
+                f"on names {len(chosen)} regressors, and the release stands for about {self.rows:,.0f} rows: "
+                "name fewer columns."
+            )
+        ridge = checks.in_range("ridge", ridge, 0.0, 1e6)
+        fit = schur.regress(self._known, target, chosen, ridge, self.level)
+        scale, origin = self._units()
+        names = tuple(self.columns[j] for j in chosen)
+        table = self._frame("regress", {"column": names}, fit.slopes, scale[target] / scale[chosen])
+        table.attrs["response"], table.attrs["ridge"], table.attrs["intercept"] = y, ridge, None
+        if self._known.mean is not None and not np.isnan(table["estimate"]).any():
+            mean = origin + scale * self._known.mean
+            table.attrs["intercept"] = float(mean[target] - table["estimate"].to_numpy() @ mean[chosen])
+        if not ridge:
+            r = fit.r_squared
+            table.attrs["r_squared"] = {
+                "estimate": float(r.estimate),
+                "low": float(r.low),
+                "high": float(r.high),
+                "identified": bool(r.identified),
+            }
+        return table
+
+    def eigenvalues(self) -> pd.DataFrame:
+        """Return the eigenvalues of the covariance with every column in half-ranges, largest first.
+
+        Returns
+        -------
+        DataFrame
+            One row for each axis (``axis``).
+        """
+        self._whole()
+        found = spectrum.eigenvalues(self._known, self.level)
+        return self._frame("eigenvalues", {"axis": tuple(range(1, len(self.columns) + 1))}, found)
+
+    def components(self, axes: int = 3) -> pd.DataFrame:
+        """Return the loadings of the first axes of the covariance with every column in half-ranges.
+
+        Parameters
+        ----------
+        axes : int, optional
+            How many; at most the number of columns.
+
+        Returns
+        -------
+        DataFrame
+            One row for each axis and column.
+        """
+        self._whole()
+        count = min(checks.whole("axes", axes, 1), len(self.columns))
+        found = spectrum.components(self._known, count, self.level)
+        flat = Found(*(a.T.ravel() for a in (found.estimate, found.low, found.high, found.reason)))
+        labels = {
+            "axis": tuple(k + 1 for k in range(count) for _ in self.columns),
+            "column": tuple(name for _ in range(count) for name in self.columns),
+        }
+        return self._frame("components", labels, flat)
+
+    def contrast(self, a: str, b: str) -> pd.DataFrame:
+        """Return the mean of class a less the mean of class b, for every column.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of two classes.
+
+        Returns
+        -------
+        DataFrame
+            One row for each column.
+
+        Raises
+        ------
+        ValueError
+            For a release without classes, and for a class that is not there.
+        """
+        if len(self.classes) < 2:
+            raise ValueError(
+                "This release has no class sums: declare classes and release again to compare their means."
+            )
+        self._whole()
+        at = [self._class(name, what) for name, what in ((a, "a"), (b, "b"))]
+        if at[0] == at[1]:
+            raise ValueError(f"a and b name the same class {a!r}: name two.")
+        whole = None if self._release is None else self._release.raw
+        found = contrasts.contrast(self._known, whole, at[0], at[1], self.level)
+        return self._by_column("contrast", found, self._units()[0])
+
+    def _class(self, name: str, what: str) -> int:
+        if name not in self.classes:
+            raise ValueError(f"{what} names {name!r}, which is no class.{checks.meant(name, self.classes)}")
+        return self.classes.index(name)
+
+    def _whole(self) -> None:
+        """Refuse what needs the joint law of all entries."""
+        if self._known.available is not None:
+            raise ValueError(f"This answer is not given: {_PAIRS}. Ask for means, variances or correlations.")
+
+    def _units(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (scale, origin) of the answers' units."""
+        if self.units == "owner":
+            return self._known.scale, self._known.origin
+        return np.ones(self._known.d), np.zeros(self._known.d)
+
+    def _by_column(self, answer: str, found: Found, unit: np.ndarray, origin: np.ndarray | float = 0.0) -> pd.DataFrame:
+        return self._frame(answer, {"column": self.columns}, found, unit, origin)
+
+    def _by_pair(self, answer: str, found: Found, unit: np.ndarray | None = None, rate: float = 0.0) -> pd.DataFrame:
+        i, j = np.triu_indices(len(self.columns), 1)
+        flat = Found(*(m[i, j] for m in (found.estimate, found.low, found.high, found.reason)))
+        labels = {"first": tuple(self.columns[k] for k in i), "second": tuple(self.columns[k] for k in j)}
+        table = self._frame(answer, labels, flat, 1.0 if unit is None else unit[i, j])
+        if rate:
+            p = np.full(len(i), np.nan) if found.p_value is None else found.p_value[i, j]
+            p = np.where(flat.reason > 0, np.nan, p) if answer == "partial_correlations" else p
+            table["p_value"] = p
+            table["real"] = edges.discoveries(p, checks.strictly_between("rate", rate, 0.0, 1.0))
+            table.attrs["false_discovery_rate"] = rate
+        return table
+
+    def _frame(
+        self,
+        answer: str,
+        labels: dict[str, tuple[Any, ...]],
+        found: Found,
+        unit: np.ndarray | float = 1.0,
+        origin: np.ndarray | float = 0.0,
+    ) -> pd.DataFrame:
+        import pandas as pd
+
+        numbers = {name: origin + unit * getattr(found, name) for name in ("estimate", "low", "high")}
+        for name in ("low", "high"):
+            numbers[name] = np.where(found.identified, numbers[name], np.nan)
+        why = [REASONS[k] for k in found.reason]
+        table = pd.DataFrame({**labels, **numbers, "identified": found.identified, "reason": why})
+        table.attrs.update(
+            answer=answer,
+            method=_METHODS[answer],
+            population=self._known.population,
+            level=self.level,
+            assumes="Gaussian rows"
+            if not self.kurtosis
+            else f"elliptical rows of excess kurtosis {3 * self.kurtosis:g}",
+            coverage=evidence.sentence(answer, self.level),
+        )
+        return table
+
+
+def answers(
+    x: Release | Measurement, *, level: float = 0.95, units: str = "owner", kurtosis: float = 0.0
+) -> ReleaseAnswers:
+    """Return the answers of a release, with intervals for privacy noise and sampling together.
+
+    Parameters
+    ----------
+    x : Release or OpenedBundle
+        A release of `release_private`, what `open_bundle` returns, or a release of simulated or public rows by a method
+        with one noisy matrix.
+    level : float, optional
+        Nominal coverage of every interval, from 0.5 to 0.999.
+    units : {"owner", "half-range"}, optional
+        Units of the answers: the columns' own, or public half-ranges.
+    kurtosis : float, optional
+        Excess kurtosis of the rows that is assumed, over 3, from 0 on: 0 for Gaussian rows, 2 for Student's t with five
+        degrees of freedom. It widens the sampling part of means, variances, covariances and correlations.
+
+    Returns
+    -------
+    ReleaseAnswers
+        The answers.
+
+    Raises
+    ------
+    TypeError
+        For anything but a release or an opened bundle.
+    ValueError
+        For a method without one noisy matrix, a guarantee that is not established, and a level out of range.
+
+    Guarantee
+    ---------
+    That of the release: everything here is post-processing of its noisy matrix.
+
+    Spends
+    ------
+    Nothing.
+
+    Reference
+    ---------
+    Own derivations, in privcov/answering/.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> data = privcov.source("ar1-covariance", n=20_000, d=3, seed=0)
+    >>> found = privcov.answers(privcov.release("auto-cov", data, privcov.ZCDP(rho=1.0), seed=1, centre="joint"))
+    >>> found.correlations()[["first", "second", "identified", "real"]].to_string(index=False).splitlines()[1].split()
+    ['x1', 'x2', 'True', 'True']
+    """
+    level = checks.in_range("level", level, 0.5, 0.999)
+    checks.one_of("units", units, ("owner", "half-range"))
+    kurtosis = checks.in_range("kurtosis", kurtosis, 0.0, 100.0)
+    known = known_of(x)
+    if known.total is not None:
+        names, release = tuple(known.total.facts.classes), None
+    else:
+        assert isinstance(x, Release)
+        release = x
+        names = (
+            x.classes if known.measured.centre == "joint" and x.raw is not None and x.raw.centre == "classes" else ()
+        )
+    return ReleaseAnswers(known, level, units, kurtosis, names if len(names) > 1 else (), release)

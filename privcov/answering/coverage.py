@@ -1,0 +1,501 @@
+"""How often the intervals contain the truth, measured on simulated releases: the evidence shown beside every answer.
+
+A cell is a population, a number of columns and rows, and a guarantee. In every replicate rows and noise are drawn, all
+answers are made and compared with the population. Two numbers count an answer: the mean over all its entries, and one
+entry a replicate, drawn at random, whose binomial count allows an exact test. The seeds of the cells were used for
+nothing else. Gaussian populations are drawn without limits; the others are clipped, and so is their truth.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from privcov.answering import contrasts, edges, entries, schur, spectrum
+from privcov.answering.evidence import FILE, LEVEL
+from privcov.answering.known import Found, Known, joint_of, known_from
+from privcov.answering.law import relative_count_std
+from privcov.data_sources.example import Example, written
+from privcov.measurements.exact_moment import planned_event, settle_shape
+from privcov.measurements.exact_reading import noise_of
+from privcov.measurements.laws.anchor import ANCHOR_SQUARED
+from privcov.measurements.moment import Measured
+from privcov.measurements.noise import NoiseDistribution
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
+from privcov.public_facts import declared, working_units
+from privcov.randomness import stream
+
+SEED = 20_261
+COLUMNS = (
+    "cell",
+    "answer",
+    "replicates",
+    "reported",
+    "covered",
+    "coverage",
+    "wrong",
+    "refused",
+    "length",
+    "false_discoveries",
+)
+GUARANTEES: dict[str, Guarantee] = {
+    "rho .5": ZCDP(0.5),
+    "rho .05": ZCDP(0.05),
+    "rho .01": ZCDP(0.01),
+    "eps 3 pure": PureDP(3.0),
+    "eps 1 pure": PureDP(1.0),
+    "eps 1 approximate": ApproxDP(1.0, 1e-6),
+}
+_SHAPES = {"laplace": "laplace"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One setting: population, columns, rows, guarantee, and what is not the usual case.
+
+    ``more`` is "" or one of "hidden n", "classes", "persons", "laplace".
+    """
+
+    population: str
+    d: int
+    n: int
+    guarantee: str
+    more: str = ""
+
+    @property
+    def name(self) -> str:
+        """The cell in words, its key in the table."""
+        return ", ".join(filter(None, (self.population, f"d={self.d}", f"n={self.n}", self.guarantee, self.more)))
+
+
+QUICK = (
+    Cell("neighbours", 5, 20_000, "rho .5"),
+    Cell("neighbours", 10, 5_000, "rho .05"),
+    Cell("neighbours", 5, 2_000, "rho .01"),
+    Cell("factor", 5, 5_000, "eps 1 approximate"),
+    Cell("factor", 10, 20_000, "rho .05"),
+    Cell("blocks", 8, 5_000, "rho .5"),
+    Cell("blocks", 8, 20_000, "eps 3 pure"),
+    Cell("neighbours", 5, 5_000, "eps 1 pure"),
+    Cell("neighbours", 3, 3_000, "eps 1 pure", "laplace"),
+    Cell("factor", 12, 20_000, "eps 3 pure"),
+    Cell("neighbours", 5, 5_000, "rho .05", "hidden n"),
+    Cell("blocks", 6, 5_000, "rho .05", "classes"),
+    Cell("example", 10, 10_000, "rho .05"),
+    Cell("hospital", 6, 5_000, "rho .05"),
+    Cell("hospital", 6, 1_000, "rho .5", "persons"),
+)
+FULL = (
+    *QUICK,
+    Cell("neighbours", 20, 20_000, "rho .05"),
+    Cell("neighbours", 50, 50_000, "rho .5"),
+    Cell("factor", 50, 20_000, "rho .05"),
+    Cell("blocks", 20, 20_000, "eps 3 pure"),
+    Cell("blocks", 20, 5_000, "rho .5"),
+    Cell("factor", 10, 5_000, "eps 3 pure"),
+    Cell("neighbours", 10, 5_000, "rho .5", "hidden n"),
+    Cell("neighbours", 10, 20_000, "eps 3 pure", "hidden n"),
+    Cell("blocks", 8, 20_000, "eps 3 pure", "classes"),
+    Cell("example", 10, 5_000, "rho .5"),
+    Cell("example", 10, 20_000, "eps 1 approximate"),
+    Cell("hospital", 6, 20_000, "eps 3 pure"),
+)
+PRESETS = {"quick": (QUICK, 2_000), "full": (FULL, 4_000)}
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """A population in working units, and how rows are drawn from it.
+
+    ``rows`` draws n of them, or is None for Gaussian rows; ``gaps`` is the difference of the two class means.
+    """
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    rows: Callable[[int, np.random.Generator], np.ndarray] | None = None
+    gaps: np.ndarray | None = None
+
+
+@cache
+def population_of(kind: str, d: int, more: str) -> Population:
+    """Return the population of a cell.
+
+    Parameters
+    ----------
+    kind : {"neighbours", "factor", "blocks", "example", "hospital"}
+        Its structure.
+    d : int
+        Number of columns.
+    more : str
+        As in `Cell`.
+
+    Returns
+    -------
+    Population
+        In working units.
+    """
+    at = np.arange(d)
+    if kind == "example":
+        return _of_table(_example())
+    if kind == "hospital":
+        rows = _visits(400_000, stream(SEED, "rows", 0, "hospital", "truth"), more == "persons")
+        return Population(*_moments(rows), lambda n, rng: _visits(n, rng, more == "persons"))
+    apart = np.abs(at[:, None] - at[None, :])
+    structure = {
+        "neighbours": 0.6**apart,
+        "factor": np.where(apart == 0, 1.0, 0.5),
+        "blocks": np.where(apart == 0, 1.0, np.where((at[:, None] // 2) == (at[None, :] // 2), 0.5, 0.0)),
+    }[kind]
+    spread = 0.3 * (1 + 0.15 * np.cos(at))
+    within, mean = structure * np.outer(spread, spread), 0.2 * np.cos(at)
+    if more != "classes":
+        return Population(mean, within)
+    gap = 0.15 * (1 + np.sin(at))
+    return Population(mean, within + 0.21 * np.outer(gap, gap), gaps=gap)
+
+
+def _example() -> np.ndarray:
+    """Return the rows of the simulated survey of another seed than the shipped one, in working units."""
+    table = np.loadtxt(io.StringIO(written(2).decode()), delimiter=",", skiprows=1)
+    names = tuple(c.name for c in Example.table)
+    bounds = [(c.low, c.high) for c in Example.table]
+    return working_units(names, None, bounds, [c.typical for c in Example.table], 1.0).to_working(table)
+
+
+def _of_table(rows: np.ndarray) -> Population:
+    """Return the population whose members are these rows, drawn with replacement."""
+    return Population(*_moments(rows[None]), lambda n, rng: rows[None, rng.integers(0, len(rows), n)])
+
+
+def _visits(n: int, rng: np.random.Generator, repeated: bool) -> np.ndarray:
+    """Return patients: skewed laboratory values, a score, two yes-or-no columns; in working units, within limits.
+
+    Of shape (visits, n, 6): one visit, or four of each person, related by what the person is.
+    """
+    own = rng.standard_normal((1, n, 3))
+    fresh = rng.standard_normal((4 if repeated else 1, n, 6))
+    age, sick, sex = own[..., 0], own[..., 1], own[..., 2] > 0
+    columns = [
+        0.3 * age + 0 * fresh[..., 0],
+        np.exp(0.4 * (0.6 * sick + 0.8 * fresh[..., 1])) / 2 - 0.6,
+        0.35 * (0.5 * sick + 0.4 * age + 0.75 * fresh[..., 2]),
+        np.rint(2 * (0.7 * sick + 0.7 * fresh[..., 3])) / 8,
+        np.where(sex, 1.0, -1.0) + 0 * fresh[..., 4],
+        np.where(0.5 * sick + 0.85 * fresh[..., 5] > 0.5, 1.0, -1.0),
+    ]
+    return np.clip(np.stack(columns, axis=-1), -1.0, 1.0)
+
+
+def _moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and covariance over all visits of all persons, every visit with the same weight."""
+    flat = rows.reshape(-1, rows.shape[-1])
+    mean = flat.mean(axis=0)
+    return mean, flat.T @ flat / len(flat) - np.outer(mean, mean)
+
+
+@cache
+def noise_for(cell: Cell) -> NoiseDistribution:
+    """Return the noise that a private release of the cell would have.
+
+    Parameters
+    ----------
+    cell : Cell
+        The setting.
+
+    Returns
+    -------
+    NoiseDistribution
+        In unit-ball units, over n rows; with its corner where the number of rows is noisy.
+    """
+    names = tuple(f"x{j + 1}" for j in range(cell.d))
+    units = working_units(names, None, [(-1.0, 1.0)] * cell.d, [0.0] * cell.d, 1.0)
+    classes = ("a", "b") if cell.more == "classes" else ()
+    hidden = cell.more == "hidden n"
+    facts = declared(names, units, classes, None if hidden else cell.n, not hidden, 1, "typical")
+    guarantee, k = GUARANTEES[cell.guarantee], len(classes) or 1
+    pure = isinstance(guarantee, PureDP)
+    asked = _SHAPES.get(cell.more, "wishart-difference") if pure else "isotropic"
+    event = planned_event(facts, guarantee, centre="classes" if classes else "joint", shape=asked)
+    noise = noise_of(facts, settle_shape(facts, asked, k), event.scale, k, k, cell.n)
+    return dataclasses.replace(noise, corner=hidden or bool(classes))
+
+
+def release(cell: Cell, rng: np.random.Generator) -> tuple[Known, Measured]:
+    """Draw rows and noise of a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+        The setting.
+    rng : numpy.random.Generator
+        Source of both.
+
+    Returns
+    -------
+    tuple of (Known, Measured)
+        As the answers have it, and the moment with its class sums.
+
+    Guarantee
+    ---------
+    None: the rows are simulated, and the noise is seeded.
+    """
+    people, n, d, s = population_of(cell.population, cell.d, cell.more), cell.n, cell.d, math.sqrt(ANCHOR_SQUARED)
+    noise, r = noise_for(cell), math.sqrt(cell.d)
+    if people.gaps is not None:
+        sizes = np.array([n - (b := rng.binomial(n, 0.3)), b])
+        within = people.covariance - 0.21 * np.outer(people.gaps, people.gaps)
+        drawn = [_gaussian(within, int(size), rng) for size in sizes]
+        centres = [people.mean - 0.3 * people.gaps, people.mean + 0.7 * people.gaps]
+        means = [m + c for (m, _), c in zip(drawn, centres, strict=True)]
+        second = sum(size * (c + np.outer(m, m)) for size, m, (_, c) in zip(sizes, means, drawn, strict=True)) / n
+        edge = np.column_stack([size * m for size, m in zip(sizes, means, strict=True)]) / n
+        corner = np.diag(sizes / n)
+    else:
+        if people.rows is None:
+            mean, covariance = _gaussian(people.covariance, n, rng)
+            mean = mean + people.mean
+        else:
+            mean, covariance = _moments(people.rows(n, rng))
+        second, edge, corner = covariance + np.outer(mean, mean), mean[:, None], np.eye(1)
+    whole = np.block([[second / r**2, s * edge / r], [s * edge.T / r, ANCHOR_SQUARED * corner]]) + noise.draw(rng)
+    count = None
+    if noise.corner:
+        share = float(np.trace(whole[d:, d:])) / ANCHOR_SQUARED
+        whole, count = whole / share, n * share
+        noise = dataclasses.replace(noise, scale=noise.scale / share, corner=noise.n_anchors > 1)
+    if noise.n_anchors == 1:
+        whole[-1, -1] = ANCHOR_SQUARED
+    centre = "classes" if noise.n_anchors > 1 else "joint"
+    measured = Measured(whole, noise, None, centre, None if count else n, r, count)
+    names = tuple(f"x{j + 1}" for j in range(d))
+    rows = measured.rows
+    relative = relative_count_std(measured)
+    return known_from(joint_of(measured), relative, rows, names, np.ones(d), np.zeros(d), None), measured
+
+
+def _gaussian(covariance: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and covariance (over n) of n Gaussian rows, by Bartlett's factor."""
+    d, root = len(covariance), np.linalg.cholesky(covariance)
+    factor = np.tril(rng.standard_normal((d, d)), -1)
+    factor[np.diag_indices(d)] = np.sqrt(rng.chisquare(n - 1 - np.arange(d)))
+    left = root @ factor
+    return root @ rng.standard_normal(d) / math.sqrt(n), left @ left.T / n
+
+
+def answers_of(known: Known, measured: Measured) -> Iterator[tuple[str, Found]]:
+    """Yield the name and the intervals of every answer that is measured.
+
+    Parameters
+    ----------
+    known : Known
+        The release.
+    measured : Measured
+        The moment with its class sums.
+
+    Yields
+    ------
+    tuple of (str, Found)
+        Pairs as vectors above the diagonal.
+    """
+    upper, few = np.triu_indices(known.d, 1), list(range(1, min(known.d, 5)))
+    yield "means", entries.means(known, LEVEL)
+    yield "variances", entries.variances(known, LEVEL, 0.0)
+    for name, found in (
+        ("covariances", entries.covariances(known, LEVEL, 0.0)),
+        ("correlations", entries.correlations(known, LEVEL, 0.0)),
+        ("partial_correlations", schur.partial_correlations(known, LEVEL)),
+        ("edges", edges.edges(known, LEVEL)),
+    ):
+        p = None if found.p_value is None else found.p_value[upper]
+        estimate, low, high, reason = (getattr(found, part)[upper] for part in ("estimate", "low", "high", "reason"))
+        yield name, Found(estimate, low, high, reason, p)
+    fit = schur.regress(known, 0, few, 0.0, LEVEL)
+    yield "regress", fit.slopes
+    yield "r_squared", fit.r_squared
+    yield "regress, ridge", schur.regress(known, 0, few, 0.05, LEVEL).slopes
+    if known.d > 5:
+        yield "regress, all columns", schur.regress(known, 0, list(range(1, known.d)), 0.0, LEVEL).slopes
+    yield "eigenvalues", spectrum.eigenvalues(known, LEVEL)
+    yield "components", spectrum.components(known, 1, LEVEL)
+    if measured.distribution.n_anchors > 1:
+        yield "contrast", contrasts.contrast(known, measured, 1, 0, LEVEL)
+
+
+def truths(cell: Cell) -> dict[str, np.ndarray]:
+    """Return the number of the population behind every entry of every answer.
+
+    Parameters
+    ----------
+    cell : Cell
+        The setting.
+
+    Returns
+    -------
+    dict of str to ndarray
+        In working units.
+    """
+    people = population_of(cell.population, cell.d, cell.more)
+    c, upper, few = people.covariance, np.triu_indices(cell.d, 1), list(range(1, min(cell.d, 5)))
+    root, inverse = np.sqrt(np.diag(c)), np.linalg.inv(c)
+    own = np.sqrt(np.diag(inverse))
+    partial = (-inverse / np.outer(own, own))[upper]
+
+    def slopes(on: list[int], ridge: float = 0.0) -> np.ndarray:
+        return np.linalg.solve(c[np.ix_(on, on)] + ridge * np.eye(len(on)), c[on, 0])
+
+    values, axes = np.linalg.eigh(c)
+    first = axes[:, -1] * np.sign(axes[np.argmax(np.abs(axes[:, -1])), -1])
+    found = {
+        "means": people.mean,
+        "variances": np.diag(c),
+        "covariances": c[upper],
+        "correlations": (c / np.outer(root, root))[upper],
+        "partial_correlations": partial,
+        "edges": partial,
+        "regress": slopes(few),
+        "r_squared": np.array(c[few, 0] @ slopes(few) / c[0, 0]),
+        "regress, ridge": slopes(few, 0.05),
+        "regress, all columns": slopes(list(range(1, cell.d))),
+        "eigenvalues": values[::-1],
+        "components": first[:, None],
+    }
+    return found if people.gaps is None else {**found, "contrast": people.gaps}
+
+
+def measure(cell: Cell, replicates: int) -> list[dict[str, Any]]:
+    """Return one line of the table for every answer of a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+        The setting.
+    replicates : int
+        Number of simulated releases.
+
+    Returns
+    -------
+    list of dict
+        With the keys `COLUMNS`. ``reported`` and ``covered`` count one random entry a replicate; ``coverage`` is the
+        share of all reported intervals that contain the truth, ``wrong`` that of all entries which are reported and do
+        not, ``refused`` that which is not reported, ``length`` the median length of what is, and ``false_discoveries``
+        the mean share of zero pairs among those called real at a rate of 5 %.
+    """
+    true: dict[str, np.ndarray] = truths(cell)
+    sums: dict[str, list[tuple[float, ...]]] = {}
+    for number in range(replicates):
+        rng = stream(SEED, "rows", number, cell.name, "coverage")
+        known, measured = release(cell, rng)
+        for name, found in answers_of(known, measured):
+            truth, shown = true[name], np.ravel(found.identified)
+            inside = np.ravel((found.low <= truth) & (truth <= found.high)) & shown
+            one = int(rng.integers(len(shown)))
+            wide = float(np.median(np.ravel(found.high - found.low)[shown])) if shown.any() else math.nan
+            false = math.nan
+            zero = np.abs(np.ravel(truth)) < 1e-12
+            if found.p_value is not None and zero.any():
+                real = edges.discoveries(found.p_value, 0.05)
+                false = float((real & zero).sum() / max(real.sum(), 1))
+            line = (shown[one], inside[one], shown.mean(), inside.mean(), wide, false)
+            sums.setdefault(name, []).append(line)
+    return [_line(cell, name, np.array(lines, dtype=np.float64)) for name, lines in sums.items()]
+
+
+def _line(cell: Cell, answer: str, lines: np.ndarray) -> dict[str, Any]:
+    shown, inside = float(lines[:, 2].mean()), float(lines[:, 3].mean())
+    wide, false = lines[:, 4][~np.isnan(lines[:, 4])], lines[:, 5][~np.isnan(lines[:, 5])]
+    return {
+        "cell": cell.name,
+        "answer": answer,
+        "replicates": len(lines),
+        "reported": int(lines[:, 0].sum()),
+        "covered": int(lines[:, 1].sum()),
+        "coverage": f"{inside / shown:.4f}" if shown else "",
+        "wrong": f"{shown - inside:.4f}",
+        "refused": f"{1 - shown:.4f}",
+        "length": f"{np.median(wide):.4g}" if len(wide) else "",
+        "false_discoveries": f"{false.mean():.4f}" if len(false) else "",
+    }
+
+
+def run(preset: str, folder: Path, progress: Callable[[int, int, str], None] | None = None) -> Path:
+    """Measure the cells of a preset that the table does not have yet, and store each when it is done.
+
+    Parameters
+    ----------
+    preset : {"quick", "full"}
+        2,000 replicates of the quick cells, or 4,000 of all.
+    folder : Path
+        Where the table is; a cell that is there with as many replicates is kept.
+    progress : callable or None
+        Called with (cells done, all cells, name of the cell).
+
+    Returns
+    -------
+    Path
+        The table.
+    """
+    cells, replicates = PRESETS[preset]
+    path = folder / FILE
+    stored: dict[str, list[dict[str, Any]]] = {}
+    if path.is_file():
+        with path.open(encoding="utf-8", newline="") as file:
+            for line in csv.DictReader(file):
+                stored.setdefault(line["cell"], []).append(line)
+    for done, cell in enumerate(cells):
+        kept = stored.get(cell.name)
+        if kept is None or int(kept[0]["replicates"]) < replicates:
+            if progress is not None:
+                progress(done, len(cells), cell.name)
+            stored[cell.name] = measure(cell, replicates)
+            _write(path, stored)
+    return path
+
+
+def _write(path: Path, stored: dict[str, list[dict[str, Any]]]) -> None:
+    """Write the table whole, the cells in the order of the presets."""
+    order = [cell.name for cell in FULL if cell.name in stored]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".part")
+    with beside.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(line for name in order for line in stored[name])
+    beside.replace(path)
+
+
+def refuted(path: Path, nominal: float = 0.94, family: float = 0.05) -> list[dict[str, str]]:
+    """Return the lines of a table whose coverage is below ``nominal``, by exact one-sided tests of all lines together.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    nominal : float, optional
+        The coverage that is tested.
+    family : float, optional
+        Probability of any false alarm, shared equally (Bonferroni).
+
+    Returns
+    -------
+    list of dict
+        The lines.
+
+    Reference
+    ---------
+    Clopper and Pearson (1934).
+    """
+    from scipy.stats import binom
+
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = [line for line in csv.DictReader(file) if int(line["reported"])]
+    least = family / max(len(lines), 1)
+    return [line for line in lines if binom.cdf(int(line["covered"]), int(line["reported"]), nominal) < least]

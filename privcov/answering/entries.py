@@ -1,0 +1,265 @@
+"""Intervals of means, variances, covariances and correlations: privacy noise and sampling together.
+
+Every one inverts a test: a value belongs to the interval where the difference to the estimate is at most z standard
+deviations, these taken at that value. N(A) is the noise of law.py, n the number of rows, k the assumed excess kurtosis
+of the rows (0 for Gaussian ones; elliptical rows otherwise).
+
+    mean          t_m^2 + v_u m^2 + c_jj / n
+    variance      (v' - v)^2 <= z^2 (N + (2 + 3 k) v^2 / n), a quadratic in v
+    covariance    N + [(1 + k)(c_ii c_jj + c_ij^2) + k c_ij^2] / n
+    correlation   Fieller: (c_ij - r g)^2 <= z^2 (N(A_r) + (1 + k)(1 - r^2)^2 g^2 / n), g^2 = c_ii c_jj, where A_r has
+                  1/2 at (i, j), -r a / 2 at (i, i) and -r / (2 a) at (j, j), a^2 = c_jj / c_ii
+
+The test of a zero correlation is that of c_ij at r = 0, whose noise is one entry with its exact law.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcov.answering.known import NO_MEAN, NO_VARIANCE, TOO_FEW, TOO_NOISY, Found, Known
+from privcov.answering.tails import tail
+
+_HALVINGS = 44
+
+
+def means(known: Known, level: float) -> Found:
+    """Return the interval of every mean, in working units.
+
+    Parameters
+    ----------
+    known : Known
+        The release.
+    level : float
+        Nominal coverage.
+
+    Returns
+    -------
+    Found
+        By column.
+
+    Spends
+    ------
+    Nothing.
+    """
+    d, law = known.d, known.law
+    if known.mean is None:
+        none = np.full(d, np.nan)
+        return Found(none, none, none, np.full(d, NO_MEAN))
+    variances = np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0)
+    if known.available is None:
+        noise, rows = np.full(d, law.mean), np.full(d, known.rows)
+        noise = noise + law.count * known.mean**2
+    else:
+        assert known.available.mean_std is not None, "the mean was measured"
+        noise, rows = known.available.mean_std**2, known.rows * np.maximum(np.diag(known.available.shares), 1e-9)
+    half = known.z(level, noise, variances / rows, law.excess(1.0, 0.0)) * np.sqrt(noise + variances / rows)
+    return Found(known.mean, known.mean - half, known.mean + half, np.where(np.isnan(known.mean), TOO_FEW, 0))
+
+
+def variances(known: Known, level: float, kurtosis: float) -> Found:
+    """Return the interval of every variance, in working units.
+
+    Parameters
+    ----------
+    known : Known
+        The release.
+    level : float
+        Nominal coverage.
+    kurtosis : float
+        Excess kurtosis of the rows that is assumed, over 3.
+
+    Returns
+    -------
+    Found
+        By column.
+
+    Spends
+    ------
+    Nothing.
+    """
+    seen = np.diag(known.covariance)
+    noise, rows = np.diag(_entry_noise(known)), known.rows * np.diag(_shares(known))
+    part = (2 + 3 * kurtosis) / rows
+    z = known.z(level, noise, part * np.maximum(seen, 0.0) ** 2, known.law.excess(1.0, 1.0))
+    a = np.maximum(1 - z * z * part, 1e-9)
+    root = np.sqrt(np.maximum(seen**2 - a * (seen**2 - z * z * noise), 0.0))
+    low, high = np.maximum((seen - root) / a, 0.0), (seen + root) / a
+    reason = np.where(np.isnan(seen), TOO_FEW, np.where(high > 0, 0, NO_VARIANCE))
+    return Found(seen, low, np.maximum(high, 0.0), reason)
+
+
+def covariances(known: Known, level: float, kurtosis: float) -> Found:
+    """Return the interval of every covariance, in working units.
+
+    Parameters
+    ----------
+    known : Known
+        The release.
+    level : float
+        Nominal coverage.
+    kurtosis : float
+        Excess kurtosis of the rows that is assumed, over 3.
+
+    Returns
+    -------
+    Found
+        By pair, d x d.
+
+    Spends
+    ------
+    Nothing.
+    """
+    seen, noise = known.covariance, _entry_noise(known)
+    on = np.maximum(np.nan_to_num(np.diag(seen)), 0.0)
+    sampling = ((1 + kurtosis) * (np.outer(on, on) + seen**2) + kurtosis * seen**2) / (known.rows * _shares(known))
+    half = known.z(level, noise, sampling, known.law.excess(1.0, 0.0)) * np.sqrt(noise + sampling)
+    return Found(seen, seen - half, seen + half, np.where(np.isnan(seen), TOO_FEW, 0))
+
+
+def correlations(known: Known, level: float, kurtosis: float) -> Found:
+    """Return the interval of every correlation, with the test of zero.
+
+    Parameters
+    ----------
+    known : Known
+        The release.
+    level : float
+        Nominal coverage.
+    kurtosis : float
+        Excess kurtosis of the rows that is assumed, over 3.
+
+    Returns
+    -------
+    Found
+        By pair, d x d; the diagonal means nothing.
+
+    Spends
+    ------
+    Nothing.
+
+    Reference
+    ---------
+    Fieller (1954) for a ratio; own derivation of the noise, in the docstrings of the module and of law.py.
+    """
+    seen, law, n = known.covariance, known.law, known.rows * _shares(known)
+    on = np.nan_to_num(np.diag(seen))
+    least = known.z(level, np.diag(_entry_noise(known)), 0 * on, law.excess(1.0, 1.0))
+    weak = on <= least * np.sqrt(np.diag(_entry_noise(known)))
+    safe = np.where(on > 0, on, 1.0)
+    a = np.sqrt(safe[None, :] / safe[:, None])
+    g = np.sqrt(np.outer(safe, safe))
+    noise = _correlation_noise(known, a)
+    zero = noise[0]
+    sampling = (1 + kurtosis) * g * g / n
+    p = tail(np.nan_to_num(seen), zero - _one_entry(known) + sampling, _one_entry(known), _shape(known))
+    z = known.z(level, zero, sampling * (1 - np.clip(np.nan_to_num(seen) / g, -1, 1) ** 2) ** 2, law.excess(1.0, 0.0))
+    estimate, low, high = fieller(seen, g, noise, (1 + kurtosis) / n, z)
+    reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
+    return Found(estimate, low, high, np.where(np.isnan(seen), TOO_FEW, reason), p)
+
+
+def fieller(
+    above: np.ndarray, below: np.ndarray, noise: tuple[np.ndarray, ...], sampling: np.ndarray | float, z: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (estimate, low, high) of a correlation: all r with (above - r below)^2 <= z^2 V(r), by bisection.
+
+    V(r) = n_0 + n_1 r + n_2 r^2 + (1 - r^2)^2 below^2 sampling. The ends are those nearest to the estimate.
+
+    Parameters
+    ----------
+    above, below : ndarray
+        The covariance, and the root of the product of the variances.
+    noise : tuple of ndarray
+        n_0, n_1, n_2.
+    sampling : ndarray or float
+        Relative sampling variance at r = 0.
+    z : ndarray
+        Quantile.
+
+    Returns
+    -------
+    tuple of ndarray
+        Each from -1 to 1.
+
+    Reference
+    ---------
+    Fieller (1954).
+    """
+    start = np.clip(np.nan_to_num(above) / below, -1.0, 1.0)
+    ratio = np.nan_to_num(above) / below
+
+    def outside(r: np.ndarray) -> np.ndarray:
+        spread = noise[0] + r * (noise[1] + r * noise[2])
+        own = sampling * (1 - r * r) ** 2
+        return (ratio - r) ** 2 > z * z * (np.maximum(spread, 0.0) / below**2 + own)
+
+    ends = []
+    for end in (-1.0, 1.0):
+        inner, outer = start.copy(), np.full_like(start, end)
+        for _ in range(_HALVINGS):
+            middle = (inner + outer) / 2
+            out = outside(middle)
+            inner, outer = np.where(out, inner, middle), np.where(out, middle, outer)
+        ends.append(np.where(outside(np.full_like(start, end)), inner, end))
+    return np.where(np.isnan(above), np.nan, start), ends[0], ends[1]
+
+
+def _shares(known: Known) -> np.ndarray:
+    """Return the share of rows behind every entry, d x d."""
+    if known.available is None:
+        return np.ones((known.d, known.d))
+    return np.maximum(known.available.shares, 1e-9)
+
+
+def _entry_noise(known: Known) -> np.ndarray:
+    """Return the variance of the noise on every entry of the covariance: N(A) for A = (e_i e_j' + e_j e_i') / 2."""
+    if known.available is not None:
+        return known.available.variance
+    law, m = known.law, known.centre
+    size = np.where(np.eye(known.d) > 0, 1.0, 0.5)
+    square = m * m
+    turned = np.where(np.eye(known.d) > 0, square[:, None], (square[:, None] + square[None, :]) / 4)
+    # The square of a noisy mean is too large by t_m^2; |A m|^2 by t_m^2 |A|^2.
+    turned = np.maximum(turned - law.mean * size, 0.0)
+    noise = 2 * law.off * size + np.diag(law.extra + law.common) + 4 * law.mean * turned + 2 * law.mean**2 * size
+    q = np.outer(m, m) - known.covariance
+    return np.maximum(noise + law.count * q * q + 2 * law.tie * np.diag(np.diag(q)), 0.0)
+
+
+def _one_entry(known: Known) -> np.ndarray:
+    """Return the part of the noise on every covariance that is one number of the noise."""
+    if known.available is None:
+        return np.full((known.d, known.d), known.law.off)
+    return known.available.variance
+
+
+def _shape(known: Known) -> float:
+    """Return j, the shape of the Gamma mixture that one number above the diagonal is."""
+    return 1.0 if known.law.laplace else known.law.freedom or math.inf
+
+
+def _correlation_noise(known: Known, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (n_0, n_1, n_2): N(A_r) = n_0 + n_1 r + n_2 r^2 for every pair.
+
+    With flags of missing cells, entries are taken as uncorrelated with the noise on the variances.
+    """
+    law, m = known.law, known.centre
+    one = _entry_noise(known)
+    x, y = a / 2, 1 / (2 * a)  # of -r in the two diagonal entries
+    if known.available is not None:
+        v = np.diag(known.available.variance)
+        return one, 0 * one, x * x * v[:, None] + y * y * v[None, :]
+    mi, mj = m[:, None], m[None, :]
+    size = x * x + y * y
+    on = law.extra
+    second = 2 * law.off * size + on[:, None] * x * x + on[None, :] * y * y + law.common * (x + y) ** 2
+    second = second + 4 * law.mean * (x * x * mi * mi + y * y * mj * mj) + 2 * law.mean**2 * size
+    first = -4 * law.mean * (x + y) * mi * mj
+    q0, q1 = mi * mj, -(x * mi * mi + y * mj * mj)  # <A_r, C> = 0 where r is the correlation
+    second = second + law.count * q1 * q1 - 2 * law.tie * q1 * (x + y)
+    first = first + 2 * law.count * q0 * q1 - 2 * law.tie * q0 * (x + y)
+    zero = one + law.count * (q0 * q0 - (q0 - known.covariance) ** 2)
+    return zero, first, second

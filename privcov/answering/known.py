@@ -1,0 +1,291 @@
+"""What is known from one release: the unbiased mean and covariance, the law of their noise, and the number of rows.
+
+The covariance is that of the clipped population: each cell inside its public limits, each row shortened to the row
+bound. It is about the measured mean, or about the public typical values where no mean was measured.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from privcov import checks
+from privcov.answering.law import Law, law_of, relative_count_std
+from privcov.answering.tails import quantile
+from privcov.measurements.exact_moment import NoisySum
+from privcov.measurements.exact_reading import count_std, read_sum
+from privcov.measurements.moment import Measured
+from privcov.postprocess.available import Available, available_cases
+from privcov.releasing.release import Release
+
+REASONS = (
+    "",
+    "no mean was measured",
+    "the noise is as large as the variance",
+    "the noise is larger than what is asked for",
+    "the noise is too large to invert the covariance",
+    "the interval has no end: the noise on what is left of the column is too large",
+    "too few rows have both cells",
+    "an eigenvalue is too close to the next one",
+    "the class has too few rows for its noise",
+    "the pair is tested, and no interval is known",
+)
+NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS, TESTED_ONLY = range(1, len(REASONS))
+
+
+class Measurement(Protocol):
+    """Whatever holds the noisy whole numbers of a private measurement: a private release, or an opened bundle."""
+
+    @property
+    def measurement(self) -> NoisySum | None:
+        """The noisy whole numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Estimates with their intervals, in working units.
+
+    Attributes
+    ----------
+    estimate, low, high : ndarray
+        Of one shape.
+    reason : ndarray of int
+        Positions in `REASONS`: 0 where the interval is identified.
+    p_value : ndarray or None
+        Where the answer comes with a test of zero.
+    """
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    reason: np.ndarray
+    p_value: np.ndarray | None = None
+
+    @property
+    def identified(self) -> np.ndarray:
+        """Where the interval is one."""
+        return self.reason == 0
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """The unbiased mean and covariance of one release, in working units, and the law of their noise.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Their names.
+    mean : ndarray of shape (d,) or None
+        None where it was not measured.
+    covariance : ndarray of shape (d, d)
+        Unbiased; it may have negative eigenvalues.
+    rows : float
+        Number of independent rows, or persons, that the sampling error is that of.
+    law : Law
+        Of the noise.
+    scale, origin : ndarray of shape (d,)
+        The public half-ranges and typical values.
+    measured : Measured
+        The noisy moment.
+    available : Available or None
+        Where missing cells were measured.
+    total : NoisySum or None
+        The private measurement.
+    """
+
+    columns: tuple[str, ...]
+    mean: np.ndarray | None
+    covariance: np.ndarray
+    rows: float
+    law: Law
+    scale: np.ndarray
+    origin: np.ndarray
+    measured: Measured
+    available: Available | None = None
+    total: NoisySum | None = None
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @property
+    def centre(self) -> np.ndarray:
+        """The mean, or zeros where none was measured: the covariance is then about the typical values."""
+        return np.zeros(self.d) if self.mean is None else self.mean
+
+    @property
+    def population(self) -> str:
+        """What the intervals are about, in words."""
+        about = "" if self.mean is not None or self.measured.centre == "zero" else ", about the typical values"
+        return f"the clipped population: cells within their limits, rows within the row bound{about}"
+
+    def z(self, level: float, noise: np.ndarray, sampling: np.ndarray, excess: np.ndarray | float) -> np.ndarray:
+        """Return the quantile of |error| in standard deviations, for noise of this excess kurtosis beside sampling."""
+        total = np.maximum(noise + sampling, 1e-300)
+        return quantile(level, excess * (noise / total) ** 2)
+
+
+def known_of(x: Release | Measurement) -> Known:
+    """Return what is known from a release or an opened bundle.
+
+    Parameters
+    ----------
+    x : Release or Measurement
+        A private release, an opened bundle, or a release of simulated or public rows that kept its noisy matrix.
+
+    Returns
+    -------
+    Known
+        In working units.
+
+    Raises
+    ------
+    TypeError
+        For anything else.
+    ValueError
+        For a release without a noisy matrix, and for an established claim that is false.
+
+    Guarantee
+    ---------
+    That of the release: everything here is post-processing.
+
+    Spends
+    ------
+    Nothing.
+    """
+    if isinstance(x, Release) and x.exposed:
+        raise ValueError(f"No answers are made of this release: {x.exposed}")
+    total = getattr(x, "measurement", None)
+    if isinstance(total, NoisySum):
+        measured = read_sum(total, "joint" if total.n_anchors else "none")
+        facts = total.facts
+        relative = 0.0 if measured.count is None else count_std(total) / measured.count
+        rows = measured.rows / facts.rows_per_person / facts.most_weight
+        return known_from(measured, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total)
+    if not isinstance(x, Release):
+        raise TypeError(
+            f"x must be a release or an opened bundle, got {type(x).__name__}. Open a bundle with privcov.open_bundle."
+        )
+    if x.raw is None:
+        raise ValueError(
+            f"The method {x.method!r} keeps no noisy matrix, so the law of its error is not known: use auto-cov or "
+            "gaussian-cov."
+        )
+    measured = joint_of(x.raw)
+    relative = relative_count_std(measured)
+    return known_from(measured, relative, measured.rows, x.columns, np.array(x.scale), np.array(x.origin), None)
+
+
+def joint_of(measured: Measured) -> Measured:
+    """Return a measurement with class sums as one with the mean alone, as `exact_reading.read_sum` reads it.
+
+    Parameters
+    ----------
+    measured : Measured
+        Any.
+
+    Returns
+    -------
+    Measured
+        With at most one anchor.
+    """
+    k, d = measured.distribution.n_anchors, measured.distribution.dimension
+    if k < 2:
+        return measured
+    edge = measured.matrix[:d, d:].sum(axis=1, keepdims=True) / math.sqrt(k)
+    corner = np.array([[np.trace(measured.matrix[d:, d:]) / k]])
+    matrix = np.block([[measured.matrix[:d, :d], edge], [edge.T, corner]])
+    noise = dataclasses.replace(measured.distribution, n_anchors=1, corner=False)
+    return dataclasses.replace(measured, matrix=matrix, distribution=noise, centre="joint")
+
+
+def known_from(
+    measured: Measured,
+    relative: float,
+    rows: float,
+    columns: tuple[str, ...],
+    scale: np.ndarray,
+    origin: np.ndarray,
+    total: NoisySum | None,
+) -> Known:
+    """Return what is known from a noisy moment with at most one anchor.
+
+    Parameters
+    ----------
+    measured : Measured
+        The moment.
+    relative : float
+        Relative standard deviation of the noisy number of rows; 0 where it is public.
+    rows : float
+        Number of independent rows.
+    columns : tuple of str
+        Their names.
+    scale, origin : ndarray of shape (d,)
+        The public half-ranges and typical values.
+    total : NoisySum or None
+        The private measurement.
+
+    Returns
+    -------
+    Known
+        In working units.
+
+    Guarantee
+    ---------
+    That of the measurement.
+
+    Spends
+    ------
+    Nothing.
+    """
+    law, d = law_of(measured, relative), len(columns)
+    joint, r = bool(measured.distribution.n_anchors), measured.row_bound
+    if measured.flags is not None:
+        found = available_cases(measured.matrix, measured.flags, joint=joint, row_bound=r)
+        return Known(columns, found.mean, found.covariance, rows, law, scale, origin, measured, found, total)
+    second = r * r * measured.matrix[:d, :d]
+    if not joint:
+        return Known(columns, None, second, rows, law, scale, origin, measured, None, total)
+    mean = r * measured.matrix[:d, -1] / math.sqrt(max(float(measured.matrix[-1, -1]), 1e-12))
+    covariance = second - np.outer(mean, mean) + law.mean * np.eye(d)
+    unbiased = covariance * (rows / max(rows - 1, 1.0))
+    return Known(columns, mean, unbiased, rows, law, scale, origin, measured, None, total)
+
+
+def positions_of(columns: tuple[str, ...], names: str | Iterable[str], what: str) -> list[int]:
+    """Return the positions of columns that are named, each once.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        All names.
+    names : str, or sequence of str
+        What was asked for.
+    what : str
+        Name of the argument, for the sentence of an error.
+
+    Returns
+    -------
+    list of int
+        In the order given.
+
+    Raises
+    ------
+    ValueError
+        For a column that is not there, or one that is named twice.
+    """
+    asked = [names] if isinstance(names, str) else list(names)
+    for at, name in enumerate(asked):
+        if name not in columns:
+            some = ", ".join(columns[:8]) + (" ..." if len(columns) > 8 else "")
+            remedy = checks.meant(name, columns) or f" Name one of: {some}."
+            raise ValueError(f"{what} names {name!r}, which is no column.{remedy}")
+        if name in asked[:at]:
+            raise ValueError(f"{what} names {name!r} twice: name each column once.")
+    return [columns.index(name) for name in asked]

@@ -1,0 +1,199 @@
+"""The noise on a covariance that is read from one release, and the variance of every linear form of it.
+
+Working units, in which the public half-range of every column is 1. S + W is the noisy second moment and m + e the noisy
+mean (e of variance t_m^2 in every coordinate, uncorrelated with W), both over a number of rows that may be noisy too,
+with the relative error u. The covariance is C = S + W - (m + e)(m + e)' + t_m^2 I, so for a symmetric A
+
+    <A, C - C0> = <A, W> - 2 (A m)'e - (e'Ae - t_m^2 tr A) - u <A, C0 - m m'>
+
+to first order in u, and exactly where the number of rows is public. In every shape of noise the entries above the
+diagonal are uncorrelated, of variance t^2, and the diagonal has the covariance diag(2 t^2 + x) + c 11':
+
+    N(A) = 2 t^2 |A|^2 + sum_a x_a A_aa^2 + c (tr A)^2 + 4 t_m^2 |A m|^2 + 2 t_m^4 |A|^2 + v_u q^2 + 2 k q tr A
+
+with q = -<A, C0 - m m'>, v_u = Var u and k the covariance of u with each diagonal entry of W (coupled noise alone has
+one). x and c by shape, s^2 the square of the scale of Gaussian noise:
+
+    isotropic, Wishart   x = 0                      c = 0
+    upper triangle, Laplace   x = -t^2              c = 0
+    free groups of one column, of weight w          x = -s^2 w / (1 + w)    c = 0
+    one group of all g columns and flags            x = 0                   c = -s^2 w / (1 + g w), w = 1 for free trace
+    coupled              x = 0                      c from `noise.coupled_moments`, with what reading the trace adds
+
+The fourth moments matter where a few Laplace or Wishart numbers make up the error. A Laplace number, and a sum of j of
+them, is a normal number whose variance is Gamma of shape j; so is an entry above the diagonal of a Wishart difference
+with f degrees of freedom (shape f), and an entry on it (shape f / 2). `tails` has these laws. A form of rank 2 with the
+eigenvalues l has the excess kurtosis (6 / f) sum l^4 / (sum l^2)^2. Coupled noise is close to it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.measurements.moment import Measured
+from privcov.measurements.noise import COUPLED, FREE_GROUPS, WISHART, NoiseDistribution, coupled_moments
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """The noise on the covariance and on the mean of some columns, in working units.
+
+    Attributes
+    ----------
+    off : float
+        t^2, the variance of an entry above the diagonal.
+    extra : ndarray of shape (d,)
+        x: by how much the variance of a diagonal entry differs from 2 t^2, what is common left out.
+    common : float
+        c, the covariance that all diagonal entries have.
+    mean : float
+        t_m^2, the variance of a coordinate of the mean; 0 where none was measured.
+    count : float
+        Variance of the relative error of the number of rows; 0 where it is public.
+    tie : float
+        Covariance of that error with a diagonal entry.
+    laplace : bool
+        Whether the entries are Laplace numbers.
+    freedom : float
+        Degrees of freedom of Wishart noise; 0 for other shapes.
+    """
+
+    off: float
+    extra: np.ndarray
+    common: float
+    mean: float
+    count: float = 0.0
+    tie: float = 0.0
+    laplace: bool = False
+    freedom: float = 0.0
+
+    def of(self, columns: np.ndarray) -> Law:
+        """Return the law of some of the columns."""
+        return Law(
+            self.off, self.extra[columns], self.common, self.mean, self.count, self.tie, self.laplace, self.freedom
+        )
+
+    def excess(self, spread: np.ndarray | float, turn: np.ndarray | float) -> np.ndarray:
+        """Return the excess kurtosis of <A, W> for A = (v w' + w v') / 2.
+
+        Parameters
+        ----------
+        spread : ndarray or float
+            sum v^4 sum w^4 / (|v|^4 |w|^4): 1 for two unit vectors, for which the form is one entry.
+        turn : ndarray or float
+            The cosine of the angle between v and w: 0 for an entry above the diagonal, 1 for one on it.
+
+        Returns
+        -------
+        ndarray
+            0 for Gaussian noise.
+
+        Reference
+        ---------
+        Own derivation, in the docstring of the module.
+        """
+        if self.laplace:
+            return 3.0 * np.asarray(spread)
+        if not self.freedom:
+            return np.zeros_like(np.asarray(turn, dtype=np.float64))
+        square = np.asarray(turn, dtype=np.float64) ** 2
+        return 6 / self.freedom * (2 + 12 * square + 2 * square**2) / (2 + 2 * square) ** 2
+
+    def form_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
+        """Return N(A), the variance of the privacy noise on <A, C>.
+
+        Parameters
+        ----------
+        form : ndarray of shape (d, d)
+            A, symmetric.
+        mean : ndarray of shape (d,)
+            m, in working units; zeros where none was measured.
+        covariance : ndarray of shape (d, d)
+            C0, or an estimate.
+
+        Returns
+        -------
+        float
+            At least 0.
+
+        Reference
+        ---------
+        Own derivation, in the docstring of the module.
+        """
+        on, size = np.diag(form), float(np.sum(form * form))
+        turned = form @ mean
+        q = float(mean @ turned) - float(np.sum(form * covariance))
+        noise = 2 * self.off * size + float(self.extra @ (on * on)) + self.common * float(on.sum()) ** 2
+        noise += 4 * self.mean * float(turned @ turned) + 2 * self.mean**2 * size
+        return max(noise + self.count * q * q + 2 * self.tie * q * float(on.sum()), 0.0)
+
+
+def law_of(measured: Measured, count: float = 0.0) -> Law:
+    """Return the law of the noise on the covariance that `postprocess.joint.unpack` gives, plus t_m^2 I.
+
+    Parameters
+    ----------
+    measured : Measured
+        With the centre "none", "zero" or "joint".
+    count : float
+        Relative standard deviation of a noisy number of rows; 0 where it is public.
+
+    Returns
+    -------
+    Law
+        In working units. With flags of missing cells it is that of the columns, before any share divides them.
+
+    Reference
+    ---------
+    Own derivation, in the docstring of the module.
+    """
+    noise, r2 = measured.distribution, measured.row_bound**2
+    d = noise.dimension if measured.flags is None else measured.flags.d
+    off, common = (r2 * noise.off_diagonal_std) ** 2, r2 * r2 * _common(noise)
+    extra = r2 * r2 * noise.diagonal_stds[:d] ** 2 - common - 2 * off
+    corner = float(measured.matrix[-1, -1]) if noise.n_anchors else 1.0
+    mean = off / r2 / corner if noise.n_anchors else 0.0
+    tie = 0.0
+    if noise.shape == COUPLED and count:
+        tie = r2 * noise.scale**2 * coupled_moments(noise.dimension + noise.measured)[1] / measured.anchor_squared
+    freedom = float(noise.degrees) if noise.shape in WISHART else 0.0
+    if noise.shape == COUPLED:
+        freedom = noise.dimension + noise.measured + 1.0
+    return Law(off, extra, common, mean, count * count, tie, noise.shape == "laplace", freedom)
+
+
+def _common(noise: NoiseDistribution) -> float:
+    """Return c in unit-ball units."""
+    d, unit = noise.dimension, noise.scale**2
+    if noise.shape == "free-trace":
+        return -unit / (d + 1)
+    if noise.shape == FREE_GROUPS and len(noise.weights) == 1 and d > 1:
+        return -unit * noise.weights[0] / (1 + d * noise.weights[0])
+    if noise.shape == COUPLED:
+        flat, trace = coupled_moments(d + noise.measured)
+        read = noise.measured == 1 and not noise.corner  # the trace is that of the whole, see `NoiseDistribution`
+        return unit * (flat / d**2 + trace * (1 + 1 / d) ** 2 if read else trace)
+    return 0.0
+
+
+def relative_count_std(measured: Measured) -> float:
+    """Return the relative standard deviation of a noisy number of rows, 0 where it is public.
+
+    Parameters
+    ----------
+    measured : Measured
+        Of simulated or public rows; for private ones see `exact_reading.count_std`.
+
+    Returns
+    -------
+    float
+        At least 0.
+    """
+    if measured.count is None:
+        return 0.0
+    return (
+        math.sqrt(max(measured.distribution.n_anchors, 1)) * measured.distribution.count_std / measured.anchor_squared
+    )

@@ -1,0 +1,366 @@
+"""What is left of columns after others: slopes, R squared and partial correlations, with privacy noise and sampling.
+
+Let O be the columns that are held fixed, Q the inverse of their noisy covariance (a ridge added), and v, e two vectors
+whose parts on O are the regression on O, so that without noise v'C0 and C0 e vanish on O. With E the whole error of the
+covariance, exactly
+
+    g = v'C e, both fitted in the noisy C,  =  v0'C0 e0 + v0'E e0 - (E v0)_O' Q (E e0)_O.
+
+The last term does not average out. With the noise of law.py its mean is -B(v, e),
+
+    B = t^2 (v.e tr Q + v'Q e) + sum_a x_a Q_aa v_a e_a + c v'Q e + t_m^4 (v.e tr Q + v'Q e)
+      + t_m^2 [v.e m'Qm + (m.e)(m'Qv) + (m.v)(m'Qe) + tr Q (m.v)(m.e)] + v_u (m.v)(m.e) m'Qm
+
+(Q is zero outside O), so g + B is centred, and its variance is, with w = v'C v + B(v, v), s = e'C e + B(e, e) and
+u^2 = t^2 + t_m^4 + t_m^2 |m|^2 / p over the p columns that take part,
+
+    V = N((v e' + e v') / 2) + [w s + (v'C e)^2] / n
+      + u^4 (|v|^2 |e|^2 + (v.e)^2) |Q|^2 + u^2 (|v|^2 s + |e|^2 w) tr Q / n + |O| w s / n^2.
+
+**Slope** b_j of y on X, ridge l: O = X without j, v the column j less its regression on O, e(d) = y - X b - d v for the
+fitted b. Fixing every other coefficient at its fit under b_j + d leaves g(d) = -d D + B(v, e(d)), D = v'(C + l I) v.
+The interval is all d with g(d)^2 <= z^2 V(d), a quadratic inequality; where it has no end, the slope is not identified.
+With a ridge the target is the ridge coefficient of the population. **Partial correlation**: O = all but i and j; T =
+the 2 x 2 matrix of g + B, then the interval of a correlation. **R squared** r: s = e'C e + B(e, e) with O = X,
+corrected for the |X| fitted slopes; all r with (s - (1 - r) c_yy)^2 <= z^2 V, V with the form e e' - (1 - r) y y'.
+
+Nothing is answered where C_XX has an eigenvalue at or below zero, or t^2 tr Q^2 > 1: there the second order that B
+corrects is as large as the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.answering.entries import fieller
+from privcov.answering.known import NO_END, NO_INVERSE, TOO_NOISY, Found, Known
+from privcov.answering.law import Law
+from privcov.answering.tails import tail
+
+MOST_NOISE = 1.0  # of t^2 tr Q^2
+_CLEAR = (
+    3.3  # standard deviations of the noise that the least eigenvalue must have for an upper end of R squared below 1
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A regression, in working units.
+
+    Attributes
+    ----------
+    slopes : Found
+        By column of the regressors.
+    r_squared : Found
+        One number.
+    """
+
+    slopes: Found
+    r_squared: Found
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The columns that take part: law, mean, covariance, number of rows, and u^2."""
+
+    law: Law
+    mean: np.ndarray
+    covariance: np.ndarray
+    rows: float
+    square: float
+
+    def bias(self, v: np.ndarray, e: np.ndarray, q: np.ndarray) -> float:
+        """Return B(v, e) for one Q."""
+        law, m = self.law, self.mean
+        ve, trace, qv, qe, qm = float(v @ e), float(np.trace(q)), q @ v, q @ e, q @ m
+        mv, me, both = float(m @ v), float(m @ e), float(v @ qe)
+        found = (law.off + law.mean**2) * (ve * trace + both) + law.common * both
+        found += float((law.extra * np.diag(q) * v) @ e)
+        found += law.mean * (ve * float(m @ qm) + me * float(m @ qv) + mv * float(m @ qe) + trace * mv * me)
+        return found + law.count * mv * me * float(m @ qm)
+
+    def noise(self, form: np.ndarray) -> float:
+        """Return N(A), in which |A m|^2 is corrected for the noise in m."""
+        law = self.law
+        found = law.form_variance(form, self.mean, self.covariance)
+        return max(found - 4 * law.mean**2 * float(np.sum(form * form)), found / 4)
+
+
+def _part(known: Known, columns: list[int]) -> _Part:
+    at = np.array(columns)
+    law, mean = known.law.of(at), known.centre[at]
+    square = law.off + law.mean**2 + law.mean * float(mean @ mean) / len(at)
+    return _Part(law, mean, known.covariance[np.ix_(at, at)], known.rows, square)
+
+
+def _mixed(v: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """Return (v e' + e v') / 2."""
+    outer = np.outer(v, e)
+    return (outer + outer.T) / 2
+
+
+def _excess(law: Law, v: np.ndarray, e: np.ndarray) -> float:
+    vv, ee = float(v @ v), float(e @ e)
+    return float(law.excess(float(np.sum(v**4) * np.sum(e**4)) / (vv * ee) ** 2, float(v @ e) / np.sqrt(vv * ee)))
+
+
+def _inverse(covariance: np.ndarray, off: float) -> tuple[np.ndarray | None, float]:
+    """Return the inverse, None where the noise forbids it, and the least eigenvalue."""
+    if np.isnan(covariance).any():
+        return None, float("nan")
+    values, vectors = np.linalg.eigh(covariance)
+    if values[0] <= 0 or off * float(np.sum(values**-2)) > MOST_NOISE:
+        return None, float(values[0])
+    return (vectors / values) @ vectors.T, float(values[0])
+
+
+def regress(known: Known, target: int, on: list[int], ridge: float, level: float) -> Fit:
+    """Return the slopes of one column on others, and R squared.
+
+    Parameters
+    ----------
+    known : Known
+        The release.
+    target : int
+        Position of the response.
+    on : list of int
+        Positions of the regressors.
+    ridge : float
+        l, in units of squared half-ranges.
+    level : float
+        Nominal coverage.
+
+    Returns
+    -------
+    Fit
+        In working units.
+
+    Spends
+    ------
+    Nothing.
+
+    Reference
+    ---------
+    Anderson and Rubin (1949) for a set by the inversion of a test; own derivation, in the docstring of the module.
+    """
+    part, k, n = _part(known, [target, *on]), len(on), known.rows
+    c = part.covariance
+    penalised = c.copy()
+    penalised[1:, 1:] += ridge * np.eye(k)
+    inner, least = _inverse(penalised[1:, 1:], part.square)
+    if inner is None:
+        none, why = np.full(k, np.nan), np.full(k, NO_INVERSE)
+        one = np.array(np.nan)
+        return Fit(Found(none, none, none, why), Found(one, np.array(0.0), np.array(1.0), np.array(NO_INVERSE)))
+    p = np.zeros((k + 1, k + 1))
+    p[1:, 1:] = inner
+    e = np.concatenate([[1.0], -inner @ c[1:, 0]])
+    slopes, low, high, why = (np.zeros(k) for _ in range(4))
+    for j in range(1, k + 1):
+        found = _slope(part, p, e, j, n, level, ridge, known)
+        slopes[j - 1], low[j - 1], high[j - 1], why[j - 1] = found
+    fit = Found(slopes, low, high, why.astype(np.int64))
+    return Fit(fit, _r_squared(part, p, e, least, n, level, known))
+
+
+def _slope(
+    part: _Part, p: np.ndarray, e: np.ndarray, j: int, n: float, level: float, ridge: float, known: Known
+) -> tuple[float, float, float, int]:
+    """Return (estimate, low, high, reason) of one slope."""
+    law, c = part.law, part.covariance
+    v, size = p[:, j] / p[j, j], 1 / p[j, j]
+    q = p - np.outer(p[:, j], p[:, j]) / p[j, j]
+    h, g = part.bias(v, v, q), part.bias(v, e, q)
+    trace, norm = float(np.trace(q)), float(np.sum(q * q))
+    rest = len(e) - 2
+
+    def variance(step: float) -> float:
+        moved = e - step * v
+        w, s = float(v @ c @ v) + h, float(moved @ c @ moved) + part.bias(moved, moved, q)
+        w, s = max(w, 0.0), max(s, 0.0)
+        vv, ee, ve = float(v @ v), float(moved @ moved), float(v @ moved)
+        across = float(v @ c @ moved) if ridge else 0.0  # without a ridge it is zero in the population
+        second = part.square**2 * (vv * ee + ve * ve) * norm + part.square * (vv * s + ee * w) * trace / n
+        return part.noise(_mixed(v, moved)) + (w * s + across**2) / n + second + rest * w * s / n**2
+
+    # V is a quadratic in the step: three values give it, taken at a step of the interval's own size.
+    slope_of_g = size + h
+    if slope_of_g <= 0:
+        return -e[j], np.nan, np.nan, NO_END
+    centre = g / slope_of_g
+    middle = variance(centre)
+    own = max(np.sqrt(middle) / slope_of_g, 1e-12)
+    up, down = variance(centre + own), variance(centre - own)
+    second, first = (up + down - 2 * middle) / 2 / own**2, (up - down) / 2 / own
+    noise = part.noise(_mixed(v, e - centre * v))
+    z = float(known.z(level, np.array(noise), np.array(middle - noise), _excess(law, v, e - centre * v)))
+    a, b, d = slope_of_g**2 - z * z * second, z * z * first, z * z * middle
+    if a <= 0:
+        return -e[j] + centre, np.nan, np.nan, NO_END
+    root = np.sqrt(max(b * b + 4 * a * d, 0.0))
+    start = -e[j] + centre
+    return start, start + (b - root) / (2 * a), start + (b + root) / (2 * a), 0
+
+
+def _r_squared(part: _Part, p: np.ndarray, e: np.ndarray, least: float, n: float, level: float, known: Known) -> Found:
+    """Return R squared: the ratio of two forms, by bisection."""
+    law, c, k = part.law, part.covariance, len(e) - 1
+    whole = float(c[0, 0])
+    left = (float(e @ c @ e) + part.bias(e, e, p)) * n / max(n - k, 1.0)
+    if whole <= 0:
+        return Found(np.array(np.nan), np.array(0.0), np.array(1.0), np.array(NO_INVERSE))
+    y = np.zeros(k + 1)
+    y[0] = 1.0
+    forms = np.outer(e, e), np.outer(y, y)
+    n00, n11, cross = part.noise(forms[0]), part.noise(forms[1]), part.noise(forms[0] + forms[1])
+    n01 = (cross - n00 - n11) / 2
+    trace, norm, ee = float(np.trace(p)), float(np.sum(p * p)), float(e @ e)
+
+    def parts(r: float) -> tuple[float, float]:
+        rest, s = 1 - r, (1 - r) * whole
+        noise = max(n00 - 2 * rest * n01 + rest * rest * n11, 0.0)
+        noise += 2 * part.square**2 * ee * ee * norm
+        return noise, 4 * s * s * max(r, 0.0) / n + 4 * part.square * ee * s * trace / n + 2 * k * s * s / n**2
+
+    seen = 1 - left / whole
+    start = float(np.clip(seen, 0.0, 1.0))
+    noise, own = parts(start)
+    z = float(known.z(level, np.array(noise), np.array(own), _excess(law, e, e)))
+
+    def outside(r: float) -> bool:
+        return (left - (1 - r) * whole) ** 2 > z * z * sum(parts(r))
+
+    ends = []
+    for end in (0.0, 1.0):
+        inner, outer = start, end
+        if outside(end):
+            for _ in range(40):
+                middle = (inner + outer) / 2
+                inner, outer = (inner, middle) if outside(middle) else (middle, outer)
+            ends.append(inner)
+        else:
+            ends.append(end)
+    if least < _CLEAR * np.sqrt(part.square):
+        ends[1] = 1.0
+    reason = TOO_NOISY if ends == [0.0, 1.0] else 0
+    return Found(np.array(start), np.array(ends[0]), np.array(ends[1]), np.array(reason))
+
+
+def partial_correlations(known: Known, level: float) -> Found:
+    """Return the interval of every partial correlation given all other columns, with the test of zero.
+
+    Parameters
+    ----------
+    known : Known
+        The release.
+    level : float
+        Nominal coverage.
+
+    Returns
+    -------
+    Found
+        By pair, d x d; the diagonal means nothing.
+
+    Spends
+    ------
+    Nothing.
+
+    Reference
+    ---------
+    Own derivation, in the docstring of the module.
+    """
+    d = known.d
+    part = _part(known, list(range(d)))
+    inverse, _ = _inverse(part.covariance, part.square)
+    shape = (d, d)
+    if inverse is None or d < 2:
+        none = np.full(shape, np.nan)
+        return Found(none, none, none, np.full(shape, NO_INVERSE), none)
+    answers = [np.full(shape, np.nan) for _ in range(4)]
+    reason = np.zeros(shape, dtype=np.int64)
+    for i in range(d - 1):
+        found = _partials_of(part, inverse, i, level, known)
+        for answer, line in zip(answers, found[:4], strict=True):
+            answer[i, i + 1 :] = line
+            answer[i + 1 :, i] = line
+        reason[i, i + 1 :] = reason[i + 1 :, i] = found[4]
+    estimate, low, high, p = answers
+    return Found(estimate, low, high, reason, p)
+
+
+def _partials_of(part: _Part, p: np.ndarray, i: int, level: float, known: Known) -> tuple[np.ndarray, ...]:
+    """Return (estimate, low, high, p-value, reason) of the pairs (i, j), j > i, all at once."""
+    law, m, d = part.law, part.mean, len(p)
+    js = np.arange(i + 1, d)
+    n = max(part.rows - (d - 2), 1.0)
+    pairs = np.stack([np.broadcast_to(p[:, i], (len(js), d)), p[:, js].T], axis=1)  # two rows of P for each pair
+    small = np.empty((len(js), 2, 2))
+    small[:, 0, 0], small[:, 1, 1] = p[i, i], p[js, js]
+    small[:, 0, 1] = small[:, 1, 0] = p[i, js]
+    block = np.linalg.inv(small)
+    v = block @ pairs  # the two columns, less their regressions on all others
+    gram = pairs @ pairs.transpose(0, 2, 1)
+    held = block @ gram
+    trace = float(np.trace(p)) - np.trace(held, axis1=1, axis2=2)
+    cross = pairs @ p @ pairs.transpose(0, 2, 1)
+    norm = float(np.sum(p * p)) - 2 * np.einsum("kab,kba->k", block, cross) + np.einsum("kab,kba->k", held, held)
+    fitted = pairs.transpose(0, 2, 1) @ block  # P_j T, so that Q = P - P_j T P_j'
+
+    def times(x: np.ndarray) -> np.ndarray:
+        """Return Q x for the rows of x, of shape (pairs, any, d)."""
+        return x @ p - (x @ pairs.transpose(0, 2, 1)) @ block @ pairs
+
+    qv, qm = times(v), times(np.broadcast_to(m, (len(js), 1, d)))[:, 0]
+    on = np.diag(p) - np.einsum("kda,kad->kd", fitted, pairs)
+    vv, vqv, vm, vqm = v @ v.transpose(0, 2, 1), qv @ v.transpose(0, 2, 1), v @ m, np.einsum("kad,kd->ka", v, qm)
+    mqm, mm = qm @ m, np.einsum("ka,kb->kab", vm, vm)
+    around = np.einsum("ka,kb->kab", vm, vqm)
+    bias = (law.off + law.mean**2) * (vv * trace[:, None, None] + vqv) + law.common * vqv
+    bias = bias + np.einsum("kd,kad,kbd->kab", on * law.extra, v, v)
+    bias = bias + law.mean * (vv * mqm[:, None, None] + around + around.transpose(0, 2, 1) + trace[:, None, None] * mm)
+    found = block + bias + law.count * mm * mqm[:, None, None]
+    t0, t1, t01 = found[:, 0, 0], found[:, 1, 1], found[:, 0, 1]
+    square = part.square
+    least = np.minimum(t0 - 2.8 * np.sqrt(law.off) * vv[:, 0, 0], t1 - 2.8 * np.sqrt(law.off) * vv[:, 1, 1])
+    weak = least <= 0
+    safe0, safe1 = np.where(t0 > 0, t0, 1.0), np.where(t1 > 0, t1, 1.0)
+    a, g = np.sqrt(safe1 / safe0), np.sqrt(safe0 * safe1)
+
+    def noise(r: np.ndarray | float) -> np.ndarray:
+        """Return N(A_r) from the products of the two vectors."""
+        x, y = -r * a / 2, -r / (2 * a)
+        v0, v1 = v[:, 0], v[:, 1]
+        on_form = x[:, None] * v0**2 + y[:, None] * v1**2 + v0 * v1
+        aa, bb, ab = vv[:, 0, 0], vv[:, 1, 1], vv[:, 0, 1]
+        size = (
+            x * x * aa * aa
+            + y * y * bb * bb
+            + (aa * bb + ab * ab) / 2
+            + 2 * x * y * ab * ab
+            + 2 * ab * (x * aa + y * bb)
+        )
+        trace_form = x * aa + y * bb + ab
+        f0, f1 = x * vm[:, 0] + vm[:, 1] / 2, y * vm[:, 1] + vm[:, 0] / 2  # A m = f0 v0 + f1 v1
+        turned = f0 * f0 * aa + f1 * f1 * bb + 2 * f0 * f1 * ab
+        q = vm[:, 0] * f0 + vm[:, 1] * f1
+        found = 2 * law.off * size + (on_form**2) @ law.extra + law.common * trace_form**2
+        found = found + 4 * law.mean * np.maximum(turned - law.mean * size, 0.0) + 2 * law.mean**2 * size
+        return np.maximum(found + law.count * q * q + 2 * law.tie * q * trace_form, 0.0)
+
+    zero, up, down = noise(np.zeros(len(js))), noise(np.ones(len(js))), noise(-np.ones(len(js)))
+    second = square**2 * (vv[:, 0, 0] * vv[:, 1, 1] + vv[:, 0, 1] ** 2) * norm
+    second = second + square * (vv[:, 0, 0] * safe1 + vv[:, 1, 1] * safe0) * trace / n + (d - 2) * g * g / n**2
+    spread = np.sum(v**4, axis=2)
+    excess = law.excess(
+        spread[:, 0] * spread[:, 1] / (vv[:, 0, 0] * vv[:, 1, 1]) ** 2,
+        vv[:, 0, 1] / np.sqrt(vv[:, 0, 0] * vv[:, 1, 1]),
+    )
+    z = known.z(level, zero, second + g * g / n, excess)
+    quadratic = (zero + second, (up - down) / 2, (up + down) / 2 - zero)
+    estimate, low, high = fieller(t01, g, quadratic, 1 / n, z)
+    shape = 1 / max(float(np.max(excess)) / 3, 1e-9)
+    p_value = tail(t01, second + g * g / n, zero, shape)
+    reason = np.where(weak, NO_INVERSE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
+    return estimate, low, high, p_value, reason

@@ -1,0 +1,92 @@
+"""The command ``answers``: what a bundle says about its population, without a ledger and without the data."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from privcov.cli import edges
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from privcov.answering.answers import ReleaseAnswers
+
+_PLAIN = ("means", "variances", "covariances", "eigenvalues")
+_TESTED = ("correlations", "partial-correlations", "edges")
+
+
+def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``answers`` to the commands of the parser."""
+    answers = commands.add_parser("answers", help="estimates with intervals from a bundle; spends nothing")
+    answers.add_argument("bundle", type=Path, help="the zip, or the folder that it was unpacked to")
+    which = answers.add_subparsers(dest="answer", required=True)
+    for name in (*_PLAIN, *_TESTED, "components", "contrast", "regress"):
+        one = which.add_parser(name, help=f"the {name.replace('-', ' ')} with their intervals")
+        one.add_argument("--level", type=float, default=0.95, help="nominal coverage (0.95)")
+        one.add_argument("--json", action="store_true", help="JSON with the attributes, in place of a table")
+        one.add_argument("--out", type=Path, help="a file; standard output when left out")
+        if name in _TESTED:
+            one.add_argument("--rate", type=float, default=0.05, help="rate of false discoveries (0.05)")
+        if name == "components":
+            one.add_argument("--axes", type=int, default=3, help="how many axes (3)")
+        if name == "contrast":
+            one.add_argument("--a", required=True, help="a class")
+            one.add_argument("--b", required=True, help="the class that is subtracted")
+        if name == "regress":
+            one.add_argument("--y", required=True, help="the response")
+            one.add_argument("--on", help="regressors with commas between them; all other columns when left out")
+            one.add_argument("--ridge", type=float, default=0.0, help="added to variances, in squared half-ranges (0)")
+        one.set_defaults(act=_answers)
+
+
+def _asked(options: argparse.Namespace) -> Callable[[ReleaseAnswers], pd.DataFrame]:
+    """Return the answer that was asked for, as a function of the answers."""
+    if options.answer in _PLAIN:
+        return lambda found: getattr(found, options.answer)()
+    if options.answer in _TESTED:
+        return lambda found: getattr(found, options.answer.replace("-", "_"))(options.rate)
+    if options.answer == "components":
+        return lambda found: found.components(options.axes)
+    if options.answer == "contrast":
+        return lambda found: found.contrast(options.a, options.b)
+    return lambda found: found.regress(options.y, _names(options.on, found.columns), options.ridge)
+
+
+def _names(text: str | None, columns: tuple[str, ...]) -> list[str] | None:
+    """Return the regressors; a text that is one column's name, commas and all, is that column."""
+    if text is None:
+        return None
+    return [text] if text in columns else [name.strip() for name in text.split(",")]
+
+
+def _answers(options: argparse.Namespace) -> None:
+    import privcov
+
+    edges.check_place(options.out)
+    asked = _asked(options)
+    table = asked(privcov.answers(privcov.open_bundle(options.bundle), level=options.level))
+    edges.answer(_as_json(table) if options.json else _as_text(table), options.out)
+
+
+def _as_json(table: pd.DataFrame) -> str:
+    """Return the rows and the attributes; what is not identified is null."""
+    rows = json.loads(table.to_json(orient="records", double_precision=15))
+    return json.dumps({"attributes": table.attrs, "rows": rows}, indent=1, allow_nan=False, default=str) + "\n"
+
+
+def _as_text(table: pd.DataFrame) -> str:
+    """Return the table, and below it what it means."""
+    lines = [table.to_string(index=False, float_format=lambda v: f"{v:.5g}", na_rep="-"), ""]
+    if (r := table.attrs.get("r_squared")) is not None and r["identified"]:
+        lines.append(f"R squared {r['estimate']:.4g}, from {r['low']:.4g} to {r['high']:.4g}.")
+    if table.attrs.get("intercept") is not None:
+        lines.append(f"Intercept {table.attrs['intercept']:.5g}.")
+    lines.append(
+        f"About {table.attrs['population']}; {table.attrs['assumes']} assumed; level {table.attrs['level']:g}."
+    )
+    lines.append(table.attrs["coverage"])
+    return "\n".join(lines) + "\n"

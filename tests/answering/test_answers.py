@@ -1,0 +1,224 @@
+"""`privcov.answers`: labels, units, the same numbers by every way to them, coverage, and refusals in one sentence."""
+
+import itertools
+import json
+import math
+import re
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import privcov
+from privcov.answering import edges
+from privcov.answering.known import REASONS
+from privcov.cli.entry import main
+from privcov.privacy import PureDP, ZCDP
+
+COLUMNS = ["age", "height", "weight", "pulse"]
+BOUNDS = [(0, 100), (100, 220), (20, 180), (30, 190)]
+
+
+def table(n: int = 4000, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    age = rng.normal(50, 14, n)
+    height = 165 + 9 * rng.standard_normal(n) - 0.08 * (age - 50)
+    weight = 75 + 0.8 * (height - 165) + 10 * rng.standard_normal(n)
+    pulse = 100 + 0.3 * (weight - 75) - 0.2 * (age - 50) + 20 * rng.standard_normal(n)
+    return pd.DataFrame({"age": age, "height": height, "weight": weight, "pulse": pulse})
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A private release and its bundle; its noise is the system's, so tests ask for what no noise changes."""
+    folder = tmp_path_factory.mktemp("answers")
+    rows = table()
+    private = privcov.PrivateDataset.from_rows(
+        rows,
+        bounds=BOUNDS,
+        columns=COLUMNS,
+        name="survey",
+        labels=np.where(rows["age"] > 50, "old", "young"),
+        classes=("old", "young"),
+    )
+    ledger = privcov.Ledger(folder / "ledger.sqlite")
+    ledger.limit("survey", ZCDP(rho=10.0))
+    rel = privcov.release_private("auto-cov", private, ZCDP(rho=5.0), ledger=ledger)
+    rel.save_bundle(folder / "out.zip")
+    return rel, folder / "out.zip"
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """A seeded release with strong noise, so that some answers are refused."""
+    data = privcov.source("ar1-covariance", n=3000, d=6, seed=0)
+    return privcov.release("auto-cov", data, ZCDP(rho=0.0001), seed=1, centre="joint")
+
+
+def test_a_bundle_gives_the_answers_of_its_release(stored):
+    rel, place = stored
+    here, there = privcov.answers(rel), privcov.answers(privcov.open_bundle(place))
+    assert here.columns == tuple(COLUMNS)
+    for name in ("means", "variances", "covariances", "correlations", "partial_correlations", "edges", "eigenvalues"):
+        pd.testing.assert_frame_equal(getattr(here, name)(), getattr(there, name)())
+    pd.testing.assert_frame_equal(here.regress("weight", ["age", "height"]), there.regress("weight", ["age", "height"]))
+    pd.testing.assert_frame_equal(here.components(2), there.components(2))
+    pd.testing.assert_frame_equal(here.contrast("old", "young"), there.contrast("old", "young"))
+
+
+def test_every_answer_is_labelled_and_ordered(stored):
+    found = privcov.answers(stored[0])
+    for frame in (found.means(), found.variances(), found.contrast("old", "young")):
+        assert frame["column"].tolist() == COLUMNS
+    for frame in (found.covariances(), found.correlations(), found.partial_correlations(), found.edges()):
+        assert len(frame) == 6
+        assert frame.columns[:2].tolist() == ["first", "second"]
+    frames = (found.means(), found.correlations(), found.regress("weight"), found.eigenvalues(), found.components())
+    for frame in frames:
+        shown = frame[frame["identified"]]
+        assert (shown["low"] <= shown["estimate"]).all()
+        assert (shown["estimate"] <= shown["high"]).all()
+        assert set(frame["reason"]) <= set(REASONS)
+        assert (frame["reason"] == "").equals(frame["identified"])
+        assert {"method", "population", "coverage", "level", "assumes"} <= set(frame.attrs)
+
+
+def test_the_truth_is_inside_with_hardly_any_noise(stored):
+    """rho = 5 on 4,000 rows, intervals of 99.9 %: the sample's own numbers are inside but for a small chance."""
+    found, rows = privcov.answers(stored[0], level=0.999), table()
+    sample = rows.corr()
+    for _, line in found.correlations().iterrows():
+        assert line["low"] < sample.loc[line["first"], line["second"]] < line["high"]
+    for _, line in found.means().iterrows():
+        assert line["low"] < rows[line["column"]].mean() < line["high"]
+    for _, line in found.variances().iterrows():
+        assert line["low"] < rows[line["column"]].var() < line["high"]
+    slopes = found.regress("weight", ["age", "height"])
+    x = np.column_stack([np.ones(len(rows)), rows[["age", "height"]]])
+    exact = np.linalg.lstsq(x, rows["weight"], rcond=None)[0]
+    assert ((slopes["low"] < exact[1:]) & (exact[1:] < slopes["high"])).all()
+    assert slopes.attrs["intercept"] == pytest.approx(exact[0], abs=8)
+    r = slopes.attrs["r_squared"]
+    assert r["low"] < 1 - np.var(rows["weight"] - x @ exact) / np.var(rows["weight"]) < r["high"]
+    halves = rows.groupby(rows["age"] > 50).mean()
+    for _, line in found.contrast("old", "young").iterrows():
+        assert line["low"] < (halves.loc[True] - halves.loc[False])[line["column"]] < line["high"]
+
+
+def test_units_are_the_owners_or_half_ranges(stored):
+    owner, half = privcov.answers(stored[0]), privcov.answers(stored[0], units="half-range")
+    scale = np.asarray(stored[0].scale)
+    ratio = owner.variances()["estimate"] / half.variances()["estimate"]
+    assert np.allclose(ratio, scale**2)
+    slope = owner.regress("weight", "age")["estimate"] / half.regress("weight", "age")["estimate"]
+    assert np.allclose(slope, scale[2] / scale[0])
+    assert np.allclose(owner.means()["estimate"], stored[0].origin + scale * half.means()["estimate"])
+
+
+def test_a_wider_level_and_heavier_rows_widen(simulated):
+    widths = [
+        (f := privcov.answers(simulated, level=level, kurtosis=kurtosis).variances())["high"] - f["low"]
+        for level, kurtosis in ((0.8, 0.0), (0.95, 0.0), (0.95, 2.0), (0.99, 2.0))
+    ]
+    assert all((a < b).all() for a, b in itertools.pairwise(widths))
+
+
+def test_what_the_noise_hides_is_refused_with_a_reason(simulated):
+    found = privcov.answers(simulated).regress("x1")
+    assert not found["identified"].any()
+    assert set(found["reason"]) == {"the noise is too large to invert the covariance"}
+    assert found[["low", "high"]].isna().all(axis=None)
+    assert not found.attrs["r_squared"]["identified"]
+    ridge = privcov.answers(simulated).regress("x1", ridge=10 * float(simulated.row_bound) ** 2)
+    assert ridge["identified"].all()
+    assert "r_squared" not in ridge.attrs
+
+
+def test_a_release_without_a_mean_says_so():
+    data = privcov.source("ar1-covariance", n=3000, d=3, seed=0)
+    found = privcov.answers(privcov.release("auto-cov", data, ZCDP(1.0), seed=1, centre="none"))
+    assert set(found.means()["reason"]) == {"no mean was measured"}
+    assert found.variances().attrs["population"].endswith("about the typical values")
+
+
+def test_discoveries_follow_the_rule_of_benjamini_and_hochberg():
+    rng = np.random.default_rng(0)
+    for rate in (0.05, 0.2):
+        p = np.concatenate([rng.uniform(size=40), rng.uniform(size=10) ** 6, [np.nan]])
+        order = np.sort(np.nan_to_num(p, nan=1.0))
+        largest = max([k for k in range(51) if order[k] <= rate * (k + 1) / 51], default=-1)
+        expected = np.nan_to_num(p, nan=1.0) <= (order[largest] if largest >= 0 else -1)
+        assert (edges.discoveries(p, rate) == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda f: f.regress("weigth"), "y names 'weigth', which is no column. Did you mean 'weight'?"),
+        (lambda f: f.regress("weight", ["age", "zzz"]), "which is no column. Name one of: age, height, weight, pulse."),
+        (lambda f: f.regress("weight", ["age", "weight"]), "on names the response 'weight'"),
+        (lambda f: f.regress("weight", ["age", "age"]), "on names 'age' twice"),
+        (lambda f: f.regress("weight", []), "on must name at least one regressor"),
+        (lambda f: f.regress("weight", ridge=-1.0), "ridge"),
+        (lambda f: f.contrast("old", "odl"), "b names 'odl', which is no class. Did you mean 'old'?"),
+        (lambda f: f.contrast("old", "old"), "the same class"),
+        (lambda f: f.correlations(rate=1.5), "rate"),
+        (lambda f: f.components(0), "axes"),
+    ],
+)
+def test_bad_input_is_one_sentence(stored, ask, sentence):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        ask(privcov.answers(stored[0]))
+
+
+def test_more_regressors_than_rows_are_refused():
+    data = privcov.Dataset.from_rows(np.random.default_rng(0).standard_normal((4, 6)), 3.0)
+    rel = privcov.release("gaussian-cov", data, ZCDP(100.0), seed=0, centre="joint")
+    with pytest.raises(ValueError, match="5 regressors, and the release stands for about 4 rows"):
+        privcov.answers(rel).regress("x1")
+
+
+def test_what_is_no_release_is_refused(tmp_path, simulated):
+    with pytest.raises(TypeError, match=r"privcov\.open_bundle"):
+        privcov.answers("out.zip")
+    with pytest.raises(ValueError, match="level"):
+        privcov.answers(simulated, level=0.2)
+    with pytest.raises(ValueError, match="no class sums"):
+        privcov.answers(simulated).contrast("a", "b")
+    other = privcov.release("em-cov", privcov.source("ar1-covariance", n=500, d=3), PureDP(1.0), seed=0)
+    with pytest.raises(ValueError, match="keeps no noisy matrix"):
+        privcov.answers(other)
+
+
+def test_an_altered_bundle_gives_no_answer(stored, tmp_path):
+    altered = tmp_path / "altered.zip"
+    with zipfile.ZipFile(stored[1]) as old, zipfile.ZipFile(altered, "w") as new:
+        for name in old.namelist():
+            raw = old.read(name)
+            new.writestr(name, raw + b" " if name == "matrices/covariance.csv" else raw)
+    with pytest.raises(ValueError, match="No answer is given from this bundle"):
+        privcov.open_bundle(altered)
+    with pytest.raises(ValueError, match="there is no bundle"):
+        privcov.open_bundle(tmp_path / "none.zip")
+
+
+# --- the shell ---------------------------------------------------
+
+
+def test_the_shell_gives_the_same_numbers(stored, capsys):
+    rel, place = stored
+    assert main(["answers", str(place), "regress", "--y", "weight", "--on", "age,height", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = privcov.answers(rel).regress("weight", ["age", "height"])
+    assert [line["column"] for line in found["rows"]] == ["age", "height"]
+    for line, (_, wanted) in zip(found["rows"], expected.iterrows(), strict=True):
+        assert all(math.isclose(line[k], wanted[k], rel_tol=1e-12) for k in ("estimate", "low", "high"))
+    assert found["attributes"]["r_squared"]["identified"] is True
+    assert main(["answers", str(place), "correlations", "--rate", "0.1"]) == 0
+    assert "clipped population" in capsys.readouterr().out
+
+
+def test_a_wrong_column_in_the_shell_is_one_sentence(stored, capsys):
+    assert main(["answers", str(stored[1]), "regress", "--y", "weight", "--on", "age,heigth"]) == 2
+    assert "Did you mean 'height'?" in capsys.readouterr().err
