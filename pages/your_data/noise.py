@@ -22,8 +22,9 @@ IMPLIED_DELTA = 1e-6
 
 
 def facts_of(declared: Declaration, rows: int) -> PublicFacts:
-    """Return the public facts with a number of rows; none of the file's."""
-    facts = declared.on_rows(np.zeros((1, len(declared.columns))), [""] if declared.label else None).facts
+    """Return the public facts with a number of rows, or of persons where they have ids; none of the file's."""
+    labels, persons = [""] if declared.label else None, [1] if declared.person else None
+    facts = declared.on_rows(np.zeros((1, len(declared.columns))), labels, persons).facts
     return dataclasses.replace(facts, n=rows if declared.n_public else None)
 
 
@@ -66,8 +67,8 @@ def in_words(plan: Preview, chance: float) -> str:
         epsilon = accounting.zcdp_to_approx(plan.guarantee.rho, IMPLIED_DELTA)
         implied = f" It implies epsilon = {plain(epsilon)} at delta = {plain(IMPLIED_DELTA)}."
     return (
-        f"{raised(str(plan.guarantee))} means: somebody who knows every other row and has the release guesses "
-        f"whether one given person's row is in the table, and is right {show.chance(chance, most=True)} of the time; "
+        f"{raised(str(plan.guarantee))} means: somebody who knows the rows of everybody else and has the release "
+        f"guesses whether one given person is in the table, and is right {show.chance(chance, most=True)} of the time; "
         f"a coin toss, 50 %.{implied} The covariance of a table like the invented one is then off by "
         f"{percent(plan.error)} "
         f"as a whole, and {seen}."

@@ -59,7 +59,7 @@ def section() -> None:
     show.tag("Simulated", "from the declaration and an invented table; no row is read")
     controls, results = st.columns([2, 5], gap="large")
     with controls:
-        settings = _simulated_controls(mine.declared)
+        settings = _simulated_controls(bool(mine.declared.person))
         guarantees, places = _candidates()
     with results, show.problems():
         facts = facts_of(mine.declared, settings["rows"])
@@ -85,11 +85,11 @@ def section() -> None:
 # --- what is asked ------------------------------------------------------------------------------------------
 
 
-def _simulated_controls(declared: Declaration) -> dict:
-    """Show the settings of the simulated table and return them."""
+def _simulated_controls(ids: bool) -> dict:
+    """Show the settings of the simulated table, which counts persons where rows have ids, and return them."""
     st.markdown("**The invented table**")
     rows = st.number_input(
-        "About how many rows",
+        "About how many persons" if ids else "About how many rows",
         min_value=2,
         max_value=4_000_000,
         step=1000,
@@ -220,7 +220,8 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
         "Go on with",
         [0, 1, 2],
         horizontal=True,
-        format_func=lambda k: raised(str(plans[k].guarantee)),
+        format_func=lambda k: f"Candidate {k + 1}",  # labels that change with a level would lose what was picked
+        captions=[raised(str(p.guarantee)) for p in plans],
         **keep("pick", 1, among=[0, 1, 2]),
     )
     plan = plans[pick]
@@ -234,6 +235,8 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
     )
     if facts.rows_per_person > 1:
         text += f" The guarantee is for all {facts.rows_per_person} rows of a person together."
+    if facts.person:
+        text += " The guarantee is for all rows of a person together. The invented table has one row for each person."
     st.caption(text)
     if plan.error > plan.trivial and plan.twin.structure != "independent":
         st.warning(
@@ -358,14 +361,16 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
         )
         st.markdown(
             f"2. {d} such numbers make a row of norm at most sqrt({d}). {_row_bound(facts)} Every row is divided by R: "
-            "none is longer than 1, so no person weighs more than another."
+            "none is longer than 1" + (", so no person weighs more than another." if facts.most_weight == 1 else ".")
         )
         people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
+        if facts.most_weight > 1:
+            people = f", times {facts.most_weight}, the largest weight of a person"
         st.markdown(
-            "3. Replacing one such row moves the sum of all products by no more than a fixed amount that depends "
-            f"on none of your rows (the sensitivity{people}). The noise is that amount, divided by what the "
-            f"guarantee allows, over the number of rows: {plain(plan.entry_std)} on a covariance, in half-range "
-            "units."
+            f"3. Replacing {'all rows of a person' if facts.person else 'one such row'} moves the sum of all products "
+            f"by no more than a fixed amount that depends on none of your rows (the sensitivity{people}). The noise is "
+            "that amount, divided by what the guarantee allows, over the number of "
+            f"{facts.neighbours.counted}: {plain(plan.entry_std)} on a covariance, in half-range units."
         )
         st.markdown(
             f"4. Every column adds the same to R squared = {plain(facts.row_bound**2)}, and the noise grows with it: "
@@ -437,10 +442,13 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
     """Show the download of the plan as a page of paper, to be kept or signed."""
     simulated = plans[picked].twin
     people = "1 row" if declared.rows_per_person == 1 else f"{declared.rows_per_person} rows"
+    whose = f"one person has at most {people}"
+    if declared.person:
+        whose = f"a person has all rows with one id in {declared.person}, of weight {declared.most_weight} at most"
     lines = [
-        f"One row stands for {declared.row_stands_for}; one person has at most {people}.",
-        f"{facts.d} columns; the number of rows is {'public' if declared.n_public else 'not public'} "
-        f"(planned with {simulated.n:,}).",
+        f"One row stands for {declared.row_stands_for}; {whose}.",
+        f"{facts.d} columns; the number of {facts.neighbours.counted} is "
+        f"{'public' if declared.n_public else 'not public'} (planned with {simulated.n:,}).",
         f"A missing cell: {_MISSING[declared.missing]}.",
         f"Neighbouring tables: {facts.neighbours.sentence}.",
     ]
@@ -458,7 +466,8 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
     candidates = [tuple(line(p, c).values()) for p, c in zip(plans, chances, strict=True)]
     shape = (
         f"Error and noise are for an invented table: {STRUCTURES[simulated.structure]}, correlation "
-        f"{simulated.strength:g}, deviation {simulated.spread:g} of the half-range, {simulated.n:,} rows."
+        f"{simulated.strength:g}, deviation {simulated.spread:g} of the half-range, {simulated.n:,} "
+        f"{facts.neighbours.counted}."
     )
     record = officer_record(declared.name, lines, bounds, candidates, shape, in_words(plans[picked], chances[picked]))
     show.download(
