@@ -12,9 +12,8 @@ from pages.your_data.state import STEPS, follow, forget, lead, own
 frame.page("Your data")
 st.title("Your data")
 st.caption(
-    f"One confidential table, one noisy {term('measurement')} of it, and every answer from that {term('release')}. "
-    "Nothing is read before you have declared it; nothing is drawn before you confirm it; what was spent is written "
-    "down before it is drawn."
+    f"One confidential table, one noisy {term('measurement')}, and every answer from that {term('release')}. Nothing "
+    "is read before you declare it, nothing drawn before you confirm it and its cost is written down."
 )
 
 if reason := hosted.refusal():

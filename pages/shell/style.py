@@ -40,6 +40,7 @@ STYLE = Template("""
 .pc-meter > i {position: absolute; top: -.2rem; width: .28rem; height: 1.3rem; border-radius: .14rem;
   margin-left: -.14rem;}
 .pc-line {display: flex; align-items: center; gap: .6rem; font-size: .8rem; white-space: nowrap;}
+.pc-line > span:first-child {white-space: normal;}
 .pc-line > .pc-meter {flex: 1; min-width: 3rem; height: .55rem;}
 .pc-line > .pc-meter > i {height: .95rem;}
 /* The page's own header covers what has no title above it. */

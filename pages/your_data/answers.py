@@ -57,10 +57,14 @@ def section() -> None:
     if not stored:
         st.info("There is no release in the ledger yet. An old release opens here without its file.")
         return
-    entry = _pick(stored)
+    left, right = st.columns([4, 1], vertical_alignment="bottom")
+    with left:
+        entry = _pick(stored)
     if entry is None:
         return
-    opened = _open(ledger, entry)
+    opened, declaration = _open(ledger, entry), _declaration(entry)
+    with right:
+        take_home.bundle(opened, entry, declaration)
     facts = opened.total.facts
     counted, noisy = facts.neighbours.counted, f"about {opened.measured.rows:,.0f}"
     rows = f"{noisy} {counted} (a noisy count)" if facts.n is None else f"{facts.n:,} {counted}"
@@ -68,7 +72,8 @@ def section() -> None:
     show.tag("Released", f"{entry.name}: {rows}, {facts.d} columns, {given}")
     if opened.release.exposed:
         st.error(show.as_text(f"Guarantee: {opened.release.statement['Guarantee']}. {REMEDY}"))
-    st.caption("All of this comes from one noisy measurement. Looking at it is free, as often as you like.")
+    measured = "one noisy measurement" if opened.total.norms is None else "two noisy measurements"
+    st.caption(f"All of it comes from {measured}. Looking at it is free.")
     offered = [v for v in VIEWS if v != "classes" or len(facts.classes) > 1]
     if mine.kept.get("answer") not in (None, *offered):
         mine.kept["answer"] = offered[0]
@@ -83,7 +88,7 @@ def section() -> None:
     )
     with show.problems():
         if view == "home":
-            take_home.section(opened, entry, _declaration(entry), ledger.answer(entry.token) or "")
+            take_home.section(opened, entry, declaration, ledger.answer(entry.token) or "")
         else:
             _DRAWN[view](opened, frame.palette())
 

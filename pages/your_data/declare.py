@@ -13,7 +13,8 @@ from pages.shell import show, visitor_files
 from pages.upload import limits_table
 from pages.upload.limits_table import Field
 from pages.your_data import practice, state
-from pages.your_data.state import Own, keep, own
+from pages.your_data.noise import MISSING, facts_in_words
+from pages.your_data.state import Own, keep, keep_now, own
 from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.declared_columns import LEAST_FRACTION
@@ -23,19 +24,11 @@ ROWS_PUBLIC = {
     True: "Public: it may be known to everybody",
     False: "Not public: it is hidden, and a noisy count is made",
 }
-MISSING = {
-    "typical": "A missing cell counts as the typical value",
-    "drop-row": "A row with a missing cell is left out (only where the number of rows is not public)",
-    "pairs": "Missing cells are measured too: every two columns are compared over the rows that have both",
-}
 _HOW = """
 1. **Declare** what everybody may know: what a row is, which columns, between which limits.
 2. **Plan**: see an answer at three strengths of protection, and pick one.
-3. **Release**: set a limit for these people once, and confirm one noisy measurement.
-4. **Answers**: matrices, graph, models and a synthetic table, all from that measurement, and one file to take home.
-
-You need a CSV with column names in its first line and numbers below, one row per person or visit, and the values that
-its columns can take.
+3. **Release**: set a limit once, and confirm one noisy measurement.
+4. **Answers**: matrices, graph, models and a synthetic table, all from that measurement.
 """
 
 
@@ -61,10 +54,10 @@ def _file() -> None:
     """Show the uploader, and read the header of the file."""
     st.markdown(_HOW)
     st.markdown(
-        "Choose the confidential CSV. Only its first line is read now. The rows stay unread in this session's "
-        "memory until you ask for the owner's view or the release. They go when you press **Forget**, or two "
-        "minutes after the tab is reloaded or closed: save the declaration, to have the form again. Nothing of "
-        "it enters the address, a log, a file or a shared cache."
+        "Choose a CSV: column names in the first line, numbers below. Only the first line is read now. The rows stay "
+        "in this session's memory, unread until the owner's view or the release, and leave it with **Forget**, or two "
+        "minutes after the tab is reloaded or closed. Nothing of them enters the address, a log, a file or a shared "
+        "cache."
     )
     file = visitor_files.uploader("Confidential CSV", "own")
     if file is None:
@@ -134,10 +127,11 @@ def _fill(declaration: Declaration) -> None:
 
 
 def _table_facts() -> None:
-    """Show the questions about the table."""
+    """Show the questions about the table: those that need an answer, and the others under Advanced."""
     mine = own()
     st.header("The table")
     left, right = st.columns(2, gap="large")
+    person = mine.kept.get("person")
     with left:
         st.text_input(
             "Name of the table",
@@ -147,83 +141,119 @@ def _table_facts() -> None:
             **keep("name", ""),
         )
         st.text_input("One row stands for", placeholder="one patient", max_chars=80, **keep("unit", ""))
+    with right:
         st.number_input(
             "Most rows that one person can have",
             min_value=1,
             max_value=100_000,
             step=1,
-            placeholder="1 when every row is another person",
+            placeholder="not asked: ids say whose row it is" if person else "1 when every row is another person",
+            disabled=bool(person),
             help="The guarantee protects all rows of a person together. Repeats are never counted in the file.",
             **keep("people", None),
         )
-        with st.expander("Advanced: each person may have several rows"):
-            person = _person()
-        ids = [] if person else [name for name in mine.header if _names_a_person(name)]
-        if ids:
-            st.warning(
-                show.as_text(
-                    f"Does {', '.join(map(repr, ids[:3]))} say whose row it is? Then a person may have several "
-                    "rows: enter the largest possible number, or name the column under Advanced. Such a column is left "
-                    "out of the matrix."
-                )
-            )
-    with right:
-        public, missing = list(ROWS_PUBLIC), list(MISSING)
-        st.radio("Number of rows", public, format_func=ROWS_PUBLIC.get, **keep("public", None, among=public))
-        st.radio("Missing cells", missing, format_func=MISSING.get, **keep("missing", "typical", among=missing))
-        if mine.kept.get("missing") == "pairs":
-            st.multiselect(
-                "Columns that can have missing cells",
-                _used(),
-                placeholder="any column",
-                help="From what you know, not from this file. Every other column is measured without a flag, and a "
-                "missing cell in it counts as the typical value. Fewer columns mean less noise under pure epsilon.",
-                **keep("gaps", [], argument="default"),
-            )
-        label = _label()
-        if label is not None:
-            st.text_area(
-                "Every class there can be, one on a line",
-                height=100,
-                help="The public list. Any other label counts as no row.",
-                **keep("classes", ""),
-            )
-    with st.expander("Advanced"):
-        st.number_input(
-            "Row bound, as a share of the longest possible row",
-            min_value=LEAST_FRACTION,
-            max_value=1.0,
-            step=0.05,
-            format="%g",
-            help="At 1 no row inside the limits is shortened. The noise falls with the square of this share, and "
-            "longer rows are shortened to it. It helps where most rows lie near the typical values, as with yes or no "
-            "columns that are rarely yes. Take it from what you know of the columns, never from the file.",
-            **keep("fraction", 1.0),
+        public = list(ROWS_PUBLIC)
+        st.radio(
+            "Number of persons" if person else "Number of rows",
+            public,
+            format_func=ROWS_PUBLIC.get,
+            **keep("public", None, among=public),
+        )
+    _ask_for_ids()
+    with st.expander("Advanced: ids of persons, missing cells, classes, row bound"):
+        left, right = st.columns(2, gap="large")
+        with left:
+            _person()
+            _row_bound_share()
+        with right:
+            _missing()
+            _label()
+
+
+def _ask_for_ids() -> None:
+    """Show a question where a column's name looks like an id, and the button that answers it."""
+    mine = own()
+    ids = [name for name in mine.header if _names_a_person(name) and name != mine.kept.get("label")]
+    if mine.kept.get("person") or not ids:
+        return
+    st.warning(
+        show.as_text(
+            f"Does {', '.join(map(repr, ids[:3]))} say whose row it is? Then a person may have several rows: take it "
+            "as the column of ids, or enter the largest possible number above. It is left out of the matrix."
+        )
+    )
+    for place, name in zip(st.columns(3), ids[:3], strict=False):
+        place.button(
+            show.as_text(f"Take {quote(name)} as the ids"),
+            key=f"own-ids-{mine.file_id}-{mine.header.index(name)}",
+            on_click=_take_ids,
+            args=(name,),
         )
 
 
-def _label() -> str | None:
-    """Show the column of classes, which leaves the matrix when it is picked: it cannot be both."""
-    return st.selectbox(
+def _take_ids(name: str) -> None:
+    """Take a column as that of the ids; in a callback."""
+    keep_now("person", name)
+    leave_out(name)
+
+
+def _row_bound_share() -> None:
+    """Show the share of the longest possible row to which rows are shortened."""
+    st.number_input(
+        "Row bound, as a share of the longest possible row",
+        min_value=LEAST_FRACTION,
+        max_value=1.0,
+        step=0.05,
+        format="%g",
+        help="Longer rows are shortened to it; at 1 none is. The noise falls with its square, which helps where most "
+        "rows lie near the typical values, as with columns that are rarely yes. Take it from what you know, never "
+        "from the file.",
+        **keep("fraction", 1.0),
+    )
+
+
+def _missing() -> None:
+    """Show the rule for missing cells, and the columns that can have them where they are measured."""
+    missing = list(MISSING)
+    st.radio("Missing cells", missing, format_func=MISSING.get, **keep("missing", "typical", among=missing))
+    if own().kept.get("missing") == "pairs":
+        st.multiselect(
+            "Columns that can have missing cells",
+            _used(),
+            placeholder="any column",
+            help="From what you know, not from this file. A missing cell in any other column counts as its typical "
+            "value. Fewer columns mean less noise under pure epsilon.",
+            **keep("gaps", [], argument="default"),
+        )
+
+
+def _label() -> None:
+    """Show the column of classes, which leaves the matrix when it is picked, and their list."""
+    label = st.selectbox(
         "Classes (optional)",
         list(own().header),
         placeholder="no column holds classes",
         help=(
-            "Labels, such as a treatment arm: class means and counts are measured with the rest. The column "
-            "leaves the matrix."
+            "Such as a treatment arm: class means and counts are measured with the rest. The column leaves the matrix."
         ),
         **_leaving("label"),
     )
+    if label is not None:
+        st.text_area(
+            "Every class there can be, one on a line",
+            height=100,
+            help="The public list. Any other label counts as no row.",
+            **keep("classes", ""),
+        )
 
 
-def _person() -> str | None:
+def _person() -> None:
     """Show the column of the ids of persons, which leaves the matrix when it is picked, and the largest weight."""
     person = st.selectbox(
         "Column that says whose row it is",
         list(own().header),
         placeholder="no column of ids",
-        help="Each person then counts as one, however many rows they have, and the number above is not asked for. The "
-        "number of rows is the number of persons, and a row without an id counts as no row.",
+        help="Each person then counts as one, however many rows they have. A row without an id counts as no row.",
         **_leaving("person"),
     )
     if person is not None:
@@ -236,7 +266,6 @@ def _person() -> str | None:
             "noise is M times as large.",
             **keep("weight", 1),
         )
-    return person
 
 
 def _leaving(field: str) -> dict[str, Any]:
@@ -393,9 +422,9 @@ def _columns() -> None:
     """Show the form in which bounds and reasons are declared, column by column."""
     st.header("The columns")
     st.markdown(
-        "For each column of the matrix, type the lowest and the highest value the quantity **can** have, from "
-        "what you know and not from this file (an age lies between 0 and 120), and why. Values beyond are "
-        "clipped. Without a typical value the middle is used."
+        "Type the lowest and the highest value that each quantity **can** have, and why: from what you know, not from "
+        "this file (an age lies between 0 and 120). Values beyond are clipped. Without a typical value the middle is "
+        "used."
     )
     mine = own()
     if mine.typed is None:
@@ -421,15 +450,15 @@ def take_in() -> None:
 def _many(mine: Own, typed: pd.DataFrame) -> None:
     """Show how to give the same answer for many columns, so that a wide table needs no hundred clicks."""
     with st.expander("Several columns at once"):
-        used = int(typed["use"].sum())
-        first, second, third = st.columns([1, 1, 4], vertical_alignment="center")
-        if first.button("Tick all", key=f"own-all-{mine.file_id}"):
-            typed["use"] = True
-            st.rerun()
-        if second.button("Tick none", key=f"own-none-{mine.file_id}"):
-            typed["use"] = False
-            st.rerun()
-        third.caption(f"{used} of {len(mine.header)} columns are ticked. Cells can also be pasted from a spreadsheet.")
+        part = st.text_input(
+            "Columns whose name contains", placeholder="any: all columns", max_chars=80, **keep("all-part", "")
+        )
+        meant = typed["column"].str.contains(part.strip(), case=False, regex=False)
+        ticked = (meant & typed["use"]).sum()
+        st.caption(
+            f"{meant.sum()} of {len(mine.header)} columns, {ticked} of them ticked. Cells can also be pasted from a "
+            "spreadsheet."
+        )
         places = st.columns([1, 1, 3, 2], vertical_alignment="bottom")
         low = places[0].number_input("Lowest for all", format="%g", **keep("all-low", None))
         high = places[1].number_input("Highest for all", format="%g", **keep("all-high", None))
@@ -439,7 +468,14 @@ def _many(mine: Own, typed: pd.DataFrame) -> None:
         if places[3].button("Fill in where empty", key=f"own-all-fill-{mine.file_id}", width="stretch"):
             for field, value in (("low", low), ("high", high), ("reason", reason or None)):
                 if value is not None:
-                    typed.loc[typed["use"] & _empty(typed[field]), field] = value
+                    typed.loc[meant & typed["use"] & _empty(typed[field]), field] = value
+            st.rerun()
+        first, second, _ = st.columns([1, 1, 4])
+        if first.button("Tick all", key=f"own-all-{mine.file_id}"):
+            typed.loc[meant, "use"] = True
+            st.rerun()
+        if second.button("Tick none", key=f"own-none-{mine.file_id}"):
+            typed.loc[meant, "use"] = False
             st.rerun()
 
 
@@ -453,7 +489,7 @@ def leave_out(name: str) -> None:
 
 def _as_used(declared: Declaration) -> None:
     """Show every bound as it will be used, so that a slip is seen before a row is read."""
-    st.markdown("**These bounds will be used.** A wrong digit changes the answer.")
+    st.markdown("**This will be used.** A wrong digit changes the answer.")
     lines = [
         f"{c.name}: from {_exact(c.low)} to {_exact(c.high)}, "
         + ("the middle is typical" if c.typical is None else f"typical {_exact(c.typical)}")
@@ -461,10 +497,7 @@ def _as_used(declared: Declaration) -> None:
     ]
     with st.container(height=300 if len(lines) > 10 else "content"):
         st.text("\n".join(lines))
-    if declared.row_bound_fraction < 1:
-        st.markdown(
-            f"Rows longer than {declared.row_bound_fraction:g} of the longest possible row are shortened to it."
-        )
+    st.markdown(show.as_text(" ".join(facts_in_words(declared))))
 
 
 def _exact(number: float | None) -> str:

@@ -19,11 +19,33 @@ PURE_SHAPES = ("laplace", "wishart-difference")
 PURE_METHODS = {"laplace": "laplace-cov", "wishart-difference": "wishart-difference"}
 GAUSSIAN_SHAPE = "isotropic"
 IMPLIED_DELTA = 1e-6
+MISSING = {
+    "typical": "A missing cell counts as the typical value",
+    "drop-row": "A row with a missing cell is left out (only where the number of rows is not public)",
+    "pairs": "Missing cells are measured: two columns are compared over the rows that have both",
+}
+
+
+def facts_in_words(declared: Declaration) -> list[str]:
+    """Return sentences on what is declared beyond the bounds: persons, missing cells, row bound, classes."""
+    lines = []
+    if declared.person:
+        weight = f"of weight {declared.most_weight} at most"
+        lines.append(f"A person is all rows with one id in {declared.person!r}, {weight}.")
+    named = "" if declared.can_be_missing is None else f" (in {', '.join(map(repr, declared.can_be_missing))})"
+    lines.append(f"{MISSING[declared.missing].partition(' (')[0]}{named}.")
+    if declared.row_bound_fraction < 1:
+        share = f"{declared.row_bound_fraction:g}"
+        lines.append(f"Rows longer than {share} of the longest possible row are shortened to it.")
+    if declared.label:
+        lines.append(f"Classes in {declared.label!r}: {', '.join(declared.classes)}.")
+    return lines
 
 
 def facts_of(declared: Declaration, rows: int) -> PublicFacts:
-    """Return the public facts with a number of rows; none of the file's."""
-    facts = declared.on_rows(np.zeros((1, len(declared.columns))), [""] if declared.label else None).facts
+    """Return the public facts with a number of rows, or of persons where they have ids; none of the file's."""
+    labels, persons = [""] if declared.label else None, [1] if declared.person else None
+    facts = declared.on_rows(np.zeros((1, len(declared.columns))), labels, persons).facts
     return dataclasses.replace(facts, n=rows if declared.n_public else None)
 
 
@@ -34,9 +56,10 @@ def best_shape(facts: PublicFacts, guarantee: Guarantee, rows: int) -> str:
     return min(PURE_SHAPES, key=lambda shape: planned_noise(facts, guarantee, shape, rows).off_diagonal_std)
 
 
-def attacker(facts: PublicFacts, guarantee: Guarantee, rows: int) -> float:
+def attacker(facts: PublicFacts, guarantee: Guarantee, rows: int, norm_budget: float | None = None) -> float:
     """Return the attacker's best chance against the release that would follow."""
-    return accounting.attacker_success(planned_trade_off(facts, guarantee, best_shape(facts, guarantee, rows)))
+    shape = best_shape(facts, guarantee, rows)
+    return accounting.attacker_success(planned_trade_off(facts, guarantee, shape, norm_budget))
 
 
 def line(plan: Preview, chance: float) -> dict:
@@ -66,8 +89,8 @@ def in_words(plan: Preview, chance: float) -> str:
         epsilon = accounting.zcdp_to_approx(plan.guarantee.rho, IMPLIED_DELTA)
         implied = f" It implies epsilon = {plain(epsilon)} at delta = {plain(IMPLIED_DELTA)}."
     return (
-        f"{raised(str(plan.guarantee))} means: somebody who knows every other row and has the release guesses "
-        f"whether one given person's row is in the table, and is right {show.chance(chance, most=True)} of the time; "
+        f"{raised(str(plan.guarantee))} means: somebody who knows the rows of everybody else and has the release "
+        f"guesses whether one given person is in the table, and is right {show.chance(chance, most=True)} of the time; "
         f"a coin toss, 50 %.{implied} The covariance of a table like the invented one is then off by "
         f"{percent(plan.error)} "
         f"as a whole, and {seen}."

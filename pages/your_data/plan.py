@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,8 +17,17 @@ from pages.shell import advice, frame, show
 from pages.shell.fields import ends
 from pages.shell.glossary import term
 from pages.your_data import take_home
-from pages.your_data.noise import IMPLIED_DELTA, attacker, best_shape, facts_of, in_words, line, text_table
-from pages.your_data.state import keep, keep_now, next_step, own
+from pages.your_data.noise import (
+    IMPLIED_DELTA,
+    attacker,
+    best_shape,
+    facts_in_words,
+    facts_of,
+    in_words,
+    line,
+    text_table,
+)
+from pages.your_data.state import keep, keep_now, next_step, norm_budget, own
 from privcov import accounting
 from privcov.bundle.paper import officer_record
 from privcov.bundle.safe import cell
@@ -25,6 +36,8 @@ from privcov.figures import own as own_figures
 from privcov.figures.look import Picture
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain, raised
+from privcov.measurements.lengths.exact_norms import planned_norms, split
+from privcov.measurements.useful import reason_no_norms
 from privcov.owner.preview import (
     Preview,
     planned_noise,
@@ -38,15 +51,11 @@ from privcov.owner.twin import STRUCTURES, Twin, after_norms
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
 
+T = TypeVar("T")
+
 KINDS = {"zcdp": "zCDP", "approx": "(epsilon, delta)", "pure": "pure epsilon"}
 START = {"zcdp": (0.02, 0.1, 0.5), "approx": (0.5, 1.0, 3.0), "pure": (0.5, 1.0, 3.0)}
-NORM_BUDGET = 0.05
 HARDLY_PRIVATE = 0.9  # an attacker's chance from which the page warns
-_MISSING = {
-    "typical": "counts as the typical value",
-    "drop-row": "its row is left out",
-    "pairs": "is measured, and columns are compared over the rows that have both",
-}
 _STRENGTHS = np.linspace(0.0, 1.0, 51)
 
 
@@ -59,7 +68,7 @@ def section() -> None:
     show.tag("Simulated", "from the declaration and an invented table; no row is read")
     controls, results = st.columns([2, 5], gap="large")
     with controls:
-        settings = _simulated_controls(mine.declared)
+        settings = _simulated_controls(bool(mine.declared.person))
         guarantees, places = _candidates()
     with results, show.problems():
         facts = facts_of(mine.declared, settings["rows"])
@@ -76,7 +85,7 @@ def section() -> None:
         _curves(plans)
         _which_level(simulated, facts, guarantees[picked], picked)
         _explain(mine.declared, facts, plans[picked])
-        _norms_first(simulated, facts, plans[picked])
+        _norms_first(simulated, facts, plans, picked)
         _record(mine.declared, facts, plans, chances, picked)
         _take_home(facts, plans, chances, picked)
         next_step("Go on to Release", "release")
@@ -85,49 +94,49 @@ def section() -> None:
 # --- what is asked ------------------------------------------------------------------------------------------
 
 
-def _simulated_controls(declared: Declaration) -> dict:
-    """Show the settings of the simulated table and return them."""
-    st.markdown("**The invented table**")
+def _simulated_controls(ids: bool) -> dict:
+    """Show the settings of the simulated table, which counts persons where rows have ids, and return them."""
     rows = st.number_input(
-        "About how many rows",
+        "About how many persons" if ids else "About how many rows",
         min_value=2,
         max_value=4_000_000,
         step=1000,
         help="Your own knowledge; the file is not asked.",
         **keep("rows", 1000),
     )
-    structure = st.selectbox(
-        "What moves together",
-        list(STRUCTURES),
-        format_func=STRUCTURES.__getitem__,
-        **keep("twin", "factor", among=list(STRUCTURES)),
-    )
-    strength = st.slider(
-        "Correlation within it", 0.0, 0.95, step=0.05, disabled=structure == "independent", **keep("strength", 0.5)
-    )
-    ends("unrelated", "nearly the same")
-    spread = st.slider(
-        "Usual deviation, as a share of the half-range",
-        0.05,
-        0.6,
-        step=0.05,
-        help=(
-            "How much of its declared range a column uses. Bounds that are too wide make this small and the "
-            "noise large beside it."
-        ),
-        **keep("spread", 0.3),
-    )
-    ends("bounds far too wide", "bounds nearly too tight")
-    missing = st.slider(
-        "Missing cells, about",
-        0.0,
-        0.9,
-        step=0.05,
-        format="percent",
-        help="Your own knowledge, of an average column. The file is not asked.",
-        **keep("missing-share", 0.0),
-    )
-    ends("none", "nearly all")
+    with st.expander("Advanced: the invented table"):
+        structure = st.selectbox(
+            "What moves together",
+            list(STRUCTURES),
+            format_func=STRUCTURES.__getitem__,
+            **keep("twin", "factor", among=list(STRUCTURES)),
+        )
+        strength = st.slider(
+            "Correlation within it", 0.0, 0.95, step=0.05, disabled=structure == "independent", **keep("strength", 0.5)
+        )
+        ends("unrelated", "nearly the same")
+        spread = st.slider(
+            "Usual deviation, as a share of the half-range",
+            0.05,
+            0.6,
+            step=0.05,
+            help=(
+                "How much of its declared range a column uses. Bounds that are too wide make this small and the "
+                "noise large beside it."
+            ),
+            **keep("spread", 0.3),
+        )
+        ends("bounds too wide", "too tight")
+        missing = st.slider(
+            "Missing cells, about",
+            0.0,
+            0.9,
+            step=0.05,
+            format="percent",
+            help="Your own knowledge, of an average column. The file is not asked.",
+            **keep("missing-share", 0.0),
+        )
+        ends("none", "nearly all")
     return {"rows": int(rows), "structure": structure, "strength": strength, "spread": spread, "missing": missing}
 
 
@@ -154,20 +163,20 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
             ZCDP(level) if kind == "zcdp" else PureDP(level) if kind == "pure" else ApproxDP(level, delta)
         )
     places = [st.container() for _ in guarantees]
+    said = "Smaller numbers protect more and blur more."
     if kind != "pure":
-        st.caption(
-            "The chance is a bound: the noise is discrete. Lesson 10 has the exact one of continuous noise, which is "
-            "smaller."
+        said += (
+            " The chance is a bound: the noise is discrete. Lesson 10 has that of continuous noise, which is smaller."
         )
-    st.caption("Smaller numbers protect more and blur more.")
     if kind == "zcdp":
         same = ", ".join(
             plain(accounting.zcdp_to_approx(g.rho, IMPLIED_DELTA)) for g in guarantees if isinstance(g, ZCDP)
         )
-        st.caption(
-            f"{term('zcdp', 'zCDP')} suits Gaussian noise; its rho adds up over releases. These three imply "
-            f"{term('epsilon')} = {same} at delta = {plain(IMPLIED_DELTA)}."
+        said += (
+            f" The rho of {term('zcdp', 'zCDP')} adds up over releases. These three imply {term('epsilon')} = {same} "
+            f"at delta = {plain(IMPLIED_DELTA)}."
         )
+    st.caption(said)
     return guarantees, places
 
 
@@ -194,19 +203,24 @@ def _as_declared(facts: PublicFacts) -> str:
     return json.dumps(facts.to_dict(), sort_keys=True)
 
 
-def _preview(simulated: Twin, facts: PublicFacts, guarantee: Guarantee) -> Preview:
-    """Return the preview of a guarantee, kept in this session: the declaration enters no shared cache."""
-    key = (simulated, guarantee, _as_declared(facts))
+def _once(key: tuple, make: Callable[[], T]) -> T:
+    """Return what `make` returns, kept in this session: the declaration enters no shared cache."""
     kept = st.session_state.setdefault("own-previews", {})
     if key not in kept:
         while len(kept) >= 60:
             kept.pop(next(iter(kept)))
-        kept[key] = preview(
-            simulated,
-            guarantee,
-            planned_noise(facts, guarantee, best_shape(facts, guarantee, simulated.n), simulated.n),
-        )
+        kept[key] = make()
     return kept[key]
+
+
+def _preview(simulated: Twin, facts: PublicFacts, guarantee: Guarantee) -> Preview:
+    """Return the preview of a guarantee."""
+
+    def make() -> Preview:
+        shape = best_shape(facts, guarantee, simulated.n)
+        return preview(simulated, guarantee, planned_noise(facts, guarantee, shape, simulated.n))
+
+    return _once((simulated, guarantee, _as_declared(facts)), make)
 
 
 def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> int:
@@ -220,20 +234,22 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
         "Go on with",
         [0, 1, 2],
         horizontal=True,
-        format_func=lambda k: raised(str(plans[k].guarantee)),
+        format_func=lambda k: f"Candidate {k + 1}",  # labels that change with a level would lose what was picked
+        captions=[raised(str(p.guarantee)) for p in plans],
         **keep("pick", 1, among=[0, 1, 2]),
     )
     plan = plans[pick]
     st.markdown(show.as_text(in_words(plan, chances[pick])))
     text = (
-        "Odds: right guesses of that somebody to wrong ones. "
-        f"Expected error: of the covariance as a whole, relative, over {plan.replicates} invented tables as set "
-        f"at the left; answering with the variances alone would give {percent(plan.trivial)}. Visible: kept by "
-        "the thresholded answer with a chance of 80 %. Even without any noise a correlation near zero is uncertain by "
-        f"{plain(plan.sampling_std)} because of the number of rows."
+        "Odds: right guesses to wrong ones. Expected error: of the covariance, relative, over "
+        f"{plan.replicates} invented tables; the variances alone would give {percent(plan.trivial)}. Visible: kept by "
+        "the thresholded answer with a chance of 80 %. Without any noise, a correlation near zero is uncertain by "
+        f"{plain(plan.sampling_std)}."
     )
     if facts.rows_per_person > 1:
         text += f" The guarantee is for all {facts.rows_per_person} rows of a person together."
+    if facts.person:
+        text += " The guarantee is for all rows of a person together. The invented table has one row for each person."
     st.caption(text)
     if plan.error > plan.trivial and plan.twin.structure != "independent":
         st.warning(
@@ -247,12 +263,9 @@ def _missing_cells(simulated: Twin, facts: PublicFacts, guarantee: Guarantee) ->
     """Show which rule for missing cells has the smaller expected error, for the owner's guess of their share."""
     if not simulated.missing:
         return
-    kept = st.session_state.setdefault("own-previews", {})
     key = ("rules", dataclasses.replace(simulated, flagged=()), guarantee, _as_declared(facts))
-    if key not in kept:
-        shape = best_shape(facts, guarantee, simulated.n)
-        kept[key] = preview_by_rule(simulated, facts, guarantee, shape)
-    errors = kept[key]
+    shape = best_shape(facts, guarantee, simulated.n)
+    errors = _once(key, lambda: preview_by_rule(simulated, facts, guarantee, shape))
     if "pairs" not in errors:
         return
     better = min(errors, key=errors.__getitem__)
@@ -358,14 +371,16 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
         )
         st.markdown(
             f"2. {d} such numbers make a row of norm at most sqrt({d}). {_row_bound(facts)} Every row is divided by R: "
-            "none is longer than 1, so no person weighs more than another."
+            "none is longer than 1" + (", so no person weighs more than another." if facts.most_weight == 1 else ".")
         )
         people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
+        if facts.most_weight > 1:
+            people = f", times {facts.most_weight}, the largest weight of a person"
         st.markdown(
-            "3. Replacing one such row moves the sum of all products by no more than a fixed amount that depends "
-            f"on none of your rows (the sensitivity{people}). The noise is that amount, divided by what the "
-            f"guarantee allows, over the number of rows: {plain(plan.entry_std)} on a covariance, in half-range "
-            "units."
+            f"3. Replacing {'all rows of a person' if facts.person else 'one such row'} moves the sum of all products "
+            f"by no more than a fixed amount that depends on none of your rows (the sensitivity{people}). The noise is "
+            "that amount, divided by what the guarantee allows, over the number of "
+            f"{facts.neighbours.counted}: {plain(plan.entry_std)} on a covariance, in half-range units."
         )
         st.markdown(
             f"4. Every column adds the same to R squared = {plain(facts.row_bound**2)}, and the noise grows with it: "
@@ -412,44 +427,56 @@ def _row_bound(facts: PublicFacts) -> str:
     return f"Rows longer than R = {plain(facts.row_bound)}, {share}, are shortened to it."
 
 
-def _norms_first(simulated: Twin, facts: PublicFacts, plan: Preview) -> None:
-    """Show what counting the rows by length first would cost and change, where it is asked for."""
-    with st.expander("Advanced: count the rows by length first"):
+def _norms_first(simulated: Twin, facts: PublicFacts, plans: list[Preview], picked: int) -> None:
+    """Show what counting the rows by length first costs and changes under each candidate, where it is asked for."""
+    with st.expander("Advanced: count the rows by length first"), show.problems():
         st.markdown(
-            "A part of the guarantee can be spent on noisy numbers of rows by length. From them a smaller R follows, "
-            "under which the matrix is then measured with the rest: less noise where most rows are far shorter than R, "
-            "a little more where they are not. Released so from Python (`norm_budget=0.05`) or the command line "
-            "(`--norm-budget 0.05`)."
+            "A share of the guarantee buys noisy numbers of rows by length. A smaller R follows from them, and the "
+            "matrix is measured under it with the rest: less noise where most rows are far shorter than R, a little "
+            "more elsewhere."
         )
-        if not st.toggle("Simulate it at 5 % of the guarantee", **keep("norms", False)):
+        if (share := norm_budget()) is None:
             return
-        after, chosen, rest = after_norms(simulated, facts, plan.guarantee, NORM_BUDGET)
+        st.html(text_table([_price(simulated, facts, plan, share) for plan in plans]))
+        event = planned_norms(facts, split(plans[picked].guarantee, share)[0])
+        if useless := reason_no_norms(facts, [event], simulated.n, "as planned"):
+            st.warning(show.as_text(useless))
+        else:
+            st.caption("The release will count them so, and read R from its own noisy numbers.")
+
+
+def _price(simulated: Twin, facts: PublicFacts, plan: Preview, share: float) -> dict:
+    """Return what one candidate pays for the numbers of rows by length, and what it gets for them, as a line."""
+
+    def make() -> tuple[Preview, float]:
+        after, chosen, rest = after_norms(simulated, facts, plan.guarantee, share)
         shape = best_shape(chosen, rest, simulated.n)
-        found = preview(after, plan.guarantee, planned_noise(chosen, rest, shape, simulated.n))
-        st.markdown(
-            f"Price: {percent(NORM_BUDGET)} of {raised(str(plan.guarantee))}. On the invented table R falls from "
-            f"{plain(facts.row_bound)} to {plain(chosen.row_bound)}, {percent(found.clipped)} of the rows are "
-            f"shortened, and the error becomes {percent(found.error)} in place of {percent(plan.error)}."
-        )
+        return preview(after, plan.guarantee, planned_noise(chosen, rest, shape, simulated.n)), chosen.row_bound
+
+    found, bound = _once(("norms", simulated, plan.guarantee, share, _as_declared(facts)), make)
+    return {
+        "Guarantee": raised(str(plan.guarantee)),
+        "Price of the counts": raised(str(split(plan.guarantee, share)[0])),
+        "R after them": f"{plain(bound)}, was {plain(facts.row_bound)}",
+        "Rows shortened": percent(found.clipped),
+        "Expected error": f"{percent(found.error)}, was {percent(plan.error)}",
+    }
 
 
 def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int) -> None:
     """Show the download of the plan as a page of paper, to be kept or signed."""
     simulated = plans[picked].twin
     people = "1 row" if declared.rows_per_person == 1 else f"{declared.rows_per_person} rows"
+    whose = "" if declared.person else f"; one person has at most {people}"
     lines = [
-        f"One row stands for {declared.row_stands_for}; one person has at most {people}.",
-        f"{facts.d} columns; the number of rows is {'public' if declared.n_public else 'not public'} "
-        f"(planned with {simulated.n:,}).",
-        f"A missing cell: {_MISSING[declared.missing]}.",
+        f"One row stands for {declared.row_stands_for}{whose}.",
+        f"{facts.d} columns; the number of {facts.neighbours.counted} is "
+        f"{'public' if declared.n_public else 'not public'} (planned with {simulated.n:,}).",
         f"Neighbouring tables: {facts.neighbours.sentence}.",
+        *facts_in_words(declared),
     ]
-    if declared.row_bound_fraction < 1:
-        lines.append(
-            f"Rows longer than {declared.row_bound_fraction:g} of the longest possible row are shortened to it."
-        )
-    if declared.label:
-        lines.append(f"Classes in {declared.label}: {', '.join(declared.classes)}.")
+    if share := own().kept.get("norm-budget"):
+        lines.append(f"Rows are counted by length first, with {percent(share)} of the guarantee.")
     assert facts.bounds is not None  # the form declares both limits of every column
     bounds = [
         (c.name, low, high, float(origin), c.reason)
@@ -458,7 +485,8 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
     candidates = [tuple(line(p, c).values()) for p, c in zip(plans, chances, strict=True)]
     shape = (
         f"Error and noise are for an invented table: {STRUCTURES[simulated.structure]}, correlation "
-        f"{simulated.strength:g}, deviation {simulated.spread:g} of the half-range, {simulated.n:,} rows."
+        f"{simulated.strength:g}, deviation {simulated.spread:g} of the half-range, {simulated.n:,} "
+        f"{facts.neighbours.counted}."
     )
     record = officer_record(declared.name, lines, bounds, candidates, shape, in_words(plans[picked], chances[picked]))
     show.download(

@@ -23,8 +23,8 @@ def offer(fill: Callable[[Declaration], None]) -> None:
     left, right = st.columns([1, 3], vertical_alignment="center")
     left.button("Use the practice table", on_click=_take, args=(fill,), key="own-practice", width="stretch")
     right.caption(
-        "20,000 invented people, others each time, and the form filled in. The release goes into the ledger under a "
-        "name of its own."
+        "20,000 invented people, others each time, already declared. The release goes into the ledger under a name of "
+        "its own."
     )
 
 
@@ -46,5 +46,7 @@ def _take(fill: Callable[[Declaration], None]) -> None:
     # Other invented people each time: the ledger would refuse the same rows under another name.
     raw = written(int(turn, 16))
     state.hold(f"practice-{turn}", FILE.name, raw, tuple(read_header(raw)))
-    fill(declaration(turn))
+    known = declaration(turn)
+    fill(known)
+    state.own().declared = known
     state.own().kept["rows"] = _ROWS

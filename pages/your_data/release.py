@@ -5,17 +5,19 @@ The spend is in the ledger before anything is drawn; a second click finds it the
 
 from __future__ import annotations
 
+import math
 import secrets
+from dataclasses import dataclass
 
 import streamlit as st
 
 from pages.shell import fields, frame, show
 from pages.your_data import check
 from pages.your_data.noise import PURE_METHODS, attacker, best_shape, facts_of
-from pages.your_data.state import go_on, keep, open_ledger, own, rows
+from pages.your_data.state import go_on, keep, norm_budget, open_ledger, own, rows
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.estimators.base import METHODS
-from privcov.figures.words import raised
+from privcov.figures.words import percent, raised
 from privcov.ledger import Account, Entry, Ledger, LedgerError, VersionChanged, cost_of
 from privcov.ledger.repeats import ASK, PAY, STORED, doubt
 from privcov.ledger.repeats import facts_of as facts_in
@@ -24,6 +26,27 @@ from privcov.public_facts import PublicFacts
 from privcov.releasing.private import MeasurementError, release_private
 
 LIMITS = {"zcdp": "zCDP: rho in all", "approx": "(epsilon, delta) in all", "pure": "pure epsilon in all"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one release is asked for: a method, its guarantee, and what stands under Advanced."""
+
+    method: str
+    guarantee: Guarantee
+    draw: int
+    different: tuple[str, ...]
+    norm_budget: float | None
+
+    def same(self, entry: Entry) -> bool:
+        """Return whether an entry of the ledger was asked for so."""
+        wanted = {
+            "method": self.method,
+            "guarantee": to_dict(self.guarantee),
+            "draw": self.draw,
+            "norm_budget": self.norm_budget,
+        }
+        return all(entry.request.get(name) == value for name, value in wanted.items())
 
 
 def section() -> None:
@@ -44,28 +67,18 @@ def section() -> None:
     facts = facts_of(mine.declared, 1000)
     shape = best_shape(facts, guarantee, 1000)
     method = PURE_METHODS.get(shape, "gaussian-cov")
-    chance = attacker(facts, guarantee, 1000)
     st.header("What will be released")
-    st.markdown(
-        show.as_text(
-            f"One noisy measurement of {len(mine.declared.columns)} columns "
-            + ("with the class means " if mine.declared.label else "with the mean ")
-            + f"({METHODS.get(method).label}), with the guarantee {raised(str(guarantee))}. Everything on Answers "
-            "follows "
-            "from it and spends nothing."
-        )
-    )
-    with st.expander("Another draw, or a table that looks like another"):
+    what = st.empty()
+    with st.expander("Advanced: another draw, rows by length first"):
         draw = st.number_input(
             "Draw",
             1,
             1000,
-            help=(
-                "The same request on the same table costs nothing and gives the same numbers, here or in a "
-                "shell. Another draw spends again."
-            ),
+            help="The same request on the same table is free and gives the same numbers, here or in a shell. Another "
+            "draw spends again.",
             **keep("draw", 1),
         )
+        budget = norm_budget()
         others = [name for name in ledger.names() if name != mine.declared.name]
         different = (
             st.multiselect(
@@ -74,7 +87,19 @@ def section() -> None:
             if others
             else []
         )
-    earlier = _earlier(ledger, account.name, method, guarantee, int(draw), facts)
+    chance = attacker(facts, guarantee, 1000, budget)
+    first = "" if budget is None else f"Rows counted by length, with {percent(budget)} of the guarantee, then one"
+    what.markdown(
+        show.as_text(
+            f"{first or 'One'} noisy measurement of {len(mine.declared.columns)} columns "
+            + ("with the class means " if mine.declared.label else "with the mean ")
+            + f"({METHODS.get(method).label}): {raised(str(guarantee))}"
+            + (" in all" if first else "")
+            + ". Everything on Answers follows from it and spends nothing."
+        )
+    )
+    request = Asked(method, guarantee, int(draw), tuple(different), budget)
+    earlier = _earlier(ledger, account.name, request, facts)
     unsure = "" if earlier is None else doubt(ledger, earlier, METHODS.get(method).version)
     if unsure:
         st.warning(show.as_text(unsure))
@@ -103,18 +128,9 @@ def section() -> None:
             st.button(show.as_text(f"Release again, costs {raised(str(guarantee))} ..."), key="own-pay-again")
             and check.passed()
         ):
-            _confirm(method, guarantee, account, after, int(draw), tuple(different), again=PAY, chance=chance)
+            _confirm(request, account, after, again=PAY, chance=chance)
     elif st.button("Release ...", type="primary", key="own-ask") and check.passed():
-        _confirm(
-            method,
-            guarantee,
-            account,
-            after,
-            int(draw),
-            tuple(different),
-            again=STORED if earlier else ASK,
-            chance=chance,
-        )
+        _confirm(request, account, after, again=STORED if earlier else ASK, chance=chance)
     if mine.problem:
         st.error(show.as_text(mine.problem))
         mine.problem = ""
@@ -130,9 +146,8 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
     title = "Set a limit for all releases of these people" if account.limit is None else "Change the limit"
     with st.expander(title, expanded=account.limit is None):
         st.caption(
-            "All releases under this name together stay within it: so much may ever be learnt about each person. "
-            f"{chosen}, picked on Plan, allows one such release. A higher limit protects less; every limit stays "
-            "on record."
+            f"All releases under this name together stay within it. {chosen}, picked on Plan, allows one such release. "
+            "A higher limit protects less; every limit stays on record."
         )
         kind = st.segmented_control(
             "Limit",
@@ -148,11 +163,12 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
             min_value=1e-4,
             max_value=1000.0,
             format="%g",
-            **keep(f"limit-{level_name}", None),
+            **keep(f"limit-{level_name}", _level(chosen) if kind == chosen.kind else None),
         )
         power = None
         if kind == "approx":
-            power = second.number_input("delta = 10 to the power", -15, -2, **keep("limit-delta", -6))
+            usual = round(math.log10(chosen.delta)) if isinstance(chosen, ApproxDP) else -6
+            power = second.number_input("delta = 10 to the power", -15, -2, **keep("limit-delta", usual))
         limit: Guarantee | None = None
         if level is not None:
             limit = ZCDP(level) if kind == "zcdp" else PureDP(level) if power is None else ApproxDP(level, 10.0**power)
@@ -165,22 +181,22 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
             st.rerun()
 
 
+def _level(guarantee: Guarantee) -> float:
+    """Return the rho or epsilon of a guarantee that was picked on Plan."""
+    if isinstance(guarantee, ZCDP):
+        return guarantee.rho
+    assert isinstance(guarantee, PureDP | ApproxDP)  # Plan offers no other kind
+    return guarantee.epsilon
+
+
 @st.dialog("Release once")
-def _confirm(
-    method: str,
-    guarantee: Guarantee,
-    account: Account,
-    after: Account,
-    draw: int,
-    different: tuple[str, ...],
-    again: str,
-    chance: float,
-) -> None:
+def _confirm(request: Asked, account: Account, after: Account, again: str, chance: float) -> None:
     """Show the dialog that confirms a release.
 
     ``chance`` is the attacker's best against it. ``again`` is ASK for a new release, STORED for one that the ledger
     has, PAY for one that it has in another version.
     """
+    guarantee = request.guarantee
     if again == STORED:
         st.markdown(
             show.as_text(
@@ -206,7 +222,7 @@ def _confirm(
         type="primary",
         key="own-confirm",
         on_click=_agree,
-        args=((method, guarantee, draw, different, PAY if again == PAY else ASK),),
+        args=(request, PAY if again == PAY else ASK),
     )
     _carry_out()
 
@@ -217,37 +233,38 @@ def _open(token: str) -> None:
     go_on("answers")
 
 
-def _agree(request: tuple) -> None:
+def _agree(request: Asked, again: str) -> None:
     """Keep what was confirmed until the next run carries it out."""
-    st.session_state["own-agreed"] = request
+    st.session_state["own-agreed"] = (request, again)
 
 
 def _carry_out() -> None:
     """Carry out what was confirmed, once: the request is taken out first, however often the script runs again."""
-    request = st.session_state.pop("own-agreed", None)
-    if request is None:
+    agreed = st.session_state.pop("own-agreed", None)
+    if agreed is None:
         return
     with st.spinner("Reading, measuring, drawing ..."):
-        _release(*request)
+        _release(*agreed)
     st.rerun()
 
 
-def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str, ...], again: str) -> None:
+def _release(request: Asked, again: str) -> None:
     """Run the release once; an error becomes one sentence that says nothing about the rows."""
     mine = own()
     try:
         ledger, private = open_ledger(), rows()
         release_private(
-            method,
+            request.method,
             private,
-            guarantee,
+            request.guarantee,
             ledger=ledger,
-            draw=draw,
-            different_from=different,
+            draw=request.draw,
+            different_from=request.different,
             again=again,
+            norm_budget=request.norm_budget,
             expected_rows=mine.kept.get("rows") if private.facts.n is None else None,  # typed on Plan, if anything
         )
-        mine.released = _token(ledger, method, guarantee, draw, private.facts.to_dict(), private.name)
+        mine.released = _token(ledger, request, private.facts.to_dict(), private.name)
         go_on("answers")
     except VersionChanged as asked:  # the two ways on are buttons on the page
         mine.problem = f"{asked.what} Nothing was spent."
@@ -261,33 +278,25 @@ def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str,
         )
 
 
-def _earlier(
-    ledger: Ledger, name: str, method: str, guarantee: Guarantee, draw: int, facts: PublicFacts
-) -> Entry | None:
+def _earlier(ledger: Ledger, name: str, request: Asked, facts: PublicFacts) -> Entry | None:
     """Return a release with this declaration, finished, or begun by another version.
 
     Whether the rows are the same is for the ledger to determine: a public number of rows is not known before the file
     is read, so it is not compared.
     """
-    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw, "norm_budget": None}
-    known, version = facts.to_dict() | {"n": None}, METHODS.get(method).version
+    known, version = facts.to_dict() | {"n": None}, METHODS.get(request.method).version
     entries = [
         e
         for e in ledger.entries(name)
         if (e.state == "stored" or e.request.get("version") != version)
-        and all(e.request.get(k) == v for k, v in wanted.items())
+        and request.same(e)
         and (facts_in(e.request) or {}) | {"n": None} == known
     ]
     rank = {e.token: (e.state == "stored", not doubt(ledger, e, version), e.number) for e in entries}
     return max(entries, key=lambda e: rank[e.token], default=None)
 
 
-def _token(ledger: Ledger, method: str, guarantee: Guarantee, draw: int, facts: dict, name: str) -> str:
+def _token(ledger: Ledger, request: Asked, facts: dict, name: str) -> str:
     """Return the token of this request in the ledger."""
-    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw, "norm_budget": None}
-    entries = [
-        e
-        for e in ledger.entries(name)
-        if all(e.request.get(k) == v for k, v in wanted.items()) and facts_in(e.request) == facts
-    ]
+    entries = [e for e in ledger.entries(name) if request.same(e) and facts_in(e.request) == facts]
     return entries[-1].token if entries else ""

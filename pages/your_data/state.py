@@ -16,6 +16,7 @@ import streamlit as st
 from pages.shell import frame, owner_token, tour, visitor_files
 from privcov.data_sources.private_file import Declaration, read_private
 from privcov.ledger import Ledger
+from privcov.measurements.lengths.exact_norms import LARGEST_BUDGET
 from privcov.owner.check import OwnerCheck, check_upload
 from privcov.owner.view import Look
 from privcov.privacy import Guarantee
@@ -142,6 +143,21 @@ def keep(
 def keep_now(name: str, value: object) -> None:
     """Set the value that `keep` keeps by this name; in a callback."""
     own().kept[name] = st.session_state[_key_of(name)] = value
+
+
+def norm_budget() -> float | None:
+    """Show the share of the guarantee for counting the rows by length, or None; Plan and Release show the same one."""
+    share = st.number_input(  # a field that keeps a value cannot be emptied again, so none is 0
+        "Share of the guarantee for counting rows by length",
+        min_value=0.0,
+        max_value=LARGEST_BUDGET,
+        step=0.01,
+        format="%g",
+        help="0: only the matrix is measured. 0.05 pays where most rows are far shorter than the longest possible one; "
+        "Plan shows what it changes.",
+        **keep("norm-budget", 0.0),
+    )
+    return share or None
 
 
 def _key_of(name: str) -> str:

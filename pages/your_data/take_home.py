@@ -32,33 +32,36 @@ if TYPE_CHECKING:
 _PAIRS = 20  # of the strongest correlations, in the report
 
 
-def section(opened: Opened, entry: Entry, declaration: dict | None, answer: str) -> None:
-    """Show the downloads of a release, and what is in the bundle; ``answer`` is the release as the ledger has it."""
-    st.markdown(
-        "One zip: every matrix as CSV and npz, the statement and the method card, the ledger entry, the declaration, "
-        "figures that open in a browser, a one-page report, and `verify.py`. Who gets it checks it without the data: "
-        f"`{places.command()} verify release.zip`, or a trusted `verify.py`, which needs Python and numpy only. The "
-        "guarantee and every file are worked out again from the noisy whole numbers and compared byte for byte. "
-        "Figures and intervals lie in the folder `extras` and are not checked."
-    )
-    if declaration is None:
-        st.caption("The declaration is not open in this session; its public facts go in, the reasons do not.")
+def bundle(opened: Opened, entry: Entry, declaration: dict | None) -> None:
+    """Show the button of the bundle, which is made when it is pressed."""
     record = entry.to_dict()
-
-    def bundle() -> bytes:
-        return bundle_of(opened, record, declaration, _pictures(opened))
-
     st.download_button(
         "Download the bundle",
-        data=bundle,
+        data=lambda: bundle_of(opened, record, declaration, _pictures(opened)),
         file_name=f"release-{entry.number}.zip",
         mime="application/zip",
         on_click="ignore",
         key="own-bundle",
         type="primary",
+        width="stretch",
         disabled=bool(opened.release.exposed),
-        help="A release whose guarantee is not established is not handed on." if opened.release.exposed else None,
+        help="A release whose guarantee is not established is not handed on."
+        if opened.release.exposed
+        else "One zip with every answer. Take home says what is in it, and how its reader checks it.",
     )
+
+
+def section(opened: Opened, entry: Entry, declaration: dict | None, answer: str) -> None:
+    """Show what is in the bundle, and the report; ``answer`` is the release as the ledger has it."""
+    st.markdown(
+        "The bundle is one zip: every matrix as CSV and npz, the statement, the method card, the ledger entry, the "
+        "declaration, figures, a one-page report, and `verify.py`. Who gets it checks it without the data: "
+        f"`{places.command()} verify release.zip`, or a trusted `verify.py`, which needs Python and numpy only. The "
+        "guarantee and every file are worked out again from the noisy whole numbers and compared byte for byte; the "
+        "folder `extras` is not checked."
+    )
+    if declaration is None:
+        st.caption("The declaration is not open in this session; its public facts go in, the reasons do not.")
     if not opened.release.exposed:
         _report(opened, entry, answer)
     st.header("Statement")
@@ -69,7 +72,7 @@ def section(opened: Opened, entry: Entry, declaration: dict | None, answer: str)
     for note in opened.release.notes:
         st.caption(show.as_text(note))
     with st.expander("Ledger entry"):
-        st.json(record, expanded=1)
+        st.json(entry.to_dict(), expanded=1)
 
 
 def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:

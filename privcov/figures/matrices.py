@@ -217,7 +217,8 @@ def heatmap(
         trace["colorbar"] = {
             "thickness": BAR,
             "outlinewidth": 0,
-            "xpad": 5,
+            "x": 1,  # plotly's own place is a share of the width beyond, where the numbers of a wide figure stand
+            "xpad": 8,
             "ypad": 0,
             "len": 1,
             "showticklabels": False,

@@ -19,6 +19,7 @@ from privcov.declared_columns import MOST_COLUMNS
 from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_event, settle_shape
 from privcov.measurements.exact_reading import noise_of
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
+from privcov.measurements.lengths.exact_norms import planned_norms, split
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.twin import Twin, anchor_for, noisy_measurement, noisy_twin, share_clipped
 from privcov.postprocess.answers import Noisy
@@ -125,7 +126,9 @@ def planned_noise(
     return noise_of(facts, settle_shape(facts, shape, n_anchors), event.scale, n_anchors, 1, rows, anchor)
 
 
-def planned_trade_off(facts: PublicFacts, guarantee: Guarantee, shape: str) -> Guarantee | GaussianDP | None:
+def planned_trade_off(
+    facts: PublicFacts, guarantee: Guarantee, shape: str, norm_budget: float | None = None
+) -> Guarantee | GaussianDP | None:
     """Return the tightest known claim about the release that would follow, from which an attacker's chances follow.
 
     Parameters
@@ -136,6 +139,8 @@ def planned_trade_off(facts: PublicFacts, guarantee: Guarantee, shape: str) -> G
         The guarantee of the release.
     shape : {"isotropic", "laplace", "wishart-difference"}
         As for `planned_noise`.
+    norm_budget : float or None
+        As for `privcov.release_private`: the claim is then about both measurements together.
 
     Returns
     -------
@@ -155,7 +160,11 @@ def planned_trade_off(facts: PublicFacts, guarantee: Guarantee, shape: str) -> G
     ------
     Nothing.
     """
-    return accounting.trade_off_of((planned_event(facts, guarantee, centre="joint", shape=shape),), guarantee)
+    first, share = (), guarantee
+    if norm_budget is not None:
+        of_norms, share = split(guarantee, norm_budget)
+        first = (planned_norms(facts, of_norms),)
+    return accounting.trade_off_of((*first, planned_event(facts, share, centre="joint", shape=shape)), guarantee)
 
 
 def preview(

@@ -189,7 +189,7 @@ def test_a_column_of_classes_leaves_the_matrix():
 
 def test_a_saved_declaration_comes_back():
     at = declared(n_public=False, missing="drop-row", rows_per_person=4, row_bound_fraction=0.35)
-    assert "0.35 of the longest possible row" in text_of(at)
+    assert any("0.35 of the longest possible row" in m.value.replace("\\", "") for m in at.markdown)
     own = at.session_state["own"]
     assert Declaration.from_json(own.declared.to_json()) == own.declared
     at = go(go(at, "plan"), "declare")
@@ -197,13 +197,6 @@ def test_a_saved_declaration_comes_back():
     assert widget(at, "number_input", "fraction").value == 0.35
     assert widget(at, "radio", "public").value is False
     assert own.typed["reason"].tolist()[1] == "human lifetimes"
-
-
-def test_the_plan_says_what_counting_rows_by_length_would_cost():
-    at = go(declared(), "plan")
-    assert "Price:" not in text_of(at)
-    widget(at, "toggle", "norms").set_value(True).run()
-    assert "Price: 5" in text_of(calm(at))
 
 
 def test_a_declaration_of_another_file_is_refused():

@@ -1,0 +1,279 @@
+"""Your data with more than bounds: ids of persons, measured gaps, a share of the row bound, rows counted by length."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pages.your_data import noise, plan, practice
+from privcov import accounting
+from privcov.bundle.opened import open_answer
+from privcov.data_sources.private_file import Column, Declaration
+from privcov.figures.words import percent, plain
+from privcov.ledger import Ledger
+from privcov.measurements.exact_moment import planned_event
+from privcov.measurements.lengths.exact_norms import planned_norms, split
+from privcov.privacy import ApproxDP, PureDP, ZCDP
+from tests.pages.limits import type_in
+from tests.pages.sent import everything
+from tests.pages.sent import plain as unmarked
+from tests.pages.test_own_data import (
+    calm,
+    declaration,
+    declared,
+    fill,
+    given,
+    go,
+    ledger,  # noqa: F401 - every ledger here is a temporary one
+    limited,
+    opened,
+    press,
+    widget,
+)
+
+WARD = (("age", 0.0, 110.0), ("pressure", 60.0, 220.0), ("pulse", 30.0, 180.0))
+PERSONS = 300
+
+
+def visits() -> bytes:
+    """One to four visits of each person, with gaps in two columns, and one row without an id."""
+    rng = np.random.default_rng(8)
+    ids = np.repeat(np.arange(PERSONS), rng.integers(1, 5, PERSONS))
+    age, pressure = rng.normal(55, 10, len(ids)), rng.normal(130, 15, len(ids))
+    pulse = 40 + pressure / 4 + rng.normal(0, 5, len(ids))
+    cells = [
+        f"P{i},{a:.1f},{'' if rng.random() < 0.3 else f'{b:.1f}'},{'' if rng.random() < 0.2 else f'{c:.1f}'}"
+        for i, a, b, c in zip(ids, age, pressure, pulse, strict=True)
+    ]
+    return "\n".join(["patient,age,pressure,pulse", *cells, ",50.0,120.0,70.0", ""]).encode()
+
+
+def of_ward(**changes) -> Declaration:
+    columns = tuple(Column(name, low, high, None, "known before") for name, low, high in WARD)
+    usual = {"name": "ward", "row_stands_for": "one visit", "columns": columns, "person": "patient"}
+    return Declaration(**(usual | changes))
+
+
+def ward(**changes):
+    at = press(fill(given(visits()), of_ward(**changes)), "Declare")
+    assert at.session_state["own"].declared == of_ward(**changes), [e.value for e in at.error]
+    return at
+
+
+def through(at):
+    """From Declare to Answers."""
+    press(press(limited(at), "Release ..."), "Confirm and release")
+    assert not at.error, [e.value for e in at.error]
+    return at
+
+
+def stored(book):
+    (entry,) = Ledger(book).entries()
+    return entry, open_answer(Ledger(book).answer(entry.token))
+
+
+def said(at, words: str) -> bool:
+    return any(words in unmarked(m.value) for m in at.markdown)
+
+
+def table(at, word: str) -> str:
+    (found,) = [h.proto.body for h in at.get("html") if f"{word}</th>" in h.proto.body]
+    return found
+
+
+# --- ids, gaps, and the share of the row bound -----------------------------------------------------------------
+
+
+def test_a_column_of_ids_is_taken_by_the_button_of_the_question(ledger):  # noqa: F811
+    at = given(visits())
+    assert [m.label for m in at.number_input if m.label.startswith("Most rows") and not m.disabled]
+    press(at, "Take 'patient' as the ids")
+    assert widget(at, "selectbox", "person").value == "patient"
+    assert widget(at, "number_input", "people").disabled
+    assert widget(at, "radio", "public").label == "Number of persons"
+    assert not at.warning
+    widget(at, "text_input", "name").set_value("ward").run()
+    widget(at, "text_input", "unit").set_value("one visit").run()
+    widget(at, "radio", "public").set_value(True).run()
+    type_in(at, {k + 1: {"low": low, "high": high, "reason": "known before"} for k, (_, low, high) in enumerate(WARD)})
+    press(at, "Declare")
+    assert at.session_state["own"].declared == of_ward(), [e.value for e in at.error]
+    assert said(at, "A person is all rows with one id in 'patient'")
+    entry, answer = stored((through(at), ledger)[1])
+    assert entry.request["facts"]["person"] == "patient"
+    assert answer.total.facts.n == PERSONS
+    assert f"{PERSONS} persons" in everything(at)
+
+
+def test_gaps_are_measured_in_the_columns_that_can_have_them(ledger):  # noqa: F811
+    at = through(ward(missing="pairs", can_be_missing=("pressure", "pulse")))
+    facts = stored(ledger)[1].total.facts
+    assert (facts.missing, facts.flagged) == ("pairs", (1, 2))
+    own = at.session_state["own"]
+    assert Declaration.from_json(own.declared.to_json()) == own.declared
+    go(at, "declare")
+    assert widget(at, "multiselect", "gaps").value == ["pressure", "pulse"]
+    assert "over the rows that have both (in 'pressure', 'pulse')" in " ".join(noise.facts_in_words(own.declared))
+
+
+def test_a_share_of_the_row_bound_is_what_is_released(ledger):  # noqa: F811
+    through(ward(row_bound_fraction=0.5))
+    assert stored(ledger)[1].total.facts.row_bound == pytest.approx(0.5 * math.sqrt(len(WARD)), rel=1e-9)
+
+
+def test_everything_declared_under_advanced_is_said_before_a_row_is_read():
+    said = " ".join(noise.facts_in_words(of_ward(most_weight=3, row_bound_fraction=0.25, missing="pairs")))
+    for part in ("'patient', of weight 3 at most", "are measured", "longer than 0.25 of the longest"):
+        assert part in said
+    assert noise.facts_in_words(declaration()) == ["A missing cell counts as the typical value."]
+    by_class = declaration(n_public=False, missing="drop-row", label="arm", classes=("a", "b"))
+    assert noise.facts_in_words(by_class) == ["A row with a missing cell is left out.", "Classes in 'arm': a, b."]
+
+
+# --- rows counted by length first -------------------------------------------------------------------------------
+
+
+def test_rows_are_counted_by_length_where_a_share_is_given_for_it(ledger):  # noqa: F811
+    """The same field on both steps; the price is that of the release; another share is another release."""
+    at = go(declared(), "plan")
+    assert widget(at, "number_input", "norm-budget").value == 0
+    assert "Price of the counts" not in everything(at)
+    widget(at, "number_input", "rows").set_value(400).run()
+    widget(at, "number_input", "norm-budget").set_value(0.1).run()
+    assert any("would buy nothing" in w.value for w in calm(at).warning), "at a tenth of 0.1 and 400 rows"
+    widget(at, "radio", "pick").set_value(2).run()
+    assert not calm(at).warning
+    assert all(f"{price}-zCDP" in table(at, "Price of the counts") for price in (0.002, 0.01, 0.05))
+    limited(at)
+    assert widget(at, "number_input", "norm-budget").value == 0.1
+    assert said(at, f"Rows counted by length, with {percent(0.1)} of the guarantee")
+    press(press(at, "Release ..."), "Confirm and release")
+    entry, answer = stored(ledger)
+    assert entry.request["norm_budget"] == 0.1
+    assert [e.share for e in answer.total.events] == ["norms", "matrix"]
+    assert 0.499 < accounting.zcdp_sum(answer.total.events) <= 0.5
+    assert "two noisy measurements" in everything(at)
+    go(at, "release")
+    assert any("in the ledger already" in i.value for i in at.info)
+    widget(at, "number_input", "norm-budget").set_value(0.0).run()
+    assert not calm(at).info
+    assert said(at, "One noisy measurement of 3 columns")
+
+
+def test_without_a_share_the_request_is_that_of_before(ledger):  # noqa: F811
+    through(declared())
+    entry, answer = stored(ledger)
+    assert "norm_budget" not in entry.request
+    assert answer.total.norms is None
+
+
+@pytest.mark.parametrize("guarantee", [ZCDP(0.2), ApproxDP(1.0, 1e-6), PureDP(1.0)])
+def test_the_chance_of_an_attacker_is_that_of_both_measurements(guarantee):
+    facts = noise.facts_of(declaration(), 1000)
+    shape, (norms, rest) = noise.best_shape(facts, guarantee, 1000), split(guarantee, 0.2)
+    events = (planned_norms(facts, norms), planned_event(facts, rest, centre="joint", shape=shape))
+    expected = accounting.attacker_on_events(events, guarantee)
+    assert noise.attacker(facts, guarantee, 1000, 0.2) == expected
+    assert 0.5 < expected <= accounting.attacker_success(guarantee)
+    only_matrix = accounting.attacker_on_events(events[1:], guarantee)
+    assert only_matrix < expected, "the counts are no gift"
+
+
+def test_a_row_bound_too_small_to_be_lowered_is_said_and_the_plan_goes_on():
+    at = go(declared(row_bound_fraction=1e-6), "plan")
+    widget(at, "number_input", "norm-budget").set_value(0.05).run()
+    assert any("norm_budget" in unmarked(e.value) for e in calm(at).error)
+    assert [b for b in at.button if b.label == "Go on to Release"]
+
+
+# --- a plan is that of its declaration --------------------------------------------------------------------------
+
+
+def test_a_plan_is_computed_anew_where_a_declared_fact_changed():
+    """In one visit, with what was computed before at hand; a person of weight 3 has three times the noise."""
+    at, shown = ward(), []
+    for weight in (1, 3):
+        press(fill(go(at, "declare"), of_ward(most_weight=weight)), "Declare")
+        shown.append(table(go(at, "plan"), "Expected error"))
+    assert shown[0] != shown[1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"most_weight": 2},
+        {"row_bound_fraction": 0.5},
+        {"missing": "pairs"},
+        {"n_public": False},
+        {"columns": (Column("age", 0.0, 109.0, None, ""), *of_ward().columns[1:])},
+        {"columns": (Column("age", 0.0, 110.0, 20.0, ""), *of_ward().columns[1:])},
+    ],
+    ids="-".join,
+)
+def test_every_fact_that_the_noise_may_depend_on_is_in_the_key_of_a_plan(change):
+    keys = {plan._as_declared(noise.facts_of(declared, 1000)) for declared in (of_ward(), of_ward(**change))}
+    assert len(keys) == 2
+
+
+def test_the_picked_candidate_stays_while_its_level_changes():
+    at = go(declared(), "plan")
+    widget(at, "radio", "pick").set_value(2).run()
+    widget(at, "number_input", "level-zcdp-2").set_value(0.7).run()
+    assert widget(calm(at), "radio", "pick").value == 2
+    assert at.session_state["own"].chosen == ZCDP(0.7)
+    assert list(widget(at, "radio", "pick").options) == [f"Candidate {k}" for k in (1, 2, 3)]
+
+
+# --- fewer clicks, fewer keys -----------------------------------------------------------------------------------
+
+
+def test_the_practice_table_is_declared_when_it_is_taken():
+    at = press(opened(), "Use the practice table")
+    own = at.session_state["own"]
+    assert own.declared == practice.declaration(own.declared.name.split()[-1])
+    assert not at.info
+    assert not at.error
+    assert own.checked is own.look is None, "no row was read"
+
+
+@pytest.mark.parametrize(("kind", "level"), [("zcdp", 0.1), ("approx", 1.0), ("pure", 1.0)])
+def test_the_limit_begins_at_one_release_of_what_was_picked(kind, level, ledger):  # noqa: F811
+    at = go(declared(), "plan")
+    widget(at, "selectbox", "kind").set_value(kind).run()
+    press(go(at, "release"), "Set the limit")
+    assert str(Ledger(ledger).account("trial").limit) == str(at.session_state["own"].chosen)
+    assert plain(level) in str(at.session_state["own"].chosen)
+
+
+def test_several_columns_are_meant_by_a_part_of_their_names():
+    """A bank table: yes-no columns and amounts are two fillings, and what stood there stays."""
+    at = given(("acc_a,acc_b,flag_a,flag_b\n" + "1,2,0,1\n" * 5).encode())
+    type_in(at, {2: {"high": 2.0}})
+    for part, high, why in (("FLAG", 1.0, "yes or no"), ("acc", 5000.0, "the contract")):
+        widget(at, "text_input", "all-part").set_value(part).run()
+        assert "2 of 4 columns, 2 of them ticked" in everything(calm(at))
+        widget(at, "number_input", "all-low").set_value(0.0).run()
+        widget(at, "number_input", "all-high").set_value(high).run()
+        widget(at, "text_input", "all-reason").set_value(why).run()
+        press(at, "Fill in where empty")
+    typed = at.session_state["own"].typed
+    assert typed["low"].tolist() == [0.0] * 4
+    assert typed["high"].tolist() == [5000.0, 5000.0, 2.0, 1.0]
+    assert typed["reason"].tolist() == ["the contract"] * 2 + ["yes or no"] * 2
+    press(at, "Tick none")
+    assert at.session_state["own"].typed["use"].tolist() == [False, False, True, True]
+    widget(at, "text_input", "all-part").set_value("").run()
+    press(at, "Tick all")
+    assert at.session_state["own"].typed["use"].all()
+
+
+def test_a_declaration_changed_in_any_fact_is_noticed():
+    at = ward()
+    for name, value in (("fraction", 0.5), ("weight", 2)):
+        before = at.session_state["own"].declared
+        widget(at, "number_input", name).set_value(value).run()
+        assert any("You changed something since" in i.value for i in calm(at).info)
+        press(at, "Declare")
+        assert at.session_state["own"].declared != before
