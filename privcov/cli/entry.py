@@ -9,7 +9,18 @@ from pathlib import Path
 
 import privcov
 from privcov.cli import (
-    advice, answers, app, check, coverage, edges, generate, ledger, release, reproduce, site, verify,
+    advice,
+    answers,
+    app,
+    check,
+    coverage,
+    edges,
+    generate,
+    ledger,
+    release,
+    reproduce,
+    site,
+    verify,
 )  # fmt: skip
 from privcov.cli.progress import counted
 
