@@ -429,23 +429,16 @@ def _norms_first(simulated: Twin, facts: PublicFacts, plan: Preview) -> None:
         st.markdown(
             f"Price: {percent(NORM_BUDGET)} of {raised(str(plan.guarantee))}. On the invented table R falls from "
             f"{plain(facts.row_bound)} to {plain(chosen.row_bound)}, {percent(found.clipped)} of the rows are "
-            f"shortened, and the error becomes {percent(found.error)} in place of {percent(plan.error)}. "
-            "In a release R is chosen after the first draw, from its noisy numbers alone, and may be another."
+            f"shortened, and the error becomes {percent(found.error)} in place of {percent(plan.error)}."
         )
-
-
-def _rows_of_a_person(declared: Declaration) -> str:
-    """Return which rows are one person's, in words."""
-    if declared.person:
-        return f"rows with one id in {declared.person!r} are one person, of weight {declared.most_weight} at most"
-    return f"one person has at most {declared.rows_per_person} row{'s' * (declared.rows_per_person > 1)}"
 
 
 def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int) -> None:
     """Show the download of the plan as a page of paper, to be kept or signed."""
     simulated = plans[picked].twin
+    people = "1 row" if declared.rows_per_person == 1 else f"{declared.rows_per_person} rows"
     lines = [
-        f"One row stands for {declared.row_stands_for}; {_rows_of_a_person(declared)}.",
+        f"One row stands for {declared.row_stands_for}; one person has at most {people}.",
         f"{facts.d} columns; the number of rows is {'public' if declared.n_public else 'not public'} "
         f"(planned with {simulated.n:,}).",
         f"A missing cell: {_MISSING[declared.missing]}.",
