@@ -38,7 +38,8 @@ class PrivateCovariance(BaseEstimator):
         use it for repeatable studies only.
     floor : float
         Fraction (0 to 1) of the mean released variance to which smaller eigenvalues of ``covariance_`` are raised; this
-        spends nothing. 0 keeps the released matrix. Above 0 it has full rank, unless its trace is not positive.
+        spends nothing. 0 keeps the released matrix. Above 0 it has full rank, and a release without any positive
+        variance, which noise that hides everything can give, is refused.
     bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
         Public limits of every column, as in `Dataset.from_rows`.
 
@@ -47,7 +48,8 @@ class PrivateCovariance(BaseEstimator):
     covariance_ : ndarray of shape (d, d)
         The released covariance, after ``floor``.
     precision_ : ndarray of shape (d, d)
-        The method's precision matrix, else the pseudo-inverse of ``covariance_``.
+        The method's precision matrix, else the pseudo-inverse of ``covariance_``. The one of a zero covariance, in
+        which noise hid everything, is zero as well, and says nothing about the rows.
     location_ : ndarray of shape (d,)
         The released mean; zeros where the method releases none.
     release_ : Release
@@ -118,6 +120,11 @@ class PrivateCovariance(BaseEstimator):
         PrivateCovariance
             Itself.
 
+        Raises
+        ------
+        ValueError
+            For a parameter that is not allowed, and with ``floor`` for a release without any positive variance.
+
         Warns
         -----
         RowsClippedWarning
@@ -144,7 +151,12 @@ class PrivateCovariance(BaseEstimator):
         self.release_ = rel
         covariance = rel.covariance
         assert covariance is not None, "with the centre joint there is a covariance"
-        mean_variance = max(float(np.trace(covariance)) / data.d, 0.0)
+        mean_variance = float(np.trace(covariance)) / data.d
+        if floor and mean_variance <= 0:
+            raise ValueError(
+                f"floor={floor:g} is a fraction of the mean released variance, and the release has none above 0: the "
+                "noise hides everything. Use more rows, a weaker guarantee or floor=0."
+            )
         self.covariance_ = clip_psd(covariance, floor * mean_variance) if floor else covariance
         self.location_ = np.zeros(data.d) if rel.mean is None else rel.mean
         self.precision_ = np.linalg.pinv(self.covariance_, hermitian=True) if rel.precision is None else rel.precision

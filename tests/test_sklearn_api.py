@@ -93,6 +93,21 @@ def test_floor_raises_small_eigenvalues_and_nothing_else():
         fit(2.0)
 
 
+def test_a_floor_under_nothing_is_refused():
+    """At this guarantee nothing is left of the covariance; without a floor its pseudo-inverse is zero too."""
+    x, _ = three_groups()
+
+    def fit(floor):
+        private = PrivateCovariance(guarantee=privcov.ZCDP(1e-9), row_bound=20.0, random_state=0, floor=floor)
+        return private.fit(x)
+
+    plain = fit(0.0)
+    assert not plain.covariance_.any()
+    assert not plain.precision_.any()
+    with pytest.raises(ValueError, match=r"floor=0\.1 is a fraction of the mean released variance, .* none"):
+        fit(0.1)
+
+
 WAYS = [
     (LinearDiscriminantAnalysis, "lsqr"),
     (LinearDiscriminantAnalysis, "eigen"),

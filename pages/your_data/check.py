@@ -128,4 +128,5 @@ def _details(mine: Own, result: OwnerCheck) -> None:
     if result.label:
         st.markdown(show.as_text(f"{result.unlisted:,} of {result.rows:,} rows have no label of the list."))
     classes = len(mine.declared.classes) if mine.declared else 0
-    st.markdown(needs(result.rows, len(result.columns), classes, result.seconds, in_files=False).sentence)
+    width = len(result.columns) + len(result.flagged)
+    st.markdown(needs(result.rows, width, classes, result.seconds, in_files=False).sentence)

@@ -31,8 +31,8 @@ def _check(options: argparse.Namespace) -> None:
 
     declaration = read_declaration(options.declaration)
     result = looked_at(declaration, options.data)
-    d, classes = len(declaration.columns), len(declaration.classes)
-    needed = needs(result.rows, d, classes, result.seconds, in_files=True, ledger=options.ledger)
+    width, classes = len(result.columns) + len(result.flagged), len(declaration.classes)
+    needed = needs(result.rows, width, classes, result.seconds, in_files=True, ledger=options.ledger)
     print(*report(result), "", needed.sentence, sep="\n")
 
 
@@ -91,7 +91,20 @@ def report(result: OwnerCheck) -> list[str]:
         missing, unreadable, outside = fractions
         words = "; ".join(filter(None, (_looks(c), _codes(c))))
         lines.append(f"{c.name:<{wide}} {c.numbers:>12,} {missing:>8} {unreadable:>10} {outside:>8}  {words}".rstrip())
-    return [*lines, *(f"  {line}" for line in advice(result)), "", CHOICE]
+    return [*lines, *(f"  {line}" for line in (*_rules(result), *advice(result))), "", CHOICE]
+
+
+def _rules(result: OwnerCheck) -> list[str]:
+    """Return what is declared of persons and of missing cells, in sentences."""
+    lines = []
+    if result.person:
+        lines.append(f"Rows with one id in {result.person!r} are one person, however many they are.")
+    if result.flagged:
+        some = len(result.flagged) < len(result.columns)
+        names = ", ".join(map(repr, result.flagged))
+        named = f"{names}; those of other columns count as typical" if some else "all columns"
+        lines.append(f"Missing cells are measured in {named}.")
+    return lines
 
 
 def _looks(column: ColumnCheck) -> str:

@@ -308,7 +308,7 @@ def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
     """
     names, header = [c.name for c in declaration.columns], _header(raw, declaration)
     with _nothing_said():
-        for some, _ in said_of_part(_part(raw, header), names, declaration.label):
+        for some, _ in said_of_part(_part(raw, header), names, declaration.label, declaration.person):
             yield some
 
 

@@ -18,8 +18,9 @@ import numpy as np
 from privcov.data_sources.private_file import Declaration, said_in
 from privcov.dataset import Progress
 from privcov.owner.cell_kinds import REMEDIES, TEXT, UNDATED, UNLISTED, Codes, kind_of
+from privcov.persons import id_text
 from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import label_text
+from privcov.public_facts import PublicFacts, label_text
 from privcov.table_files import Said, TableFiles, Words, describe, parts_of, said_of_part
 from privcov.table_files.coding import coded_values, stands_for_missing
 from privcov.table_files.facts import quote
@@ -80,6 +81,11 @@ class ColumnCheck:
         """The number of all cells."""
         return self.numbers + self.missing + self.infinite + self.unreadable
 
+    @property
+    def holes(self) -> int:
+        """The number of cells that are no finite number."""
+        return self.cells - self.numbers
+
     def share(self, count: int) -> float:
         """Return a count as a fraction of all cells of the column."""
         return count / max(1, self.cells)
@@ -103,6 +109,12 @@ class OwnerCheck:
         Rows whose label is missing or not in the public list.
     seconds : float
         Duration of the reading.
+    person : str
+        Column of the ids of persons, or "".
+    nameless : int
+        Rows without an id, where ids are declared; they count as no row.
+    flagged : tuple of str
+        With missing="pairs", the columns whose missing cells are measured.
     """
 
     name: str
@@ -111,6 +123,9 @@ class OwnerCheck:
     label: str
     unlisted: int
     seconds: float
+    person: str = ""
+    nameless: int = 0
+    flagged: tuple[str, ...] = ()
 
     @property
     def wasted(self) -> tuple[str, ...]:
@@ -133,10 +148,16 @@ class OwnerCheck:
                 self._those(lambda c: not c.codes and c.share(c.outside) > _MUCH_OUTSIDE),
                 f"more than {_MUCH_OUTSIDE:.0%} of the cells outside their bounds",
             ),
+            (
+                self._those(lambda c: self.flagged and c.name not in self.flagged and c.share(c.holes) > _MUCH_OUTSIDE),
+                "missing cells, which count as typical because can_be_missing does not name the column,",
+            ),
         ]
         parts = [f"{what} in {_listed(names)}" for names, what in findings if names]
         if self.rows and self.unlisted / self.rows > _MUCH_OUTSIDE:
             parts.append(f"labels outside the list in {self.unlisted / self.rows:.1%} of the rows")
+        if self.rows and self.nameless / self.rows > _MUCH_OUTSIDE:
+            parts.append(f"no id in {self.nameless / self.rows:.1%} of the rows, which count as no row")
         if not parts:
             return (
                 f"All fine: every cell is a number or empty, and at most {_MUCH_OUTSIDE:.0%} lie outside their bounds."
@@ -201,13 +222,15 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
     tallies = [_Tally(name, *pair) for name, pair in zip(facts.columns, bounds, strict=True)]
     if private.files is not None:
         typed: list[_Tally] = [_TypedTally(*declared) for declared in facts.kinds]
-        return _of_files(private.name, private.files.table, typed or tallies, facts.classes, progress)
+        return _of_files(private.name, private.files.table, typed or tallies, facts.classes, _flagged(facts), progress)
     began, rows = time.monotonic(), np.asarray(private._rows)
     for start in range(0, len(rows), _ROWS):
         for tally, line in zip(tallies, rows[start : start + _ROWS].T, strict=True):
             tally.take(np.ascontiguousarray(line))
     unlisted = 0 if private._class_of is None else int((private._class_of < 0).sum())
-    return _made(private.name, tallies, "labels" if facts.classes else "", unlisted, began)
+    nameless = 0 if private._rows_of_person is None else int((private._rows_of_person == 0).sum())
+    named = "labels" if facts.classes else "", unlisted, facts.person, nameless
+    return _made(private.name, tallies, *named, _flagged(facts), began)
 
 
 def check_files(declaration: Declaration, paths: Paths, progress: Progress | None = None) -> OwnerCheck:
@@ -241,8 +264,9 @@ def check_files(declaration: Declaration, paths: Paths, progress: Progress | Non
     Nothing.
     """
     names = [c.name for c in declaration.columns]
-    table = describe(paths, names, declaration.label or None, any_type=True)
-    return _of_files(declaration.name.strip(), table, _tallies(declaration), declaration.classes, progress)
+    table = describe(paths, names, declaration.label or None, any_type=True, person=declaration.person)
+    told = declaration.classes, _declared_flags(declaration)
+    return _of_files(declaration.name.strip(), table, _tallies(declaration), *told, progress)
 
 
 def check_upload(raw: bytes, declaration: Declaration) -> OwnerCheck:
@@ -273,9 +297,8 @@ def check_upload(raw: bytes, declaration: Declaration) -> OwnerCheck:
     ------
     Nothing.
     """
-    return _checked(
-        declaration.name, said_in(raw, declaration), _tallies(declaration), declaration.label, declaration.classes
-    )
+    named = declaration.label, declaration.person, declaration.classes, _declared_flags(declaration)
+    return _checked(declaration.name, said_in(raw, declaration), _tallies(declaration), *named)
 
 
 def advice(result: OwnerCheck) -> list[str]:
@@ -293,6 +316,10 @@ def advice(result: OwnerCheck) -> list[str]:
     """
     kinds = dict.fromkeys(kind for column in result.columns for kind in column.looks)
     lines = [f"{kind[0].upper()}{kind[1:]}: {REMEDIES.get(kind, REMEDIES[TEXT])}." for kind in kinds]
+    if result.nameless:
+        lines.append(
+            f"{result.nameless:,} of {result.rows:,} rows have no id in {quote(result.person)}, and count as no row."
+        )
     if any(column.codes for column in result.columns):
         lines.append(
             "Codes for missing cells are taken as numbers, and clipped to the bounds: write empty cells instead."
@@ -306,11 +333,28 @@ def _tallies(declaration: Declaration) -> list[_Tally]:
     return [_Tally(c.name, c.low if bounded else None, c.high if bounded else None) for c in declaration.columns]
 
 
+def _declared_flags(declaration: Declaration) -> tuple[str, ...]:
+    """Return the names of the columns whose missing cells are measured."""
+    if declaration.missing != "pairs":
+        return ()
+    return declaration.can_be_missing or tuple(c.name for c in declaration.columns)
+
+
+def _flagged(facts: PublicFacts) -> tuple[str, ...]:
+    """Return the same from the public facts."""
+    return tuple(facts.columns[place] for place in facts.flagged)
+
+
 def _of_files(
-    name: str, table: TableFiles, tallies: list[_Tally], classes: tuple[str, ...], progress: Progress | None
+    name: str,
+    table: TableFiles,
+    tallies: list[_Tally],
+    classes: tuple[str, ...],
+    flagged: tuple[str, ...],
+    progress: Progress | None,
 ) -> OwnerCheck:
     """Check a table in files."""
-    return _checked(name, _read(table, progress), tallies, table.label, classes)
+    return _checked(name, _read(table, progress), tallies, table.label, table.person, classes, flagged)
 
 
 def _read(table: TableFiles, progress: Progress | None) -> Iterator[dict[str, Said]]:
@@ -318,7 +362,7 @@ def _read(table: TableFiles, progress: Progress | None) -> Iterator[dict[str, Sa
     began, parts = time.monotonic(), parts_of(table)
     whole, done = sum(part.file.size for part in parts), 0.0
     for part in parts:
-        for some, fraction in said_of_part(part, table.columns, table.label):
+        for some, fraction in said_of_part(part, table.columns, table.label, table.person):
             yield some
             if progress:
                 now = (done + fraction * part.file.size) / whole
@@ -329,16 +373,24 @@ def _read(table: TableFiles, progress: Progress | None) -> Iterator[dict[str, Sa
 
 
 def _checked(
-    name: str, blocks: Iterable[dict[str, Said]], tallies: list[_Tally], label: str, classes: tuple[str, ...]
+    name: str,
+    blocks: Iterable[dict[str, Said]],
+    tallies: list[_Tally],
+    label: str,
+    person: str,
+    classes: tuple[str, ...],
+    flagged: tuple[str, ...],
 ) -> OwnerCheck:
-    """Count blocks of cells, and the rows whose label is not in the list."""
-    began, unlisted = time.monotonic(), 0
+    """Count blocks of cells, the rows whose label is not in the list, and those without an id."""
+    began, unlisted, nameless = time.monotonic(), 0, 0
     for some in blocks:
         for tally in tallies:
             tally.take(some[tally.name])
         if label:
             unlisted += _unlisted(some[label], frozenset(classes))
-    return _made(name, tallies, label, unlisted, began)
+        if person:
+            nameless += _nameless(some[person])
+    return _made(name, tallies, label, unlisted, person, nameless, flagged, began)
 
 
 def _unlisted(labels: Said, classes: frozenset[str]) -> int:
@@ -348,10 +400,27 @@ def _unlisted(labels: Said, classes: frozenset[str]) -> int:
     return sum(label_text(value) not in classes for value in labels.tolist())
 
 
-def _made(name: str, tallies: list[_Tally], label: str, unlisted: int, began: float) -> OwnerCheck:
+def _nameless(ids: Said) -> int:
+    """Count the ids that are missing."""
+    if isinstance(ids, Words):
+        return ids.missing + sum(count for text, count in ids.texts.items() if not id_text(text))
+    return int(np.isnan(ids).sum())
+
+
+def _made(
+    name: str,
+    tallies: list[_Tally],
+    label: str,
+    unlisted: int,
+    person: str,
+    nameless: int,
+    flagged: tuple[str, ...],
+    began: float,
+) -> OwnerCheck:
     """Return the result of finished tallies."""
     columns = tuple(tally.result() for tally in tallies)
-    return OwnerCheck(name, columns[0].cells, columns, label, unlisted, time.monotonic() - began)
+    spent = time.monotonic() - began
+    return OwnerCheck(name, columns[0].cells, columns, label, unlisted, spent, person, nameless, flagged)
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -22,6 +22,7 @@ from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
 from privcov.measurements.lengths.exact_norms import planned_norms, split
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.twin import Twin, anchor_for, noisy_measurement, noisy_twin, share_clipped
+from privcov.owner.weights import RowsEach, expected_weight
 from privcov.postprocess.answers import Noisy
 from privcov.postprocess.available import Available, available_cases
 from privcov.postprocess.joint import unpack
@@ -83,7 +84,7 @@ class Preview:
 
 
 def planned_noise(
-    facts: PublicFacts, guarantee: Guarantee, shape: str, rows: int, matters: str = BOTH
+    facts: PublicFacts, guarantee: Guarantee, shape: str, rows: int, matters: str = BOTH, rows_each: RowsEach = 1.0
 ) -> NoiseDistribution:
     """Return the noise of the release that would follow, on the joint moment in unit-ball units.
 
@@ -98,14 +99,17 @@ def planned_noise(
     shape : {"isotropic", "laplace", "wishart-difference"}
         The noise distribution as a method requests it; "isotropic" is Gaussian.
     rows : int
-        The public number of rows, or the owner's guess of it.
+        The public number of rows, or of persons where rows have ids, or the owner's guess of it.
     matters : {"both", "covariance", "mean"}
         What the size of the anchor favours.
+    rows_each : float or mapping of int to float
+        With a largest weight M > 1, the owner's guess of the rows of a person, see
+        `privcov.owner.weights.expected_weight`. 1 plans for the weight 1 each: the noise is then the largest possible.
 
     Returns
     -------
     NoiseDistribution
-        The distribution of the noise on the mean over the rows.
+        The distribution of the noise on the mean over the rows, each with its weight.
 
     Raises
     ------
@@ -122,8 +126,8 @@ def planned_noise(
     """
     n_anchors = anchored_rows(facts, "joint")
     event = planned_event(facts, guarantee, centre="joint", shape=shape, matters=matters)
-    anchor = anchor_of(facts, n_anchors, matters)
-    return noise_of(facts, settle_shape(facts, shape, n_anchors), event.scale, n_anchors, 1, rows, anchor)
+    anchor, weight = anchor_of(facts, n_anchors, matters), rows * expected_weight(facts.most_weight, rows_each)
+    return noise_of(facts, settle_shape(facts, shape, n_anchors), event.scale, n_anchors, 1, weight, anchor)
 
 
 def planned_trade_off(

@@ -25,7 +25,7 @@ from privcov.measurements.exact_reading import flags_of
 from privcov.measurements.exposed import exposed
 from privcov.measurements.integer_gram import UNIT, flag_weight
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED
-from privcov.measurements.lengths.exact_norms import STATISTIC
+from privcov.measurements.lengths.exact_norms import CHOSEN_AFTER, STATISTIC
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.stored_sum import event_of
@@ -593,9 +593,7 @@ def state(rel: Any) -> Statement:
     share = 1.0 if plain else rel.row_bound / longest
     size += "" if plain else " in units of the public half-ranges"
     size += f", {share:.4g} of the longest possible row: longer ones are shortened" if share < 1 - 1e-12 else ""
-    size += (
-        "; R follows from the noisy numbers of rows by length" if STATISTIC in [e.statistic for e in rel.events] else ""
-    )
+    size += f"; R {CHOSEN_AFTER}" if STATISTIC in [e.statistic for e in rel.events] else ""
     one = "one row stands for" if counted == "rows" else "the unit is"
     neighbours = ("Neighbours", f"{rel.neighbours.sentence}; {one} {rel.neighbours.unit}")
     if not rel.events:

@@ -88,11 +88,13 @@ def blocks(
             yield from blocks_from(batch, columns, label, rows, person, kinds)
 
 
-def said(part: Part, columns: Sequence[str], label: str, rows: int) -> Generator[tuple[dict[str, Said], float]]:
+def said(
+    part: Part, columns: Sequence[str], label: str, rows: int, person: str = ""
+) -> Generator[tuple[dict[str, Said], float]]:
     """Yield what the cells of one batch at a time say, for its owner alone, and the share of the part that is read."""
-    names, done = [*columns, label] if label else list(columns), 0
+    names, done = [*columns, *(name for name in (label, person) if name)], 0
     with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:
-        typed = {name: "" if name == label else _no_numbers(opened.schema.field(name).type) for name in names}
+        typed = {name: "" if name in (label, person) else _no_numbers(opened.schema.field(name).type) for name in names}
         for batch in opened.batches(part.first, part.last, names, rows):
             done += batch.num_rows
             for start in range(0, batch.num_rows, rows):

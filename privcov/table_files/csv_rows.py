@@ -37,9 +37,9 @@ def blocks(
         yield from blocks_from(reader.table(piece, data), columns, label, rows, person, kinds)
 
 
-def said(part: Part, columns: Sequence[str], label: str) -> Generator[tuple[dict[str, Said], float]]:
+def said(part: Part, columns: Sequence[str], label: str, person: str = "") -> Generator[tuple[dict[str, Said], float]]:
     """Yield what the cells of one piece at a time say, for its owner alone, and the share of the part that is read."""
-    reader = _Reader(part.file, columns, label, True, texts=True)
+    reader = _Reader(part.file, columns, label, True, texts=True, person=person)
     length = sum(piece.stop - piece.start for piece in part.pieces) or part.file.size
     done = 0
     for piece, data in _with_bytes(part, True):

@@ -155,7 +155,9 @@ def _checked_blocks(
         )
 
 
-def said_of_part(part: Part, columns: Sequence[str], label: str = "") -> Generator[tuple[dict[str, Said], float]]:
+def said_of_part(
+    part: Part, columns: Sequence[str], label: str = "", person: str = ""
+) -> Generator[tuple[dict[str, Said], float]]:
     """Yield what the cells say, column by column and some rows at a time, and the share of the part that is read.
 
     It is for the owner's eyes: texts are returned as they are. The same cells are numbers as in `blocks_of` with
@@ -163,9 +165,9 @@ def said_of_part(part: Part, columns: Sequence[str], label: str = "") -> Generat
     """
     part.file.check()
     if part.file.format in ("csv", "csv.gz"):
-        batches = csv_rows.said(part, columns, label)
+        batches = csv_rows.said(part, columns, label, person)
     else:
-        batches = columnar.said(part, columns, label, 8192)
+        batches = columnar.said(part, columns, label, 8192, person)
     with closing(batches):
         while (some := _plainly(part.file.path, part.file, next, batches, None)) is not None:
             yield some

@@ -1,5 +1,6 @@
 """Flags of missing cells: the bounds by exhaustive search, one sum for every way in, and what the sums mean."""
 
+import dataclasses
 import itertools
 import math
 from fractions import Fraction
@@ -78,11 +79,25 @@ def test_no_two_rows_differ_by_more_than_the_bounds(d, flagged, bounded, n_ancho
     A flag of weight 4 where 3 fits, a flag beside a filled value or a bound 5 % too small would be found: the mutants
     below are.
     """
+    cells = (-FAR, -1.0, -0.6, -0.2, 0.0, 0.45, 0.8, 1.0, math.nan) if d < 3 else (-1.0, -0.5, 0.0, 0.7, math.inf)
+    check_all_pairs(facts_of(d, flagged, bounded, n_anchors if n_anchors > 1 else 0), n_anchors, cells, monkeypatch)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("bounded", [True, False])
+@pytest.mark.parametrize("n_anchors", [0, 1, 2])
+@pytest.mark.parametrize("flagged", [None, (0,), (1, 3), (0, 1, 2)])
+def test_no_two_rows_of_four_columns_differ_by_more_than_the_bounds(flagged, n_anchors, bounded, monkeypatch):
+    """All 16 missing patterns of one row against all 16 of the other, every cell at an end, inside or missing."""
+    facts = facts_of(4, flagged, bounded, n_anchors if n_anchors > 1 else 0)
+    check_all_pairs(facts, n_anchors, (-1.0, 0.5, 1.0, math.nan), monkeypatch)
+
+
+def check_all_pairs(facts: PublicFacts, n_anchors: int, cells: tuple[float, ...], monkeypatch) -> None:
+    """No change between two rows of these cells costs more than any bound says, under replace-one and add-remove."""
     monkeypatch.setattr(integer_gram, "UNIT", SMALL)
     monkeypatch.setattr(exact_moment, "UNIT", SMALL)
     monkeypatch.setattr(free_groups, "UNIT", SMALL)
-    cells = (-FAR, -1.0, -0.6, -0.2, 0.0, 0.45, 0.8, 1.0, math.nan) if d < 3 else (-1.0, -0.5, 0.0, 0.7, math.inf)
-    facts = facts_of(d, flagged, bounded, classes=n_anchors if n_anchors > 1 else 0)
     anchor = math.isqrt(SMALL**2 // 2) if n_anchors else 0
     rows = every_row(facts, cells)
     assert (rows * rows).sum(axis=1).max() <= SMALL**2
@@ -101,7 +116,7 @@ def test_no_two_rows_differ_by_more_than_the_bounds(d, flagged, bounded, n_ancho
     for group, kappa in zip(*weights(facts, n_anchors, anchor), strict=True):
         cost = cost + kappa * (sum(g[:, j, j] for j in group.columns).astype(object)) ** 2
     assert max(cost) <= norm_bound(facts, "free-groups", n_anchors, anchor)
-    hidden = facts_of(d, flagged, bounded, classes=n_anchors if n_anchors > 1 else 0, n=None)
+    hidden = dataclasses.replace(facts, n=None)
     if n_anchors:
         one = changes(rows, n_anchors, anchor, replace=False)
         l1 = np.abs(one[:, triangle[0], triangle[1]]).sum(axis=1).max()

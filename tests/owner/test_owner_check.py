@@ -195,6 +195,48 @@ def test_labels_outside_the_list_are_counted(tmp_path):
         assert "labels outside the list in 50.0% of the rows" in found.verdict
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet", "numbers"])
+def test_rows_without_an_id_are_counted(tmp_path, kind):
+    """By the same rule as in a release, in a file as in memory."""
+    what = declared("a", person="who")
+    ids = [17, None, 3, 3] if kind == "numbers" else ["p1", " n/a ", "p2", "p2"]
+    if kind == "csv":
+        found = both(tmp_path, csv_of({"a": ["1", "2", "3", "4"], "who": ids}), what)
+    else:
+        pq.write_table(pa.table({"a": [1.0, 2.0, 3.0, 4.0], "who": ids}), tmp_path / "t.parquet")
+        found = [check_files(what, tmp_path / "t.parquet"), privcov.check(what.on_files(tmp_path / "t.parquet"))]
+    rows = np.array([[1.0], [2.0], [3.0], [4.0]])
+    for one in (*found, privcov.check(what.on_rows(rows, None, ids))):
+        assert (one.rows, one.nameless) == (4, 1)
+        assert one.verdict == "Look again: no id in 25.0% of the rows, which count as no row."
+        assert advice(one)[0].startswith("1 of 4 rows have no id in ")
+    whole = privcov.check(what.on_rows(rows, None, [1, 1, 2, 3]))
+    assert (whole.nameless, advice(whole)) == (0, [])
+    assert whole.verdict.startswith("All fine")
+
+
+def test_a_file_without_the_column_of_ids_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes(csv_of({"a": ["1", "2"]}))
+    with pytest.raises(privcov.table_files.TableFileError, match="who"):
+        check_files(declared("a", person="who"), tmp_path / "t.csv")
+    with pytest.raises(ValueError, match="who"):
+        check_upload(csv_of({"a": ["1", "2"]}), declared("a", person="who"))
+
+
+def test_missing_cells_of_a_column_that_is_not_named_are_told(tmp_path):
+    raw = csv_of({"a": ["1", "", "3"], "b": ["", "2", "x"], "c": ["1", "2", "3"]})
+    for rule, told in (((), "typical"), (("b",), "pairs"), (("a", "b"), "pairs"), (None, "pairs")):
+        what = declared("a", "b", "c", missing=told, can_be_missing=rule or None)
+        for found in both(tmp_path, raw, what):
+            assert found.flagged == (() if told == "typical" else rule or ("a", "b", "c"))
+            assert ("can_be_missing does not name the column, in 'a'" in found.verdict) is (rule == ("b",))
+    (tmp_path / "p.csv").write_bytes(raw)
+    rows = np.array([[1.0, np.nan, 1], [np.nan, 2, 2], [3, np.nan, 3]])
+    what = declared("a", "b", "c", missing="pairs", can_be_missing=("b",))
+    for private in (what.on_rows(rows, None), what.on_files(tmp_path / "p.csv")):
+        assert privcov.check(private).flagged == ("b",)
+
+
 def test_a_table_in_memory_and_one_in_files_are_checked_by_name(tmp_path):
     rows = np.array([[1.0, np.nan], [2.0, np.nan], [200.0, np.nan]])
     private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 100), (0, 1)], columns=["a", "b"], name="ward")

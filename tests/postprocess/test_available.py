@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from privcov.postprocess.available import available_cases
 from privcov.postprocess.intervals import largest_noise, privacy_noise
 from privcov.privacy import PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
+from privcov.public_facts import Flags
 from privcov.releasing.private import prepared, view
 
 D = 4
@@ -89,6 +91,62 @@ def test_every_entry_has_its_own_deviation(case):
         assert np.abs(z.mean(axis=0)[used]).max() < 0.2, value
         assert 0.93 < (np.abs(z) < 1.96).mean(where=np.broadcast_to(used, z.shape)) < 0.97
         assert not np.any(np.abs(off[:, ~used]) > 1e-9)  # what is said to be exact is
+
+
+def by_hand(m: np.ndarray, flags: Flags, i: int, j: int) -> tuple[float, float, float, float]:
+    """(share, its variance, covariance, its variance) of one pair, as the module has it, for noise without groups."""
+    flag_of = {column: flags.d + k for k, column in enumerate(flags.columns)}
+    e2, c, corner, c2 = flags.entry_std**2, flags.weight, m[-1, -1], flags.weight**2
+    s, t2 = math.sqrt(corner), flags.count_std**2
+
+    def gone(k: int) -> tuple[float, float]:
+        return (m[flag_of[k], -1] / (c * s), e2 / (c * s) ** 2) if k in flag_of else (0.0, 0.0)
+
+    def total(k: int, other: int) -> tuple[float, float]:
+        """A_k,other and its variance."""
+        beside = k != other and other in flag_of
+        value = m[k, -1] / s - (m[k, flag_of[other]] / c if beside else 0.0)
+        return value, e2 / corner + (e2 / c2 if beside else 0.0)
+
+    (q_i, of_i), (q_j, of_j) = gone(i), gone(j)
+    p, of_p = (1 - q_i, of_i) if i == j else (1 - q_i - q_j, of_i + of_j)
+    if i != j and i in flag_of and j in flag_of:
+        p, of_p = p + m[flag_of[i], flag_of[j]] / c2, of_p + e2 / c2**2
+    (a, of_a), (b, of_b) = total(i, j), total(j, i)
+    share_variance, of_p = of_p + (1 - p) ** 2 * t2, of_p + t2
+    product = a * b / p**2
+    square_a, square_b = (max((x / p) ** 2 - of_x / p**2, 0.0) for x, of_x in ((a, of_a), (b, of_b)))
+    if i == j:
+        covariance = m[i, i] / p - product + of_a / p**2
+        noise = flags.diagonal_stds[i] ** 2 + 4 * square_a * of_a + 2 * of_a**2 / p**2
+    else:
+        covariance = m[i, j] / p - product
+        noise = e2 + square_b * of_a + square_a * of_b + of_a * of_b / p**2
+    return p, share_variance, covariance, (noise + (covariance - product) ** 2 * of_p) / p**2
+
+
+@pytest.mark.parametrize("columns", [(0, 1, 2, 3), (1, 3), (2,)])
+@pytest.mark.parametrize("count_std", [0.0, 0.02])
+def test_every_entry_is_that_of_the_formula(columns, count_std):
+    """By a loop over pairs; among the means are ones below their noise, whose squares are not taken for a signal."""
+    rng, width, below = np.random.default_rng(3), D + len(columns), 0
+    stds = tuple(rng.uniform(0.004, 0.02, width))
+    flags = Flags(D, columns, 0.5, 0.01, stds, count_std=count_std)
+    for _ in range(5):
+        g = rng.normal(0, 0.01, (width + 1, width + 1)) + 0.3 * np.eye(width + 1)
+        m = g + g.T
+        m[D:width, -1] = m[-1, D:width] = rng.uniform(0.02, 0.1, len(columns))
+        m[-1, :D] = m[:D, -1] = rng.normal(0, 0.02, D)
+        m[-1, -1] = 0.4
+        found = available_cases(m, flags, joint=True, row_bound=1.5)
+        for i, j in itertools.product(range(D), repeat=2):
+            share, share_variance, covariance, variance = by_hand(m, flags, i, j)
+            assert found.shares[i, j] == pytest.approx(share, rel=1e-9)
+            assert found.share_std[i, j] ** 2 == pytest.approx(share_variance, rel=1e-9)
+            assert found.covariance[i, j] == pytest.approx(1.5**2 * covariance, rel=1e-9, abs=1e-12)
+            assert found.variance[i, j] == pytest.approx(1.5**4 * variance, rel=1e-9)
+        below += int((np.diag(found.covariance) > 1.5**2 * np.diag(m)[:D] / np.diag(found.shares)).sum())
+    assert below > 0
 
 
 def test_the_bias_of_a_noisy_square_is_taken_out():

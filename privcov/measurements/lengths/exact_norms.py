@@ -46,6 +46,10 @@ from privcov.public_facts import MOST_FILE_ROWS, PublicFacts
 RULE = 1  # of the bins and of the bound that follows: a stored answer is read by the rule that made it
 LARGEST_BUDGET = 0.5
 STATISTIC = "numbers of rows by length"  # of the event, by which a statement knows it
+CHOSEN_AFTER = (
+    "was chosen after the first draw, from the noisy numbers of rows by length alone; the noise of the matrix was "
+    "planned in steps of R^2, before R was known"
+)
 MOST_SHORTENED = 0.1  # of the rows
 CERTAIN = 2  # standard deviations by which a tail must be short enough
 _LEAST_BUDGET = 1e-6
