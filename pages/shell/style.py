@@ -23,6 +23,7 @@ STYLE = Template("""
 [class*="st-key-square-"] [data-testid="stFullScreenFrame"] {
   height: calc(100% - ${bar}px) !important; min-height: 0 !important;}
 [class*="st-key-square-"] [data-testid="stPlotlyChart"] {height: 100% !important; min-height: 0 !important;}
+.stElementContainer:has(+ .stElementContainer .pc-ends) [data-testid="stSliderTickBar"] {visibility: hidden;}
 .pc-ends {display: flex; justify-content: space-between; font-size: .8rem; opacity: .75; margin-top: -.9rem;}
 .pc-group {font-size: .72rem; letter-spacing: .09em; text-transform: uppercase; opacity: .7; margin: .5rem 0 0;}
 .pc-tag {display: inline-block; font-size: .72rem; letter-spacing: .04em; padding: .05rem .45rem; border-radius: .6rem;

@@ -105,8 +105,8 @@ def _pick(stored: list[Entry]) -> Entry | None:
         for token, e in by_token.items()
     }
     mine = [token for token, e in by_token.items() if declared is None or e.name == declared.name]
-    first = own().released if own().released in by_token else next(iter(mine), None)
-    key = f"own-stored-{own().released}"
+    first = own().released if own().released in mine else next(iter(mine), None)
+    key = f"own-stored-{own().released}-{'' if declared is None else declared.name}"
     if st.session_state.get(key) not in by_token:
         st.session_state[key] = first
     if first is None and declared is not None:
@@ -151,8 +151,8 @@ SHOWN = {
 }
 _EXPLAINED = {
     "correlation": (
-        "How two columns move together, from -1 to 1. Negative eigenvalues, made by noise alone, were set to "
-        "zero. Intervals: see Correlations."
+        "How two columns move together, from -1 to 1. Negative eigenvalues, made by noise alone, are set to zero. "
+        "Correlations has the intervals."
     ),
     "covariance": "Negative eigenvalues, which only noise can make, are set to zero.",
     "thresholded": "Only the pairs that pure noise would not explain, among all pairs at once.",
@@ -248,10 +248,9 @@ def _pairs(opened: Opened, palette: Palette) -> None:
         "own-pairs",
     )
     st.caption(
-        f"{term('privacy-noise-interval', 'Privacy-noise interval')}: where the correlation of these very rows may be, "
-        f"before any noise. {term('sampling-interval', 'Sampling interval')}: where that of the population may be, "
-        "were there no noise. Neither contains the other. Both are drawn around the unrepaired matrix, so a repaired "
-        "value may lie at their edge."
+        f"{term('privacy-noise-interval', 'Privacy-noise interval')}: where the correlation of these rows may be. "
+        f"{term('sampling-interval', 'Sampling interval')}: where that of the population may be, were there no noise. "
+        "Neither contains the other. A repaired value may lie at their edge."
     )
     lines = [
         (cell(opened.columns[i]), cell(opened.columns[j]), corr[i, j], low[i, j], high[i, j], below[i, j], above[i, j])
@@ -298,9 +297,8 @@ def _spectrum(opened: Opened, palette: Palette) -> None:
         else "No variance is left above the noise."
     )
     st.caption(
-        f"With a chance of 95 % no eigenvalue is moved by more than {plain(noise)}: a bound on all of them at once, so "
-        "the privacy-noise intervals of the smaller ones are wide. The sampling interval is that of one eigenvalue "
-        "alone."
+        f"Privacy-noise intervals hold for all eigenvalues at once: with a chance of 95 % none is moved by more than "
+        f"{plain(noise)}. A sampling interval is that of one alone."
     )
     first = opened.answers.loadings[:, : min(3, shown)]
     lines = pd.DataFrame(first, columns=[f"axis {k + 1}" for k in range(first.shape[1])])
@@ -492,8 +490,8 @@ def _synthetic(opened: Opened, palette: Palette) -> None:
     """Show invented rows with the released mean and covariance."""
     facts = opened.total.facts
     st.markdown(
-        "Invented rows with the released mean and covariance, inside the public bounds: any number, free. They "
-        "carry nothing else: no skewness, no categories, no rare cases."
+        "Invented rows with the released mean and covariance, inside the public bounds. They carry nothing else: no "
+        "skewness, no categories, no rare cases."
     )
     rows = st.number_input("Number of rows", 1, MOST_CELLS // facts.d, step=100, **keep("synthetic", 1000))
     whole = st.multiselect(

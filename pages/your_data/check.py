@@ -38,8 +38,8 @@ def panel() -> None:
             st.markdown(show.as_text(line))
         if lacking := result.wasted:
             st.markdown(
-                "A column with hardly a number takes its share of the guarantee and answers nothing. Correct the "
-                "file, tick the column to release it all the same, or leave all of them out."
+                "Such a column takes its share of the guarantee and answers nothing. Correct the file, tick the column "
+                "to release it all the same, or leave all of them out."
             )
             with st.container(height=200 if len(lacking) > 4 else "content"):
                 for name, key in _ticks(mine, result):

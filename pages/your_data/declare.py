@@ -459,22 +459,26 @@ def _many(mine: Own, typed: pd.DataFrame) -> None:
             f"{meant.sum()} of {len(mine.header)} columns, {ticked} of them ticked. Cells can also be pasted from a "
             "spreadsheet."
         )
-        places = st.columns([1, 1, 3, 2], vertical_alignment="bottom")
-        low = places[0].number_input("Lowest for all", format="%g", **keep("all-low", None))
-        high = places[1].number_input("Highest for all", format="%g", **keep("all-high", None))
-        reason = places[2].text_input(
+        places = st.columns([2, 2, 2, 5], vertical_alignment="bottom")
+        numbers = {
+            name: place.number_input(f"{label} for all", format="%g", **keep(f"all-{name}", None))
+            for place, (name, label) in zip(
+                places[:3], (("low", "Lowest"), ("high", "Highest"), ("typical", "Typical")), strict=True
+            )
+        }
+        reason = places[3].text_input(
             "Why, for all", placeholder="yes or no, coded 0 and 1", max_chars=200, **keep("all-reason", "")
         )
-        if places[3].button("Fill in where empty", key=f"own-all-fill-{mine.file_id}", width="stretch"):
-            for field, value in (("low", low), ("high", high), ("reason", reason or None)):
+        fill, every, none, _ = st.columns([2, 1, 1, 2])
+        if fill.button("Fill in where empty", key=f"own-all-fill-{mine.file_id}", type="primary"):
+            for field, value in {**numbers, "reason": reason or None}.items():
                 if value is not None:
                     typed.loc[meant & typed["use"] & _empty(typed[field]), field] = value
             st.rerun()
-        first, second, _ = st.columns([1, 1, 4])
-        if first.button("Tick all", key=f"own-all-{mine.file_id}"):
+        if every.button("Tick all", key=f"own-all-{mine.file_id}"):
             typed.loc[meant, "use"] = True
             st.rerun()
-        if second.button("Tick none", key=f"own-none-{mine.file_id}"):
+        if none.button("Tick none", key=f"own-none-{mine.file_id}"):
             typed.loc[meant, "use"] = False
             st.rerun()
 

@@ -249,7 +249,7 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
     if facts.rows_per_person > 1:
         text += f" The guarantee is for all {facts.rows_per_person} rows of a person together."
     if facts.person:
-        text += " The guarantee is for all rows of a person together. The invented table has one row for each person."
+        text += " The guarantee is for all rows of a person; the invented table has one for each."
     st.caption(text)
     if plan.error > plan.trivial and plan.twin.structure != "independent":
         st.warning(
@@ -345,9 +345,8 @@ def _show_level(level: float | None, level_name: str, asked: tuple, facts: Publi
     show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {level_name} {plain(level)}")
     if chance > HARDLY_PRIVATE:
         st.warning(
-            f"At {level_name} {plain(level)} somebody who knows the other rows guesses right in {show.chance(chance)} "
-            "of cases whether one person is in the table: this protects hardly anybody. More rows, fewer columns or "
-            "tighter bounds give the same accuracy with more privacy."
+            f"At {level_name} {plain(level)} an attacker is right in {show.chance(chance)} of cases: this protects "
+            "hardly anybody. More rows, fewer columns or tighter bounds give the same accuracy with more privacy."
         )
     st.button(
         f"Use it as candidate {at + 1}", key="own-use-level", on_click=keep_now,
@@ -364,28 +363,26 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
         st.markdown(
             "1. "
             + show.as_text(
-                "Each column is counted in half-ranges, the distance from its typical value to the farther "
-                f"bound: {first.name!r} becomes ({first.name} - {facts.origin[0]:g}) / {facts.scale[0]:g}, "
-                "between -1 and 1."
+                "A half-range is the distance from a column's typical value to the farther bound: "
+                f"{first.name!r} becomes ({first.name} - {facts.origin[0]:g}) / {facts.scale[0]:g}, between -1 and 1."
             )
         )
         st.markdown(
-            f"2. {d} such numbers make a row of norm at most sqrt({d}). {_row_bound(facts)} Every row is divided by R: "
-            "none is longer than 1" + (", so no person weighs more than another." if facts.most_weight == 1 else ".")
+            f"2. A row has {d} of them, so its norm is at most sqrt({d}). {_row_bound(facts)} Divided by R, no row is "
+            "longer than 1."
         )
         people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
         if facts.most_weight > 1:
             people = f", times {facts.most_weight}, the largest weight of a person"
         st.markdown(
             f"3. Replacing {'all rows of a person' if facts.person else 'one such row'} moves the sum of all products "
-            f"by no more than a fixed amount that depends on none of your rows (the sensitivity{people}). The noise is "
-            "that amount, divided by what the guarantee allows, over the number of "
-            f"{facts.neighbours.counted}: {plain(plan.entry_std)} on a covariance, in half-range units."
+            f"by a fixed amount at most, whatever your rows are (the sensitivity{people}). The noise is that amount, "
+            f"divided by what the guarantee allows and by the number of {facts.neighbours.counted}: "
+            f"{plain(plan.entry_std)} on a covariance, in half-range units."
         )
         st.markdown(
-            f"4. Every column adds the same to R squared = {plain(facts.row_bound**2)}, and the noise grows with it: "
-            f"leaving one out lowers it for all others by {show.percent(1 / d)}. Bounds twice as wide make the noise "
-            "on a variance four times as large."
+            f"4. The noise grows with R squared = {plain(facts.row_bound**2)}: a column less lowers it by "
+            f"{show.percent(1 / d)}. Bounds twice as wide make the noise on a variance four times as large."
         )
         reach = facts.scale / ((bounds[:, 1] - bounds[:, 0]) / 2)
         table = pd.DataFrame(
@@ -401,8 +398,8 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
         if reach[worst] > 1.01:
             st.markdown(
                 show.as_text(
-                    f"{facts.columns[worst]!r} costs most: its typical value is off the middle, so one side of its "
-                    f"range is {reach[worst]:.2f} times the middle's, and its noise {reach[worst] ** 2:.1f} times."
+                    f"{facts.columns[worst]!r} costs most: its typical value is off the middle, which makes its noise "
+                    f"{reach[worst] ** 2:.1f} times as large."
                 )
             )
         number = st.column_config.NumberColumn
@@ -457,7 +454,7 @@ def _price(simulated: Twin, facts: PublicFacts, plan: Preview, share: float) -> 
     return {
         "Guarantee": raised(str(plan.guarantee)),
         "Price of the counts": raised(str(split(plan.guarantee, share)[0])),
-        "R after them": f"{plain(bound)}, was {plain(facts.row_bound)}",
+        "R after them": f"{plain(bound)}, was {plain(facts.row_bound)}" if bound < facts.row_bound else "as before",
         "Rows shortened": percent(found.clipped),
         "Expected error": f"{percent(found.error)}, was {percent(plan.error)}",
     }

@@ -106,9 +106,8 @@ def section() -> None:
     elif earlier is not None:
         st.info(
             show.as_text(
-                f"This release is in the ledger already, as number {earlier.number}. Of the same table it spends "
-                "nothing and gives the same numbers: they are on Answers. For a new release pick another "
-                "guarantee on Plan, or another draw above."
+                f"This release is in the ledger already, as number {earlier.number}: Answers has it, and asking again "
+                "spends nothing. For a new one pick another guarantee on Plan, or another draw above."
             )
         )
     elif account.affords(guarantee):
@@ -116,8 +115,8 @@ def section() -> None:
     else:
         st.warning(
             show.as_text(
-                f"{raised(str(guarantee))} is more than is left. A release with it will be refused. Pick a "
-                "smaller one on Plan; looking at what was released stays free."
+                f"{raised(str(guarantee))} is more than is left, so it will be refused. Pick a smaller one on Plan; "
+                "what was released stays free to look at."
             )
         )
     check.panel()
@@ -214,8 +213,7 @@ def _confirm(request: Asked, account: Account, after: Account, again: str, chanc
     show.attacker_line(chance, frame.palette())
     check.verdict()
     st.caption(
-        "What is spent is never given back, not even if the machine stops. The noise comes from the operating "
-        "system, once, without a seed."
+        "What is spent is never given back, not even if the machine stops. The noise is drawn once, without a seed."
     )
     st.button(
         "Confirm and release",

@@ -19,11 +19,13 @@ from privcov.privacy import Guarantee
 MARK = "not private: for the owner's eyes"
 _STYLE = """
 <style>
-.st-key-own-look {position: relative;}
-.st-key-own-look::after {content: "NOT PRIVATE: FOR THE OWNER'S EYES"; position: absolute; inset: 0; display: flex;
-  align-items: center; justify-content: center; font-size: 2.6rem; font-weight: 700; letter-spacing: .08em;
-  text-align: center; transform: rotate(-18deg); opacity: .3; pointer-events: none; z-index: 9;}
+/* Each picture and number with the mark, so that no part of a screen shows one without it. */
+.st-key-own-look [data-testid="stColumn"] {position: relative;}
+.st-key-own-look [data-testid="stColumn"]::after {content: "NOT PRIVATE: FOR THE OWNER'S EYES"; position: absolute;
+  inset: 0; display: flex; align-items: center; justify-content: center; font-size: 1.2rem; font-weight: 700;
+  letter-spacing: .08em; text-align: center; transform: rotate(-18deg); opacity: .3; pointer-events: none; z-index: 9;}
 .st-key-own-look [data-testid="stElementToolbar"] {display: none;}
+@media (max-width: 640px) {.st-key-own-look [data-testid="stColumn"] {min-width: 100%;}}
 </style>
 """
 _CHART = {"displayModeBar": False, "displaylogo": False}
@@ -36,8 +38,8 @@ def section() -> None:
         st.info("First declare the table and pick a guarantee on Plan.")
         return
     st.markdown(
-        "Here the rows are read and the exact answer is shown. **Whatever you choose because of it is not "
-        "covered by the guarantee.** If that must not happen, go straight to Release."
+        "This reads the rows and shows the exact answer. **What you choose because of it is not covered by the "
+        "guarantee.** If that must not happen, go straight to Release."
     )
     if mine.look is None:
         agreed = st.checkbox("I understand, and I may see these rows", key=f"own-agree-{mine.file_id}")
@@ -119,7 +121,5 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
         if look.missing[j] > 0
     ]
     if holes:
-        st.markdown(show.as_text("Missing cells, filled by the declared rule: " + "; ".join(holes) + "."))
-    st.caption(
-        "The draw in the middle is simulated, an example, and never the release. Point at a cell for its columns."
-    )
+        st.markdown(show.as_text("Missing cells: " + "; ".join(holes) + "."))
+    st.caption("The draw in the middle is an example, never the release. Point at a cell for its columns.")

@@ -168,6 +168,8 @@ def test_plans_controls_stand_where_they_were_however_soon_one_goes_on(visit, se
         page.keyboard.type(f"{5000 + trial}", delay=(HUMAN, MACHINE)[trial % 2])
         page.keyboard.press("Tab")
         settle(page)
+        page.get_by_text("Advanced: the invented table").click()
+        settle(page)
         sliders = [page.get_by_role("slider").nth(place).input_value() for place in range(2)]
         assert [rows.input_value(), *sliders] == [f"{5000 + trial}", "0.5", "0.3"], f"trial {trial}"
         press(page, settle, "Forget this file")

@@ -257,10 +257,13 @@ def test_several_columns_are_meant_by_a_part_of_their_names():
         widget(at, "number_input", "all-low").set_value(0.0).run()
         widget(at, "number_input", "all-high").set_value(high).run()
         widget(at, "text_input", "all-reason").set_value(why).run()
+        if part == "FLAG":
+            widget(at, "number_input", "all-typical").set_value(0.0).run()
         press(at, "Fill in where empty")
     typed = at.session_state["own"].typed
     assert typed["low"].tolist() == [0.0] * 4
     assert typed["high"].tolist() == [5000.0, 5000.0, 2.0, 1.0]
+    assert typed["typical"].tolist()[2:] == [0.0, 0.0]
     assert typed["reason"].tolist() == ["the contract"] * 2 + ["yes or no"] * 2
     press(at, "Tick none")
     assert at.session_state["own"].typed["use"].tolist() == [False, False, True, True]
@@ -277,3 +280,16 @@ def test_a_declaration_changed_in_any_fact_is_noticed():
         assert any("You changed something since" in i.value for i in calm(at).info)
         press(at, "Declare")
         assert at.session_state["own"].declared != before
+
+
+def test_answers_never_opens_a_release_of_the_table_s_earlier_name(ledger):  # noqa: F811
+    """One visit: released, picked on Answers, then declared anew as another table."""
+    at = through(declared())
+    (box,) = [s for s in at.selectbox if s.label == "Release"]
+    box.select_index(0).run()
+    widget(go(at, "declare"), "text_input", "name").set_value("other people").run()
+    go(press(at, "Declare"), "answers")
+    (box,) = [s for s in calm(at).selectbox if s.label == "Release"]
+    assert box.value is None
+    assert any("has no release in the ledger yet" in i.value for i in at.info)
+    assert not at.get("plotly_chart")
