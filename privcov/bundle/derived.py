@@ -113,7 +113,7 @@ def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
         np.asarray(facts.origin),
         measured.rows,
         distribution.off_diagonal_std,
-        distribution.diagonal_std,
+        distribution.own_std if measured.flags is None else distribution.diagonal_std,
         distribution.off_diagonal_std,
         measured.flags,
     )
