@@ -342,7 +342,8 @@ def _declared_flags(declaration: Declaration) -> tuple[str, ...]:
 
 def _flagged(facts: PublicFacts) -> tuple[str, ...]:
     """Return the same from the public facts."""
-    return tuple(facts.columns[place] for place in facts.flagged)
+    declared = tuple(name for name, kind in facts.kinds for _ in range(kind.width)) or facts.columns
+    return tuple(declared[place] for place in facts.flagged)
 
 
 def _of_files(
@@ -504,9 +505,9 @@ class _TypedTally(_Tally):
             elif value == value:
                 self.numbers += count
                 self.outside += count * (not self.kind.values and not self.low <= value <= self.high)
-            elif not typed and stands_for_missing(self.kind, cell):
+            elif cell != "" and stands_for_missing(self.kind, cell):
                 self.missing += count
             else:
                 self.unreadable += count
                 look = UNLISTED if self.kind.values else UNDATED if self.kind.kind == DATE else None
-                self.looks[look or kind_of(str(cell), typed)] += count
+                self.looks[look or kind_of(str(cell), typed if cell == "" else "")] += count
