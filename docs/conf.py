@@ -20,7 +20,8 @@ from privcov.figures.palette import DARK, LIGHT  # noqa: E402
 project = "PrivCov"
 author = "PrivCov contributors"
 language = "en"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "docstrings"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+extensions += ["docstrings", "executed"]
 
 # Files outside docs/ that are pages of the site, by inclusion.
 INCLUDED = {

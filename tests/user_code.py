@@ -57,7 +57,8 @@ def compared(rel: Release, data: Dataset) -> float:
 def private(folder: Path) -> Release:
     """The same for confidential rows, with a ledger."""
     rows = np.random.default_rng(1).uniform(0, 1, size=(400, 2))
-    survey = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1), (0, 1)], name="survey")
+    limits = {"age": (0.0, 1.0), "pay": (0.0, 1.0)}
+    survey = privcov.PrivateDataset.from_rows(rows, bounds=limits, columns=["age", "pay"], name="survey")
     ledger = privcov.Ledger(folder / "ledger.sqlite")
     ledger.limit("survey", privcov.ZCDP(1.0))
     return privcov.release_private("auto-cov", survey, privcov.ZCDP(0.1), ledger=ledger)

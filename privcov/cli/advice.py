@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 
 from privcov import places
 from privcov.cli import edges
-from privcov.cli.options import add_guarantee, guarantee_of
+from privcov.cli.options import add_guarantee, add_json, guarantee_of, print_json
 from privcov.cli.progress import counted
 
 
@@ -16,7 +17,9 @@ def add_advice(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     advice.add_argument("--n", type=int, help="number of rows; where it is not public, a guess")
     advice.add_argument("--d", type=int, help="number of columns")
     add_guarantee(advice)
-    advice.add_argument("--target", choices=("covariance", "precision", "graph"), default="covariance")
+    advice.add_argument(
+        "--target", choices=("covariance", "precision", "graph"), default="covariance", help="what is estimated"
+    )
     advice.add_argument(
         "--structure",
         default="unknown",
@@ -27,9 +30,10 @@ def add_advice(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     advice.add_argument("--add-remove", action="store_true", help="the number of rows is not public")
     advice.add_argument("--private", action="store_true", help="only methods that private rows are offered")
     advice.add_argument("--length-ratio", type=float, help="row bound over the usual length of a row about the mean")
-    advice.add_argument("--rows-per-person", type=int, default=1)
+    advice.add_argument("--rows-per-person", type=int, default=1, help="most rows that one person has")
     advice.add_argument("--error", type=float, help="also the least epsilon or rho that gives this error, as in 0.1")
     advice.add_argument("--recompute", action="store_true", help="measure the evidence again (minutes; can be resumed)")
+    add_json(advice)
     advice.set_defaults(act=_advice)
 
 
@@ -38,6 +42,7 @@ def _advice(options: argparse.Namespace) -> None:
     from privcov.advice.advise import advise
     from privcov.advice.answer import if_known, table
     from privcov.advice.ask import by_structure, notes, sentence, which_level
+    from privcov.privacy import to_dict
 
     if options.recompute:
         _measure_again()
@@ -50,10 +55,17 @@ def _advice(options: argparse.Namespace) -> None:
     if options.error is not None:  # one level, as on the page: that of the answer, not the one that was typed
         reply = which_level(result.question, checks.in_range("--error", options.error, 1e-6, 1e6))
         result, known = reply.advice, by_structure(reply)
-        print(sentence(reply), *notes(reply), *result.verdict[1:], sep="\n")
+        verdict = [sentence(reply), *notes(reply), *result.verdict[1:]]
     else:
-        known = if_known(result)
-        print(*result.verdict, sep="\n")
+        verdict, known = list(result.verdict), if_known(result)
+    if options.json:
+        print_json(
+            {"question": dataclasses.asdict(result.question) | {"guarantee": to_dict(result.question.guarantee)}}
+            | {"pick": result.pick, "ties": result.ties, "verdict": verdict}
+            | {"ranking": result.ranking, "if_known": known, "what_would_change": result.what_would_change}
+        )
+        return
+    print(*verdict, sep="\n")
     print("", *table(result), sep="\n")
     if known:
         print("\nIf you knew the structure:", *known, sep="\n  ")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from privcov.cli.options import add_json, print_json
 from privcov.cli.progress import Bar
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ def add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     check.add_argument("declaration", type=Path, help="declaration JSON: columns, bounds, persons")
     check.add_argument("data", nargs="+", help="CSV (plain or gz), Parquet or Arrow; files, folders or patterns")
     check.add_argument("--ledger", type=Path, help="where the record will be kept, to see whether there is room")
+    add_json(check)
     check.set_defaults(act=_check)
 
 
@@ -33,6 +36,15 @@ def _check(options: argparse.Namespace) -> None:
     result = looked_at(declaration, options.data)
     width, classes = len(result.columns) + len(result.flagged), len(declaration.classes)
     needed = needs(result.rows, width, classes, result.seconds, in_files=True, ledger=options.ledger)
+    if options.json:
+        from privcov.owner.check import MARK, advice
+
+        print_json(
+            {"view": f"Owner's view, {MARK}.", "name": result.name, "rows": result.rows, "verdict": result.verdict}
+            | {"columns": [{"wasted": c.wasted, **dataclasses.asdict(c)} for c in result.columns]}
+            | {"label": result.label, "unlisted": result.unlisted, "advice": advice(result), "needs": needed}
+        )
+        return
     print(*report(result), "", needed.sentence, sep="\n")
 
 

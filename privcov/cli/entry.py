@@ -12,29 +12,41 @@ from privcov.cli import (
     advice,
     answers,
     app,
+    bundle,
     check,
+    completion,
     coverage,
     edges,
+    examples,
     generate,
     ledger,
+    listing,
     release,
     reproduce,
     site,
     verify,
-)  # fmt: skip
+)
 from privcov.cli.progress import counted
 
 
 def main(argv: list[str] | None = None) -> int:
     """Carry out a command line (``sys.argv`` where none is given) and return its exit code."""
-    parser = argparse.ArgumentParser(prog="privcov", description=__doc__)
+    return edges.guarded(functools.partial(_carry_out, whole_parser(), argv))
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="privcov",
+        description=__doc__,
+        epilog=examples.CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"privcov {privcov.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("methods", help="list the methods with their guarantees and standing").set_defaults(
-        act=_methods
-    )
+    listing.add_listing(commands)
     runner = commands.add_parser("run", help="run a saved study (Plan JSON, one or a list) and write its table as CSV")
-    runner.add_argument("plan", type=Path)
+    runner.add_argument("plan", type=Path, help="the file of the study, as a page or Plan.to_json wrote it")
     runner.add_argument("--out", type=Path, help="CSV file; standard output when left out, unless there is a report")
     runner.add_argument("--report", type=Path, help="write a report with figures, as one HTML file")
     runner.add_argument("--fresh", action="store_true", help="compute everything again, whatever is kept")
@@ -54,7 +66,10 @@ def main(argv: list[str] | None = None) -> int:
     check.add_check(commands)
     app.add_app(commands)
     site.add_site(commands)
-    return edges.guarded(functools.partial(_carry_out, parser, argv))
+    bundle.add_bundle(commands)
+    completion.add_completion(commands, parser)
+    examples.add_examples(commands)
+    return parser
 
 
 def _carry_out(parser: argparse.ArgumentParser, argv: list[str] | None) -> None:
@@ -105,10 +120,3 @@ def _fetch(options: argparse.Namespace) -> None:
     from privcov.data_sources.fetch import download
 
     print(download(options.source))
-
-
-def _methods(options: argparse.Namespace) -> None:
-    for card in privcov.methods():
-        kinds = ", ".join(g.name for g in card.guarantees)
-        print(f"{card.key:<18} {card.target:<11} {card.trust:<8} {card.standing:<11} {kinds}")
-        print(f"{'':<18} {card.summary}")

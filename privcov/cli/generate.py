@@ -17,7 +17,7 @@ def add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     generate.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter, also n=5000000"
     )
-    generate.add_argument("--seed", type=int, default=0)
+    generate.add_argument("--seed", type=int, default=0, help="at least 0; the same seed gives the same rows")
     generate.add_argument(
         "--out", type=Path, required=True, help="a file whose name ends in .csv, .csv.gz, .parquet or .arrow"
     )

@@ -5,20 +5,24 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
+from typing import Any
 
 import privcov
 from privcov import places
-from privcov.cli.options import add_guarantee, guarantee_of
+from privcov.cli.options import add_guarantee, add_json, guarantee_of, print_json
 
 
 def add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``ledger`` to the commands of the parser."""
     ledger = commands.add_parser("ledger", help="what has been spent on private tables, and their limits")
-    ledger.add_argument("what", nargs="?", choices=("list", "show", "limit", "begin-anew"), default="list")
+    ledger.add_argument(
+        "what", nargs="?", choices=("list", "show", "limit", "begin-anew"), default="list", help="list when left out"
+    )
     ledger.add_argument("name", nargs="?", help="the declared name of a table")
     add_guarantee(ledger)
     ledger.add_argument("--yes", action="store_true", help="with begin-anew: what was spent until now is forgotten")
     ledger.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
+    add_json(ledger)
     ledger.set_defaults(act=_ledger)
 
 
@@ -35,7 +39,12 @@ def _ledger(options: argparse.Namespace) -> None:
         checks.words("The name", options.name, "that of a table. Give it the declared one")
     ledger = privcov.Ledger(options.ledger)
     if options.what == "limit":
-        print(f"{options.name}: {ledger.limit(options.name, guarantee_of(options)).sentence}")
+        account = ledger.limit(options.name, guarantee_of(options))
+        if not options.json:
+            print(f"{options.name}: {account.sentence}")
+            return
+    if options.json:
+        print_json([_told(ledger, name) for name in ([options.name] if options.name else ledger.names())])
         return
     for name in [options.name] if options.name else ledger.names():
         entries = ledger.entries(name)
@@ -50,6 +59,19 @@ def _ledger(options: argparse.Namespace) -> None:
                 )
                 if marks[entry.number]:
                     print(f"    guarantee not established: {marks[entry.number]}")
+
+
+def _told(ledger: privcov.Ledger, name: str) -> dict[str, Any]:
+    """Return one table as JSON values: its limit, and every release with what is not established of it."""
+    from privcov.measurements.exposed import exposed_answer
+    from privcov.privacy import to_dict
+
+    account, releases = ledger.account(name), []
+    for entry in ledger.entries(name):
+        doubt = exposed_answer(ledger.answer(entry.token))
+        releases.append({**entry.to_dict(), "amount": float(entry.cost.amount), "not_established": doubt})
+    limit = None if account.limit is None else to_dict(account.limit)
+    return {"name": name, "limit": limit, "sentence": account.sentence, "releases": releases}
 
 
 def _begin_anew(options: argparse.Namespace) -> None:

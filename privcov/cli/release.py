@@ -26,7 +26,7 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     release = commands.add_parser("release", help="release once from a private table, on the record of the ledger")
     release.add_argument("data", nargs="+", help="CSV (plain or gz), Parquet or Arrow; files, folders or patterns")
     release.add_argument("--declaration", type=Path, required=True, help="declaration JSON: columns, bounds, persons")
-    release.add_argument("--method", default="auto-cov")
+    release.add_argument("--method", default="auto-cov", help="key of a method that private rows are offered")
     add_guarantee(release)
     release.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     release.add_argument("--draw", type=int, default=1, help="2, 3, ... for another draw, which is paid again")

@@ -15,19 +15,10 @@ if TYPE_CHECKING:
     from privcov.papers.again import Again
     from privcov.papers.reproduce import Step
 
-EXAMPLES = """\
-privcov reproduce 2-table-2                   what of this table is not stored yet
-privcov reproduce --preset full --out papers  all of it (days); it goes on where it was stopped
-privcov reproduce --check --cells 20 --seed 1 recompute 20 stored cells; exit code 1 where one differs
-"""
-
 
 def add_reproduce(commands: argparse._SubParsersAction) -> None:
     """Add ``reproduce`` with its options to the command line."""
-    parser = commands.add_parser(
-        "reproduce", help="compute the papers' tables again, as published and sound", epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    parser = commands.add_parser("reproduce", help="compute the papers' tables again, as published and sound")
     parser.add_argument("tables", nargs="*", help="keys such as 2-table-2; all when left out")
     parser.add_argument("--preset", choices=("small", "full"), help="small (the default): minutes; full: days")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder of the tables, instead of data/reproduced")

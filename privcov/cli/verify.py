@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 from pathlib import Path
+
+from privcov.cli.options import add_json, print_json
 
 
 def add_verify(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``verify`` to the commands of the parser."""
     verify = commands.add_parser("verify", help="check a bundle without the data; nothing of the bundle is run")
     verify.add_argument("bundle", type=Path, help="the zip, or the folder that it was unpacked to")
+    add_json(verify)
     verify.set_defaults(act=_verify)
 
 
@@ -23,5 +28,12 @@ def _verify(options: argparse.Namespace) -> None:
             "The current folder belongs to the bundle, and Python looks for modules there first. Change to another "
             f"folder, and give the command again with {place}."
         )
-    if verify(options.bundle, library()):
+    if options.json:
+        told = io.StringIO()
+        with contextlib.redirect_stdout(told):
+            problem = verify(options.bundle, library())
+        print_json({"holds": not problem, "lines": told.getvalue().splitlines()})
+    else:
+        problem = verify(options.bundle, library())
+    if problem:
         raise SystemExit(1)

@@ -1,0 +1,124 @@
+"""Examples of every command, which its help ends with: together they use every option."""
+
+from __future__ import annotations
+
+import argparse
+
+CODES = """\
+Exit codes: 0 after success, also where the reader of the output stops early; 1 for a failure while running; 2 where
+what was typed cannot be carried out; 130 after an interruption. A failure is one sentence on standard error, and
+leaves no half file. What could not be written is refused before anything is computed or spent."""
+
+# Command: lines without the name of the program, each with what it does.
+EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "methods": (
+        ("methods", "every method, with its guarantees and its standing"),
+        ("methods --json", "the same with all parameters and their ranges, for a program"),
+    ),
+    "sources": (
+        ("sources", "every data source, with its group"),
+        ("sources --json", "the same with all parameters and their ranges, for a program"),
+    ),
+    "run": (
+        ("run study.json --out table.csv --report report.html", "a saved study: its table, and figures"),
+        ("run study.json --fresh --workers 2 --out table.csv", "computed again, whatever is kept, by two processes"),
+    ),
+    "fetch": (("fetch ionosphere", "one of the papers' data sets, into the data folder"),),
+    "reproduce": (
+        ("reproduce 2-table-2", "one printed table, with less repetition than in the paper"),
+        (
+            "reproduce --preset full --workers 8 --out papers",
+            "all, as often as in the papers, in a folder of its own; days, and it goes on where it was stopped",
+        ),
+        ("reproduce 2-table-2 --fresh --seed 7", "computed again, whatever is stored, from other random numbers"),
+        ("reproduce --check --cells 20", "20 stored cells computed again; the exit code is 1 where one differs"),
+    ),
+    "advice": (
+        ("advice --n 5000 --d 40 --rho 0.1", "nothing is known about the structure"),
+        (
+            "advice --n 5000 --d 40 --epsilon 1 --delta 1e-6 --target precision --structure banded",
+            "one that is supposed",
+        ),
+        ("advice --n 5000 --d 40 --rho 0.1 --error 0.2 --mean-known", "also the least rho for an error of 20 %"),
+        ("advice --n 5000 --d 40 --rho 0.1 --private --add-remove --rows-per-person 3", "as for private rows"),
+        ("advice --n 5000 --d 40 --rho 0.1 --length-ratio 2 --json", "rows half as long as the bound; for a program"),
+        ("advice --recompute", "the evidence, measured again"),
+    ),
+    "release": (
+        ("release table.csv --declaration table.json --rho 0.1 --out release.json", "the default method"),
+        (
+            "release 'part-*.parquet' --declaration table.json --method gaussian-cov --set repair=none "
+            "--epsilon 1 --delta 1e-6 --bundle table.zip",
+            "many files, a method and its parameter, and a bundle to take home",
+        ),
+        (
+            "release table.csv --declaration table.json --rho 0.1 --norm-budget 0.05 --expected-rows 4000",
+            "a part of the guarantee for the lengths of the rows, and a guess of their number where it is hidden",
+        ),
+        (
+            "release table.csv --declaration table.json --rho 0.1 --draw 2 --ledger a.sqlite",
+            "once more, paid again",
+        ),
+        ("release table.csv --declaration table.json --rho 0.1 --stored", "what another version answered, free"),
+        ("release table.csv --declaration table.json --rho 0.1 --pay-again", "not that answer, but a new one"),
+        (
+            "release table.csv --declaration table.json --rho 0.1 --different-from clinic-2020 "
+            "--accept-unreadable smokes",
+            "people other than those of a table that looks alike; a column with hardly a number",
+        ),
+        ("release table.csv --declaration table.json --rho 0.1 --public --seed 3", "rows that need no protection"),
+    ),
+    "ledger": (
+        ("ledger", "every table, with what was spent"),
+        ("ledger show clinic --json", "every release of one table, for a program"),
+        ("ledger limit clinic --rho 1", "the most that all releases of a table may spend together"),
+        ("ledger limit clinic --epsilon 2 --delta 1e-6 --ledger a.sqlite", "the same in another unit and file"),
+        ("ledger begin-anew --yes", "everything that was spent is forgotten"),
+    ),
+    "verify": (
+        ("verify table.zip", "everything in a bundle that can be checked without the data"),
+        ("verify table.zip --json", "the same for a program; the exit code is 1 where something does not hold"),
+    ),
+    "bundle": (
+        ("bundle make clinic 3 --out table.zip", "of release 3 of the ledger's table clinic; nothing is paid"),
+        ("bundle make clinic 3 --out table.zip --declaration table.json --ledger a.sqlite", "with its declaration"),
+        ("bundle inspect table.zip", "what somebody else's bundle says; privcov verify checks it"),
+        ("bundle inspect table.zip --json", "the same for a program"),
+    ),
+    "answers": (
+        ("answers table.zip means", "estimates with intervals, after everything in the bundle was checked"),
+        ("answers table.zip correlations --rate 0.1 --level 0.9 --out pairs.csv", "with which of them are not zero"),
+        ("answers table.zip regress --y weight --on age,height --ridge 0.01 --json", "of one column on two others"),
+        ("answers table.zip components --axes 2", "the first principal axes"),
+        ("answers table.zip contrast --a treated --b control", "the difference of two classes"),
+    ),
+    "coverage": (("coverage --preset full", "how often those intervals contain the truth, on simulated releases"),),
+    "generate": (
+        ("generate ar1-covariance --set n=5000000 --set d=20 --seed 1 --out table.parquet", "five million rows"),
+        (
+            "generate ar1-covariance --files 4 --out part.csv --declaration table.json",
+            "four files, declared",
+        ),
+    ),
+    "check": (
+        ("check table.json table.csv", "which cells a release could read; for the owner's eyes"),
+        ("check table.json 'part-*.csv' --ledger a.sqlite --json", "many files, and the disk of that ledger"),
+    ),
+    "app": (
+        ("app", "the workbench at http://127.0.0.1:8501"),
+        ("app --port 8600", "at another port"),
+    ),
+    "site": (("site lessons", "the lessons as files, in the folder lessons"),),
+    "completion": (
+        ('completion bash > "${XDG_DATA_HOME:-$HOME/.local/share}/bash-completion/completions/privcov"', "for bash"),
+        ('completion zsh > "${fpath[1]}/_privcov"', "for zsh"),
+    ),
+}
+
+
+def add_examples(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """End the help of every command with its examples."""
+    for name, lines in EXAMPLES.items():
+        parser = commands.choices[name]
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.epilog = "examples:\n" + "\n".join(f"  # {what}\n  privcov {line}" for line, what in lines)

@@ -1,0 +1,240 @@
+"""The shell as a stranger meets it: help with examples, lists, answers as JSON, completion, bundles from the ledger."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import shlex
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov import Ledger, PrivateDataset, ZCDP
+from privcov.cli import edges, examples
+from privcov.cli.entry import main, whole_parser
+from privcov.cli.options import _plain
+from privcov.data_sources.private_file import Column, Declaration
+from tests.patience import patient
+
+WHOLE = whole_parser()
+
+
+def parts(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """A parser, and those of its subcommands."""
+    found = [parser]
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found += [part for choice in action.choices.values() for part in parts(choice)]
+    return found
+
+
+[COMMANDS] = [a.choices for a in WHOLE._actions if isinstance(a, argparse._SubParsersAction)]
+
+
+@pytest.mark.parametrize("command", list(COMMANDS))
+def test_every_argument_has_help_and_every_option_an_example(command):
+    actions = [a for part in parts(COMMANDS[command]) for a in part._actions if a.dest != "help"]
+    named = [a for a in actions if not isinstance(a, argparse._SubParsersAction)]
+    assert [a.dest for a in named if not a.help] == []
+    used = {word for line, _ in examples.EXAMPLES[command] for word in shlex.split(line)}
+    assert [a.option_strings for a in named if a.option_strings and not used & set(a.option_strings)] == []
+
+
+@pytest.mark.parametrize("line", [line for lines in examples.EXAMPLES.values() for line, _ in lines])
+def test_every_example_is_understood(line):
+    """What comes after > is for the shell. Parsing alone: nothing is read."""
+    words = shlex.split(line.partition(" > ")[0])
+    assert WHOLE.parse_args(words).command == words[0]
+
+
+@pytest.mark.parametrize("command", list(COMMANDS))
+def test_help_ends_with_the_examples(command, capsys):
+    assert main([command, "--help"]) == 0
+    told = capsys.readouterr().out
+    for line, what in examples.EXAMPLES[command]:
+        assert f"  # {what}\n  privcov {line}\n" in told
+
+
+def test_the_help_of_the_program_says_the_exit_codes(capsys):
+    assert main(["--help"]) == 0
+    told = capsys.readouterr().out
+    for code in (0, edges.FAILED, edges.USAGE, edges.INTERRUPTED):
+        assert f" {code} " in told
+    assert [line for line in examples.CODES.splitlines() if line not in told or len(line) > 120] == []
+
+
+# --- answers for a program ---------------------------------------------------------------------------------------
+
+
+def answer(capsys, *words: object, code: int = 0):
+    """The answer of a command as JSON, strictly: no NaN, and nothing beside it."""
+    assert main(list(map(str, words))) == code
+    return json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+
+
+def test_methods_and_sources(capsys):
+    methods, sources = answer(capsys, "methods", "--json"), answer(capsys, "sources", "--json")
+    assert [m["key"] for m in methods] == [card.key for card in privcov.methods()]
+    assert [s["key"] for s in sources] == [card.key for card in privcov.sources()]
+    for told, card in zip(methods + sources, privcov.methods() + privcov.sources(), strict=True):
+        assert [(p["name"], p["default"]) for p in told["parameters"]] == [(s.name, s.default) for s in card.parameters]
+    assert main(["sources"]) == 0
+    told = capsys.readouterr().out
+    for card in privcov.sources():
+        assert f"{card.key} " in told
+        assert card.summary in told
+
+
+@pytest.mark.parametrize("more", [[], ["--error", 0.5]])
+def test_advice(capsys, more):
+    words = ["advice", "--n", 5000, "--d", 40, "--rho", 0.1, *more]
+    told = answer(capsys, *words, "--json")
+    assert told["question"]["guarantee"]["kind"] == "zcdp"
+    assert main(list(map(str, words))) == 0
+    plain = capsys.readouterr().out
+    assert plain.splitlines()[: len(told["verdict"])] == told["verdict"]
+    for line in told["ranking"]:
+        assert line["key"] in plain or line["label"] in plain
+    for words in told["if_known"] + told["what_would_change"]:
+        assert words in plain
+
+
+def test_numbers_that_json_has_not_are_null():
+    assert _plain({0.5: math.nan, "a": (math.inf, 1.5, True, None)}) == {"0.5": None, "a": [None, 1.5, True, None]}
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Path:
+    """A table in a file, its declaration, and a ledger with two releases."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PRIVCOV_LEDGER", str(tmp_path / "ledger.sqlite"))
+    rows = np.random.default_rng(0).uniform(0, 1, (500, 2)).round(6)
+    np.savetxt("t.csv", rows, delimiter=",", header="a,b", comments="", fmt="%.6f")
+    columns = (Column("a", 0.0, 1.0, None, "a share"), Column("b", 0.0, 1.0, None, "a share"))
+    Path("t.json").write_text(Declaration("clinic", "one patient", columns).to_json(), encoding="utf-8")
+    Ledger().limit("clinic", ZCDP(1.0))
+    table = PrivateDataset.from_rows(rows, bounds=[(0, 1)] * 2, columns=["a", "b"], name="clinic")
+    for draw in (1, 2):
+        privcov.release_private("gaussian-cov", table, ZCDP(0.25), ledger=Ledger(), draw=draw)
+    return tmp_path
+
+
+def test_the_ledger(place, capsys):
+    [told] = answer(capsys, "ledger", "--json")
+    assert told["name"] == "clinic"
+    assert told["limit"] == {"kind": "zcdp", "rho": 1.0}
+    assert [(r["number"], r["state"], r["amount"], r["not_established"]) for r in told["releases"]] == [
+        (1, "stored", 0.25, ""),
+        (2, "stored", 0.25, ""),
+    ]
+    assert answer(capsys, "ledger", "show", "clinic", "--json") == [told]
+    [limited] = answer(capsys, "ledger", "limit", "clinic", "--rho", 2, "--json")
+    assert limited["limit"]["rho"] == 2.0
+
+
+def test_the_check_of_the_owner(place, capsys):
+    told = answer(capsys, "check", "t.json", "t.csv", "--json")
+    assert "never hand it on" in told["view"]
+    assert told["rows"] == 500
+    assert [(c["name"], c["numbers"], c["wasted"]) for c in told["columns"]] == [("a", 500, False), ("b", 500, False)]
+
+
+def test_a_bundle_of_a_stored_release_is_that_of_the_release_and_costs_nothing(place, capsys):
+    """The same bytes as those of Release.save_bundle, with and without the declaration."""
+    for declared in ([], ["--declaration", "t.json"]):
+        assert main(["bundle", "make", "clinic", "1", "--out", "made.zip", *declared]) == 0
+        rel = privcov.release_private(
+            "gaussian-cov",
+            PrivateDataset.from_rows(
+                np.loadtxt("t.csv", delimiter=",", skiprows=1), bounds=[(0, 1)] * 2, columns=["a", "b"], name="clinic"
+            ),
+            ZCDP(0.25),
+            ledger=Ledger(),
+        )
+        rel.save_bundle("saved.zip", json.loads(Path("t.json").read_text()) if declared else None)
+        assert Path("made.zip").read_bytes() == Path("saved.zip").read_bytes()
+    assert len(Ledger().entries("clinic")) == 2
+    capsys.readouterr()
+    told = answer(capsys, "bundle", "inspect", "made.zip", "--json")
+    assert told["ledger_entry"]["number"] == 1
+    assert told["declaration"]["name"] == "clinic"
+    assert told["files"]["statement.txt"] == len(zipfile.ZipFile("made.zip").read("statement.txt"))
+    assert main(["bundle", "inspect", "made.zip"]) == 0
+    plain = capsys.readouterr().out
+    assert all(line in plain for line in told["statement"])
+    Path("elsewhere").mkdir()
+    held = answer(capsys, "verify", "made.zip", "--json")
+    assert held["holds"]
+    assert len(held["lines"]) > 3
+
+
+def test_a_bundle_that_does_not_hold_or_cannot_be_made(place, capsys):
+    assert main(["bundle", "make", "clinic", "1", "--out", "made.zip"]) == 0
+    with zipfile.ZipFile("made.zip") as whole, zipfile.ZipFile("forged.zip", "w") as forged:
+        for name in whole.namelist():
+            more = b"\x1b[31mred\n" if name == "statement.txt" else b""
+            forged.writestr(name, whole.read(name) + more)
+    capsys.readouterr()
+    assert not answer(capsys, "verify", "forged.zip", "--json", code=1)["holds"]
+    assert main(["bundle", "inspect", "forged.zip"]) == 0
+    told = capsys.readouterr().out
+    assert "\x1b" not in told, "a terminal would obey it"
+    assert "\\x1b[31mred" in told
+    for words, code, sentence in [
+        (["make", "clinic", "7", "--out", "b.zip"], 2, "no release 7 in the ledger. It has: 1, 2."),
+        (["make", "nobody", "1", "--out", "b.zip"], 2, "It has: none."),
+        (["make", "clinic", "1", "--out", "no/such/b.zip"], 2, "--out must name a file in a folder that exists"),
+        (["make", "clinic", "1", "--out", "ledger.sqlite"], 2, "would replace a file"),
+        (["make", "clinic", "1", "--out", "t.json", "--declaration", "t.json"], 2, "would replace a file"),
+        (["inspect", "t.csv"], 1, "t.csv is no bundle"),
+        (["inspect", "none.zip"], 1, "there is no bundle"),
+    ]:
+        assert main(["bundle", *words]) == code, words
+        said = capsys.readouterr()
+        assert sentence in said.err
+        assert said.err.count("\n") == 1
+        assert said.out == ""
+    assert not Path("b.zip").exists()
+
+
+# --- completion ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_a_script_of_completion_knows_every_command_and_option(shell, capsys):
+    pytest.importorskip("shtab", reason="shtab is not installed: the extra completion has it")
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    for command, parser in COMMANDS.items():
+        assert command in script
+        for part in parts(parser):
+            options = [o for a in part._actions for o in a.option_strings if o.startswith("--")]
+            assert [o for o in options if o.removeprefix("--") not in script] == []
+
+
+def test_bash_completes(tmp_path):
+    pytest.importorskip("shtab", reason="shtab is not installed: the extra completion has it")
+    done = subprocess.run(
+        [sys.executable, "-m", "privcov", "completion", "bash"],
+        capture_output=True, text=True, check=True, timeout=patient(60),
+    )  # fmt: skip
+    (tmp_path / "script").write_text(done.stdout, encoding="utf-8")
+    ask = f"source {tmp_path / 'script'}; COMP_WORDS=(privcov {{}}); COMP_CWORD={{}}; "
+    ask += '$(complete -p privcov | sed "s/.*-F \\([^ ]*\\).*/\\1/"); echo "${{COMPREPLY[@]}}"'
+    for words, at, found in [("rel", 1, {"release"}), ("verify --j", 2, {"--json"}), ("bundle i", 2, {"inspect"})]:
+        told = subprocess.run(
+            ["bash", "-c", ask.format(words, at)], capture_output=True, text=True, check=True, timeout=patient(30)
+        )
+        assert set(told.stdout.split()) == found, told.stderr
+
+
+def test_completion_without_its_package_is_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr("privcov.extras.importlib.util.find_spec", lambda name: None)
+    assert main(["completion", "bash"]) == 1
+    assert 'pip install "privcov[completion]"' in capsys.readouterr().err
