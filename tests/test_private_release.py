@@ -180,14 +180,14 @@ def test_for_a_release_only_the_measurement_and_the_fingerprint_name_the_rows():
         ({"row_bound": 1.0, "bounds": [(0, 1)] * 3}, "got both"),
         ({"bounds": [(0, 1), None, (0, 1)]}, "'x2' has no bounds"),
         ({"bounds": [(0, 1), (1, 0), (0, 1)]}, "low < high"),
-        ({"bounds": [(0, 1)]}, "3 in all"),
+        ({"bounds": [(0, 1)]}, "one entry for each of 3 columns, got 1"),
         ({"row_bound": 0.0}, "row_bound"),
         ({"row_bound": 1.0, "labels": ["a"] * 800}, "public list"),
         ({"row_bound": 1.0, "classes": ["a", "b"]}, "without labels"),
         ({"row_bound": 1.0, "missing": "drop-row"}, "declared public"),
         ({"row_bound": 1.0, "typical": [0, 0, 0]}, "needs bounds"),
         ({"row_bound": 1.0, "rows_per_person": 0}, "rows_per_person"),
-        ({"row_bound": 1.0, "columns": ["a", "a", "b"]}, "differently"),
+        ({"row_bound": 1.0, "columns": ["a", "a", "b"]}, "different names"),
     ],
 )
 def test_a_missing_declaration_is_a_sentence(how, word):

@@ -64,6 +64,20 @@ def private(folder: Path) -> Release:
     return privcov.release_private("auto-cov", survey, privcov.ZCDP(0.1), ledger=ledger)
 
 
+def typed(folder: Path) -> float:
+    """Columns of several kinds, a bundle, and what its receiver reads from it."""
+    kinds = {"age": privcov.Kind("integer", 18, 90), "smokes": privcov.Kind("yes-no", values=("no", "yes"))}
+    rows = [[20 + k % 60, "yes" if k % 3 else "no"] for k in range(400)]
+    survey = privcov.PrivateDataset.from_rows(rows, kinds=kinds, name="typed")
+    ledger = privcov.Ledger(folder / "typed.sqlite")
+    ledger.limit("typed", privcov.ZCDP(1.0))
+    rel = privcov.release_private("auto-cov", survey, privcov.ZCDP(1.0), ledger=ledger)
+    rel.save_bundle(folder / "typed.zip")
+    opened = privcov.open_bundle(folder / "typed.zip")
+    mean: float = privcov.answers(opened).means()["estimate"].iloc[0]
+    return mean
+
+
 def learned() -> np.ndarray:
     """The estimator of scikit-learn."""
     with warnings.catch_warnings():
@@ -77,4 +91,4 @@ if __name__ == "__main__":
     data = table()
     print(compared(released(data), data), learned().shape, callable(privcov.check))
     with tempfile.TemporaryDirectory() as place:
-        print(private(Path(place)).columns)
+        print(private(Path(place)).columns, typed(Path(place)))
