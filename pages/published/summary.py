@@ -57,18 +57,24 @@ def chip(word: str) -> str:
     return f":{CHIPS[word]}-badge[{word}]"
 
 
+def headline(verdict: Verdict) -> str:
+    """Return the headline of a verdict as a badge: of the word, or of the better one after corrections."""
+    word = verdict.word if verdict.headline == verdict.word else verdict.explained
+    return f":{CHIPS[word]}-badge[{verdict.headline}]"
+
+
 def section(opens: str) -> Table:
     """Show the list of tables and return the chosen one.
 
     ``opens`` is the address of the tab that shows a table.
     """
     by_key = verdicts()
-    words = [v.word for v in by_key.values()]
-    counts = ", ".join(f"{words.count(word)} {word}" for word in CHIPS if word in words)
+    words = [v.headline.partition(" (")[0] for v in by_key.values()]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in papers_verdicts.HEADLINES if word in words)
     st.markdown(
         f"**{len(by_key)} tables, {sum(v.cells for v in by_key.values())} printed numbers compared:** {counts}."
     )
-    if more := papers_verdicts.beyond_the_word(list(by_key.values())):
+    if more := papers_verdicts.beyond_the_word([v for v in by_key.values() if v.headline == v.word]):
         st.markdown(show.as_text(more[:1].upper() + more[1:]))
     with st.container(key="published-head"):
         head = st.columns(WIDTHS)
@@ -112,7 +118,7 @@ def _row(table: Table, verdict: Verdict, opens: str, *, reasons: str, chosen: bo
         args=(table.key, opens),
     )
     what.markdown(table.title)
-    word.markdown(chip(verdict.word) + _better(verdict))
+    word.markdown(headline(verdict) + _better(verdict))
     within.container(key=f"published-agree-{table.key}").markdown(
         percent(round(verdict.within, 2)) if verdict.word != NOTHING else "-"
     )
@@ -128,12 +134,9 @@ def _reasons(verdict: Verdict) -> str:
 
 
 def _better(verdict: Verdict) -> str:
-    """Return the better verdict of a part, or nothing.
-
-    It is that of some estimators, or of the table once the reasons are put into our numbers.
-    """
-    if verdict.explained and verdict.explained != verdict.word:
-        return f" with the reasons put in {chip(verdict.explained)}"
+    """Return the better verdict of some estimators, or nothing."""
+    if verdict.headline != verdict.word:
+        return ""
     parts = []
     for word in (REPRODUCED_WELL, SHAPE):
         names = [name for name, own, *_ in verdict.methods if own == word != verdict.word]

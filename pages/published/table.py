@@ -17,7 +17,7 @@ from pages.shell.papers import place_in
 from privcov.figures import published as pictures
 from privcov.figures.palette import FAINT, ROW, Palette, wash
 from privcov.figures.words import percent, plain
-from privcov.papers.base import Table, beside, printed
+from privcov.papers.base import DEVIATIONS, Table, beside, printed
 from privcov.papers.verdicts import NAMES, NOTHING, Survival, Verdict, cell_name
 
 MARKS = {"within error": "●", "same order": "◐", "different": "○", "no number": "–"}
@@ -62,13 +62,13 @@ def section(table: Table, palette: Palette) -> None:
 
 def _verdict(verdict: Verdict) -> None:
     """Show the verdict of a table and its reasons."""
-    st.markdown(f"{summary.chip(verdict.word)} {show.as_text(verdict.sentence)}")
+    st.markdown(f"{summary.headline(verdict)} {show.as_text(verdict.sentence)}")
     if verdict.word == NOTHING:
         return
-    if verdict.explained and verdict.explained != verdict.word:
+    if verdict.headline != verdict.word:
         st.markdown(
-            f"With the checks' findings put in: {summary.chip(verdict.explained)} (numbers under *Do the two "
-            "suspicions together explain the table?*)."
+            f"As described: {summary.chip(verdict.word)}. The corrections are under *Do the two suspicions together "
+            "explain the table?*"
         )
     if len(verdict.methods) > 1:
         st.markdown(
@@ -105,7 +105,10 @@ def _cells(table: Table, verdict: Verdict, palette: Palette) -> None:
     left, right = st.columns([3, 1.6], gap="large")
     with left:
         st.html(f'{_STYLE}<div style="font-size:.84rem;line-height:1.7">{key}</div>')
-        st.caption(f"{table.error[:1].upper() + table.error[1:]}; ± is a standard error, as printed or over our runs.")
+        printed_as = "read as a standard deviation" if verdict.errors == DEVIATIONS else "a standard error"
+        st.caption(
+            f"{table.error[:1].upper() + table.error[1:]}; ± is as printed ({printed_as}), ours a standard error."
+        )
         cells_of = grid(table, both[both["metric"] == metric], tones)
         st.html(f'<div class="pc-scroll" tabindex="0" role="region" aria-label="Cells of the table">{cells_of}</div>')
     with right:
@@ -147,7 +150,7 @@ def _cell(row, tones: dict[str, str]) -> str:
     """Return one cell as HTML."""
     if row is None:
         return "<td></td>"
-    error = f" <small>± {plain(row['se'])}</small>" if np.isfinite(row["se"]) else ""
+    error = f" <small>± {plain(row['printed_se'])}</small>" if np.isfinite(row["printed_se"]) else ""
     doubt = f' title="{escape(row["doubt"], quote=True)}"' if row["doubt"] else ""
     star = "*" if row["doubt"] else ""
     tone = tones.get(row["agreement"], "transparent")

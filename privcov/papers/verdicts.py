@@ -20,6 +20,8 @@ from privcov.papers.su2019.checks import CORRECTIONS, corrected
 REPRODUCED_WELL, SHAPE, NOT = "reproduced", "same shape, other level", "not reproducible as described"
 NOTHING = "not computed yet"
 WORDS = (REPRODUCED_WELL, SHAPE, NOT, NOTHING)
+AFTER = {REPRODUCED_WELL: "reproduced after corrections", SHAPE: "same shape after corrections"}
+HEADLINES = (REPRODUCED_WELL, AFTER[REPRODUCED_WELL], SHAPE, AFTER[SHAPE], NOT, NOTHING)
 ENOUGH = 0.75  # fraction of cells within error, or within CLOSE, for "reproduced"
 CLOSE = 0.10  # relative distance that counts as agreement where Monte-Carlo errors are smaller
 ORDERED = 0.9  # rank correlation for "same shape"
@@ -57,8 +59,8 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The word, or the better one that results after corrections, with their number."""
-        if self.word == NOT and self.explained in (REPRODUCED_WELL, SHAPE):
-            return f"{self.explained.partition(',')[0]} after corrections ({self.corrections})"
+        if self.word == NOT and self.explained in AFTER:
+            return f"{AFTER[self.explained]} ({self.corrections})"
         return self.word
 
     @property
