@@ -187,7 +187,7 @@ def test_for_a_release_only_the_measurement_and_the_fingerprint_name_the_rows():
         ({"row_bound": 1.0, "missing": "drop-row"}, "declared public"),
         ({"row_bound": 1.0, "typical": [0, 0, 0]}, "needs bounds"),
         ({"row_bound": 1.0, "rows_per_person": 0}, "rows_per_person"),
-        ({"row_bound": 1.0, "columns": ["a", "a", "b"]}, "differently"),
+        ({"row_bound": 1.0, "columns": ["a", "a", "b"]}, "different names"),
     ],
 )
 def test_a_missing_declaration_is_a_sentence(how, word):
