@@ -121,7 +121,7 @@ def per_column(what: str, values: Any, names: Sequence[str], remedy: str) -> lis
         return by_name(what, values, names)
     if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != len(names):
         got = len(values) if hasattr(values, "__len__") and not isinstance(values, str) else repr(values)
-        raise ValueError(f"{what} must have one entry for each of {len(names)} columns, got {got}. {remedy}")
+        raise ValueError(f"{what} must have one entry per column, {len(names)} in all, got {got}. {remedy}")
     return list(values)
 
 
