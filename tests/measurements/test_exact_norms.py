@@ -172,6 +172,27 @@ def test_the_bound_follows_from_noisy_counts_alone(n_public, ledger, monkeypatch
     assert bounds[0] < math.sqrt(5) / 2
 
 
+@pytest.mark.parametrize("norm", SHARES)
+@pytest.mark.parametrize("how", [{}, {"n_public": False}, {"persons": 1}, {"persons": 1, "most_weight": 2}])
+def test_the_bound_is_that_of_the_rule_at_any_noise(norm, how):
+    """400 random noisy counts at noise that decides; a total that is not public is that of the counts."""
+    told = {**how, "persons": range(4000)} if "persons" in how else how
+    facts = table(np.zeros((4000, 2)), **told).facts
+    event, rng, found = exact_norms.planned_norms(facts, SHARES[norm]), np.random.default_rng(7), set()
+    step = 2**20 if facts.person else 1
+    for _ in range(400):
+        std = float(rng.uniform(5, 60)) * step
+        counts = [int(c) * step for c in rng.integers(0, 60, BINS)]
+        counts[-1] = int(rng.integers(3000, 5500)) * step
+        whole = sum(counts) if "n_public" in how or "most_weight" in how else 4000 * step
+        one = dataclasses.replace(event, scale=std / (math.sqrt(2) if norm == "l1" else 1))
+        chosen = exact_norms.NoisyNorms(facts, 0.05, tuple(counts), one).chosen
+        share = literal_share(counts, whole, std)
+        assert chosen.row_bound == pytest.approx(share * math.sqrt(2), rel=1e-12)
+        found.add(chosen.row_bound)
+    assert len(found) > 4
+
+
 def test_where_the_counts_are_noise_the_bound_stays():
     """Noise alone never lowers the bound to nothing: 2,000 draws at a noise of half of what the rule needs."""
     private = table(np.full((500, 4), 0.9))

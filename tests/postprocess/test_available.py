@@ -149,6 +149,24 @@ def test_every_entry_is_that_of_the_formula(columns, count_std):
     assert below > 0
 
 
+@pytest.mark.parametrize("deviations", [3.02, 2.98, 1.5, 0.5, 0.0, -2.0])
+def test_a_share_is_refused_below_three_deviations_and_lifted_in_a_redraw(deviations):
+    """One column, whose share follows from the anchor; redrawn noise may take it anywhere, also below zero."""
+    s, c, entry_std = 0.6, 0.5, 0.01
+    std = entry_std / (c * s)
+    flags = Flags(1, (0,), c, entry_std, (entry_std, entry_std))
+    m = np.diag([0.2, 0.1, s * s])
+    m[1, 2] = m[2, 1] = c * s * (1 - deviations * std)
+    m[0, 2] = m[2, 0] = 0.03
+    found = available_cases(m, flags, joint=True, row_bound=1.0)
+    assert found.shares[0, 0] == pytest.approx(deviations * std)
+    assert bool(found.refused[0, 0]) is (deviations < 3)
+    again = available_cases(m, dataclasses.replace(flags, refuse=False), joint=True, row_bound=1.0)
+    pi = max(deviations, 1.0) * std
+    assert again.mean[0] == pytest.approx(0.03 / s / pi)
+    assert again.covariance[0, 0] == pytest.approx(0.2 / pi - again.mean[0] ** 2 + (entry_std / s / pi) ** 2)
+
+
 def test_the_bias_of_a_noisy_square_is_taken_out():
     """Noise on the mean as large as a half-range: without the correction the variance of x3 is .5 deviations too low.
 
