@@ -369,8 +369,8 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
             )
         )
         st.markdown(
-            f"2. A row has {d} such numbers, so its norm is at most sqrt({d}). {_row_bound(facts)} Divided by R, no row "
-            "is longer than 1."
+            f"2. A row has {d} such numbers, so its norm is at most sqrt({d}). {_row_bound(facts)} Divided by R, no "
+            "row is longer than 1."
         )
         people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
         if facts.most_weight > 1:
