@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shell import frame, hosted, owner_token, show
 from pages.shell.glossary import term
-from pages.your_data import answers, declare, elsewhere, plan, release, view
+from pages.your_data import answers, columns, declare, elsewhere, plan, release, view
 from pages.your_data.state import STEPS, follow, forget, lead, own
 
 frame.page("Your data")
@@ -47,7 +47,7 @@ if step != "view":
 if step != "release":
     own().checked = None
 if step != "declare":
-    declare.take_in()
+    columns.take_in()
 if step in ("plan", "release"):
     declare.changed_since()
 with show.problems():

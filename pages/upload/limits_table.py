@@ -91,7 +91,7 @@ def taken_in(typed: pd.DataFrame, fields: Sequence[Field], key: str) -> pd.DataF
         field = fields[place]
         if not (field.typed and row in changed.index):
             raise ValueError("The table of limits came back with other cells: reload the page.")
-        changed.at[row, field.name] = _meant(value, field)
+        changed.at[row, field.name] = meant(value, field)
     changed.attrs[key] = new[-1][0]
     return changed
 
@@ -119,7 +119,7 @@ def _shown(value: object, kind: str) -> str | bool:
     return str(value)
 
 
-def _meant(value: object, field: Field) -> bool | float | str:
+def meant(value: object, field: Field) -> bool | float | str:
     """Return the value of what was typed."""
     if field.kind == "tick":
         return value is True

@@ -247,11 +247,12 @@ def _pairs(opened: Opened, palette: Palette) -> None:
         ),
         "own-pairs",
     )
-    st.caption(
-        f"{term('privacy-noise-interval', 'Privacy-noise interval')}: where the correlation of these rows may be. "
-        f"{term('sampling-interval', 'Sampling interval')}: where that of the population may be, were there no noise. "
-        "Neither contains the other. A repaired value may lie at their edge."
-    )
+    with st.expander("How to read"):
+        st.markdown(
+            f"{term('privacy-noise-interval', 'Privacy-noise interval')}: where the correlation of these rows may be. "
+            f"{term('sampling-interval', 'Sampling interval')}: where that of the population may be, were there no "
+            "noise. Neither contains the other. A repaired value may lie at their edge."
+        )
     lines = [
         (cell(opened.columns[i]), cell(opened.columns[j]), corr[i, j], low[i, j], high[i, j], below[i, j], above[i, j])
         for i, j in strongest(corr, 10**6)
@@ -296,10 +297,11 @@ def _spectrum(opened: Opened, palette: Palette) -> None:
         if total > 0
         else "No variance is left above the noise."
     )
-    st.caption(
-        f"Privacy-noise intervals hold for all eigenvalues at once: with a chance of 95 % none is moved by more than "
-        f"{plain(noise)}. A sampling interval is that of one alone."
-    )
+    with st.expander("How to read"):
+        st.markdown(
+            "Privacy-noise intervals hold for all eigenvalues at once: with a chance of 95 % none is moved by more "
+            f"than {plain(noise)}. A sampling interval is that of one alone."
+        )
     first = opened.answers.loadings[:, : min(3, shown)]
     lines = pd.DataFrame(first, columns=[f"axis {k + 1}" for k in range(first.shape[1])])
     lines.insert(0, "column", cells(opened.columns))
@@ -362,7 +364,8 @@ def _graph(opened: Opened, palette: Palette) -> None:
         + (" and not drawn, being so many" if undecided > _MOST_DASHES else "")
         + ". About the privacy noise only."
     )
-    st.caption(LACKED)
+    with st.expander("How to read"):
+        st.markdown(LACKED)
     i, j = np.triu_indices(d, 1)
     linked = [
         f"{opened.columns[a]} and {opened.columns[b]}" for a, b in zip(i, j, strict=True) if states.state[a, b] == EDGE

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shell import show
 from pages.shell.hosted import Hosted
-from pages.your_data.declare import leave_out
+from pages.your_data.columns import leave_out
 from pages.your_data.state import Own, go_on, look_over, own
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.owner.check import CHOICE, MARK, OwnerCheck, advice

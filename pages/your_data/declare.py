@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,9 @@ import streamlit as st
 
 from pages.shell import show, visitor_files
 from pages.upload import limits_table
-from pages.upload.limits_table import Field
-from pages.your_data import practice, state
+from pages.your_data import columns, practice, state
 from pages.your_data.noise import MISSING, facts_in_words
-from pages.your_data.state import Own, keep, keep_now, own
+from pages.your_data.state import keep, keep_now, own
 from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.declared_columns import LEAST_FRACTION
@@ -43,7 +41,7 @@ def section() -> None:
     )
     _load()
     _table_facts()
-    _columns()
+    columns.section()
     _finish()
 
 
@@ -93,16 +91,16 @@ def _load() -> None:
 def _fill(declaration: Declaration) -> None:
     """Put a saved declaration into the form, as far as this file has its columns."""
     mine = own()
-    columns = {c.name: c for c in declaration.columns}
-    strange = [n for n in [*columns, declaration.label, declaration.person] if n and n not in mine.header]
+    declared = {c.name: c for c in declaration.columns}
+    strange = [n for n in [*declared, declaration.label, declaration.person] if n and n not in mine.header]
     if strange:
         raise ValueError(f"The declaration names the column {strange[0]!r}, which this file does not have.")
-    table = _blank(mine.header)
+    table = columns.blank(mine.header)
     for row, name in enumerate(mine.header):
-        known = columns.get(name)
+        known = declared.get(name)
         table.loc[row, "use"] = known is not None
         if known is not None:
-            for field in _NUMBERS:
+            for field in columns.NUMBERS:
                 value = getattr(known, field)
                 table.loc[row, field] = np.nan if value is None else value
             table.loc[row, "reason"] = known.reason
@@ -173,7 +171,7 @@ def _table_facts() -> None:
 def _ask_for_ids() -> None:
     """Show a question where a column's name looks like an id, and the button that answers it."""
     mine = own()
-    ids = [name for name in mine.header if _names_a_person(name) and name != mine.kept.get("label")]
+    ids = [name for name in mine.header if columns.names_a_person(name) and name != mine.kept.get("label")]
     if mine.kept.get("person") or not ids:
         return
     st.warning(
@@ -194,7 +192,7 @@ def _ask_for_ids() -> None:
 def _take_ids(name: str) -> None:
     """Take a column as that of the ids; in a callback."""
     keep_now("person", name)
-    leave_out(name)
+    columns.leave_out(name)
 
 
 def _row_bound_share() -> None:
@@ -275,7 +273,7 @@ def _leaving(field: str) -> dict[str, Any]:
     def picked() -> None:
         kept["on_change"]()
         if (name := own().kept[field]) is not None:
-            leave_out(name)
+            columns.leave_out(name)
 
     return kept | {"on_change": picked}
 
@@ -332,11 +330,11 @@ def entered() -> Declaration:
     rows = typed[typed["use"]]
     if not len(rows):
         raise ValueError("No column is chosen, and at least one is needed: tick those that go into the matrix.")
-    if unread := limits_table.unread(typed, _FIELDS):
+    if unread := limits_table.unread(typed, columns.FIELDS):
         raise ValueError(unread)
     if lacking := _lacking(kept, rows):
         raise ValueError(f"Still missing: {'; '.join(lacking)}.")
-    columns = tuple(
+    measured = tuple(
         Column(line.column, _number(line.low), _number(line.high), _number(line.typical), str(line.reason).strip())
         for line in rows.itertuples()
     )
@@ -345,7 +343,7 @@ def entered() -> Declaration:
     return Declaration(
         name=str(kept.get("name") or "").strip(),
         row_stands_for=str(kept.get("unit") or "").strip(),
-        columns=columns,
+        columns=measured,
         rows_per_person=1 if person else int(kept["people"]),
         n_public=bool(kept["public"]),
         label=label,
@@ -382,7 +380,7 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
     }
     lacking = [what for what, given in asked.items() if not given]
     for what, fields in (("lowest and highest value", ("low", "high")), ("the reason for the bounds", ("reason",))):
-        holes = np.any([_empty(rows[f]) for f in fields], axis=0)
+        holes = np.any([columns.empty(rows[f]) for f in fields], axis=0)
         if holes.any():
             names = [quote(name) for name in rows["column"][holes]]
             lacking.append(f"{what} of {', '.join(names[:3])}" + (f" and {len(names) - 3} more" * (len(names) > 3)))
@@ -392,103 +390,6 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
 def _number(value: Any) -> float | None:
     """Return the number, or None for an empty cell."""
     return None if value is None or value != value else float(value)
-
-
-# --- which columns go in, between which public limits: typed by the owner, never proposed --------------------
-
-
-_NUMBERS = ("low", "high", "typical")
-_FIELDS = (
-    Field("use", "Use", "tick"),
-    Field("column", "Column", "name"),
-    Field("low", "Lowest", "number"),
-    Field("high", "Highest", "number"),
-    Field("typical", "Typical", "number", "Optional: a usual value, between the two."),
-    Field("reason", "Why these", "text", "It goes into the record.", most=200),
-)
-_NAMES_A_PERSON = re.compile(
-    r"(^|[^a-z])(id|ids|uid|pid|ssn|subj|subject|patient|person|participant|respondent|customer|client|user|member|"
-    r"name|surname|email|phone)([^a-z]|$)|num$|id$",
-    re.I,
-)
-
-
-def _names_a_person(name: str) -> bool:
-    """Return whether a column name looks like that of an identifier of persons."""
-    return bool(_NAMES_A_PERSON.search(name))
-
-
-def _columns() -> None:
-    """Show the form in which bounds and reasons are declared, column by column."""
-    st.header("The columns")
-    st.markdown(
-        "Type the lowest and the highest value that each quantity **can** have, and why: from what you know, not from "
-        "this file (an age lies between 0 and 120). Values beyond are clipped. Without a typical value the middle is "
-        "used."
-    )
-    mine = own()
-    if mine.typed is None:
-        mine.typed = _blank(mine.header)
-    mine.typed = limits_table.draw(
-        mine.typed, _FIELDS, _key(mine), "One line per column, with its public limits and their reason.", take_in
-    )
-    _many(mine, mine.typed)
-
-
-def _key(mine: Own) -> str:
-    """Return the key of the table of columns."""
-    return f"own-cells-{mine.file_id}-{mine.turn}"
-
-
-def take_in() -> None:
-    """Keep what was typed since the last run, for runs and callbacks in which the table is not drawn."""
-    mine = own()
-    if mine.typed is not None:
-        mine.typed = limits_table.taken_in(mine.typed, _FIELDS, _key(mine))
-
-
-def _many(mine: Own, typed: pd.DataFrame) -> None:
-    """Show how to give the same answer for many columns, so that a wide table needs no hundred clicks."""
-    with st.expander("Several columns at once"):
-        part = st.text_input(
-            "Columns whose name contains", placeholder="any: all columns", max_chars=80, **keep("all-part", "")
-        )
-        meant = typed["column"].str.contains(part.strip(), case=False, regex=False)
-        ticked = (meant & typed["use"]).sum()
-        st.caption(
-            f"{meant.sum()} of {len(mine.header)} columns, {ticked} of them ticked. Cells can also be pasted from a "
-            "spreadsheet."
-        )
-        places = st.columns([2, 2, 2, 5], vertical_alignment="bottom")
-        numbers = {
-            name: place.number_input(f"{label} for all", format="%g", **keep(f"all-{name}", None))
-            for place, (name, label) in zip(
-                places[:3], (("low", "Lowest"), ("high", "Highest"), ("typical", "Typical")), strict=True
-            )
-        }
-        reason = places[3].text_input(
-            "Why, for all", placeholder="yes or no, coded 0 and 1", max_chars=200, **keep("all-reason", "")
-        )
-        fill, every, none, _ = st.columns([2, 1, 1, 2])
-        if fill.button("Fill in where empty", key=f"own-all-fill-{mine.file_id}", type="primary"):
-            for field, value in {**numbers, "reason": reason or None}.items():
-                if value is not None:
-                    typed.loc[meant & typed["use"] & _empty(typed[field]), field] = value
-            st.rerun()
-        if every.button("Tick all", key=f"own-all-{mine.file_id}"):
-            typed.loc[meant, "use"] = True
-            st.rerun()
-        if none.button("Tick none", key=f"own-none-{mine.file_id}"):
-            typed.loc[meant, "use"] = False
-            st.rerun()
-
-
-def leave_out(name: str) -> None:
-    """Untick a column; for callbacks, before the table is drawn."""
-    take_in()
-    mine = own()
-    if mine.typed is not None and mine.typed.loc[mine.typed["column"] == name, "use"].any():
-        mine.typed.loc[mine.typed["column"] == name, "use"] = False
 
 
 def _as_used(declared: Declaration) -> None:
@@ -508,20 +409,3 @@ def _exact(number: float | None) -> str:
     """Return the fewest digits that mean this very double."""
     assert number is not None  # the form declares both limits of every column
     return f"{float(number):,}".removesuffix(".0")
-
-
-def _empty(cells: pd.Series) -> pd.Series:
-    """Return which cells were left empty: no number, or no words."""
-    return cells.isna() | (cells.astype(str).str.strip() == "")
-
-
-def _blank(header: tuple[str, ...]) -> pd.DataFrame:
-    """Return an empty table of columns: a proposed limit would be copied."""
-    return pd.DataFrame(
-        {
-            "use": [not _names_a_person(name) for name in header],
-            "column": list(header),
-            **{name: np.full(len(header), np.nan, dtype=object) for name in _NUMBERS},
-            "reason": [""] * len(header),
-        }
-    )

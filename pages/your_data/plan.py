@@ -163,20 +163,7 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
             ZCDP(level) if kind == "zcdp" else PureDP(level) if kind == "pure" else ApproxDP(level, delta)
         )
     places = [st.container() for _ in guarantees]
-    said = "Smaller numbers protect more and blur more."
-    if kind != "pure":
-        said += (
-            " The chance is a bound: the noise is discrete. Lesson 10 has that of continuous noise, which is smaller."
-        )
-    if kind == "zcdp":
-        same = ", ".join(
-            plain(accounting.zcdp_to_approx(g.rho, IMPLIED_DELTA)) for g in guarantees if isinstance(g, ZCDP)
-        )
-        said += (
-            f" The rho of {term('zcdp', 'zCDP')} adds up over releases. These three imply {term('epsilon')} = {same} "
-            f"at delta = {plain(IMPLIED_DELTA)}."
-        )
-    st.caption(said)
+    st.caption("Smaller numbers protect more and blur more.")
     return guarantees, places
 
 
@@ -240,6 +227,18 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
     )
     plan = plans[pick]
     st.markdown(show.as_text(in_words(plan, chances[pick])))
+    with st.expander("How to read"):
+        st.markdown(_how_to_read(plan, facts, [p.guarantee for p in plans]))
+    if plan.error > plan.trivial and plan.twin.structure != "independent":
+        st.warning(
+            "The noise hides what moves together: the variances alone would be a better answer. More rows, fewer "
+            "columns, tighter bounds or a weaker guarantee help."
+        )
+    return pick
+
+
+def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee]) -> str:
+    """Return what stands in the table of guarantees, in words."""
     text = (
         "Odds: right guesses to wrong ones. Expected error: of the covariance, relative, over "
         f"{plan.replicates} invented tables; the variances alone would give {percent(plan.trivial)}. Visible: kept by "
@@ -250,13 +249,15 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
         text += f" The guarantee is for all {facts.rows_per_person} rows of a person together."
     if facts.person:
         text += " The guarantee is for all rows of a person; the invented table has one for each."
-    st.caption(text)
-    if plan.error > plan.trivial and plan.twin.structure != "independent":
-        st.warning(
-            "The noise hides what moves together: the variances alone would be a better answer. More rows, fewer "
-            "columns, tighter bounds or a weaker guarantee help."
+    if not isinstance(plan.guarantee, PureDP):
+        text += " The chance is a bound: the noise is discrete. Lesson 10 has the smaller one of continuous noise."
+    same = [plain(accounting.zcdp_to_approx(g.rho, IMPLIED_DELTA)) for g in guarantees if isinstance(g, ZCDP)]
+    if same:
+        text += (
+            f" The rho of {term('zcdp', 'zCDP')} adds up over releases. These three imply {term('epsilon')} = "
+            f"{', '.join(same)} at delta = {plain(IMPLIED_DELTA)}."
         )
-    return pick
+    return text
 
 
 def _missing_cells(simulated: Twin, facts: PublicFacts, guarantee: Guarantee) -> None:
@@ -368,8 +369,8 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
             )
         )
         st.markdown(
-            f"2. A row has {d} of them, so its norm is at most sqrt({d}). {_row_bound(facts)} Divided by R, no row is "
-            "longer than 1."
+            f"2. A row has {d} such numbers, so its norm is at most sqrt({d}). {_row_bound(facts)} Divided by R, no "
+            "row is longer than 1."
         )
         people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
         if facts.most_weight > 1:

@@ -145,6 +145,11 @@ def keep_now(name: str, value: object) -> None:
     own().kept[name] = st.session_state[_key_of(name)] = value
 
 
+def shown(name: str) -> Any:
+    """Return the value of a kept widget as it is shown; in a callback, also of one that was changed just now."""
+    return st.session_state[_key_of(name)]
+
+
 def norm_budget() -> float | None:
     """Show the share of the guarantee for counting the rows by length, or None; Plan and Release show the same one."""
     share = st.number_input(  # a field that keeps a value cannot be emptied again, so none is 0

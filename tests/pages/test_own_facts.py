@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pages.your_data import noise, plan, practice
+from pages.your_data import columns, noise, plan, practice
 from privcov import accounting
 from privcov.bundle.opened import open_answer
 from privcov.data_sources.private_file import Column, Declaration
@@ -265,6 +265,7 @@ def test_several_columns_are_meant_by_a_part_of_their_names():
     assert typed["high"].tolist() == [5000.0, 5000.0, 2.0, 1.0]
     assert typed["typical"].tolist()[2:] == [0.0, 0.0]
     assert typed["reason"].tolist() == ["the contract"] * 2 + ["yes or no"] * 2
+    assert widget(at, "number_input", "all-typical").value is None, "what was filled in goes into no other columns"
     press(at, "Tick none")
     assert at.session_state["own"].typed["use"].tolist() == [False, False, True, True]
     widget(at, "text_input", "all-part").set_value("").run()
@@ -293,3 +294,46 @@ def test_answers_never_opens_a_release_of_the_table_s_earlier_name(ledger):  # n
     assert box.value is None
     assert any("has no release in the ledger yet" in i.value for i in at.info)
     assert not at.get("plotly_chart")
+
+
+HEADER = ("age", "blood, pressure", "pulse")
+LINES = (
+    ("age, 0, 120, , human lifetimes, as known", "age", (0.0, 120.0, math.nan, "human lifetimes, as known")),
+    ('"blood, pressure", 60, 220, 120, medical', "blood, pressure", (60.0, 220.0, 120.0, "medical")),
+    ("pulse\t30\t180\t\tmedical\n", "pulse", (30.0, 180.0, math.nan, "medical")),
+    ("name; low; high; typical; why\npulse; 30; 1,8; 70; medical", "pulse", (30.0, "1,8", 70.0, "medical")),
+)
+
+
+@pytest.mark.parametrize(("text", "name", "cells"), LINES)
+def test_a_pasted_line_is_read_by_its_name(text, name, cells):
+    """A cell that is no number stays as it is: `unread` names it when the table is declared."""
+    (line,) = columns.pasted(text, HEADER).items()
+    assert line[0] == name
+    assert list(line[1].values()) == pytest.approx(list(cells), nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("", "No line"), ("age, 0, 1\nweight, 0, 2", "Line 2 .*'weight'.* not have"), ("age,0,1\nage,0,2", "twice")],
+)
+def test_pasted_lines_are_taken_all_or_none(text, word):
+    with pytest.raises(ValueError, match=word):
+        columns.pasted(text, HEADER)
+
+
+def test_a_table_is_declared_from_pasted_lines():
+    at = given(visits())
+    press(at, "Take 'patient' as the ids")
+    widget(at, "text_input", "name").set_value("ward").run()
+    widget(at, "text_input", "unit").set_value("one visit").run()
+    widget(at, "radio", "public").set_value(True).run()
+    lines = [f"{name}\t{low:g}\t{high:g}\t\tknown before" for name, low, high in reversed(WARD)]
+    widget(at, "text_area", "pasted").set_value("\n".join([*lines, "temp\t1\t2"])).run()
+    press(at, "Take these lines")
+    assert any("'temp', which this file does not have" in unmarked(e.value) for e in at.error)
+    assert at.session_state["own"].typed["low"].isna().all()
+    widget(at, "text_area", "pasted").set_value("\n".join(lines)).run()
+    press(press(at, "Take these lines"), "Declare")
+    assert at.session_state["own"].declared == of_ward(), [e.value for e in at.error]
+    assert widget(at, "text_area", "pasted").value == ""
