@@ -472,7 +472,7 @@ def test_what_was_typed_last_is_taken_in_where_the_table_is_not_drawn():
     mine = at.session_state["own"]
     assert mine.typed.loc[1, "high"] == 99.0
     assert np.isnan(mine.typed.loc[1, "typical"])
-    assert any("Changed since" in i.value for i in at.info)
+    assert any("You changed something since" in i.value for i in at.info)
     assert mine.declared == declaration()
     press(go(at, "declare"), "Declare")
     assert at.session_state["own"].declared.columns[0].high == 99.0
