@@ -95,6 +95,10 @@ SECTIONS = {
     "latency": Section(
         "tests.bench_latency", "latency", "From a key to the first and the last change, over a page that echoes"
     ),
+    "coverage": Section(
+        "tests.bench_answers", "coverage", "Intervals that contain the truth in the worst cell, over 95 %"
+    ),
+    "answers": Section("tests.bench_answers", "answers", "Processor time of an answer with intervals, over its limit"),
     "cold": Section("tests.bench_cold", "cold", "From the start of the server to the first picture"),
 }
 

@@ -163,7 +163,9 @@ class ReleaseAnswers:
             One row for each pair, with ``p_value`` and ``real``.
         """
         self._whole()
-        return self._by_pair("edges", edges.edges(self._known, self.level), rate=rate)
+        return self._by_pair(
+            "edges", edges.edges(self._known, schur.partial_correlations(self._known, self.level)), rate=rate
+        )
 
     def regress(self, y: str, on: str | Sequence[str] | None = None, ridge: float = 0.0) -> pd.DataFrame:
         """Return the slopes of the linear regression of one column on others.

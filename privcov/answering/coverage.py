@@ -79,19 +79,19 @@ class Cell:
 
 QUICK = (
     Cell("neighbours", 5, 20_000, "rho .5"),
-    Cell("neighbours", 10, 5_000, "rho .05"),
+    Cell("neighbours", 8, 5_000, "rho .05"),
     Cell("neighbours", 5, 2_000, "rho .01"),
     Cell("factor", 5, 5_000, "eps 1 approximate"),
-    Cell("factor", 10, 20_000, "rho .05"),
-    Cell("blocks", 8, 5_000, "rho .5"),
-    Cell("blocks", 8, 20_000, "eps 3 pure"),
+    Cell("factor", 8, 20_000, "rho .05"),
+    Cell("blocks", 6, 5_000, "rho .5"),
+    Cell("blocks", 6, 20_000, "eps 3 pure"),
     Cell("neighbours", 5, 5_000, "eps 1 pure"),
     Cell("neighbours", 3, 3_000, "eps 1 pure", "laplace"),
     Cell("factor", 12, 20_000, "eps 3 pure"),
     Cell("neighbours", 5, 5_000, "rho .05", "hidden n"),
     Cell("blocks", 6, 5_000, "rho .05", "classes"),
     Cell("example", 10, 10_000, "rho .05"),
-    Cell("hospital", 6, 5_000, "rho .05"),
+    Cell("hospital", 6, 2_000, "rho .05"),
     Cell("hospital", 6, 1_000, "rho .5", "persons"),
 )
 FULL = (
@@ -307,13 +307,14 @@ def answers_of(known: Known, measured: Measured) -> Iterator[tuple[str, Found]]:
         Pairs as vectors above the diagonal.
     """
     upper, few = np.triu_indices(known.d, 1), list(range(1, min(known.d, 5)))
+    partial = schur.partial_correlations(known, LEVEL)
     yield "means", entries.means(known, LEVEL)
     yield "variances", entries.variances(known, LEVEL, 0.0)
     for name, found in (
         ("covariances", entries.covariances(known, LEVEL, 0.0)),
         ("correlations", entries.correlations(known, LEVEL, 0.0)),
-        ("partial_correlations", schur.partial_correlations(known, LEVEL)),
-        ("edges", edges.edges(known, LEVEL)),
+        ("partial_correlations", partial),
+        ("edges", edges.edges(known, partial)),
     ):
         p = None if found.p_value is None else found.p_value[upper]
         estimate, low, high, reason = (getattr(found, part)[upper] for part in ("estimate", "low", "high", "reason"))

@@ -21,7 +21,6 @@ import math
 import numpy as np
 
 from privcov.answering.known import NO_INVERSE, TESTED_ONLY, Found, Known
-from privcov.answering.schur import partial_correlations
 from privcov.answering.tails import tail
 from privcov.postprocess.feasibility import Infeasible
 from privcov.postprocess.glasso import lambda_max, solve
@@ -68,15 +67,15 @@ def discoveries(p_values: np.ndarray, rate: float) -> np.ndarray:
     return known <= ordered[below[-1]] if len(below) else np.zeros(m, dtype=bool)
 
 
-def edges(known: Known, level: float) -> Found:
+def edges(known: Known, exact: Found) -> Found:
     """Return the partial correlations, with the test of zero for every pair, also where there is no interval.
 
     Parameters
     ----------
     known : Known
         The release.
-    level : float
-        Nominal coverage.
+    exact : Found
+        From `schur.partial_correlations`, which are the answer where all are identified.
 
     Returns
     -------
@@ -92,7 +91,6 @@ def edges(known: Known, level: float) -> Found:
     Jankova and van de Geer (2015) without noise; own derivation of V, in the docstring of the module.
     """
     d, law, n, m = known.d, known.law, known.rows, known.centre
-    exact = partial_correlations(known, level)
     if exact.identified[np.triu_indices(d, 1)].all():
         return exact
     theta = _lasso(known)

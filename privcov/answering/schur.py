@@ -40,6 +40,7 @@ from privcov.answering.law import Law
 from privcov.answering.tails import tail
 
 MOST_NOISE = 1.0  # of t^2 tr Q^2
+_WEAK = 2.8  # standard deviations of its noise that what is left of a column must have
 _CLEAR = (
     3.3  # standard deviations of the noise that the least eigenvalue must have for an upper end of R squared below 1
 )
@@ -278,89 +279,98 @@ def partial_correlations(known: Known, level: float) -> Found:
     if inverse is None or d < 2:
         none = np.full(shape, np.nan)
         return Found(none, none, none, np.full(shape, NO_INVERSE), none)
-    answers = [np.full(shape, np.nan) for _ in range(4)]
-    reason = np.zeros(shape, dtype=np.int64)
-    for i in range(d - 1):
-        found = _partials_of(part, inverse, i, level, known)
-        for answer, line in zip(answers, found[:4], strict=True):
-            answer[i, i + 1 :] = line
-            answer[i + 1 :, i] = line
-        reason[i, i + 1 :] = reason[i + 1 :, i] = found[4]
-    estimate, low, high, p = answers
-    return Found(estimate, low, high, reason, p)
+    powers = _Powers(inverse, inverse @ inverse, inverse @ part.mean)
+    lines = [np.concatenate(line) for line in zip(*(_pairs_of(part, powers, i) for i in range(d - 1)), strict=True)]
+    above, below, zero, first, second, more, weak, excess = lines
+    sampling = 1 / max(part.rows - (d - 2), 1.0)
+    own = more + sampling * below**2
+    z = known.z(level, zero, own, excess)
+    estimate, low, high = fieller(above, below, (zero + more, first, second), sampling, z)
+    shape_of = 1 / max(float(np.max(excess)) / 3, 1e-9)
+    p_value = tail(above, own, zero, shape_of)
+    reason = np.where(weak > 0, NO_INVERSE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
+    upper = np.triu_indices(d, 1)
+
+    def square(line: np.ndarray, diagonal: float) -> np.ndarray:
+        whole = np.full(shape, diagonal)
+        whole[upper] = line
+        whole.T[upper] = line
+        return whole
+
+    estimate, low, high, p_value = (square(line, np.nan) for line in (estimate, low, high, p_value))
+    return Found(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
 
 
-def _partials_of(part: _Part, p: np.ndarray, i: int, level: float, known: Known) -> tuple[np.ndarray, ...]:
-    """Return (estimate, low, high, p-value, reason) of the pairs (i, j), j > i, all at once."""
-    law, m, d = part.law, part.mean, len(p)
+@dataclass(frozen=True, eq=False)
+class _Powers:
+    """The inverse P, P^2 and P m, from which the products of every pair's vectors follow."""
+
+    one: np.ndarray
+    two: np.ndarray
+    at_mean: np.ndarray
+
+
+def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
+    """Return what the intervals of the pairs (i, j), j > i, are made of, all at once.
+
+    With P_ij the two columns of P, T = (P_ij,ij)^-1, the vectors are v = P_ij T and Q = P - P_ij T P_ij', so all their
+    products are 2 x 2 matrices in P, P^2 and P^3.
+    """
+    law, m, p, d = part.law, part.mean, powers.one, len(powers.one)
     js = np.arange(i + 1, d)
-    n = max(part.rows - (d - 2), 1.0)
-    pairs = np.stack([np.broadcast_to(p[:, i], (len(js), d)), p[:, js].T], axis=1)  # two rows of P for each pair
-    small = np.empty((len(js), 2, 2))
-    small[:, 0, 0], small[:, 1, 1] = p[i, i], p[js, js]
-    small[:, 0, 1] = small[:, 1, 0] = p[i, js]
-    block = np.linalg.inv(small)
-    v = block @ pairs  # the two columns, less their regressions on all others
-    gram = pairs @ pairs.transpose(0, 2, 1)
-    held = block @ gram
-    trace = float(np.trace(p)) - np.trace(held, axis1=1, axis2=2)
-    cross = pairs @ p @ pairs.transpose(0, 2, 1)
+
+    def corner(matrix: np.ndarray) -> np.ndarray:
+        small = np.empty((len(js), 2, 2))
+        small[:, 0, 0], small[:, 1, 1] = matrix[i, i], matrix[js, js]
+        small[:, 0, 1] = small[:, 1, 0] = matrix[i, js]
+        return small
+
+    def two(vector: np.ndarray) -> np.ndarray:
+        return np.stack([np.full(len(js), vector[i]), vector[js]], axis=1)[:, :, None]
+
+    block, gram = np.linalg.inv(corner(p)), corner(powers.two)
+    cross, pm, p2m = corner(powers.two @ p), two(powers.at_mean), two(powers.two @ m)
+    held, vm = block @ gram, block @ pm
+    trace = (float(np.trace(p)) - np.trace(held, axis1=1, axis2=2))[:, None, None]
     norm = float(np.sum(p * p)) - 2 * np.einsum("kab,kba->k", block, cross) + np.einsum("kab,kba->k", held, held)
-    fitted = pairs.transpose(0, 2, 1) @ block  # P_j T, so that Q = P - P_j T P_j'
-
-    def times(x: np.ndarray) -> np.ndarray:
-        """Return Q x for the rows of x, of shape (pairs, any, d)."""
-        return x @ p - (x @ pairs.transpose(0, 2, 1)) @ block @ pairs
-
-    qv, qm = times(v), times(np.broadcast_to(m, (len(js), 1, d)))[:, 0]
-    on = np.diag(p) - np.einsum("kda,kad->kd", fitted, pairs)
-    vv, vqv, vm, vqm = v @ v.transpose(0, 2, 1), qv @ v.transpose(0, 2, 1), v @ m, np.einsum("kad,kd->ka", v, qm)
-    mqm, mm = qm @ m, np.einsum("ka,kb->kab", vm, vm)
-    around = np.einsum("ka,kb->kab", vm, vqm)
-    bias = (law.off + law.mean**2) * (vv * trace[:, None, None] + vqv) + law.common * vqv
-    bias = bias + np.einsum("kd,kad,kbd->kab", on * law.extra, v, v)
-    bias = bias + law.mean * (vv * mqm[:, None, None] + around + around.transpose(0, 2, 1) + trace[:, None, None] * mm)
-    found = block + bias + law.count * mm * mqm[:, None, None]
-    t0, t1, t01 = found[:, 0, 0], found[:, 1, 1], found[:, 0, 1]
-    square = part.square
-    least = np.minimum(t0 - 2.8 * np.sqrt(law.off) * vv[:, 0, 0], t1 - 2.8 * np.sqrt(law.off) * vv[:, 1, 1])
-    weak = least <= 0
+    vv = held @ block
+    vqv = block @ (cross - gram @ held) @ block
+    vqm = block @ p2m - held @ vm
+    mqm = float(m @ powers.at_mean) - pm.transpose(0, 2, 1) @ vm
+    mm, around = vm @ vm.transpose(0, 2, 1), vm @ vqm.transpose(0, 2, 1)
+    rows = np.stack([np.broadcast_to(p[i], (len(js), d)), p[js]], axis=1)
+    v = block @ rows
+    v0, v1 = v[:, 0], v[:, 1]
+    on = (np.diag(p) - v0 * rows[:, 0] - v1 * rows[:, 1]) * law.extra
+    bias = (law.off + law.mean**2) * (vv * trace + vqv) + law.common * vqv + (v * on[:, None, :]) @ v.transpose(0, 2, 1)
+    bias = bias + law.mean * (vv * mqm + around + around.transpose(0, 2, 1) + trace * mm)
+    found = block + bias + law.count * mm * mqm
+    t0, t1, above = found[:, 0, 0], found[:, 1, 1], found[:, 0, 1]
+    aa, bb, ab = vv[:, 0, 0], vv[:, 1, 1], vv[:, 0, 1]
+    weak = np.minimum(t0 - _WEAK * np.sqrt(law.off) * aa, t1 - _WEAK * np.sqrt(law.off) * bb) <= 0
     safe0, safe1 = np.where(t0 > 0, t0, 1.0), np.where(t1 > 0, t1, 1.0)
-    a, g = np.sqrt(safe1 / safe0), np.sqrt(safe0 * safe1)
+    a, below = np.sqrt(safe1 / safe0), np.sqrt(safe0 * safe1)
+    squares = np.stack([v0 * v0, v1 * v1, v0 * v1], axis=1)  # the diagonal of A_r is made of these
+    quartic = (squares * law.extra) @ squares.transpose(0, 2, 1)
+    m0, m1 = vm[:, 0, 0], vm[:, 1, 0]
 
-    def noise(r: np.ndarray | float) -> np.ndarray:
-        """Return N(A_r) from the products of the two vectors."""
+    def noise(r: float) -> np.ndarray:
+        """Return N(A_r) for A_r = x v0 v0' + y v1 v1' + (v0 v1' + v1 v0') / 2."""
         x, y = -r * a / 2, -r / (2 * a)
-        v0, v1 = v[:, 0], v[:, 1]
-        on_form = x[:, None] * v0**2 + y[:, None] * v1**2 + v0 * v1
-        aa, bb, ab = vv[:, 0, 0], vv[:, 1, 1], vv[:, 0, 1]
-        size = (
-            x * x * aa * aa
-            + y * y * bb * bb
-            + (aa * bb + ab * ab) / 2
-            + 2 * x * y * ab * ab
-            + 2 * ab * (x * aa + y * bb)
-        )
-        trace_form = x * aa + y * bb + ab
-        f0, f1 = x * vm[:, 0] + vm[:, 1] / 2, y * vm[:, 1] + vm[:, 0] / 2  # A m = f0 v0 + f1 v1
-        turned = f0 * f0 * aa + f1 * f1 * bb + 2 * f0 * f1 * ab
-        q = vm[:, 0] * f0 + vm[:, 1] * f1
-        found = 2 * law.off * size + (on_form**2) @ law.extra + law.common * trace_form**2
-        found = found + 4 * law.mean * np.maximum(turned - law.mean * size, 0.0) + 2 * law.mean**2 * size
-        return np.maximum(found + law.count * q * q + 2 * law.tie * q * trace_form, 0.0)
+        form = np.stack([x, y, np.ones_like(x)], axis=1)
+        size = (x * aa) ** 2 + (y * bb) ** 2 + (aa * bb + ab * ab) / 2 + 2 * ab * (x * y * ab + x * aa + y * bb)
+        on_trace = x * aa + y * bb + ab
+        f0, f1 = x * m0 + m1 / 2, y * m1 + m0 / 2  # A m = f0 v0 + f1 v1
+        turned = np.maximum(f0 * f0 * aa + f1 * f1 * bb + 2 * f0 * f1 * ab - law.mean * size, 0.0)
+        q = m0 * f0 + m1 * f1
+        found = 2 * law.off * size + np.einsum("ka,kab,kb->k", form, quartic, form) + law.common * on_trace**2
+        found = found + 4 * law.mean * turned + 2 * law.mean**2 * size
+        return np.maximum(found + law.count * q * q + 2 * law.tie * q * on_trace, 0.0)
 
-    zero, up, down = noise(np.zeros(len(js))), noise(np.ones(len(js))), noise(-np.ones(len(js)))
-    second = square**2 * (vv[:, 0, 0] * vv[:, 1, 1] + vv[:, 0, 1] ** 2) * norm
-    second = second + square * (vv[:, 0, 0] * safe1 + vv[:, 1, 1] * safe0) * trace / n + (d - 2) * g * g / n**2
-    spread = np.sum(v**4, axis=2)
-    excess = law.excess(
-        spread[:, 0] * spread[:, 1] / (vv[:, 0, 0] * vv[:, 1, 1]) ** 2,
-        vv[:, 0, 1] / np.sqrt(vv[:, 0, 0] * vv[:, 1, 1]),
-    )
-    z = known.z(level, zero, second + g * g / n, excess)
-    quadratic = (zero + second, (up - down) / 2, (up + down) / 2 - zero)
-    estimate, low, high = fieller(t01, g, quadratic, 1 / n, z)
-    shape = 1 / max(float(np.max(excess)) / 3, 1e-9)
-    p_value = tail(t01, second + g * g / n, zero, shape)
-    reason = np.where(weak, NO_INVERSE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
-    return estimate, low, high, p_value, reason
+    zero, up, down = noise(0.0), noise(1.0), noise(-1.0)
+    n = max(part.rows - (d - 2), 1.0)
+    more = part.square**2 * (aa * bb + ab * ab) * norm
+    more = more + part.square * (aa * safe1 + bb * safe0) * trace[:, 0, 0] / n + (d - 2) * below**2 / n**2
+    spread = np.sum(squares[:, 0] ** 2, axis=1) * np.sum(squares[:, 1] ** 2, axis=1) / (aa * bb) ** 2
+    excess = law.excess(spread, ab / np.sqrt(aa * bb))
+    return above, below, zero, (up - down) / 2, (up + down) / 2 - zero, more, weak.astype(np.float64), excess
