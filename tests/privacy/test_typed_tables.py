@@ -319,6 +319,16 @@ def test_a_release_has_the_means_and_says_its_kinds(missing, tmp_path):
         assert again.raw.flags == measured.flags
 
 
+def test_a_column_that_too_few_rows_have_is_said_to_be_unknown(tmp_path):
+    """With noise on the shares that no share stands out from, every column with a flag is refused."""
+    private, ledger = table(REST * 1000, missing="pairs"), privcov.Ledger(tmp_path / "ledger.sqlite")
+    ledger.limit("t", privcov.ZCDP(0.1))
+    rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(0.1), ledger=ledger)
+    loud = dataclasses.replace(rel.raw.flags, entry_std=1e9)
+    rel = dataclasses.replace(rel, raw=dataclasses.replace(rel.raw, flags=loud))
+    assert [term.text == "too few rows" for term in rel.terms] == [True, True, False, False, False, True]
+
+
 def test_facts_with_other_names_bounds_or_kinds_than_follow_are_refused():
     fields = json.loads(json.dumps(table(REST, missing="pairs").facts.to_dict()))
     assert PublicFacts.from_dict(fields).to_dict() == fields
