@@ -146,6 +146,14 @@ class PublicFacts(InUnits):
         return self.d + len(self.flagged)
 
     @property
+    def most_nonzero(self) -> int:
+        """The most numbers of a row, anchors apart, that are not zero: one of each declared column.
+
+        One level of a category at most is not zero, and of a column and its flag of missing cells one is.
+        """
+        return len(self.units.blocks) or self.d
+
+    @property
     def d(self) -> int:
         """Number of columns."""
         return len(self.columns)

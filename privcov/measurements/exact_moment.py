@@ -22,7 +22,7 @@ first version had "free-trace": all columns in one group, of kappa = 1.
 **Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s. The sum is a whole number, so it
 is at most the whole part of any bound:
   replace-one  `flagged_l1`, proved in triangle_l1.py.
-  add-remove   (|z|_1^2 + |z|^2) / 2, |z|_1 <= sqrt(d) m + a.
+  add-remove   (|z|_1^2 + |z|^2) / 2, |z|_1 <= sqrt(d) m + a, where d numbers of a row at most are not zero.
 **Wishart difference**, see wishart.py: epsilon = ||G||_* / scale; replace-one 2 b, add-remove b. Under replace-one, and
 for at most 10 columns and anchors together, the **coupled** distribution of exact_wishart.py takes its place: epsilon
 = max(tr G+, tr G-) / scale, at most b / scale. Both are drawn exactly, at any scale. A row without a listed class, or
@@ -229,7 +229,7 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int, anchor: int = ANC
     ---------
     Own proofs, in the docstring of the module, triangle_l1.py, wishart.py and exact_wishart.py.
     """
-    d, k, weight = facts.d, facts.rows_per_person, facts.most_weight
+    d, k, weight = facts.most_nonzero, facts.rows_per_person, facts.most_weight
     m2 = weight * UNIT**2
     a2 = weight * anchor**2 if n_anchors else 0
     b = m2 + a2

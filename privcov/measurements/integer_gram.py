@@ -33,6 +33,7 @@ flags as to cells.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -93,6 +94,26 @@ def most_entries(units: Units) -> np.ndarray:
     if not units.blocks or not units.fits_bounds:
         return np.full(len(units.scale), most_entry(units))
     return np.repeat([math.isqrt(square) for square in block_squares(units)], [size for size, _ in units.blocks])
+
+
+def keep_one_level(whole: np.ndarray, units: Units) -> None:
+    """Set a block of which more than one number is not zero to zeros, in place.
+
+    The coder of a category gives no such block, so this changes no row. The sums of squares of blocks, and the bounds
+    that count the numbers of a row that are not zero, rely on it all the same.
+
+    Parameters
+    ----------
+    whole : ndarray of shape (b, d) or more columns
+        Whole numbers, the columns of the blocks first.
+    units : Units
+        The declared units.
+    """
+    ends = itertools.accumulate(size for size, _ in units.blocks)
+    for (size, _), end in zip(units.blocks, ends, strict=True):
+        block = whole[:, end - size : end]
+        if size > 1:
+            block[np.count_nonzero(block, axis=1) > 1] = 0
 
 
 def most_entry(units: Units) -> int:
@@ -318,6 +339,7 @@ def whole_blocks(
         rows = private._rows[start : start + len(z)]
         holes = ~np.isfinite(rows[:, facts.flagged])
         z[:, :d] = flagged_rows(to_working(facts.units, rows), facts.row_bound, holes, most, flag)
+        keep_one_level(z, facts.units)
         if n_anchors == 1:
             z[:, d] = anchor
         elif n_anchors:

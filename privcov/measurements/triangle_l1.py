@@ -39,12 +39,13 @@ d = 1: 1 + s + s^2. With classes nothing changes but the factor M: the bound gro
 rows of one class; d = 1: the bound with the mean, + 2 s^2.
 
 **With flags of missing cells** (integer_gram.py) a row has at most d numbers that are not zero, whatever the number of
-flags. So V <= (|x|_1^2 + |x|^2 + |y|_1^2 + |y|^2) / 2 <= d + 1, because |x|_1^2 <= d |x|^2. Attained where every column
-has a flag: x without a missing cell, y with no other, all entries 1 / sqrt(d). With an anchor the edges add s |x - y|_1
-<= s (|x|_1 + |y|_1) <= 2 s sqrt(d), attained by the same rows; two classes add 2 s^2. The bounds above, for as many
-coordinates, hold too and are smaller for few flags: the smaller is taken. Times M for persons of weight up to M:
-against no row at all the corner changes by s^2 <= 1, less than the half of d + 1 that is missing then. Add-remove:
-|z|_1 <= sqrt(d) + s as without flags.
+flags; with categories at most as many as there are declared columns, and d stands for their number below. So V <=
+(|x|_1^2 + |x|^2 + |y|_1^2 + |y|^2) / 2 <= d + 1, because |x|_1^2 <= d |x|^2. Attained where every column has a flag: x
+without a missing cell, y with no other, all entries 1 / sqrt(d). With an anchor the edges add s |x - y|_1 <= s (|x|_1 +
+|y|_1) <= 2 s sqrt(d), attained by the same rows; two classes add 2 s^2. The bounds above, for as many coordinates, hold
+too and are smaller for few flags: the smaller is taken. Times M for persons of weight up to M: against no row at all
+the corner changes by s^2 <= 1, less than the half of d + 1 that is missing then. Add-remove: |z|_1 <= sqrt(d) + s as
+without flags.
 """
 
 from __future__ import annotations
@@ -131,8 +132,8 @@ def flagged_l1(facts: PublicFacts, m: int, anchor: int, n_anchors: int) -> int:
     """
     weight = facts.most_weight
     wide = l1_change(facts.width, m, anchor, n_anchors, weight)
-    if not facts.flagged:
+    if facts.most_nonzero == facts.width:
         return wide
-    edges = math.isqrt(4 * facts.d * anchor**2 * m**2 * weight**2) if n_anchors else 0
+    edges = math.isqrt(4 * facts.most_nonzero * anchor**2 * m**2 * weight**2) if n_anchors else 0
     corner = 2 * weight * anchor**2 if n_anchors > 1 else 0
-    return min(wide, weight * (facts.d + 1) * m**2 + edges + corner)
+    return min(wide, weight * (facts.most_nonzero + 1) * m**2 + edges + corner)

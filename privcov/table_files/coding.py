@@ -12,9 +12,9 @@ before. Two things follow from its shape here:
   becomes a level because a row holds it. Each operation gives a number the same result in every place (see
   `kinds.natural_log`), so order, blocks, files and workers change no bit.
 
-The declared bound of a row, R^2 = sum c^2 (kinds.py), is not needed for privacy. It says that no row is shortened, and
-where it is used as the bound of a block of columns (`measurements.laws.free_groups`) this is what holds: the columns of
-a category are 0 or 1, at most one of them 1, and `privcov.units` moves every cell to its bounds.
+That the columns of a category are 0 or 1, at most one of them 1, makes R^2 = sum c^2 the bound of a row (kinds.py): no
+row is shortened. The bounds of blocks (`measurements.laws.free_groups`) and of the numbers of a row that are not zero
+(`measurements.triangle_l1`) do not rely on it here: `integer_gram.most_entries` and `keep_one_level` enforce them.
 """
 
 from __future__ import annotations

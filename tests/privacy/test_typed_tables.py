@@ -169,6 +169,38 @@ def test_a_table_is_the_sum_of_its_rows_and_what_is_fitted_on_rows_is_seen(monke
 # --- the bound of a row -------------------------------------------------------------------------------------
 
 
+def test_two_levels_at_once_count_as_none(tmp_path, monkeypatch):
+    """What a coder must not give is enforced in whole numbers, in memory and in files."""
+    monkeypatch.setattr(coding, "coded", lambda kind, cells: np.ones((kind.width, len(cells))))
+    (tmp_path / "a.csv").write_text("pay,smokes,ward,day\n1,no,A,2020-01-01\n", encoding="utf-8")
+    for private in (table(REST[:1]), PrivateDataset.from_files(tmp_path / "a.csv", kinds=KINDS, missing_codes=["-9"])):
+        gram = exact_sum(private, 0)
+        assert np.count_nonzero(np.diag(gram)) == 3
+        assert not gram[2:5].any()
+
+
+@pytest.mark.parametrize("more", [{}, {"missing": "pairs"}, {"n_public": False}])
+@pytest.mark.parametrize("n_anchors", [0, 1])
+def test_laplace_noise_counts_the_numbers_that_are_not_zero(more, n_anchors):
+    """A category of 40 levels beside two numbers: 3 of 42 numbers of a row, so the bound is a tenth of that of 42."""
+    levels = [f"L{k}" for k in range(40)]
+    kinds = {"w": Kind("category", values=levels), "x": Kind("number", -1, 1), "y": Kind("number", 0, 1, typical=0)}
+    cells = itertools.product(["L0", "L1", "L39", ""], ["-1", "1", ""], ["0", "1", ""])
+    held = [PrivateDataset.from_rows([row], kinds=kinds, **more) for row in cells]
+    facts = held[0].facts
+    bound = math.isqrt(norm_bound(facts, "laplace", n_anchors, ANCHOR))
+    whole = [np.triu(exact_sum(one, n_anchors, ANCHOR)).astype(object) for one in held]
+    pairs = [(one, 0 * one) for one in whole] if facts.n is None else itertools.combinations(whole, 2)
+    changes = [np.abs(one - other).sum() for one, other in pairs]
+    assert 0.4 * bound < max(changes) <= bound
+    assert bound < 0.25 * math.isqrt(norm_bound(dataclasses.replace(facts, units=plain(facts)), "laplace", n_anchors))
+
+
+def plain(facts):
+    """Units of as many numbers without blocks."""
+    return dataclasses.replace(facts.units, blocks=())
+
+
 def test_the_bound_of_a_row_counts_a_category_once():
     facts = table(REST).facts
     assert facts.columns == NAMES
@@ -317,6 +349,16 @@ def test_a_release_has_the_means_and_says_its_kinds(missing, tmp_path):
     measured = read_sum(rel.measurement, "joint")
     if missing == "pairs":
         assert again.raw.flags == measured.flags
+
+
+def test_a_column_that_too_few_rows_have_is_said_to_be_unknown(tmp_path):
+    """With noise on the shares that no share stands out from, every column with a flag is refused."""
+    private, ledger = table(REST * 1000, missing="pairs"), privcov.Ledger(tmp_path / "ledger.sqlite")
+    ledger.limit("t", privcov.ZCDP(0.1))
+    rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(0.1), ledger=ledger)
+    loud = dataclasses.replace(rel.raw.flags, entry_std=1e9)
+    rel = dataclasses.replace(rel, raw=dataclasses.replace(rel.raw, flags=loud))
+    assert [term.text == "too few rows" for term in rel.terms] == [True, True, False, False, False, True]
 
 
 def test_facts_with_other_names_bounds_or_kinds_than_follow_are_refused():

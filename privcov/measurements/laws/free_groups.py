@@ -33,9 +33,9 @@ column and its flag of missing cells, whose weight `integer_gram.flag_of` is at 
 
 **Categories and weights.** A column of weight c lies within c, and R^2 = sum c^2. A category is a block: of its
 columns, zeros and ones times c, one at most is not zero, so its sum of squares is at most c^2. Each is a group of bound
-c^2 and kappa = (R^2 + 2 A) / c^2, `integer_gram.block_squares` in whole numbers. The groups are as many as the declared
-columns. The sum of squares of a category is the number of rows whose cell is listed, known that much better; its levels
-share what this corrects.
+c^2 and kappa = (R^2 + 2 A) / c^2, in whole numbers `integer_gram.block_squares`, with `keep_one_level`. The groups are
+as many as the declared columns. The sum of squares of a category is the number of rows whose cell is listed, known that
+much better; its levels share what this corrects.
 
 The slack of the single group could measure E |u|^4 instead, which intervals for rows with heavy tails can use: weight
 2 s^2 beside kappa = 1. It is not done. The slack vanishes with the anchor, and there is none with bounds, which real

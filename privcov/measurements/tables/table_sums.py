@@ -28,6 +28,7 @@ from privcov.measurements.integer_gram import (
     UNIT,
     flag_of,
     flagged_rows,
+    keep_one_level,
     most_entries,
     to_working,
     weighted,
@@ -276,6 +277,7 @@ class Adding:
             self._shorten(cells, whole, squares, long)
         if spec.private and (self.most < UNIT).any():
             np.clip(whole, -self.most, self.most, out=whole)
+        keep_one_level(whole.T, spec.units)
         return (np.concatenate([whole, flags * float(self.flag)]) if spec.flagged else whole), hole
 
     def _shorten(self, cells: np.ndarray, whole: np.ndarray, squares: np.ndarray, long: np.ndarray) -> None:
