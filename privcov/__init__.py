@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from privcov.releasing.run import release
     from privcov.sklearn_api import PrivateCovariance
     from privcov.sweeps.plan import Plan, run
+    from privcov.table_files.dialect import Dialect
 
 # Public name -> its module, imported at first use, so that a menu does not wait for scikit-learn and pandas, nor the
 # command line for numpy.
@@ -50,6 +51,7 @@ _MODULES = {
     "PureDP": "privcov.privacy",
     "ZCDP": "privcov.privacy",
     "Dataset": "privcov.dataset",
+    "Dialect": "privcov.table_files.dialect",
     "RowsClippedWarning": "privcov.dataset",
     "Truth": "privcov.dataset",
     "Release": "privcov.releasing.release",
@@ -71,6 +73,7 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "Dataset",
+    "Dialect",
     "Ledger",
     "NoPrivacy",
     "Plan",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from privcov.persons_in_files import PartIds
-    from privcov.table_files import TableFiles
+    from privcov.table_files import Dialect, TableFiles
     from privcov.table_files.reading import Paths
 
     # Public limits of the columns, in order or by name.
@@ -33,7 +33,7 @@ Progress = Callable[[int, int, float], None]
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The population that a generator draws from, in the data's units; its mean is zero.
+    """The population that a generator draws from, in the data's units.
 
     Attributes
     ----------
@@ -43,6 +43,8 @@ class Truth:
         Its inverse.
     graph : ndarray of bool of shape (d, d) or None
         True where the precision is non-zero off the diagonal.
+    mean : ndarray of shape (d,) or None
+        The population mean; None where it is zero.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Truth:
     covariance: np.ndarray
     precision: np.ndarray | None = None
     graph: np.ndarray | None = None
+    mean: np.ndarray | None = None
 
 
 class RowsClippedWarning(UserWarning):
@@ -309,6 +312,7 @@ class Dataset(InUnits):
         name: str = "files",
         provenance: str = "public",
         progress: Progress | None = None,
+        dialect: Dialect | None = None,
     ) -> Dataset:
         """Make a data set that stays in its files: CSV (plain or gz), Parquet or Arrow.
 
@@ -343,6 +347,8 @@ class Dataset(InUnits):
             See `from_rows`.
         progress : callable or None
             Called with (rows read, rows in all, seconds so far), from the thread that reads.
+        dialect : Dialect or None
+            How CSV files are written; None for commas, decimal points and UTF-8.
 
         Returns
         -------
@@ -360,7 +366,8 @@ class Dataset(InUnits):
 
         if bool(label) != bool(classes):
             raise ValueError("A label in files needs classes=[...], the list of its names, and classes need a label.")
-        table = table_files.count_rows(table_files.describe(paths, columns=columns, label=label or None), private=False)
+        table = table_files.describe(paths, columns=columns, label=label or None, dialect=dialect)
+        table = table_files.count_rows(table, private=False)
         units = _units(table.columns, row_bound, bounds, typical, mean_is_zero)
         n = _whole_rows(table) if checks.one_of("missing", missing, ("", "drop-row")) else table.n
         if not n:

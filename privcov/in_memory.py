@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from privcov import extras
+from privcov.table_files.blocks import as_written
 
 FORMS = "an array, a list of rows, or a data frame of pandas, polars or Arrow"
 _MISSING = ("NAType", "NaTType", "MaskedConstant")  # names of the types of pandas and numpy for "no value"
@@ -102,7 +103,7 @@ def _of_arrow(name: str, column: Any) -> np.ndarray:
         raise _refused(name, "M")
     elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind)):
         raise _refused(name, "U" if "string" in str(kind) else str(kind))
-    return column.cast("float64", safe=False).to_numpy()
+    return as_written(column).cast("float64", safe=False).to_numpy()
 
 
 def _of_array(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:

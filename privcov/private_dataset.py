@@ -32,6 +32,7 @@ from privcov.public_facts import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from privcov.table_files import Dialect
     from privcov.table_files.reading import Paths
 
 RELEASE_PRIVATE = "privcov.release_private"  # named by every function for public rows that is given private ones
@@ -195,6 +196,7 @@ class PrivateDataset:
         progress: Progress | None = None,
         person: str = "",
         most_weight: int = 1,
+        dialect: Dialect | None = None,
     ) -> PrivateDataset:
         """Make a private table that stays in its files: CSV (plain or gz), Parquet or Arrow.
 
@@ -238,6 +240,8 @@ class PrivateDataset:
             however many; a row without an id counts as no row.
         most_weight : int
             M, the largest weight of a person together, see `PublicFacts`.
+        dialect : Dialect or None
+            How CSV files are written; None for commas, decimal points and UTF-8. It is never taken from rows.
 
         Returns
         -------
@@ -256,7 +260,7 @@ class PrivateDataset:
         if bool(label) != bool(classes):
             raise ValueError("A label in files needs classes=[...], the public list of its names, and classes a label.")
         check_person(person, columns or (), label)
-        table = table_files.describe(paths, columns=columns, label=label or None, person=person)
+        table = table_files.describe(paths, columns=columns, label=label or None, person=person, dialect=dialect)
         table = table_files.count_rows(table, private=True)
         names = table.columns
         assert table.n is not None, "count_rows counts every file"

@@ -22,6 +22,7 @@ from privcov.measurements.laws.anchor import BOTH, matters_of
 from privcov.measurements.lengths.exact_norms import planned_norms, split
 from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict
 from privcov.public_facts import LATER, PublicFacts, declared, flag_positions, working_units
+from privcov.table_files.dialect import Dialect, dialect_from
 
 INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
 ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at")
@@ -29,6 +30,7 @@ REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "cen
 _GAPS = "can_be_missing"
 LATER_REQUEST = ("norm_budget",)  # there only where it was asked for
 _COLUMN = ("name", "low", "high", "typical", "reason")
+_DIALECT = "dialect"
 _DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person", "n_public", "row_bound", "label")
 _DECLARATION += ("classes", "missing")
 # The noise distribution of an earlier version: it was drawn in floating point, and may disclose the rows.
@@ -222,17 +224,19 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     Raises ValueError or `Wrong` for another form.
     """
     must(
-        isinstance(declaration, dict) and set(declaration) - set(LATER) - {_GAPS} == set(_DECLARATION),
+        isinstance(declaration, dict) and set(declaration) - set(LATER) - {_GAPS, _DIALECT} == set(_DECLARATION),
         f"the declaration must hold {', '.join(_DECLARATION)}",
     )
     later = {name: declaration[name] for name in LATER if name in declaration}
     gaps = declaration.get(_GAPS)
     must((gaps is None) == (_GAPS not in declaration), f"{_GAPS} is written although it has its usual value")
-    second = later or gaps is not None or declaration["missing"] == "pairs"
+    second = later or gaps is not None or declaration["missing"] == "pairs" or _DIALECT in declaration
     form = "privcov-declaration-2" if second else "privcov-declaration-1"
     must(declaration["format"] == form, "the declaration is of another format")
     for name, value in later.items():
         must(repr(value) != repr(LATER[name]), f"{name} is written although it has its usual value")
+    if _DIALECT in declaration:  # how the files were written: no fact follows from it
+        must(dialect_from(declaration[_DIALECT]) != Dialect(), f"{_DIALECT} is written although it has its usual value")
     for name in ("name", "row_stands_for"):
         _words(name, declaration[name])
     columns, bounded = declaration["columns"], declaration["row_bound"] is None

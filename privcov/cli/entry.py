@@ -10,7 +10,7 @@ from pathlib import Path
 
 import privcov
 from privcov import places
-from privcov.cli import advice, app, check, edges, generate, ledger, release, site, verify
+from privcov.cli import advice, app, check, declare, edges, generate, ledger, release, site, verify
 from privcov.cli.progress import counted
 
 
@@ -42,6 +42,7 @@ def main(argv: list[str] | None = None) -> int:
     ledger.add_ledger(commands)
     verify.add_verify(commands)
     generate.add_generate(commands)
+    declare.add_declare(commands)
     check.add_check(commands)
     app.add_app(commands)
     site.add_site(commands)

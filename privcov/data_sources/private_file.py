@@ -22,7 +22,8 @@ from privcov.data_sources.csv_file import MAX_BYTES, decode, read_header, upload
 from privcov.dataset import Dataset, Progress
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import LATER, MOST_COLUMNS, MOST_ROWS
-from privcov.table_files import Part, Said, blocks_of, said_of_part
+from privcov.table_files import Dialect, Part, Said, blocks_of, said_of_part
+from privcov.table_files.dialect import dialect_from
 from privcov.table_files.facts import quote
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ FORMAT, WITH_LATER = "privcov-declaration-1", "privcov-declaration-2"  # the sec
 
 
 # What a declaration of the first version does not hold, with the values at which none holds it.
-_USUAL: dict[str, Any] = {**LATER, "can_be_missing": None}
+_PLAIN = Dialect()
+_USUAL: dict[str, Any] = {**LATER, "can_be_missing": None, "dialect": _PLAIN.to_dict()}
 
 
 class PrivateFileError(ValueError):
@@ -98,6 +100,8 @@ class Declaration:
         With missing="pairs", the columns whose cells can be missing; None for all.
     row_bound_fraction : float
         With bounds, R as a fraction of the longest possible row.
+    dialect : Dialect
+        How its CSV files are written; the token of a release does not depend on it, as the numbers do not.
 
     Raises
     ------
@@ -118,6 +122,7 @@ class Declaration:
     most_weight: int = 1
     can_be_missing: tuple[str, ...] | None = None
     row_bound_fraction: float = 1.0
+    dialect: Dialect = _PLAIN
 
     def __post_init__(self) -> None:
         for name, meaning in (("name", "how the ledger knows the table"), ("row_stands_for", "such as 'one patient'")):
@@ -161,7 +166,8 @@ class Declaration:
 
     def on_files(self, paths: Paths, progress: Progress | None = None) -> PrivateDataset:
         """Return the private table in these files, of the declared columns; see `PrivateDataset.from_files`."""
-        return PrivateDataset.from_files(paths, label=self.label, progress=progress, **self._facts())
+        facts = self._facts()
+        return PrivateDataset.from_files(paths, label=self.label, progress=progress, dialect=self.dialect, **facts)
 
     def on_public_files(self, paths: Paths, progress: Progress | None = None) -> Dataset:
         """Return the same table as one whose rows need no protection; see `Dataset.from_files`.
@@ -183,8 +189,8 @@ class Declaration:
             given = zip(facts["typical"], facts["bounds"], strict=True)
             facts["typical"] = [low / 2 + high / 2 if usual is None else usual for usual, (low, high) in given]
             facts["row_bound"] = self.row_bound_fraction * math.sqrt(len(self.columns))
-        missing = "drop-row" if self.missing == "drop-row" else ""
-        return Dataset.from_files(paths, label=self.label, missing=missing, progress=progress, **facts)
+        facts |= {"missing": "drop-row" if self.missing == "drop-row" else "", "dialect": self.dialect}
+        return Dataset.from_files(paths, label=self.label, progress=progress, **facts)
 
     def _facts(self) -> dict:
         """Return the public facts, as arguments."""
@@ -236,6 +242,8 @@ class Declaration:
             if not isinstance(gaps, list) or not all(isinstance(name, str) for name in gaps):
                 raise ValueError("A declaration must hold can_be_missing as a list of names of columns. Correct it.")
             fields["can_be_missing"] = tuple(gaps)
+        if "dialect" in fields:
+            fields["dialect"] = dialect_from(fields["dialect"])
         classes = fields.get("classes") or ()
         if not isinstance(classes, list | tuple):
             raise ValueError("A declaration must hold classes as a list of names. Correct it.")
@@ -275,8 +283,8 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
         For everything else.
     """
     names, header = [c.name for c in declaration.columns], _header(raw, declaration)
-    with _nothing_said():
-        part, person = _part(raw, header), declaration.person
+    with _nothing_said(declaration.dialect):
+        part, person = _part(raw, header, declaration.dialect), declaration.person
         blocks = list(blocks_of(part, names, declaration.label, private=True, person=person))
         rows = np.concatenate([block.cells for block in blocks], axis=1).T.copy()
         labels = [texts[at] for texts, places in (block.labels for block in blocks if block.labels) for at in places]
@@ -307,8 +315,8 @@ def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
         For everything else.
     """
     names, header = [c.name for c in declaration.columns], _header(raw, declaration)
-    with _nothing_said():
-        for some, _ in said_of_part(_part(raw, header), names, declaration.label):
+    with _nothing_said(declaration.dialect):
+        for some, _ in said_of_part(_part(raw, header, declaration.dialect), names, declaration.label):
             yield some
 
 
@@ -319,30 +327,32 @@ def _later_rule(fields: dict) -> list[str]:
 
 def _header(raw: bytes, declaration: Declaration) -> list[str]:
     """Return the names of the columns, all that are declared among them."""
-    header = read_header(raw)
+    header = read_header(raw, declaration.dialect)
     for name in [c.name for c in declaration.columns] + [n for n in (declaration.label, declaration.person) if n]:
         if name not in header:
             raise ValueError(f"The file has no column {quote(name)}, which the declaration names.")
     return header
 
 
-def _part(raw: bytes, header: list[str]) -> Part:
+def _part(raw: bytes, header: list[str], dialect: Dialect) -> Part:
     """Return a CSV in memory as one part of a table."""
     if len(raw) > MAX_BYTES:
         raise ValueError
-    decode(raw, "The file")
-    return upload(raw, header)
+    text = dialect.to_utf8(raw, "The file")
+    decode(text, "The file")
+    return upload(text, header, dialect)
 
 
 @contextlib.contextmanager
-def _nothing_said() -> Iterator[None]:
+def _nothing_said(dialect: Dialect) -> Iterator[None]:
     """Turn every error while rows are read into an identifier: the words of a library might repeat a cell."""
     try:
         yield
     except Exception:
         raise PrivateFileError(
-            f"The file could not be read as declared (id {secrets.token_hex(4)}). It must be a CSV in UTF-8, commas "
-            f"between as many cells on every line, at most {MAX_BYTES / 1e6:,.0f} MB and {MOST_ROWS:,} rows."
+            f"The file could not be read as declared (id {secrets.token_hex(4)}). It must be a CSV in "
+            f"{dialect.encoding.upper()}, {dialect.divider} between as many cells on every line, at most "
+            f"{MAX_BYTES / 1e6:,.0f} MB and {MOST_ROWS:,} rows."
         ) from None
 
 

@@ -236,7 +236,7 @@ def check_files(declaration: Declaration, paths: Paths, progress: Progress | Non
     Nothing.
     """
     names = [c.name for c in declaration.columns]
-    table = describe(paths, names, declaration.label or None, any_type=True)
+    table = describe(paths, names, declaration.label or None, any_type=True, dialect=declaration.dialect)
     return _of_files(declaration.name.strip(), table, _tallies(declaration), declaration.classes, progress)
 
 
@@ -372,13 +372,13 @@ class _Tally:
         self.missing += block.missing
         values, counts = [], []
         for text, count in block.texts.items():
-            number = None if block.typed and not text else number_of(text)
+            number = None if block.typed and not text else number_of(text, block.decimal)
             if number is not None and (not block.typed or number != number):
                 values.append(number)
                 counts.append(count)
             else:
                 self.unreadable += count
-                self.looks[kind_of(text, block.typed)] += count
+                self.looks[kind_of(text, block.typed, block.decimal)] += count
         if values:
             self._count(np.repeat(np.array(values), counts))
 
