@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import threading
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -258,8 +259,11 @@ def test_a_dialect_goes_through_json_and_a_bundle(tmp_path):
         "auto-cov", declaration.on_files(tmp_path / "t.csv"), privcov.ZCDP(1.0), ledger=ledger
     )
     assert "latin" not in str(release.statement)
-    release.save_bundle(tmp_path / "b.zip", fields)
-    assert main(["verify", str(tmp_path / "b.zip")]) == 0
+    others = ({**fields, "dialect": Dialect().to_dict()}, {**fields, "dialect": {"separator": ":"}})
+    for given_, kept in ((fields, "dialect"), *((other, "facts") for other in others)):  # a wrong one is not taken
+        release.save_bundle(tmp_path / "b.zip", given_)
+        assert kept in json.loads(zipfile.ZipFile(tmp_path / "b.zip").read("declaration.json"))
+        assert main(["verify", str(tmp_path / "b.zip")]) == 0
     raw = (tmp_path / "t.csv").read_bytes()
     np.testing.assert_array_equal(read_private(raw, declaration)._rows, [[0.5, 0.25], [1, 0]])
     for other in ({**fields, "dialect": Dialect().to_dict()}, {**fields, "dialect": {"separator": ":"}}):
