@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from privcov.sklearn_api import PrivateCovariance
     from privcov.sweeps.plan import Plan, run
     from privcov.table_files.dialect import Dialect
+    from privcov.table_files.kinds import Kind
 
 # Public name -> its module, imported at first use, so that a menu does not wait for scikit-learn and pandas, nor the
 # command line for numpy.
@@ -57,6 +58,7 @@ _MODULES = {
     "Release": "privcov.releasing.release",
     "release": "privcov.releasing.run",
     "PrivateDataset": "privcov.private_dataset",
+    "Kind": "privcov.table_files.kinds",
     "Ledger": "privcov.ledger",
     "release_private": "privcov.releasing.private",
     "Plan": "privcov.sweeps.plan",
@@ -74,6 +76,7 @@ __all__ = [
     "ApproxDP",
     "Dataset",
     "Dialect",
+    "Kind",
     "Ledger",
     "NoPrivacy",
     "Plan",

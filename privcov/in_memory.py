@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from privcov import extras
+from privcov.persons import NO_VALUE
 from privcov.table_files.blocks import as_written
 
 FORMS = "an array, a list of rows, or a data frame of pandas, polars or Arrow"
-_MISSING = ("NAType", "NaTType", "MaskedConstant")  # names of the types of pandas and numpy for "no value"
 
 
 def numbers_of(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -150,7 +150,7 @@ def _cells(name: str | int, cells: np.ndarray) -> np.ndarray:
 
 def _number(name: str | int, cell: Any) -> float:
     """Return one cell as a number, NaN where it holds none."""
-    if cell is None or type(cell).__name__ in _MISSING:
+    if cell is None or type(cell).__name__ in NO_VALUE:
         return float("nan")
     if isinstance(cell, (Real, Decimal, np.bool_)):
         try:

@@ -18,6 +18,7 @@ from decimal import Context
 import numpy as np
 
 MISSING = frozenset(("", "na", "n/a", "nan", "null"))  # a missing cell, without the blanks and in lower case
+NO_VALUE = ("NAType", "NaTType", "MaskedConstant")  # names of the types of pandas and numpy for "no value"
 _NO_ID = frozenset((*MISSING, "<na>", "nat"))  # with the texts of pandas' missing values
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:e\+[0-9]{2,3})?")
 _LONGEST_NUMBER = 500  # letters

@@ -5,7 +5,7 @@ It has no truth, and its public fields do not give the number of rows unless tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,27 +13,36 @@ import numpy as np
 
 from privcov import checks
 from privcov.dataset import FileRows, Progress
+from privcov.declared_columns import (
+    MOST_COLUMNS,
+    Bounds,
+    Kinds,
+    flag_positions,
+    kept_kinds,
+    measured_names,
+    typed_columns,
+    typed_units,
+    working_units,
+)
 from privcov.persons import rows_of_persons
 from privcov.public_facts import (
-    MOST_COLUMNS,
     MOST_FILE_ROWS,
     MOST_ROWS,
-    Bounds,
     PublicFacts,
     check_person,
     class_names,
     classes_of_rows,
     counted_persons,
     declared,
-    flag_positions,
-    working_units,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from privcov.table_files import Dialect
+    from privcov.table_files.kinds import Kind
     from privcov.table_files.reading import Paths
+    from privcov.units import Units
 
 RELEASE_PRIVATE = "privcov.release_private"  # named by every function for public rows that is given private ones
 
@@ -91,14 +100,17 @@ class PrivateDataset:
         persons: Sequence[object] | np.ndarray | None = None,
         person: str = "",
         most_weight: int = 1,
+        kinds: Mapping[str, Kind] | None = None,
+        missing_codes: Iterable[object] = (),
     ) -> PrivateDataset:
-        """Make a private table from an array.
+        """Make a private table from an array or a data frame.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Numbers; missing (NaN) and infinite cells follow the rule ``missing``. Copied. With ``person`` and without
-            ``persons`` a DataFrame, which has a column of ids beside the numbers.
+            ``persons`` a DataFrame, which has a column of ids beside the numbers. With ``kinds`` cells of any type, of
+            a data frame by the names of its columns.
         row_bound : float or None
             R > 0, Euclidean norm to which longer rows are scaled down. Exactly one of row_bound and bounds is given.
         bounds : sequence of (float, float) or None
@@ -107,7 +119,7 @@ class PrivateDataset:
             Labels are part of the row. A row whose label is missing or not in ``classes`` is left out of the sums; to
             keep such rows, give them a class of their own, in the list and in the labels.
         columns : iterable of d names or None
-            Default: x1, x2, ...; of a DataFrame with ``person`` the names of its other columns.
+            Default: x1, x2, ...; of a DataFrame with ``person`` the names of its other columns; with ``kinds`` those.
         n_public : bool
             True: the number of rows is public and stated. False: it stays hidden, and a noisy count is measured. With
             ids it is the number of persons.
@@ -133,6 +145,11 @@ class PrivateDataset:
             Name of the column of ids, of a DataFrame or for the statement; default "persons" where there are ids.
         most_weight : int
             M, the largest weight of a person together, see `PublicFacts`.
+        kinds : mapping of str to Kind, or None
+            Kind of every column to measure, instead of ``bounds``: see `privcov.table_files.kinds.Kind`. The table then
+            has the columns that follow from them, such as one for each level of a category.
+        missing_codes : iterable
+            What is written for a missing cell in any column, with ``kinds`` or ``bounds``, such as "-9".
 
         Returns
         -------
@@ -145,22 +162,31 @@ class PrivateDataset:
             For a missing bound or list, with the remedy; never because of the number in a cell.
         """
         if person and persons is None:
-            X, persons, columns = _without_ids(X, person, columns)
-        try:
-            rows = np.array(X, dtype=np.float64, order="C", copy=True)
-        except (ValueError, TypeError):
-            raise ValueError("X must hold numbers only; a cell that is none must be missing (NaN).") from None
+            X, persons, others = _without_ids(X, person)
+            columns = others if columns is None and kinds is None else columns
+        typed = typed_columns(kinds, missing_codes, columns, bounds, typical, row_bound)
+        if typed:
+            from privcov.table_files.coding import coded_table
+
+            rows = coded_table(X, typed)
+        else:
+            try:
+                rows = np.array(X, dtype=np.float64, order="C", copy=True)
+            except (ValueError, TypeError):
+                raise ValueError(
+                    "X must hold numbers only; a cell that is none must be missing (NaN). Text and dates need kinds."
+                ) from None
         if rows.ndim != 2 or 0 in rows.shape:
             raise ValueError("X must be a table of at least one row and one column.")
         if len(rows) > MOST_ROWS or rows.shape[1] > MOST_COLUMNS:
             raise ValueError(f"X may have up to {MOST_ROWS:,} rows and {MOST_COLUMNS} columns. Keep fewer.")
         rows.flags.writeable = False
         d = rows.shape[1]
-        names = tuple(map(str, columns)) if columns is not None else tuple(f"x{j + 1}" for j in range(d))
+        named = tuple(map(str, columns)) if columns is not None else tuple(f"x{j + 1}" for j in range(d))
+        names, units, kept = _measured(named, typed, row_bound, bounds, typical, row_bound_fraction)
         if len(names) != d or len(set(names)) < d:
             raise ValueError(f"columns must name all {d} columns, each differently.")
         listed, class_of = classes_of_rows(labels, classes, len(rows))
-        units = working_units(names, row_bound, bounds, typical, row_bound_fraction)
         n, rows_of_person = len(rows), None
         if persons is not None:
             person = person or "persons"
@@ -169,7 +195,8 @@ class PrivateDataset:
             "person": person,
             "most_weight": most_weight,
             "row_bound_fraction": row_bound_fraction,
-            "flags": flag_positions(can_be_missing, names),
+            "flags": flag_positions(can_be_missing, names, kept),
+            "kinds": kept,
         }
         facts = declared(names, units, listed, n, n_public, rows_per_person, missing, **later)
         if person and n_public:
@@ -197,6 +224,8 @@ class PrivateDataset:
         person: str = "",
         most_weight: int = 1,
         dialect: Dialect | None = None,
+        kinds: Mapping[str, Kind] | None = None,
+        missing_codes: Iterable[object] = (),
     ) -> PrivateDataset:
         """Make a private table that stays in its files: CSV (plain or gz), Parquet or Arrow.
 
@@ -215,7 +244,8 @@ class PrivateDataset:
         label : str
             Column of the labels, with ``classes``.
         columns : sequence of str or None
-            Names to use; None takes all columns of the first file except the label and the ids.
+            Names to use; None takes all columns of the first file except the label and the ids, or with ``kinds``
+            those.
         n_public : bool
             See `from_rows`.
         rows_per_person : int
@@ -242,6 +272,11 @@ class PrivateDataset:
             M, the largest weight of a person together, see `PublicFacts`.
         dialect : Dialect or None
             How CSV files are written; None for commas, decimal points and UTF-8. It is never taken from rows.
+        kinds : mapping of str to Kind, or None
+            See `from_rows`. A type of the file that a kind cannot be read from is refused; a cell that is none of its
+            values is missing.
+        missing_codes : iterable
+            See `from_rows`; with ``bounds`` also ``columns`` are needed.
 
         Returns
         -------
@@ -259,23 +294,27 @@ class PrivateDataset:
 
         if bool(label) != bool(classes):
             raise ValueError("A label in files needs classes=[...], the public list of its names, and classes a label.")
+        typed = typed_columns(kinds, missing_codes, columns, bounds, typical, row_bound)
+        columns = [name for name, _ in typed] or columns
         check_person(person, columns or (), label)
-        table = table_files.describe(paths, columns=columns, label=label or None, person=person, dialect=dialect)
+        of_kinds = tuple(kind for _, kind in kept_kinds(typed))
+        how = {"person": person, "kinds": of_kinds, "dialect": dialect}
+        table = table_files.describe(paths, columns, label or None, **how)
         table = table_files.count_rows(table, private=True)
-        names = table.columns
         assert table.n is not None, "count_rows counts every file"
-        if len(names) > MOST_COLUMNS or not 0 < table.n <= MOST_FILE_ROWS:
+        if len(table.columns) > MOST_COLUMNS or not 0 < table.n <= MOST_FILE_ROWS:
             raise ValueError(
                 f"The files may hold 1 to {MOST_FILE_ROWS:,} rows and {MOST_COLUMNS} columns. Choose fewer."
             )
-        units = working_units(names, row_bound, bounds, typical, row_bound_fraction)
+        names, units, kept = _measured(table.columns, typed, row_bound, bounds, typical, row_bound_fraction)
         listed = class_names(classes) if classes else ()
         # Everything that the declaration may be refused for comes before a row is read.
         later: dict[str, Any] = {
             "person": person,
             "most_weight": most_weight,
             "row_bound_fraction": row_bound_fraction,
-            "flags": flag_positions(can_be_missing, names),
+            "flags": flag_positions(can_be_missing, names, kept),
+            "kinds": kept,
         }
         facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing, **later)
         files = FileRows(table, (table.n, len(names)), progress)
@@ -306,10 +345,22 @@ class PrivateDataset:
         raise TypeError("A PrivateDataset is never written out: keep the file it came from and its declaration.")
 
 
-def _without_ids(
-    frame: Any, person: str, columns: Iterable[object] | None
-) -> tuple[Any, Sequence[object], Iterable[object]]:
-    """Return the other columns of a DataFrame, its column of ids, and the names of the others unless they are given."""
+def _measured(
+    columns: tuple[str, ...],
+    typed: Kinds,
+    row_bound: float | None,
+    bounds: Bounds | None,
+    typical: Sequence[float | None] | np.ndarray | None,
+    fraction: float,
+) -> tuple[tuple[str, ...], Units, Kinds]:
+    """Return names and units of the measured columns, and the kinds that the facts keep."""
+    if not typed:
+        return columns, working_units(columns, row_bound, bounds, typical, fraction), ()
+    return measured_names(typed), typed_units(typed, fraction), kept_kinds(typed)
+
+
+def _without_ids(frame: Any, person: str) -> tuple[Any, Sequence[object], list[object]]:
+    """Return the other columns of a DataFrame, its column of ids, and the names of the others."""
     held = list(getattr(frame, "columns", ()))
     if held.count(person) != 1:
         raise ValueError(
@@ -317,7 +368,7 @@ def _without_ids(
             "Give the ids of an array as persons=[...]."
         )
     others = [name for name in held if name != person]
-    return frame[others], frame[person].tolist(), others if columns is None else columns
+    return frame[others], frame[person].tolist(), others
 
 
 def _name(given: object) -> str:

@@ -7,8 +7,6 @@ public.
 from __future__ import annotations
 
 import dataclasses
-import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,22 +14,27 @@ from typing import Any
 import numpy as np
 
 from privcov import checks
+from privcov.declared_columns import (
+    MOST_COLUMNS,
+    Kinds,
+    can_have_flags,
+    checked_flags,
+    kept_kinds,
+    kinds_from,
+    measured_names,
+    typed_units,
+    working_units,
+)
 from privcov.privacy import ADD_REMOVE, ALL_ROWS, REPLACE_ONE, Neighbours
 from privcov.units import InUnits, Units
 
-Bounds = Sequence[Sequence[float]] | np.ndarray  # (low, high) per column
-
 MOST_ROWS = 4_000_000
 MOST_FILE_ROWS = 10**10
-MOST_COLUMNS = 200
 MOST_CLASSES = 100
 MISSING_RULES = ("typical", "drop-row", "pairs")
 MOST_PER_PERSON = 1_000_000
 # Facts that came later, with their defaults, at which no stored text names them: texts and tokens stay as they were.
 LATER: dict[str, Any] = {"person": "", "most_weight": 1, "row_bound_fraction": 1.0}
-LEAST_FRACTION = 1e-6  # of the longest possible row, to which rows may be shortened
-LEAST_ROW_BOUND = 1e-100
-_OUTSIDE = "Take it from domain knowledge, never from the data."
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,8 @@ class Flags:
         Standard deviation of the noise on an off-diagonal entry, in unit-ball units.
     diagonal_stds : tuple of float
         The same on the diagonal entry of every column and flag.
-    own_covariance : float
-        Covariance of the noise on the diagonal entries of a column and of its own flag.
+    own_covariance : float or tuple of float
+        Covariance of the noise on the diagonal entries of a column and of its own flag; of each flag, or of all alike.
     count_std : float
         Standard deviation of the noise on the number of rows, over that number; 0 where it is public.
     refuse : bool
@@ -65,7 +68,7 @@ class Flags:
     weight: float
     entry_std: float
     diagonal_stds: tuple[float, ...]
-    own_covariance: float = 0.0
+    own_covariance: float | tuple[float, ...] = 0.0
     count_std: float = 0.0
     refuse: bool = True
 
@@ -100,6 +103,9 @@ class PublicFacts(InUnits):
         other column counts as the typical value.
     row_bound_fraction : float
         With bounds, R as a fraction of the longest possible row, sqrt(d) half-ranges; 1 without bounds.
+    kinds : tuple of (str, Kind)
+        Name and kind of every declared column, from which ``columns`` and ``units`` follow; () where every column is a
+        number with bounds and nothing else, or there are no bounds.
     """
 
     columns: tuple[str, ...]
@@ -112,13 +118,22 @@ class PublicFacts(InUnits):
     most_weight: int = 1
     flags: tuple[int, ...] | None = None
     row_bound_fraction: float = 1.0
+    kinds: Kinds = ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Names of the columns as they are in the table: several measured ones may come from one."""
+        return tuple(name for name, _ in self.kinds) or self.columns
 
     @property
     def flagged(self) -> tuple[int, ...]:
-        """Positions of the columns whose missing cells are measured; () but for the rule "pairs"."""
+        """Positions of the columns whose missing cells are measured; () but for the rule "pairs".
+
+        A category has no flag: a missing cell is none of its levels, and their shares say how many there are.
+        """
         if self.missing != "pairs":
             return ()
-        return tuple(range(self.d)) if self.flags is None else self.flags
+        return can_have_flags(self.columns, self.kinds) if self.flags is None else self.flags
 
     @property
     def own_flags(self) -> tuple[tuple[int, int], ...]:
@@ -187,6 +202,7 @@ class PublicFacts(InUnits):
             "missing": self.missing,
             **later,
             **({} if self.flags is None else {"flags": list(self.flags)}),
+            **({"kinds": [{"name": name, **kind.to_dict()} for name, kind in self.kinds]} if self.kinds else {}),
         }
 
     def shortened(self, share: float) -> PublicFacts:
@@ -207,7 +223,7 @@ class PublicFacts(InUnits):
         if self.bounds is None:
             return dataclasses.replace(self, units=self.units.with_row_bound(self.row_bound * share))
         fraction = self.row_bound_fraction * share
-        units = self.units.with_row_bound(fraction * math.sqrt(self.d))
+        units = self.units.with_row_bound(fraction * self.units.longest)
         return dataclasses.replace(self, units=units, row_bound_fraction=fraction)
 
     @classmethod
@@ -245,7 +261,13 @@ def _facts_again(fields: dict) -> PublicFacts:
     typical = None if bounds is None else [checks.number("A typical value", v) for v in fields["origin"]]
     later = {name: fields.get(name, usual) for name, usual in LATER.items()}
     fraction = later["row_bound_fraction"]
-    units = working_units(names, fields["row_bound"] if bounds is None else None, bounds, typical, fraction)
+    kinds = kinds_from(fields.get("kinds", ()))
+    if kinds:
+        units = typed_units(kinds, fraction)
+        if measured_names(kinds) != names or not kept_kinds(kinds):
+            raise ValueError("The names of columns must follow from their kinds, and numbers alone have none.")
+    else:
+        units = working_units(names, fields["row_bound"] if bounds is None else None, bounds, typical, fraction)
     return declared(
         names,
         units,
@@ -256,6 +278,7 @@ def _facts_again(fields: dict) -> PublicFacts:
         fields["missing"],
         **later,
         flags=fields.get("flags"),
+        kinds=kinds,
     )
 
 
@@ -271,6 +294,7 @@ def declared(
     most_weight: int = 1,
     flags: Iterable[int] | None = None,
     row_bound_fraction: float = 1.0,
+    kinds: Kinds = (),
 ) -> PublicFacts:
     """Check a declaration and return its public facts.
 
@@ -298,6 +322,8 @@ def declared(
         With "pairs", the positions of the columns that can be missing; None for all of them.
     row_bound_fraction : float
         As `working_units` took it.
+    kinds : tuple of (str, Kind)
+        Name and kind of every declared column, or (), as `typed_units` took them.
 
     Returns
     -------
@@ -311,13 +337,13 @@ def declared(
         for a column of ids that is measured too.
     """
     checks.one_of("missing", missing, MISSING_RULES)
-    flags = _checked_flags(flags, len(names), missing)
+    flags = checked_flags(flags, can_have_flags(names, kinds), len(names), missing)
     if missing == "drop-row" and n_public:
         raise ValueError(
             "missing='drop-row' would change the number of rows, which is declared public. "
             "Use missing='typical', or n_public=False."
         )
-    check_person(person, names)
+    check_person(person, tuple(name for name, _ in kinds) or names)
     rows_per_person = checks.whole("rows_per_person", rows_per_person, 1, MOST_PER_PERSON)
     if person and rows_per_person > 1:
         raise ValueError(
@@ -341,62 +367,8 @@ def declared(
         person=person,
         most_weight=most_weight,
         row_bound_fraction=float(row_bound_fraction),
+        kinds=kinds,
     )
-
-
-def flag_positions(can_be_missing: Iterable[str] | None, names: tuple[str, ...]) -> tuple[int, ...] | None:
-    """Return the positions of the columns that can be missing, in their order.
-
-    Parameters
-    ----------
-    can_be_missing : iterable of str or None
-        Their names; None for all columns.
-    names : tuple of str
-        Names of the columns.
-
-    Returns
-    -------
-    tuple of int or None
-        None for all columns.
-
-    Raises
-    ------
-    ValueError
-        For a name that is no column, or that is there twice.
-    """
-    if can_be_missing is None:
-        return None
-    listed = [str(name) for name in can_be_missing]
-    if isinstance(can_be_missing, str) or len(set(listed)) < len(listed) or not set(listed) <= set(names):
-        strange = next((n for n in listed if n not in names), "a name twice")
-        raise ValueError(
-            f"can_be_missing must name columns, each once, got {strange!r}. Leave it out if any column can be missing."
-        )
-    at = tuple(j for j, name in enumerate(names) if name in listed)
-    return None if len(at) == len(names) else at
-
-
-def _checked_flags(flags: Iterable[int] | None, d: int, missing: str) -> tuple[int, ...] | None:
-    """Return the positions of the flags as a tuple, or raise ValueError."""
-    if flags is None and missing != "pairs":
-        return None
-    if missing != "pairs":
-        raise ValueError(
-            f"can_be_missing is for missing='pairs', got missing={missing!r}. Leave it out: every missing cell follows "
-            "the same rule."
-        )
-    at = tuple(range(d)) if flags is None else tuple(checks.whole("A position of a flag", j, 0, d - 1) for j in flags)
-    if not at or any(a >= b for a, b in itertools.pairwise(at)):
-        raise ValueError(
-            f"can_be_missing must name at least one column, in the order of the table, got {list(at)}. Use "
-            "missing='typical' where no cell can be missing."
-        )
-    if d + len(at) > MOST_COLUMNS:
-        raise ValueError(
-            f"missing='pairs' measures a flag beside each column that can be missing, {d + len(at)} numbers of a row "
-            f"in all, and the most is {MOST_COLUMNS}. Name fewer columns in can_be_missing, or use missing='typical'."
-        )
-    return None if len(at) == d else at
 
 
 def check_person(person: object, columns: Sequence[str], label: str = "") -> None:
@@ -440,78 +412,6 @@ def counted_persons(n: int, person: str) -> int:
             f"No row has an id in {person!r}, and a row without one counts as no row. Name the column of the ids."
         )
     return n
-
-
-def working_units(
-    names: tuple[str, ...],
-    row_bound: float | None,
-    bounds: Bounds | None,
-    typical: Sequence[float | None] | np.ndarray | None,
-    row_bound_fraction: float = 1.0,
-) -> Units:
-    """Return the units of a declaration, which has exactly one of row_bound and bounds.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Names of the columns.
-    row_bound : float or None
-        R, from 1e-100 to 1e100.
-    bounds : sequence of (float, float) or None
-        Lower and upper limit of every column; R is then a fraction of sqrt(d) half-ranges.
-    typical : sequence of (float or None) or None
-        Public values inside the bounds; None stands for the middle.
-    row_bound_fraction : float
-        That fraction, from 1e-6 to 1. At 1 no row inside the bounds is shortened.
-
-    Returns
-    -------
-    Units
-        The working units.
-
-    Raises
-    ------
-    ValueError
-        Where neither or both are given, or a value is missing or not allowed.
-    """
-    d = len(names)
-    if (row_bound is None) == (bounds is None):
-        which = "neither" if bounds is None else "both"
-        raise ValueError(
-            f"Private rows need exactly one of row_bound and bounds, got {which}. Give bounds=[(low, high), ...] for "
-            "every column, with row_bound_fraction where long rows are to be shortened, or row_bound=R for the norm of "
-            f"a row. {_OUTSIDE}"
-        )
-    fraction = checks.in_range("row_bound_fraction", row_bound_fraction, LEAST_FRACTION, 1.0, _OUTSIDE)
-    if bounds is None:
-        if fraction != 1:
-            raise ValueError(
-                f"row_bound_fraction={fraction:g} is a fraction of the longest row inside the bounds, and no bounds "
-                "are given: leave it out, and give a smaller row_bound."
-            )
-        if typical is not None:
-            raise ValueError("typical needs bounds: without bounds the origin is zero. Leave typical out.")
-        bound = checks.in_range("row_bound", row_bound, LEAST_ROW_BOUND, 1e100, _OUTSIDE)
-        return Units.unbounded(d, bound)
-    if len(bounds) != d:
-        raise ValueError(f"bounds must have one (low, high) per column, {d} in all, got {len(bounds)}. {_OUTSIDE}")
-    for column, pair in zip(names, bounds, strict=True):
-        if pair is None or len(pair) != 2 or any(x is None or x != x for x in pair):
-            raise ValueError(f"Column {column!r} has no bounds. Give its lowest and highest value. {_OUTSIDE}")
-        low, high = (checks.number(f"A bound of {column!r}", x) for x in pair)
-        if not low < high or not math.isfinite(high - low):
-            raise ValueError(f"The bounds of {column!r} must satisfy low < high, got {low:g} and {high:g}.")
-    limits = np.array(bounds, dtype=np.float64)
-    origin = limits[:, 0] / 2 + limits[:, 1] / 2
-    if typical is not None:
-        if len(typical) != d:
-            raise ValueError(f"typical must hold one value or None per column, {d} in all, got {len(typical)}.")
-        origin = np.array([o if t is None else t for o, t in zip(origin, typical, strict=True)], dtype=np.float64)
-        inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])
-        if not inside.all():
-            where = ", ".join(np.array(names)[~inside][:5])
-            raise ValueError(f"typical must hold a value inside the bounds for every column; check {where}.")
-    return Units.within(limits, origin, fraction * math.sqrt(d))
 
 
 def classes_of_rows(

@@ -13,6 +13,9 @@ import numpy as np
 class Units:
     """Working units of d columns: y = (clip(x, low, high) - origin) / scale, or y = x without bounds.
 
+    Columns may form blocks: those of a category, of which one at most is not zero. A block of weight c is at most c
+    long, so a row within the bounds is at most sqrt(sum c^2) long.
+
     Attributes
     ----------
     bounds : ndarray of shape (d, 2) or None
@@ -23,12 +26,16 @@ class Units:
         The public half-ranges: the distance from the origin to the farther bound; one without bounds.
     row_bound : float
         R > 0, the Euclidean norm to which a longer y is scaled down.
+    blocks : tuple of (int, float)
+        Number of columns and weight c of each block, in the order of the columns; () where every column is one, of
+        weight one.
     """
 
     bounds: np.ndarray | None
     origin: np.ndarray
     scale: np.ndarray
     row_bound: float
+    blocks: tuple[tuple[int, float], ...] = ()
 
     @classmethod
     def unbounded(cls, d: int, row_bound: float) -> Units:
@@ -68,10 +75,43 @@ class Units:
         """
         return cls(bounds, origin, np.maximum(bounds[:, 1] - origin, origin - bounds[:, 0]), row_bound)
 
+    @classmethod
+    def of_blocks(
+        cls, bounds: np.ndarray, origin: np.ndarray, blocks: tuple[tuple[int, float], ...], fraction: float
+    ) -> Units:
+        """Return units in which a block is at most its weight long.
+
+        Parameters
+        ----------
+        bounds : ndarray of shape (d, 2)
+            Lower and upper limit of every column.
+        origin : ndarray of shape (d,)
+            With low <= origin <= high in every column.
+        blocks : tuple of (int, float)
+            Number of columns and weight of each block.
+        fraction : float
+            R as a fraction of the longest possible row.
+
+        Returns
+        -------
+        Units
+            As `within` where every column is a block of weight one.
+        """
+        units = cls.within(bounds, origin, 1.0)
+        weights = np.repeat([weight for _, weight in blocks], [size for size, _ in blocks])
+        if not (weights == 1).all() or len(blocks) < len(weights):
+            units = dataclasses.replace(units, scale=units.scale / weights, blocks=blocks)
+        return units.with_row_bound(fraction * units.longest)
+
+    @property
+    def longest(self) -> float:
+        """Norm of the longest row within the bounds: sqrt(d), or with blocks sqrt(sum c^2)."""
+        return math.sqrt(len(self.scale) if not self.blocks else math.fsum(c * c for _, c in self.blocks))
+
     @property
     def fits_bounds(self) -> bool:
-        """Whether there are bounds and R is the norm of a corner, sqrt(d) half-ranges, so that no row is shortened."""
-        return self.bounds is not None and self.row_bound == math.sqrt(len(self.scale))
+        """Whether there are bounds and R is the norm of a corner, so that no row is shortened."""
+        return self.bounds is not None and self.row_bound == self.longest
 
     def with_row_bound(self, row_bound: float) -> Units:
         """Return the same units under another R."""

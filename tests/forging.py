@@ -23,6 +23,12 @@ from privcov.privacy import ApproxDP, PureDP, ZCDP, from_dict
 
 NAMES = ["=cmd|'/c calc'!A0", "<script>alert(1)</script>", "weight", "height"]
 ROWS = 1234
+TYPED = {
+    NAMES[0]: privcov.Kind("integer", 0, 120, typical=40, weight=2),
+    NAMES[1]: privcov.Kind("category", values=("40", "50", "60"), other=True),
+    "weight": privcov.Kind("number", 0, 1e4, transform="log1p"),
+    "height": privcov.Kind("yes-no", values=("40", "50"), missing_codes=("n.k.",)),
+}
 _LABELS = {"labels": ["a", "b"] * (ROWS // 2), "classes": ["a", "b"]}
 _OPTIONS = ("centre", "matters", "norm_budget")  # of the release, not of the declaration
 KINDS: dict[str, tuple] = {
@@ -45,6 +51,11 @@ KINDS: dict[str, tuple] = {
     "rows by length": ("gaussian-cov", ZCDP(2.0), {"norm_budget": 0.05, "row_bound_fraction": 0.8}),
     "rows by length, pure": ("wishart-difference", PureDP(2.0), {"norm_budget": 0.1, "n_public": False}),
     "rows by length, approx": ("gaussian-cov", ApproxDP(2.0, 1e-6), {"norm_budget": 0.1, **_LABELS}),
+    "typed columns": (
+        "gaussian-cov",
+        ZCDP(0.5),
+        {"bounds": None, "kinds": TYPED, "missing_codes": ["-9"], "missing": "pairs"},
+    ),
     "no mean": ("gaussian-cov", ZCDP(0.1), {"rows_per_person": 3, "centre": "none"}),
 }
 
@@ -57,6 +68,8 @@ def released(folder: Path, kind: str) -> tuple[privcov.Release, Ledger]:
     declared = {"bounds": [(0, 100)] * 4} | {name: value for name, value in facts.items() if name not in _OPTIONS}
     if "missing" in facts:
         x[::5, 0] = x[1::3, 1] = np.nan
+    if "kinds" in facts:
+        x = np.round(x, -1)
     private = privcov.PrivateDataset.from_rows(x, columns=NAMES, name="t", **declared)
     ledger = Ledger(folder / "ledger.sqlite")
     ledger.limit("t", guarantee)

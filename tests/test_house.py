@@ -14,6 +14,7 @@ SHARED |= {
     "dataset",
     "private_dataset",
     "public_facts",
+    "declared_columns",
     "compiled",
     "in_memory",
     "table_files",

@@ -22,6 +22,7 @@ NAMES = [
     "Dataset",
     "Dialect",
     "PrivateDataset",
+    "Kind",
     "Ledger",
     "Truth",
     "RowsClippedWarning",

@@ -16,7 +16,7 @@ from pages.your_data import practice, state
 from pages.your_data.state import Own, keep, own
 from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Column, Declaration
-from privcov.public_facts import LEAST_FRACTION
+from privcov.declared_columns import LEAST_FRACTION
 from privcov.table_files.facts import quote
 
 ROWS_PUBLIC = {

@@ -113,7 +113,7 @@ def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
         np.asarray(facts.origin),
         measured.rows,
         distribution.off_diagonal_std,
-        distribution.diagonal_std,
+        distribution.own_std if measured.flags is None else distribution.diagonal_std,
         distribution.off_diagonal_std,
         measured.flags,
     )
@@ -146,6 +146,7 @@ def statement_of(what: Inputs, measured: Measured) -> Statement:
             row_bound=facts.row_bound,
             scale=facts.scale,
             origin=facts.origin,
+            kinds=facts.kinds,
         )
     )
 

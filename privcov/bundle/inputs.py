@@ -16,21 +16,29 @@ from privcov import accounting, checks
 from privcov.bundle.derived import Inputs, declared_facts
 from privcov.bundle.place import Wrong, must
 from privcov.bundle.safe import json_bytes
+from privcov.declared_columns import (
+    flag_positions,
+    kinds_of_entries,
+    measured_names,
+    typed_units,
+    working_units,
+)
 from privcov.ledger.sums import cost_of
 from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows, norm_of, planned_event
 from privcov.measurements.laws.anchor import BOTH, matters_of
 from privcov.measurements.lengths.exact_norms import planned_norms, split
 from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict
-from privcov.public_facts import LATER, PublicFacts, declared, flag_positions, working_units
+from privcov.public_facts import LATER, PublicFacts, declared
 from privcov.table_files.dialect import Dialect, dialect_from
 
 INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
 ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at")
 REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "centre", "tuning")
-_GAPS = "can_be_missing"
+_GAPS, _CODES = "can_be_missing", "missing_codes"
 LATER_REQUEST = ("norm_budget",)  # there only where it was asked for
 _COLUMN = ("name", "low", "high", "typical", "reason")
 _DIALECT = "dialect"
+_KIND = ("kind", "values", "other", "transform", "format", "weight", "missing_codes")  # where it is not the usual one
 _DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person", "n_public", "row_bound", "label")
 _DECLARATION += ("classes", "missing")
 # The noise distribution of an earlier version: it was drawn in floating point, and may disclose the rows.
@@ -224,13 +232,27 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     Raises ValueError or `Wrong` for another form.
     """
     must(
-        isinstance(declaration, dict) and set(declaration) - set(LATER) - {_GAPS, _DIALECT} == set(_DECLARATION),
+        isinstance(declaration, dict)
+        and set(declaration) - set(LATER) - {_GAPS, _CODES, _DIALECT} == set(_DECLARATION),
         f"the declaration must hold {', '.join(_DECLARATION)}",
     )
     later = {name: declaration[name] for name in LATER if name in declaration}
     gaps = declaration.get(_GAPS)
     must((gaps is None) == (_GAPS not in declaration), f"{_GAPS} is written although it has its usual value")
-    second = later or gaps is not None or declaration["missing"] == "pairs" or _DIALECT in declaration
+    columns, codes = declaration["columns"], declaration.get(_CODES, [])
+    must(isinstance(columns, list) and len(columns) > 0, "the declaration must list columns")
+    must(isinstance(codes, list) and bool(codes) == (_CODES in declaration), f"{_CODES} must be a list, or left out")
+    for column in columns:
+        must(
+            isinstance(column, dict) and set(_COLUMN) <= set(column) <= {*_COLUMN, *_KIND},
+            f"a column must hold {', '.join(_COLUMN)}, and may hold {', '.join(_KIND)}",
+        )
+        must(isinstance(column["name"], str) and isinstance(column["reason"], str), "names and reasons must be text")
+        own = kinds_of_entries([column])
+        written = set(own[0][1].to_dict()) if own else set()
+        must(set(column) - set(_COLUMN) <= written, "a column holds a field although it has its usual value")
+    kinds = kinds_of_entries(columns, codes)
+    second = later or gaps is not None or declaration["missing"] == "pairs" or kinds or _DIALECT in declaration
     form = "privcov-declaration-2" if second else "privcov-declaration-1"
     must(declaration["format"] == form, "the declaration is of another format")
     for name, value in later.items():
@@ -239,11 +261,7 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
         must(dialect_from(declaration[_DIALECT]) != Dialect(), f"{_DIALECT} is written although it has its usual value")
     for name in ("name", "row_stands_for"):
         _words(name, declaration[name])
-    columns, bounded = declaration["columns"], declaration["row_bound"] is None
-    must(isinstance(columns, list) and len(columns) > 0, "the declaration must list columns")
-    for column in columns:
-        must(isinstance(column, dict) and set(column) == set(_COLUMN), f"a column must hold {', '.join(_COLUMN)}")
-        must(isinstance(column["name"], str) and isinstance(column["reason"], str), "names and reasons must be text")
+    bounded = declaration["row_bound"] is None
     must(
         isinstance(declaration["label"], str) and isinstance(declaration["n_public"], bool),
         "label is text, n_public true or false",
@@ -255,16 +273,21 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     )
     places = [c[k] for c in columns for k in ("low", "high", "typical")]
     must(bounded or not any(v is not None for v in places), "a declaration has bounds or a row_bound, not both")
-    units = working_units(
-        tuple(c["name"] for c in columns),
-        declaration["row_bound"],
-        [(c["low"], c["high"]) for c in columns] if bounded else None,
-        [c["typical"] for c in columns] if bounded else None,
-        later.get("row_bound_fraction", LATER["row_bound_fraction"]),
-    )
+    names, fraction = tuple(c["name"] for c in columns), later.get("row_bound_fraction", LATER["row_bound_fraction"])
+    if kinds:
+        must(bounded, "kinds have bounds, and a row_bound is declared")
+        names, units = measured_names(kinds), typed_units(kinds, fraction)
+    else:
+        units = working_units(
+            names,
+            declaration["row_bound"],
+            [(c["low"], c["high"]) for c in columns] if bounded else None,
+            [c["typical"] for c in columns] if bounded else None,
+            fraction,
+        )
     classes = tuple(declaration["classes"]) if declaration["label"] else ()
     return declared(
-        tuple(c["name"] for c in columns),
+        names,
         units,
         classes,
         n,
@@ -272,7 +295,8 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
         declaration["rows_per_person"],
         declaration["missing"],
         **later,
-        flags=flag_positions(gaps, tuple(c["name"] for c in columns)),
+        flags=flag_positions(gaps, names, kinds),
+        kinds=kinds,
     )
 
 

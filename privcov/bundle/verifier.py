@@ -12,9 +12,10 @@ from functools import cache
 from pathlib import Path
 
 from privcov.bundle.derived import Library, noise_key
+from privcov.declared_columns import working_units
 from privcov.measurements.exact_wishart import LARGEST_COUPLED
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
-from privcov.public_facts import declared, working_units
+from privcov.public_facts import declared
 from privcov.releasing.private import planned_event_of, prepared, private_methods
 
 _ROOT = Path(__file__).resolve().parents[1]

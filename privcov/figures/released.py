@@ -159,9 +159,10 @@ def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     if d == 1:
         raise ValueError("One column has no correlation. Release two columns or more.")
     noise, palette = raw.distribution, in_theme(dark)
+    own = noise.own_std if raw.flags is None else noise.diagonal_std
     noisy = Noisy(
         raw.matrix, raw.centre == "joint", rel.row_bound, rel.scale, rel.origin, raw.rows,
-        noise.off_diagonal_std, noise.diagonal_std, noise.off_diagonal_std, raw.flags,
+        noise.off_diagonal_std, own, noise.off_diagonal_std, raw.flags,
     )  # fmt: skip
     released = derive(noisy).correlation
     rng = stream(0, "intervals of correlations", rel.method)

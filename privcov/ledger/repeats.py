@@ -31,6 +31,7 @@ _FACTS = (
     "missing",
     *LATER,
     "flags",
+    "kinds",
 )
 _LATER = {"classes": [], "rows_per_person": 1, "missing": "typical"}  # facts that the first versions did not write
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from privcov.measurements.exact_moment import NoisySum, weights
-from privcov.measurements.integer_gram import ANCHOR, UNIT, flag_weight
+from privcov.measurements.integer_gram import ANCHOR, UNIT, flag_of, flag_weight
 from privcov.measurements.laws.anchor import anchor_squared, matters_of
 from privcov.measurements.laws.free_groups import labels_of
 from privcov.measurements.moment import Measured
@@ -80,11 +80,18 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
             corner = np.diag(square * np.array(counts) / rows)
         matrix[:d, d:], matrix[d:, :d], matrix[d:, d:] = edge, edge.T, corner
     distribution = noise_of(facts, noisy.shape, noisy.scale, k, n_anchors, rows, noisy.anchor)
-    flags = flags_of(facts.d, facts.flagged, distribution, 0.0 if count is None else count_std(noisy) / count)
+    weight, deviation = flag_of(facts.units, facts.flagged), 0.0 if count is None else count_std(noisy) / count
+    flags = flags_of(facts.d, facts.flagged, distribution, deviation, weight)
     return Measured(matrix, distribution, noisy.event, centre, facts.n, facts.row_bound, count, square, flags)
 
 
-def flags_of(d: int, flagged: tuple[int, ...], distribution: NoiseDistribution, count_std: float = 0.0) -> Flags | None:
+def flags_of(
+    d: int,
+    flagged: tuple[int, ...],
+    distribution: NoiseDistribution,
+    count_std: float = 0.0,
+    weight: int | None = None,
+) -> Flags | None:
     """Return where the flags of missing cells are in the moment matrix of a private table, and the noise there.
 
     Parameters
@@ -97,6 +104,8 @@ def flags_of(d: int, flagged: tuple[int, ...], distribution: NoiseDistribution, 
         The noise of the matrix.
     count_std : float
         Standard deviation of the noise on the number of rows, over that number; 0 where it is public.
+    weight : int or None
+        f, from `integer_gram.flag_of`; None for `integer_gram.flag_weight` of d columns.
 
     Returns
     -------
@@ -105,14 +114,14 @@ def flags_of(d: int, flagged: tuple[int, ...], distribution: NoiseDistribution, 
     """
     if not flagged:
         return None
-    own = 0.0
+    own: float | tuple[float, ...] = 0.0
     if distribution.shape == FREE_GROUPS:
-        group = distribution.groups[flagged[0]]
-        weight, size = distribution.weights[group], distribution.groups.count(group)
-        own = -distribution.scale * distribution.scale * weight / (1 + size * weight)
+        groups = [distribution.groups[j] for j in flagged]
+        known = [(distribution.weights[group], distribution.groups.count(group)) for group in groups]
+        own = tuple(-distribution.scale * distribution.scale * kappa / (1 + size * kappa) for kappa, size in known)
     stds = tuple(float(std) for std in distribution.diagonal_stds)
-    weight = flag_weight(d) / UNIT
-    return Flags(d, flagged, weight, distribution.off_diagonal_std, stds, own, count_std)
+    steps = flag_weight(d) if weight is None else weight
+    return Flags(d, flagged, steps / UNIT, distribution.off_diagonal_std, stds, own, count_std)
 
 
 def squared_anchor(noisy: NoisySum) -> float:

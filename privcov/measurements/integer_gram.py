@@ -20,6 +20,10 @@ of rows that have both cells, whatever was shortened. (Shortening the flags too 
 The row bound of the cells that are there is R sqrt(1 - h / d), the part of R that belongs to as many columns. With
 bounds and R = sqrt(d) half-ranges no row is shortened.
 
+Where columns have weights or form the blocks of categories, f is `flag_of`: no larger than any flagged column's own
+bound, so that all flags together are within m as well, and a row inside the bounds is not shortened for a missing cell.
+A category has no flag.
+
 Every bound that holds for rows of length at most m holds with flags: the Frobenius and the nuclear norm, the sums of
 groups measured a second time, the coupled distribution; they do not depend on the number of coordinates. Two things
 differ: the l1 norm (triangle_l1.py), and that y_j o_j u_j = 0 in every row, so the entry of a column and its own flag
@@ -31,11 +35,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
+from privcov.declared_columns import MOST_COLUMNS
 from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import MOST_COLUMNS, MOST_ROWS, PublicFacts
+from privcov.public_facts import MOST_ROWS, PublicFacts
 from privcov.units import Units
 
 BITS = 20
@@ -51,6 +57,44 @@ assert MOST_ROWS * 2 * UNIT**2 < 2**63, "the largest table must fit into 64 bits
 assert MOST_COLUMNS * int(_LARGEST) ** 2 < 2**63, "the squared norm of the longest row must fit into 64 bits"
 
 
+def block_squares(units: Units) -> tuple[int, ...]:
+    """Return the bound of the sum of squares of every block of columns, for rows that are not shortened.
+
+    A block of weight c is at most c long of R, R^2 = sum c^2. In a block of a category one entry at most is not zero,
+    so the bound of every entry, `most_entries`, is that of the block.
+
+    Parameters
+    ----------
+    units : Units
+        With blocks.
+
+    Returns
+    -------
+    tuple of int
+        floor(m^2 c^2 / sum c^2), computed exactly: together at most m^2.
+    """
+    squares = [Fraction(c) ** 2 for _, c in units.blocks]
+    return tuple(math.floor(UNIT**2 * square / sum(squares)) for square in squares)
+
+
+def most_entries(units: Units) -> np.ndarray:
+    """Return `most_entry` of every column, which differs where columns form blocks or have weights.
+
+    Parameters
+    ----------
+    units : Units
+        The declared units.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        int64.
+    """
+    if not units.blocks or not units.fits_bounds:
+        return np.full(len(units.scale), most_entry(units))
+    return np.repeat([math.isqrt(square) for square in block_squares(units)], [size for size, _ in units.blocks])
+
+
 def most_entry(units: Units) -> int:
     """Return the bound of every entry of a whole row: one half-range where R is the norm of a corner, else m.
 
@@ -60,7 +104,7 @@ def most_entry(units: Units) -> int:
     Parameters
     ----------
     units : Units
-        The declared units.
+        The declared units, without blocks.
 
     Returns
     -------
@@ -71,7 +115,7 @@ def most_entry(units: Units) -> int:
 
 
 def flag_weight(d: int) -> int:
-    """Return f, the whole number that a flag has where its cell is missing.
+    """Return f, the whole number that a flag has where its cell is missing, of columns without blocks.
 
     Parameters
     ----------
@@ -86,8 +130,31 @@ def flag_weight(d: int) -> int:
     return math.isqrt(UNIT**2 // d)
 
 
+def flag_of(units: Units, flagged: tuple[int, ...]) -> int:
+    """Return f, the whole number that a flag has where its cell is missing.
+
+    Parameters
+    ----------
+    units : Units
+        The declared units.
+    flagged : tuple of int
+        Positions of the columns with a flag.
+
+    Returns
+    -------
+    int
+        `flag_weight` without blocks. With them the root of the least bound of a flagged block, so that all flags are at
+        most as long as all blocks, and no flag is longer than its column; 0 without flags.
+    """
+    if not units.blocks:
+        return flag_weight(len(units.scale))
+    block_of = [at for at, (size, _) in enumerate(units.blocks) for _ in range(size)]
+    squares = block_squares(units)
+    return math.isqrt(min((squares[block_of[j]] for j in flagged), default=0))
+
+
 def whole_rows(
-    working: np.ndarray, row_bound: float, most: int = UNIT, squares_left: np.ndarray | None = None
+    working: np.ndarray, row_bound: float, most: int | np.ndarray = UNIT, squares_left: np.ndarray | None = None
 ) -> np.ndarray:
     """Return the rows as whole numbers k: clipped to row_bound, times m / row_bound, cut towards zero.
 
@@ -99,8 +166,8 @@ def whole_rows(
         Rows in working units. Missing cells count as zero, infinite ones as very large.
     row_bound : float
         R > 0.
-    most : int
-        Bound of every entry, from `most_entry`.
+    most : int or ndarray of shape (d,)
+        Bound of every entry, from `most_entry`, or of those of each column.
     squares_left : ndarray of shape (b,) or None
         int64, the bound of the sum of squares of each row, from 0 to m^2; None for m^2.
 
@@ -124,10 +191,16 @@ def whole_rows(
         factor = np.sqrt(left[long].astype(np.float64)) / np.sqrt(squares[long].astype(np.float64))
         k[long] = np.trunc(k[long] * factor[:, None]).astype(np.int64)
         _shorten(k, np.flatnonzero(long), left)
-    return k if most == UNIT else np.clip(k, -most, most)
+    return np.clip(k, -most, most)
 
 
-def flagged_rows(working: np.ndarray, row_bound: float, holes: np.ndarray, most: int = UNIT) -> np.ndarray:
+def flagged_rows(
+    working: np.ndarray,
+    row_bound: float,
+    holes: np.ndarray,
+    most: int | np.ndarray = UNIT,
+    flag: int | None = None,
+) -> np.ndarray:
     """Return the rows as `whole_rows`, with a flag beside each column that can be missing.
 
     Parameters
@@ -138,15 +211,17 @@ def flagged_rows(working: np.ndarray, row_bound: float, holes: np.ndarray, most:
         R > 0.
     holes : ndarray of shape (b, f)
         bool, the missing cells of the flagged columns.
-    most : int
-        Bound of every entry, from `most_entry`.
+    most : int or ndarray of shape (d,)
+        As for `whole_rows`.
+    flag : int or None
+        From `flag_of`; None for `flag_weight` of the columns.
 
     Returns
     -------
     ndarray of shape (b, d + f)
-        int64, with a sum of squares of at most m^2 in every row; a flag is 0 or `flag_weight`.
+        int64, with a sum of squares of at most m^2 in every row; a flag is 0 or ``flag``.
     """
-    flag = flag_weight(working.shape[1])
+    flag = flag_weight(working.shape[1]) if flag is None else flag
     left = UNIT**2 - holes.sum(axis=1) * flag**2
     return np.concatenate([whole_rows(working, row_bound, most, left), holes * flag], axis=1)
 
@@ -237,12 +312,12 @@ def whole_blocks(
         each row's person, 0 without an id.
     """
     facts, d = private.facts, private.facts.width
-    size, most = d + n_anchors, most_entry(facts.units)
+    size, most, flag = d + n_anchors, most_entries(facts.units), flag_of(facts.units, facts.flagged)
     for start in range(0, len(private._rows), block_rows(size)):
         z = np.zeros((min(block_rows(size), len(private._rows) - start), size))
         rows = private._rows[start : start + len(z)]
         holes = ~np.isfinite(rows[:, facts.flagged])
-        z[:, :d] = flagged_rows(to_working(facts.units, rows), facts.row_bound, holes, most)
+        z[:, :d] = flagged_rows(to_working(facts.units, rows), facts.row_bound, holes, most, flag)
         if n_anchors == 1:
             z[:, d] = anchor
         elif n_anchors:

@@ -269,6 +269,12 @@ class NoiseDistribution:
         return float(self.scale * self.edge_std)
 
     @property
+    def own_std(self) -> float | np.ndarray:
+        """What `diagonal_std` is where all diagonal entries have the same noise, else `diagonal_stds`."""
+        stds = self.diagonal_stds
+        return self.diagonal_std if (stds == stds[0]).all() else stds
+
+    @property
     def diagonal_std(self) -> float:
         """Standard deviation of the noise on one diagonal entry; the largest, where those of groups differ."""
         d = self.dimension

@@ -17,6 +17,8 @@ DATES = "dates or times"
 ABSENT = "words or signs for a missing cell"
 LETTERS = "single letters, such as F and M"
 UNITS = "numbers with a unit or sign"
+UNLISTED = "texts that are no declared level"
+UNDATED = "texts that are no date in the declared format"
 TEXT = "text"
 REMEDIES = {
     COMMA: "declare the decimal mark of the file, and write nothing between the thousands",
@@ -27,6 +29,8 @@ REMEDIES = {
     ABSENT: "nothing needs to be done: such a cell is a missing one",
     LETTERS: "write 0 and 1, or declare the column as the classes",
     UNITS: "write the bare numbers, all in one unit",
+    UNLISTED: "list them among the values, or declare other=True for a category",
+    UNDATED: "declare the format in which they are written",
     TEXT: "leave the column out, or write numbers",
 }
 _TRUTHS = frozenset(("true", "false", "yes", "no", "wahr", "falsch", "ja", "nein", "vrai", "faux", "oui", "non"))

@@ -6,6 +6,7 @@ repeated, but every count is exact. One pass over the table, with the memory of 
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -16,11 +17,13 @@ import numpy as np
 
 from privcov.data_sources.private_file import Declaration, said_in
 from privcov.dataset import Progress
-from privcov.owner.cell_kinds import REMEDIES, TEXT, Codes, kind_of
+from privcov.owner.cell_kinds import REMEDIES, TEXT, UNDATED, UNLISTED, Codes, kind_of
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import label_text
 from privcov.table_files import Said, TableFiles, Words, describe, parts_of, said_of_part
+from privcov.table_files.coding import coded_values, stands_for_missing
 from privcov.table_files.facts import quote
+from privcov.table_files.kinds import DATE, Kind
 from privcov.table_files.numbers import number_of
 from privcov.table_files.reading import Paths
 
@@ -151,7 +154,8 @@ class OwnerCheck:
 def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerCheck:
     """Check a private table before `release_private`: exact facts about its rows, not private.
 
-    A table in memory holds numbers only. Which cells of a file were not readable is known from the file alone.
+    A table in memory holds numbers only, those that follow from kinds where it has them. Which cells of a file were not
+    readable is known from the file alone.
 
     Parameters
     ----------
@@ -196,7 +200,8 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
     bounds = [(None, None)] * facts.d if facts.bounds is None else facts.bounds.tolist()
     tallies = [_Tally(name, *pair) for name, pair in zip(facts.columns, bounds, strict=True)]
     if private.files is not None:
-        return _of_files(private.name, private.files.table, tallies, facts.classes, progress)
+        typed: list[_Tally] = [_TypedTally(*declared) for declared in facts.kinds]
+        return _of_files(private.name, private.files.table, typed or tallies, facts.classes, progress)
     began, rows = time.monotonic(), np.asarray(private._rows)
     for start in range(0, len(rows), _ROWS):
         for tally, line in zip(tallies, rows[start : start + _ROWS].T, strict=True):
@@ -398,3 +403,41 @@ class _Tally:
         """Return the counts."""
         counts = self.numbers, self.missing, self.infinite, self.unreadable
         return ColumnCheck(self.name, *counts, dict(self.looks.most_common()), self.codes.found(), self.outside)
+
+
+class _TypedTally(_Tally):
+    """Counts of one column with a kind: cells that have a value of it, that are missing, and that are neither."""
+
+    def __init__(self, name: str, kind: Kind) -> None:
+        super().__init__(name, None, None)
+        self.kind = kind
+        if not kind.values:
+            self.low, self.high = kind.number(kind.low), kind.number(kind.high)
+        self.unit = dataclasses.replace(kind, transform=None)  # cells beyond the bounds stay where they are
+
+    def take(self, block: Said) -> None:
+        """Count some more cells."""
+        if isinstance(block, Words):
+            self.missing += block.missing
+            self._several(block.texts.items(), block.typed)
+            return
+        holes = np.isnan(block)
+        self.missing += int(holes.sum())
+        values, counts = np.unique(block[~holes], return_counts=True)
+        self._several(zip(values.tolist(), counts.tolist(), strict=True), "")
+
+    def _several(self, cells: Iterable[tuple[object, int]], typed: str) -> None:
+        """Count different cells."""
+        for cell, count in cells:
+            value = coded_values(self.unit, [cell])[0, 0]
+            if typed and cell == "" and self.kind.kind == DATE:  # dates of the file's own, whatever day
+                self.numbers += count
+            elif value == value:
+                self.numbers += count
+                self.outside += count * (not self.kind.values and not self.low <= value <= self.high)
+            elif not typed and stands_for_missing(self.kind, cell):
+                self.missing += count
+            else:
+                self.unreadable += count
+                look = UNLISTED if self.kind.values else UNDATED if self.kind.kind == DATE else None
+                self.looks[look or kind_of(str(cell), typed)] += count

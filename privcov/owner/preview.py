@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from privcov import accounting
+from privcov.declared_columns import MOST_COLUMNS
 from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_event, settle_shape
 from privcov.measurements.exact_reading import noise_of
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
@@ -26,7 +27,7 @@ from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.threshold import universal_level
 from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, ZCDP
-from privcov.public_facts import MOST_COLUMNS, PublicFacts
+from privcov.public_facts import PublicFacts
 
 _Z80 = 0.8416212335729143  # normal quantile of 0.8, the chance with which "visible" is meant
 _WORK = 5e6  # replicates x d^3

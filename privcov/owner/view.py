@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.measurements.exact_reading import flags_of
+from privcov.measurements.integer_gram import flag_of
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.preview import planned_noise
@@ -94,7 +95,7 @@ def _with_flags(
     x: np.ndarray, there: np.ndarray, facts: PublicFacts, distribution: NoiseDistribution, rng: np.random.Generator
 ) -> Noisy:
     """Draw the joint measurement of these rows with their flags, in working units."""
-    flags = flags_of(facts.d, facts.flagged, distribution)
+    flags = flags_of(facts.d, facts.flagged, distribution, weight=flag_of(facts.units, facts.flagged))
     assert flags is not None, "missing cells are measured"
     gone = (1 - there[:, facts.flagged]) * flags.weight
     anchor = np.full((len(x), 1), math.sqrt(ANCHOR_SQUARED))

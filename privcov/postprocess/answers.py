@@ -44,8 +44,8 @@ class Noisy:
         Number of rows, public or noisy.
     entry_std : float
         Standard deviation of the noise on an off-diagonal entry, in the unit of ``matrix``.
-    diagonal_std : float
-        Standard deviation of the noise on a diagonal entry, in the unit of ``matrix``.
+    diagonal_std : float or ndarray of shape (d,)
+        Standard deviation of the noise on a diagonal entry, in the unit of ``matrix``; on each, where they differ.
     mean_std : float
         Standard deviation of the noise on an entry of the extra row, in the unit of ``matrix``.
     flags : Flags or None
@@ -59,7 +59,7 @@ class Noisy:
     origin: np.ndarray
     rows: float
     entry_std: float
-    diagonal_std: float
+    diagonal_std: float | np.ndarray
     mean_std: float
     flags: Flags | None = None
 
@@ -186,11 +186,12 @@ def derive(noisy: Noisy) -> Answers:
         mean = None if mean is None else np.where(np.diag(known), mean, 0.0)
     std = np.sqrt(variance)
     if available is None:
-        accurate = noisy.diagonal_std < noisy.entry_std
+        accurate = np.full(noisy.d, noisy.diagonal_std < noisy.entry_std)
     else:  # a column that is refused has no variance to keep
-        accurate = bool(known.all()) and noisy.d > 1 and np.diag(std).max() < _least_off_diagonal(std)
-    if accurate:
-        repaired = _with_diagonal(repaired, np.diag(raw), np.diag(std))
+        some = bool(known.all()) and noisy.d > 1 and np.diag(std).max() < _least_off_diagonal(std)
+        accurate = np.full(noisy.d, some)
+    if accurate.any():
+        repaired = _with_diagonal(repaired, np.where(accurate, np.diag(raw), np.diag(repaired)), np.diag(std))
     units = noisy.scale[:, None] * noisy.scale[None, :]
 
     least = float(np.diag(std).max())

@@ -129,15 +129,16 @@ def available_cases(matrix: np.ndarray, flags: Flags, *, joint: bool, row_bound:
     pi = np.where(shares > LEAST * share_std, shares, np.nan) if flags.refuse else np.maximum(shares, share_std)
     block, entry = matrix[:d, :d].copy(), np.full((d, d), e2)
     np.fill_diagonal(entry, g2[:d])
+    own = np.array(flags.own_covariance)
     beyond = np.zeros((d, d))  # covariance of the numerator and the share, on the diagonal
     if joint:
         left = g2[ends] + c2 * c2 * gone_variance[at]
-        pull = flags.own_covariance / left
+        pull = own / left
         block[at, at] -= pull * (matrix[np.arange(d, d + len(at)), np.arange(d, d + len(at))] - c2 * gone[at])
-        entry[at, at] -= flags.own_covariance * pull
+        entry[at, at] -= own * pull
         beyond[at, at] = -pull * c2 * gone_variance[at]
     else:
-        beyond[at, at] = -flags.own_covariance / c2
+        beyond[at, at] = -own / c2
     second, scale = block / pi, row_bound * row_bound
     if not joint:
         variance = (entry + second * second * share_variance - 2 * second * beyond) / (pi * pi)

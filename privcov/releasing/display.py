@@ -239,7 +239,7 @@ def schema(format_number: int) -> dict[str, Any]:
     law |= {"groups": {"type": "array", "items": {"type": "integer"}}, "weights": {"type": "array", "items": number}}
     raw = {"matrix": matrix, "law": fields(law, ("groups", "weights")), "centre": text}
     raw |= {"event": {"type": ["integer", "null"], "minimum": 0}, "anchor_squared": number}
-    raw |= {"flags": {"type": "array", "minItems": 2, "maxItems": 2}}
+    raw |= {"flags": {"type": "array", "minItems": 2, "maxItems": 3}}
     fit = {"lam": number, "precision": maybe(matrix), "status": text, "gap": maybe_number}
     fit |= {"sweeps": {"type": "integer"}, "solver": text}
     whole = {
@@ -275,7 +275,8 @@ def schema(format_number: int) -> dict[str, Any]:
         "class_means": maybe({"type": "array", "items": row}),
         "class_counts": maybe({"type": "array", "items": number}),
         "classes": texts,
+        "kinds": {"type": "array", "items": {"type": "object", "required": ["name", "kind"]}, "minItems": 1},
         "statement": {"type": "array", "items": texts | {"minItems": 2, "maxItems": 2}, "minItems": 6, "maxItems": 6},
     }
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:privcov:release:{format_number}"}
-    return head | {"title": f"The text of a release of PrivCov, format {format_number}"} | fields(whole)
+    return head | {"title": f"The text of a release of PrivCov, format {format_number}"} | fields(whole, ("kinds",))

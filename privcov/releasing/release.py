@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privcov import accounting, checks
+from privcov.declared_columns import Kinds, kinds_from, kinds_in_words, measured_names, typed_units
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import flags_of
 from privcov.measurements.exposed import exposed
+from privcov.measurements.integer_gram import UNIT, flag_weight
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED
 from privcov.measurements.lengths.exact_norms import STATISTIC
 from privcov.measurements.moment import Measured
@@ -37,9 +39,12 @@ from privcov.privacy import (
     from_dict,
     to_dict,
 )
+from privcov.public_facts import Flags
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from privcov.postprocess.terms import Term
 
 FORMAT = 2  # of the text of a release; texts without a number are of format 1, and have no digest
 _NOT_IN_TEXT = ("measurement", "entry")
@@ -124,6 +129,8 @@ class Release:
         The measurement of private rows, in whole numbers; None for simulated and public rows.
     entry : dict or None
         The ledger's record of a private release.
+    kinds : tuple of (str, Kind)
+        Name and kind of every declared column, of a table with other columns than numbers within bounds; else ().
 
     Raises
     ------
@@ -177,6 +184,7 @@ class Release:
     classes: tuple[str, ...] = ()
     measurement: NoisySum | None = None
     entry: dict | None = None
+    kinds: Kinds = ()
 
     def __post_init__(self) -> None:
         if self.as_asked and not accounting.covers(self.guarantee, self.given):
@@ -246,6 +254,16 @@ class Release:
     def statement(self) -> Statement:
         """What is guaranteed, computed from the events alone."""
         return state(self)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The means in the owner's terms, such as shares of levels and dates: `privcov.postprocess.terms.in_terms`.
+
+        () where no mean was measured, and for a table without kinds, whose means are in the data's units already.
+        """
+        from privcov.postprocess.terms import in_terms
+
+        return in_terms(self.kinds, self.mean) if self.kinds and self.mean is not None else ()
 
     # How a release is shown and exported is imported where it is used: verify.py of a bundle contains this file and all
     # that it imports when it is loaded.
@@ -363,6 +381,9 @@ class Release:
         The text states its format and has a digest.
         """
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _NOT_IN_TEXT}
+        fields["kinds"] = [{"name": name, **kind.to_dict()} for name, kind in self.kinds]
+        if not self.kinds:
+            del fields["kinds"]
         fields["guarantee"] = to_dict(self.guarantee)
         fields["neighbours"] = dataclasses.asdict(self.neighbours)
         fields["events"] = [dataclasses.asdict(e) for e in self.events]
@@ -372,7 +393,7 @@ class Release:
                 "law": self.raw.distribution.to_dict(),
                 "centre": self.raw.centre,
                 **({} if self.raw.anchor_squared == ANCHOR_SQUARED else {"anchor_squared": self.raw.anchor_squared}),
-                **({} if (flags := self.raw.flags) is None else {"flags": [flags.columns, flags.count_std]}),
+                **({} if (flags := self.raw.flags) is None else {"flags": _stored_flags(flags)}),
                 "event": None if self.raw.event is None else self.events.index(self.raw.event),
             }
         if self.path is not None:
@@ -433,7 +454,7 @@ def _read(fields: dict) -> dict:
     The errors that this raises for a wrong field are turned into a sentence by the caller.
     """
     known = {f.name: f for f in dataclasses.fields(Release) if f.name not in _NOT_IN_TEXT}
-    late = {"count", "class_means", "class_counts", "classes"}  # the texts of earlier versions lack them
+    late = {"count", "class_means", "class_counts", "classes", "kinds"}  # the texts of earlier versions lack them
     given = {name: value for name, value in fields.items() if name != "statement"}
     if not set(known) - late <= set(given) <= set(known):
         raise ValueError("it lacks a field or has one too many.")
@@ -445,6 +466,9 @@ def _read(fields: dict) -> dict:
         read[name] = tuple(given.get(name, ()))
         if isinstance(given.get(name), str) or not all(isinstance(word, str) for word in read[name]):
             raise ValueError(f"{name} must be a list of texts.")
+    read["kinds"] = kinds_from(given.get("kinds", ()))
+    if read["kinds"] and measured_names(read["kinds"]) != read["columns"]:
+        raise ValueError("columns must follow from their kinds.")
     d, k = len(read["columns"]), len(read["classes"])
     square, shapes = (d, d), {"scale": (d,), "origin": (d,), "mean": (d,), "class_means": (k, d), "class_counts": (k,)}
     for name in ("covariance", "precision", "second_moment", *shapes):
@@ -480,6 +504,12 @@ def _array(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
+def _stored_flags(flags: Flags) -> list:
+    """Return the positions of flags, the deviation of the count, and their weight where it is not the usual one."""
+    weight = round(flags.weight * UNIT)
+    return [flags.columns, flags.count_std, *([] if weight == flag_weight(flags.d) else [weight])]
+
+
 def _raw(raw: dict, read: dict) -> Measured:
     """Return the measured matrix with its noise distribution and its event."""
     distribution = NoiseDistribution.from_dict(raw["law"])
@@ -498,11 +528,12 @@ def _raw(raw: dict, read: dict) -> Measured:
     square = checks.in_range("anchor_squared", raw.get("anchor_squared", ANCHOR_SQUARED), 0.0, 1.0)
     n, bound, flags = read["n"], read["row_bound"], None
     if "flags" in raw:
-        d, (places, count_std) = len(read["columns"]), raw["flags"]
+        d, (places, count_std, *weights) = len(read["columns"]), raw["flags"]
         columns = tuple(checks.whole("A position of a flag", place, 0, d - 1) for place in places)
-        if not columns or d + len(set(columns)) != distribution.dimension:
+        if not columns or d + len(set(columns)) != distribution.dimension or len(weights) > 1:
             raise ValueError("flags must hold the position of each column that has one, once.")
-        flags = flags_of(d, columns, distribution, checks.in_range("count_std", count_std, 0.0, math.inf))
+        weight = checks.whole("The weight of a flag", weights[0], 1, UNIT) if weights else None
+        flags = flags_of(d, columns, distribution, checks.in_range("count_std", count_std, 0.0, math.inf), weight)
     return Measured(matrix, distribution, event, raw["centre"], n, bound, read.get("count"), square, flags)
 
 
@@ -556,8 +587,10 @@ def state(rel: Any) -> Statement:
     counted = rel.neighbours.counted
     noisy = "rows (a noisy count)" if counted == "rows" else "persons by weight (a noisy sum of weights)"
     rows = f"{rel.n} {counted}" if rel.n is not None else f"about {rel.count:.1f} {noisy}"
-    size = f"{rows} x {len(rel.columns)} columns, every row clipped to norm R = {rel.row_bound:.6g}"
-    share = 1.0 if plain else rel.row_bound / math.sqrt(len(rel.columns))
+    columns = f"{len(rel.columns)} columns{kinds_in_words(rel.kinds)}"
+    size = f"{rows} x {columns}, every row clipped to norm R = {rel.row_bound:.6g}"
+    longest = typed_units(rel.kinds).longest if rel.kinds else math.sqrt(len(rel.columns))
+    share = 1.0 if plain else rel.row_bound / longest
     size += "" if plain else " in units of the public half-ranges"
     size += f", {share:.4g} of the longest possible row: longer ones are shortened" if share < 1 - 1e-12 else ""
     size += (

@@ -422,4 +422,5 @@ def in_units_of_data(method: Method, given: MethodInput, outcome: Outcome) -> Re
         class_means=units.mean(moments.class_means),
         class_counts=None if measured is None else measured.class_counts,
         classes=facts.classes if given.centre == CLASSES else (),
+        kinds=facts.kinds,
     )

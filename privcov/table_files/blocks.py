@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privcov.persons import id_text
+from privcov.table_files.coding import coded_column
+from privcov.table_files.kinds import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 class Block:
     """Some rows.
 
-    ``cells`` is d x b float64, a contiguous line per column, NaN where a cell is missing. ``labels`` is None, or
+    ``cells`` is d x b float64, a contiguous line per column, NaN where a cell is missing; columns with kinds are coded,
+    and a category has a line for each level. ``labels`` is None, or
     (distinct texts, b int32 positions in them); a missing label is the text "". ``ids`` is the same for the ids of
     persons, as `privcov.persons.id_text` gives them.
     """
@@ -69,17 +72,28 @@ def said_of(column: pa.ChunkedArray | pa.Array, typed: str = "", decimal: str | 
 
 
 def blocks_from(
-    table: pa.Table | pa.RecordBatch, columns: Sequence[str], label: str, rows: int, person: str = ""
+    table: pa.Table | pa.RecordBatch,
+    columns: Sequence[str],
+    label: str,
+    rows: int,
+    person: str = "",
+    kinds: Sequence[Kind] = (),
 ) -> Iterator[Block]:
     """Yield a pyarrow Table or RecordBatch in blocks of at most ``rows`` rows; each cell is copied once."""
     for start in range(0, table.num_rows, rows):
-        yield _block(table.slice(start, rows), columns, label, person)
+        yield _block(table.slice(start, rows), columns, label, person, kinds)
 
 
-def _block(table: pa.Table | pa.RecordBatch, columns: Sequence[str], label: str, person: str) -> Block:
-    cells = np.empty((len(columns), table.num_rows))
-    for line, name in zip(cells, columns, strict=True):
-        _fill(line, table.column(name))
+def _block(
+    table: pa.Table | pa.RecordBatch, columns: Sequence[str], label: str, person: str, kinds: Sequence[Kind]
+) -> Block:
+    if kinds:
+        coded = [coded_column(kind, table.column(name)) for name, kind in zip(columns, kinds, strict=True)]
+        cells = np.concatenate(coded)
+    else:
+        cells = np.empty((len(columns), table.num_rows))
+        for line, name in zip(cells, columns, strict=True):
+            _fill(line, table.column(name))
     ids = _ids(table.column(person)) if person else None
     return Block(cells, _labels(table.column(label)) if label else None, ids)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from privcov.table_files.blocks import Block, Said, blocks_from, said_of
 from privcov.table_files.facts import FileFacts, Part, TableFileError, quote
+from privcov.table_files.kinds import DATE, Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,15 +25,24 @@ def facts(path: str, kind: str, size: int, modified_ns: int) -> FileFacts:
         return FileFacts(path, kind, size, modified_ns, sum(opened.rows_of_groups), tuple(opened.schema.names))
 
 
-def check_types(file: FileFacts, columns: Sequence[str], label: str, person: str = "") -> None:
-    """Raise TableFileError when a column can hold something else than numbers, or the label than text or integers.
+def check_types(
+    file: FileFacts, columns: Sequence[str], label: str, person: str = "", kinds: Sequence[Kind] = ()
+) -> None:
+    """Raise TableFileError when a column can hold something else than its kind, or the label than text or integers.
 
-    Ids of persons may be text or numbers.
+    Columns without kinds hold numbers. Ids of persons may be text or numbers.
     """
     import pyarrow.types as t
 
     with closing(_Opened(file.path, file.format)) as opened:
-        for name in columns:
+        for name, declared in zip(columns, kinds, strict=True) if kinds else ():
+            stored = opened.schema.field(name).type
+            if not _can_be(declared, stored.value_type if t.is_dictionary(stored) else stored):
+                raise TableFileError(
+                    f"Column {quote(name)} of {file.path} has the type {_short(stored)} and is declared as "
+                    f"{declared.kind}, which every cell of it would miss: declare another kind, or leave it out."
+                )
+        for name in () if kinds else columns:
             if kind := _no_numbers(opened.schema.field(name).type):
                 raise TableFileError(
                     f"Column {quote(name)} of {file.path} has the type {kind} and only numbers can be "
@@ -65,7 +75,9 @@ def parts(file: FileFacts, rows: int) -> Iterator[Part]:
             yield Part(file, total, first, len(opened.rows_of_groups))
 
 
-def blocks(part: Part, columns: Sequence[str], label: str, rows: int, person: str = "") -> Iterator[Block]:
+def blocks(
+    part: Part, columns: Sequence[str], label: str, rows: int, person: str = "", kinds: Sequence[Kind] = ()
+) -> Iterator[Block]:
     """Yield the rows of a part in blocks.
 
     At most one record batch is held, or some pages of every wanted column of a row group.
@@ -73,7 +85,7 @@ def blocks(part: Part, columns: Sequence[str], label: str, rows: int, person: st
     with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:
         names = [*columns, *(name for name in (label, person) if name)]
         for batch in opened.batches(part.first, part.last, names, rows):
-            yield from blocks_from(batch, columns, label, rows, person)
+            yield from blocks_from(batch, columns, label, rows, person, kinds)
 
 
 def said(part: Part, columns: Sequence[str], label: str, rows: int) -> Generator[tuple[dict[str, Said], float]]:
@@ -156,6 +168,17 @@ def _no_numbers(kind: pa.DataType) -> str:
 
     numbers = t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind) or t.is_boolean(kind) or t.is_null(kind)
     return "" if numbers else _short(kind)
+
+
+def _can_be(declared: Kind, stored: pa.DataType) -> bool:
+    """Return whether cells of a type can be values of a kind."""
+    import pyarrow.types as t
+
+    if t.is_string(stored) or t.is_large_string(stored) or t.is_string_view(stored) or t.is_null(stored):
+        return True
+    if declared.kind == DATE:
+        return t.is_date(stored) or t.is_timestamp(stored) or t.is_integer(stored)
+    return t.is_integer(stored) or t.is_floating(stored) or t.is_boolean(stored) or t.is_decimal(stored)
 
 
 def _short(kind: pa.DataType) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from privcov.table_files.blocks import Block, Said, Words, blocks_from, said_of
 from privcov.table_files.csv_scan import is_row, line_at, opened, pieces
 from privcov.table_files.facts import FileFacts, Part, Piece, TableFileError, quote
+from privcov.table_files.kinds import INTEGER, NUMBER, Kind
 from privcov.table_files.numbers import SPELLINGS, number_of
 
 if TYPE_CHECKING:
@@ -22,12 +23,18 @@ _ANNOTATED_NAN = re.compile(rb"nan\(", re.IGNORECASE)  # C's nan(...), a number 
 
 
 def blocks(
-    part: Part, columns: Sequence[str], label: str, rows: int, private: bool, person: str = ""
+    part: Part,
+    columns: Sequence[str],
+    label: str,
+    rows: int,
+    private: bool,
+    person: str = "",
+    kinds: Sequence[Kind] = (),
 ) -> Iterator[Block]:
     """Yield the rows of a part in blocks. One piece of the file is held at a time."""
-    reader = _Reader(part.file, columns, label, private, person=person)
+    reader = _Reader(part.file, columns, label, private, person=person, kinds=kinds)
     for piece, data in _with_bytes(part, private):
-        yield from blocks_from(reader.table(piece, data), columns, label, rows, person)
+        yield from blocks_from(reader.table(piece, data), columns, label, rows, person, kinds)
 
 
 def said(part: Part, columns: Sequence[str], label: str) -> Generator[tuple[dict[str, Said], float]]:
@@ -85,6 +92,7 @@ class _Reader:
         private: bool,
         texts: bool = False,
         person: str = "",
+        kinds: Sequence[Kind] = (),
     ) -> None:
         self.file, self.private, self.texts = file, private, texts
         self.words = [(name, what) for name, what in ((label, "a label"), (person, "an id")) if name]
@@ -93,7 +101,8 @@ class _Reader:
         self.width = len(file.names)
         self.dialect = file.dialect
         self.places = {name: file.names.index(name) for name in self.names}
-        self.worded: set[str] = set()  # columns that held text when they were last looked at
+        self.levelled = {name for name, kind in zip(columns, kinds, strict=False) if kind.kind not in (NUMBER, INTEGER)}
+        self.worded = set(self.levelled)  # columns that held text when they were last looked at
 
     def cells(self, piece: Piece, data: bytes) -> pa.Table:
         """Return float64 columns where pyarrow reads every cell as a number, else texts (binary), as for the label."""
@@ -111,11 +120,13 @@ class _Reader:
         return self._slowly(piece, data)
 
     def table(self, piece: Piece, data: bytes) -> pa.Table:
-        """Return columns of float64 and text columns for the label and the ids."""
+        """Return columns of float64, and of text for levels and dates, the label and the ids."""
         import pyarrow as pa
 
         result = self.cells(piece, data)
         for at, name in enumerate(self.columns):
+            if name in self.levelled:
+                continue
             values, text = self._numbers(result.column(name), name)
             if text is not None and not self.private:
                 self._slowly(piece, data)  # raises, with the line
@@ -212,6 +223,8 @@ class _Reader:
         if self.texts:
             return
         for name in () if self.private else self.columns:
+            if name in self.levelled:
+                continue
             if number_of(cell := cells[self.places[name]], self.dialect.decimal) is None:
                 raise TableFileError(
                     f"{self._line(piece, line)} has text in column {quote(name)} ({quote(cell.strip())}), which must "

@@ -16,6 +16,7 @@ from privcov.table_files import columnar, csv_rows, csv_scan
 from privcov.table_files.blocks import Block, Said
 from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles, quote, size_and_time
+from privcov.table_files.kinds import Kind
 
 _SUFFIXES = {".csv": "csv", ".csv.gz": "csv.gz", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
 _SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
@@ -36,6 +37,7 @@ def describe(
     any_type: bool = False,
     person: str = "",
     dialect: Dialect | None = None,
+    kinds: Sequence[Kind] = (),
 ) -> TableFiles:
     """Return what headers and metadata say; no row is read.
 
@@ -54,6 +56,8 @@ def describe(
         The column of the ids of persons, text or numbers, or "".
     dialect : Dialect or None, optional
         How the CSV files among them are written; None for commas, decimal points and UTF-8.
+    kinds : sequence of Kind, optional
+        Of each column, where they hold more than numbers.
 
     Returns
     -------
@@ -82,7 +86,7 @@ def describe(
         raise TableFileError(f"Column {quote(twice[0])} is asked for twice: name every column once.")
     for file in files:
         told = columns, label, person
-        _plainly(file.path, file, _check_columns, file, files[0], asked or (label, person), *told, any_type)
+        _plainly(file.path, file, _check_columns, file, files[0], asked or (label, person), *told, any_type, kinds)
     return _with_rows(TableFiles(columns, label, tuple(files), person))
 
 
@@ -110,28 +114,42 @@ def parts_of(table: TableFiles, cells: int = _PART_CELLS) -> tuple[Part, ...]:
 
 
 def blocks_of(
-    part: Part, columns: Sequence[str], label: str = "", rows: int = 8192, *, private: bool, person: str = ""
+    part: Part,
+    columns: Sequence[str],
+    label: str = "",
+    rows: int = 8192,
+    *,
+    private: bool,
+    person: str = "",
+    kinds: Sequence[Kind] = (),
 ) -> Generator[Block]:
     """Yield the part's rows in their order, at most ``rows`` in a block; memory is bounded by a row group or CSV piece.
 
+    With ``kinds``, one for each column, cells are coded as they say (`coding.py`), levels and dates without errors.
     With ``private``, a CSV cell that is no number is a missing cell. Otherwise (public rows) it is a TableFileError.
     Raises TableFileError also when the file is damaged, changed since `describe`, or changes while it is read.
     """
     checks.whole("rows", rows, 1)
-    with closing(_checked_blocks(part, tuple(columns), label, rows, private, person)) as blocks:
+    with closing(_checked_blocks(part, tuple(columns), label, rows, private, person, tuple(kinds))) as blocks:
         while (block := _plainly(part.file.path, part.file, next, blocks, None)) is not None:
             yield block
 
 
 def _checked_blocks(
-    part: Part, columns: tuple[str, ...], label: str, rows: int, private: bool, person: str
+    part: Part,
+    columns: tuple[str, ...],
+    label: str,
+    rows: int,
+    private: bool,
+    person: str,
+    kinds: tuple[Kind, ...],
 ) -> Generator[Block]:
     part.file.check()
     seen = 0
     if part.file.format in ("csv", "csv.gz"):
-        blocks = csv_rows.blocks(part, columns, label, rows, private, person)
+        blocks = csv_rows.blocks(part, columns, label, rows, private, person, kinds)
     else:
-        blocks = columnar.blocks(part, columns, label, rows, person)
+        blocks = columnar.blocks(part, columns, label, rows, person, kinds)
     for block in blocks:
         seen += block.cells.shape[1]
         yield block
@@ -293,6 +311,7 @@ def _check_columns(
     label: str,
     person: str,
     any_type: bool,
+    kinds: Sequence[Kind],
 ) -> None:
     """Check that every wanted column is there once, and of a type that can be read.
 
@@ -314,7 +333,7 @@ def _check_columns(
             "read: add it, or leave the column out."
         )
     if file.format in ("parquet", "arrow") and not any_type:
-        columnar.check_types(file, columns, label, person)
+        columnar.check_types(file, columns, label, person, kinds)
 
 
 def _with_rows(table: TableFiles) -> TableFiles:

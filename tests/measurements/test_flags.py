@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from privcov import table_files
+from privcov.declared_columns import working_units
 from privcov.measurements import exact_moment, integer_gram
 from privcov.measurements.exact_moment import NoisySum, measure_exactly, norm_bound, settle_shape, weights
 from privcov.measurements.exact_reading import read_sum
@@ -18,7 +19,7 @@ from privcov.measurements.triangle_l1 import flagged_l1
 from privcov.postprocess.available import available_cases
 from privcov.privacy import PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import PublicFacts, declared, working_units
+from privcov.public_facts import PublicFacts, declared
 
 SMALL = 8
 FAR = 1e300

@@ -29,7 +29,13 @@ is the norm of a corner: every column is a group, with kappa = d (1 + 2 s^2). In
 which `integer_gram.whole_rows` and `tables.table_sums` keep to. Under a smaller R the entries of a row compete, and the
 diagonal alone would cost up to 3 times the bound: there, and without bounds, all columns are one group, c = R, and the
 trace has kappa = 1 + 2 s^2. Two columns of which one is always zero and the other is within c may be one group: a
-column and its flag of missing cells, whose weight `integer_gram.flag_weight` is `most_entry`.
+column and its flag of missing cells, whose weight `integer_gram.flag_of` is at most the column's bound.
+
+**Categories and weights.** A column of weight c lies within c, and R^2 = sum c^2. A category is a block: of its
+columns, zeros and ones times c, one at most is not zero, so its sum of squares is at most c^2. Each is a group of bound
+c^2 and kappa = (R^2 + 2 A) / c^2, `integer_gram.block_squares` in whole numbers. The groups are as many as the declared
+columns. The sum of squares of a category is the number of rows whose cell is listed, known that much better; its levels
+share what this corrects.
 
 The slack of the single group could measure E |u|^4 instead, which intervals for rows with heavy tails can use: weight
 2 s^2 beside kappa = 1. It is not done. The slack vanishes with the anchor, and there is none with bounds, which real
@@ -40,10 +46,11 @@ Add-remove and zero-out have no room: there xx' alone reaches the bound, and eac
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privcov.measurements.integer_gram import UNIT, most_entry
+from privcov.measurements.integer_gram import UNIT, block_squares, most_entry
 from privcov.units import InUnits
 
 
@@ -86,7 +93,13 @@ def groups_of(facts: InUnits, flagged: tuple[int, ...] = ()) -> tuple[Group, ...
     d = len(facts.units.scale)
     if not facts.units.fits_bounds:
         return (Group(tuple(range(d + len(flagged))), UNIT**2),)
-    square, flag_of = most_entry(facts.units) ** 2, {j: d + at for at, j in enumerate(flagged)}
+    flag_of = {j: d + at for at, j in enumerate(flagged)}
+    if facts.units.blocks:
+        ends = list(itertools.accumulate(size for size, _ in facts.units.blocks))
+        members = (tuple(range(*ends_of)) for ends_of in itertools.pairwise([0, *ends]))
+        of_blocks = zip(members, block_squares(facts.units), strict=True)
+        return tuple(Group((*js, *(flag_of[j] for j in js if j in flag_of)), square) for js, square in of_blocks)
+    square = most_entry(facts.units) ** 2
     return tuple(Group((j, flag_of[j]) if j in flag_of else (j,), square) for j in range(d))
 
 

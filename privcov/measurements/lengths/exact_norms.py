@@ -33,6 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import accounting, checks
+from privcov.declared_columns import LEAST_FRACTION, LEAST_ROW_BOUND
 from privcov.measurements import exact_noise
 from privcov.measurements.exact_noise import calibrated, no_more_than_typed
 from privcov.measurements.integer_gram import UNIT, whole_blocks
@@ -40,7 +41,7 @@ from privcov.measurements.lengths.bins import BINS, STEP_BITS, by_length, edges,
 from privcov.measurements.tables.file_moment import sums_of
 from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import LEAST_FRACTION, LEAST_ROW_BOUND, MOST_FILE_ROWS, PublicFacts
+from privcov.public_facts import MOST_FILE_ROWS, PublicFacts
 
 RULE = 1  # of the bins and of the bound that follows: a stored answer is read by the rule that made it
 LARGEST_BUDGET = 0.5

@@ -69,7 +69,9 @@ def sum_part(task: tuple[Part, SumSpec]) -> Sums | bytes | Refused:
         small = part.rows is not None and part.rows * len(spec.columns) < _FEW_CELLS
         adding = Adding(spec, compiled=not small)
         rows = BLOCK_ROWS if spec.private else PUBLIC_BLOCK_ROWS
-        for block in blocks_of(part, spec.columns, spec.label, rows=rows, private=spec.private, person=spec.person):
+        read = spec.sources, spec.label, rows
+        kinds = tuple(kind for _, kind in spec.kinds)
+        for block in blocks_of(part, *read, private=spec.private, person=spec.person, kinds=kinds):
             adding.take(block)
             if pulse and not pulse.beat(block.cells.shape[1]):
                 return Refused("The pass was interrupted.")

@@ -22,7 +22,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.measurements.integer_gram import ANCHOR, UNIT, flag_weight, flagged_rows, most_entry, to_working, weighted
+from privcov.declared_columns import Kinds
+from privcov.measurements.integer_gram import (
+    ANCHOR,
+    UNIT,
+    flag_of,
+    flagged_rows,
+    most_entries,
+    to_working,
+    weighted,
+)
 from privcov.measurements.lengths.bins import BINS, by_length
 from privcov.measurements.tables.sketch import Sketch, near_of
 from privcov.measurements.tables.sketching import Sketching, kernel
@@ -76,6 +85,8 @@ class SumSpec(InUnits):
         a, the anchor of a row of weight one; used where rows have ids.
     ids : PartIds or None
         The ids of the part, which the pass sets for each.
+    kinds : tuple of (str, Kind)
+        Name and kind of every column of the table, from which ``columns`` follow; () where they are columns of numbers.
     """
 
     columns: tuple[str, ...]
@@ -92,6 +103,12 @@ class SumSpec(InUnits):
     most_weight: int = 1
     anchor: int = ANCHOR
     ids: PartIds | None = None
+    kinds: Kinds = ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Names of the columns that are read."""
+        return tuple(name for name, _ in self.kinds) or self.columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,7 +209,7 @@ class Adding:
         d, c = len(spec.columns), max(1, len(spec.classes))
         self.spec, self.kernel = spec, kernel() if compiled and spec.row_bound >= _SMALLEST_BOUND else None
         self.limits = (np.zeros((d, 2)) if spec.bounds is None else spec.bounds).T.copy()
-        self.most = most_entry(spec.units)
+        self.most, self.flag = most_entries(spec.units)[:, None], flag_of(spec.units, spec.flagged)
         self.place = {name: i for i, name in enumerate(spec.classes)}
         self.seen = self.dropped = self.unlisted = self.long = self.blocks = 0
         self.holes, self.counts, self.norms = np.zeros(d, np.int64), np.zeros(c, np.int64), np.zeros(BINS, np.int64)
@@ -253,14 +270,13 @@ class Adding:
         # A public row on the bound is not shortened for the last digits of its length.
         longest = UNIT**2 if spec.private else UNIT**2 * (1 + (d + 16) * 2**-52)
         flags = ~np.isfinite(cells[list(spec.flagged)])
-        flag = flag_weight(d)
-        long = np.flatnonzero(squares > longest - flags.sum(axis=0) * flag**2)
+        long = np.flatnonzero(squares > longest - flags.sum(axis=0) * self.flag**2)
         if len(long):
             self.long += len(long)
             self._shorten(cells, whole, squares, long)
-        if spec.private and self.most < UNIT:
+        if spec.private and (self.most < UNIT).any():
             np.clip(whole, -self.most, self.most, out=whole)
-        return (np.concatenate([whole, flags * float(flag)]) if spec.flagged else whole), hole
+        return (np.concatenate([whole, flags * float(self.flag)]) if spec.flagged else whole), hole
 
     def _shorten(self, cells: np.ndarray, whole: np.ndarray, squares: np.ndarray, long: np.ndarray) -> None:
         """Scale the long rows of ``whole`` to the bound, in place."""
@@ -270,7 +286,8 @@ class Adding:
             long = long[squares[long] >= _USUAL_SQUARES]
         if len(long):
             holes = ~np.isfinite(cells[list(self.spec.flagged)][:, long].T)
-            rows = flagged_rows(to_working(self.spec.units, cells[:, long].T), self.spec.row_bound, holes)
+            working = to_working(self.spec.units, cells[:, long].T)
+            rows = flagged_rows(working, self.spec.row_bound, holes, flag=self.flag)
             whole[:, long] = rows[:, : len(cells)].T
 
     def _slowly(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

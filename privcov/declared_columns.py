@@ -1,0 +1,445 @@
+"""From declared columns to measured ones: names, working units, and which of them have flags of missing cells.
+
+A declaration gives every column its bounds, or its kind, or the table one bound of a row. Nothing here sees a cell.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from privcov import checks
+from privcov.table_files.kinds import CATEGORY, INTEGER, KINDS, NUMBER, TRANSFORMS, Kind, sounds_like_text, texts_of
+from privcov.units import Units
+
+Bounds = Sequence[Sequence[float]] | np.ndarray  # (low, high) per column
+Kinds = tuple[tuple[str, Kind], ...]  # name and kind of every declared column
+
+MOST_COLUMNS = 200
+LEAST_FRACTION = 1e-6  # of the longest possible row, to which rows may be shortened
+LEAST_ROW_BOUND = 1e-100
+_OUTSIDE = "Take it from domain knowledge, never from the data."
+
+
+def typed_columns(
+    kinds: Mapping[str, Kind] | None,
+    missing_codes: Iterable[object],
+    columns: Iterable[object] | None,
+    bounds: Bounds | None,
+    typical: Sequence[float | None] | np.ndarray | None,
+    row_bound: float | None,
+) -> Kinds:
+    """Return name and kind of every declared column, each with the codes of the table.
+
+    Parameters
+    ----------
+    kinds : mapping of str to Kind, or None
+        Kind of every column; None where columns have bounds, or rows have one.
+    missing_codes : iterable
+        Codes for missing cells of every column.
+    columns : iterable or None
+        Names of the columns to measure, in their order; None for those of ``kinds``.
+    bounds : sequence of (float, float) or None
+        Bounds instead of kinds, with ``columns``.
+    typical : sequence of (float or None) or None
+        With bounds.
+    row_bound : float or None
+        R instead of both.
+
+    Returns
+    -------
+    tuple of (str, Kind)
+        () where there are neither kinds nor codes.
+
+    Raises
+    ------
+    ValueError
+        For kinds beside bounds, for a column without a kind, and for a code that is a value of a column.
+
+    Warns
+    -----
+    UserWarning
+        For a number whose name sounds like text.
+    """
+    if isinstance(missing_codes, (str, bytes)):
+        raise ValueError(f"missing_codes must be a list of codes, got {missing_codes!r}. Write [{missing_codes!r}].")
+    codes = list(missing_codes)
+    names = None if columns is None else [str(name) for name in columns]
+    if kinds is None:
+        if not codes:
+            return ()
+        if bounds is None or names is None or len(bounds) != len(names):
+            raise ValueError(
+                "missing_codes need bounds or kinds for every named column, so that a code is not one of its values. "
+                f"Give columns and bounds, got row_bound={row_bound!r}."
+            )
+        usual = [None] * len(names) if typical is None else typical
+        kinds = {
+            name: Kind(NUMBER, float(low), float(high), typical=middle)
+            for name, (low, high), middle in zip(names, bounds, usual, strict=True)
+        }
+    elif bounds is not None or row_bound is not None or typical is not None:
+        given = "bounds" if bounds is not None else "row_bound" if row_bound is not None else "typical"
+        raise ValueError(f"kinds hold the bounds of every column, and {given} was given too. Leave it out.")
+    if not kinds or not all(isinstance(name, str) and isinstance(kind, Kind) for name, kind in kinds.items()):
+        raise ValueError("kinds must give at least one column its Kind, by name, as {'age': Kind('integer', 0, 120)}.")
+    names = list(kinds) if names is None else names
+    if lacking := [name for name in names if name not in kinds]:
+        raise ValueError(f"Column {lacking[0]!r} has no kind. Give each column one, or leave it out of columns.")
+    if strange := [name for name in kinds if name not in names]:
+        raise ValueError(f"kinds name {strange[0]!r}, which is not among columns. Name it there, or leave it out.")
+    typed = tuple((name, _with_codes(name, kinds[name], codes)) for name in names)
+    measured_names(typed)
+    if doubtful := [name for name, kind in typed if kind.kind in (NUMBER, INTEGER) and sounds_like_text(name)]:
+        warnings.warn(
+            f"Column {doubtful[0]!r} is declared as a {dict(typed)[doubtful[0]].kind}, and its name sounds like text: "
+            "every cell with a text would be missing. Declare its levels (category, ordinal, yes-no) or dates, if it "
+            "has them.",
+            stacklevel=3,
+        )
+    return typed
+
+
+def kinds_from(entries: Iterable[Mapping]) -> Kinds:
+    """Return the kinds of columns as they are stored, each with the name of its column.
+
+    Parameters
+    ----------
+    entries : iterable of mapping
+        ``name`` and the fields of `Kind.to_dict`.
+
+    Returns
+    -------
+    tuple of (str, Kind)
+        In their order.
+
+    Raises
+    ------
+    ValueError
+        For another form.
+    """
+    kinds = []
+    for entry in entries:
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
+            raise ValueError("The kind of a column must be stored with its name.")
+        kinds.append((entry["name"], Kind.from_dict({k: value for k, value in entry.items() if k != "name"})))
+    return tuple(kinds)
+
+
+def kinds_of_entries(columns: Sequence[Mapping], missing_codes: Iterable[object] = ()) -> Kinds:
+    """Return the kinds that the columns of a stored declaration have.
+
+    Parameters
+    ----------
+    columns : sequence of mapping
+        Each with ``name``, and with those fields of `Kind.to_dict` that are not None; without ``kind`` it is a number.
+    missing_codes : iterable
+        Codes of every column.
+
+    Returns
+    -------
+    tuple of (str, Kind)
+        () where all of them are numbers with bounds and nothing else.
+
+    Raises
+    ------
+    ValueError
+        For what is no kind, and for a code that is a value of a column.
+    """
+    known, codes = {f.name for f in dataclasses.fields(Kind)}, list(missing_codes)
+    if not codes and not any(set(column) & known - {"low", "high", "typical"} for column in columns):
+        return ()
+    stored = ({k: value for k, value in column.items() if k in known and value is not None} for column in columns)
+    kinds = [(str(c["name"]), {"kind": NUMBER, **fields}) for c, fields in zip(columns, stored, strict=True)]
+    return kept_kinds(tuple((name, _with_codes(name, Kind.from_dict(fields), codes)) for name, fields in kinds))
+
+
+def kept_kinds(typed: Kinds) -> Kinds:
+    """Return the kinds that the facts of a table keep.
+
+    Parameters
+    ----------
+    typed : tuple of (str, Kind)
+        Name and kind of every declared column.
+
+    Returns
+    -------
+    tuple of (str, Kind)
+        () where every column is a number with bounds and nothing else: the table is the one declared by bounds.
+    """
+    return () if all(kind.plain for _, kind in typed) else typed
+
+
+def kinds_in_words(kinds: Kinds) -> str:
+    """Return how many columns were declared, of which kinds, with which transforms, for a statement.
+
+    Parameters
+    ----------
+    kinds : tuple of (str, Kind)
+        Name and kind of every declared column, or ().
+
+    Returns
+    -------
+    str
+        After "9 columns"; "" without kinds.
+
+    Examples
+    --------
+    >>> kinds_in_words((("age", Kind("integer", 0, 120)), ("pay", Kind("number", 0, 1e6, transform="log1p"))))
+    ' of 2 declared ones (1 number, 1 integer; log1p of 1)'
+    """
+    if not kinds:
+        return ""
+    counts = Counter(kind.kind for _, kind in kinds)
+    changed = Counter(kind.transform for _, kind in kinds if kind.transform)
+    heavy = sum(kind.weight != 1 for _, kind in kinds)
+    more = [f"{word} of {changed[word]}" for word in TRANSFORMS if changed[word]]
+    more += [f"weights of {heavy}"] if heavy else []
+    words = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
+    return f" of {len(kinds)} declared ones ({'; '.join([words, *more])})"
+
+
+def _with_codes(name: str, kind: Kind, codes: list[object]) -> Kind:
+    """Return the kind of a column with the codes of the table."""
+    try:
+        own, more = kind.missing_codes, texts_of("missing_codes", codes)
+        return dataclasses.replace(kind, missing_codes=(*own, *(code for code in more if code not in own)))
+    except ValueError as problem:
+        raise ValueError(f"Column {name!r}: {problem}") from None
+
+
+def measured_names(kinds: tuple[tuple[str, Kind], ...]) -> tuple[str, ...]:
+    """Return the names of the measured columns of declared ones, each different.
+
+    Parameters
+    ----------
+    kinds : tuple of (str, Kind)
+        Name and kind of every declared column.
+
+    Returns
+    -------
+    tuple of str
+        At most 200.
+
+    Raises
+    ------
+    ValueError
+        For more columns, and where two would have one name.
+    """
+    names = tuple(name for column, kind in kinds for name in kind.names(column))
+    if len(names) > MOST_COLUMNS:
+        widest, kind = max(kinds, key=lambda entry: entry[1].width)
+        raise ValueError(
+            f"The declared columns make {len(names)} measured ones, most of them of {widest!r} ({kind.width}), and the "
+            f"most is {MOST_COLUMNS}. List fewer levels, with other=True for the rest."
+        )
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"Two measured columns would have the name {twice[0]!r}. Rename a column or a level.")
+    return names
+
+
+def working_units(
+    names: tuple[str, ...],
+    row_bound: float | None,
+    bounds: Bounds | None,
+    typical: Sequence[float | None] | np.ndarray | None,
+    row_bound_fraction: float = 1.0,
+) -> Units:
+    """Return the units of a declaration, which has exactly one of row_bound and bounds.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the columns.
+    row_bound : float or None
+        R, from 1e-100 to 1e100.
+    bounds : sequence of (float, float) or None
+        Lower and upper limit of every column; R is then a fraction of sqrt(d) half-ranges.
+    typical : sequence of (float or None) or None
+        Public values inside the bounds; None stands for the middle.
+    row_bound_fraction : float
+        That fraction, from 1e-6 to 1. At 1 no row inside the bounds is shortened.
+
+    Returns
+    -------
+    Units
+        The working units.
+
+    Raises
+    ------
+    ValueError
+        Where neither or both are given, or a value is missing or not allowed.
+    """
+    d = len(names)
+    if (row_bound is None) == (bounds is None):
+        which = "neither" if bounds is None else "both"
+        raise ValueError(
+            f"Private rows need exactly one of row_bound and bounds, got {which}. Give bounds=[(low, high), ...] for "
+            "every column, with row_bound_fraction where long rows are to be shortened, or row_bound=R for the norm of "
+            f"a row. {_OUTSIDE}"
+        )
+    fraction = checks.in_range("row_bound_fraction", row_bound_fraction, LEAST_FRACTION, 1.0, _OUTSIDE)
+    if bounds is None:
+        if fraction != 1:
+            raise ValueError(
+                f"row_bound_fraction={fraction:g} is a fraction of the longest row inside the bounds, and no bounds "
+                "are given: leave it out, and give a smaller row_bound."
+            )
+        if typical is not None:
+            raise ValueError("typical needs bounds: without bounds the origin is zero. Leave typical out.")
+        bound = checks.in_range("row_bound", row_bound, LEAST_ROW_BOUND, 1e100, _OUTSIDE)
+        return Units.unbounded(d, bound)
+    if len(bounds) != d:
+        raise ValueError(f"bounds must have one (low, high) per column, {d} in all, got {len(bounds)}. {_OUTSIDE}")
+    for column, pair in zip(names, bounds, strict=True):
+        if pair is None or len(pair) != 2 or any(x is None or x != x for x in pair):
+            raise ValueError(f"Column {column!r} has no bounds. Give its lowest and highest value. {_OUTSIDE}")
+        low, high = (checks.number(f"A bound of {column!r}", x) for x in pair)
+        if not low < high or not math.isfinite(high - low):
+            raise ValueError(f"The bounds of {column!r} must satisfy low < high, got {low:g} and {high:g}.")
+    limits = np.array(bounds, dtype=np.float64)
+    origin = limits[:, 0] / 2 + limits[:, 1] / 2
+    if typical is not None:
+        if len(typical) != d:
+            raise ValueError(f"typical must hold one value or None per column, {d} in all, got {len(typical)}.")
+        origin = np.array([o if t is None else t for o, t in zip(origin, typical, strict=True)], dtype=np.float64)
+        inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])
+        if not inside.all():
+            where = ", ".join(np.array(names)[~inside][:5])
+            raise ValueError(f"typical must hold a value inside the bounds for every column; check {where}.")
+    return Units.within(limits, origin, fraction * math.sqrt(d))
+
+
+def typed_units(kinds: tuple[tuple[str, Kind], ...], row_bound_fraction: float = 1.0) -> Units:
+    """Return the units of declared columns: a block for each, at most its weight long.
+
+    Parameters
+    ----------
+    kinds : tuple of (str, Kind)
+        Name and kind of every declared column.
+    row_bound_fraction : float
+        As for `working_units`.
+
+    Returns
+    -------
+    Units
+        Those of `working_units` where every column is a number with bounds and nothing else.
+    """
+    fraction = checks.in_range("row_bound_fraction", row_bound_fraction, LEAST_FRACTION, 1.0, _OUTSIDE)
+    bounds = np.array([pair for _, kind in kinds for pair in kind.limits])
+    origin = np.array([usual for _, kind in kinds for usual in kind.origins])
+    return Units.of_blocks(bounds, origin, tuple((kind.width, kind.weight) for _, kind in kinds), fraction)
+
+
+def can_have_flags(names: tuple[str, ...], kinds: tuple[tuple[str, Kind], ...]) -> tuple[int, ...]:
+    """Return the positions of the measured columns whose missing cells can have a flag: all but those of categories.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the measured columns.
+    kinds : tuple of (str, Kind)
+        Name and kind of every declared column, or ().
+
+    Returns
+    -------
+    tuple of int
+        Ascending.
+    """
+    flags = [kind.kind != CATEGORY for _, kind in kinds for _ in range(kind.width)]
+    return tuple(j for j, flag in enumerate(flags) if flag) if kinds else tuple(range(len(names)))
+
+
+def flag_positions(
+    can_be_missing: Iterable[str] | None, names: tuple[str, ...], kinds: tuple[tuple[str, Kind], ...] = ()
+) -> tuple[int, ...] | None:
+    """Return the positions of the columns that can be missing, in their order.
+
+    Parameters
+    ----------
+    can_be_missing : iterable of str or None
+        Their names; None for all columns.
+    names : tuple of str
+        Names of the measured columns.
+    kinds : tuple of (str, Kind)
+        Name and kind of every declared column, or (): columns are then named as they are in the table.
+
+    Returns
+    -------
+    tuple of int or None
+        None for all columns, but those of a category.
+
+    Raises
+    ------
+    ValueError
+        For a name that is no column, or of a category, or that is there twice.
+    """
+    if can_be_missing is None:
+        return None
+    listed = [str(name) for name in can_be_missing]
+    sources = tuple(name for name, kind in kinds for _ in range(kind.width)) or names
+    if isinstance(can_be_missing, str) or len(set(listed)) < len(listed) or not set(listed) <= set(sources):
+        strange = next((n for n in listed if n not in sources), "a name twice")
+        raise ValueError(
+            f"can_be_missing must name columns, each once, got {strange!r}. Leave it out if any column can be missing."
+        )
+    if levels := [name for name, kind in kinds if kind.kind == CATEGORY and name in listed]:
+        raise ValueError(
+            f"can_be_missing names {levels[0]!r}, a category: a missing cell is none of its levels, and their shares "
+            "say how many there are. Leave it out."
+        )
+    at = tuple(j for j, name in enumerate(sources) if name in listed)
+    return None if at == can_have_flags(names, kinds) else at
+
+
+def checked_flags(
+    flags: Iterable[int] | None, possible: tuple[int, ...], d: int, missing: str
+) -> tuple[int, ...] | None:
+    """Return the positions of the flags as they are kept.
+
+    Parameters
+    ----------
+    flags : iterable of int or None
+        As declared; None for all that are possible.
+    possible : tuple of int
+        From `can_have_flags`.
+    d : int
+        Number of measured columns.
+    missing : str
+        Rule for missing cells.
+
+    Returns
+    -------
+    tuple of int or None
+        None for all that are possible, and without the rule "pairs".
+
+    Raises
+    ------
+    ValueError
+        For flags without that rule, for none with it, and for too many.
+    """
+    if flags is None and missing != "pairs":
+        return None
+    if missing != "pairs":
+        raise ValueError(
+            f"can_be_missing is for missing='pairs', got missing={missing!r}. Leave it out: every missing cell follows "
+            "the same rule."
+        )
+    at = possible if flags is None else tuple(checks.whole("A position of a flag", j, 0, d - 1) for j in flags)
+    if not at or any(a >= b for a, b in itertools.pairwise(at)) or not set(at) <= set(possible):
+        raise ValueError(
+            f"can_be_missing must name at least one column, in the order of the table, got {list(at)}. Use "
+            "missing='typical' where no cell can be missing."
+        )
+    if d + len(at) > MOST_COLUMNS:
+        raise ValueError(
+            f"missing='pairs' measures a flag beside each column that can be missing, {d + len(at)} numbers of a row "
+            f"in all, and the most is {MOST_COLUMNS}. Name fewer columns in can_be_missing, or use missing='typical'."
+        )
+    return None if at == possible else at
