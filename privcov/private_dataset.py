@@ -298,8 +298,7 @@ class PrivateDataset:
         columns = [name for name, _ in typed] or columns
         check_person(person, columns or (), label)
         of_kinds = tuple(kind for _, kind in kept_kinds(typed))
-        how = {"person": person, "kinds": of_kinds, "dialect": dialect}
-        table = table_files.describe(paths, columns, label or None, **how)
+        table = table_files.describe(paths, columns, label or None, person=person, kinds=of_kinds, dialect=dialect)
         table = table_files.count_rows(table, private=True)
         assert table.n is not None, "count_rows counts every file"
         if len(table.columns) > MOST_COLUMNS or not 0 < table.n <= MOST_FILE_ROWS:

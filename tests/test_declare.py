@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import threading
 import zipfile
 
@@ -149,6 +150,9 @@ def test_the_command_from_a_file_to_a_declaration(tmp_path, capsys, monkeypatch)
     declaration = Declaration.from_json(json.dumps(fields))
     assert declaration.columns == (Column("age", 18.5, 90.0, None, "adults"),)
     assert declaration.on_files("visits.csv").facts.n == 2
+    (tmp_path / "w.csv").write_bytes(b"age,ward,admission date\n")
+    assert main(["declare", "w.csv"]) == 0
+    assert "another kind than number: 'ward', 'admission date'." in capsys.readouterr().err
     assert main(["declare", "--help"]) == 0
     assert "privcov check visits.json visits.csv" in capsys.readouterr().out
 
@@ -219,15 +223,40 @@ def test_headings_in_any_order_or_none(text):
         ("name,low,low\nage,1,2\n", "the first line has 'low' twice"),
         ("age,1,2,1.5,,adults, mostly\n", "has 7 cells"),
         ("age,1,2,1.5,adults\n", "has 'adults' under kind"),
+        ("age,1,2,1.5,number: A | B\n", "has 'number: A | B' under kind"),
+        ("age,1,2,1.5,integer sqrt log\n", "has 'integer sqrt log' under kind"),
+        ("age,1,2,1.5,number cube\n", "has 'number cube' under kind"),
+        ("ward,,,,category log: A | B\n", "has 'category log: A | B' under kind"),
         ('age,"1\n', "quotation mark that is not closed"),
         ("age;1,5;2\n", "Line 1 of the columns has '1,5' under low"),
         ("\n".join(f"x{k}" for k in range(201)), "holds 201 columns"),
     ],
 )
 def test_text_that_is_no_list_of_columns(text, words):
-    with pytest.raises(ValueError, match=words) as caught:
+    with pytest.raises(ValueError, match=re.escape(words)) as caught:
         columns_of(text)
     assert str(caught.value).count("\n") == 0
+
+
+def test_kinds_go_through_a_spreadsheet_and_back():
+    kinds = (
+        Column("age", 0.0, 120.0, kind="integer"),
+        Column("pay", 0.0, 1e6, 2e3, "a guess", transform="log1p"),
+        Column("sex", kind="yes-no", values=("F", "M"), typical="F"),
+        Column("agrees", kind="ordinal", values=("no", "so so", "yes")),
+        Column("ward", kind="category", values=("A", "B; C", "D, E"), other=True),
+        Column("seen", "2024-01-01", "2024-12-31", kind="date", format="%d.%m.%Y"),
+        Column("born", "1900-01-01", "2024-12-31", kind="date"),
+    )
+    for separator, decimal in (("\t", ","), (",", "."), (";", ",")):
+        text = text_of(kinds, separator, decimal)
+        assert columns_of(text, decimal) == columns_of(text.split("\n", 1)[1], decimal) == kinds
+        levels = Column("ward", kind="category", values=tuple("ABCDEFGH"))
+        assert columns_of(text_of([levels], separator).split("\n", 1)[1]) == (levels,)
+    assert text_of(kinds).splitlines()[5].split("\t")[4] == "category: A | B; C | D, E | ..."
+    for column in (Column("a", 0, 1, weight=2.0), Column("a", kind="category", values=("x|y", "z"))):
+        with pytest.raises(ValueError, match="keep the declaration as JSON"):
+            text_of([column])
 
 
 # --- the declaration ----------------------------------------------------------------------------------------

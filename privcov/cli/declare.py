@@ -42,17 +42,24 @@ def _declare(options: argparse.Namespace) -> None:
     from privcov.data_sources.declaring.spreadsheet import columns_of, text_of
     from privcov.data_sources.declaring.template import header_of, template
     from privcov.data_sources.private_file import Column
+    from privcov.table_files.facts import quote
+    from privcov.table_files.kinds import NUMBER, sounds_like_text
 
     edges.check_place(options.out)
     edges.check_apart({"--out": options.out}, [options.table, *([options.columns] if options.columns else [])])
     separator = _SEPARATORS.get(options.separator, options.separator)
     header = header_of(options.table, separator, options.decimal, options.encoding)
     declared = columns_of(_text(options.columns), options.decimal or ".") if options.columns else ()
+    columns = declared or tuple(map(Column, header.columns))
     between = _TEXT.get(options.out.suffix.lower()) if options.out else None
     if between:
-        edges.answer(text_of(declared or map(Column, header.columns), between, options.decimal or "."), options.out)
+        edges.answer(text_of(columns, between, options.decimal or "."), options.out)
     else:
-        edges.answer(template(header, declared), options.out)
+        edges.answer(template(header, columns), options.out)
+    doubtful = [c.name for c in columns if c.kind == NUMBER and sounds_like_text(c.name)]
+    if doubtful:
+        named = ", ".join(map(quote, doubtful[:5])) + (f" and {len(doubtful) - 5} more" if len(doubtful) > 5 else "")
+        print(f"Their names sound like text or dates, so give them another kind than number: {named}.", file=sys.stderr)
     if header.dialect and header.dialect["decimal"] is None:
         print("The decimal mark is never guessed: give --decimal . or --decimal , as the file has it.", file=sys.stderr)
 

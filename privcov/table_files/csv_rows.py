@@ -37,6 +37,13 @@ def blocks(
         yield from blocks_from(reader.table(piece, data), columns, label, rows, person, kinds)
 
 
+def tables(part: Part, columns: Sequence[str], kinds: Sequence[Kind]) -> Iterator[pa.Table]:
+    """Yield one piece of a private file at a time: float64 for kinds of numbers, texts (binary) for all others."""
+    reader = _Reader(part.file, columns, "", True, kinds=kinds)
+    for piece, data in _with_bytes(part, True):
+        yield reader.table(piece, data)
+
+
 def said(part: Part, columns: Sequence[str], label: str) -> Generator[tuple[dict[str, Said], float]]:
     """Yield what the cells of one piece at a time say, for its owner alone, and the share of the part that is read."""
     reader = _Reader(part.file, columns, label, True, texts=True)

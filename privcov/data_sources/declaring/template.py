@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from privcov.data_sources.csv_file import read_header
 from privcov.data_sources.private_file import WITH_LATER, Column
@@ -100,7 +100,7 @@ def template(header: Header, declared: Iterable[Column] = ()) -> str:
         "format": WITH_LATER,
         "name": header.name,
         "row_stands_for": "",
-        "columns": [asdict(column) for column in columns],
+        "columns": [column.to_dict() for column in columns],
         "person": "",
         "rows_per_person": 1,
         "n_public": True,
