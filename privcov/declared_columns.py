@@ -98,7 +98,7 @@ def typed_columns(
     measured_names(typed)
     if doubtful := [name for name, kind in typed if kind.kind in (NUMBER, INTEGER) and sounds_like_text(name)]:
         warnings.warn(
-            f"Column {doubtful[0]!r} is declared as a {dict(typed)[doubtful[0]].kind}, and its name sounds like text: "
+            f"Column {doubtful[0]!r} is declared as {dict(typed)[doubtful[0]].kind}, and its name sounds like text: "
             "every cell with a text would be missing. Declare its levels (category, ordinal, yes-no) or dates, if it "
             "has them.",
             stacklevel=3,

@@ -25,6 +25,7 @@ from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.exposed import exposed
 from privcov.measurements.moment import Measured
 from privcov.postprocess.answers import Answers, Noisy, derive
+from privcov.postprocess.terms import in_terms
 from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
 from privcov.releasing.release import Statement, state
 
@@ -205,6 +206,10 @@ def _report(
     for i, j in strongest(answers.correlation, _STRONGEST):
         noise = float(answers.noise_std[i, j]) / math.sqrt(float(answers.regular[i, i]) * float(answers.regular[j, j]))
         pairs.append((facts.columns[i], facts.columns[j], plain(float(answers.correlation[i, j])), plain(noise)))
+    terms = []
+    if facts.kinds and answers.mean is not None:
+        mean = np.where(np.isnan(np.diag(answers.noisy)), np.nan, answers.mean)  # a column of too few rows has none
+        terms = [(term.column, term.level, term.what, term.text) for term in in_terms(facts.kinds, mean)]
     return release_report(
         what.entry["name"],
         lines,
@@ -215,6 +220,7 @@ def _report(
         ],
         pairs,
         [(name, hashlib.sha256(raw).hexdigest()) for name, raw in sorted(inputs.items())],
+        terms,
     )
 
 

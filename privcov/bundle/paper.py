@@ -127,11 +127,14 @@ def release_report(
     facts: Sequence[str],
     pairs: Sequence[Sequence[Any]],
     inputs: Sequence[Sequence[str]],
+    terms: Sequence[Sequence[str]] = (),
 ) -> str:
     """Return the report of a release.
 
-    ``pairs`` holds (column, column, correlation, its noise), and ``inputs`` (file, hash).
+    ``pairs`` holds (column, column, correlation, its noise), ``inputs`` (file, hash), and ``terms`` (column, level,
+    what, mean) of a table with kinds.
     """
+    means = section("Means, as the columns are declared", grid(("Column", "Level", "What", "Noisy"), terms))
     return page(
         f"Release: {name}",
         section("What was released", listed(facts)),
@@ -143,6 +146,7 @@ def release_report(
             "intervals for it are in the folder extras. That another sample of people would give another number comes "
             "on top.</p>",
         ),
+        means if terms else "",
         section("Not covered by the guarantee", listed(NOT_COVERED)),
         "<p>Everything in this bundle was made from one noisy measurement; more views of it spend nothing. "
         "README.txt says how to check it without the data. What this page was made from, by SHA-256:</p>",

@@ -438,12 +438,12 @@ class _TypedTally(_Tally):
             elif value == value:
                 self.numbers += count
                 self.outside += count * (not self.kind.values and not self.low <= value <= self.high)
-            elif not typed and stands_for_missing(self.kind, cell):
+            elif cell != "" and stands_for_missing(self.kind, cell):
                 self.missing += count
             else:
                 self.unreadable += count
                 look = UNLISTED if self.kind.values else UNDATED if self.kind.kind == DATE else None
-                self.looks[look or kind_of(str(cell), typed, decimal)] += count
+                self.looks[look or kind_of(str(cell), typed if cell == "" else "", decimal)] += count
 
     def _as_read(self, cell: object, decimal: str | None) -> object:
         """Return a cell as the reader of a file with decimal commas gives it to the coder of numbers."""

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.declared_columns import Kinds
-from privcov.table_files.kinds import CATEGORY, DATE, FIRST_DAY, ORDINAL, YES_NO, Kind
+from privcov.table_files.kinds import CATEGORY, DATE, FIRST_DAY, ORDINAL, YES_NO, Kind, natural_exp
 
 _BACK = {"log": "geometric mean", "log1p": "geometric mean of 1 + x, less 1", "sqrt": "squared mean of the root"}
 
@@ -118,5 +118,5 @@ def _term(name: str, level: str, kind: Kind, x: float) -> Term:
         return Term(name, "", "mean position", x, f"{x:.2f} ({near})")
     if kind.transform is None:
         return Term(name, "", "mean", x, f"{x:.4g}")
-    back = {"log": math.exp, "log1p": math.expm1, "sqrt": lambda root: root * root}[kind.transform](x)
+    back = x * x if kind.transform == "sqrt" else natural_exp(x) - (kind.transform == "log1p")
     return Term(name, "", _BACK[kind.transform], back, f"{back:.4g}")

@@ -259,11 +259,19 @@ class Release:
     def terms(self) -> tuple[Term, ...]:
         """The means in the owner's terms, such as shares of levels and dates: `privcov.postprocess.terms.in_terms`.
 
-        () where no mean was measured, and for a table without kinds, whose means are in the data's units already.
+        () where no mean was measured, and for a table without kinds, whose means are in the data's units already. A
+        column that too few rows have is unknown.
         """
+        from privcov.postprocess.available import available_cases
         from privcov.postprocess.terms import in_terms
 
-        return in_terms(self.kinds, self.mean) if self.kinds and self.mean is not None else ()
+        if not self.kinds or self.mean is None:
+            return ()
+        mean, raw = self.mean, self.raw
+        if raw is not None and raw.flags is not None:  # a column that too few rows have is refused
+            refused = available_cases(raw.matrix, raw.flags, joint=True, row_bound=self.row_bound).refused
+            mean = np.where(np.diag(refused), np.nan, mean)
+        return in_terms(self.kinds, mean)
 
     # How a release is shown and exported is imported where it is used: verify.py of a bundle contains this file and all
     # that it imports when it is loaded.

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcov.table_files.coding import coded, coded_column, coded_table, coded_values, coder_of
-from privcov.table_files.kinds import FIRST_DAY, KINDS, TRANSFORMS, Kind, natural_log, sounds_like_text
+from privcov.table_files.kinds import FIRST_DAY, KINDS, TRANSFORMS, Kind, natural_exp, natural_log, sounds_like_text
 
 KIND_OF = {
     "number": Kind("number", -2.5, 1e6, missing_codes=("-9", "n.k.")),
@@ -154,6 +154,11 @@ def test_a_logarithm_is_one_number_wherever_it_stands():
     assert all(natural_log(x[k : k + 1])[0] == together[k] for k in range(0, len(x), 97))
     assert (np.abs(together - np.log(x)) <= 4e-16 * (1 + np.abs(np.log(x)))).all()
     assert (np.diff(natural_log(np.sort(x))) >= 0).all()
+
+
+def test_a_power_of_e_is_that_of_the_library():
+    for x in np.random.default_rng(2).uniform(-700, 700, 2_000):
+        assert abs(natural_exp(x) / math.exp(x) - 1) <= 4e-16 * (1 + abs(x))
 
 
 def test_a_coder_holds_nothing_of_the_rows():
