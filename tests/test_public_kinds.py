@@ -12,6 +12,7 @@ import privcov
 from privcov import Dataset, Dialect, Kind, PrivateDataset
 from privcov.data_sources.private_file import FORMAT, WITH_LATER, Column, Declaration, read_private
 from privcov.measurements.tables.file_moment import public_sums, sums_of
+from privcov.metrics.errors import reference_matrix
 from privcov.owner.check import check_files, check_upload
 
 KINDS = {
@@ -76,14 +77,8 @@ def test_both_doors_add_up_the_same_whole_numbers(tmp_path, dialect, holes):
     typed = Dataset.from_files(tmp_path / "t.parquet", missing="drop-row", **how)
     assert private.facts.columns == public.columns == typed.columns
     assert public.columns[-2:] == ("ward=other", "seen")
-    for one, other in zip(
-        private.facts.to_dict().values(),
-        PrivateDataset.from_files(tmp_path / "t.parquet", missing="drop-row", n_public=False, **how)
-        .facts.to_dict()
-        .values(),
-        strict=True,
-    ):
-        assert one == other
+    again = PrivateDataset.from_files(tmp_path / "t.parquet", missing="drop-row", n_public=False, **how)
+    assert private.facts.to_dict() == again.facts.to_dict()
     assert sums(private) == sums(public) == sums(typed)
     assert public.n == len(table) if not holes else public.n < len(table)
     asked = privcov.ZCDP(0.5)
@@ -92,9 +87,8 @@ def test_both_doors_add_up_the_same_whole_numbers(tmp_path, dialect, holes):
     if not holes:
         held = Dataset.from_rows(table, **how)
         assert held.columns == public.columns
-        np.testing.assert_allclose(
-            privcov.release("auto-cov", held, asked, seed=1).covariance, made[0].covariance, atol=1e-3, rtol=1e-3
-        )
+        samples = [reference_matrix(one, "covariance", "sample") for one in (held, public)]
+        np.testing.assert_allclose(*samples, atol=4e-6)  # the sums of files are cut at steps of 2^-20
 
 
 def test_a_public_cell_that_is_no_value_is_refused_with_its_column(tmp_path):
