@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from privcov.releasing.run import release
     from privcov.sklearn_api import PrivateCovariance
     from privcov.sweeps.plan import Plan, run
+    from privcov.table_files.dialect import Dialect
     from privcov.table_files.kinds import Kind
 
 # Public name -> its module, imported at first use, so that a menu does not wait for scikit-learn and pandas, nor the
@@ -54,6 +55,7 @@ _MODULES = {
     "PureDP": "privcov.privacy",
     "ZCDP": "privcov.privacy",
     "Dataset": "privcov.dataset",
+    "Dialect": "privcov.table_files.dialect",
     "RowsClippedWarning": "privcov.dataset",
     "Truth": "privcov.dataset",
     "Release": "privcov.releasing.release",
@@ -78,6 +80,7 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "Dataset",
+    "Dialect",
     "Kind",
     "Ledger",
     "NoPrivacy",

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import numpy as np
 
 from privcov import checks, in_memory
+from privcov.declared_columns import Kinds, kept_kinds, measured_names, typed_columns, typed_units
 from privcov.units import InUnits, Units
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from privcov.persons_in_files import PartIds
-    from privcov.table_files import TableFiles
+    from privcov.table_files import Dialect, TableFiles
+    from privcov.table_files.kinds import Kind
     from privcov.table_files.reading import Paths
 
     # Public limits of the columns, in order or by name.
@@ -33,7 +35,7 @@ Progress = Callable[[int, int, float], None]
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The population that a generator draws from, in the data's units; its mean is zero.
+    """The population that a generator draws from, in the data's units.
 
     Attributes
     ----------
@@ -43,6 +45,8 @@ class Truth:
         Its inverse.
     graph : ndarray of bool of shape (d, d) or None
         True where the precision is non-zero off the diagonal.
+    mean : ndarray of shape (d,) or None
+        The population mean; None where it is zero.
 
     Examples
     --------
@@ -57,6 +61,7 @@ class Truth:
     covariance: np.ndarray
     precision: np.ndarray | None = None
     graph: np.ndarray | None = None
+    mean: np.ndarray | None = None
 
 
 class RowsClippedWarning(UserWarning):
@@ -114,6 +119,8 @@ class FileRows:
         Called with (rows read, rows in all, seconds so far), from the thread that reads.
     missing : str
         The rule for missing cells of public rows, "" or "drop-row".
+    kinds : tuple of (str, Kind)
+        Name and kind of every column of a public table; () where they are columns of numbers.
 
     Attributes
     ----------
@@ -124,9 +131,14 @@ class FileRows:
     """
 
     def __init__(
-        self, table: TableFiles, shape: tuple[int, int], progress: Progress | None = None, missing: str = ""
+        self,
+        table: TableFiles,
+        shape: tuple[int, int],
+        progress: Progress | None = None,
+        missing: str = "",
+        kinds: Kinds = (),
     ) -> None:
-        self.table, self.shape, self.progress, self.missing = table, shape, progress, missing
+        self.table, self.shape, self.progress, self.missing, self.kinds = table, shape, progress, missing, kinds
         self.private_pass: tuple[Any, Any, Any] | None = None
         self.persons: tuple[PartIds, ...] | None = None
 
@@ -212,6 +224,8 @@ class Dataset(InUnits):
         classes: Iterable[object] | None = None,
         name: str = "rows",
         provenance: str = "public",
+        kinds: Mapping[str, Kind] | None = None,
+        missing_codes: Iterable[object] = (),
     ) -> Dataset:
         """Make a data set from an array or a data frame.
 
@@ -244,6 +258,11 @@ class Dataset(InUnits):
             Name of the data set.
         provenance : {"simulated", "public"}
             Whether the rows were drawn or are published.
+        kinds : mapping of str to Kind, or None
+            Kind of every column to measure, instead of ``bounds``, for cells of any type: see
+            `privcov.table_files.kinds.Kind`. The data set then has the columns that follow from them.
+        missing_codes : iterable
+            What is written for a missing cell in any column, with ``kinds``, or with ``bounds`` and ``columns``.
 
         Returns
         -------
@@ -260,9 +279,15 @@ class Dataset(InUnits):
         RowsClippedWarning
             Without a bound, with the share of the rows that R = 1 scales down.
         """
-        rows, own = in_memory.numbers_of(X)
+        typed = _typed(kinds, missing_codes, columns, bounds, typical)
+        if typed:
+            from privcov.table_files.coding import coded_table
+
+            rows, own = coded_table(X, typed), measured_names(typed)
+        else:
+            rows, own = in_memory.numbers_of(X)
         n, d = rows.shape
-        names = names_of(columns, own, d)
+        names = own if typed and own else names_of(columns, own, d)
         if 0 in rows.shape:
             raise ValueError(f"X must be a table of n rows and d columns, got shape {rows.shape}.")
         if not np.isfinite(rows).all():
@@ -278,11 +303,11 @@ class Dataset(InUnits):
             )
         if labels is not None and len(labels) != n:
             raise ValueError(f"labels must have one entry per row ({n}), got {len(labels)}.")
-        if row_bound is None and bounds is None:
+        if row_bound is None and bounds is None and not typed:
             _warn_if_clipped(rows)
         return cls(
             rows=rows,
-            units=_units(names, row_bound, bounds, typical, mean_is_zero),
+            units=_units(names, row_bound, bounds, typical, mean_is_zero, typed),
             columns=names,
             name=name,
             provenance=checks.one_of("provenance", provenance, ("simulated", "public")),
@@ -309,6 +334,9 @@ class Dataset(InUnits):
         name: str = "files",
         provenance: str = "public",
         progress: Progress | None = None,
+        dialect: Dialect | None = None,
+        kinds: Mapping[str, Kind] | None = None,
+        missing_codes: Iterable[object] = (),
     ) -> Dataset:
         """Make a data set that stays in its files: CSV (plain or gz), Parquet or Arrow.
 
@@ -334,7 +362,7 @@ class Dataset(InUnits):
             See `from_rows`.
         missing : {"", "drop-row"}
             "" refuses missing and infinite cells. "drop-row" leaves out the rows that have one, which takes one more
-            pass, to count the others.
+            pass, to count the others. With ``kinds`` a cell that is none of their values is a missing one.
         mean_is_zero : bool
             See `from_rows`.
         name : str
@@ -343,6 +371,12 @@ class Dataset(InUnits):
             See `from_rows`.
         progress : callable or None
             Called with (rows read, rows in all, seconds so far), from the thread that reads.
+        dialect : Dialect or None
+            How CSV files are written; None for commas, decimal points and UTF-8.
+        kinds : mapping of str to Kind, or None
+            See `from_rows`.
+        missing_codes : iterable
+            See `from_rows`.
 
         Returns
         -------
@@ -360,16 +394,22 @@ class Dataset(InUnits):
 
         if bool(label) != bool(classes):
             raise ValueError("A label in files needs classes=[...], the list of its names, and classes need a label.")
-        table = table_files.count_rows(table_files.describe(paths, columns=columns, label=label or None), private=False)
-        units = _units(table.columns, row_bound, bounds, typical, mean_is_zero)
-        n = _whole_rows(table) if checks.one_of("missing", missing, ("", "drop-row")) else table.n
+        typed = _typed(kinds, missing_codes, columns, bounds, typical)
+        kept = kept_kinds(typed)
+        columns = [column for column, _ in typed] or columns
+        of_kinds = tuple(kind for _, kind in kept)
+        table = table_files.describe(paths, columns, label or None, kinds=of_kinds, dialect=dialect)
+        table = table_files.count_rows(table, private=False)
+        names = measured_names(typed) or table.columns
+        units = _units(names, row_bound, bounds, typical, mean_is_zero, typed)
+        n = _whole_rows(table, kept) if checks.one_of("missing", missing, ("", "drop-row")) else table.n
         if not n:
             raise ValueError("The files hold no row without a missing cell. Give other files or columns.")
         named = tuple(map(str, classes or ()))
         return cls(
-            rows=FileRows(table, (n, len(table.columns)), progress, missing),
+            rows=FileRows(table, (n, len(names)), progress, missing, kept),
             units=units,
-            columns=table.columns,
+            columns=names,
             name=name,
             provenance=checks.one_of("provenance", provenance, ("simulated", "public")),
             labels=None,
@@ -456,8 +496,13 @@ def _units(
     bounds: Limits | None,
     typical: ArrayLike | Mapping[str, float] | None,
     mean_is_zero: bool,
+    typed: Kinds = (),
 ) -> Units:
     """Return the units as declared, or the data's own where nothing is declared."""
+    if typed:
+        units = typed_units(typed)
+        _check_mean(units.origin, mean_is_zero)
+        return units if row_bound is None else units.with_row_bound(_bound(row_bound))
     d, origin, limits = len(names), np.zeros(len(names)), None
     if isinstance(typical, Mapping):
         typical = checks.by_name("typical", typical, names)
@@ -475,15 +520,37 @@ def _units(
             raise ValueError(f"typical must hold one value inside the bounds per column; check {where}.")
     elif typical is not None:
         raise ValueError("typical needs bounds: without bounds the origin is zero.")
+    _check_mean(origin, mean_is_zero)
+    if row_bound is None:
+        row_bound = 1.0 if limits is None else float(np.sqrt(d))
+    bound = _bound(row_bound)
+    return Units.unbounded(d, bound) if limits is None else Units.within(limits, origin, bound)
+
+
+def _bound(row_bound: float) -> float:
+    """Return a row bound, or raise ValueError."""
+    return float(checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data."))
+
+
+def _check_mean(origin: np.ndarray, mean_is_zero: bool) -> None:
+    """Raise ValueError where the mean is said to be zero and the typical values are not."""
     if mean_is_zero and origin.any():
         raise ValueError(
             "mean_is_zero says the mean is publicly zero, so typical must be 0 for every column. "
             "Set typical to zeros, or leave mean_is_zero out."
         )
-    if row_bound is None:
-        row_bound = 1.0 if limits is None else float(np.sqrt(d))
-    checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data.")
-    return Units.unbounded(d, float(row_bound)) if limits is None else Units.within(limits, origin, float(row_bound))
+
+
+def _typed(
+    kinds: Mapping[str, Kind] | None,
+    missing_codes: Iterable[object],
+    columns: Iterable[object] | None,
+    bounds: Limits | None,
+    typical: ArrayLike | Mapping[str, float] | None,
+) -> Kinds:
+    """Return name and kind of every declared column, () without kinds and codes."""
+    named = None if columns is None or isinstance(columns, str) else tuple(map(str, columns))
+    return typed_columns(kinds, missing_codes, named, bounds, typical, None)  # type: ignore[arg-type] # checked later
 
 
 def _check_bounds(bounds: Limits, names: tuple[str, ...]) -> np.ndarray:
@@ -504,11 +571,12 @@ def _check_bounds(bounds: Limits, names: tuple[str, ...]) -> np.ndarray:
     return b
 
 
-def _whole_rows(table: TableFiles) -> int:
+def _whole_rows(table: TableFiles, kinds: Kinds) -> int:
     """Return the number of rows of a table in files without a missing or infinite cell."""
     from privcov import engine, table_files
 
-    tasks = [(part, table.columns, table.label) for part in table_files.parts_of(table)]
+    of_kinds = tuple(kind for _, kind in kinds)
+    tasks = [(part, table.columns, table.label, of_kinds) for part in table_files.parts_of(table)]
     return sum(count for _, count in engine.each(_whole_rows_of, tasks, threads=True))
 
 
@@ -516,6 +584,6 @@ def _whole_rows_of(task: tuple) -> int:
     """Return that number for one part of the files."""
     from privcov.table_files import blocks_of
 
-    part, columns, label = task
-    blocks = blocks_of(part, columns, label, private=False)
+    part, columns, label, kinds = task
+    blocks = blocks_of(part, columns, label, private=bool(kinds), kinds=kinds)  # as the pass reads them
     return sum(int(np.isfinite(block.cells).all(axis=0).sum()) for block in blocks)

@@ -20,6 +20,7 @@ import numpy as np
 
 from privcov import checks, extras
 from privcov.persons import NO_VALUE
+from privcov.table_files.blocks import as_written
 
 FORMS = "an array, a list of rows, or a data frame of pandas, polars or Arrow"
 _PRIVATE = (
@@ -192,7 +193,7 @@ def _of_arrow(name: str, column: Any) -> np.ndarray:
         raise _refused(name, "M")
     elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind)):
         raise _refused(name, "U" if "string" in str(kind) else str(kind))
-    return column.cast("float64", safe=False).to_numpy()
+    return as_written(column).cast("float64", safe=False).to_numpy()
 
 
 def _of_array(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:

@@ -40,6 +40,7 @@ from privcov.public_facts import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from privcov.table_files import Dialect
     from privcov.table_files.kinds import Kind
     from privcov.table_files.reading import Paths
     from privcov.units import Units
@@ -218,6 +219,7 @@ class PrivateDataset:
         progress: Progress | None = None,
         person: str = "",
         most_weight: int = 1,
+        dialect: Dialect | None = None,
         kinds: Mapping[str, Kind] | None = None,
         missing_codes: Iterable[object] = (),
     ) -> PrivateDataset:
@@ -264,6 +266,8 @@ class PrivateDataset:
             however many; a row without an id counts as no row.
         most_weight : int
             M, the largest weight of a person together, see `PublicFacts`.
+        dialect : Dialect or None
+            How CSV files are written; None for commas, decimal points and UTF-8. It is never taken from rows.
         kinds : mapping of str to Kind, or None
             See `from_rows`. A type of the file that a kind cannot be read from is refused; a cell that is none of its
             values is missing.
@@ -290,7 +294,7 @@ class PrivateDataset:
         columns = [name for name, _ in typed] or columns
         check_person(person, columns or (), label)
         of_kinds = tuple(kind for _, kind in kept_kinds(typed))
-        table = table_files.describe(paths, columns=columns, label=label or None, person=person, kinds=of_kinds)
+        table = table_files.describe(paths, columns, label or None, person=person, kinds=of_kinds, dialect=dialect)
         table = table_files.count_rows(table, private=True)
         assert table.n is not None, "count_rows counts every file"
         if len(table.columns) > MOST_COLUMNS or not 0 < table.n <= MOST_FILE_ROWS:

@@ -23,6 +23,7 @@ import numpy as np
 
 import privcov
 from privcov import PrivateDataset, ZCDP
+from privcov.data_sources.simulated_tables import HospitalVisits
 from tests.bench_survey import survey
 
 TIMES = 6
@@ -32,20 +33,14 @@ Drawn = tuple[PrivateDataset, np.ndarray]  # a table, and the correlations of it
 
 
 def hospital(seed: int, holes: float = 0.0, **declared: object) -> Drawn:
-    """Visits: half of the variance of a measure is the patient's, half the visit's, with the same correlations.
-
-    holes: share of the cells that are missing, at random.
-    """
-    rng, d, patients = np.random.default_rng(seed), 10, 20_000
-    visits = np.minimum(rng.geometric(0.345, patients), 10)
-    whose = np.repeat(np.arange(patients), visits)
-    truth = 0.6 ** np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
-    root = np.linalg.cholesky(truth / 2)
-    rows = (rng.standard_normal((patients, d)) @ root.T)[whose] + rng.standard_normal((len(whose), d)) @ root.T
-    if holes:
-        rows[rng.random(rows.shape) < holes] = np.nan
-    ids = {"persons": whose} if "rows_per_person" not in declared else {}
-    return PrivateDataset.from_rows(rows, bounds=[(-3.0, 3.0)] * d, name="t", **ids, **declared), truth
+    """Visits of the source hospital-visits; ``holes`` is the share of the cells that are missing, at random."""
+    source = HospitalVisits(missing=holes)
+    held, truth = source.as_owned(np.random.default_rng(seed), seed), source.truth()
+    reach = 3 * np.sqrt(np.diag(truth.covariance))
+    bounds = np.column_stack([truth.mean - reach, truth.mean + reach])
+    ids = {"persons": held[:, 0]} if "rows_per_person" not in declared else {}
+    table = PrivateDataset.from_rows(held[:, 1:], bounds=bounds, name="t", **ids, **declared)
+    return table, truth.covariance / np.outer(reach, reach) * 9
 
 
 def bank(seed: int, typical: bool = False, **declared: object) -> Drawn:

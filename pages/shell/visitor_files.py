@@ -40,7 +40,7 @@ class Upload:
     """What the session holds of a file.
 
     ``file_id`` is part of its widgets' keys, so another file starts empty. ``typed`` is the editor's table as the
-    visitor left it; ``used`` is what was typed when the table was declared.
+    visitor left it; ``used`` is what was typed when the table was declared. ``raw`` is a file that waits for an answer.
     """
 
     file_id: str
@@ -52,6 +52,7 @@ class Upload:
     notes: tuple[str, ...] = ()
     shares: np.ndarray | None = None
     problem: str = ""
+    raw: bytes = field(default=b"", repr=False)
 
 
 def table() -> Dataset | None:

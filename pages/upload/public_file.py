@@ -10,12 +10,13 @@ import streamlit as st
 
 from pages.shell import frame, hosted, show, sidebar, visitor_files
 from pages.shell.visitor_files import Upload
-from pages.upload import limits_table
+from pages.upload import how_written, limits_table
 from pages.upload.limits_table import Field
-from privcov.data_sources.csv_file import MAX_HEADER_BYTES, PublicTable, read_header, read_public
+from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, PublicTable, read_header, read_public
 from privcov.data_sources.declaration import declare
 from privcov.figures.words import plain
 from privcov.measurements.clipping import share_out_of_bounds
+from privcov.table_files.dialect import Dialect
 
 ANSWERS = {"yes": "Yes, anyone may see its rows", "no": "No, its rows are confidential"}
 LIMITS = {"bounds": "Bounds per column", "row": "One row bound"}
@@ -75,7 +76,8 @@ def _confidential() -> None:
     if file is not None:
         upload = visitor_files.new(file)
         try:
-            upload.header = tuple(read_header(file.read(MAX_HEADER_BYTES + 1)))
+            line = file.read(MAX_HEADER_BYTES + 1)
+            upload.header = tuple(read_header(line, how_written.of_header(line)))
         except ValueError as problem:
             upload.problem = str(problem)
         visitor_files.let_go(file)
@@ -102,18 +104,24 @@ def _public() -> None:
     upload = visitor_files.upload()
     if upload is None or upload.table is None:
         st.caption(
-            "Commas between cells, decimal points, UTF-8, column names in the first line. The table stays in "
-            "this session's memory."
+            "Column names in the first line; commas or semicolons between cells, decimal points or commas. The table "
+            "stays in this session's memory."
         )
         file = visitor_files.uploader("Public CSV", "table")
         if file is not None:
             upload = visitor_files.new(file)
-            try:
-                with st.spinner("Reading the file ..."):
-                    upload.table = read_public(file.getvalue())
-            except ValueError as problem:
-                upload.problem = str(problem)
+            raw = file.getvalue()
+            if len(raw) > MAX_BYTES or how_written.plain(raw):
+                _read(upload, raw)
+            else:
+                upload.raw = raw
             visitor_files.let_go(file)
+        if upload is not None and upload.raw:
+            dialect = how_written.asked(upload.raw, f"upload-written-{upload.file_id}")
+            if dialect is not None:
+                raw, upload.raw = upload.raw, b""
+                _read(upload, raw, dialect)
+                st.rerun()
         if upload is not None and upload.problem:
             st.error(show.as_text(upload.problem))
         return
@@ -128,6 +136,15 @@ def _public() -> None:
         on_click=_forget,
         help="Removes the table and all made from it.",
     )
+
+
+def _read(upload: Upload, raw: bytes, dialect: Dialect | None = None) -> None:
+    """Read a public file, or keep the reason why it cannot be read."""
+    try:
+        with st.spinner("Reading the file ..."):
+            upload.table = read_public(raw, dialect)
+    except ValueError as problem:
+        upload.problem = str(problem)
 
 
 def _summary(upload: Upload, table: PublicTable) -> None:

@@ -29,6 +29,7 @@ from privcov.measurements.laws.anchor import BOTH, matters_of
 from privcov.measurements.lengths.exact_norms import planned_norms, split
 from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict
 from privcov.public_facts import LATER, PublicFacts, declared
+from privcov.table_files.dialect import Dialect, dialect_from
 
 INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
 ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at")
@@ -36,6 +37,7 @@ REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "cen
 _GAPS, _CODES = "can_be_missing", "missing_codes"
 LATER_REQUEST = ("norm_budget",)  # there only where it was asked for
 _COLUMN = ("name", "low", "high", "typical", "reason")
+_DIALECT = "dialect"
 _KIND = ("kind", "values", "other", "transform", "format", "weight", "missing_codes")  # where it is not the usual one
 _DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person", "n_public", "row_bound", "label")
 _DECLARATION += ("classes", "missing")
@@ -230,7 +232,8 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     Raises ValueError or `Wrong` for another form.
     """
     must(
-        isinstance(declaration, dict) and set(declaration) - set(LATER) - {_GAPS, _CODES} == set(_DECLARATION),
+        isinstance(declaration, dict)
+        and set(declaration) - set(LATER) - {_GAPS, _CODES, _DIALECT} == set(_DECLARATION),
         f"the declaration must hold {', '.join(_DECLARATION)}",
     )
     later = {name: declaration[name] for name in LATER if name in declaration}
@@ -249,11 +252,13 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
         written = set(own[0][1].to_dict()) if own else set()
         must(set(column) - set(_COLUMN) <= written, "a column holds a field although it has its usual value")
     kinds = kinds_of_entries(columns, codes)
-    second = later or gaps is not None or declaration["missing"] == "pairs" or kinds
+    second = later or gaps is not None or declaration["missing"] == "pairs" or kinds or _DIALECT in declaration
     form = "privcov-declaration-2" if second else "privcov-declaration-1"
     must(declaration["format"] == form, "the declaration is of another format")
     for name, value in later.items():
         must(repr(value) != repr(LATER[name]), f"{name} is written although it has its usual value")
+    if _DIALECT in declaration:  # how the files were written: no fact follows from it
+        must(dialect_from(declaration[_DIALECT]) != Dialect(), f"{_DIALECT} is written although it has its usual value")
     for name in ("name", "row_stands_for"):
         _words(name, declaration[name])
     bounded = declaration["row_bound"] is None

@@ -16,6 +16,7 @@ from privcov.cli import (
     check,
     completion,
     coverage,
+    declare,
     edges,
     examples,
     generate,
@@ -63,6 +64,7 @@ def whole_parser() -> argparse.ArgumentParser:
     answers.add_answers(commands)
     coverage.add_coverage(commands)
     generate.add_generate(commands)
+    declare.add_declare(commands)
     check.add_check(commands)
     app.add_app(commands)
     site.add_site(commands)

@@ -93,6 +93,17 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("answers table.zip contrast --a treated --b control", "the difference of two classes"),
     ),
     "coverage": (("coverage --preset full", "how often those intervals contain the truth, on simulated releases"),),
+    "declare": (
+        (
+            "declare visits.csv --separator ';' --decimal , --out columns.tsv",
+            "the columns of the header, to fill in with a spreadsheet: name, low, high, typical, kind, why",
+        ),
+        (
+            "declare visits.csv --separator ';' --decimal , --columns columns.tsv --out visits.json",
+            "the declaration with these columns; fill in what one row stands for, and the rest",
+        ),
+        ("declare visits.csv --encoding latin-1", "of a file that is not in UTF-8; the declaration is printed"),
+    ),
     "generate": (
         ("generate ar1-covariance --set n=5000000 --set d=20 --seed 1 --out table.parquet", "five million rows"),
         (

@@ -22,6 +22,7 @@ from privcov.data_sources.base import SOURCES, Source, make_dataset
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.dataset import Dataset, Progress
 from privcov.parameters import build
+from privcov.randomness import stream
 
 BLOCK_ROWS = 131_072  # also the rows of a row group
 BLOCK_CELLS = 8_388_608  # 64 MB; some copies of a block exist while it is drawn
@@ -96,17 +97,25 @@ class _Rows:
             self.source = build(cls, f"Source {key!r}", parameters)
             self.facts = make_dataset(self.source, seed=seed)
             self.n = self.facts.n
-        self.columns = self.facts.columns
+        self.person = self.source.person
+        self.owned = self.source.as_owned(stream(seed, "data", 0, key), seed) is not None
+        self.columns = (*([self.person] if self.person else []), *self.facts.columns)
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield arrays of b x d rows, n rows in all."""
         if not self._repeats:
-            yield np.asarray(self.facts.rows)
+            yield self._as_held(self.source, 0, self.facts)
             return
         most = min(BLOCK_ROWS, max(1, BLOCK_CELLS // len(self.columns)))
         for repeat, start in enumerate(range(0, self.n, most)):
             rows = min(most, self.n - start)
-            yield np.asarray(self._drawn(dataclasses.replace(self.source, n=rows), repeat).rows)
+            source = dataclasses.replace(self.source, n=rows)
+            yield self._as_held(source, repeat, self._drawn(source, repeat))
+
+    def _as_held(self, source: Source, repeat: int, drawn: Dataset) -> np.ndarray:
+        """Return the drawn rows as a file holds them."""
+        held = source.as_owned(stream(self.seed, "data", repeat, self.key), self.seed) if self.owned else None
+        return np.asarray(drawn.rows) if held is None else held
 
     def _drawn(self, source: Source, repeat: int) -> Dataset:
         dataset = make_dataset(source, seed=self.seed, repeat=repeat)
@@ -130,6 +139,8 @@ def _declared(table: _Rows, name: str) -> Declaration:
         row_stands_for=f"one simulated row of {table.key} (seed {table.seed}), no person",
         columns=tuple(columns),
         row_bound=facts.row_bound if facts.bounds is None else None,
+        missing="pairs" if table.owned else "typical",
+        person=table.person,
     )
 
 

@@ -56,9 +56,12 @@ class Source(Checked):
     ----------
     card : SourceCard
         Set by the registration.
+    person : str
+        Name of the column of ids in the table that `as_owned` returns, its first; "" where there is none.
     """
 
     card: SourceCard
+    person = ""  # name of the column of ids, the first of `as_owned`
 
     def default_row_bound(self, seed: int) -> float:
         """Return R from public parameters alone, never from drawn rows."""
@@ -90,6 +93,23 @@ class Source(Checked):
             The rows with their public facts.
         """
         raise NotImplementedError
+
+    def as_owned(self, rng: np.random.Generator, seed: int) -> np.ndarray | None:
+        """Return the rows that `make` draws as an owner's file holds them, with ids and missing cells (NaN).
+
+        Parameters
+        ----------
+        rng : Generator
+            Stream of the rows.
+        seed : int
+            As for `make`.
+
+        Returns
+        -------
+        ndarray or None
+            None where the rows of `make` are all there is.
+        """
+        return None
 
 
 SOURCES = Registry("source", "privcov.data_sources", SourceCard)

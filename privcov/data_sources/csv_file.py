@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privcov.table_files import FileFacts, Part, TableFileError, csv_rows, csv_scan
+from privcov.table_files.dialect import DECLARE_ENCODING, SAVE_AGAIN, Dialect
 from privcov.table_files.facts import quote
 from privcov.table_files.numbers import number_of
 
@@ -61,7 +62,7 @@ class PublicTable:
     n_rows: int
 
 
-def read_header(raw: bytes) -> list[str]:
+def read_header(raw: bytes, dialect: Dialect | None = None) -> list[str]:
     """Read the column names, from the first line alone; no byte after it is read.
 
     Messages give positions and never content: a file without a header would show a person's row.
@@ -70,6 +71,8 @@ def read_header(raw: bytes) -> list[str]:
     ----------
     raw : bytes
         The file.
+    dialect : Dialect or None
+        How it is written; None for commas, decimal points and UTF-8.
 
     Returns
     -------
@@ -81,7 +84,8 @@ def read_header(raw: bytes) -> list[str]:
     ValueError
         Where the first line is no header.
     """
-    window = raw[:MAX_HEADER_BYTES]
+    dialect = dialect or Dialect()
+    window = dialect.line_to_utf8(raw[:MAX_HEADER_BYTES], "The first line")
     ends = [at for at in (window.find(b"\n"), window.find(b"\r")) if at >= 0]
     if not ends and len(raw) > MAX_HEADER_BYTES:
         raise ValueError(
@@ -91,18 +95,20 @@ def read_header(raw: bytes) -> list[str]:
     line = window[: min(ends)] if ends else window
     if not decode(line, "The first line").strip():
         raise ValueError("The first line is blank, but it must hold the column names: put them there.")
-    return _names(next(records_of(line))[1], show=False)
+    return _names(next(records_of(line, dialect.separator))[1], dialect, show=False)
 
 
-def read_public(raw: bytes) -> PublicTable:
+def read_public(raw: bytes, dialect: Dialect | None = None) -> PublicTable:
     """Read every row of a CSV that its owner declares public.
 
-    The format is strict: commas, decimal points, UTF-8, a header.
+    The format is strict: a header, and one separator, decimal mark and encoding throughout.
 
     Parameters
     ----------
     raw : bytes
         The file, at most MAX_BYTES.
+    dialect : Dialect or None
+        How it is written; None for commas, decimal points and UTF-8.
 
     Returns
     -------
@@ -121,22 +127,24 @@ def read_public(raw: bytes) -> PublicTable:
             f"The file has {len(raw) / 1e6:,.1f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: "
             "keep fewer rows, columns or decimals."
         )
+    dialect = dialect or Dialect()
+    raw = dialect.to_utf8(raw, "The file")
     if not decode(raw, "The file").strip():
         raise ValueError("The file is empty: it needs a first line of column names and at least one row.")
-    header = next(records_of(raw))[1]
+    header = next(records_of(raw, dialect.separator))[1]
     if not any(cell.strip() for cell in header):
         raise ValueError("The first line is blank, but it must hold the column names: put them there.")
-    columns = {name: _Column(name) for name in _names(header, show=True)}
+    columns = {name: _Column(name, dialect.decimal) for name in _names(header, dialect, show=True)}
     n = 0
     try:
-        for rows, block in csv_rows.numbers_or_text(upload(raw, columns), list(columns)):
+        for rows, block in csv_rows.numbers_or_text(upload(raw, columns, dialect), list(columns)):
             n += rows
             if n > MAX_ROWS:
                 raise ValueError(f"The file has more rows than the limit of {MAX_ROWS:,}: keep fewer rows.")
             for name, cells in block.items():
                 columns[name].take(cells)
     except TableFileError as error:
-        check_records(raw, len(columns))
+        check_records(raw, len(columns), dialect)
         raise ValueError(str(error)) from None
     if n == 0:
         raise ValueError("The file has column names but no rows: add at least one row under the first line.")
@@ -165,8 +173,8 @@ def read_public(raw: bytes) -> PublicTable:
 class _Column:
     """One column while the file is read: numbers in pieces, or the reason why it is not numeric."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self.reason = name, ""
+    def __init__(self, name: str, decimal: str | None) -> None:
+        self.name, self.decimal, self.reason = name, decimal, ""
         self._pieces: list = []
 
     def take(self, cells: np.ndarray | csv_rows.Text) -> None:
@@ -178,7 +186,7 @@ class _Column:
 
     def _refuse(self, cell: str, line: int) -> None:
         """Keep the reason why the column is left out; raise ValueError for a number with a comma."""
-        if _COMMA_NUMBER.fullmatch(cell):
+        if self.decimal == "." and _COMMA_NUMBER.fullmatch(cell):
             raise ValueError(
                 f"Column {quote(self.name)} holds {quote(cell)} on line {line:,}, a number with a comma: "
                 "write numbers with a decimal point and nothing between the thousands."
@@ -221,26 +229,30 @@ def decode(raw: bytes, what: str) -> str:
         With the line of the first byte that is not text.
     """
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise ValueError(f"{what} is UTF-16 text and only UTF-8 can be read: {csv_scan.SAVE_AGAIN}.")
+        raise ValueError(f"{what} is UTF-16 text: {DECLARE_ENCODING}, or {SAVE_AGAIN}.")
     if (at := raw.find(b"\0")) >= 0:
         line = raw.count(b"\n", 0, at) + 1
-        raise ValueError(f"{what} holds a zero byte on line {line:,}, so it is not text: {csv_scan.SAVE_AGAIN}.")
+        raise ValueError(f"{what} holds a zero byte on line {line:,}, so it is not text: {SAVE_AGAIN}.")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{what} is not UTF-8 text (first on line {line:,}): {csv_scan.SAVE_AGAIN}.") from None
+        raise ValueError(
+            f"{what} is not UTF-8 text (first on line {line:,}): {DECLARE_ENCODING}, or {SAVE_AGAIN}."
+        ) from None
 
 
-def upload(raw: bytes, names: Iterable[str]) -> Part:
+def upload(raw: bytes, names: Iterable[str], dialect: Dialect | None = None) -> Part:
     """Return a CSV in memory as one part of a table, for `privcov.table_files`.
 
     Parameters
     ----------
     raw : bytes
-        The file.
+        The file, in UTF-8.
     names : iterable of str
         The column names.
+    dialect : Dialect or None
+        How it is written, whatever its encoding was.
 
     Returns
     -------
@@ -252,19 +264,21 @@ def upload(raw: bytes, names: Iterable[str]) -> Part:
     ValueError
         For a cell that does not end.
     """
-    names = tuple(names)
+    names, dialect = tuple(names), dialect or Dialect()
     if b'"' in raw or max(map(len, io.BytesIO(raw))) > csv.field_size_limit():
-        check_records(raw, len(names))
-    return Part(FileFacts("the upload", "csv", len(raw), 0, None, names, raw=raw), None)
+        check_records(raw, len(names), dialect)
+    return Part(FileFacts("the upload", "csv", len(raw), 0, None, names, raw=raw, dialect=dialect), None)
 
 
-def records_of(raw: bytes) -> Iterator[tuple[int, list[str]]]:
+def records_of(raw: bytes, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
     """Yield the records of a CSV; blank lines after the first are skipped.
 
     Parameters
     ----------
     raw : bytes
-        The file.
+        The file, in UTF-8.
+    separator : str
+        What stands between the cells.
 
     Yields
     ------
@@ -279,7 +293,8 @@ def records_of(raw: bytes) -> Iterator[tuple[int, list[str]]]:
         For a cell beyond the limit, or a quotation mark that is not closed.
     """
     # as a stream, which needs far less memory than one long string split into lines
-    reader = csv.reader(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=""), strict=True)
+    text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline="")
+    reader = csv.reader(text, delimiter=separator, strict=True)
     start = 1
     while True:
         try:
@@ -301,24 +316,28 @@ def records_of(raw: bytes) -> Iterator[tuple[int, list[str]]]:
         start = reader.line_num + 1
 
 
-def check_records(raw: bytes, width: int) -> None:
+def check_records(raw: bytes, width: int, dialect: Dialect | None = None) -> None:
     """Raise ValueError with the first record that is not as wide as the header, or that has no clear end.
 
     Parameters
     ----------
     raw : bytes
-        The file.
+        The file, in UTF-8.
     width : int
         Number of columns.
+    dialect : Dialect or None
+        How it is written.
 
     Raises
     ------
     ValueError
         With the line of the record.
     """
-    for line, cells in records_of(raw):
+    dialect = dialect or Dialect()
+    for line, cells in records_of(raw, dialect.separator):
         if len(cells) != width:
-            comma = ", and write decimal points, not decimal commas" if len(cells) > width else ""
+            commas = len(cells) > width and dialect.separator == ","
+            comma = ", and write decimal points, not decimal commas" if commas else ""
             has = f"{len(cells):,} cell{'s' * (len(cells) != 1)}"
             raise ValueError(
                 f"Line {line:,} has {has} and the header has {width:,}: "
@@ -326,15 +345,14 @@ def check_records(raw: bytes, width: int) -> None:
             )
 
 
-def _names(cells: list[str], show: bool) -> list[str]:
+def _names(cells: list[str], dialect: Dialect, show: bool) -> list[str]:
     """Return checked column names. ``show``: messages may repeat what the file says."""
-    for mark, word in csv_scan.SEPARATORS.items():
-        if sum(cell.count(mark) for cell in cells) >= len(cells):
-            raise ValueError(f"The file is separated by {word} and only commas can be read: {csv_scan.SAVE_AGAIN}.")
+    if problem := csv_scan.other_separator(cells, dialect):
+        raise ValueError(f"The file {problem}.")
     names = [" ".join(cell.split()) for cell in cells]
     if len(names) > MAX_COLUMNS:
         raise ValueError(f"The file has {len(names):,} columns and the limit is {MAX_COLUMNS}: keep fewer columns.")
-    if all(number_of(name) is not None for name in names):
+    if all(number_of(name, dialect.decimal) is not None for name in names):
         raise ValueError(
             "The first line holds numbers only, but it must hold the column names: put a line of names above the data."
         )

@@ -20,21 +20,26 @@ import numpy as np
 from privcov import checks
 from privcov.data_sources.csv_file import MAX_BYTES, decode, read_header, upload
 from privcov.dataset import Dataset, Progress
+from privcov.declared_columns import Kinds, kinds_of_entries
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import LATER, MOST_COLUMNS, MOST_ROWS
-from privcov.table_files import Part, Said, blocks_of, said_of_part
+from privcov.table_files import Dialect, Part, Said, blocks_of, csv_rows, said_of_part
+from privcov.table_files.dialect import dialect_from
 from privcov.table_files.facts import quote
+from privcov.table_files.kinds import NUMBER, Kind
 
 if TYPE_CHECKING:
     from privcov.table_files.reading import Paths
 
+Limit = Any  # a number, the text of a date or of a level, or None
 Built = TypeVar("Built", bound="Column | Declaration")
 
 FORMAT, WITH_LATER = "privcov-declaration-1", "privcov-declaration-2"  # the second where a later fact is declared
 
 
 # What a declaration of the first version does not hold, with the values at which none holds it.
-_USUAL: dict[str, Any] = {**LATER, "can_be_missing": None}
+_PLAIN, _LIMITS = Dialect(), ("low", "high", "typical")
+_USUAL: dict[str, Any] = {**LATER, "can_be_missing": None, "dialect": _PLAIN, "missing_codes": ()}
 
 
 class PrivateFileError(ValueError):
@@ -49,21 +54,83 @@ class Column:
     ----------
     name : str
         Name of the column.
-    low : float or None
-        Lowest value; None where a row_bound is declared instead.
-    high : float or None
-        Highest value; None where a row_bound is declared instead.
-    typical : float or None
+    low : float, str or None
+        Lowest value, or the first date; None where a row_bound is declared instead, and for levels.
+    high : float, str or None
+        Highest value, or the last date.
+    typical : float, str or None
         A typical value.
     reason : str
         Reason for the limits.
+    kind : str
+        What the cells are, see `privcov.table_files.kinds.Kind`, as all that follows.
+    values : tuple of str
+        The levels.
+    other : bool
+        Whether a text that is not listed is a level.
+    transform : str or None
+        What is measured of a number.
+    format : str
+        How dates are written.
+    weight : float
+        Weight of the column.
+    missing_codes : tuple of str
+        What is written for a missing cell of this column.
     """
 
     name: str
-    low: float | None = None
-    high: float | None = None
-    typical: float | None = None
+    low: Limit = None
+    high: Limit = None
+    typical: Limit = None
     reason: str = ""
+    kind: str = NUMBER
+    values: tuple[str, ...] = ()
+    other: bool = False
+    transform: str | None = None
+    format: str = ""
+    weight: float = 1.0
+    missing_codes: tuple[str, ...] = ()
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a number with bounds, or without them under a row_bound, and nothing else."""
+        return all(value == _COLUMN[name] for name, value in self._kind().items() if name not in _LIMITS)
+
+    def of_kind(self) -> Kind:
+        """Return the kind of the column.
+
+        Raises
+        ------
+        ValueError
+            With the name of the column, for what `Kind` refuses.
+        """
+        try:
+            return Kind(**self._kind())
+        except ValueError as problem:
+            raise ValueError(f"Column {quote(self.name)}: {problem}") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON values, those of the kind where they are not the usual ones."""
+        first = {"name": self.name, **{name: getattr(self, name) for name in _LIMITS}, "reason": self.reason}
+        if self.plain:
+            return first
+        later = self.of_kind().to_dict()
+        return first | {name: later[name] for name in _KIND if name in later and later[name] != NUMBER}
+
+    @classmethod
+    def from_dict(cls, fields: dict) -> Column:
+        """Return the column that `to_dict` wrote; raise ValueError for another form."""
+        for name in ("values", "missing_codes"):
+            if name in fields:
+                fields = {**fields, name: _texts(fields[name], f"{name} of a column")}
+        return _built(cls, fields, "A column of the declaration")
+
+    def _kind(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _COLUMN if name not in ("name", "reason")}
+
+
+_KIND = tuple(f.name for f in dataclasses.fields(Column))[5:]  # what the first version does not hold of a column
+_COLUMN = {field.name: field.default for field in dataclasses.fields(Column)}
 
 
 @dataclass(frozen=True)
@@ -98,6 +165,10 @@ class Declaration:
         With missing="pairs", the columns whose cells can be missing; None for all.
     row_bound_fraction : float
         With bounds, R as a fraction of the longest possible row.
+    dialect : Dialect
+        How its CSV files are written; the token of a release does not depend on it, as the numbers do not.
+    missing_codes : tuple of str
+        What is written for a missing cell of any column, such as "-9".
 
     Raises
     ------
@@ -118,6 +189,8 @@ class Declaration:
     most_weight: int = 1
     can_be_missing: tuple[str, ...] | None = None
     row_bound_fraction: float = 1.0
+    dialect: Dialect = _PLAIN
+    missing_codes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, meaning in (("name", "how the ledger knows the table"), ("row_stands_for", "such as 'one patient'")):
@@ -138,13 +211,20 @@ class Declaration:
         )
         self.on_rows(row, labels, persons)  # every other check
 
+    @property
+    def kinds(self) -> Kinds:
+        """Name and kind of every column, with the codes of the table; () where all are numbers with bounds alone."""
+        return kinds_of_entries([column.to_dict() for column in self.columns], self.missing_codes)
+
     def on_rows(
         self,
-        rows: np.ndarray,
+        rows: Any,
         labels: Sequence[str] | np.ndarray | None,
         persons: Sequence[object] | np.ndarray | None = None,
     ) -> PrivateDataset:
         """Return the private table of these rows, in the order of the declared columns, with the ids of their persons.
+
+        With kinds the rows are cells of any type, or a data frame that has the declared columns.
 
         Raises
         ------
@@ -161,7 +241,8 @@ class Declaration:
 
     def on_files(self, paths: Paths, progress: Progress | None = None) -> PrivateDataset:
         """Return the private table in these files, of the declared columns; see `PrivateDataset.from_files`."""
-        return PrivateDataset.from_files(paths, label=self.label, progress=progress, **self._facts())
+        facts = self._facts()
+        return PrivateDataset.from_files(paths, label=self.label, progress=progress, dialect=self.dialect, **facts)
 
     def on_public_files(self, paths: Paths, progress: Progress | None = None) -> Dataset:
         """Return the same table as one whose rows need no protection; see `Dataset.from_files`.
@@ -177,19 +258,25 @@ class Declaration:
                 f"Public rows are taken one by one, and the declaration has {several}. Use a declaration of one row "
                 "per person."
             )
-        kept = ("row_bound", "bounds", "typical", "classes", "columns", "name")
+        kept = ("row_bound", "bounds", "typical", "classes", "columns", "name", "kinds", "missing_codes")
         facts = {name: value for name, value in self._facts().items() if name in kept}
         if facts["bounds"]:
             given = zip(facts["typical"], facts["bounds"], strict=True)
             facts["typical"] = [low / 2 + high / 2 if usual is None else usual for usual, (low, high) in given]
             facts["row_bound"] = self.row_bound_fraction * math.sqrt(len(self.columns))
-        missing = "drop-row" if self.missing == "drop-row" else ""
-        return Dataset.from_files(paths, label=self.label, missing=missing, progress=progress, **facts)
+        elif "kinds" in facts and self.row_bound_fraction != 1:
+            weights = math.fsum(column.weight**2 for column in self.columns)
+            facts["row_bound"] = self.row_bound_fraction * math.sqrt(weights)
+        facts |= {"missing": "drop-row" if self.missing == "drop-row" else "", "dialect": self.dialect}
+        return Dataset.from_files(paths, label=self.label, progress=progress, **facts)
 
     def _facts(self) -> dict:
         """Return the public facts, as arguments."""
-        bounded = self.row_bound is None
+        typed = bool(self.missing_codes) or not all(c.plain for c in self.columns)
+        bounded = self.row_bound is None and not typed
+        kinds = {"kinds": {c.name: c.of_kind() for c in self.columns}, "missing_codes": self.missing_codes}
         return {
+            **(kinds if typed else {}),
             "row_bound": self.row_bound,
             "bounds": [(c.low, c.high) for c in self.columns] if bounded else None,
             "typical": [c.typical for c in self.columns] if bounded else None,
@@ -205,10 +292,14 @@ class Declaration:
 
     def to_json(self) -> str:
         """Return the declaration as `from_json` reads it."""
-        fields = dataclasses.asdict(self)
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         usual = {name for name, value in _USUAL.items() if fields[name] == value}
         kept = {name: value for name, value in fields.items() if name not in usual}
-        form = FORMAT if len(usual) == len(_USUAL) and self.missing != "pairs" else WITH_LATER
+        kept["columns"] = [column.to_dict() for column in self.columns]
+        if "dialect" in kept:
+            kept["dialect"] = self.dialect.to_dict()
+        plain = all(column.plain for column in self.columns)
+        form = FORMAT if len(usual) == len(_USUAL) and plain and self.missing != "pairs" else WITH_LATER
         return json.dumps({"format": form, **kept}, indent=2, ensure_ascii=False)
 
     @classmethod
@@ -230,12 +321,20 @@ class Declaration:
         columns = fields.pop("columns", None)
         if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
             raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")
-        declared = tuple(_built(Column, c, "A column of the declaration") for c in columns)
+        if form == FORMAT and (later := sorted({name for c in columns for name in c} & set(_KIND))):
+            raise ValueError(
+                f'A declaration with {quote(later[0])} must hold the line "format": "{WITH_LATER}". Correct it.'
+            )
+        declared = tuple(Column.from_dict(c) for c in columns)
         gaps = fields.get("can_be_missing")
         if gaps is not None:
             if not isinstance(gaps, list) or not all(isinstance(name, str) for name in gaps):
                 raise ValueError("A declaration must hold can_be_missing as a list of names of columns. Correct it.")
             fields["can_be_missing"] = tuple(gaps)
+        if "dialect" in fields:
+            fields["dialect"] = dialect_from(fields["dialect"])
+        if "missing_codes" in fields:
+            fields["missing_codes"] = _texts(fields["missing_codes"], "missing_codes")
         classes = fields.get("classes") or ()
         if not isinstance(classes, list | tuple):
             raise ValueError("A declaration must hold classes as a list of names. Correct it.")
@@ -244,7 +343,7 @@ class Declaration:
             if not isinstance(text, str):
                 raise ValueError(f"The {what} in a declaration must be text, got {text!a}. Correct it.")
         for column in declared:
-            if column.typical is not None:
+            if column.typical is not None and column.plain:
                 checks.number(f"The typical value of {column.name!r}", column.typical)
         fields["classes"] = tuple(classes)
         return _built(cls, {**fields, "columns": declared}, "The declaration")
@@ -275,13 +374,21 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
         For everything else.
     """
     names, header = [c.name for c in declaration.columns], _header(raw, declaration)
-    with _nothing_said():
-        part, person = _part(raw, header), declaration.person
-        blocks = list(blocks_of(part, names, declaration.label, private=True, person=person))
-        rows = np.concatenate([block.cells for block in blocks], axis=1).T.copy()
+    with _nothing_said(declaration.dialect):
+        part, person = _part(raw, header, declaration.dialect), declaration.person
+        kinds = tuple(kind for _, kind in declaration.kinds)
+        blocks = list(blocks_of(part, () if kinds else names, declaration.label, private=True, person=person))
+        rows = _cells(part, names, kinds) if kinds else np.concatenate([b.cells for b in blocks], axis=1).T.copy()
         labels = [texts[at] for texts, places in (block.labels for block in blocks if block.labels) for at in places]
         ids = [texts[at] for texts, places in (block.ids for block in blocks if block.ids) for at in places]
     return declaration.on_rows(rows, labels if declaration.label else None, ids if person else None)
+
+
+def _cells(part: Part, names: list[str], kinds: tuple[Kind, ...]) -> Any:
+    """Return the cells of columns with kinds as a table of Arrow, for the coder."""
+    import pyarrow as pa
+
+    return pa.concat_tables(csv_rows.tables(part, names, kinds))
 
 
 def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
@@ -307,8 +414,9 @@ def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
         For everything else.
     """
     names, header = [c.name for c in declaration.columns], _header(raw, declaration)
-    with _nothing_said():
-        for some, _ in said_of_part(_part(raw, header), names, declaration.label, declaration.person):
+    with _nothing_said(declaration.dialect):
+        part = _part(raw, header, declaration.dialect)
+        for some, _ in said_of_part(part, names, declaration.label, declaration.person):
             yield some
 
 
@@ -319,31 +427,40 @@ def _later_rule(fields: dict) -> list[str]:
 
 def _header(raw: bytes, declaration: Declaration) -> list[str]:
     """Return the names of the columns, all that are declared among them."""
-    header = read_header(raw)
+    header = read_header(raw, declaration.dialect)
     for name in [c.name for c in declaration.columns] + [n for n in (declaration.label, declaration.person) if n]:
         if name not in header:
             raise ValueError(f"The file has no column {quote(name)}, which the declaration names.")
     return header
 
 
-def _part(raw: bytes, header: list[str]) -> Part:
+def _part(raw: bytes, header: list[str], dialect: Dialect) -> Part:
     """Return a CSV in memory as one part of a table."""
     if len(raw) > MAX_BYTES:
         raise ValueError
-    decode(raw, "The file")
-    return upload(raw, header)
+    text = dialect.to_utf8(raw, "The file")
+    decode(text, "The file")
+    return upload(text, header, dialect)
 
 
 @contextlib.contextmanager
-def _nothing_said() -> Iterator[None]:
+def _nothing_said(dialect: Dialect) -> Iterator[None]:
     """Turn every error while rows are read into an identifier: the words of a library might repeat a cell."""
     try:
         yield
     except Exception:
         raise PrivateFileError(
-            f"The file could not be read as declared (id {secrets.token_hex(4)}). It must be a CSV in UTF-8, commas "
-            f"between as many cells on every line, at most {MAX_BYTES / 1e6:,.0f} MB and {MOST_ROWS:,} rows."
+            f"The file could not be read as declared (id {secrets.token_hex(4)}). It must be a CSV in "
+            f"{dialect.encoding.upper()}, {dialect.divider} between as many cells on every line, at most "
+            f"{MAX_BYTES / 1e6:,.0f} MB and {MOST_ROWS:,} rows."
         ) from None
+
+
+def _texts(given: object, what: str) -> tuple[str, ...]:
+    """Return a list of texts of a declaration; numbers are taken as they are written."""
+    if not isinstance(given, list | tuple) or not all(isinstance(text, str | int | float) for text in given):
+        raise ValueError(f"A declaration must hold {what} as a list of texts, got {given!a:.60}. Correct it.")
+    return tuple(map(str, given))
 
 
 def _built(cls: type[Built], fields: dict, what: str) -> Built:

@@ -116,8 +116,9 @@ def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release |
             reference = np.linalg.inv(dataset.truth.covariance) if theta is None else theta
         else:
             reference = dataset.truth.covariance
-            if target == "second moment":  # about the public origin, and the mean of a truth is zero
-                reference = reference + np.outer(dataset.origin, dataset.origin)
+            if target == "second moment":  # about the public origin
+                beside = dataset.origin if dataset.truth.mean is None else dataset.origin - dataset.truth.mean
+                reference = reference + np.outer(beside, beside)
         return working(reference, dataset.scale, target)
     centre = "auto" if rel is None else rel.parameters["centre"]
     centre = "none" if target == "second moment" else centre if centre in ("none", CLASSES) else "joint"

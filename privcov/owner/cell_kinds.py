@@ -10,6 +10,7 @@ import numpy as np
 from privcov.table_files.numbers import number_of
 
 COMMA = "numbers with a comma"
+POINT = "numbers with a decimal point"
 AS_TEXT = "numbers stored as text"
 TRUTH = "true/false or yes/no"
 DATES = "dates or times"
@@ -20,7 +21,8 @@ UNLISTED = "texts that are no declared level"
 UNDATED = "texts that are no date in the declared format"
 TEXT = "text"
 REMEDIES = {
-    COMMA: "write decimal points, and nothing between the thousands",
+    COMMA: "declare the decimal mark of the file, and write nothing between the thousands",
+    POINT: "declare the decimal mark of the file, and write one mark throughout",
     AS_TEXT: "write the column as numbers",
     TRUTH: "write 1 and 0",
     DATES: "write the days since a fixed date",
@@ -47,16 +49,16 @@ _DATE_TYPES = ("date", "time")
 _LONGEST = 60  # a text beyond it is no number of any kind
 
 
-def kind_of(text: str, typed: str = "") -> str:
+def kind_of(text: str, typed: str = "", decimal: str | None = ".") -> str:
     """Return what an unreadable cell looks like.
 
-    typed: the type that its file gives the column, where that is no type of numbers.
+    typed: the type that its file gives the column, where that is no type of numbers. decimal: its decimal mark.
     """
     cell = text.strip()
     if typed and not cell:
         return DATES if typed.startswith(_DATE_TYPES) else f"values of the type {typed}"
     if number_of(cell) is not None:
-        return AS_TEXT
+        return AS_TEXT if decimal == "." else POINT
     if cell.lower() in _TRUTHS:
         return TRUTH
     if cell.lower() in _ABSENT:

@@ -24,7 +24,7 @@ from privcov.public_facts import PublicFacts, label_text
 from privcov.table_files import Said, TableFiles, Words, describe, parts_of, said_of_part
 from privcov.table_files.coding import coded_values, stands_for_missing
 from privcov.table_files.facts import quote
-from privcov.table_files.kinds import DATE, Kind
+from privcov.table_files.kinds import DATE, INTEGER, NUMBER, Kind
 from privcov.table_files.numbers import number_of
 from privcov.table_files.reading import Paths
 
@@ -264,7 +264,9 @@ def check_files(declaration: Declaration, paths: Paths, progress: Progress | Non
     Nothing.
     """
     names = [c.name for c in declaration.columns]
-    table = describe(paths, names, declaration.label or None, any_type=True, person=declaration.person)
+    table = describe(
+        paths, names, declaration.label or None, any_type=True, person=declaration.person, dialect=declaration.dialect
+    )
     told = declaration.classes, _declared_flags(declaration)
     return _of_files(declaration.name.strip(), table, _tallies(declaration), *told, progress)
 
@@ -329,8 +331,11 @@ def advice(result: OwnerCheck) -> list[str]:
 
 def _tallies(declaration: Declaration) -> list[_Tally]:
     """Return an empty tally for every declared column."""
+    if kinds := declaration.kinds:
+        return [_TypedTally(*declared) for declared in kinds]
     bounded = declaration.row_bound is None
-    return [_Tally(c.name, c.low if bounded else None, c.high if bounded else None) for c in declaration.columns]
+    limits = ((c.low, c.high) if bounded else (None, None) for c in declaration.columns)
+    return [_Tally(c.name, *pair) for c, pair in zip(declaration.columns, limits, strict=True)]
 
 
 def _declared_flags(declaration: Declaration) -> tuple[str, ...]:
@@ -447,13 +452,13 @@ class _Tally:
         self.missing += block.missing
         values, counts = [], []
         for text, count in block.texts.items():
-            number = None if block.typed and not text else number_of(text)
+            number = None if block.typed and not text else number_of(text, block.decimal)
             if number is not None and (not block.typed or number != number):
                 values.append(number)
                 counts.append(count)
             else:
                 self.unreadable += count
-                self.looks[kind_of(text, block.typed)] += count
+                self.looks[kind_of(text, block.typed, block.decimal)] += count
         if values:
             self._count(np.repeat(np.array(values), counts))
 
@@ -489,17 +494,17 @@ class _TypedTally(_Tally):
         """Count some more cells."""
         if isinstance(block, Words):
             self.missing += block.missing
-            self._several(block.texts.items(), block.typed)
+            self._several(block.texts.items(), block.typed, block.decimal)
             return
         holes = np.isnan(block)
         self.missing += int(holes.sum())
         values, counts = np.unique(block[~holes], return_counts=True)
         self._several(zip(values.tolist(), counts.tolist(), strict=True), "")
 
-    def _several(self, cells: Iterable[tuple[object, int]], typed: str) -> None:
+    def _several(self, cells: Iterable[tuple[object, int]], typed: str, decimal: str | None = ".") -> None:
         """Count different cells."""
         for cell, count in cells:
-            value = coded_values(self.unit, [cell])[0, 0]
+            value = coded_values(self.unit, [self._as_read(cell, decimal)])[0, 0]
             if typed and cell == "" and self.kind.kind == DATE:  # dates of the file's own, whatever day
                 self.numbers += count
             elif value == value:
@@ -510,4 +515,10 @@ class _TypedTally(_Tally):
             else:
                 self.unreadable += count
                 look = UNLISTED if self.kind.values else UNDATED if self.kind.kind == DATE else None
-                self.looks[look or kind_of(str(cell), typed if cell == "" else "")] += count
+                self.looks[look or kind_of(str(cell), typed if cell == "" else "", decimal)] += count
+
+    def _as_read(self, cell: object, decimal: str | None) -> object:
+        """Return a cell as the reader of a file with decimal commas gives it to the coder of numbers."""
+        if decimal == "." or self.kind.kind not in (NUMBER, INTEGER) or not isinstance(cell, str):
+            return cell
+        return number_of(cell, decimal)

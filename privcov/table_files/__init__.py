@@ -6,11 +6,13 @@ are private; for private rows no message says what a cell holds.
 """
 
 from privcov.table_files.blocks import Block, Said, Words
+from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles
 from privcov.table_files.reading import blocks_of, count_rows, describe, parts_of, said_of_part
 
 __all__ = [
     "Block",
+    "Dialect",
     "FileFacts",
     "Part",
     "Said",

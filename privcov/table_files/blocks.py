@@ -37,37 +37,38 @@ class Words:
 
     Bytes that are not UTF-8 are surrogates. ``missing`` counts empty cells. ``typed`` is the file's own type for the
     column, where it is one that holds no numbers; its values are then under the text "" when they are not text
-    themselves.
+    themselves. ``decimal`` is the decimal mark of the file.
     """
 
     texts: dict[str, int]
     missing: int = 0
     typed: str = ""
+    decimal: str | None = "."
 
 
 Said = np.ndarray | Words  # float64 with NaN where a cell is missing, or texts
 
 
-def said_of(column: pa.ChunkedArray | pa.Array, typed: str = "") -> Said:
+def said_of(column: pa.ChunkedArray | pa.Array, typed: str = "", decimal: str | None = ".") -> Said:
     """Return one pyarrow column as numbers where it holds numbers or truth values, else as texts."""
     import pyarrow as pa
     import pyarrow.compute as compute
     import pyarrow.types as t
 
     kind = column.type.value_type if t.is_dictionary(column.type) else column.type
-    if t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind) or t.is_null(kind):
+    if t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind) or t.is_boolean(kind) or t.is_null(kind):
         line = np.empty(len(column))
         _fill(line, column)
         return line
     holes = column.null_count
     if not (t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind) or t.is_binary(kind)):
-        return Words({"": len(column) - holes}, holes, typed)
+        return Words({"": len(column) - holes}, holes, typed, decimal)
     counted = compute.value_counts(compute.drop_null(column))
     texts = counted.field("values")
     texts = (texts.dictionary_decode() if t.is_dictionary(texts.type) else texts).cast(pa.binary()).to_pylist()
     names = [text.decode("utf-8", "surrogateescape") for text in texts]
     counts = dict(zip(names, counted.field("counts").to_pylist(), strict=True))
-    return Words(counts, holes + counts.pop("", 0), typed)
+    return Words(counts, holes + counts.pop("", 0), typed, decimal)
 
 
 def blocks_from(
@@ -104,9 +105,21 @@ def _fill(line: np.ndarray, column: pa.ChunkedArray | pa.Array) -> None:
 
     at = 0
     for piece in getattr(column, "chunks", None) or [column]:
-        numbers = piece if piece.type == pa.float64() else compute.cast(piece, pa.float64(), safe=False)
+        numbers = piece if piece.type == pa.float64() else compute.cast(as_written(piece), pa.float64(), safe=False)
         line[at : at + len(piece)] = numbers.to_numpy(zero_copy_only=False)  # a null becomes NaN
         at += len(piece)
+
+
+def as_written(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+    """Return decimals as their texts, and everything else as it is.
+
+    A text becomes the nearest float, as a cell of a CSV file does. Arrow's own cast of a decimal is often the one
+    beside it, so that a Parquet file would have other sums than the CSV file of the same numbers.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    return compute.cast(column, pa.string()) if pa.types.is_decimal(column.type) else column
 
 
 def _labels(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], np.ndarray]:

@@ -168,7 +168,7 @@ def _no_numbers(kind: pa.DataType) -> str:
     """Return the name of a type that cannot be measured, "" for one that can."""
     import pyarrow.types as t
 
-    numbers = t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind) or t.is_null(kind)
+    numbers = t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind) or t.is_boolean(kind) or t.is_null(kind)
     return "" if numbers else _short(kind)
 
 

@@ -37,6 +37,13 @@ def blocks(
         yield from blocks_from(reader.table(piece, data), columns, label, rows, person, kinds)
 
 
+def tables(part: Part, columns: Sequence[str], kinds: Sequence[Kind]) -> Iterator[pa.Table]:
+    """Yield one piece of a private file at a time: float64 for kinds of numbers, texts (binary) for all others."""
+    reader = _Reader(part.file, columns, "", True, kinds=kinds)
+    for piece, data in _with_bytes(part, True):
+        yield reader.table(piece, data)
+
+
 def said(part: Part, columns: Sequence[str], label: str, person: str = "") -> Generator[tuple[dict[str, Said], float]]:
     """Yield what the cells of one piece at a time say, for its owner alone, and the share of the part that is read."""
     reader = _Reader(part.file, columns, label, True, texts=True, person=person)
@@ -99,6 +106,7 @@ class _Reader:
         self.names = [*columns, *(name for name, _ in self.words)]
         self.columns = list(columns)
         self.width = len(file.names)
+        self.dialect = file.dialect
         self.places = {name: file.names.index(name) for name in self.names}
         self.levelled = {name for name, kind in zip(columns, kinds, strict=False) if kind.kind not in (NUMBER, INTEGER)}
         self.worded = set(self.levelled)  # columns that held text when they were last looked at
@@ -142,11 +150,16 @@ class _Reader:
     def said(self, piece: Piece, data: bytes) -> dict[str, Said]:
         """Return numbers, or the distinct texts of a column with others; the same cells are numbers as in `table`."""
         table = self.cells(piece, data)
-        values = {name: said_of(table.column(name)) for name in self.names}
+        decimal = self.dialect.decimal
+        values = {name: said_of(table.column(name), decimal=decimal) for name in self.names}
         words = {
             name: cells.texts for name, cells in values.items() if isinstance(cells, Words) and name in self.columns
         }
-        self.worded = {name for name, texts in words.items() if any(number_of(text) is None for text in texts)}
+        self.worded = {
+            name
+            for name, texts in words.items()
+            if any(number_of(text, self.dialect.decimal) is None for text in texts)
+        }
         return values
 
     def numbers_or_text(self, piece: Piece, data: bytes, table: pa.Table, name: str) -> np.ndarray | Text:
@@ -166,7 +179,7 @@ class _Reader:
             return column, None
         texts = column.combine_chunks().dictionary_encode()
         words = [text.decode("utf-8", "surrogateescape") for text in texts.dictionary.to_pylist()]
-        numbers = [number_of(word) for word in words]
+        numbers = [number_of(word, self.dialect.decimal) for word in words]
         text = next((word for word, number in zip(words, numbers, strict=True) if number is None), None)
         self.worded = self.worded - {name} if text is None else self.worded | {name}
         values = np.array(numbers, dtype=np.float64)[texts.indices.to_numpy()]  # None becomes NaN
@@ -186,11 +199,12 @@ class _Reader:
             arrow_csv.ReadOptions(
                 use_threads=False, block_size=len(data) + 1, column_names=[str(j) for j in range(self.width)]
             ),
-            arrow_csv.ParseOptions(newlines_in_values=b'"' in data),
+            arrow_csv.ParseOptions(delimiter=self.dialect.separator, newlines_in_values=b'"' in data),
             arrow_csv.ConvertOptions(
                 column_types={at[name]: kind for name, kind in kinds.items()},
                 include_columns=[at[name] for name in self.names],
                 null_values=SPELLINGS,
+                decimal_point=self.dialect.decimal,
             ),
         )
         return table.rename_columns(self.names)
@@ -211,17 +225,17 @@ class _Reader:
         if len(cells) != self.width:
             raise TableFileError(
                 f"{self._line(piece, line)} has {len(cells):,} cell{'s' * (len(cells) != 1)} and the header has "
-                f"{self.width:,}: give every line the same number of cells, and write decimal points."
+                f"{self.width:,}: give every line the same number of cells, and write {self.dialect.marks}."
             )
         if self.texts:
             return
         for name in () if self.private else self.columns:
             if name in self.levelled:
                 continue
-            if number_of(cell := cells[self.places[name]]) is None:
+            if number_of(cell := cells[self.places[name]], self.dialect.decimal) is None:
                 raise TableFileError(
                     f"{self._line(piece, line)} has text in column {quote(name)} ({quote(cell.strip())}), which must "
-                    "hold numbers with decimal points: correct it, or leave the column out."
+                    f"hold numbers with {self.dialect.marks}: correct it, or leave the column out."
                 )
         for name, what in self.words:
             if any("\ud800" <= letter <= "\udfff" for letter in cells[self.places[name]]):
@@ -232,7 +246,7 @@ class _Reader:
     def _records(self, piece: Piece, data: bytes) -> Iterator[tuple[int, list[str]]]:
         """Yield (lines before it in this piece, cells) of every row; bytes that are not UTF-8 stay as surrogates."""
         lines = (line.decode("utf-8", "surrogateescape") for line in data.splitlines(keepends=True))
-        reader, line, large = csv.reader(lines, strict=True), 0, False
+        reader, line, large = csv.reader(lines, delimiter=self.dialect.separator, strict=True), 0, False
         while not large:
             try:
                 cells = next(reader, None)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.table_files.dialect import DECLARE_ENCODING, DECLARE_MARKS, SAVE_AGAIN, SEPARATORS, Dialect
 from privcov.table_files.facts import FileFacts, Piece, TableFileError
 from privcov.table_files.numbers import number_of
+from privcov.table_files.recoded import Recoded
 
 READ_BYTES = 4_000_000
 MOST_RECORD_BYTES = 16_000_000
@@ -21,10 +24,7 @@ MOST_HEADER_BYTES = 65_536
 MOST_BLANK_BYTES = 1_000_000
 
 _WINDOW = 1 << 18  # bytes scanned together, so that temporaries stay in the cache of one core
-SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-SAVE_AGAIN = "save it again as CSV UTF-8, separated by commas, with decimal points"
 _CLOSE = "close or double its quotation marks"
-_BEFORE_QUOTE = np.frombuffer(b',\n\r"', np.uint8)
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,23 @@ class _Seen:
     blank: int = 0
 
 
-def opened(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.FileIO:
-    """Return the bytes of the file as a stream, uncompressed."""
+def opened(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.FileIO | Recoded:
+    """Return the text of the file as a stream of UTF-8, uncompressed."""
     if file.raw is not None:
         return io.BytesIO(file.raw)
+    if file.dialect.encoding != "utf-8":
+        return Recoded(_plain(file), file.dialect.encoding, file.dialect.wrong(f"The file {file.path}"))
+    return _plain(file)
+
+
+def _plain(file: FileFacts) -> gzip.GzipFile | io.FileIO:
     return gzip.open(file.path, "rb") if file.format == "csv.gz" else open(file.path, "rb", buffering=0)
+
+
+def first_line(file: FileFacts) -> bytes:
+    """Return the first line in UTF-8, or its beginning where it is too long for a header."""
+    with opened(file) as stream:
+        return stream.readline(MOST_HEADER_BYTES + 1)
 
 
 def header(file: FileFacts) -> tuple[tuple[str, ...], int]:
@@ -63,29 +75,39 @@ def header(file: FileFacts) -> tuple[tuple[str, ...], int]:
     if not raw:
         raise TableFileError(f"The file {path} is empty: it needs column names and at least one row.")
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise TableFileError(f"The file {path} is UTF-16 text and only UTF-8 can be read: {SAVE_AGAIN}.")
+        raise TableFileError(f"The file {path} is UTF-16 text: {DECLARE_ENCODING}, or {SAVE_AGAIN}.")
     at = 3 if raw.startswith(b"\xef\xbb\xbf") else 0
     lines, used = raw[at:].splitlines(keepends=True), [at]
-    cells, problem = _first_record(lines, used)
+    cells, problem = _first_record(lines, used, file.dialect.separator)
     if problem or (sum(used) == len(raw) == MOST_HEADER_BYTES and raw[-1:] not in (b"\n", b"\r")):
         raise TableFileError(
             f"The first line of {path} is no header of at most {MOST_HEADER_BYTES:,} bytes in UTF-8: "
-            "give the file a first line of column names, and close its quotation marks."
+            "give the file a first line of column names, close its quotation marks, or declare its encoding."
         )
     names = tuple(" ".join(cell.split()) for cell in cells)
     if not any(names):
         raise TableFileError(f"The first line of {path} is blank, but it must hold the column names: put them there.")
-    for mark, word in SEPARATORS.items():
-        if sum(cell.count(mark) for cell in cells) >= len(cells):
-            raise TableFileError(f"The file {path} is separated by {word} and only commas can be read: {SAVE_AGAIN}.")
-    if all(number_of(name) is not None for name in names):
+    if problem := other_separator(cells, file.dialect):
+        raise TableFileError(f"The file {path} {problem}.")
+    if all(number_of(name, file.dialect.decimal) is not None for name in names):
         raise TableFileError(
             f"The first line of {path} holds numbers only, but it must hold the column names: put them above the rows."
         )
     return names, sum(used)
 
 
-def _first_record(lines: list[bytes], used: list[int]) -> tuple[list[str], bool]:
+def other_separator(cells: list[str], dialect: Dialect) -> str:
+    """Return what is wrong, where the cells of a header show another separator than the declared one, else ""."""
+    for mark, word in SEPARATORS.items():
+        # A declared mark is taken at its word as soon as it divides the line.
+        least = len(cells) if dialect.separator == "," else 1 if len(cells) == 1 else math.inf
+        if mark != dialect.separator and sum(cell.count(mark) for cell in cells) >= least:
+            declared = f"and {dialect.divider} are declared" if dialect != Dialect() else ""
+            return f"is separated by {word}{' ' * bool(declared)}{declared}: {DECLARE_MARKS}, or {SAVE_AGAIN}"
+    return ""
+
+
+def _first_record(lines: list[bytes], used: list[int], separator: str) -> tuple[list[str], bool]:
     """Return (cells, whether they are unreadable); the lengths of the lines they take are added to ``used``."""
 
     def fed() -> Iterator[str]:
@@ -94,7 +116,7 @@ def _first_record(lines: list[bytes], used: list[int]) -> tuple[list[str], bool]
             yield line.decode("utf-8")
 
     try:
-        return next(csv.reader(fed(), strict=True), []), False
+        return next(csv.reader(fed(), delimiter=separator, strict=True), []), False
     except (csv.Error, UnicodeDecodeError):
         return [], True
 
@@ -130,7 +152,7 @@ def _cut_or_refuse(
 ) -> tuple[int, int, bool]:
     if b"\0" in data:
         raise TableFileError(f"The file {file.path} holds a zero byte, so it is not text: {SAVE_AGAIN}.")
-    cut = _cut(data, last, len(file.names), seen)
+    cut = _cut(data, last, len(file.names), seen, file.dialect.separator)
     if isinstance(cut, _Wrong):
         where = "" if private else f" (on line {line_at(file, offset):,} or later)"
         raise TableFileError(f"The file {file.path} {cut.what}{where}: {cut.remedy}.")
@@ -155,7 +177,7 @@ def line_at(file: FileFacts, offset: int) -> int:
 # --- where to cut -------------------------------------------------------------------------------------------
 
 
-def _cut(data: bytearray, last: bool, width: int, seen: _Seen) -> tuple[int, int, bool] | _Wrong:
+def _cut(data: bytearray, last: bool, width: int, seen: _Seen, separator: str) -> tuple[int, int, bool] | _Wrong:
     """Return (bytes of whole records, their rows, whether they are plain), or what is wrong.
 
     The quick way is right for text as RFC 4180 has it without blank lines; everything else goes record by record.
@@ -164,35 +186,36 @@ def _cut(data: bytearray, last: bool, width: int, seen: _Seen) -> tuple[int, int
     tidy = data.count(b"\r") == data.count(b"\r\n") if b"\r" in data else True
     cut = None
     if width > 1 and tidy:
-        cut = _cut_quoted(data, last) if b'"' in data else _cut_unquoted(data, last)
+        cut = _cut_quoted(data, last, separator) if b'"' in data else _cut_unquoted(data, last, separator)
     if cut is None:
-        return _cut_slowly(data, last, seen)
+        return _cut_slowly(data, last, seen, separator)
     seen.rows += cut[0]
     return *cut, True
 
 
-def _cut_unquoted(data: bytearray, last: bool) -> tuple[int, int] | None:
+def _cut_unquoted(data: bytearray, last: bool, separator: str) -> tuple[int, int] | None:
     stop = len(data) if last else data.rfind(b"\n") + 1
     bytes_ = np.frombuffer(data, np.uint8, stop)
-    if stop and _odd(bytes_[:1])[0]:
+    if stop and _odd(bytes_[:1], separator)[0]:
         return None
     rows = int(last and data[-1:] != b"\n")
     for at in range(0, stop, _WINDOW):
         window = bytes_[at : at + _WINDOW + 1]
         ends = window[:_WINDOW] == 10
         rows += int(np.count_nonzero(ends))
-        if (ends[: len(window) - 1] & _odd(window[1:])).any():
+        if (ends[: len(window) - 1] & _odd(window[1:], separator)).any():
             return None
     return stop, rows
 
 
-def _cut_quoted(data: bytearray, last: bool) -> tuple[int, int] | None:
+def _cut_quoted(data: bytearray, last: bool, separator: str) -> tuple[int, int] | None:
     bytes_ = np.frombuffer(data, np.uint8)
+    beside = np.frombuffer(f'{separator}\n\r"'.encode(), np.uint8)
     marks = np.flatnonzero(bytes_ == 34)
     opening, closing = marks[::2], marks[1::2]
     before = bytes_[opening[opening > 0] - 1]
     after = bytes_[closing[closing < len(data) - 1] + 1]
-    if not (np.isin(before, _BEFORE_QUOTE).all() and np.isin(after, _BEFORE_QUOTE).all()):
+    if not (np.isin(before, beside).all() and np.isin(after, beside).all()):
         return None
     ends = np.flatnonzero(bytes_ == 10)
     ends = ends[np.searchsorted(marks, ends) % 2 == 0]
@@ -201,20 +224,24 @@ def _cut_quoted(data: bytearray, last: bool) -> tuple[int, int] | None:
     stop = len(data) if last else int(ends[-1]) + 1 if len(ends) else 0
     starts = np.concatenate(([0], ends + 1))
     starts = starts[starts < stop]
-    strange = _odd(bytes_[starts])
+    strange = _odd(bytes_[starts], separator)
     quoted = starts[bytes_[starts] == 34]  # a first cell "" or " " may be all there is of a record
     next_ = bytes_[np.minimum(quoted + 1, len(data) - 1)]
-    if strange.any() or _odd(next_).any() or (next_ == 34).any():
+    if strange.any() or _odd(next_, separator).any() or (next_ == 34).any():
         return None
     return stop, len(ends) + int(last and data[-1:] != b"\n")
 
 
-def _odd(first: np.ndarray) -> np.ndarray:
-    """Return whether a line that begins with this byte might be blank: control characters, blanks, or beyond ASCII."""
-    return (first - np.uint8(33)) > 94  # unsigned: 0..32 wrap around to the top
+def _odd(first: np.ndarray, separator: str) -> np.ndarray:
+    """Return whether a line that begins with this byte might be blank: control characters, blanks, or beyond ASCII.
+
+    With tabs between the cells a line that begins with one has two cells, and so is a row.
+    """
+    odd = (first - np.uint8(33)) > 94  # unsigned: 0..32 wrap around to the top
+    return odd & (first != 9) if separator == "\t" else odd
 
 
-def _cut_slowly(data: bytearray, last: bool, seen: _Seen) -> tuple[int, int, bool] | _Wrong:
+def _cut_slowly(data: bytearray, last: bool, seen: _Seen, separator: str) -> tuple[int, int, bool] | _Wrong:
     """Do the same as `_cut`, by the csv module."""
     lines = data.splitlines(keepends=True)
     used = [0, 0]  # lines, bytes
@@ -225,7 +252,7 @@ def _cut_slowly(data: bytearray, last: bool, seen: _Seen) -> tuple[int, int, boo
             used[1] += len(line)
             yield line.decode("utf-8", "surrogateescape")
 
-    reader, stop, rows = csv.reader(fed(), strict=True), 0, 0
+    reader, stop, rows = csv.reader(fed(), delimiter=separator, strict=True), 0, 0
     while True:
         try:
             cells = next(reader, None)

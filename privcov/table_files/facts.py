@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
+from privcov.table_files.dialect import Dialect
+
 
 class TableFileError(ValueError):
     """A file cannot be read as asked. One sentence; for private rows it never says what a cell holds."""
@@ -30,8 +32,8 @@ class FileFacts:
 
     ``format`` is "csv", "csv.gz", "parquet" or "arrow"; ``size`` is in bytes, ``modified_ns`` since 1970. ``rows`` is
     None until counted; the number may be private, so no repr shows it. ``names`` holds every column, in the order of
-    the file; ``pieces`` those of a counted CSV, otherwise (); ``raw`` the bytes of a CSV that is in memory and no file,
-    otherwise None.
+    the file; ``pieces`` those of a counted CSV, otherwise (); ``raw`` the bytes in UTF-8 of a CSV that is in memory and
+    no file, otherwise None. ``dialect`` is how a CSV is written.
     """
 
     path: str
@@ -42,6 +44,7 @@ class FileFacts:
     names: tuple[str, ...] = field(default=(), repr=False)
     pieces: tuple[Piece, ...] = field(default=(), repr=False)
     raw: bytes | None = field(default=None, repr=False, compare=False)
+    dialect: Dialect = field(default=Dialect(), repr=False)
 
     def check(self) -> None:
         """Raise TableFileError when the file is gone or has another size or modification time by now."""

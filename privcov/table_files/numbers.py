@@ -13,14 +13,16 @@ SPELLINGS = sorted(
 )
 
 
-def number_of(cell: str) -> float | None:
-    """Return a float with a decimal point, NaN for a missing cell, None for any other text.
+def number_of(cell: str, decimal: str | None = ".") -> float | None:
+    """Return a float with the decimal mark, NaN for a missing cell, None for any other text.
 
     Blanks around the text are ignored.
     """
     cell = cell.strip()
     if cell.lower() in MISSING:
         return math.nan
+    if decimal == ",":
+        cell = "" if "." in cell else cell.replace(",", ".")  # the other mark is in no number
     try:
         return None if "_" in cell else float(cell)  # float() would read 1_2 as 12
     except ValueError:

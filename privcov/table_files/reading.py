@@ -14,10 +14,12 @@ from typing import TypeVar
 from privcov import checks, extras
 from privcov.table_files import columnar, csv_rows, csv_scan
 from privcov.table_files.blocks import Block, Said
+from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles, quote, size_and_time
 from privcov.table_files.kinds import Kind
 
 _SUFFIXES = {".csv": "csv", ".csv.gz": "csv.gz", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
 _KINDS = {"csv": "CSV", "csv.gz": "gzip-compressed CSV", "parquet": "Parquet", "arrow": "Arrow"}
 _STARTS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\x1f\x8b": "csv.gz", b"PK\x03\x04": "zip", b"\xd0\xcf\x11": "xls"}
 _FOUND = {**_KINDS, "csv": "text", "csv.gz": "gzip", "zip": "a spreadsheet or zip archive", "xls": "a spreadsheet"}
@@ -34,6 +36,7 @@ def describe(
     *,
     any_type: bool = False,
     person: str = "",
+    dialect: Dialect | None = None,
     kinds: Sequence[Kind] = (),
 ) -> TableFiles:
     """Return what headers and metadata say; no row is read.
@@ -51,6 +54,8 @@ def describe(
         Whether to take columns that hold no numbers too, for `said_of_part`.
     person : str, optional
         The column of the ids of persons, text or numbers, or "".
+    dialect : Dialect or None, optional
+        How the CSV files among them are written; None for commas, decimal points and UTF-8.
     kinds : sequence of Kind, optional
         Of each column, where they hold more than numbers.
 
@@ -66,7 +71,7 @@ def describe(
         column, and for a column type that holds no numbers.
     """
     extras.require("pyarrow", "Tables in files")
-    files = [_plainly(path, None, _facts, path) for path in listed(paths)]
+    files = [_plainly(path, None, _facts, path, dialect or Dialect()) for path in listed(paths)]
     label = label or ""
     named = columns is not None
     if columns is None:
@@ -99,7 +104,7 @@ def count_rows(table: TableFiles, *, private: bool = True) -> TableFiles:
 def parts_of(table: TableFiles, cells: int = _PART_CELLS) -> tuple[Part, ...]:
     """Return independent pieces of about ``cells`` numbers each: whole row groups or record batches, or whole records.
 
-    A CSV file that is not counted, and every compressed one, is one part.
+    A CSV file that is not counted, every compressed one and every one in another encoding than UTF-8 is one part.
     """
     rows = max(1, checks.whole("cells", cells, 1) // len(table.columns))
     parts: list[Part] = []
@@ -234,11 +239,36 @@ def _expanded(path: str) -> list[str]:
     return names
 
 
-def _facts(path: str) -> FileFacts:
+def first_line(path: str, encoding: str) -> bytes | None:
+    """Return the first line of a CSV file in UTF-8, None for a file of another format; no byte after it is used.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    encoding : str
+        Its encoding, see `Dialect`.
+
+    Returns
+    -------
+    bytes or None
+        With its end; cut where it is too long for a header.
+
+    Raises
+    ------
+    TableFileError
+        For a file that cannot be read or has an unknown ending.
+    """
+    kind = _kind_of(path)
+    if kind not in ("csv", "csv.gz"):
+        return None
+    file = FileFacts(path, kind, 0, 0, None, dialect=Dialect(encoding=encoding))
+    return _plainly(path, None, csv_scan.first_line, file)
+
+
+def _facts(path: str, dialect: Dialect) -> FileFacts:
     size, modified_ns = size_and_time(path)
-    kind = _named_kind(path)
-    if not kind:
-        raise TableFileError(f"The file {path} has an unknown ending: its name must end in {_endings()}.")
+    kind = _kind_of(path)
     if not size:
         raise TableFileError(f"The file {path} is empty: it needs column names and at least one row.")
     with open(path, "rb") as stream:
@@ -250,9 +280,20 @@ def _facts(path: str) -> FileFacts:
             f"give it the right name, or write it again as {_KINDS[kind]}."
         )
     if kind in ("csv", "csv.gz"):
-        file = FileFacts(path, kind, size, modified_ns, None)
+        file = FileFacts(path, kind, size, modified_ns, None, dialect=dialect)
         return dataclasses.replace(file, names=csv_scan.header(file)[0])
     return columnar.facts(path, kind, size, modified_ns)
+
+
+def _kind_of(path: str) -> str:
+    """Return the format that the ending of a file names, or raise TableFileError."""
+    if kind := _named_kind(path):
+        return kind
+    if path.lower().endswith(_SPREADSHEETS):
+        raise TableFileError(
+            f"The file {path} is a spreadsheet: save the sheet that is meant as CSV UTF-8, or as Parquet."
+        )
+    raise TableFileError(f"The file {path} has an unknown ending: its name must end in {_endings()}.")
 
 
 def _named_kind(path: str) -> str:
@@ -310,7 +351,8 @@ def _counted(file: FileFacts, private: bool) -> FileFacts:
     file.check()
     pieces = tuple(piece for piece, _ in csv_scan.pieces(file, private))
     file.check()
-    kept = pieces if file.format == "csv" else ()
+    # only bytes that stand in the file as they are read can be found again
+    kept = pieces if file.format == "csv" and file.dialect.encoding == "utf-8" else ()
     return dataclasses.replace(file, rows=sum(piece.rows for piece in pieces), pieces=kept)
 
 

@@ -142,7 +142,6 @@ def test_the_bytes_of_a_file_are_given_back(monkeypatch):
     [
         (b"", "blank"),
         (b"\n1,2\n", "blank"),
-        (b"a;b\n1;2\n", "semicolons"),
         (b"a,a\n1,2\n", "same name"),
         (b"a,\n1,2\n", "no name"),
         (b"\xff\xfea\x00", "UTF-16"),
@@ -284,8 +283,6 @@ def test_one_row_and_more_columns_than_rows_work_with_a_note(raw):
         (b"", "empty"),
         (b"  \n", "empty"),
         (b"a,b\n", "no rows"),
-        (b"a,b\n\xff\xfe,1\n", "UTF-8"),
-        (b"a;b\n1;2\n", "semicolons"),
         (b"a,b\n1,5,2\n", "decimal"),
         (b'a,b\n"1,5",2\n', "comma"),
         (b"a,a\n1,2\n", "same name"),
@@ -306,6 +303,50 @@ def test_a_bad_file_gets_one_sentence_and_the_next_one_is_read(raw, said):
     give(at, GOOD)
     assert not at.error
     assert list(drawn(at)["column"]) == ["age", "stature"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "decimal"),
+    [
+        (b"age;stature\n30;170,5\n41;182,25\n57;165\n", ","),
+        (b"age;stature\n30;170.5\n41;182.25\n57;165\n", "."),
+        ("age\tstature\tgröße\n30\t170,5\té\n41\t182,25\té\n57\t165\té\n".encode("utf-16"), ","),
+        ("age|stature|größe\n30|170,5|é\n41|182,25|é\n57|165|é\n".encode("cp1252"), ","),
+    ],
+)
+def test_a_file_of_another_dialect_is_asked_about_once(raw, decimal):
+    """The decimal mark alone is asked for; the rest is proposed from the header, and nothing is kept of the bytes."""
+    at = public(raw)
+    assert not at.error
+    assert next(b for b in at.button if b.label == "Read the table").disabled
+    at.radio(key=key(at, "written") + "-decimal").set_value(decimal).run()
+    press(at, "Read the table")
+    assert at.session_state["upload"].raw == b""
+    table = at.session_state["upload"].table
+    np.testing.assert_array_equal(table.frame, [[30, 170.5], [41, 182.25], [57, 165]])
+    type_in(at, LIMITS)
+    use(at)
+    assert at.session_state["csv"].rows[1, 1] == 182.25
+
+
+def test_a_wrong_answer_about_a_file_gets_one_sentence():
+    at = public(b"age;stature\n30;170,5\n")
+    written = key(at, "written")
+    at.selectbox(key=written + "-separator").set_value(",").run()
+    at.radio(key=written + "-decimal").set_value(",").run()
+    press(at, "Read the table")
+    assert len(at.error) == 1
+    assert "are the same" in plain(at.error[0].value)
+    at.selectbox(key=written + "-encoding").set_value("utf-16").run()
+    assert "is not UTF-16 text" in plain(at.error[0].value)
+    answer(at, NO)
+    assert "upload" not in at.session_state
+
+
+def test_a_confidential_header_is_divided_as_its_first_line_suggests():
+    at = give(answer(estimate(), NO), b"age;stature\n30;170,5\n")
+    assert not at.error
+    assert at.session_state["upload"].header == ("age", "stature")
 
 
 @pytest.mark.parametrize(
@@ -469,7 +510,7 @@ def test_a_file_is_parsed_once(monkeypatch):
 
     calls = []
     read = public_file.read_public
-    monkeypatch.setattr(public_file, "read_public", lambda raw: calls.append(1) or read(raw))
+    monkeypatch.setattr(public_file, "read_public", lambda *given: calls.append(1) or read(*given))
     at = public()
     at.run()
     type_in(at, LIMITS)

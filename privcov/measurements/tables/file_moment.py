@@ -90,7 +90,8 @@ def public_sums(dataset: Dataset) -> Sums:
     assert isinstance(files, FileRows), "rows in memory have their moments from themselves"
 
     def compute() -> Sums:
-        sums = add_up(files, _spec(files, dataset, dataset.classes, False, files.missing == "drop-row", None))
+        spec = _spec(files, dataset, dataset.classes, False, files.missing == "drop-row", None)
+        sums = add_up(files, replace(spec, kinds=files.kinds))
         _check_public(sums, dataset, files.missing)
         return sums
 

@@ -67,7 +67,7 @@ class SumSpec(InUnits):
     units : Units
         The declared units.
     private : bool
-        Whether the rows are private: they are cut to whole numbers, public ones are rounded.
+        Whether the rows are private.
     drop : bool
         Whether a row with a missing or infinite cell is left out (else the cell counts as the origin).
     flagged : tuple of int
@@ -105,6 +105,11 @@ class SumSpec(InUnits):
     anchor: int = ANCHOR
     ids: PartIds | None = None
     kinds: Kinds = ()
+
+    @property
+    def cut(self) -> bool:
+        """Whether rows are cut to whole numbers, as private ones are; public ones without kinds are rounded."""
+        return self.private or bool(self.kinds)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -266,23 +271,23 @@ class Adding:
             whole, squares, hole = self._slowly(cells)
         else:
             whole, squares, hole = np.empty((d, b)), np.empty(b), np.empty(b, np.uint8)
-            units = not spec.private, spec.bounds is not None, *self.limits, spec.origin, spec.scale
+            units = not spec.cut, spec.bounds is not None, *self.limits, spec.origin, spec.scale
             self.kernel.whole_cells(cells, UNIT / spec.row_bound, *units, whole, squares, hole, self.holes)
         # A public row on the bound is not shortened for the last digits of its length.
-        longest = UNIT**2 if spec.private else UNIT**2 * (1 + (d + 16) * 2**-52)
+        longest = UNIT**2 if spec.cut else UNIT**2 * (1 + (d + 16) * 2**-52)
         flags = ~np.isfinite(cells[list(spec.flagged)])
         long = np.flatnonzero(squares > longest - flags.sum(axis=0) * self.flag**2)
         if len(long):
             self.long += len(long)
             self._shorten(cells, whole, squares, long)
-        if spec.private and (self.most < UNIT).any():
+        if spec.cut and (self.most < UNIT).any():
             np.clip(whole, -self.most, self.most, out=whole)
         keep_one_level(whole.T, spec.units)
         return (np.concatenate([whole, flags * float(self.flag)]) if spec.flagged else whole), hole
 
     def _shorten(self, cells: np.ndarray, whole: np.ndarray, squares: np.ndarray, long: np.ndarray) -> None:
         """Scale the long rows of ``whole`` to the bound, in place."""
-        if not self.spec.private:
+        if not self.spec.cut:
             usual = long[squares[long] < _USUAL_SQUARES]
             whole[:, usual] = np.rint(self._steps(cells[:, usual]) * (UNIT / np.sqrt(squares[usual])))
             long = long[squares[long] >= _USUAL_SQUARES]
@@ -303,13 +308,13 @@ class Adding:
         return np.rint(steps), squares, missing.any(axis=0)
 
     def _steps(self, cells: np.ndarray) -> np.ndarray:
-        """Return the rows in steps of row_bound / UNIT, d x b: those of private rows cut to whole numbers."""
+        """Return the rows in steps of row_bound / UNIT, d x b: cut to whole numbers where `SumSpec.cut` says so."""
         bound = self.spec.row_bound
         with np.errstate(over="ignore"):
             y = to_working(self.spec.units, cells.T).T
             y = y * (UNIT / bound) if bound >= _SMALLEST_BOUND else y / bound * UNIT
         y = np.where(np.isfinite(cells), y, 0.0)
-        return np.trunc(y) if self.spec.private else y
+        return np.trunc(y) if self.spec.cut else y
 
     def _codes(self, block: Block) -> np.ndarray:
         """Return the position of every row's class in the list, -1 for none; 0 without classes."""

@@ -1,0 +1,61 @@
+"""The command ``declare``: a declaration to fill in, from the header of a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from privcov.cli import edges
+
+_TEXT = {".csv": ",", ".tsv": "\t", ".txt": "\t"}  # endings of the text form, with what stands between its cells
+_SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
+
+
+def add_declare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``declare`` to the commands of the parser."""
+    declare = commands.add_parser(
+        "declare", help="write a declaration to fill in, from the header of a table; no row is read"
+    )
+    declare.add_argument("table", type=Path, help="CSV (plain or gz), Parquet or Arrow")
+    declare.add_argument("--separator", help="what stands between cells: , ; | or tab; proposed from the header")
+    declare.add_argument("--decimal", help="the decimal mark, . or , (must be declared where no comma separates cells)")
+    declare.add_argument("--encoding", default="utf-8", help="utf-8, utf-16, latin-1 or cp1252")
+    declare.add_argument(
+        "--columns", type=Path, help="text with name, low, high, typical, kind, why: the columns to measure"
+    )
+    declare.add_argument("--out", type=Path, help="JSON, or the columns as .csv, .tsv or .txt; standard output if none")
+    declare.set_defaults(act=_declare)
+
+
+def _declare(options: argparse.Namespace) -> None:
+    from privcov.data_sources.declaring.spreadsheet import columns_of, text_of
+    from privcov.data_sources.declaring.template import header_of, template
+    from privcov.data_sources.private_file import Column
+    from privcov.table_files.facts import quote
+    from privcov.table_files.kinds import NUMBER, sounds_like_text
+
+    edges.check_place(options.out)
+    edges.check_apart({"--out": options.out}, [options.table, *([options.columns] if options.columns else [])])
+    separator = _SEPARATORS.get(options.separator, options.separator)
+    header = header_of(options.table, separator, options.decimal, options.encoding)
+    declared = columns_of(_text(options.columns), options.decimal or ".") if options.columns else ()
+    columns = declared or tuple(map(Column, header.columns))
+    between = _TEXT.get(options.out.suffix.lower()) if options.out else None
+    if between:
+        edges.answer(text_of(columns, between, options.decimal or "."), options.out)
+    else:
+        edges.answer(template(header, columns), options.out)
+    doubtful = [c.name for c in columns if c.kind == NUMBER and sounds_like_text(c.name)]
+    if doubtful:
+        named = ", ".join(map(quote, doubtful[:5])) + (f" and {len(doubtful) - 5} more" if len(doubtful) > 5 else "")
+        print(f"Their names sound like text or dates, so give them another kind than number: {named}.", file=sys.stderr)
+    if header.dialect and header.dialect["decimal"] is None:
+        print("The decimal mark is never guessed: give --decimal . or --decimal , as the file has it.", file=sys.stderr)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text in UTF-8. Save it again.") from None

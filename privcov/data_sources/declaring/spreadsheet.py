@@ -1,0 +1,178 @@
+"""The columns of a declaration as text that a spreadsheet copies and pastes: name, low, high, typical, kind, why.
+
+The text holds what is declared, so its own form may be read from it: the separator is that of its first line. It never
+comes from the rows of a table.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import Any
+
+from privcov.data_sources.private_file import Column
+from privcov.public_facts import MOST_COLUMNS
+from privcov.table_files.dialect import proposed_separator
+from privcov.table_files.facts import quote
+from privcov.table_files.kinds import CATEGORY, DATE, INTEGER, KINDS, NUMBER, TRANSFORMS
+from privcov.table_files.numbers import number_of
+
+HEADINGS = ("name", "low", "high", "typical", "kind", "why")
+_LIMITS, _NUMERIC = ("low", "high", "typical"), (NUMBER, INTEGER)
+
+
+def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
+    r"""Read the columns of a declaration from text, a line for each.
+
+    Parameters
+    ----------
+    text : str
+        Lines of cells between tabs, commas or semicolons, as in the first line. That line may hold the headings name,
+        low, high, typical, kind and why in any order, name among them; without it the cells are in this order. Cells at
+        the end may be left out. The kind is "number" where it is left out; with a transform "number log1p"; with levels
+        "yes-no: F | M", "ordinal: low | high" or "category: A | B | ...", where the dots stand for one level of all
+        that is not listed; with the form of dates "date: %d.%m.%Y".
+    decimal : {".", ","}
+        The decimal mark of the numbers.
+
+    Returns
+    -------
+    tuple of Column
+        In the order of the lines; what is left out is None, or "".
+
+    Raises
+    ------
+    ValueError
+        With one sentence that names the line, the value and the remedy.
+
+    Examples
+    --------
+    >>> columns_of("name,low,high,why\nage,18,90,adults")[0].high
+    90.0
+    """
+    text = text.removeprefix("\ufeff")
+    first_line = text.split("\n", 1)[0]
+    # A spreadsheet copies tabs; a vertical bar stands between levels.
+    separator = "\t" if "\t" in first_line else proposed_separator(first_line.replace("|", ""))
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        rows = [(lines.line_num, [cell.strip() for cell in cells]) for cells in lines]
+    except csv.Error:
+        raise ValueError(
+            f"Line {lines.line_num:,} of the columns has a quotation mark that is not closed or not doubled: close it, "
+            'or write "" for a quotation mark inside a quoted cell.'
+        ) from None
+    rows = [(line, cells) for line, cells in rows if any(cells)]
+    headings = HEADINGS
+    if rows and "name" in (named := tuple(cell.lower() for cell in rows[0][1])):
+        headings = _checked(rows.pop(0)[1], named)
+    if not 1 <= len(rows) <= MOST_COLUMNS:
+        raise ValueError(
+            f"The text holds {len(rows):,} columns, and a table has 1 to {MOST_COLUMNS}: give a line each."
+        )
+    columns: list[Column] = []
+    first: dict[str, int] = {}
+    for line, cells in rows:
+        if any(cells[len(headings) :]):
+            raise ValueError(
+                f"Line {line:,} of the columns has {len(cells):,} cells for {', '.join(headings)}: put a text with a "
+                f"{'tab' if separator == chr(9) else separator} inside between quotation marks."
+            )
+        cell = dict(zip(headings, cells, strict=False))
+        if not (name := " ".join(cell.get("name", "").split())):
+            raise ValueError(f"Line {line:,} of the columns has no name: write the name of the column, or delete it.")
+        if name in first:
+            raise ValueError(f"Lines {first[name]:,} and {line:,} both name {quote(name)}: keep one of them.")
+        first[name] = line
+        kind = _kind(cell.get("kind", ""), line)
+        limits: dict[str, Any] = {what: cell.get(what, "") or None for what in _LIMITS}
+        if kind["kind"] in _NUMERIC:
+            limits = {what: _number(cell.get(what, ""), what, line, decimal) for what in _LIMITS}
+        columns.append(Column(name=name, reason=cell.get("why", ""), **limits, **kind))
+    return tuple(columns)
+
+
+def text_of(columns: Iterable[Column], separator: str = "\t", decimal: str = ".") -> str:
+    """Return the columns as text that `columns_of` reads, with headings.
+
+    Parameters
+    ----------
+    columns : iterable of Column
+        The columns.
+    separator : str
+        A tab pastes into a spreadsheet; a comma makes a CSV file.
+    decimal : {".", ","}
+        The decimal mark of the numbers.
+
+    Returns
+    -------
+    str
+        A line for each column, below the headings.
+
+    Raises
+    ------
+    ValueError
+        For a weight, for codes of one column, and for a level with a vertical bar, which need the declaration's JSON.
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
+    writer.writerow(HEADINGS)
+    for column in columns:
+        limits = [column.low, column.high, column.typical]
+        if column.kind in _NUMERIC:
+            limits = [None if x is None else repr(float(x)).replace(".", decimal) for x in limits]
+        writer.writerow([column.name, *("" if x is None else x for x in limits), _kind_text(column), column.reason])
+    return out.getvalue()
+
+
+def _kind(text: str, line: int) -> dict[str, Any]:
+    """Return the kind of a column from its cell, as fields of `Column`."""
+    what, _, rest = (part.strip() for part in text.partition(":"))
+    kind, *transform = what.lower().split() or [NUMBER]
+    values = tuple(level for part in rest.split("|") if (level := part.strip()))
+    known = kind in KINDS and len(transform) <= (kind in _NUMERIC) and bool(values) <= (kind not in _NUMERIC)
+    if not known or not set(transform) <= set(TRANSFORMS):
+        raise ValueError(
+            f"Line {line:,} of the columns has {quote(text)} under kind: write one of {', '.join(KINDS)}, with levels "
+            "as in 'category: A | B | ...', a date as in 'date: %d.%m.%Y', or a transform as in 'number log1p'."
+        )
+    fields: dict[str, Any] = {"kind": kind, "transform": transform[0] if transform else None}
+    if kind == DATE:
+        return fields | {"format": rest}
+    other = kind == CATEGORY and values[-1:] in (("...",), ("…",))
+    return fields | {"values": values[:-1] if other else values, "other": other}
+
+
+def _kind_text(column: Column) -> str:
+    """Return the cell that `_kind` reads; "" for a number."""
+    levels = " | ".join([*column.values, *(["..."] if column.other else [])])
+    words = f"{column.kind} {column.transform or ''}".strip() if column.transform or column.kind != NUMBER else ""
+    text = f"{words}: {levels or column.format}" if levels or column.format else words
+    if column.weight != 1 or column.missing_codes or any("|" in level for level in column.values):
+        raise ValueError(
+            f"Column {quote(column.name)} has a weight, codes of its own or a level with a vertical bar, which the "
+            "text cannot hold: keep the declaration as JSON."
+        )
+    return text
+
+
+def _checked(cells: list[str], named: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the headings in small letters, or raise ValueError for one that is not known or is there twice."""
+    for cell, heading in zip(cells, named, strict=True):
+        if heading and (heading not in HEADINGS or named.count(heading) > 1):
+            what = "twice" if heading in HEADINGS else "which is none of them"
+            raise ValueError(f"The headings are {', '.join(HEADINGS)}, and the first line has {quote(cell)} {what}.")
+    return named
+
+
+def _number(cell: str, what: str, line: int, decimal: str) -> float | None:
+    """Return a number of the text, None where it is left out."""
+    number = number_of(cell, decimal)
+    if number is None:
+        mark = "point" if decimal == "." else "comma"
+        raise ValueError(
+            f"Line {line:,} of the columns has {quote(cell)} under {what}: write a number with a decimal {mark}, or "
+            "declare the other mark."
+        )
+    return number if number == number else None

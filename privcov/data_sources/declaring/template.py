@@ -1,0 +1,112 @@
+"""A declaration to fill in, from the header of a file alone: no row is read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from privcov.data_sources.csv_file import read_header
+from privcov.data_sources.private_file import WITH_LATER, Column
+from privcov.table_files.dialect import Dialect, proposed_separator
+from privcov.table_files.facts import quote
+from privcov.table_files.reading import describe, first_line
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the header of a file says.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file, without its ending.
+    columns : tuple of str
+        Names of the columns.
+    dialect : dict or None
+        Separator, decimal mark (None where it must still be declared) and encoding of a CSV file, else None.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    dialect: dict[str, str | None] | None
+
+
+def header_of(
+    path: str | os.PathLike, separator: str | None = None, decimal: str | None = None, encoding: str = "utf-8"
+) -> Header:
+    """Read the names of the columns from the first line of a CSV file, or from the metadata of another.
+
+    Parameters
+    ----------
+    path : path
+        A CSV file (plain or gz), Parquet or Arrow.
+    separator : str or None
+        What stands between the cells; None proposes what divides the first line into most cells.
+    decimal : {".", ","} or None
+        The decimal mark; None leaves it open where the separator is no comma.
+    encoding : str
+        Encoding of the text, see `Dialect`.
+
+    Returns
+    -------
+    Header
+        The names, and how the file is written.
+
+    Raises
+    ------
+    ValueError
+        With one sentence, for a file that cannot be read and a first line that is no header.
+    """
+    path = os.fspath(path)
+    name = os.path.basename(path).partition(".")[0]
+    raw = first_line(path, encoding)
+    if raw is None:
+        if (separator, decimal, encoding) != (None, None, "utf-8"):
+            raise ValueError(
+                f"{path} is no CSV file, so it has no separator, decimal mark or encoding: leave them out."
+            )
+        return Header(name, describe(path, any_type=True).columns, None)
+    mark = separator or proposed_separator(raw.decode("utf-8-sig", "replace"))
+    columns = tuple(read_header(raw, Dialect(mark, decimal or ".")))  # no name depends on the decimal mark
+    return Header(name, columns, {"separator": mark, "decimal": decimal or {",": "."}.get(mark), "encoding": encoding})
+
+
+def template(header: Header, declared: Iterable[Column] = ()) -> str:
+    """Return a declaration to fill in, as JSON.
+
+    Parameters
+    ----------
+    header : Header
+        What the header of the file says.
+    declared : iterable of Column
+        The columns to measure, with what is declared of them already; all of the header without it.
+
+    Returns
+    -------
+    str
+        What is null or "" must be filled in where a declaration needs it; reading it names what is missing.
+
+    Raises
+    ------
+    ValueError
+        For a column that the header does not have.
+    """
+    columns = tuple(declared) or tuple(map(Column, header.columns))
+    if strange := [column.name for column in columns if column.name not in header.columns]:
+        raise ValueError(f"The file has no column {quote(strange[0])}: correct its name, or leave it out.")
+    fields = {
+        "format": WITH_LATER,
+        "name": header.name,
+        "row_stands_for": "",
+        "columns": [column.to_dict() for column in columns],
+        "person": "",
+        "rows_per_person": 1,
+        "n_public": True,
+        "label": "",
+        "classes": [],
+        "missing": "typical",
+        **({"dialect": header.dialect} if header.dialect else {}),
+    }
+    return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"

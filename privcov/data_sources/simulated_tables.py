@@ -1,0 +1,217 @@
+"""Simulated tables like those that owners have, with a known truth: ids, missing cells, answers on a scale.
+
+Nothing in them was measured: the people are drawn. `make` gives the rows whole, as a table that needs no protection;
+`as_owned` gives the same rows as a file of an owner would hold them, with ids and missing cells.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.data_sources.base import SOURCES, Source
+from privcov.data_sources.gaussian import ROWS
+from privcov.dataset import Dataset, Truth
+from privcov.parameters import parameter
+from privcov.randomness import stream
+
+# name, mean, standard deviation; the bounds are three standard deviations on either side
+MEASURES = (
+    ("systolic", 130.0, 18.0),
+    ("diastolic", 80.0, 11.0),
+    ("heart_rate", 76.0, 12.0),
+    ("temperature", 37.0, 0.5),
+    ("breaths", 16.0, 3.0),
+    ("glucose", 6.0, 1.4),
+    ("creatinine", 85.0, 20.0),
+    ("haemoglobin", 135.0, 15.0),
+    ("weight", 75.0, 14.0),
+    ("sodium", 139.0, 3.0),
+)
+_MOST_VISITS, _LAST_VISIT = 10, 0.345  # the chance that a visit is the last one
+_LEVELS, _SPREAD = 5, 1.1  # answers from 1 to 5; standard deviation of what is rounded
+_NODES = 32
+
+
+@SOURCES.add(
+    key="hospital-visits",
+    label="Hospital visits (simulated)",
+    group="Simulated",
+    order=60,
+    summary="Ten measures at the visits of simulated patients, one to ten visits each and 2.8 on average; half of the "
+    "variance is the patient's.",
+)
+@dataclass(frozen=True)
+class HospitalVisits(Source):
+    """Normal measures with correlation 0.6^|i-j|, of which one half is drawn once per patient and one half per visit.
+
+    Visits of a patient are correlated, but each has the same covariance, which is the truth whatever weights the
+    visits have. The bounds are three standard deviations on either side of the mean, which cut 0.3 % of the cells.
+
+    Parameters
+    ----------
+    patients : int
+        Number of patients. A row is a visit, so there are about 2.8 times as many rows.
+    missing : float
+        Share of the cells that are missing, at random, in the table as its owner would hold it.
+    """
+
+    patients: int = parameter(
+        20_000, "Patients", low=1, high=500_000, log=True, help="Each has one to ten visits; a row is a visit."
+    )
+    missing: float = parameter(
+        0.1, "Share of missing cells", low=0.0, high=0.9, help="In the table with ids; the rows of a study are whole."
+    )
+
+    person = "patient_id"
+
+    def default_row_bound(self, seed: int) -> float:
+        """Return sqrt(d), which no row inside the bounds exceeds."""
+        return math.sqrt(len(MEASURES))
+
+    def truth(self) -> Truth:
+        """Return the population covariance and mean, which no parameter changes."""
+        d, spread = len(MEASURES), np.array([one[2] for one in MEASURES])
+        correlation = 0.6 ** np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
+        return Truth(covariance=correlation * np.outer(spread, spread), mean=np.array([one[1] for one in MEASURES]))
+
+    def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
+        """Draw the visits."""
+        truth = self.truth()
+        assert truth.mean is not None
+        reach = 3 * np.sqrt(np.diag(truth.covariance))
+        return Dataset.from_rows(
+            self._drawn(rng)[1],
+            row_bound,
+            bounds=np.column_stack([truth.mean - reach, truth.mean + reach]),
+            columns=[one[0] for one in MEASURES],
+            truth=truth,
+            name=self.card.key,
+            provenance="simulated",
+        )
+
+    def as_owned(self, rng: np.random.Generator, seed: int) -> np.ndarray:
+        """Draw the same visits with the patient's number in the first column and missing cells (NaN)."""
+        whose, rows = self._drawn(rng)
+        return np.column_stack([whose, _with_gaps(rows, rng, np.full(rows.shape[1], self.missing))])
+
+    def _drawn(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of each visit's patient, from 1, and the visits."""
+        truth, d = self.truth(), len(MEASURES)
+        visits = np.minimum(rng.geometric(_LAST_VISIT, self.patients), _MOST_VISITS)
+        whose = np.repeat(np.arange(self.patients), visits)
+        root = np.linalg.cholesky(truth.covariance / 2)
+        own = rng.standard_normal((self.patients, d)) @ root.T
+        return whose + 1, truth.mean + own[whose] + rng.standard_normal((len(whose), d)) @ root.T
+
+
+@SOURCES.add(
+    key="likert-survey",
+    label="Survey on a five-point scale (simulated)",
+    group="Simulated",
+    order=61,
+    summary="Answers from 1 to 5 of simulated people, which follow three common factors; the later a question, the "
+    "more people leave it out.",
+)
+@dataclass(frozen=True)
+class LikertSurvey(Source):
+    """Rounded normal variables: three factors, each with a loading on about half of the questions.
+
+    A question has a place of its own on the scale. The truth is that of the answers, not of the variables behind them.
+
+    Parameters
+    ----------
+    n : int
+        Number of people.
+    d : int
+        Number of questions.
+    missing : float
+        Share of missing answers to the last question, in the table as its owner would hold it; the first has none, and
+        between them it rises evenly.
+    """
+
+    n: int = parameter(30_000, **ROWS)
+    d: int = parameter(20, "Questions d", low=1, high=200, help="Number of questions.")
+    missing: float = parameter(
+        0.3,
+        "Share of missing answers",
+        low=0.0,
+        high=0.9,
+        help="To the last question, in the table with gaps; the rows of a study are whole.",
+    )
+
+    def default_row_bound(self, seed: int) -> float:
+        """Return sqrt(d), which no row inside the bounds exceeds."""
+        return math.sqrt(self.d)
+
+    def truth(self, seed: int) -> Truth:
+        """Return the covariance and the mean of the answers, by integrals.
+
+        An answer is 1 and one more for each of the four thresholds t that the variable y behind it exceeds. Two
+        normal variables with correlation r exceed a and b together with a chance that is the product of both plus
+        the integral over theta from 0 to asin(r) of exp(-(a^2 + b^2 - 2 a b sin theta) / (2 cos^2 theta)) / (2 pi).
+        """
+        loadings, cuts = self._model(seed)
+        correlation = loadings.T @ loadings
+        exceeds = _tail(cuts)
+        both = np.minimum(exceeds[:, :, None], exceeds[:, None, :])  # of one variable: what the higher one exceeds
+        covariance = np.diag((both - exceeds[:, :, None] * exceeds[:, None, :]).sum(axis=(1, 2)))
+        for i in range(self.d - 1):
+            shared = _shared(cuts[i], cuts[i + 1 :], correlation[i, i + 1 :])
+            covariance[i, i + 1 :] = covariance[i + 1 :, i] = shared
+        return Truth(covariance=covariance, mean=1 + exceeds.sum(axis=1))
+
+    def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
+        """Draw the answers."""
+        return Dataset.from_rows(
+            self._answers(rng, seed),
+            row_bound,
+            bounds=[(1, _LEVELS)] * self.d,
+            columns=[f"q{j}" for j in range(1, self.d + 1)],
+            truth=self.truth(seed),
+            name=self.card.key,
+            provenance="simulated",
+        )
+
+    def as_owned(self, rng: np.random.Generator, seed: int) -> np.ndarray:
+        """Draw the same answers with missing ones (NaN)."""
+        return _with_gaps(self._answers(rng, seed), rng, np.linspace(0, self.missing, self.d))
+
+    def _model(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the loadings of the three factors (3 x d), for variables of variance 1, and their thresholds."""
+        rng = stream(seed, "truth", self.card.key, self.d)
+        loadings = rng.uniform(0.4, 0.9, (3, self.d)) * (rng.random((3, self.d)) < 0.5)
+        loadings = loadings / np.sqrt((loadings**2).sum(axis=0) + 0.49)
+        place = rng.uniform(-1, 1, self.d)
+        return loadings, (np.arange(1.5, _LEVELS) - 3 - place[:, None]) / _SPREAD
+
+    def _answers(self, rng: np.random.Generator, seed: int) -> np.ndarray:
+        loadings, cuts = self._model(seed)
+        own = np.sqrt(1 - (loadings**2).sum(axis=0))
+        y = rng.standard_normal((self.n, 3)) @ loadings + own * rng.standard_normal((self.n, self.d))
+        answers = np.ones_like(y)
+        for step in cuts.T:
+            answers += y > step
+        return answers
+
+
+def _with_gaps(rows: np.ndarray, rng: np.random.Generator, share: np.ndarray) -> np.ndarray:
+    """Return rows with missing cells, at random, a share of each column."""
+    return np.where(rng.random(rows.shape) < share, np.nan, rows)
+
+
+def _tail(x: np.ndarray) -> np.ndarray:
+    """Return the chance that a standard normal variable exceeds x."""
+    return np.array([math.erfc(value / math.sqrt(2)) / 2 for value in x.ravel()]).reshape(x.shape)
+
+
+def _shared(a: np.ndarray, others: np.ndarray, correlation: np.ndarray) -> np.ndarray:
+    """Return the covariance of one answer with others, from their thresholds and the correlations behind them."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    end = np.arcsin(correlation)[:, None, None, None]
+    theta = end / 2 * (1 + nodes)
+    x, y = a[None, :, None, None], others[:, None, :, None]
+    inside = np.exp(-(x**2 + y**2 - 2 * x * y * np.sin(theta)) / (2 * np.cos(theta) ** 2)) / (2 * np.pi)
+    return (inside * weights * end / 2).sum(axis=(1, 2, 3))
