@@ -279,7 +279,8 @@ class Dataset(InUnits):
         RowsClippedWarning
             Without a bound, with the share of the rows that R = 1 scales down.
         """
-        typed = _typed(kinds, missing_codes, columns, bounds, typical)
+        named = in_memory.names_in(X) if columns is None and kinds is None and missing_codes else columns
+        typed = _typed(kinds, missing_codes, named, bounds, typical)
         if typed:
             from privcov.table_files.coding import coded_table
 

@@ -153,8 +153,6 @@ def test_the_command_from_a_file_to_a_declaration(tmp_path, capsys, monkeypatch)
     (tmp_path / "w.csv").write_bytes(b"age,ward,admission date\n")
     assert main(["declare", "w.csv"]) == 0
     assert "another kind than number: 'ward', 'admission date'." in capsys.readouterr().err
-    assert main(["declare", "--help"]) == 0
-    assert "privcov check visits.json visits.csv" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,11 @@ def private(folder: Path) -> Release:
 def typed(folder: Path) -> float:
     """Columns of several kinds, a bundle, and what its receiver reads from it."""
     kinds = {"age": privcov.Kind("integer", 18, 90), "smokes": privcov.Kind("yes-no", values=("no", "yes"))}
-    rows = [[20 + k % 60, "yes" if k % 3 else "no"] for k in range(400)]
-    survey = privcov.PrivateDataset.from_rows(rows, kinds=kinds, name="typed")
+    rows = [f"{20 + k % 60};{'yes' if k % 3 else 'no'}\n" for k in range(400)]
+    (folder / "typed.csv").write_text("age;smokes\n" + "".join(rows), encoding="utf-8")
+    survey = privcov.PrivateDataset.from_files(
+        folder / "typed.csv", kinds=kinds, name="typed", dialect=privcov.Dialect(";", ",")
+    )
     ledger = privcov.Ledger(folder / "typed.sqlite")
     ledger.limit("typed", privcov.ZCDP(1.0))
     rel = privcov.release_private("auto-cov", survey, privcov.ZCDP(1.0), ledger=ledger)
