@@ -24,7 +24,7 @@ def coverage() -> Iterator[tuple[str, str, str]]:
     worst: dict[str, tuple[float, str]] = {}
     with (places.results("coverage") / evidence.FILE).open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
-            if int(line["reported"]) >= 100:
+            if int(line["reported"]) >= evidence.FEWEST:
                 found = float(line["coverage"]), f"{line['cell']}; refused {float(line['refused']):.1%}"
                 worst[line["answer"]] = min(worst.get(line["answer"], found), found)
     for answer, (share, cell) in worst.items():

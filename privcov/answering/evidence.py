@@ -9,6 +9,7 @@ from privcov import places
 
 LEVEL = 0.95
 FILE = "table.csv"
+FEWEST = 100  # entries shown, below which a share says nothing
 
 
 @cache
@@ -26,7 +27,7 @@ def measured() -> dict[str, tuple[float, float, float, int]]:
     by: dict[str, list[tuple[float, float]]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
-            if int(line["reported"]):
+            if int(line["reported"]) >= FEWEST:
                 by.setdefault(line["answer"], []).append((float(line["coverage"]), float(line["wrong"])))
     return {
         answer: (min(c for c, _ in rows), max(w for _, w in rows), sum(c for c, _ in rows) / len(rows), len(rows))

@@ -274,9 +274,11 @@ class Declaration:
         """Return the public facts, as arguments."""
         typed = bool(self.missing_codes) or not all(c.plain for c in self.columns)
         bounded = self.row_bound is None and not typed
-        kinds = {"kinds": {c.name: c.of_kind() for c in self.columns}, "missing_codes": self.missing_codes}
+        kinds: dict[str, Any] = {}
+        if typed:
+            kinds = {"kinds": {c.name: c.of_kind() for c in self.columns}, "missing_codes": self.missing_codes}
         return {
-            **(kinds if typed else {}),
+            **kinds,
             "row_bound": self.row_bound,
             "bounds": [(c.low, c.high) for c in self.columns] if bounded else None,
             "typical": [c.typical for c in self.columns] if bounded else None,

@@ -1,0 +1,105 @@
+"""The measured coverage: one cell computed again, the exact test, a run that goes on, and what is stored."""
+
+import csv
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from privcov import places
+from privcov.answering import coverage, evidence
+from privcov.answering.coverage import Cell
+from privcov.randomness import stream
+
+SMALL = Cell("neighbours", 3, 3_000, "eps 1 pure", "laplace")
+STORED = places.shipped() / "coverage" / evidence.FILE
+
+
+def lines() -> list[dict[str, str]]:
+    with STORED.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_cell_again():
+    """150 replicates of a stored cell on its own seeds: every coverage within 4.5 of its standard deviations.
+
+    An interval that contains the truth in 85 % in place of 95 % is seen.
+    """
+    stored = {line["answer"]: line for line in lines() if line["cell"] == SMALL.name}
+    for line in coverage.measure(SMALL, 150):
+        reported = int(line["reported"])
+        expected = float(stored[line["answer"]]["covered"]) / float(stored[line["answer"]]["reported"])
+        spread = math.sqrt(max(expected * (1 - expected), 0.01) / reported)
+        assert abs(int(line["covered"]) / reported - expected) < 4.5 * spread, line
+
+
+def test_the_stored_table_has_known_cells_and_enough_replicates():
+    found = lines()
+    stored = {line["cell"] for line in found}
+    assert stored <= {cell.name for cell in coverage.FULL}
+    assert len(stored) >= 10
+    assert min(int(line["replicates"]) for line in found) >= 2_000
+    assert tuple(found[0]) == coverage.COLUMNS
+
+
+def test_the_intervals_that_are_shown_keep_what_they_say():
+    """No line of the table refutes 94 %, and of all entries at most 6 % are shown and wrong."""
+    assert coverage.refuted(STORED) == []
+    assert max(float(line["wrong"]) for line in lines()) <= 0.06
+    assert max(float(line["false_discoveries"] or 0) for line in lines()) <= 0.05
+
+
+def test_the_exact_test_is_that_of_clopper_and_pearson(tmp_path):
+    """Of two lines the one just inside the bound stays and the one just outside is refuted."""
+    n, least = 2_000, 0.05 / 2
+    edge = next(k for k in range(n) if binom.cdf(k, n, 0.94) >= least)
+    path = tmp_path / evidence.FILE
+    rows = [
+        dict.fromkeys(coverage.COLUMNS, "0") | {"answer": str(k), "reported": n, "covered": k} for k in (edge, edge - 1)
+    ]
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, coverage.COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    assert [line["covered"] for line in coverage.refuted(path)] == [str(edge - 1)]
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    cells = (SMALL, Cell("neighbours", 3, 3_000, "rho .5"))
+    monkeypatch.setattr(coverage, "FULL", cells)
+    monkeypatch.setitem(coverage.PRESETS, "quick", (cells, 3))
+    coverage.run("quick", tmp_path)
+    first = (tmp_path / evidence.FILE).read_bytes()
+    told = []
+    coverage.run("quick", tmp_path, lambda *state: told.append(state))
+    assert told == []
+    assert (tmp_path / evidence.FILE).read_bytes() == first
+    monkeypatch.setitem(coverage.PRESETS, "quick", (cells[1:], 4))
+    coverage.run("quick", tmp_path, lambda *state: told.append(state))
+    assert told == [(0, 1, cells[1].name)]
+    with (tmp_path / evidence.FILE).open(newline="") as file:
+        assert [line["replicates"] for line in csv.DictReader(file) if line["answer"] == "means"] == ["3", "4"]
+
+
+@pytest.mark.parametrize("cell", coverage.QUICK[6:], ids=lambda cell: cell.name)
+def test_the_truth_of_a_cell_is_what_many_rows_say(cell):
+    """Without noise, the mean of 25 samples is within 6 of its own standard deviations of the population."""
+    people = coverage.population_of(cell.population, cell.d, cell.more)
+    found = []
+    for number in range(25):
+        rng = stream(coverage.SEED, "rows", number, cell.name, "truth of a test")
+        known, measured = coverage.release(cell, rng)
+        found.append(known.covariance)
+    error = np.mean(found, axis=0) - people.covariance
+    spread = np.std(found, axis=0, ddof=1) / 5
+    assert (
+        np.abs(error) < 6 * spread + 2e-3 * np.sqrt(np.outer(np.diag(people.covariance), np.diag(people.covariance)))
+    ).all()
+    assert measured.distribution.dimension == cell.d
+
+
+def test_the_sentence_beside_an_answer():
+    assert evidence.sentence("means", 0.95).startswith("Measured at 95% on ")
+    assert evidence.sentence("means", 0.9).endswith("was not measured.")
+    assert evidence.sentence("nothing", 0.95) == "The coverage of this answer has not been measured."
