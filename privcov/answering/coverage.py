@@ -2,8 +2,9 @@
 
 A cell is a population, a number of columns and rows, and a guarantee. In every replicate rows and noise are drawn, all
 answers are made and compared with the population. Two numbers count an answer: the mean over all its entries, and one
-entry a replicate, drawn at random, whose binomial count allows an exact test. The seeds of the cells were used for
-nothing else. Gaussian populations are drawn without limits; the others are clipped, and so is their truth.
+entry a replicate, drawn at random, whose binomial count allows an exact test. data/coverage/README.md says what was
+set with a look at these seeds. Gaussian populations are drawn without limits; the others are clipped, and so is their
+truth.
 """
 
 from __future__ import annotations
