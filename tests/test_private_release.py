@@ -180,7 +180,7 @@ def test_for_a_release_only_the_measurement_and_the_fingerprint_name_the_rows():
         ({"row_bound": 1.0, "bounds": [(0, 1)] * 3}, "got both"),
         ({"bounds": [(0, 1), None, (0, 1)]}, "'x2' has no bounds"),
         ({"bounds": [(0, 1), (1, 0), (0, 1)]}, "low < high"),
-        ({"bounds": [(0, 1)]}, "one entry for each of 3 columns, got 1"),
+        ({"bounds": [(0, 1)]}, "one entry per column, 3 in all, got 1"),
         ({"row_bound": 0.0}, "row_bound"),
         ({"row_bound": 1.0, "labels": ["a"] * 800}, "public list"),
         ({"row_bound": 1.0, "classes": ["a", "b"]}, "without labels"),

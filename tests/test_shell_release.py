@@ -255,7 +255,7 @@ def test_check_shows_the_owner_every_column_and_touches_no_ledger(place, monkeyp
     assert out.startswith("Owner's view, not part of any release: never hand it on.\n")
     assert "Look again: no readable number in 'bmi'." in out
     assert re.search(r"^bmi +0 +0.0% +100.0% +0.0%  numbers with a comma 100.0%$", out, re.M)
-    assert "write decimal points" in out
+    assert "declare the decimal mark of the file" in out
     assert "A release needs about" in out
     assert out.count("not covered by the guarantee") == 1
     assert "check done in" in said

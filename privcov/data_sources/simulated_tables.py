@@ -59,10 +59,21 @@ class HospitalVisits(Source):
     """
 
     patients: int = parameter(
-        20_000, "Patients", low=1, high=500_000, log=True, help="Each has one to ten visits; a row is a visit."
+        20_000,
+        "Patients",
+        low=1,
+        high=500_000,
+        log=True,
+        ends=("more noise", "less noise"),
+        help="Each has one to ten visits; a row is a visit.",
     )
     missing: float = parameter(
-        0.1, "Share of missing cells", low=0.0, high=0.9, help="In the table with ids; the rows of a study are whole."
+        0.1,
+        "Share of missing cells",
+        low=0.0,
+        high=0.9,
+        ends=("none", "nine in ten"),
+        help="In the table with ids; the rows of a study are whole.",
     )
 
     person = "patient_id"
@@ -139,6 +150,7 @@ class LikertSurvey(Source):
         "Share of missing answers",
         low=0.0,
         high=0.9,
+        ends=("none", "nine in ten"),
         help="To the last question, in the table with gaps; the rows of a study are whole.",
     )
 

@@ -20,7 +20,7 @@ def test_a_column_with_decimal_commas_is_asked_about_before_it_is_paid(visit, se
         assert page.get_by_role("dialog").count() == 0
         panel.get_by_text("Column by column").click()
         settle(page)
-        assert "write decimal points" in panel.inner_text()
+        assert "declare the decimal mark of the file" in panel.inner_text()
         assert "A release needs about" in panel.inner_text()
         assert "weight" not in page.url
 
