@@ -231,6 +231,7 @@ def test_what_is_declared_is_stored_and_read_again(key):
         ({"low": -1, "high": 9, "transform": "log1p"}, "needs low > -1"),
         ({"low": 1e300, "high": 1.0001e300, "transform": "log1p", "typical": 0}, "inside the bounds"),
         ({"low": 0, "high": 120, "missing_codes": (99,)}, "inside the bounds"),
+        ({"low": 0, "high": 120, "missing_codes": ("-9,5",)}, "Write '-9.5'"),
         ({"low": 0, "high": 120, "typical": 121}, "typical must be inside"),
         ({"low": 0, "high": 1, "weight": 0}, "weight must lie in"),
         ({"low": 0, "high": 1, "format": "%Y"}, "format is for dates"),
