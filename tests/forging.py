@@ -173,5 +173,5 @@ def unchecked(name: str, path: tuple) -> bool:
         inside = ("method", "version", "parameters", "draw", "centre", "tuning")
         return path[0] in ("number", "name", "reserved_at") or (path[0] == "request" and path[1] in inside)
     if name == "declaration.json":
-        return path[0] in ("row_stands_for", "label") or path[-1] == "reason"
+        return path[0] in ("row_stands_for", "label", "dialect") or path[-1] == "reason"
     return name in EXTRAS

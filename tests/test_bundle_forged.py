@@ -345,6 +345,27 @@ def test_a_declaration_names_classes_only_with_their_label(bundles, monkeypatch)
         assert "a label has classes" in problem(forged, monkeypatch)
 
 
+def test_a_dialect_is_one_and_is_listed_as_not_checked(bundles, monkeypatch):
+    """No fact follows from how a file is written, so another dialect that hangs together is listed."""
+    columns = [{"name": n, "low": 0.0, "high": 100.0, "typical": None, "reason": ""} for n in NAMES]
+    said = {"format": "privcov-declaration-2", "name": "t", "row_stands_for": "a person", "columns": columns}
+    said |= {"rows_per_person": 1, "n_public": True, "row_bound": None, "label": "", "classes": []}
+    said |= {"missing": "typical", "dialect": {"separator": ";", "decimal": ",", "encoding": "utf-16"}}
+    files = rewritten(bundles("zcdp"), "declaration.json", said)
+    for dialect in ({"separator": "\t", "decimal": ".", "encoding": "cp1252"}, said["dialect"]):
+        assert not problem(rewritten(files, "declaration.json", said | {"dialect": dialect}), monkeypatch)
+    assert any("declaration.json" in line and " dialect " in line for line in verify.check(files, library()))
+    for name, value in (
+        ("decimal", None),
+        ("separator", ":"),
+        ("encoding", "utf-32"),
+        ("quote", "'"),
+        ("decimal", ";"),
+    ):
+        wrong = said | {"dialect": said["dialect"] | {name: value}}
+        assert "declaration.json: " in problem(rewritten(files, "declaration.json", wrong), monkeypatch)
+
+
 def test_the_cost_of_a_pair_is_a_number_that_the_ledger_writes(bundles, monkeypatch):
     def change(m, g, e, d):
         e["amount"] = str(Fraction(e["amount"]) + Fraction(1, 10**30))

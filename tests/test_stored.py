@@ -191,9 +191,13 @@ def test_a_bundle_of_the_first_laws_verifies_by_its_own_rules(tmp_path, monkeypa
         second, second | {"shape": "free-groups"}, second | {"shape": "isotropic"},
     ):  # fmt: skip
         assert forging.problem(forging.rewritten(files, "measurement.json", forged), monkeypatch), forged
+    current = forging.bundled(tmp_path, "zcdp")
+    assert files["method_card.txt"] != current["method_card.txt"]  # as that version wrote it
+    card = {**files, "method_card.txt": files["method_card.txt"] + b"\n"}
+    assert "method_card.txt" in forging.problem(forging.redone(card), monkeypatch)
     other = {**files, "verify.py": files["verify.py"] + b"\n"}
     assert "verify.py" in forging.problem(forging.redone(other), monkeypatch)
-    second_laws = {**forging.bundled(tmp_path, "zcdp"), "verify.py": files["verify.py"]}
+    second_laws = {**current, "verify.py": files["verify.py"]}
     assert "verify.py" in forging.problem(forging.redone(second_laws), monkeypatch)
 
 

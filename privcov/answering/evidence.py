@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 import csv
+import math
+import re
 from functools import cache
+from typing import NamedTuple
 
 from privcov import places
 
 LEVEL = 0.95
 FILE = "table.csv"
 FEWEST = 100  # entries shown, below which a share says nothing
+_SIZE = re.compile(r"\bd=(\d+), n=(\d+)")  # in the name of a cell
+
+
+class Measured(NamedTuple):
+    """What the cells of one answer show.
+
+    Attributes
+    ----------
+    least, mean : float
+        Coverage of what is shown, in the worst cell and on average over cells.
+    wrong : float
+        Largest share of entries that were shown and wrong.
+    cells : int
+        How many cells.
+    rows, columns : int
+        The fewest rows and the most columns of a cell.
+    """
+
+    least: float
+    mean: float
+    wrong: float
+    cells: int
+    rows: int
+    columns: int
 
 
 @cache
-def measured() -> dict[str, tuple[float, float, float, int]]:
-    """Return (least coverage given reported, largest wrong and reported, mean coverage, cells) by answer.
+def measured() -> dict[str, Measured]:
+    """Return what was measured, by answer.
 
     Returns
     -------
@@ -24,18 +51,19 @@ def measured() -> dict[str, tuple[float, float, float, int]]:
     path = places.results("coverage") / FILE
     if not path.is_file():
         return {}
-    by: dict[str, list[tuple[float, float]]] = {}
+    by: dict[str, list[tuple[float, float, int, int]]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
-            if int(line["reported"]) >= FEWEST:
-                by.setdefault(line["answer"], []).append((float(line["coverage"]), float(line["wrong"])))
+            if int(line["reported"]) >= FEWEST and (size := _SIZE.search(line["cell"])):
+                found = float(line["coverage"]), float(line["wrong"]), int(size[2]), int(size[1])
+                by.setdefault(line["answer"], []).append(found)
     return {
-        answer: (min(c for c, _ in rows), max(w for _, w in rows), sum(c for c, _ in rows) / len(rows), len(rows))
-        for answer, rows in by.items()
+        answer: Measured(min(c), sum(c) / len(c), max(wrong), len(c), min(rows), max(columns))
+        for answer, (c, wrong, rows, columns) in ((a, tuple(zip(*found, strict=True))) for a, found in by.items())
     }
 
 
-def sentence(answer: str, level: float) -> str:
+def sentence(answer: str, level: float, rows: float = math.inf, columns: int = 0) -> str:
     """Return the measured coverage of an answer in words.
 
     Parameters
@@ -44,18 +72,24 @@ def sentence(answer: str, level: float) -> str:
         Name of the method of `ReleaseAnswers`.
     level : float
         The nominal coverage that was asked for.
+    rows : float, optional
+        Number of rows of the release, or of persons.
+    columns : int, optional
+        Number of columns of the release.
 
     Returns
     -------
     str
-        One sentence.
+        One sentence, and another where the release or the level is none of those that were measured.
     """
     found = measured().get(answer)
     if found is None:
         return "The coverage of this answer has not been measured."
-    least, wrong, mean, cells = found
     own = "" if level == LEVEL else f" Another level than {LEVEL:.0%} was not measured."
+    if rows < found.rows or columns > found.columns:
+        own += f" None of them had fewer than {found.rows:,} rows or more than {found.columns} columns."
     return (
-        f"Measured at {LEVEL:.0%} on {cells} simulated settings: {mean:.1%} of the intervals shown contain the truth, "
-        f"{least:.1%} in the worst setting; at most {wrong:.1%} of all answers were shown and wrong.{own}"
+        f"Measured at {LEVEL:.0%} on {found.cells} simulated settings: on average {found.mean:.1%} of the intervals "
+        f"shown contain the truth, {found.least:.1%} in the worst setting; in each at most {found.wrong:.1%} of all "
+        f"answers were shown and wrong.{own}"
     )

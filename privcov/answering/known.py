@@ -280,7 +280,7 @@ def positions_of(columns: tuple[str, ...], names: str | Iterable[str], what: str
     ValueError
         For a column that is not there, or one that is named twice.
     """
-    asked = [names] if isinstance(names, str) else list(names)
+    asked = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     for at, name in enumerate(asked):
         if name not in columns:
             some = ", ".join(columns[:8]) + (" ..." if len(columns) > 8 else "")

@@ -9,7 +9,9 @@ passed over.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import hashlib
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -25,7 +27,7 @@ UNCHECKED = (
     "measurement.json: that the noisy numbers were made from the declared table, with fresh noise of the stated law",
     "ledger_entry.json: name, number, reserved_at; of the request draw, version, centre, tuning, the parameters beyond "
     "that the method takes them, and the method among those with the same measurement, so method_card.txt too",
-    "declaration.json: that it is true of the table; name, row_stands_for, label and the reasons",
+    "declaration.json: that it is true of the table; name, row_stands_for, label, dialect and the reasons",
 )
 
 
@@ -58,14 +60,16 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
     event, drawn = what.total.event, noise_key(what.entry["request"]["method"], what.asked.kind, what.total.facts.d)
     must(event.mechanism in library.noise.get(drawn, ()), f"the method draws no {event.mechanism} noise ({drawn})")
     _check_parameters(what.entry["request"], library)
-    expected = derived_files(what, library)
+    own = files.get("verify.py", b"")
+    earlier = what.total.version == 1 and hashlib.sha256(own).hexdigest() in EARLIER
+    # Its hash is known, so what it holds is what that version said of each method.
+    expected = derived_files(what, dataclasses.replace(library, cards=_cards_of(own)) if earlier else library)
     given = {name: raw for name, raw in files.items() if name not in EXTRAS and name != "manifest.json"}
     for name in sorted({*expected, *given} - {"verify.py"}):
         must(name in given, f"{name} is missing")
         must(name in expected, f"{name!a} is not a file of this bundle")
         must(given[name] == expected[name], f"{name} does not follow from the measurement")
     must("verify.py" in given, "verify.py is missing")
-    earlier = what.total.version == 1 and hashlib.sha256(given["verify.py"]).hexdigest() in EARLIER
     must(
         earlier or given["verify.py"] == library.verifier,
         "all files but one follow from the measurement, and verify.py is not the one that checks here: it was altered, "
@@ -85,6 +89,12 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
         *(f"Cannot be checked: {what}." for what in UNCHECKED),
         "Everything that can be checked holds.",
     ]
+
+
+def _cards_of(script: bytes) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return what a verification script says of each method; see `privcov.bundle.verifier`."""
+    text = script.decode("utf-8").split("\nCARDS = r''" + "'", 1)[1].split("'" * 3, 1)[0]
+    return {key: tuple((name, said) for name, said in lines) for key, lines in json.loads(text).items()}
 
 
 def _check_parameters(request: dict, library: Library) -> None:

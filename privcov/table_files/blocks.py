@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privcov.persons import id_text
-from privcov.table_files.coding import coded_column
+from privcov.table_files.coding import coded_column, positions
 from privcov.table_files.kinds import Kind
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _ids(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], np.ndarra
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
     values = [*encoded.dictionary.to_pylist(), None]
-    return _coded(list(map(id_text, values)), encoded.indices.fill_null(len(values) - 1).to_numpy())
+    return _coded(list(map(id_text, values)), positions(encoded, len(values) - 1))
 
 
 def _coded(texts: list[str], codes: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:

@@ -183,6 +183,10 @@ def _place(name: str, held: list[str]) -> int:
 
 def _of_pandas(kind: Kind, column: Any) -> np.ndarray:
     """Return the measured columns of one column of pandas."""
+    if hasattr(column.dtype, "pyarrow_dtype"):
+        import pyarrow as pa
+
+        return coded_column(kind, pa.array(column))
     stored = getattr(column.dtype, "kind", "O")
     if kind.kind in (NUMBER, INTEGER) and stored in "biuf":
         return coded(kind, column.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -220,11 +224,57 @@ def coded_column(kind: Kind, column: pa.ChunkedArray | pa.Array) -> np.ndarray:
         days = compute.cast(compute.cast(whole, pa.date32(), safe=False), pa.int32())
         return coded(kind, compute.cast(days, pa.float64()).to_numpy(zero_copy_only=False))
     if t.is_decimal(stored) or t.is_nested(stored) or t.is_null(stored):
-        return coded_values(kind, whole.to_pylist())
+        return coded_values(kind, python_values(whole))
     encoded = whole if t.is_dictionary(stored) else whole.dictionary_encode()
     code = coder_of(kind)
-    numbers = np.array([*map(code, encoded.dictionary.to_pylist()), math.nan])
-    return coded(kind, numbers[encoded.indices.fill_null(len(numbers) - 1).to_numpy(zero_copy_only=False)])
+    numbers = np.array([*map(code, python_values(encoded.dictionary)), math.nan])
+    return coded(kind, numbers[positions(encoded, len(numbers) - 1)])
+
+
+def python_values(column: pa.Array) -> list:
+    """Return the values of Arrow as objects of Python; one that Python does not have is an unlisted text.
+
+    Parameters
+    ----------
+    column : pyarrow.Array
+        Text need not be UTF-8, and times may be beyond the year 9999.
+
+    Returns
+    -------
+    list
+        None where a value is missing.
+    """
+    try:
+        return column.to_pylist()
+    except (ValueError, OverflowError):
+        return [_python_value(value) for value in column]
+
+
+def _python_value(value: pa.Scalar) -> object:
+    try:
+        return value.as_py()
+    except (ValueError, OverflowError):
+        return _UNLISTED
+
+
+def positions(encoded: pa.DictionaryArray, missing: int) -> np.ndarray:
+    """Return the positions in its dictionary of every cell.
+
+    Parameters
+    ----------
+    encoded : pyarrow.DictionaryArray
+        Its positions may be of a type that has no larger number than the last of them.
+    missing : int
+        For a missing cell.
+
+    Returns
+    -------
+    ndarray
+        int64.
+    """
+    import pyarrow as pa
+
+    return encoded.indices.cast(pa.int64()).fill_null(missing).to_numpy(zero_copy_only=False)
 
 
 def _codes(kind: Kind) -> tuple[frozenset[str], tuple[float, ...]]:
@@ -253,7 +303,8 @@ def _number(value: Any) -> float:
     if isinstance(value, (str, bytes)):
         x = number_of(value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value)
         return math.nan if x is None else x
-    if not isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating, Decimal)):
+    numbers = (bool, int, float, np.bool_, np.integer, np.floating, Decimal)
+    if not isinstance(value, numbers) or isinstance(value, np.timedelta64):  # which numpy has among its whole numbers
         return math.nan
     try:
         return float(value)

@@ -209,6 +209,11 @@ class Kind:
                 inside = any(day is not None and self.number(self.low) <= day <= self.number(self.high) for day in days)
                 where = f"inside the bounds, {self.low} to {self.high}"
             else:
+                if x is None and number_of(code, ",") is not None:
+                    raise ValueError(
+                        f"The code {code!r} for a missing cell has a decimal comma, and codes are declared with a "
+                        f"point, whatever the file has. Write {code.replace(',', '.')!r}."
+                    )
                 inside = x is not None and self.number(self.low) <= x <= self.number(self.high)
                 where = f"inside the bounds, {self.low:g} to {self.high:g}"
             if inside:

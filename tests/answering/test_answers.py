@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import privcov
-from privcov.answering import edges
+from privcov.answering import answers as answering
+from privcov.answering import edges, evidence
 from privcov.answering.known import REASONS
 from privcov.cli.entry import main
 from privcov.privacy import PureDP, ZCDP
@@ -98,7 +99,10 @@ def test_the_truth_is_inside_with_hardly_any_noise(stored):
     x = np.column_stack([np.ones(len(rows)), rows[["age", "height"]]])
     exact = np.linalg.lstsq(x, rows["weight"], rcond=None)[0]
     assert ((slopes["low"] < exact[1:]) & (exact[1:] < slopes["high"])).all()
-    assert slopes.attrs["intercept"] == pytest.approx(exact[0], abs=8)
+    means, fit = found.means()["estimate"], slopes["estimate"]
+    intercept = means[2] - fit[0] * means[0] - fit[1] * means[1]
+    assert slopes.attrs["intercept"] == pytest.approx(intercept, rel=1e-9)
+    assert intercept == pytest.approx(exact[0], abs=45)  # the noise moves it by 5.5 in one standard deviation
     r = slopes.attrs["r_squared"]
     assert r["low"] < 1 - np.var(rows["weight"] - x @ exact) / np.var(rows["weight"]) < r["high"]
     halves = rows.groupby(rows["age"] > 50).mean()
@@ -164,6 +168,11 @@ def test_discoveries_follow_the_rule_of_benjamini_and_hochberg():
         (lambda f: f.contrast("old", "odl"), "b names 'odl', which is no class. Did you mean 'old'?"),
         (lambda f: f.contrast("old", "old"), "the same class"),
         (lambda f: f.correlations(rate=1.5), "rate"),
+        (lambda f: f.correlations(rate=0), "rate"),
+        (lambda f: f.edges(rate=0.0), "rate"),
+        (lambda f: f.regress(["weight", "age"]), "y names ['weight', 'age'], which is no column"),
+        (lambda f: f.regress([]), "y names [], which is no column"),
+        (lambda f: f.regress("weight", 5), "on names 5, which is no column"),
         (lambda f: f.components(0), "axes"),
     ],
 )
@@ -177,6 +186,53 @@ def test_more_regressors_than_rows_are_refused():
     rel = privcov.release("gaussian-cov", data, ZCDP(100.0), seed=0, centre="joint")
     with pytest.raises(ValueError, match="5 regressors, and the release stands for about 4 rows"):
         privcov.answers(rel).regress("x1")
+
+
+def test_a_regression_on_more_than_a_third_of_the_rows_is_refused():
+    """Hardly any noise, 40 rows: with 13 regressors the intervals still hold, with 30 they contain 78 % (see below)."""
+    rng, inside, shown = np.random.default_rng(7), [0, 0], [0, 0]
+    for seed in range(25):
+        rows = rng.standard_normal((40, 31))
+        rel = privcov.release("gaussian-cov", privcov.Dataset.from_rows(rows, 12.0), ZCDP(1e10), seed=seed)
+        found, few = privcov.answers(rel), [f"x{k}" for k in range(2, 15)]
+        with pytest.raises(ValueError, match="14 regressors, and the release stands for about 40 rows"):
+            found.regress("x1", [*few, "x15"])
+        for at, fit in enumerate((found.regress("x1", few), _unlimited(found))):
+            shown[at] += int(fit["identified"].sum())
+            inside[at] += int(((fit["low"] <= 0) & (fit["high"] >= 0)).sum())
+    assert shown[0] == 325
+    assert inside[0] / shown[0] > 0.91  # 325 intervals of 95 %: a standard deviation of 1.2 %
+    assert inside[1] / shown[1] < 0.86
+
+
+def _unlimited(found) -> pd.DataFrame:
+    """The regression on all other columns, without the limit."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(answering, "MOST_REGRESSORS", 1.0)
+        return found.regress("x1")
+
+
+def test_what_is_assumed_and_measured_is_said_of_that_answer_alone(stored, tmp_path):
+    """The kurtosis is not said of answers that do not use it, nor a coverage of settings that were not measured."""
+    found = privcov.answers(stored[0], kurtosis=2.0)
+    assert "kurtosis 6" in found.variances().attrs["assumes"]
+    for frame in (found.regress("weight"), found.partial_correlations(), found.edges(), found.contrast("old", "young")):
+        assert frame.attrs["assumes"] == "Gaussian rows"
+    assert "variance" in found.means().attrs["assumes"]
+    said = [found.regress("weight", on, ridge).attrs["coverage"] for on in ("age", None) for ridge in (0.0, 0.05)]
+    keys = ("regress", "regress, ridge", "regress, all columns", "regress, ridge")
+    assert said == [evidence.sentence(key, 0.95) for key in keys]
+    assert found.regress("weight").attrs["r_squared"]["coverage"] == evidence.sentence("r_squared", 0.95)
+    x = np.random.default_rng(0).standard_normal((50, 2))
+    few = privcov.release("gaussian-cov", privcov.Dataset.from_rows(x, 3.0), ZCDP(100.0), seed=0, centre="joint")
+    assert re.search(r"None of them had fewer than 1,000 rows", privcov.answers(few).means().attrs["coverage"])
+    assert evidence.sentence("means", 0.95, 1e4, 13).endswith("or more than 12 columns.")
+    ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
+    ledger.limit("t", ZCDP(rho=10.0))
+    x[::3, 0] = np.nan
+    private = privcov.PrivateDataset.from_rows(np.tile(x, (40, 1)), bounds=[(-3, 3)] * 2, missing="pairs", name="t")
+    rel = privcov.release_private("gaussian-cov", private, ZCDP(rho=10.0), ledger=ledger)
+    assert privcov.answers(rel).means().attrs["coverage"] == "The coverage of this answer has not been measured."
 
 
 def test_what_is_no_release_is_refused(tmp_path, simulated):

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from privcov.table_files.blocks import blocks_from
 from privcov.table_files.coding import coded, coded_column, coded_table, coded_values, coder_of
 from privcov.table_files.kinds import FIRST_DAY, KINDS, TRANSFORMS, Kind, natural_exp, natural_log, sounds_like_text
 
@@ -132,6 +133,44 @@ def test_numbers_and_dates_of_every_type_are_one():
         assert np.array_equal(coded_table(held, [("x", kind)]).T, wanted, equal_nan=True)
 
 
+@pytest.mark.parametrize("key", KIND_OF)
+def test_a_value_that_python_does_not_have_is_an_unlisted_text(key):
+    """Text that is not UTF-8, and times beyond Python's years: the cell beside each stays what it is."""
+    kind = KIND_OF[key]
+    text = pa.Array.from_buffers(pa.string(), 2, pa.array([b"\xff", b"A"]).buffers())
+    times = [pa.array([2**50, 0], pa.timestamp("s")), pa.array([2**31 - 1, 0], pa.date32())]
+    times.append(pa.array([2**60, 0], pa.duration("s")))
+    for column in [text, text.dictionary_encode(), *times]:
+        both = coded_column(kind, column)
+        assert np.array_equal(both[:, 1:], coded_column(kind, column[1:]), equal_nan=True)
+        if kind.kind != "date" or column is text:
+            assert np.array_equal(both[:, :1], coded_values(kind, ["\ud800"]), equal_nan=True)
+    spans = np.array([np.timedelta64(3, "D"), np.timedelta64(3, "ns"), np.timedelta64("NaT")], dtype=object)
+    assert np.isnan(coded_values(Kind("number", 0, 9), list(spans))).all()
+
+
+@pytest.mark.parametrize(("stored", "levels"), [(pa.int8(), 127), (pa.int8(), 128), (pa.uint8(), 256)])
+def test_as_many_different_texts_as_a_dictionary_can_hold_are_coded(stored, levels):
+    texts = pa.array([f"L{k}" for k in range(levels)])
+    column = pa.DictionaryArray.from_arrays(pa.array(range(levels), stored), texts)
+    kind = Kind("category", values=("L0", f"L{levels - 1}"), other=True)
+    assert coded_column(kind, column).sum(axis=1).tolist() == [1, 1, levels - 2]
+    (block,) = blocks_from(pa.table({"x": np.zeros(levels), "id": column}), ("x",), "", levels, "id")
+    assert [block.ids[0][at] for at in block.ids[1]] == texts.to_pylist()
+
+
+@pytest.mark.parametrize("zone", [None, "America/New_York"])
+def test_dates_of_pandas_kept_by_arrow_are_those_of_the_file(zone):
+    """A missing one among them is missing; a time is the day at its own place, whatever keeps it."""
+    times = pa.array([0, None, 1_600_000_000], pa.timestamp("s", zone))
+    columns = [times] if zone else [times, times.cast(pa.date32())]
+    for column in columns:
+        frame = pd.DataFrame({"x": pd.Series(column, dtype=pd.ArrowDtype(column.type))})
+        wanted = coded_column(KIND_OF["date"], column)
+        assert wanted[0, 0] == -bool(zone)
+        assert np.array_equal(coded_table(frame, [("x", KIND_OF["date"])]).T, wanted, equal_nan=True)
+
+
 def test_a_code_is_met_however_it_is_written():
     for cell in ("-9", "-9.0", " -9 ", "-9.00", -9, -9.0, np.int8(-9), Decimal("-9"), b"-9"):
         for key in ("number", "integer", "other"):
@@ -192,6 +231,7 @@ def test_what_is_declared_is_stored_and_read_again(key):
         ({"low": -1, "high": 9, "transform": "log1p"}, "needs low > -1"),
         ({"low": 1e300, "high": 1.0001e300, "transform": "log1p", "typical": 0}, "inside the bounds"),
         ({"low": 0, "high": 120, "missing_codes": (99,)}, "inside the bounds"),
+        ({"low": 0, "high": 120, "missing_codes": ("-9,5",)}, "Write '-9.5'"),
         ({"low": 0, "high": 120, "typical": 121}, "typical must be inside"),
         ({"low": 0, "high": 1, "weight": 0}, "weight must lie in"),
         ({"low": 0, "high": 1, "format": "%Y"}, "format is for dates"),
