@@ -296,8 +296,8 @@ def _reached(asked: Asked, draws: int) -> None:
     if math.isfinite(can.factor):
         st.markdown(
             show.as_text(
-                f"Caught nine times in ten: noise {can.factor:.2f} times too small ({name} {can.level:.3g}) at "
-                f"best. Largest {name} that {draws:,} test draws can show: {can.ceiling:.2f}."
+                f"At best, noise {can.factor:.2f} times too small ({name} {can.level:.3g}) is caught nine times in "
+                f"ten. Largest {name} that {draws:,} test draws can show: {can.ceiling:.2f}."
             )
         )
     else:

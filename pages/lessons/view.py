@@ -68,6 +68,7 @@ _STYLE = """
   /* Names and numbers of matrices side by side fit their panels and cells. */
   [class*="st-key-lesson-three-"] .annotation-text {font-size: 11px !important;}
   [class*="st-key-lesson-three-"] .textpoint text {font-size: 9.5px !important;}
+  [class*="st-key-lesson-tables-"] .textpoint text {font-size: 9.5px !important;}
 }
 </style>
 """

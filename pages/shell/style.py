@@ -82,6 +82,7 @@ STYLE = Template("""
 @media (max-width: 1080px) {  /* the cells of a table of columns stand below each other, and say what they are */
   .st-key-published-head {display: none;}
   [class*="st-key-published-agree-"] p::after {content: " of the cells agree";}
+  [data-testid="stMain"] .stMarkdownBadge {white-space: normal !important;}
 }
 /* Captions fade by colour, not by opacity, which would fade badges and links in them too. */
 [data-testid="stCaptionContainer"] {opacity: 1; color: light-dark($quiet);}

@@ -60,7 +60,8 @@ def asked(raw: bytes, key: str) -> Dialect | None:
     with st.expander("The first rows", expanded=True):
         cells = islice(csv.reader(lines, delimiter=separator), _LINES)
         st.text("\n".join("   |   ".join(cell.strip() for cell in row) for row in cells))
-    if not st.button("Read the table", type="primary", disabled=decimal is None):
+    open_mark = "Choose first how one and a half is written in the file." if decimal is None else None
+    if not st.button("Read the table", type="primary", disabled=decimal is None, help=open_mark):
         return None
     try:
         dialect = Dialect(separator, decimal, encoding)

@@ -375,7 +375,8 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
         "what one row stands for": str(kept.get("unit") or "").strip(),
         "how many rows one person can have (1 when every row is another person)": kept.get("people") is not None
         or bool(kept.get("person")),
-        "whether the number of rows is public": kept.get("public") is not None,
+        f"whether the number of {'persons' if kept.get('person') else 'rows'} is public": kept.get("public")
+        is not None,
         "the list of classes": not kept.get("label") or str(kept.get("classes") or "").strip(),
     }
     lacking = [what for what, given in asked.items() if not given]

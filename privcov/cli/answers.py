@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 _PLAIN = ("means", "variances", "covariances", "eigenvalues")
 _TESTED = ("correlations", "partial-correlations", "edges")
+_WHAT = {name: f"the {name.replace('-', ' ')} with their intervals" for name in (*_PLAIN, *_TESTED)} | {
+    "components": "the first principal axes with their intervals",
+    "contrast": "the difference of two classes with its interval",
+    "regress": "the coefficients of a linear regression with their intervals",
+}
 
 
 def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -24,8 +29,8 @@ def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     answers = commands.add_parser("answers", help="estimates with intervals from a bundle; spends nothing")
     answers.add_argument("bundle", type=Path, help="the zip, or the folder that it was unpacked to")
     which = answers.add_subparsers(dest="answer", required=True)
-    for name in (*_PLAIN, *_TESTED, "components", "contrast", "regress"):
-        one = which.add_parser(name, help=f"the {name.replace('-', ' ')} with their intervals")
+    for name, what in _WHAT.items():
+        one = which.add_parser(name, help=what)
         one.add_argument("--level", type=float, default=0.95, help="nominal coverage (0.95)")
         one.add_argument("--json", action="store_true", help="JSON with the attributes, in place of a table")
         one.add_argument("--out", type=Path, help="a file; standard output when left out")

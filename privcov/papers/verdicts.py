@@ -91,7 +91,8 @@ def beyond_the_word(verdicts: Sequence[Verdict]) -> str:
         listed = " and ".join(f"{words.count(word)} as {word}" for word in good if word in words)
         sentences.append(f"{len(mended)} of these come out once the reasons found are put into our numbers ({listed})")
     if parts:
-        sentences.append(f"in {len(parts)} more some of the estimators do, as described")
+        others = "others" if mended else "of these"
+        sentences.append(f"in {len(parts)} {others} some of the estimators are reproduced or have the same shape")
     return f"{'; '.join(sentences)}." if sentences else ""
 
 

@@ -166,6 +166,17 @@ def test_the_words_at_the_ends_of_a_lesson_stay_under_its_slider(width, visit):
         assert words["x"] + words["width"] <= slider["x"] + slider["width"] + 1
 
 
+def test_the_numbers_of_a_table_are_no_taller_than_its_rows_on_a_phone(visit):
+    """A text's box is about a third taller than its digits."""
+    page = visit("/Lessons", width=390)
+    tall = """() => [...document.querySelectorAll('[class*=st-key-lesson-tables-] .subplot')].map(plot => [
+        plot.querySelector('.hm image, .heatmaplayer image').getBoundingClientRect().height / 8,
+        Math.max(...[...plot.querySelectorAll('.textpoint text')].map(e => e.getBoundingClientRect().height))])"""
+    found = page.evaluate(tall)
+    assert len(found) == 2
+    assert all(digits / 4 * 3 <= row for row, digits in found), found
+
+
 def test_a_narrow_list_of_tables_says_what_its_numbers_are(visit, settle):
     page = visit("/Published_results", width=1280)
     head, agree = page.locator(".st-key-published-head"), page.locator("[class*=st-key-published-agree-] p").first
@@ -176,3 +187,7 @@ def test_a_narrow_list_of_tables_says_what_its_numbers_are(visit, settle):
     settle(page)
     assert not head.is_visible()
     assert agree.evaluate(said) == '" of the cells agree"'
+    cut = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
+    badges = page.get_by_test_id("stMain").locator(".stMarkdownBadge")
+    assert badges.count() > 10
+    assert badges.evaluate_all(cut) == []

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -163,6 +164,13 @@ def test_nothing_is_declared_before_it_is_complete():
     assert "how many rows one person" in at.error[0].value
     assert at.session_state["own"].declared is None
     assert go(at, "plan").info
+
+
+def test_what_is_missing_is_called_as_the_form_calls_it():
+    """With a column of ids the form asks for the number of persons."""
+    rows = pd.DataFrame({"column": ["age"], "low": [0.0], "high": [110.0], "reason": ["a form"]})
+    for kept, counted in (({"person": "id"}, "persons"), ({"people": 1}, "rows")):
+        assert declare._lacking(kept, rows)[-1] == f"whether the number of {counted} is public"
 
 
 def test_what_is_missing_shrinks_while_the_form_is_filled():

@@ -318,7 +318,9 @@ def test_a_file_of_another_dialect_is_asked_about_once(raw, decimal):
     """The decimal mark alone is asked for; the rest is proposed from the header, and nothing is kept of the bytes."""
     at = public(raw)
     assert not at.error
-    assert next(b for b in at.button if b.label == "Read the table").disabled
+    button = next(b for b in at.button if b.label == "Read the table")
+    assert button.disabled
+    assert "one and a half" in button.help
     at.radio(key=key(at, "written") + "-decimal").set_value(decimal).run()
     press(at, "Read the table")
     assert at.session_state["upload"].raw == b""
