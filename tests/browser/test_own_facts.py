@@ -61,6 +61,15 @@ def verify(page, tmp_path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def at_every_width(page, settle, step: str, also=lambda page: True) -> None:
+    """The mouse reaches everything that stands there, on a phone, a large screen and a laptop, which is last."""
+    for width in (390, 1920, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        assert reached(page).dead == [], f"{step} at {width} px"
+        assert also(page), f"{step} at {width} px"
+
+
 def beside_their_bar(page) -> bool:
     """Whether the numbers of every colour bar begin where it ends."""
     places = page.evaluate(
@@ -97,12 +106,7 @@ def test_ids_gaps_row_bound_and_counts_by_length_from_a_file_to_a_verified_bundl
             for text in (f"{low:g}", f"{high:g}", "", "known before"):
                 page.keyboard.type(text)
                 page.keyboard.press("Tab")
-        for width in (390, 1280, 1920):
-            page.set_viewport_size({"width": width, "height": 900})
-            settle(page)
-            assert reached(page).dead == [], f"Declare at {width} px"
-        page.set_viewport_size({"width": 1280, "height": 900})
-        settle(page)
+        at_every_width(page, settle, "Declare")
         mouse(page, settle, button(page, "Declare"))
         assert "Declared: 3 columns of 'ward'" in said(page)
         words = page.get_by_test_id("stMain").inner_text()
@@ -117,7 +121,9 @@ def test_ids_gaps_row_bound_and_counts_by_length_from_a_file_to_a_verified_bundl
         enter(page, settle, "Share of the guarantee for counting", "0.25")
         expect(page.get_by_text("Price of the counts")).to_be_visible()
         expect(page.get_by_text("0.2-zCDP", exact=True)).to_be_visible()  # a quarter of 0.8
+        at_every_width(page, settle, "Plan")
         mouse(page, settle, button(page, "Go on to Release"))
+        at_every_width(page, settle, "Release")
         assert field(page, "Most rho in all").input_value() == "0.8"
         mouse(page, settle, button(page, "Set the limit"))
         mouse(page, settle, button(page, "Release ..."))
@@ -135,11 +141,7 @@ def test_ids_gaps_row_bound_and_counts_by_length_from_a_file_to_a_verified_bundl
             0.75,
         )
         assert entry.request["norm_budget"] == 0.25
-        for width in (390, 1920, 1280):
-            page.set_viewport_size({"width": width, "height": 900})
-            settle(page)
-            assert beside_their_bar(page), f"at {width} px"
-            assert reached(page).dead == [], f"Answers at {width} px"
+        at_every_width(page, settle, "Answers", beside_their_bar)
         for view in ("Correlations", "Spectrum and PCA", "Take home"):
             step(page, settle, view)
             assert not re.search(r"\b(nan|NaN|None)\b", page.get_by_test_id("stMain").inner_text()), view

@@ -181,7 +181,7 @@ def test_a_single_large_variance_is_seen_where_mean_and_spread_hide_it():
 
 
 def test_the_edge_leaves_room_for_what_a_subtracted_mean_adds():
-    """The top eigenvalue of a Gaussian matrix and a rank-two one lies within 2 % of l + b^2 / l: mean of 12, d = 200."""
+    """The top eigenvalue of a Gaussian and a rank-two matrix lies within 2 % of l + b^2 / l: mean of 12, d = 200."""
     d, rng = 200, np.random.default_rng(10)
     law = NoiseDistribution("isotropic", np.sqrt(2 / d), d)
     along, across = 1.2, 1.0
