@@ -11,6 +11,7 @@ from pages.shell import address, cached, frame, script, show, sidebar, take_home
 from pages.shell.glossary import term
 from pages.shell.study import CSV
 from pages.upload import public_file
+from pages.your_data import carried
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import waterfall as waterfall_figure
 from privcov.figures.matrices import beyond, colour_limit, heatmap, own_limit
@@ -28,7 +29,7 @@ st.caption(
 )
 
 if study.source_key() == CSV:
-    public_file.section()
+    public_file.section(carried.section)
     if visitor_files.table() is None:
         st.stop()
 

@@ -134,7 +134,7 @@ def _declaration(entry: Entry) -> dict | None:
     declared = own().declared
     if declared is None or declared.name != entry.name:
         return None
-    same = [c.name for c in declared.columns] == entry.request["facts"]["columns"]
+    same = list(declared.measured) == entry.request["facts"]["columns"]
     return json.loads(declared.to_json()) if same else None
 
 

@@ -360,12 +360,12 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
     d, bounds = facts.d, facts.bounds
     assert bounds is not None  # the form declares both limits of every column
     with st.expander("How your bounds become noise"):
-        first = declared.columns[0]
+        first = facts.columns[0]
         st.markdown(
             "1. "
             + show.as_text(
                 "A half-range is the distance from a column's typical value to the farther bound: "
-                f"{first.name!r} becomes ({first.name} - {facts.origin[0]:g}) / {facts.scale[0]:g}, between -1 and 1."
+                f"{first!r} becomes ({first} - {facts.origin[0]:g}) / {facts.scale[0]:g}, between -1 and 1."
             )
         )
         st.markdown(
@@ -477,8 +477,10 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
         lines.append(f"Rows are counted by length first, with {percent(share)} of the guarantee.")
     assert facts.bounds is not None  # the form declares both limits of every column
     bounds = [
-        (c.name, low, high, float(origin), c.reason)
-        for c, (low, high), origin in zip(declared.columns, facts.bounds.tolist(), facts.origin, strict=True)
+        (name, low, high, float(origin), reason)
+        for (name, reason), (low, high), origin in zip(
+            _with_reasons(declared), facts.bounds.tolist(), facts.origin, strict=True
+        )
     ]
     candidates = [tuple(line(p, c).values()) for p, c in zip(plans, chances, strict=True)]
     shape = (
@@ -494,6 +496,13 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
         "own-record",
         "text/html",
     )
+
+
+def _with_reasons(declared: Declaration) -> list[tuple[str, str]]:
+    """Return each measured column with the reason of the declared one."""
+    widths = [c.of_kind().width if declared.kinds else 1 for c in declared.columns]
+    reasons = [c.reason for c, width in zip(declared.columns, widths, strict=True) for _ in range(width)]
+    return list(zip(declared.measured, reasons, strict=True))
 
 
 def _take_home(facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int) -> None:

@@ -14,6 +14,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.shell import frame, owner_token, tour, visitor_files
+from pages.upload import how_written
+from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Declaration, read_private
 from privcov.ledger import Ledger
 from privcov.measurements.lengths.exact_norms import LARGEST_BUDGET
@@ -21,6 +23,8 @@ from privcov.owner.check import OwnerCheck, check_upload
 from privcov.owner.view import Look
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset
+from privcov.table_files import excel
+from privcov.table_files.dialect import Dialect
 
 STEPS = {
     "declare": "1 Declare",
@@ -38,7 +42,8 @@ class Own:
     """The owner's table in this session.
 
     ``file_id`` is part of the widgets' keys, so another file starts empty. ``raw`` is the file, unread beyond its first
-    line. ``typed`` is the editor's table as the visitor left it. ``declared`` is the finished declaration, or None.
+    line. ``dialect`` is how it is written, None until its owner has said so. ``typed`` is the editor's table as the
+    visitor left it. ``declared`` is the finished declaration, or None.
     ``chosen`` is the guarantee picked on Plan. ``look`` and ``checked`` are the results of the owner's view and of the
     owner's check. ``released`` is the token of the last release. ``turn`` rises when the form is filled from a file.
     ``kept`` holds widget values by name, for a return to an earlier step.
@@ -48,6 +53,7 @@ class Own:
     file_name: str = ""
     raw: bytes = field(default=b"", repr=False)
     header: tuple[str, ...] = ()
+    dialect: Dialect | None = None
     typed: pd.DataFrame | None = None
     declared: Declaration | None = None
     chosen: Guarantee | None = None
@@ -72,21 +78,42 @@ def forget() -> None:
     visitor_files.empty_uploaders()
 
 
-def take(file, header: tuple[str, ...]) -> None:
-    """Keep a new file: its bytes stay in this session and nowhere else."""
-    hold(file.file_id, file.name, file.getvalue(), header)
+def take(file) -> None:
+    """Keep a new file, of which the first line alone is read: its bytes stay in this session and nowhere else.
+
+    What is wrong with its first line is kept as the problem of the page. Raises `Hosted` and `Locked` as `hold` does.
+    """
+    owner_token.guard()
+    try:
+        if file.size > MAX_BYTES:
+            raise ValueError(
+                f"The file has {file.size / 1e6:,.1f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: keep fewer rows, "
+                "columns or decimals."
+            )
+        if file.name.lower().endswith(excel.ENDING):
+            raw = excel.as_csv(file.getvalue(), file.name)
+            hold(file.file_id, file.name, raw, Dialect())
+        else:
+            hold(file.file_id, file.name, file.getvalue())
+    except ValueError as problem:
+        own().problem = str(problem)
     visitor_files.let_go(file)
 
 
-def hold(file_id: str, name: str, raw: bytes, header: tuple[str, ...]) -> None:
+def hold(file_id: str, name: str, raw: bytes, dialect: Dialect | None = None) -> None:
     """Keep these bytes instead of whatever was held.
 
-    Raises `hosted.Hosted` on a server that other people reach, and `Locked` for a visit that has not entered the token.
+    Without a dialect they are a plain CSV, or else the owner is asked how they are written, by their first line alone.
+    Raises ValueError for a first line that holds no names of columns, `hosted.Hosted` on a server that other people
+    reach, and `Locked` for a visit that has not entered the token.
     """
     owner_token.guard()
+    if dialect is None and how_written.plain_header(raw):
+        dialect = Dialect()
+    header = tuple(read_header(raw[: MAX_HEADER_BYTES + 1], dialect)) if dialect else ()
     forget()
     mine = own()
-    mine.file_id, mine.file_name, mine.raw, mine.header = file_id, name, raw, header
+    mine.file_id, mine.file_name, mine.raw, mine.header, mine.dialect = file_id, name, raw, header, dialect
 
 
 def open_ledger() -> Ledger:

@@ -373,7 +373,7 @@ def test_every_limit_has_its_sentence(monkeypatch):
     assert "201 columns and the limit is 200" in plain(wide.error[0].value)
     long = session(b"a" * 70_000 + b"\n1\n")
     assert "65,536 bytes" in plain(long.error[0].value)
-    monkeypatch.setattr("pages.your_data.declare.MAX_BYTES", 1000)
+    monkeypatch.setattr("pages.your_data.state.MAX_BYTES", 1000)
     big = session(table())
     assert "the limit is" in plain(big.error[0].value)
     for at in (wide, long, big):

@@ -107,6 +107,7 @@ def template(header: Header, declared: Iterable[Column] = ()) -> str:
         "label": "",
         "classes": [],
         "missing": "typical",
+        "missing_codes": [],
         **({"dialect": header.dialect} if header.dialect else {}),
     }
     return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
