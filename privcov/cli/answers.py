@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from privcov.answering.answers import ReleaseAnswers
+    from privcov.bundle.opened import OpenedBundle
 
 _PLAIN = ("means", "variances", "covariances", "eigenvalues")
 _TESTED = ("correlations", "partial-correlations", "edges")
@@ -73,8 +74,24 @@ def _answers(options: argparse.Namespace) -> None:
 
     edges.check_place(options.out)
     asked = _asked(options)
-    table = asked(privcov.answers(privcov.open_bundle(options.bundle), level=options.level))
-    edges.answer(_as_json(table) if options.json else _as_text(table), options.out)
+    opened = privcov.open_bundle(options.bundle)
+    table = asked(privcov.answers(opened, level=options.level))
+    edges.answer(_as_json(table) if options.json else _as_text(table, _dates(options.answer, opened)), options.out)
+
+
+def _dates(answer: str, opened: OpenedBundle) -> set[str]:
+    """Return the columns whose answers are days since 1970-01-01, and not numbers of days."""
+    from privcov.table_files.kinds import DATE
+
+    kinds = opened.measurement.facts.kinds
+    return {name for name, kind in kinds if kind.kind == DATE} if answer == "means" else set()
+
+
+def _day(x: float) -> str:
+    """Return days since 1970-01-01 as a date, also beyond the years that Python has."""
+    import numpy as np
+
+    return str(np.datetime64(round(x), "D")) if x == x else "-"
 
 
 def _as_json(table: pd.DataFrame) -> str:
@@ -83,8 +100,15 @@ def _as_json(table: pd.DataFrame) -> str:
     return json.dumps({"attributes": table.attrs, "rows": rows}, indent=1, allow_nan=False, default=str) + "\n"
 
 
-def _as_text(table: pd.DataFrame) -> str:
-    """Return the table, and below it what it means."""
+def _as_text(table: pd.DataFrame, dates: set[str]) -> str:
+    """Return the table, and below it what it means; the days of some columns as dates."""
+    if dates:
+        table, attrs = table.copy(), table.attrs
+        days = table["column"].isin(dates)
+        for name in ("estimate", "low", "high"):
+            found = zip(table[name], days, strict=True)
+            table[name] = [_day(x) if day else f"{x:.5g}" if x == x else "-" for x, day in found]
+        table.attrs = attrs
     lines = [table.to_string(index=False, float_format=lambda v: f"{v:.5g}", na_rep="-"), ""]
     if (r := table.attrs.get("r_squared")) is not None and r["identified"]:
         lines.append(f"R squared {r['estimate']:.4g}, from {r['low']:.4g} to {r['high']:.4g}.")

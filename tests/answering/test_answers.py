@@ -278,3 +278,27 @@ def test_the_shell_gives_the_same_numbers(stored, capsys):
 def test_a_wrong_column_in_the_shell_is_one_sentence(stored, capsys):
     assert main(["answers", str(stored[1]), "regress", "--y", "weight", "--on", "age,heigth"]) == 2
     assert "Did you mean 'height'?" in capsys.readouterr().err
+
+
+def test_the_shell_prints_a_mean_day_as_a_date(tmp_path, capsys):
+    """With its interval, which may end beyond the declared bounds; a column of numbers beside it stays one."""
+    kinds = {"seen": privcov.Kind("date", "2020-01-01", "2024-12-31"), "pay": privcov.Kind("number", 0, 100)}
+    day = np.datetime64("2022-06-01") + np.arange(400) % 30
+    rows = [[str(d), 50.0 + k % 7] for k, d in enumerate(day)]
+    ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
+    ledger.limit("t", privcov.ZCDP(50.0))
+    private = privcov.PrivateDataset.from_rows(rows, kinds=kinds, name="t")
+    made = privcov.release_private("auto-cov", private, privcov.ZCDP(50.0), ledger=ledger)
+    made.save_bundle(tmp_path / "b.zip")
+    assert main(["answers", str(tmp_path / "b.zip"), "means"]) == 0
+    head, seen, pay, *_ = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert head[:4] == ["column", "estimate", "low", "high"]
+    low, found, high = np.array([seen[2], seen[1], seen[3]], dtype="datetime64[D]")
+    assert low <= found <= high
+    assert abs(found - np.datetime64("2022-06-15")) < np.timedelta64(60, "D")
+    assert 40 < float(pay[1]) < 60
+    assert main(["answers", str(tmp_path / "b.zip"), "means", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert round(rows[0]["estimate"]) == found.astype(int), "JSON keeps days, as numbers"
+    assert main(["answers", str(tmp_path / "b.zip"), "variances"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[1].replace(".", "").replace("e+", "").isdigit()
