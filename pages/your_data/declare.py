@@ -58,12 +58,12 @@ def _file() -> None:
     """Show the uploader, and read the header of the file."""
     st.markdown(_HOW)
     st.markdown(
-        "Choose a CSV: column names in the first line, a row in each line below. Only the first line is read now. The "
-        "rows stay in this session's memory, unread until the owner's view or the release, and leave it with "
-        "**Forget**, or two minutes after the tab is reloaded or closed. Nothing of them enters the address, a log, a "
-        "file or a shared cache."
+        "Choose a CSV, or an Excel workbook of one sheet: column names in the first line, a row in each line below. "
+        "Only the names are looked at now. The rows stay in this session's memory, unread until the owner's view or "
+        "the release, and leave it with **Forget**, or two minutes after the tab is reloaded or closed. Nothing of "
+        "them enters the address, a log, a file or a shared cache."
     )
-    file = visitor_files.uploader("Confidential CSV", "own")
+    file = visitor_files.uploader("Confidential table", "own")
     if file is None:
         if own().problem:
             st.error(show.as_text(own().problem))
