@@ -201,8 +201,8 @@ def published_guard(ask: MethodInput, card: MethodCard) -> None:
     """
     if ask.calibration == PUBLISHED and isinstance(ask.guarantee, ApproxDP):
         raise ValueError(
-            f"Dong et al. 2022 state {card.label} under zCDP and pure DP, so there is no published form under (epsilon, "
-            "delta). Ask for ZCDP or PureDP, or use calibration='sound'."
+            f"Dong et al. 2022 state {card.label} under zCDP and pure DP, so there is no published form under "
+            "(epsilon, delta). Ask for ZCDP or PureDP, or use calibration='sound'."
         )
 
 
