@@ -101,7 +101,7 @@ KEYS = (
     Key("own-next", "your_data", "the step that a button asked for"),
     Key("own-{}-{}-{}", "your_data/state", "widget: by name, file and turn of the form"),
     Key("own-answer-{}-{}", "your_data/answers", "widget: the view of a release"),
-    Key("own-stored-{}", "your_data/answers", "widget: which release"),
+    Key("own-stored-{}-{}", "your_data/answers", "widget: which release"),
     Key("own-opened", "your_data/answers", "the opened release, by its token in the ledger"),
     Key("own-kept", "your_data/answers", "simulations around the opened release"),
     Key("own-graph-at", "your_data/answers", "whether the graph was asked for"),
