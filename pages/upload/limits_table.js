@@ -119,7 +119,7 @@ export default function ({ data, parentElement, setStateValue }) {
   for (const column of data.columns) {
     const cell = document.createElement("th");
     cell.scope = "col";
-    cell.className = column.kind;
+    cell.className = `${column.kind} of-${column.name}`;
     cell.textContent = column.label;
     cell.title = column.help;
     head.append(cell);
@@ -129,7 +129,7 @@ export default function ({ data, parentElement, setStateValue }) {
     const name = values[data.columns.findIndex((column) => column.kind === "name")];
     data.columns.forEach((column, place) => {
       const cell = column.kind === "name" ? line.appendChild(document.createElement("th")) : line.insertCell();
-      cell.className = column.kind;
+      cell.className = `${column.kind} of-${column.name}`;
       if (typed[place]) make(cell, column, row, place, name);
       else cell.textContent = cell.title = values[place];
       if (column.kind === "name") cell.scope = "row";

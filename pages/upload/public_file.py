@@ -101,6 +101,16 @@ def _public() -> None:
     )
 
 
+def take_over(file_id: str, name: str, raw: bytes, dialect: Dialect | None) -> None:
+    """Read a file that its owner has called public on another page; without a dialect it is asked how it is written."""
+    upload = visitor_files.new(file_id, name)
+    st.session_state["upload-public"] = "yes"
+    if dialect is None:
+        upload.raw = raw
+    else:
+        _read(upload, raw, dialect)
+
+
 def _begin(upload: Upload, raw: bytes) -> None:
     """Read a public file, or keep it until its owner has said how it is written."""
     if upload.name.lower().endswith(excel.ENDING):

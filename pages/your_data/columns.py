@@ -35,7 +35,7 @@ FIELDS = (
     Field("typical", "Typical", "limit", "Optional: a usual value, between the two, or a level. Categories have none."),
     Field(
         "levels",
-        "Levels, or form of dates",
+        "Levels or date form",
         "text",
         "yes-no: F | M, ordinal: low | high, category: A | B, with | ... at the end for all others; date: %d.%m.%Y",
     ),
@@ -120,7 +120,7 @@ def _many(mine: Own, typed: pd.DataFrame) -> None:
         )
         kind, levels, codes = st.columns([3, 5, 3], vertical_alignment="bottom")
         kind.selectbox("Kind for all", CHOICES, placeholder="as it is", **keep("all-kind", None, among=CHOICES))
-        levels.text_input("Levels, or form of dates, for all", placeholder="no | yes", **keep("all-levels", ""))
+        levels.text_input("Levels or date form, for all", placeholder="no | yes", **keep("all-levels", ""))
         codes.text_input("Missing codes for all", placeholder="-9 | 999", **keep("all-codes", ""))
         fill, every, none, _ = st.columns([2, 1, 1, 2])
         fill.button(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import show, visitor_files
-from pages.upload import how_written, limits_table
+from pages.shell import frame, show, visitor_files
+from pages.shell.study import CSV
+from pages.upload import how_written, limits_table, public_file
 from pages.your_data import columns, practice, state
 from pages.your_data.noise import MISSING, facts_in_words
 from pages.your_data.state import keep, keep_now, own
@@ -40,11 +42,13 @@ def section() -> None:
         return
     if mine.dialect is None:
         _written()
+        _to_estimate()
         return
     how = "" if mine.dialect == Dialect() else f", {mine.dialect.divider} between cells, {mine.dialect.marks}"
     size = f"{len(mine.raw) / 1e6:,.2f} MB not read"
     show.tag("Unread", f"{mine.file_name}: {len(mine.header)} column names read, {size}{how}")
-    st.button("Written in another way", key=f"own-rewrite-{mine.file_id}", on_click=_ask_again, type="tertiary")
+    st.button("Written in another way", key=f"own-rewrite-{mine.file_id}", on_click=_ask_again)
+    _to_estimate()
     _load()
     _table_facts()
     columns.section()
@@ -91,6 +95,21 @@ def _ask_again() -> None:
     columns.take_in()
     mine = own()
     mine.dialect, mine.turn = None, mine.turn + 1
+
+
+def _to_estimate() -> None:
+    """Show the way of a public file to Estimate, which then has it without a second upload."""
+    mine = own()
+    with st.expander("Is the file already public?"):
+        st.markdown(
+            "Only if anyone may download it. Estimate then shows its rows, and every method can be tried on them; what "
+            "was typed here is left."
+        )
+        if st.button("Anyone may see its rows: open it on Estimate", key=f"own-public-{mine.file_id}"):
+            public_file.take_over(mine.file_id, mine.file_name, mine.raw, mine.dialect)
+            state.forget()
+            frame.change(lambda study: dataclasses.replace(study, source=CSV, data=()))
+            st.switch_page(frame.file_of("Estimate"))
 
 
 def _load() -> None:

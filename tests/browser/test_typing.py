@@ -16,7 +16,7 @@ EDGES = {
     "v": ("7", "89.5", "8", "", "-9 | 999", "known two"),
     "w": ("-1", "2e3", "", "", "", "known three"),
 }
-LABELS = ("Lowest", "Highest", "Typical", "Levels, or form of dates", "Missing codes", "Why these")
+LABELS = ("Lowest", "Highest", "Typical", "Levels or date form", "Missing codes", "Why these")
 KINDS = {
     "u": ("yes-no", "", "", "F", "F | M", "", "the form"),
     "v": ("date", "01.01.2020", "2024-12-31", "", "%d.%m.%Y", "00.00.0000", "the study"),

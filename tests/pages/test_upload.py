@@ -174,6 +174,21 @@ def test_a_confidential_file_is_given_once_and_declared_on_your_data():
     assert at.radio(key="upload-public").value is None
 
 
+@pytest.mark.parametrize("raw", [GOOD, GOOD.replace(b",", b";")])
+def test_a_public_file_given_on_your_data_is_opened_on_estimate_without_a_second_upload(raw):
+    at = AppTest.from_file(APP, default_timeout=patient(30))
+    at.switch_page("pages/5_Your_data.py").run()
+    give(at, raw, "ward.csv")
+    press(at, "Anyone may see its rows: open it on Estimate")
+    assert at.title[0].value == "Estimate"
+    assert "own" not in at.session_state
+    assert at.radio(key="upload-public").value == YES
+    at.switch_page("pages/1_Estimate.py").run()  # where a browser is by now
+    if b";" in raw:
+        press(at, "1.5 (decimal point)")
+    np.testing.assert_array_equal(at.session_state["upload"].table.frame["age"], [30, 41, 57])
+
+
 def test_changing_the_answer_forgets_the_file():
     at = declared()
     assert "csv" in at.session_state
