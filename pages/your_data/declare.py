@@ -254,13 +254,6 @@ def _missing() -> None:
     """Show the rule for missing cells, and the columns that can have them where they are measured."""
     missing = list(MISSING)
     st.radio("Missing cells", missing, format_func=MISSING.get, **keep("missing", "typical", among=missing))
-    st.text_input(
-        "Codes for missing cells, in every column",
-        placeholder="none, or such as: -9 | 999",
-        help="What is written where a value is missing, compared as text and as a number. A code of one column alone "
-        "goes into its line below.",
-        **keep("codes", ""),
-    )
     if own().kept.get("missing") == "pairs":
         st.multiselect(
             "Columns that can have missing cells",
@@ -270,6 +263,13 @@ def _missing() -> None:
             "value. Fewer columns mean less noise under pure epsilon.",
             **keep("gaps", [], argument="default"),
         )
+    st.text_input(
+        "Codes for missing cells, in every column",
+        placeholder="none, or such as: -9 | 999",
+        help="What is written where a value is missing, compared as text and as a number. A code of one column alone "
+        "goes into its line below.",
+        **keep("codes", ""),
+    )
 
 
 def _label() -> None:

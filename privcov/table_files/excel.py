@@ -1,8 +1,8 @@
 """An Excel workbook of one sheet as the CSV that it means, so that everything after it reads one format.
 
 What a sheet shows and what it holds can differ: a formula holds a rule, and a merged cell leaves its neighbours empty.
-Such a workbook is refused, and so is one with several sheets, of which somebody would have to guess. Refusals name the
-file and never a cell.
+Such a workbook is refused, and so is one with several sheets, of which somebody would have to guess. Its owner is told
+so before anything is paid for, and never which cell it was.
 """
 
 from __future__ import annotations

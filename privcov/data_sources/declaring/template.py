@@ -41,7 +41,7 @@ def header_of(
     Parameters
     ----------
     path : path
-        A CSV file (plain or gz), Parquet or Arrow.
+        A CSV file (plain or gz), Parquet, Arrow or Excel.
     separator : str or None
         What stands between the cells; None proposes what divides the first line into most cells.
     decimal : {".", ","} or None
