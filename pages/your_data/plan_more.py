@@ -36,7 +36,7 @@ def draws(plans: list[Preview], columns: tuple[str, ...]) -> None:
     real = isinstance(first, StandIn) and first.public
     show.tag("Public rows" if real else "Simulated", f"{first.what}; the noise is simulated, and the same in all three")
     truth, palette = first.correlation, frame.palette()
-    limit = max(colour_limit(truth), 0.2)
+    limit = min(2 * max(colour_limit(truth), 0.1), 1.0)  # beyond the truth, so that noise shows on either side of it
     panels = [("Without noise", truth), *((raised(str(p.guarantee)), p.draw) for p in plans)]
     for k, (place, (title, matrix)) in enumerate(zip(st.columns(4), panels, strict=True)):
         with place:
@@ -108,8 +108,8 @@ def recommended(simulated: Table, facts: PublicFacts, guarantee: Guarantee, aske
         )
         if not public:
             st.caption(
-                "It holds as far as the table of this private file is like the invented one. A public table like it "
-                "makes the advice safer; counting rows by length asks the private rows, and is paid for."
+                "It holds as far as the private table is like the invented one. A public table like it makes the "
+                "advice safer; counting rows by length asks the private rows, and is paid for."
             )
 
 

@@ -125,7 +125,7 @@ class StandIn:
 
     @functools.cached_property
     def missing(self) -> float:
-        """Share of the cells that are missing, of the columns that can have a flag."""
+        """Share of the cells that are missing."""
         return float((~np.isfinite(self.table._rows)).mean())
 
     def under(self, facts: PublicFacts) -> StandIn:
@@ -287,8 +287,7 @@ def invented(facts: PublicFacts, twin: Twin, seed: int = 0) -> StandIn:
     for j, (_, kind) in enumerate(facts.kinds):
         ends = slice(at, at + kind.width)
         cells[:, ends] = _column(kind, latent[:, j], twin.spread)
-        # A missing cell is none of the levels; elsewhere the coder leaves a hole.
-        cells[gone[:, j], ends] = 0.0 if kind.kind == CATEGORY else np.nan
+        cells[gone[:, j], ends] = np.nan
         at = ends.stop
     labels = rng.integers(len(facts.classes), size=rows) if facts.classes else None
     each = np.ones(rows, dtype=np.int64) if facts.person else None
