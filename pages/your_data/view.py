@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shell import frame, show
 from pages.shell.hosted import Hosted
-from pages.your_data.noise import best_shape, facts_of
+from pages.your_data.noise import best_shape
 from pages.your_data.state import own, rows
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.figures.matrices import colour_limit, heatmap
@@ -53,7 +53,7 @@ def section() -> None:
     st.button("Clear", on_click=_clear, type="primary", help="Removes everything below from this session.")
     st.html(_STYLE)
     with st.container(key="own-look"):
-        _show(mine.look, facts_of(mine.declared, mine.look.rows).columns)
+        _show(mine.look, tuple(c.name for c in mine.declared.columns))
 
 
 def _look(chosen: Guarantee) -> Look:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from privcov.table_files.kinds import MOST_WEIGHT, NUMBER, Kind
 FRACTIONS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.42, 0.35, 0.3, 0.25, 0.2, 0.15, 0.1)
 BUDGETS = (0.02, 0.05, 0.1)
 WORTH = 0.95  # a choice is worth naming where it leaves at most this share of the error
-_NAMES = ("missing", "weight", "row_bound_fraction")
 _TABLES = 4  # that are drawn for each choice
 
 
@@ -56,6 +55,14 @@ class Choice:
     before: float
     why: str
     facts: PublicFacts
+
+
+class _Way(NamedTuple):
+    """What is tried together."""
+
+    missing: str
+    weight: bool
+    row_bound_fraction: float
 
 
 def choices(
@@ -100,51 +107,54 @@ def choices(
     ------
     Nothing.
     """
-    weights, known = _weights_for(table, facts) if weigh else (), {}
+    weights = _weights_for(table, facts) if weigh else ()
+    known: dict[_Way, Preview] = {}
 
-    def under(rule: str, heavy: bool, fraction: float) -> PublicFacts:
-        other = dataclasses.replace(facts, missing=rule, flags=facts.flags if rule == facts.missing else None)
-        return with_fraction(weighed(other, weights) if heavy else other, fraction)
+    def under(way: _Way) -> PublicFacts:
+        flags = facts.flags if way.missing == facts.missing else None
+        other = dataclasses.replace(facts, missing=way.missing, flags=flags)
+        return with_fraction(weighed(other, weights) if way.weight else other, way.row_bound_fraction)
 
-    def tried(*way: Any) -> Preview:
+    def tried(way: _Way) -> Preview:
         if way not in known:
-            noise = planned_noise(under(*way), guarantee, shape, table.n, rows_each=rows_each)
-            known[way] = preview(table.under(under(*way)), guarantee, noise, seed=seed, replicates=_TABLES)
+            noise = planned_noise(under(way), guarantee, shape, table.n, rows_each=rows_each)
+            known[way] = preview(table.under(under(way)), guarantee, noise, seed=seed, replicates=_TABLES)
         return known[way]
 
-    def error(way: tuple) -> float:
-        return tried(*way).correlation_error
+    def error(way: _Way) -> float:
+        return tried(way).correlation_error
 
-    declared = (facts.missing, False, facts.row_bound_fraction)
+    declared = _Way(facts.missing, False, facts.row_bound_fraction)
     rules = [facts.missing]
     if table.missing and facts.missing == "typical" and _can_measure(facts):
         rules.append("pairs")
-    best = min(itertools.product(rules, (False, True) if weights else (False,), FRACTIONS), key=error)
-    counted = _counted(table, under(*best[:2], declared[2]), guarantee, shape, rows_each, seed)
+    heavy = (False, True) if weights else (False,)
+    best = min(itertools.starmap(_Way, itertools.product(rules, heavy, FRACTIONS)), key=error)
+    unbound = best._replace(row_bound_fraction=declared.row_bound_fraction)
+    counted = _counted(table, under(unbound), guarantee, shape, rows_each, seed)
     budget = min(counted, key=lambda b: counted[b][0], default=0.0)
     if budget and counted[budget][0] <= WORTH * error(best):
-        best = (*best[:2], declared[2])
+        best = unbound
     else:
         budget = 0.0
-    for part in range(3):  # a part that hardly matters stays as it is declared
-        plainer = (*best[:part], declared[part], *best[part + 1 :])
-        if not budget and error(plainer) * WORTH <= error(best):
-            best = plainer
+        for name, value in declared._asdict().items():  # what hardly matters stays as it is declared
+            plainer = best._replace(**{name: value})
+            if error(plainer) * WORTH <= error(best):
+                best = plainer
     found, now = [], declared
-    for part in (2, 1, 0):  # in this order each is seen to help: weights and flags do little under a long row bound
-        if best[part] != declared[part]:
-            then = (*now[:part], best[part], *now[part + 1 :])
-            value = weights if part == 1 else best[part]
-            why = (
-                _why_pairs(table.missing),
-                _why_weights(facts, weights),
-                _why_bound(best[2], declared[2], tried(*then)),
-            )
-            found.append(Choice(_NAMES[part], value, error(then), error(now), why[part], under(*then)))
-            now = then
+    for name in reversed(_Way._fields):  # in this order each is seen to help: the others do little under long rows
+        if (value := getattr(best, name)) == getattr(declared, name):
+            continue
+        then = now._replace(**{name: value})
+        if name == "row_bound_fraction":
+            why = _why_bound(best.row_bound_fraction, declared.row_bound_fraction, tried(then))
+        else:
+            why = _why_weights(facts, weights) if name == "weight" else _why_pairs(table.missing)
+        found.append(Choice(name, weights if name == "weight" else value, error(then), error(now), why, under(then)))
+        now = then
     if budget:
-        why = _why_counts(budget, counted[budget][1], under(*now).row_bound)
-        found.append(Choice("norm_budget", budget, counted[budget][0], error(now), why, under(*now)))
+        why = _why_counts(budget, counted[budget][1], under(now).row_bound)
+        found.append(Choice("norm_budget", budget, counted[budget][0], error(now), why, under(now)))
     return found
 
 
@@ -247,8 +257,6 @@ def _why_pairs(missing: float) -> str:
 
 
 def _why_weights(facts: PublicFacts, weights: tuple[float, ...]) -> str:
-    if not weights:
-        return ""
     at = int(np.argmax(weights))
     return (
         "Columns differ in how much of their range they use. The noise is the same on all, so those that use little of "

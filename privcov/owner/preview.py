@@ -470,8 +470,8 @@ def _answered(noisy: Noisy) -> tuple[np.ndarray, np.ndarray]:
         covariance, own = clip_psd(raw), stds.diagonal()
         known = not found.refused.any() and own.max() < stds[off].min(initial=math.inf)
     else:
-        raw = unpack(noisy.matrix, centre=joint, row_bound=r).covariance
-        covariance = unpack(clip_psd(noisy.matrix), centre=joint, row_bound=r).covariance
+        raw = unpack(noisy.matrix, centre=joint, row_bound=r).target
+        covariance = unpack(clip_psd(noisy.matrix), centre=joint, row_bound=r).target
         own = np.broadcast_to(noisy.diagonal_std * r**2, noisy.d)
         known = bool(own.max() < noisy.entry_std * r**2)
     variances = np.maximum(np.diag(raw if known else covariance), max(float(own.max()), 1e-300))

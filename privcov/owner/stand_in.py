@@ -98,20 +98,27 @@ class StandIn:
         ValueError
             For rows of which none counts, or of which nearly all cells are missing.
         """
-        what, count = f"a public table of {len(table._rows):,} rows", len(table._rows)
+        cells = cls(table, n, "")._cells
+        what, count = f"a public table of {len(cells):,} rows", len(cells)
         if count > MOST_ROWS:
             kept = np.sort(stream(0, "rows", 0, "plan", "public").choice(count, MOST_ROWS, replace=False))
             of_class, each = (None if of is None else of[kept] for of in (table._class_of, table._rows_of_person))
             # A person is there with the weight of the rows that were drawn.
             persons = MOST_ROWS if each is None else max(1, round(float(np.sum(1 / each[each > 0]))))
             facts = table.facts if table.facts.n is None else dataclasses.replace(table.facts, n=persons)
-            table = PrivateDataset(facts, table.name, table._rows[kept], of_class, None, each)
+            table = PrivateDataset(facts, table.name, cells[kept], of_class, None, each)
         return cls(table, n, what, True)
 
     @property
     def facts(self) -> PublicFacts:
         """The declaration, with the number of these rows."""
         return self.table.facts
+
+    @property
+    def _cells(self) -> np.ndarray:
+        """The rows, in the data's units."""
+        assert isinstance(self.table._rows, np.ndarray), "rows in files are refused"
+        return self.table._rows
 
     @property
     def d(self) -> int:
@@ -126,7 +133,7 @@ class StandIn:
     @functools.cached_property
     def missing(self) -> float:
         """Share of the cells that are missing."""
-        return float((~np.isfinite(self.table._rows)).mean())
+        return float((~np.isfinite(self._cells)).mean())
 
     def under(self, facts: PublicFacts) -> StandIn:
         """Return the same rows under other facts: another rule for missing cells, row bound, or weights."""
@@ -149,7 +156,7 @@ class StandIn:
         law, same = NoiseDistribution("isotropic", _NONE, whole.width, 1), dataclasses.replace(self.table, facts=whole)
         exact = dataclasses.replace(self, table=same).noisy(law, None)
         if exact.flags is None:
-            return unpack(exact.matrix, centre="joint", row_bound=exact.row_bound).covariance
+            return unpack(exact.matrix, centre="joint", row_bound=exact.row_bound).target
         found = available_cases(exact.matrix, exact.flags, joint=True, row_bound=exact.row_bound)
         return np.nan_to_num(found.covariance)
 
@@ -165,12 +172,12 @@ class StandIn:
     @functools.cached_property
     def clipped(self) -> float:
         """Fraction of the rows that are longer than R."""
-        y = np.nan_to_num(to_working(self.facts.units, self.table._rows))
+        y = np.nan_to_num(to_working(self.facts.units, self._cells))
         return float((np.linalg.norm(y, axis=1) > self.row_bound * (1 + 1e-12)).mean())
 
     def by_length(self, seed: int = 0) -> np.ndarray:
         """Return the share of the rows in every bin of lengths, the longest first."""
-        y = np.nan_to_num(to_working(self.facts.units, self.table._rows))
+        y = np.nan_to_num(to_working(self.facts.units, self._cells))
         squares = np.minimum((y**2).sum(axis=1) / self.row_bound**2, 1.0) * UNIT**2
         return np.bincount(bins_of(squares), minlength=BINS) / len(squares)
 
