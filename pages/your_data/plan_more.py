@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 import streamlit as st
@@ -18,11 +19,11 @@ from privcov.figures.words import percent, plain, raised
 from privcov.measurements.lengths.exact_norms import planned_norms, split
 from privcov.measurements.useful import reason_no_norms
 from privcov.owner.choices import Choice, choices
-from privcov.owner.preview import Preview, Table, after_norms, preview
+from privcov.owner.preview import Preview, Table, after_norms, preview, with_level
 from privcov.owner.series import MOST_RELEASES, series
 from privcov.owner.stand_in import StandIn
 from privcov.owner.weights import noise_ratio, weight_words
-from privcov.privacy import Guarantee
+from privcov.privacy import Guarantee, NoPrivacy, ZCDP
 from privcov.public_facts import PublicFacts
 
 _WEIGHTS = range(1, 21)
@@ -156,7 +157,7 @@ def several(facts: PublicFacts, guarantee: Guarantee, rows: int) -> None:
                 "Of their mean": f"{plain(cost.pooled / cost.noise)} x",
             },
             {
-                "Plan": f"Each under {raised(str(cost.share))}",
+                "Plan": f"Each under {raised(str(_rounded(cost.share)))}",
                 "Together": f"within {raised(str(guarantee))}",
                 show.ATTACKER: show.chance(one),
                 "Noise of one": f"{plain(cost.noise)} x",
@@ -176,6 +177,14 @@ def several(facts: PublicFacts, guarantee: Guarantee, rows: int) -> None:
             "under the picked candidate. People who are in one release only pay for that one, where the ledger has a "
             "name of its own for each group."
         )
+
+
+def _rounded(share: Guarantee) -> Guarantee:
+    """Return a guarantee with three digits of its level, rounded down."""
+    assert not isinstance(share, NoPrivacy), "a series has a level"
+    level = share.rho if isinstance(share, ZCDP) else share.epsilon
+    unit = 10.0 ** (math.floor(math.log10(level)) - 2)
+    return with_level(share, float(f"{math.floor(level / unit * (1 + 1e-9)) * unit:.3g}"))
 
 
 def norms_first(simulated: Table, facts: PublicFacts, plans: list[Preview], picked: int, each: float) -> None:
