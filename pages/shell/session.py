@@ -106,7 +106,7 @@ KEYS = (
     Key("own-kept", "your_data/answers", "simulations around the opened release"),
     Key("own-graph-at", "your_data/answers", "whether the graph was asked for"),
     Key("own-agreed", "your_data/release", "what was confirmed and is not carried out yet"),
-    Key("own-previews", "your_data/plan", "previews of plans, by table and guarantee"),
+    Key("own-previews", "your_data/plan_table", "previews of plans, by table and guarantee"),
     Key("own-found", "your_data/plan", "the level that was found for a wanted accuracy"),
     # Learn
     Key("lesson-number", "lessons", "widget: the lesson"),

@@ -46,7 +46,8 @@ class Own:
     visitor left it. ``declared`` is the finished declaration, or None.
     ``chosen`` is the guarantee picked on Plan. ``look`` and ``checked`` are the results of the owner's view and of the
     owner's check. ``released`` is the token of the last release. ``turn`` rises when the form is filled from a file.
-    ``kept`` holds widget values by name, for a return to an earlier step.
+    ``kept`` holds widget values by name, for a return to an earlier step. ``like`` is a public file of the same
+    columns, on which Plan is computed.
     """
 
     file_id: str = ""
@@ -63,6 +64,9 @@ class Own:
     problem: str = ""
     turn: int = 0
     kept: dict = field(default_factory=dict)
+    like: bytes = field(default=b"", repr=False)
+    like_name: str = ""
+    like_problem: str = ""
 
 
 def own() -> Own:

@@ -21,12 +21,13 @@ from privcov.figures.palette import LIGHT, Palette
 from privcov.figures.words import brief, percent, plain, raised
 from privcov.ledger import Entry
 from privcov.owner.preview import Preview
-from privcov.owner.twin import STRUCTURES
+from privcov.owner.twin import Twin
 from privcov.privacy import GaussianDP, Guarantee
 from privcov.public_facts import PublicFacts
 
 if TYPE_CHECKING:
     from privcov.bundle.front import Front
+    from privcov.bundle.notebook import Shown
     from privcov.measurements.noise import NoiseDistribution
 
 _PAIRS = 20  # of the strongest correlations, in the report
@@ -204,8 +205,6 @@ def of_plan(
     ``claim`` is what is known of the planned release, ``words`` what the chosen guarantee means and ``lines`` the
     candidates.
     """
-    from privcov.bundle.notebook import Shown
-
     twin = plan.twin
     size = f"n = {twin.n:,}" + ("" if facts.n is not None else ", a guess that is not public") + f", d = {facts.d}"
 
@@ -214,7 +213,7 @@ def of_plan(
 
         seen = f"correlations of {plain(plan.visible)} or more can mostly be seen"
         seen = seen if plan.visible < 1 else "no correlation can be seen"
-        hidden = plan.error > plan.trivial and twin.structure != "independent"
+        hidden = plan.error > plan.trivial > 0
         return fronts.Front(
             f"Under {raised(str(plan.guarantee))} the covariance is expected to be {percent(plan.error)} off, and "
             f"{seen}.",
@@ -228,30 +227,14 @@ def of_plan(
                 ("Bounds", f"declared for each of the {facts.d} columns; see the record"),
                 ("Row bound", f"R = {plain(facts.row_bound)}"),
                 ("Guarantee", f"{raised(str(plan.guarantee))}; {facts.neighbours.sentence}"),
-                (
-                    "Rows",
-                    f"invented: {STRUCTURES[twin.structure]}, correlation {twin.strength:g}, deviation "
-                    f"{twin.spread:g} of the half-range; no row of the file is read",
-                ),
-                ("Seed", f"0, for {plan.replicates} invented tables"),
+                ("Rows", f"{twin.what}; no row of the file is read"),
+                ("Seed", f"0, for {plan.replicates} draws of the noise"),
             ],
             chart(LIGHT),
             "Chance that a pair is kept, by its correlation, under each candidate.",
         )
 
-    kind = type(plan.guarantee).__name__
-    script = "\n".join(
-        [
-            "from privcov.measurements.noise import NoiseDistribution",
-            "from privcov.owner.preview import Twin, preview",
-            f"from privcov.privacy import {kind}",
-            "",
-            f"twin = {twin!r}",
-            f"noise = {distribution!r}",
-            f"plan = preview(twin, {plan.guarantee!r}, noise)",
-            'print(f"expected error {100 * plan.error:.1f} %, smallest visible correlation {plan.visible:.3g}")',
-        ]
-    )
+    script, shown = _again(plan, distribution)
     shell_take_home.result(
         "plan",
         "Planned release",
@@ -262,10 +245,32 @@ def of_plan(
         behind=lambda: pd.DataFrame(lines),
         script=script,
         words=[words],
-        shown=[
-            Shown("expected error", "float(plan.error)", float(plan.error)),
-            Shown("smallest visible correlation", "float(plan.visible)", float(plan.visible)),
-        ],
+        shown=shown,
         notes=["Prepared without reading a row."],
         where="",
     )
+
+
+def _again(plan: Preview, distribution: NoiseDistribution) -> tuple[str, list[Shown]]:
+    """Return a script that computes the plan again, and what it prints; of other rows than a Twin's the noise alone."""
+    from privcov.bundle.notebook import Shown
+
+    lines = ["from privcov.measurements.noise import NoiseDistribution"]
+    noise = f"noise = {distribution!r}"
+    if not isinstance(plan.twin, Twin):
+        last = 'print(f"noise on an entry {noise.off_diagonal_std:.3g} R^2")'
+        text, value = "float(noise.off_diagonal_std)", float(distribution.off_diagonal_std)
+        return "\n".join([*lines, "", noise, last]), [Shown("noise on an entry", text, value)]
+    lines += [
+        "from privcov.owner.preview import Twin, preview",
+        f"from privcov.privacy import {type(plan.guarantee).__name__}",
+        "",
+        f"twin = {plan.twin!r}",
+        noise,
+        f"plan = preview(twin, {plan.guarantee!r}, noise)",
+        'print(f"expected error {100 * plan.error:.1f} %, smallest visible correlation {plan.visible:.3g}")',
+    ]
+    return "\n".join(lines), [
+        Shown("expected error", "float(plan.error)", float(plan.error)),
+        Shown("smallest visible correlation", "float(plan.visible)", float(plan.visible)),
+    ]
