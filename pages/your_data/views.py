@@ -18,7 +18,7 @@ from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, square,
 from privcov.bundle.safe import cells, table
 from privcov.figures.graphs import network, positions
 from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.own import intervals, pairs, strongest_first
+from privcov.figures.own import intervals, off_zero, pairs, strongest_first
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain
 from privcov.postprocess.terms import in_terms
@@ -90,8 +90,8 @@ def _matrices(shown: Shown, palette: Palette) -> None:
             pairs = len(pale) * (len(pale) - 1) // 2
             real = pairs - int(np.triu(pale, 1).sum())
             st.markdown(
-                f"**{real}** of {pairs} pairs are real (rate of false discoveries {percent(shown.rate)}). The others "
-                "are pale: they may be noise alone."
+                f"**{real}** of {pairs} pairs are real (rate of false discoveries {percent(shown.rate)})."
+                + (" The others are pale: they may be noise alone." if real < pairs else "")
             )
         if which not in (*_UNITLESS, "precision"):
             noise = shown.matrices.noise_std / size
@@ -153,6 +153,12 @@ PAIRS = {
     "edges": "Edges",
     "covariances": "Covariances",
 }
+_TITLES = {
+    "correlations": "Correlation",
+    "partial_correlations": "Partial correlation",
+    "edges": "Partial correlation",
+    "covariances": "Covariance, columns in half-ranges",
+}
 _STRONGEST = 15
 _OF_PAIRS = {
     "correlations": "How two columns move together, from -1 to 1.",
@@ -163,13 +169,13 @@ _OF_PAIRS = {
 }
 
 
-def real_ones(found: pd.DataFrame) -> str:
-    """Return how many pairs the test calls real, and what that promises, as markdown."""
+def real_ones(found: pd.DataFrame, others: str = "pale") -> str:
+    """Return how many pairs the test calls real, and what that promises, as markdown; ``others`` says how they look."""
     rate, count = found.attrs["false_discovery_rate"], int(found["real"].sum())
-    return (
-        f"**{count}** of {len(found)} pairs are **real**: of those that are called so, on average at most "
-        f"{percent(rate)} have no relation at all. The others are pale: they may be noise alone."
-    )
+    said = f"**{count}** of {len(found)} pairs are **real**"
+    if count:
+        said += f": of those that are called so, on average at most {percent(rate)} have no relation at all"
+    return said + (f". The others are {others}: they may be noise alone." if count < len(found) else ".")
 
 
 def _pairs(shown: Shown, palette: Palette) -> None:
@@ -186,16 +192,17 @@ def _pairs(shown: Shown, palette: Palette) -> None:
         st.markdown(real_ones(found))
     if which != "edges":
         unknown(found)
-    show.picture(
-        pairs(
-            small,
-            palette,
-            x_title="Covariance, columns in half-ranges" if which == "covariances" else PAIRS[which][:-1],
-            what=f"The strongest {PAIRS[which].lower()}",
-            most=_STRONGEST,
-        ),
-        "own-pairs",
-    )
+    if (small["identified"] | off_zero(small)).any():
+        show.picture(
+            pairs(
+                small,
+                palette,
+                x_title=_TITLES[which],
+                what=f"The strongest {PAIRS[which].lower()}",
+                most=_STRONGEST,
+            ),
+            "own-pairs",
+        )
     about(found)
     with st.expander("How to read"):
         st.markdown(
@@ -272,7 +279,7 @@ def _graph(shown: Shown, palette: Palette) -> None:
         ),
         "own-network",
     )
-    st.markdown(real_ones(found).replace("The others are pale", "The others are not drawn"))
+    st.markdown(real_ones(found, "not drawn"))
     linked = found[found["real"]].sort_values("p_value")
     if len(linked):
         names = [f"{a} and {b}" for a, b in zip(linked["first"], linked["second"], strict=True)]

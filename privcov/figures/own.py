@@ -101,8 +101,12 @@ def strongest_first(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def pairs(found: pd.DataFrame, palette: Palette, *, x_title: str, what: str, most: int) -> Picture:
-    """Draw the strongest pairs of a table of `privcov.answers` with their total intervals."""
+    """Draw the strongest pairs of a table of `privcov.answers` with their total intervals.
+
+    A value that is neither identified nor off zero may be any number, and has no mark.
+    """
     drawn = strongest_first(found).head(most)
+    drawn = drawn.assign(estimate=drawn["estimate"].where(drawn["identified"] | off_zero(drawn)))
     return intervals(
         [f"{brief(a)} and {brief(b)}" for a, b in zip(drawn["first"], drawn["second"], strict=True)],
         *(drawn[c].to_numpy() for c in ("estimate", "low", "high")),

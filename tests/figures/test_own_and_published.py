@@ -56,6 +56,10 @@ def test_pairs_are_read_from_what_is_real_to_what_is_not_identified():
     drawn = own.pairs(found, LIGHT, x_title="x", what="P", most=2).figure.layout.yaxis.ticktext
     assert drawn[0] == "b and c"
     assert len(drawn) == 2
+    found.loc[1, ["identified", "low", "high"]] = False, np.nan, np.nan  # tested only: its mark is open
+    found.loc[3, ["identified", "low", "high"]] = False, np.nan, np.nan  # not identified: it has no mark
+    marks = own.pairs(found, LIGHT, x_title="x", what="P", most=9).figure.data[-1]
+    assert (list(marks.x), list(marks.marker.symbol)) == ([0.2, 0.9], ["diamond-open", "diamond"])
 
 
 @BOTH

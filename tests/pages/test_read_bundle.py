@@ -212,7 +212,9 @@ def test_pure_noise_is_pale_in_every_matrix(noisy, clear):
         z = np.asarray(cells.z)
         off = np.abs(z[~np.eye(6, dtype=bool)]) / cells.zmax
         assert (off.max() <= 0.21) == pale
-        assert "pale" in " ".join(m.value for m in at.markdown)
+        assert ("pale" in " ".join(m.value for m in at.markdown)) == pale
+        view(at, "pairs")
+        assert bool(at.get("plotly_chart")) != pale, "a value that may be any number is not drawn"
 
 
 @pytest.mark.parametrize("kind", ["classes, hidden n", "missing cells", "typed columns", "no mean", "laplace"])
