@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shell import show
 from pages.your_data.shown import Shown, about, doubtful, lines, unknown
 from privcov.bundle.safe import cell, cells, table
-from privcov.figures.own import intervals, off_zero
+from privcov.figures.own import intervals, numbers, off_zero
 from privcov.figures.palette import Palette
 from privcov.figures.words import brief, percent, plain
 from privcov.measurements.exact_reading import read_sum
@@ -66,7 +66,7 @@ def regression(shown: Shown, palette: Palette) -> None:
         show.picture(
             intervals(
                 list(drawn["column"]),
-                *(drawn[c].where(drawn["identified"]).to_numpy() for c in ("estimate", "low", "high")),
+                *numbers(drawn.assign(estimate=drawn["estimate"].where(drawn["identified"]))),
                 palette,
                 clear=off_zero(drawn),
                 x_title=f"Slope, in half-ranges of {brief(y)} per half-range of the column",
@@ -120,7 +120,7 @@ def classes(shown: Shown, palette: Palette) -> None:
         show.picture(
             intervals(
                 list(drawn["column"]),
-                *(drawn[c].to_numpy() for c in ("estimate", "low", "high")),
+                *numbers(drawn),
                 palette,
                 clear=off_zero(drawn),
                 x_title=f"Mean of {brief(a)} less mean of {brief(b)}, in half-ranges",

@@ -18,7 +18,7 @@ from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, square,
 from privcov.bundle.safe import cells, table
 from privcov.figures.graphs import network, positions
 from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.own import intervals, off_zero, pairs, strongest_first
+from privcov.figures.own import intervals, numbers, off_zero, pairs, strongest_first
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain
 from privcov.postprocess.terms import in_terms
@@ -126,7 +126,7 @@ def _columns(shown: Shown, palette: Palette) -> None:
     show.picture(
         intervals(
             list(drawn["column"]),
-            *(drawn[c].to_numpy() for c in ("estimate", "low", "high")),
+            *numbers(drawn),
             palette,
             clear=clear.to_numpy(),
             x_title="Half-ranges from the typical value" if which == "means" else "Variance in squared half-ranges",
@@ -226,7 +226,7 @@ def _spectrum(shown: Shown, palette: Palette) -> None:
     show.picture(
         intervals(
             [f"axis {k}" for k in drawn["axis"]],
-            *(drawn[c].to_numpy() for c in ("estimate", "low", "high")),
+            *numbers(drawn),
             palette,
             clear=(drawn["low"] > 0).to_numpy(),
             x_title="Eigenvalue of the covariance (half-range units)",

@@ -64,8 +64,8 @@ def intervals(
                 "symbol": ["diamond" if has else "diamond-open" for has in known[valued]],
             },
             customdata=np.column_stack([low, high])[valued],
-            text=[safe(brief(names[k], 120)) for k in np.flatnonzero(valued)],
-            hovertext=[ends(k) for k in np.flatnonzero(valued)],
+            text=[safe(brief(names[k], 120)) for k in np.flatnonzero(valued).tolist()],
+            hovertext=[ends(k) for k in np.flatnonzero(valued).tolist()],
             hovertemplate="%{text}: %{x:.3g}, %{hovertext}<extra></extra>",
         )
     )
@@ -94,6 +94,12 @@ def off_zero(found: pd.DataFrame) -> np.ndarray:
     return np.asarray(found["real"] if "real" in found else (found["low"] > 0) | (found["high"] < 0))
 
 
+def numbers(found: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return estimates, low and high ends of a table of `privcov.answers`."""
+    estimate, low, high = (found[name].to_numpy(dtype=np.float64) for name in ("estimate", "low", "high"))
+    return estimate, low, high
+
+
 def strongest_first(found: pd.DataFrame) -> pd.DataFrame:
     """Return pairs in the order of reading: off zero, then with an interval, then the rest; each by size."""
     order = np.lexsort((-found["estimate"].abs().fillna(0.0), ~found["identified"], ~off_zero(found)))
@@ -109,7 +115,7 @@ def pairs(found: pd.DataFrame, palette: Palette, *, x_title: str, what: str, mos
     drawn = drawn.assign(estimate=drawn["estimate"].where(drawn["identified"] | off_zero(drawn)))
     return intervals(
         [f"{brief(a)} and {brief(b)}" for a, b in zip(drawn["first"], drawn["second"], strict=True)],
-        *(drawn[c].to_numpy() for c in ("estimate", "low", "high")),
+        *numbers(drawn),
         palette,
         clear=off_zero(drawn),
         x_title=x_title,

@@ -38,7 +38,7 @@ def test_a_regression_and_a_refused_one_from_a_zip_alone(zips, visit, settle, tm
         assert "The bundle is as it was written" in words(page)
         step(page, settle, "Regression")
         choose(page, settle, "Explain", "weight")
-        box = page.get_by_role("combobox", name="By", exact=True)
+        box = page.get_by_test_id("stMultiSelect").locator("input")
         mouse(page, settle, page.get_by_role("button", name="Remove height", exact=True))
         mouse(page, settle, box)
         mouse(page, settle, page.get_by_role("option", name="sleep", exact=True))
