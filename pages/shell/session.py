@@ -101,7 +101,7 @@ KEYS = (
     Key("own-next", "your_data", "the step that a button asked for"),
     Key("own-{}-{}-{}", "your_data/state", "widget: by name, file and turn of the form"),
     Key("own-shown-{}", "your_data/answers", "by release, what begins the keys of its widgets in Answers"),
-    Key("own-stored-{}", "your_data/answers", "widget: which release"),
+    Key("own-stored-{}-{}", "your_data/answers", "widget: which release"),
     Key("own-opened", "your_data/answers", "the opened release, by its token in the ledger"),
     Key("door", "your_data", "widget: whether a table is released or a bundle is read"),
     Key("read-bundle", "your_data/read_bundle", "the bundle that passed the check, and what was chosen for it"),

@@ -62,7 +62,8 @@ def _pick(stored: list[Entry]) -> Entry | None:
     }
     mine = [token for token, e in by_token.items() if declared is None or e.name == declared.name]
     first = own().released if own().released in mine else next(iter(mine), None)
-    key = f"own-stored-{own().released}-{'' if declared is None else declared.name}"
+    table = "" if declared is None else declared.name
+    key = f"own-stored-{own().released}-{table}"
     if st.session_state.get(key) not in by_token:
         st.session_state[key] = first
     if first is None and declared is not None:

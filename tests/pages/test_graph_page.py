@@ -245,7 +245,7 @@ def test_an_indefinite_example_shows_the_certificate_instead_of_a_number():
     at = press(open_page(), "No solution at small lambda")
     assert not at.error
     slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
-    told = re.search(r"(\d+) of 20 lambdas are left out", words(at))
+    told = re.search(r"(\d+) of 20 lambdas left out", words(at))
     assert len(slider.options) + int(told.group(1)) == 20
     _, line = chart(at, "Lambdas of the path")
     assert f"{int(told.group(1))} without a solution" in line
@@ -367,7 +367,7 @@ def test_the_form_keeps_its_word_while_another_tab_is_open():
 
 def test_many_columns_are_asked_about_before_they_are_solved():
     at = open_page(**{"data.n": "50", "data.d": "301"})
-    assert "301 columns takes about" in at.info[0].value
+    assert "301 columns take about" in at.info[0].value
     assert not at.get("plotly_chart")
     assert [b.label for b in at.button if b.label == "Solve it"]
 
