@@ -65,7 +65,8 @@ def _answers(shown: Shown) -> None:
         head(bundle.entry["name"], shown, given_in(bundle.entry))
     right.button("Forget this bundle", on_click=forget, key="forget-bundle", width="stretch")
     st.success(
-        "The bundle is as it was written: every file follows from the noisy measurement, and so does its guarantee."
+        "The bundle is as it was written: its files and its guarantee follow from the noisy measurement. Checked lists "
+        "what no check can find."
     )
     views.section(shown, "checked", "Checked", lambda: _checked(bundle))
 
