@@ -26,6 +26,7 @@ from privcov.private_dataset import PrivateDataset
 from privcov.table_files import excel
 from privcov.table_files.dialect import Dialect
 
+DOORS = {"release": "Release a table", "bundle": "Read a bundle"}
 STEPS = {
     "declare": "1 Declare",
     "plan": "2 Plan",
@@ -156,15 +157,20 @@ def keep(
     The value is passed a second time, see `fields.as_default`. ``among`` are the options of a list that has an index;
     ``argument`` is the name under which the value is passed where there is no index.
     """
-    mine = own()
-    key = _key_of(name)
+    return keep_in(own().kept, _key_of(name), name, default, among=among, argument=argument)
+
+
+def keep_in(
+    kept: dict, key: str, name: str, default: object, *, among: Sequence | None, argument: Literal["value", "default"]
+) -> dict[str, Any]:
+    """Return the arguments of `keep` for a widget of this key, whose value is kept in a dictionary by its name."""
     if key not in st.session_state:
-        st.session_state[key] = mine.kept.get(name, default)
+        st.session_state[key] = kept.get(name, default)
 
     shown = st.session_state[key]
 
     def remember() -> None:
-        mine.kept[name] = st.session_state[key]
+        kept[name] = st.session_state[key]
 
     name_of_value = argument if among is None else "index"
     value = shown if among is None else among.index(shown) if shown in among else None

@@ -9,16 +9,19 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+import privcov
 from pages.shell import show
 from pages.shell import take_home as shell_take_home
+from pages.your_data.shown import doubtful, square
 from privcov import places
-from privcov.bundle.opened import Opened, bundle_of, correlations, strongest
+from privcov.answering.answers import FALSE_DISCOVERIES
+from privcov.bundle.opened import Opened, bundle_of, strongest
 from privcov.bundle.paper import NOT_COVERED
 from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.own import intervals
+from privcov.figures.own import pairs
 from privcov.figures.palette import LIGHT, Palette
-from privcov.figures.words import brief, percent, plain, raised
+from privcov.figures.words import percent, plain, raised
 from privcov.ledger import Entry
 from privcov.owner.preview import Preview
 from privcov.owner.twin import Twin
@@ -85,25 +88,25 @@ def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
         "covariance": (working, "Covariance in half-range units"),
         "partial": (answers.partial, "Partial correlation"),
     }
+    found = privcov.answers(opened.release)
     pictures = {
-        stem: (title, heatmap(matrix, columns, colour_limit(matrix), LIGHT, what=f"released {title.lower()}"))
+        stem: (
+            title,
+            heatmap(
+                matrix,
+                columns,
+                colour_limit(matrix),
+                LIGHT,
+                what=f"released {title.lower()}",
+                pale=doubtful(found, stem, FALSE_DISCOVERIES, opened.total),
+            ),
+        )
         for stem, (matrix, title) in matrices.items()
     }
     if len(columns) > 1:
-        low, high = correlations(opened, np.random.default_rng(0))
-        chosen = strongest(answers.correlation, 20)
-        at = tuple(np.array(chosen).T)
         pictures["pairs"] = (
-            "The strongest correlations with privacy-noise intervals",
-            intervals(
-                [f"{brief(columns[i])} and {brief(columns[j])}" for i, j in chosen],
-                answers.correlation[at],
-                low[at],
-                high[at],
-                LIGHT,
-                x_title="Correlation",
-                what="The strongest correlations",
-            ),
+            "The strongest correlations with total intervals",
+            pairs(found.correlations(), LIGHT, x_title="Correlation", what="The strongest correlations", most=_PAIRS),
         )
     return pictures
 
@@ -114,23 +117,26 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
 
     answers, columns, facts = opened.answers, opened.columns, opened.total.facts
     rows = f"n = {facts.n:,}" if facts.n is not None else f"n about {opened.measured.rows:,.0f}, a noisy count"
-    pairs = strongest(answers.correlation, _PAIRS)
+    strong = strongest(answers.correlation, _PAIRS)
 
     def front() -> Front:
         from privcov.bundle import front as fronts
 
         words, advised = "The variance of the one column was released.", "Read it with the noise of its table."
-        if pairs:
-            i, j = pairs[0]
-            low, high = (float(end[i, j]) for end in correlations(opened, np.random.default_rng(0)))
+        if strong:
+            i, j = strong[0]
+            found = privcov.answers(opened.release).correlations()
+            low, high = (float(square(found, end, columns, fill=1.0)[i, j]) for end in ("low", "high"))
             words = (
                 f"The strongest released correlation is {plain(float(answers.correlation[i, j]))}, of {columns[i]} and "
                 f"{columns[j]}."
             )
             advised = (
-                f"Report it with its privacy-noise interval, {plain(low)} to {plain(high)}."
+                "Read nothing from it: under this noise it is not identified."
+                if np.isnan(low)
+                else f"Report it with its total interval, {plain(low)} to {plain(high)}."
                 if low > 0 or high < 0
-                else f"Read nothing from it: the privacy-noise interval, {plain(low)} to {plain(high)}, contains 0."
+                else f"Read nothing from it: the total interval, {plain(low)} to {plain(high)}, contains 0."
             )
         return fronts.Front(
             words,
@@ -152,7 +158,7 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
 
     def behind() -> pd.DataFrame:
         return pd.DataFrame(
-            [(columns[i], columns[j], float(answers.correlation[i, j])) for i, j in pairs],
+            [(columns[i], columns[j], float(answers.correlation[i, j])) for i, j in strong],
             columns=["column", "other column", "correlation"],
         )
 
@@ -173,7 +179,7 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
             f"float(opened.answers.correlation[{i}, {j}])",
             float(answers.correlation[i, j]),
         )
-        for i, j in pairs[:1]
+        for i, j in strong[:1]
     ] or [Shown("variance", "float(opened.answers.covariance[0, 0])", float(answers.covariance[0, 0]))]
     shell_take_home.result(
         "own",

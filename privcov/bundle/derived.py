@@ -52,7 +52,7 @@ EXTRAS = {
     "extras/correlation.html": "picture of the correlations",
     "extras/covariance.html": "picture of the covariance",
     "extras/partial.html": "picture of the partial correlations",
-    "extras/pairs.html": "picture of the strongest correlations with privacy-noise intervals",
+    "extras/pairs.html": "picture of the strongest correlations with their intervals",
     "extras/plotly.min.js": "the script that draws the pictures",
     "extras/intervals.csv": "privacy-noise intervals of the strongest correlations",
 }

@@ -44,6 +44,22 @@ def test_a_heatmap_sends_the_matrix_on_a_symmetric_range(d, palette):
     assert len(picture.figure.to_json()) < 600_000
 
 
+def test_cells_that_may_be_noise_have_a_fifth_of_their_colour_and_keep_their_number():
+    matrix, pale = np.array([[2.0, 0.5, -0.4], [0.5, 2.0, 0.3], [-0.4, 0.3, 2.0]]), np.zeros((3, 3), dtype=bool)
+    plain_one = heatmap(matrix, tuple("abc"), 1.0, LIGHT, what="it")
+    pale[0, 1] = pale[1, 0] = True
+    picture = heatmap(matrix, tuple("abc"), 1.0, LIGHT, what="it", pale=pale)
+    (cells,) = picture.figure.data
+    assert np.allclose(cells.z, np.where(pale, matrix / 5, matrix))
+    assert np.allclose(cells.customdata, matrix)
+    assert "customdata" in cells.hovertemplate
+    assert picture.alt.endswith("1 of 3 pairs are pale: they may be noise alone.")
+    assert plain_one.figure.data[0].customdata is None
+    assert np.array_equal(plain_one.figure.data[0].z, matrix.astype(np.float32))
+    wide = heatmap(some_matrix(451), tuple(map(str, range(451))), 1.0, LIGHT, what="it", pale=np.ones((451, 451), bool))
+    assert np.allclose(wide.figure.data[0].z, thin_out(some_matrix(451))[0] / 5)
+
+
 def test_thinning_takes_block_means():
     matrix = some_matrix(401)
     shown, block = thin_out(matrix)
