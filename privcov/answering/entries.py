@@ -165,6 +165,33 @@ def correlations(known: Known, level: float, kurtosis: float, tested: bool = Tru
     return Found(estimate, low, high, np.where(np.isnan(seen), TOO_FEW, reason), p)
 
 
+def correlation_variances(known: Known, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the variance of the noise on every correlation, and that of sampling.
+
+    Parameters
+    ----------
+    known : Known
+        The release.
+    r : ndarray of shape (d, d)
+        The correlations at which they are taken.
+    spread : ndarray of shape (d,)
+        The standard deviations of the columns, in working units, above 0.
+
+    Returns
+    -------
+    tuple of ndarray
+        Each d x d; the diagonal means nothing, and pairs of too few rows are NaN in the first.
+
+    Reference
+    ---------
+    Own derivation, in the docstring of the module.
+    """
+    zero, first, second = _correlation_noise(known, spread[None, :] / spread[:, None])
+    g, own = spread[:, None] * spread[None, :], 1 - r * r
+    noise = np.maximum(zero + r * (first + r * second), 0.0) / (g * g)
+    return noise, own * own / (known.rows * _shares(known))
+
+
 def fieller(
     above: np.ndarray, below: np.ndarray, noise: tuple[np.ndarray, ...], sampling: np.ndarray | float, z: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

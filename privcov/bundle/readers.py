@@ -4,10 +4,13 @@ Every file follows from the measurement, bit for bit on every machine, so the ch
 uses more than quotients, roots and sums in a fixed order. What needs more, such as a regression, is
 `privcov.answers(privcov.open_bundle(path))`.
 
-**Rows for programs without privacy noise.** A correlation of n rows near zero has the variance 1 / n. With N_ij the
-variance of the privacy noise on the covariance c_ij, that of a noisy one is 1 / n + N_ij / (c_ii c_jj); n_eff is the
-number of rows whose sampling alone would give the mean of this over all pairs. With one column it is that of the
-variance, 2 / n + N / c^2 over 2.
+**Rows for programs without privacy noise.** They take the variance of a correlation r of n rows for (1 - r^2)^2 / n.
+With the variance of the privacy noise on it as well, v, n_eff is the number of rows at which both sums over all pairs
+agree:
+
+    sum (1 - r^2)^2 / n_eff = sum [(1 - r^2)^2 / n + v].
+
+With one column it is that of the variance c: 2 c^2 / n_eff = 2 c^2 / n + N, N the variance of the noise on c.
 """
 
 from __future__ import annotations
@@ -102,11 +105,16 @@ def n_eff(known: Known, answers: Answers) -> float:
     ---------
     Own derivation, in the docstring of the module.
     """
-    spread, noise = np.diag(answers.regular), answers.noise_std
-    relative = noise * noise / (spread[:, None] * spread[None, :])
-    one = [float(relative[0, 0]) / 2] if known.d == 1 else relative[np.triu_indices(known.d, 1)].tolist()
-    kept = [x for x in one if not math.isnan(x)]
-    return 1 / (1 / known.rows + math.fsum(kept) / len(kept)) if kept else math.nan
+    variances = np.diag(answers.regular)
+    if known.d == 1:
+        noise = answers.noise_std[0, 0] / variances[0]
+        return float(1 / (1 / known.rows + noise * noise / 2))
+    r, spread = answers.correlation, np.sqrt(variances) / known.scale
+    noise, sampling = (v[np.triu_indices(known.d, 1)] for v in entries.correlation_variances(known, r, spread))
+    own = (1 - r * r)[np.triu_indices(known.d, 1)]
+    there = ~np.isnan(noise)
+    total = math.fsum((noise + sampling)[there].tolist())
+    return math.fsum((own * own)[there].tolist()) / total if there.any() else math.nan
 
 
 def _rows(total: NoisySum, known: Known, answers: Answers) -> Iterable[Sequence[object]]:
