@@ -410,8 +410,8 @@ class PrivateLDA(ClassifierMixin, _Model):
         Noisy shares, class means and the covariance within classes, after ``floor``; in the owner's units.
     coef_, intercept_ : ndarray
         One line for each class; one alone where there are two.
-    contrast_ : DataFrame
-        The difference of the means of the last two classes from `privcov.answers`, with intervals.
+    contrasts_ : dict of str to DataFrame
+        By class but the first: its means less those of the first from `privcov.answers`, with intervals.
 
     Guarantee
     ---------
@@ -521,7 +521,8 @@ class PrivateLDA(ClassifierMixin, _Model):
         if len(classes) == 2:
             slopes, constants = slopes[1:] - slopes[:1], constants[1:] - constants[:1]
         self.coef_, self.intercept_ = slopes, constants
-        self.contrast_ = found.contrast(*found.classes[-2:])
+        first, *others = found.classes
+        self.contrasts_ = {str(name): found.contrast(a, first) for name, a in zip(classes[1:], others, strict=True)}
         return self
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:

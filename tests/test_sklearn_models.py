@@ -161,8 +161,9 @@ def test_every_number_is_one_of_answers(bundle):
     pd.testing.assert_frame_equal(pca.loadings_, found.components(4))
     pd.testing.assert_frame_equal(pca.eigenvalues_, found.eigenvalues())
     lda = PrivateLDA.from_release(rel)
-    step = found.contrast("old", "young")["estimate"].to_numpy()
-    np.testing.assert_allclose(lda.means_[0] - lda.means_[1], step, rtol=1e-9, atol=1e-9)
+    pd.testing.assert_frame_equal(lda.contrasts_["young"], found.contrast("young", "old"))
+    step = lda.contrasts_["young"]["estimate"].to_numpy()
+    np.testing.assert_allclose(lda.means_[1] - lda.means_[0], step, rtol=1e-9, atol=1e-9)
 
 
 def test_nothing_but_answers_is_read():
