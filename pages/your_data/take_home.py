@@ -61,8 +61,8 @@ def section(opened: Opened, entry: Entry, declaration: dict | None, answer: str)
         "The bundle is one zip: every matrix as CSV and npz, the statement, the method card, the ledger entry, the "
         "declaration, figures, a one-page report, and `verify.py`. Who gets it checks it without the data: "
         f"`{places.command()} verify release.zip`, or a trusted `verify.py`, which needs Python and numpy only. The "
-        "guarantee and every file are worked out again from the noisy whole numbers and compared byte for byte; the "
-        "folder `extras` is not checked."
+        "guarantee and every file are worked out again from the noisy whole numbers and compared byte for byte, but "
+        "the pictures. Its folder `extras` has intervals, and readers for Python and R without privcov."
     )
     if declaration is None:
         st.caption("The declaration is not open in this session; its public facts go in, the reasons do not.")

@@ -99,8 +99,10 @@ class Law:
             return 3.0 * np.asarray(spread)
         if not self.freedom:
             return np.zeros_like(np.asarray(turn, dtype=np.float64))
-        square = np.asarray(turn, dtype=np.float64) ** 2
-        return 6 / self.freedom * (2 + 12 * square + 2 * square**2) / (2 + 2 * square) ** 2
+        turned = np.asarray(turn, dtype=np.float64)
+        square = turned * turned
+        size = 2 + 2 * square
+        return 6 / self.freedom * (2 + 12 * square + 2 * square * square) / (size * size)
 
     def form_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
         """Return N(A), the variance of the privacy noise on <A, C>.
@@ -150,15 +152,22 @@ def law_of(measured: Measured, count: float = 0.0) -> Law:
     ---------
     Own derivation, in the docstring of the module.
     """
-    noise, r2 = measured.distribution, measured.row_bound**2
+    noise, r2 = measured.distribution, measured.row_bound * measured.row_bound
     d = noise.dimension if measured.flags is None else measured.flags.d
-    off, common = (r2 * noise.off_diagonal_std) ** 2, r2 * r2 * _common(noise)
-    extra = r2 * r2 * noise.diagonal_stds[:d] ** 2 - common - 2 * off
+    edge, stds, common = r2 * noise.off_diagonal_std, noise.diagonal_stds[:d], r2 * r2 * _common(noise)
+    off = edge * edge  # products, not powers: every bit is the same on every machine
+    extra = r2 * r2 * (stds * stds) - common - 2 * off
     corner = float(measured.matrix[-1, -1]) if noise.n_anchors else 1.0
     mean = off / r2 / corner if noise.n_anchors else 0.0
     tie = 0.0
     if noise.shape == COUPLED and count:
-        tie = r2 * noise.scale**2 * coupled_moments(noise.dimension + noise.measured)[1] / measured.anchor_squared
+        tie = (
+            r2
+            * noise.scale
+            * noise.scale
+            * coupled_moments(noise.dimension + noise.measured)[1]
+            / measured.anchor_squared
+        )
     freedom = float(noise.degrees) if noise.shape in WISHART else 0.0
     if noise.shape == COUPLED:
         freedom = noise.dimension + noise.measured + 1.0
@@ -167,7 +176,7 @@ def law_of(measured: Measured, count: float = 0.0) -> Law:
 
 def _common(noise: NoiseDistribution) -> float:
     """Return c in unit-ball units."""
-    d, unit = noise.dimension, noise.scale**2
+    d, unit = noise.dimension, noise.scale * noise.scale
     if noise.shape == "free-trace":
         return -unit / (d + 1)
     if noise.shape == FREE_GROUPS and len(noise.weights) == 1 and d > 1:
@@ -175,7 +184,8 @@ def _common(noise: NoiseDistribution) -> float:
     if noise.shape == COUPLED:
         flat, trace = coupled_moments(d + noise.measured)
         read = noise.measured == 1 and not noise.corner  # the trace is that of the whole, see `NoiseDistribution`
-        return unit * (flat / d**2 + trace * (1 + 1 / d) ** 2 if read else trace)
+        more = 1 + 1 / d
+        return unit * (flat / (d * d) + trace * more * more if read else trace)
     return 0.0
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from privcov.cli import edges
 
@@ -33,6 +34,8 @@ def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     for name, what in _WHAT.items():
         one = which.add_parser(name, help=what)
         one.add_argument("--level", type=float, default=0.95, help="nominal coverage (0.95)")
+        one.add_argument("--units", choices=("owner", "half-range"), default="owner", help="of the columns (owner)")
+        one.add_argument("--kurtosis", type=float, default=0.0, help="excess kurtosis of the rows over 3 (0: Gaussian)")
         one.add_argument("--json", action="store_true", help="JSON with the attributes, in place of a table")
         one.add_argument("--out", type=Path, help="a file; standard output when left out")
         if name in _TESTED:
@@ -74,9 +77,10 @@ def _answers(options: argparse.Namespace) -> None:
 
     edges.check_place(options.out)
     asked = _asked(options)
-    opened = privcov.open_bundle(options.bundle)
-    table = asked(privcov.answers(opened, level=options.level))
-    edges.answer(_as_json(table) if options.json else _as_text(table, _dates(options.answer, opened)), options.out)
+    opened, how = privcov.open_bundle(options.bundle), {"level": options.level, "kurtosis": options.kurtosis}
+    table = asked(privcov.answers(opened, units=options.units, **how))
+    dates = _dates(options.answer, opened) if options.units == "owner" else set()
+    edges.answer(_as_json(table) if options.json else _as_text(table, dates), options.out)
 
 
 def _dates(answer: str, opened: OpenedBundle) -> set[str]:
@@ -97,7 +101,14 @@ def _day(x: float) -> str:
 def _as_json(table: pd.DataFrame) -> str:
     """Return the rows and the attributes; what is not identified is null."""
     rows = json.loads(table.to_json(orient="records", double_precision=15))
-    return json.dumps({"attributes": table.attrs, "rows": rows}, indent=1, allow_nan=False, default=str) + "\n"
+    return json.dumps({"attributes": _said(table.attrs), "rows": rows}, indent=1, allow_nan=False, default=str) + "\n"
+
+
+def _said(value: Any) -> Any:
+    """Return attributes in which a number that is not identified is null."""
+    if isinstance(value, dict):
+        return {name: _said(inside) for name, inside in value.items()}
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _as_text(table: pd.DataFrame, dates: set[str]) -> str:
