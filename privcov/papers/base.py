@@ -30,6 +30,8 @@ LITERAL, SOUND = "as published", "sound"
 VARIANTS = (LITERAL, SOUND)
 SAME_ORDER = math.sqrt(10)
 ERRORS, DEVIATIONS = "standard errors", "deviations"
+ENOUGH = 0.75  # fraction of cells within error, or within CLOSE, for "reproduced"
+CLOSE = 0.10  # relative distance that counts as agreement where Monte-Carlo errors are smaller
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov.papers.base import LITERAL, REPRODUCED, SOUND, Table, View, computed, standard_error
+from privcov.papers.base import CLOSE, LITERAL, REPRODUCED, SOUND, Table, View, computed, standard_error
 from privcov.papers.catalogue import VIEWS
+from privcov.papers.needed import Crossing, crossing
 from privcov.papers.su2019.figures import EPSILONS, NO_NOISE
-from privcov.papers.verdicts import CLOSE, rows_needed
 
 FREE = ("zero", "guessing")  # answers that need no data
 WORDS = {
@@ -92,9 +92,9 @@ class Kept:
 
     ratio: geometric mean over its points of sound over as-published error. at: the value of ``along`` at which the rest
     is measured. ours, sound, trivial: errors there, as published, sound, and of an answer without data (inf where there
-    is none). times: what n has to be multiplied by so that the sound error is the as-published one; half: so that it is
-    half the trivial one. Both are inf where the curve does not reach it and NaN where they are not defined. least: the
-    multiplier at the curve's beginning; where another one equals it, fewer rows may do.
+    is none). times: what n has to be multiplied by so that the sound error is the as-published one, with an interval;
+    half: so that it is half the trivial one. Both are inf where the curve does not reach it and NaN where they are not
+    defined. least: the multiplier at the curve's beginning; where another one equals it, fewer rows may do.
     Where ``along`` is n the rows were drawn; else noise falls like 1/n for the same sample matrix.
     """
 
@@ -106,8 +106,8 @@ class Kept:
     ours: float
     sound: float
     trivial: float
-    times: float
-    half: float
+    times: Crossing
+    half: Crossing
     least: float
 
     @property
@@ -117,7 +117,7 @@ class Kept:
 
 
 def judged(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """Return the errors that are judged: panel, line, x, variant, value."""
+    """Return the errors that are judged: panel, line, x, variant, value, se, replicates."""
     parts = []
     for panel, group in _stored(table, folder).groupby("panel", sort=False):
         own = view(table.key, panel)
@@ -127,7 +127,7 @@ def judged(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
         if table.paper == 2 and own.judged_along == "epsilon":
             part["line"] = part["method"]
         parts.append(part.assign(x=part[own.judged_along]))
-    columns = ["panel", "line", "x", "variant", "value"]
+    columns = ["panel", "line", "x", "variant", "value", "se", "replicates"]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
@@ -156,15 +156,17 @@ def _kept(table: Table, panel: str, line: str, group: pd.DataFrame, free: pd.Dat
     at = own.at if own.at in both.index else float(both.index[len(both) // 2])
     ours, sound = float(both.loc[at, LITERAL]), float(both.loc[at, SOUND])
     trivial = _trivial(table, free, at)
-    times = half = least = math.nan
+    times, half, least = Crossing(), Crossing(), math.nan
     if own.strength is not None:
-        along = wide[SOUND].dropna()
-        strengths = np.array([own.strength(x) for x in along.index])
+        along = group[group["variant"] == SOUND].dropna(subset=["x", "value"]).sort_values("x")
         here = own.strength(at)
-        least = float(strengths[0] / here)
-        times = rows_needed(strengths, along.to_numpy(), ours) / here
+        strengths = np.array([own.strength(x) for x in along["x"]]) / here
+        least = float(strengths[0])
+        curve = (strengths, *(along[name].to_numpy() for name in ("value", "se", "replicates")))
+        reached = group[(group["variant"] == LITERAL) & (group["x"] == at)]
+        times = crossing(*curve, ours, float(reached["se"].fillna(0.0).iloc[0]))
         if math.isfinite(trivial):
-            half = rows_needed(strengths, along.to_numpy(), trivial / 2) / here
+            half = crossing(*curve, trivial / 2)
     return [Kept(panel, line, own.judged_along, ratio, at, ours, sound, trivial, times, half, least)]
 
 
