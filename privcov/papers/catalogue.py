@@ -44,7 +44,7 @@ def tables() -> dict[str, Table]:
     dict of str to Table
         The tables by their key.
     """
-    needed = (su_tables.NEEDED, wang2018.NEEDED, mdpi.NEEDED)
+    needed = (wang2019.NEEDED, su_tables.NEEDED, wang2018.NEEDED, mdpi.NEEDED)
     more = (su_readings, wang2018_readings, mdpi_readings, dong_readings)
     read = [table for part in more for table in part.TABLES]
     return {t.key: t for t in (*su_tables.TABLES, *wang2018.TABLES, *mdpi.TABLES, *DRAWN, *needed, *read)}

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov.papers.base import CLOSE, LITERAL, REPRODUCED, SOUND, Table, View, computed, standard_error
+from privcov.papers.base import CLOSE, LITERAL, REPRODUCED, SOUND, Table, View, computed, standard_error, stored
 from privcov.papers.catalogue import VIEWS
 from privcov.papers.needed import Crossing, crossing
 from privcov.papers.su2019.figures import EPSILONS, NO_NOISE
@@ -37,9 +37,13 @@ def view(key: str, panel: str) -> View:
     return VIEWS.get(key) or VIEWS[panel]
 
 
-def _stored(table: Table, folder: Path) -> pd.DataFrame:
-    """Return stored rows with the name of their panel and line, and what may run along an axis as numbers."""
-    rows = computed(table, folder)
+def _stored(table: Table, folder: Path, more: str = "") -> pd.DataFrame:
+    """Return stored rows with the name of their panel and line, and what may run along an axis as numbers.
+
+    more: key of a table whose rows are added.
+    """
+    parts = [part for part in (computed(table, folder), stored(more, folder)) if len(part)]
+    rows = pd.concat(parts, ignore_index=True) if parts else computed(table, folder)
     rows["se"] = standard_error(rows)
     level = rows["epsilon"].where(rows["epsilon"] == "", ", epsilon " + rows["epsilon"])
     rows["panel"] = rows["model"].where(rows["model"] != "", rows["data"])
@@ -119,7 +123,8 @@ class Kept:
 def judged(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
     """Return the errors that are judged: panel, line, x, variant, value, se, replicates."""
     parts = []
-    for panel, group in _stored(table, folder).groupby("panel", sort=False):
+    more = VIEWS[table.key].more if table.key in VIEWS else ""
+    for panel, group in _stored(table, folder, more).groupby("panel", sort=False):
         own = view(table.key, panel)
         part = group[group["metric"] == own.metric].copy()
         if own.x == "drawn":

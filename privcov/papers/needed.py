@@ -113,7 +113,8 @@ def needed(table: Table, folder: Path = REPRODUCED) -> list[Needed]:
     cells["goal"] = cells["ours"].fillna(cells["value"])
     cells["goal_se"] = cells["ours_se"].where(cells["ours"].notna(), cells["se"]).fillna(0.0)
     more = stored(own.more, folder)
-    curve = pd.concat([stored(table.key, folder), more[more["point"].str.startswith(own.points)]], ignore_index=True)
+    parts = (stored(table.key, folder), more[more["point"].str.startswith(own.points)])
+    curve = pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
     curve = curve[curve["variant"] == SOUND].dropna(subset=["value"])
     for name, value in own.only.items():
         cells, curve = cells[cells[name] == value], curve[curve[name] == value]

@@ -215,7 +215,7 @@ NEEDED = Table(
         for number, methods in ((1, PURE), (2, APPROX))
         for r in MORE
     ),
-    replicates=20, small=(0, 3), trivial=1.0,
+    replicates=20, small=(0, 5), trivial=1.0,
 )  # fmt: skip
 
 # --- checks ----------------------------------------------------------------------------------------------------

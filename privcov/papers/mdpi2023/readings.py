@@ -118,6 +118,7 @@ TABLES = (
 NORMAL, HEAVY = ("4-table-1", "4-table-3", "4-table-5"), ("4-table-2", "4-table-4", "4-table-6")
 LEVEL = ("model", "law", "n", "d", "epsilon", "delta", "method", "metric")
 FINE = np.geomspace(CUTS[0], CUTS[-1], 400)
+STARTS = (0.5, 1.0, 2.0, 3.0)  # times the constants at which a search starts
 FITTED_FROM = 0.4  # the smallest epsilon whose cells are fitted
 # What the cut over sqrt(log p / n) is, as a function of L, and where the search for its constants starts.
 LAWS: dict[str, tuple[Callable[[np.ndarray, np.ndarray], np.ndarray], tuple[float, ...]]] = {
@@ -172,7 +173,10 @@ def fitted(cells: pd.DataFrame, law: str) -> np.ndarray:
         ours = [np.interp(cut, np.log(FINE), curve) for cut, curve in zip(at, fine, strict=True)]
         return float(np.abs(np.array(ours) - goals).mean())
 
-    return np.asarray(minimize(off, np.array(start), method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-6}).x)
+    # An error has a least value at some cut, so that a cut on either side of it may fit: several starts.
+    settings = {"xatol": 1e-4, "fatol": 1e-6}
+    fits = [minimize(off, times * np.array(start), method="Nelder-Mead", options=settings) for times in STARTS]
+    return np.asarray(min(fits, key=lambda fit: fit.fun).x)
 
 
 def _threshold(law: str, key: str, folder: Path) -> Found | None:

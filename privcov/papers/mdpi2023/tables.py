@@ -391,7 +391,7 @@ NEEDED = Table(
         for model in MODELS
         for law in ("normal", "t5")
     ),
-    replicates=10, small=(0, 3),
+    replicates=10, small=(0, 10),
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 from privcov.estimators.precision import raw_scores
 from privcov.estimators.ridge_precision import PENALTIES, RidgePrecision, ridge_lambda
 from privcov.metrics.errors import without_noise
-from privcov.papers.base import KEYS, Number, Point, Table, stored
+from privcov.papers.base import KEYS, Number, Point, Table, again, stored
 from privcov.papers.readings import FITTED, SEEN, Found, Reading, distance, with_ours
 from privcov.papers.su2019 import tables
 from privcov.papers.su2019.checks import corrected, put_in
@@ -68,35 +68,38 @@ def _slips(key: str, folder: Path) -> Found | None:
     return Found(cells) if cells["ours"].notna().all() else None
 
 
-def _at(divisor: float, key: str, folder: Path) -> pd.DataFrame:
-    """Return Table 1 with both slips at the fine grid's lambda over ``divisor``, interpolated in logarithms."""
+def _fractions(key: str, folder: Path) -> dict[float, pd.DataFrame]:
+    """Return the cells of Table 1 with both slips, at every stored fraction of lambda; none where nothing is stored."""
     rows = stored("2-ridge", folder)
-    index = [*KEYS, "metric"]
-    both = rows.assign(divisor=rows["data"].str.removeprefix(OVER).astype(float), data="")
-    logs = both.assign(value=np.log(both["value"]), sd=np.log(both["sd"]))
-    grids = [logs.pivot_table(index=index, columns="divisor", values=name, sort=False) for name in ("value", "sd")]
-    at = [
-        np.exp([np.interp(math.log(divisor), np.log(grid.columns), row) for row in grid.to_numpy()]) for grid in grids
-    ]
-    read = grids[0].index.to_frame(index=False).assign(value=at[0], sd=at[1], replicates=int(rows["replicates"].min()))
     printed = next(table for table in tables.TABLES if table.key == key)
-    over = read[read["metric"] == tables.OVER_FROBENIUS]
-    cells = with_ours(printed, read[read["metric"] != tables.OVER_FROBENIUS], folder)
-    known = cells[list(KEYS)].merge(over[[*KEYS, "value"]], on=list(KEYS), how="left")["value"].to_numpy()
-    return put_in(cells, known)
+    answer = {}
+    for name, group in rows.groupby("data", sort=False):
+        over = group[group["metric"] == tables.OVER_FROBENIUS].assign(data="")
+        cells = with_ours(printed, group[group["metric"] != tables.OVER_FROBENIUS].assign(data=""), folder)
+        known = cells[list(KEYS)].merge(over[[*KEYS, "value"]], on=list(KEYS), how="left", validate="many_to_one")
+        answer[float(name.removeprefix(OVER))] = put_in(cells, known["value"].to_numpy())
+    return answer
 
 
 def _fine(key: str, folder: Path) -> Found | None:
-    return Found(_at(1.0, key, folder)) if len(stored("2-ridge", folder)) else None
+    cells = _fractions(key, folder)
+    return Found(cells[1.0]) if cells else None
 
 
 def _smaller(key: str, folder: Path) -> Found | None:
-    if stored("2-ridge", folder).empty:
+    """Fit the fraction of lambda; between the stored ones errors are interpolated in logarithms."""
+    cells = _fractions(key, folder)
+    if not cells:
         return None
-    tried = np.geomspace(float(DIVISORS[0]), float(DIVISORS[-1]), 40)
-    off = [distance(_at(k, key, folder)) for k in tried]
-    best = float(tried[int(np.argmin(off))])
-    return Found(_at(best, key, folder), {"k": best})
+    stored_at = np.log(list(cells))
+    logs = {name: np.log([part[name].to_numpy() for part in cells.values()]) for name in ("ours", "ours_se")}
+
+    def at(k: float) -> pd.DataFrame:
+        read = {name: np.exp([np.interp(math.log(k), stored_at, row) for row in grid.T]) for name, grid in logs.items()}
+        return cells[1.0].assign(**read)
+
+    best = min(np.geomspace(*np.exp(stored_at[[0, -1]]), 40), key=lambda k: distance(at(k)))
+    return Found(again(at(best)), {"k": float(best)})
 
 
 _BOTH = (

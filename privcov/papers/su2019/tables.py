@@ -205,5 +205,5 @@ NEEDED = Table(
     "2-needed", 2, "Tables 1 and 2, more rows", f"Sound errors at n = {MORE[0]} to {MORE[-1]}",
     "error relative to the same estimate without noise",
     (*_more("123", "DP-RP", "ridge-precision"), *_more("234", "DP-AGL", "glasso-gaussian")),
-    replicates=10, small=(0, 3), trivial=1.0,
+    replicates=10, small=(0, 5), trivial=1.0,
 )  # fmt: skip
