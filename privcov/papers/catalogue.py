@@ -53,7 +53,7 @@ def tables() -> dict[str, Table]:
 TABLES = tables()
 CHECKS = {
     question.key: question
-    for part in (wang2019, su_checks, wang2018, mdpi_checks, dong_checks)
+    for part in (wang2019, su_checks, wang2018, mdpi_checks, mdpi_readings, dong_checks)
     for question in part.CHECKS
 }
 PRESETS = {p.key: p for p in (*wang2019.PRESETS, *mdpi.PRESETS, *dong.PRESETS)}
