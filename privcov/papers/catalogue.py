@@ -82,7 +82,7 @@ def results_of(table: str, folder: Path = REPRODUCED) -> list[Result]:
     list of Result
         In the order in which the readings are written; empty where there is none.
     """
-    found = (result(reading, table, folder) for reading in READINGS.values() if table in reading.tables)
+    found = (result(reading, TABLES[table], folder) for reading in READINGS.values() if table in reading.tables)
     return [one for one in found if one is not None]
 
 

@@ -17,9 +17,10 @@ import numpy as np
 import pandas as pd
 
 from privcov.papers.base import CLOSE, LITERAL, REPRODUCED, SOUND, Table, View, computed, standard_error, stored
-from privcov.papers.catalogue import VIEWS
-from privcov.papers.needed import Crossing, crossing
+from privcov.papers.catalogue import FIGURES, TABLES, TITLES, VIEWS
+from privcov.papers.needed import Crossing, Needed, crossing, needed
 from privcov.papers.su2019.figures import EPSILONS, NO_NOISE
+from privcov.papers.verdicts import Survival, survival
 
 FREE = ("zero", "guessing")  # answers that need no data
 WORDS = {
@@ -118,6 +119,60 @@ class Kept:
     def survives(self) -> bool:
         """Whether the sound error is at most a tenth larger, and at least a tenth below that of no data."""
         return self.ratio <= 1 + CLOSE and self.sound <= (1 - CLOSE) * self.trivial
+
+
+def every_curve(folder: Path = REPRODUCED) -> pd.DataFrame:
+    """Return every published curve of every paper with what a sound calibration leaves of it, and the n it needs.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Folder of the computed numbers.
+
+    Returns
+    -------
+    DataFrame
+        A row per curve: paper, table, curve, survives, ratio (sound over as published), published, sound, trivial
+        (errors at the smallest n, or where the curve is read), then the multiple of n for the published error (times,
+        times_low, times_high) and for half the trivial error (half, half_low, half_high). NaN where it is not defined,
+        inf where the largest n computed is not enough.
+    """
+    rows = []
+    for table in TABLES.values():
+        if table.file:
+            along: dict[tuple[str, str], list[Needed]] = {}
+            for one in needed(table, folder):
+                along.setdefault((one.method, one.metric), []).append(one)
+            for own in survival(table, folder):
+                for one in along.get((own.method, own.metric), [None]):
+                    rows.append(_of_table(table, own, one))
+        elif table.key in FIGURES:
+            for one in kept(table, folder):
+                words = ", ".join(part for part in (TITLES.get(one.panel, one.panel), one.line) if part)
+                rows.append(_row(table, words, one.survives, (one.ratio, one.ours, one.sound, one.trivial),
+                                 one.times, one.half, 1.0))  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _of_table(table: Table, own: Survival, one: Needed | None) -> dict:
+    words = f"{own.method}, {own.metric}"
+    if one is None:
+        errors = (own.ratio, math.nan, own.level, own.trivial)
+        return _row(table, words, own.survives, errors, Crossing(), Crossing(), 1.0)
+    errors = (one.sound / one.goal, one.goal, one.sound, one.trivial)
+    survives = errors[0] <= 1 + CLOSE and one.sound <= (1 - CLOSE) * one.trivial
+    return _row(table, f"{words}, {one.where}", survives, errors, one.published, one.half, one.start)
+
+
+def _row(
+    table: Table, words: str, survives: bool, errors: tuple[float, ...], times: Crossing, half: Crossing, start: float
+) -> dict:
+    names = ("ratio", "published", "sound", "trivial")
+    row = {"paper": table.paper, "table": table.key, "curve": words, "survives": survives}
+    row |= dict(zip(names, errors, strict=True))
+    for name, one in (("times", times), ("half", half)):
+        row |= {name: one.rows / start, f"{name}_low": one.low / start, f"{name}_high": one.high / start}
+    return row
 
 
 def judged(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:

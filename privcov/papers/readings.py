@@ -63,7 +63,8 @@ class Reading:
 class Column:
     """One estimator in one norm under a reading: fractions of its cells, and the median of ours over printed.
 
-    within: within Monte-Carlo error. close: within 10 %. met: one or the other.
+    within: within Monte-Carlo error. close: within 10 %. met: one or the other. described: the same fraction of these
+    cells as published by us, without the reading.
     """
 
     method: str
@@ -72,6 +73,7 @@ class Column:
     within: float
     close: float
     met: float
+    described: float
     ratio: float
 
 
@@ -86,7 +88,7 @@ class Result:
     sentence: str
 
     def share(self, name: str) -> float:
-        """Return a fraction of all cells: "within", "close" or "met"."""
+        """Return a fraction of all cells: "within", "close", "met" or "described"."""
         cells = sum(column.cells for column in self.columns)
         return sum(column.cells * getattr(column, name) for column in self.columns) / cells if cells else math.nan
 
@@ -106,22 +108,24 @@ class Result:
         return f"{CANNOT[:1].upper()}{CANNOT[1:]} give {names}."
 
 
-def result(reading: Reading, table: str, folder: Path) -> Result | None:
+def result(reading: Reading, table: Table, folder: Path) -> Result | None:
     """Return a reading's result for one table; None where it was not computed yet."""
-    found = reading.answer(table, folder)
+    found = reading.answer(table.key, folder)
     if found is None:
         return None
-    columns = (
-        [] if found.cells.empty else [_column(*one) for one in found.cells.groupby(["method", "metric"], sort=False)]
-    )
-    return Result(reading, table, tuple(columns), found.constants, found.sentence)
+    columns: list[Column] = []
+    if not found.cells.empty:
+        index = [*KEYS, "metric"]
+        described = beside(table, folder).set_index(index)
+        for (method, metric), cells in found.cells.groupby(["method", "metric"], sort=False):
+            columns.append(_column(method, metric, cells, described.loc[pd.MultiIndex.from_frame(cells[index])]))
+    return Result(reading, table.key, tuple(columns), found.constants, found.sentence)
 
 
-def _column(name: tuple, cells: pd.DataFrame) -> Column:
-    within = cells["agreement"] == "within error"
-    close = (cells["ratio"] - 1).abs() <= CLOSE
-    shares = (float(x.mean()) for x in (within, close, within | close))
-    return Column(*name, len(cells), *shares, float(cells["ratio"].median()))
+def _column(method: str, metric: str, cells: pd.DataFrame, described: pd.DataFrame) -> Column:
+    within = float((cells["agreement"] == "within error").mean())
+    close = float(((cells["ratio"] - 1).abs() <= CLOSE).mean())
+    return Column(method, metric, len(cells), within, close, met(cells), met(described), float(cells["ratio"].median()))
 
 
 def with_ours(table: Table, rows: pd.DataFrame, folder: Path) -> pd.DataFrame:

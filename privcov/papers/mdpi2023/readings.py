@@ -290,7 +290,8 @@ def any_threshold(folder: Path) -> Check:
     verdict = (
         f"With normal rows {counts} Frobenius errors are more than {100 * (1 - BELOW):.0f} % below the least that any "
         f"threshold gives at the printed noise. The square of Frobenius over spectral error, printed from "
-        f"{printed.min():.1f} to {printed.max():.1f}, is below that of every threshold in {apart} of {len(printed)} pairs."
+        f"{printed.min():.1f} to {printed.max():.1f}, is below that of every threshold in {apart} of {len(printed)} "
+        "pairs."
     )
     below = sum(numbers[f"{name}, below every threshold"] for name in LOCAL)
     return Check(
