@@ -133,9 +133,9 @@ def every_curve(folder: Path = REPRODUCED) -> pd.DataFrame:
     -------
     DataFrame
         A row per curve: paper, table, curve, survives, ratio (sound over as published), published, sound, trivial
-        (errors at the smallest n, or where the curve is read), then the multiple of n for the published error (times,
-        times_low, times_high) and for half the trivial error (half, half_low, half_high). NaN where it is not defined,
-        inf where the largest n computed is not enough.
+        (errors at the smallest n, or where the curve is read), least (the smallest multiple of n computed), then the
+        multiple of n for the published error (times, times_low, times_high) and for half the trivial error (half,
+        half_low, half_high). NaN where it is not defined, inf where the largest n computed is not enough.
     """
     rows = []
     for table in TABLES.values():
@@ -149,8 +149,8 @@ def every_curve(folder: Path = REPRODUCED) -> pd.DataFrame:
         elif table.key in FIGURES:
             for one in kept(table, folder):
                 words = ", ".join(part for part in (TITLES.get(one.panel, one.panel), one.line) if part)
-                rows.append(_row(table, words, one.survives, (one.ratio, one.ours, one.sound, one.trivial),
-                                 one.times, one.half, 1.0))  # fmt: skip
+                errors = (one.ratio, one.ours, one.sound, one.trivial)
+                rows.append(_row(table, words, one.survives, errors, (one.times, one.half), least=one.least))
     return pd.DataFrame(rows)
 
 
@@ -158,19 +158,26 @@ def _of_table(table: Table, own: Survival, one: Needed | None) -> dict:
     words = f"{own.method}, {own.metric}"
     if one is None:
         errors = (own.ratio, math.nan, own.level, own.trivial)
-        return _row(table, words, own.survives, errors, Crossing(), Crossing(), 1.0)
+        return _row(table, words, own.survives, errors, (Crossing(), Crossing()))
     errors = (one.sound / one.goal, one.goal, one.sound, one.trivial)
     survives = errors[0] <= 1 + CLOSE and one.sound <= (1 - CLOSE) * one.trivial
-    return _row(table, f"{words}, {one.where}", survives, errors, one.published, one.half, one.start)
+    return _row(table, f"{words}, {one.where}", survives, errors, (one.published, one.half), one.start)
 
 
 def _row(
-    table: Table, words: str, survives: bool, errors: tuple[float, ...], times: Crossing, half: Crossing, start: float
+    table: Table,
+    words: str,
+    survives: bool,
+    errors: tuple[float, ...],
+    crossings: tuple[Crossing, Crossing],
+    start: float = 1.0,
+    least: float = 1.0,
 ) -> dict:
     names = ("ratio", "published", "sound", "trivial")
     row = {"paper": table.paper, "table": table.key, "curve": words, "survives": survives}
     row |= dict(zip(names, errors, strict=True))
-    for name, one in (("times", times), ("half", half)):
+    row["least"] = least
+    for name, one in zip(("times", "half"), crossings, strict=True):
         row |= {name: one.rows / start, f"{name}_low": one.low / start, f"{name}_high": one.high / start}
     return row
 

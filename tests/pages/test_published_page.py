@@ -121,7 +121,7 @@ def test_every_figure_shows_its_curves_findings_and_what_is_left(page, key):
     checks = figures._checks(summary.stored_at())[key]
     assert checks
     for check in checks:
-        assert f"{figures.HOLDS[check.holds]} **{show.as_text(check.question)}**" in text
+        assert f"{figures.badge(check)} **{show.as_text(check.question)}**" in text
     kept = figures._kept(summary.stored_at())[key]
     assert f"{sum(one.survives for one in kept)} of {len(kept)} curves survive" in text
     read = base.told(table)
