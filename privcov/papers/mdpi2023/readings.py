@@ -23,8 +23,9 @@ from privcov.dataset import Dataset
 from privcov.papers.base import Number, Point, Table, again, beside, stored, truth_of
 from privcov.papers.checks import NOT_COMPUTED, Check, check
 from privcov.papers.mdpi2023 import tables
+from privcov.papers.mdpi2023.checks import trivial
 from privcov.papers.mdpi2023.tables import FACTORS, METHODS, TESTED_MEANS, TESTED_T_TEST
-from privcov.papers.readings import FITTED, SEARCHED, Found, Reading, distance, met, with_ours
+from privcov.papers.readings import FITTED, SEARCHED, STATED, Found, Reading, distance, met, with_ours
 from privcov.postprocess.spectrum import clip_psd
 
 CENTRAL, LOCAL = ("modified-dp", "dp"), ("modified-ldp", "ldp")
@@ -186,6 +187,25 @@ def _threshold(law: str, key: str, folder: Path) -> Found | None:
     return _found(whole[whole["method"].isin(CENTRAL)], whole["epsilon"].astype(float) >= FITTED_FROM, law, key)
 
 
+ETA, EXCESS = 2.0, 0.5  # the smallest eta of the theorem, and the paper's excess of the moment
+# E|x|^4.5 of a standard normal entry, which is the bound K; the bound M of the variances is 1.
+MOMENT = 2 ** (2 + EXCESS / 2) * math.gamma(2.5 + EXCESS / 2) / math.sqrt(math.pi)
+XI = 4 * math.sqrt(2) / 3 * ETA * MOMENT ** (2 / (4 + EXCESS))
+
+
+def _stated(key: str, folder: Path) -> Found | None:
+    """Return the modified central cells under the threshold of the theorem: XI sqrt(log p / n) + 4 s sqrt(log p)."""
+    cells = thresholds(key, folder)
+    cells = cells[cells["method"] == "modified-dp"].reset_index(drop=True)
+    if cells.empty:
+        return None
+    n = cells["n"].astype(float).to_numpy()
+    found = at_cuts(cells, XI + 4 * math.sqrt(2) * cells["L"].to_numpy() / np.sqrt(n))
+    zero = [trivial(r.model, "normal", r.d, r.metric) for r in found.itertuples()]
+    empty = int((found["ours"] > 0.99 * np.array(zero)).sum())
+    return Found(found, {}, f"The answer is the zero matrix, or nearly, in {empty} of {len(found)} cells.")
+
+
 def _heavy(key: str, folder: Path) -> Found | None:
     """Fit one constant per estimator to Model 1 of Table 2, against 5/3 Sigma; return one table's cells of Model 1."""
     whole = pd.concat([thresholds(k, folder).assign(table=k) for k in HEAVY], ignore_index=True)
@@ -304,6 +324,12 @@ CHECKS = (any_threshold,)
 _UNITS = "tau = {} sqrt(log p / n), L = sqrt(2 ln(1.25/delta)) / epsilon, one fit per estimator to normal rows at "
 _UNITS += "epsilon 0.4 and more of Tables 1, 3 and 5; the printed noise."
 READINGS = (
+    Reading(
+        "4-eta", NORMAL,
+        f"tau as in the theorem with its smallest eta, 2, and the moments of normal entries: {XI:.2f} sqrt(log p / n) "
+        "+ 4 deviations of the noise times sqrt(log p). The modified central estimator only.",
+        STATED, 0, ("4-cuts",), _stated,
+    ),
     Reading("4-constant", NORMAL, _UNITS.format("a"), FITTED, 2, ("4-cuts",), partial(_threshold, "constant")),
     Reading("4-root", NORMAL, _UNITS.format("a sqrt(L)"), FITTED, 2, ("4-cuts",), partial(_threshold, "root")),
     Reading("4-line", NORMAL, _UNITS.format("(a + b L)"), FITTED, 4, ("4-cuts",), partial(_threshold, "line")),
