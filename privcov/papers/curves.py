@@ -141,11 +141,11 @@ def every_curve(folder: Path = REPRODUCED) -> pd.DataFrame:
     for table in TABLES.values():
         if table.file:
             along: dict[tuple[str, str], list[Needed]] = {}
-            for one in needed(table, folder):
-                along.setdefault((one.method, one.metric), []).append(one)
+            for at in needed(table, folder):
+                along.setdefault((at.method, at.metric), []).append(at)
             for own in survival(table, folder):
-                for one in along.get((own.method, own.metric), [None]):
-                    rows.append(_of_table(table, own, one))
+                found = along.get((own.method, own.metric))
+                rows += [_of_table(table, own, at) for at in found] if found else [_of_table(table, own, None)]
         elif table.key in FIGURES:
             for one in kept(table, folder):
                 words = ", ".join(part for part in (TITLES.get(one.panel, one.panel), one.line) if part)
@@ -229,11 +229,11 @@ def _kept(table: Table, panel: str, line: str, group: pd.DataFrame, free: pd.Dat
         here = own.strength(at)
         strengths = np.array([own.strength(x) for x in along["x"]]) / here
         least = float(strengths[0])
-        curve = (strengths, *(along[name].to_numpy() for name in ("value", "se", "replicates")))
+        errors, se, runs = (along[name].to_numpy() for name in ("value", "se", "replicates"))
         reached = group[(group["variant"] == LITERAL) & (group["x"] == at)]
-        times = crossing(*curve, ours, float(reached["se"].fillna(0.0).iloc[0]))
+        times = crossing(strengths, errors, se, runs, ours, float(reached["se"].fillna(0.0).iloc[0]))
         if math.isfinite(trivial):
-            half = crossing(*curve, trivial / 2)
+            half = crossing(strengths, errors, se, runs, trivial / 2)
     return [Kept(panel, line, own.judged_along, ratio, at, ours, sound, trivial, times, half, least)]
 
 

@@ -21,8 +21,6 @@ from privcov.papers.base import REPRODUCED, SOUND, Table, beside, standard_error
 from privcov.papers.checks import slope
 from privcov.papers.mdpi2023.checks import trivial
 
-FLOOR = 1e-3  # of the goal; an error that may be below it is taken as that, because the curve is read in logarithms
-
 
 @dataclass(frozen=True)
 class Crossing:
@@ -167,11 +165,13 @@ def crossing(
 ) -> Crossing:
     """Return where a curve of means meets a goal, with every n at which the two do not differ at the 95 % level.
 
-    At each n computed the difference of error and goal has the two standard errors (Student's t for the curve's few
-    replicates; 0 where only one was made of rows that do not vary); between them the ends are interpolated as the curve
-    is. A curve may rise again later: the interval is that of its first crossing.
+    Errors are positive and some have long tails, so that the comparison is of logarithms: at each n computed the
+    difference has both relative standard errors (Student's t for the curve's few replicates; 0 where only one was made
+    of rows that do not vary). Between them the ends are interpolated as the curve is. A curve may rise again later: the
+    interval is that of its first crossing.
     """
-    se, many = np.nan_to_num(np.asarray(se, float)), np.maximum(np.asarray(replicates, float) - 1, 1)
-    reach = np.hypot(stdtrit(many, 0.975) * se, 1.96 * goal_se)
-    low = rows_needed(n, np.maximum(errors - reach, FLOOR * goal), goal)
-    return Crossing(rows_needed(n, errors, goal), low, rows_needed(n, errors + reach, goal))
+    relative = np.divide(np.nan_to_num(np.asarray(se, float)), errors, out=np.zeros(len(errors)), where=errors > 0)
+    many = np.maximum(np.asarray(replicates, float) - 1, 1)
+    reach = np.exp(np.hypot(stdtrit(many, 0.975) * relative, 1.96 * goal_se / goal))
+    ends = (rows_needed(n, errors, goal), rows_needed(n, errors / reach, goal), rows_needed(n, errors * reach, goal))
+    return Crossing(*ends)

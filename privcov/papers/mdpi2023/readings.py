@@ -34,6 +34,7 @@ CUTS = (0.8, 1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0, 10.0, 13.0)
 CUT = "cut "
 RAW, SHARES_LOG = "counts", "log10 of shares"
 SCALES = (LOG, RAW, SHARES, SHARES_LOG)
+LEAST = 1e-4  # a share below one count of ten thousand reads
 LEAKS = ((), (TESTED_T_TEST,), (TESTED_MEANS,), (TESTED_T_TEST, TESTED_MEANS))
 
 
@@ -63,13 +64,13 @@ def cuts(
 
 def leaked(p: str, scale: str, seed: int, replicate: int) -> list[Number]:
     """Compute one split of Table 7 on one scale of the counts, with every leak."""
-    train, tested, labels = tables.split(seed, replicate, LOG if scale == RAW else SHARES if "shares" in scale else LOG)
+    train, tested, labels = tables.split(seed, replicate, SHARES if scale in (SHARES, SHARES_LOG) else LOG)
     change: Callable[[np.ndarray], np.ndarray] = {
         RAW: lambda rows: 10.0**rows - 1,
         SHARES_LOG: lambda rows: np.log10(rows + LEAST),
     }.get(scale, lambda rows: rows)
     train = Dataset.from_rows(
-        change(train.rows), labels=np.asarray(train.labels), row_bound=train.row_bound, name=train.name
+        change(np.asarray(train.rows)), labels=np.asarray(train.labels), row_bound=train.row_bound, name=train.name
     )
     numbers = []
     for leaks in LEAKS:
@@ -78,9 +79,6 @@ def leaked(p: str, scale: str, seed: int, replicate: int) -> list[Number]:
             keys = tables.class_keys(p, method) | {"data": reading_of(scale, leaks)}
             numbers.append(Number(keys, tables.WRONG, value))
     return numbers
-
-
-LEAST = 1e-4  # a share below one count of ten thousand reads
 
 
 def reading_of(scale: str, leaks: tuple[str, ...]) -> str:
@@ -214,7 +212,8 @@ def _heavy(key: str, folder: Path) -> Found | None:
 
 
 def _found(cells: pd.DataFrame, of_fit: pd.Series, law: str, key: str) -> Found | None:
-    parts, constants = [], {}
+    parts: list[pd.DataFrame] = []
+    constants: dict[str, float] = {}
     for method, group in cells.groupby("method", sort=False):
         x = fitted(group[of_fit.loc[group.index]], law)
         constants |= {f"{method}, {name}": float(value) for name, value in zip("ab", x, strict=False)}
@@ -321,8 +320,10 @@ def any_threshold(folder: Path) -> Check:
 
 
 CHECKS = (any_threshold,)
-_UNITS = "tau = {} sqrt(log p / n), L = sqrt(2 ln(1.25/delta)) / epsilon, one fit per estimator to normal rows at "
-_UNITS += "epsilon 0.4 and more of Tables 1, 3 and 5; the printed noise."
+_UNITS = (
+    "tau = {} sqrt(log p / n), L = sqrt(2 ln(1.25/delta)) / epsilon, one fit per estimator to normal rows at epsilon "
+    "0.4 and more of Tables 1, 3 and 5; the printed noise."
+)
 READINGS = (
     Reading(
         "4-eta", NORMAL,

@@ -204,7 +204,7 @@ _WORDS = {"normal": "normal rows", "t5": "t_5 rows"}
 
 def _table(number: int, law: str, title: str, preset: str) -> Table:
     more = _HEAVY if law == "t5" else ()
-    points = tuple(_point(model, law, *rest) for model, *rest in SETTINGS[number - (law == "t5")])
+    points = tuple(_point(model, law, d, n, levels) for model, d, n, levels in SETTINGS[number - (law == "t5")])
     return Table(
         f"4-table-{number}", 4, f"Table {number}", f"{title}, {_WORDS[law]}", "absolute error",
         points, CHOICES + more, (), f"paper4_table{number}.csv", 50, (50, 50), preset,

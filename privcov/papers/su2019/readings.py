@@ -98,7 +98,9 @@ def _smaller(key: str, folder: Path) -> Found | None:
         read = {name: np.exp([np.interp(math.log(k), stored_at, row) for row in grid.T]) for name, grid in logs.items()}
         return cells[1.0].assign(**read)
 
-    best = min(np.geomspace(*np.exp(stored_at[[0, -1]]), 40), key=lambda k: distance(at(k)))
+    best = min(
+        np.geomspace(float(np.exp(stored_at[0])), float(np.exp(stored_at[-1])), 40), key=lambda k: distance(at(k))
+    )
     return Found(again(at(best)), {"k": float(best)})
 
 
