@@ -263,7 +263,6 @@ OPPOSITES = [
     ("5-zero-real", "5-figure-5", lambda r: r["value"] * (1000 if r["method"] == "zero" else 1), True),
     ("5-slopes", "5-figure-5", lambda r: 1.0, False),
     ("5-digits-same", "5-digits", lambda r: r["value"] / (1e3 if r["method"] == "gaussian-cov" else 1), False),
-    ("5-pure-lesser", "5-pure", lambda r: {"laplace-cov": 1.5, "zero": 9.0}.get(r["method"], 1.0), True),
 ]
 
 

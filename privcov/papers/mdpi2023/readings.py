@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -128,19 +128,29 @@ LAWS: dict[str, tuple[Callable[[np.ndarray, np.ndarray], np.ndarray], tuple[floa
 }
 
 
+@lru_cache(maxsize=8)
+def _grids(path: Path, stamp: int) -> dict[tuple, tuple]:
+    """Return thresholds, errors and deviations in ascending order, and the replicates, of every stored cell.
+
+    ``stamp`` changes when the file does.
+    """
+    rows = stored(path.stem, path.parent)
+    rows = rows[rows["metric"].isin(tables.NORMS)]
+    rows = rows.assign(cut=rows["data"].str.removeprefix(CUT).astype(float)).sort_values("cut", ignore_index=True)
+    columns = [rows[name].to_numpy() for name in ("cut", "value", "sd")]
+    many = rows["replicates"].to_numpy()
+    places = rows.groupby(list(LEVEL)).indices
+    return {name: (*(column[at] for column in columns), int(many[at].min())) for name, at in places.items()}
+
+
 def thresholds(key: str, folder: Path) -> pd.DataFrame:
     """Return the cells of a printed table with their stored grid: columns cuts, errors, sds (arrays) and L.
 
     Only cells whose errors were computed with every threshold; none where nothing is stored.
     """
     cells = beside(_printed(key), folder)
-    stored_cuts = stored("4-cuts" if key in NORMAL else "4-cuts-t5", folder)
-    grids = {}
-    for name, group in stored_cuts.groupby(list(LEVEL), sort=False):
-        factors = group["data"].str.removeprefix(CUT).astype(float).to_numpy()
-        order = np.argsort(factors)
-        arrays = (factors, group["value"].to_numpy(), group["sd"].to_numpy())
-        grids[name] = (*(array[order] for array in arrays), int(group["replicates"].min()))
+    path = folder / f"{'4-cuts' if key in NORMAL else '4-cuts-t5'}.csv"
+    grids = _grids(path, path.stat().st_mtime_ns) if path.exists() else {}
     names = [tuple(row) for row in cells[list(LEVEL)].to_numpy()]
     cells["grid"] = [grids.get(name) for name in names]
     cells = cells[cells["grid"].notna()].reset_index(drop=True)
