@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.published import figures, summary
+from pages.published import figures, needed, summary
 from pages.published import table as published_table
 from pages.shell import address, frame, show
 from pages.shell.glossary import term
@@ -34,6 +34,7 @@ every, one, drawn = st.tabs([ALL, ONE, FIGURES], key="published.part", on_change
 with show.problems():
     with every:
         table = summary.section(address.word(ONE))
+        needed.every()
     with one:
         published_table.section(table, frame.palette())
     with drawn:

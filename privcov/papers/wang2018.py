@@ -206,6 +206,18 @@ TABLES = (
     ),
 )  # fmt: skip
 
+MORE = ("5", "20", "80", "200")  # r beyond the slides', of sound errors alone
+NEEDED = Table(
+    "3-needed", 3, "Tables 1 and 2, more rows", f"Sound errors at n = {MORE[0]} d to {MORE[-1]} d",
+    "relative error to the estimate without noise",
+    tuple(
+        Point(f"Table {number}, r = {r}", {"r": r}, None, partial(_plan, methods, r), partial(_read, methods, r))
+        for number, methods in ((1, PURE), (2, APPROX))
+        for r in MORE
+    ),
+    replicates=20, small=(0, 5), trivial=1.0,
+)  # fmt: skip
+
 # --- checks ----------------------------------------------------------------------------------------------------
 
 BOTH = ("3-table-1", "3-table-2")
