@@ -20,7 +20,11 @@ def add_reproduce(commands: argparse._SubParsersAction) -> None:
     """Add ``reproduce`` with its options to the command line."""
     parser = commands.add_parser("reproduce", help="compute the papers' tables again, as published and sound")
     parser.add_argument("tables", nargs="*", help="keys such as 2-table-2; all when left out")
-    parser.add_argument("--preset", choices=("small", "full"), help="small (the default): minutes; full: days")
+    parser.add_argument(
+        "--preset",
+        choices=("small", "overnight", "full"),
+        help="small (the default): minutes; overnight: hours; full: days",
+    )
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder of the tables, instead of data/reproduced")
     parser.add_argument("--fresh", action="store_true", help="compute everything again, whatever is stored")
     parser.add_argument("--check", action="store_true", help="recompute random stored cells, compare, write nothing")

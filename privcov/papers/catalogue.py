@@ -25,6 +25,7 @@ from privcov.papers.mdpi2023 import tables as mdpi
 from privcov.papers.su2019 import checks as su_checks
 from privcov.papers.su2019 import figures as su_figures
 from privcov.papers.su2019 import tables as su_tables
+from privcov.papers.theorems import bounds
 
 DRAWN = (*wang2019.TABLES, *su_figures.TABLES, *dong.TABLES)
 FIGURES = tuple(table.key for table in DRAWN)
@@ -33,14 +34,14 @@ VIEWS = wang2019.VIEWS | su_figures.VIEWS | dong.VIEWS
 
 
 def tables() -> dict[str, Table]:
-    """Return every table, in the order of the papers, then every figure, then how many rows a sound calibration needs.
+    """Return every table, in the order of the papers, then figures, what sound calibrations need, and bounds.
 
     Returns
     -------
     dict of str to Table
         The tables by their key.
     """
-    return {t.key: t for t in (*su_tables.TABLES, *wang2018.TABLES, *mdpi.TABLES, *DRAWN, mdpi.NEEDED)}
+    return {t.key: t for t in (*su_tables.TABLES, *wang2018.TABLES, *mdpi.TABLES, *DRAWN, mdpi.NEEDED, *bounds.TABLES)}
 
 
 TABLES = tables()
