@@ -98,11 +98,14 @@ def _hidden(at: Setting) -> tuple[np.ndarray, float]:
     return blocks(at, min(cut / 2, 0.9 * TRACE / at.d)), cut
 
 
-def direct(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
-    """Equation (8): the spectral error of the noisy matrix itself."""
+def direct(sampling: bool, at: Setting, rng: np.random.Generator) -> tuple[float, float]:
+    """Equation (8): the spectral error of the noisy matrix itself; sampling: whether its rate is added to the bound."""
     covariance, _ = _hidden(at)
     noisy = moment(covariance, at.n, rng) + symmetric(gauss(at), at.d, rng)
-    return spectral(noisy - covariance), math.sqrt(at.d * math.log(1 / at.delta)) / (at.n * at.epsilon)
+    rate = math.sqrt(at.d * math.log(1 / at.delta)) / (at.n * at.epsilon)
+    if sampling:
+        rate += math.sqrt(spectral(covariance) * math.log(at.d) / at.n)
+    return spectral(noisy - covariance), rate
 
 
 def entries(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
@@ -173,15 +176,18 @@ def ridge_limit(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
     return (frobenius(noisy - truth) / frobenius(truth)) ** 2, 1.0
 
 
-def lasso_rate(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
-    """Theorem 4.4: the distance to the truth with the printed penalty, its constant 1; bound 0 where s is 0."""
+def lasso_rate(diagonal: bool, at: Setting, rng: np.random.Generator) -> tuple[float, float]:
+    """Theorem 4.4: the distance to the truth with the printed penalty, its constant 1; bound 0 where s is 0.
+
+    diagonal: whether the p entries of the diagonal, which are estimated too, are counted with s.
+    """
     truth = _chain(at)
     private = at.d**2 * math.sqrt(math.log(1 / at.delta)) / (at.epsilon * at.n)
     sampling = math.sqrt(math.log(at.d) / at.n)
     noisy = moment(np.linalg.inv(truth), at.n, rng) + symmetric(gauss(at, math.sqrt(2)), at.d, rng)
     fit = solve(noisy, private + sampling, penalise_diagonal=True, tol=1e-10).precision
     assert fit is not None  # the noise is far smaller than the penalty
-    return frobenius(fit - truth), math.sqrt(at.s) * (private + sampling)
+    return frobenius(fit - truth), math.sqrt(at.s + at.d * diagonal) * (private + sampling)
 
 
 # --- paper 3: slides ------------------------------------------------------------------------------------------
@@ -287,7 +293,8 @@ def separate(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
 
 def worst_case(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
     """Theorem 2: the same at trace 1 against d^(1/4)/sqrt(n)."""
-    s = moment(np.eye(at.d) / at.d, at.n, rng)
+    spectrum = 1 / np.arange(1, at.d + 1)
+    s = moment(np.diag(spectrum / spectrum.sum()), at.n, rng)
     return frobenius(_separate(s, at.n, rng) - s), at.d**0.25 / math.sqrt(at.n)
 
 
