@@ -325,8 +325,8 @@ def _none(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
 
 
 _WAYS: Mapping[str, Callable[[Claim, str, Path, Path], Row]] = {
-    "count": _count, "check": _check, "doubt": _doubt, "stand-in": _stand_in, "slip": _slip, "doubling": _doubling, "bound": _bound,
-    "audit": _audit, "proof": _proof, "none": _none,
+    "count": _count, "check": _check, "doubt": _doubt, "stand-in": _stand_in, "slip": _slip, "doubling": _doubling,
+    "bound": _bound, "audit": _audit, "proof": _proof, "none": _none,
 }  # fmt: skip
 
 
