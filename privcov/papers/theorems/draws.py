@@ -325,17 +325,19 @@ def clipping(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
 
 
 def adaptive(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
-    """Theorem 3: AdaptiveCov as published against min over tau of Noise + gamma, without the logarithms."""
+    """Theorem 3: AdaptiveCov as published against the least over tau of Noise and gamma with their printed factors."""
     data = _skewed(at, rng)
     s, norms = data.rows.T @ data.rows / at.n, np.linalg.norm(data.rows, axis=1)
     sizes, trace = closed_form(at.d, BETA, laplace=False), float(np.trace(s))
     vector = math.sqrt(2) * sizes.vector
+    wide = (math.log(1 / BETA) / RHO) ** 0.25 * math.log(at.n)
+    long = math.log(at.d * at.n / BETA) / math.sqrt(RHO)
     best = math.inf
     for tau in 2.0 ** -np.arange(0, 20):
         both = tau**2 * sizes.frobenius / (math.sqrt(RHO) * at.n)
         apart = tau * 2**1.25 * math.sqrt(trace * sizes.spectral) / (RHO**0.25 * math.sqrt(at.n))
         apart += tau**2 * vector / (math.sqrt(RHO) * at.n)
-        best = min(best, min(both, apart) + _tail(norms, float(tau)))
+        best = min(best, wide * min(both, apart) + long * _tail(norms, float(tau)))
     seed = int(rng.integers(2**31))
     answer = release("adaptive-cov", data, ZCDP(RHO), seed=seed, calibration="as-published-5", centre="none")
     return frobenius(answer.matrix - s), best
