@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import frame, show
-from pages.shell.papers import AUTHORS
 from privcov.figures.words import percent
 from privcov.papers import verdicts as papers_verdicts
 from privcov.papers.base import PUBLISHED, REPRODUCED, Table
 from privcov.papers.catalogue import TABLES
+from privcov.papers.names import AUTHORS
 from privcov.papers.verdicts import NOT, NOTHING, REPRODUCED_WELL, SHAPE, Survival, Verdict
 
 CHIPS = {REPRODUCED_WELL: "green", SHAPE: "orange", NOT: "red", NOTHING: "gray"}

@@ -94,7 +94,7 @@ def test_every_verdict_is_one_of_the_words_and_rests_on_numbers(decided):
     for row in decided.values():
         assert row.verdict in VERDICTS
         assert row.verdict != NOTHING, row.claim.key
-        assert row.evidence or row.claim.how == "none:" or row.claim.how == "none"
+        assert row.evidence or row.claim.how == "none"
     assert {row.verdict for row in decided.values()} >= {HOLDS, FAILS, CORRECTED, PROVED, WEAKER, WHEN_SOUND}
 
 
@@ -328,7 +328,7 @@ def test_paragraphs_count_what_the_table_has(decided):
         text = paragraph(paper, mine)
         good = sum(row.verdict in claims.GOOD for row in mine)
         assert text.startswith(f"{good} of ")
-        assert text.count("; and ") <= 4
+        assert text.count("; and ") <= 5
 
 
 def test_the_command_writes_both_files_and_compares(made, tmp_path, monkeypatch, capsys):

@@ -279,8 +279,8 @@ def _doubling(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row
         for variant in (LITERAL, SOUND)
     ]
     states = ["" if math.isnan(x) else HOLDS if x <= SLIGHTLY else WEAKER if x <= MODESTLY else FAILS for x in factors]
-    words = [NO_SIDE if math.isnan(x) else f"{x:.2f} times a doubling" for x in factors]
-    return Row(claim, verdict_of(*states), NO_SIDE, *words, found.verdict)
+    ours, sound = (NO_SIDE if math.isnan(x) else f"{x:.2f} times a doubling" for x in factors)
+    return Row(claim, verdict_of(states[0], states[1]), NO_SIDE, ours, sound, found.verdict)
 
 
 def _bound(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:

@@ -43,13 +43,11 @@ def paragraph(paper: int, table: Sequence[Row]) -> str:
     good = [one for one in decided if one.verdict in GOOD]
     bad = [one for one in decided if one.verdict == FAILS]
     partly = [one for one in decided if one not in good and one not in bad]
-    corrected = sum(one.verdict == CORRECTED for one in good)
-    sentences = [
-        f"{len(good)} of {len(decided)} claims hold{f', {corrected} after a correction' if corrected else ''}."
-    ]
-    for name, group in (("What holds", good), ("In part", partly), ("What does not", bad)):
-        if group:
-            sentences.append(f"{name}: {_named(group)}.")
+    mended = [one for one in good if one.verdict == CORRECTED]
+    plain = [one for one in good if one not in mended]
+    sentences = [f"{len(good)} of {len(decided)} claims hold{f', {len(mended)} after a correction' if mended else ''}."]
+    groups = {"What holds": plain, "After a correction": mended, "In part": partly, "What does not": bad}
+    sentences += [f"{name}: {_named(group)}." for name, group in groups.items() if group]
     if undecided := len(mine) - len(decided):
         sentences.append(f"Not decided: {undecided}.")
     return " ".join([*sentences, f"Use instead: {INSTEAD[paper]}"])

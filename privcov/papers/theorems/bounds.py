@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,7 +52,7 @@ class Bound:
     key: str
     printed: str
     draw: Callable[[Setting, np.random.Generator], tuple[float, float]]
-    along: Mapping[str, tuple[float, ...]]
+    along: Mapping[str, tuple[Any, ...]]
     rule: str = RATE
     base: Setting = field(default_factory=Setting)
     note: str = ""

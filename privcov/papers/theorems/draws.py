@@ -242,7 +242,8 @@ def _xi() -> float:
 
 def modified(norm: str, local: str, at: Setting, rng: np.random.Generator) -> tuple[float, float]:
     """Theorems 1 and 2, q = 0, Model 2 (s = 5); local: "" for central, or the threshold "printed" or "of the mean"."""
-    truth = sum(value * (np.eye(at.d, k=k) + (np.eye(at.d, k=-k) if k else 0.0)) for k, value in enumerate(MODEL))
+    lag = np.abs(np.subtract.outer(np.arange(at.d), np.arange(at.d)))
+    truth = np.select([lag == k for k in range(len(MODEL))], MODEL, 0.0)
     mean_scale = accounting.classical_gaussian_scale(at.epsilon, at.delta, 1.0) / math.sqrt(at.n)
     scale = mean_scale if local else gauss(at, math.sqrt(2))
     std = mean_scale * math.sqrt(at.n) if local == "printed" else scale
@@ -286,7 +287,7 @@ def _skewed(at: Setting, rng: np.random.Generator) -> Dataset:
 
 def separate(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
     """Theorem 1: SeparateCov on the paper's generator."""
-    rows = _skewed(at, rng).rows
+    rows = np.asarray(_skewed(at, rng).rows)
     s = rows.T @ rows / at.n
     return frobenius(_separate(s, at.n, rng) - s), trace_bound(float(np.trace(s)), at.d, at.n, RHO, BETA)
 
@@ -313,7 +314,7 @@ def _tail(norms: np.ndarray, tau: float) -> float:
 
 def clipping(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
     """Lemma 8 at the worst of eight tau: the change of the matrix by clipping against the tail."""
-    rows = _skewed(at, rng).rows
+    rows = np.asarray(_skewed(at, rng).rows)
     s, norms = rows.T @ rows / at.n, np.linalg.norm(rows, axis=1)
     worst = (0.0, 1.0)
     for tau in 2.0 ** -np.arange(1, 9):
@@ -327,7 +328,8 @@ def clipping(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
 def adaptive(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
     """Theorem 3: AdaptiveCov as published against the least over tau of Noise and gamma with their printed factors."""
     data = _skewed(at, rng)
-    s, norms = data.rows.T @ data.rows / at.n, np.linalg.norm(data.rows, axis=1)
+    rows = np.asarray(data.rows)
+    s, norms = rows.T @ rows / at.n, np.linalg.norm(rows, axis=1)
     sizes, trace = closed_form(at.d, BETA, laplace=False), float(np.trace(s))
     vector = math.sqrt(2) * sizes.vector
     wide = (math.log(1 / BETA) / RHO) ** 0.25 * math.log(at.n)
