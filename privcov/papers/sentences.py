@@ -269,7 +269,6 @@ COUNTS: dict[str, Callable[..., Count]] = {
     "3-output": partial(below, (_PURE,), "method", (("Wishart", "Output"), ("Laplace", "Output"))),
     "3-gaussian": partial(below, (_APPROX,), "method", (("Gaussian", "Wishart"), ("Gaussian", "SQLU"))),
     "3-approx": partial(across, _APPROX, _PURE, (("Wishart", "Wishart"), ("Gaussian", "Laplace"))),
-    "3-useful": partial(useful, (_PURE, _APPROX)),
     "1-better": better,
     "1-samples": samples,
     "2-same-noise": same_noise,

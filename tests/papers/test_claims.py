@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import html
 import io
 import math
 import re
@@ -309,7 +310,7 @@ def test_a_difference_is_named_and_raises_the_version(made):
 
 def test_the_report_says_what_the_archive_says(made, decided):
     text = report.html(made, archive.read_claims(made.files[archive.CLAIMS]))
-    words = re.sub(r"<[^>]+>", " ", text)
+    words = html.unescape(re.sub(r"<[^>]+>", " ", text))
     for paper, name in AUTHORS.items():
         assert name in words
         assert "Use instead" in paragraph(paper, list(decided.values()))

@@ -120,7 +120,7 @@ def _files(folder: Path) -> dict[str, str]:
         for s in reproduce.not_run(folder)
     ]
     text = {
-        CLAIMS: _text(claims.frame(claims.rows(folder))),
+        CLAIMS: _text(claims.frame(kept_claims(folder) or claims.rows(folder))),
         VERDICTS: _text(pd.DataFrame(verdicts).drop(columns=["checks", "methods"])),
         SURVIVAL: _text(pd.DataFrame(left)),
         CURVES: _text(pd.DataFrame(kept_curves)),

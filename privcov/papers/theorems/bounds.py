@@ -274,10 +274,11 @@ def judge(key: str, folder: Path = REPRODUCED) -> Judged:
         return Judged(key, exceeded <= BETA, growth, largest, exceeded)
     # With s = 0 a bound may be 0, and no constant makes it hold.
     empty = cells[(cells["metric"] == "bound") & (cells["value"] == 0)]
-    worst = max(growth.values())
+    powers = [power for power in growth.values() if not math.isnan(power)]
+    worst = max(powers, default=math.nan)
     if bound.rule == VANISHES:
         return Judged(key, worst < LOOSE, growth, largest, exceeded)
-    return Judged(key, worst <= GROWS and empty.empty, growth, largest, exceeded, min(growth.values()) < LOOSE)
+    return Judged(key, worst <= GROWS and empty.empty, growth, largest, exceeded, min(powers, default=0.0) < LOOSE)
 
 
 _FIELD = {"s": "r"}
