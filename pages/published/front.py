@@ -46,8 +46,7 @@ def section() -> None:
 
 def _table(table: list[claims.Row]) -> None:
     """Show every claim with its verdict."""
-    counted = ((word, sum(one.verdict == word for one in table)) for word in claims.VERDICTS)
-    st.markdown(", ".join(f"{count} {word}" for word, count in counted if count) + ".")
+    st.markdown(f"{claims.counted(table)}.".capitalize())
     shown = claims.frame(table)
     shown["paper"] = shown["paper"].map(AUTHORS)
     order = ["paper", "place", "claim", "verdict", "printed", "as published", "sound", "evidence", "note", "command"]

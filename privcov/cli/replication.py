@@ -88,7 +88,5 @@ def _claims(options: argparse.Namespace, folder: Path) -> None:
 
     path = archive.keep_claims(folder)
     table = archive.read_claims(path.read_text(encoding="utf-8"))
-    for word in claims.VERDICTS:
-        if count := sum(one.verdict == word for one in table):
-            print(f"{count} {word}")
+    print(claims.counted(table))
     print(path)

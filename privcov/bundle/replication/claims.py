@@ -180,6 +180,12 @@ def frame(table: list[Row]) -> pd.DataFrame:
     )
 
 
+def counted(table: list[Row]) -> str:
+    """Return how many claims have each verdict, in words."""
+    counts = ((word, sum(one.verdict == word for one in table)) for word in VERDICTS)
+    return "; ".join(f"{word} {count}" for word, count in counts if count)
+
+
 # --- the ways to decide --------------------------------------------------------------------------------------
 
 

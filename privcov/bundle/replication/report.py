@@ -43,9 +43,7 @@ def html(made: Archive, table: list[claims.Row], date: datetime.date | None = No
     str
         HTML that fetches nothing.
     """
-    counts = ", ".join(
-        f"{count} {word}" for word in claims.VERDICTS if (count := sum(one.verdict == word for one in table))
-    )
+    counts = claims.counted(table)
     papers = "".join(f"<p><b>{escape(name)}.</b> {text(paragraph(k, table))}</p>" for k, name in AUTHORS.items())
     return build(
         "Replication report",
@@ -70,12 +68,17 @@ _CURVES = ["table", "panel", "line", "ratio", "ours", "sound", "trivial", "times
 
 def _claims(table: list[claims.Row]) -> str:
     lines = [
-        (f"{AUTHORS[one.claim.paper]}, {one.claim.place}", one.claim.printed, one.printed, one.ours, one.sound,
-         one.verdict, " ".join(filter(None, (one.evidence, one.claim.note))), one.claim.key)
+        (
+            f"{AUTHORS[one.claim.paper]}, {one.claim.place}: {one.claim.printed}.",
+            one.printed,
+            one.ours,
+            one.sound,
+            one.verdict,
+            " ".join(filter(None, (one.evidence, one.claim.note, f"reproduce --claim {one.claim.key}"))),
+        )
         for one in table
-    ]  # fmt: skip
-    head = ("Where", "Claim", "Printed", "As published", "Sound", "Verdict", "Evidence", "reproduce --claim")
-    return grid(head, lines)
+    ]
+    return grid(("Claim", "Printed", "As published", "Sound", "Verdict", "Evidence and command"), lines)
 
 
 def _news(made: Archive) -> str:
