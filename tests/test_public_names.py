@@ -72,6 +72,7 @@ METHODS = [
 SOURCES = [
     "ar1-covariance",
     "banded-covariance",
+    "block-covariance",
     "sparse-covariance",
     "precision-wishart",
     "precision-full",
