@@ -5,14 +5,15 @@ The weights w >= 0 add up to one and minimise
 the unbiased risk of the mixture for weights that are fixed (member.py), plus c_k = sqrt(2 v) |F_k - F_1|, the standard
 deviation of the noise of <F_k - F_1, W>: an estimate must be better than the first by more than what noise may say of
 it. F_1 is the estimate by parts of denoise.py, which is close to the better of zero and the noisy diagonal, or zero
-where one pattern is asked for; c_k is 0 for zero, which has no noise. The problem is convex, so the weights are
-continuous in Y. Its smallest value is optimistic, as it was minimised over w, and is not reported as a risk.
+where one pattern is asked for; c_k is 0 for zero, which has no noise. The problem is convex, so the mixture is
+continuous in Y, but where denoise.py admits the eigenvalues. Its smallest value is optimistic, as it was minimised over
+w, and is not reported as a risk.
 
 The diagonal is that of denoise.py. The last step is the projection on covariances of rows in the unit ball, a convex
 set that contains S, so the error only falls.
 
-Measured on simulators that tuned nothing by `make bench ARGS=structure`. Thresholds of single entries gained less than
-1 % there, and cost half as much again where nothing shows; they are left out.
+Measured on fresh seeds and settings by `make bench ARGS=structure`. Thresholds of single entries gained less than 1 %,
+and cost half as much again where nothing shows; they are left out.
 
 Reference: Leung and Barron (2006) and Dalalyan and Salmon (2012) for mixing estimates by unbiased risk; the penalty is
 own.
