@@ -69,6 +69,12 @@ SECTIONS = {
         "real",
         "Frobenius error of auto-cov on bundled tables with a mean, and the guard, zCDP and pure DP",
     ),
+    "structure": Section(
+        "tests.bench_structure",
+        "structure",
+        "Frobenius error of auto-cov with a mixture of patterns over auto-cov by default, fresh seeds, zCDP",
+        default=False,
+    ),
     "speed": Section(
         "tests.bench_accuracy", "speed", "The methods of Dong et al. 2022 over the linear algebra they cannot avoid"
     ),
@@ -270,7 +276,8 @@ _WIDTHS = "{:<9} {:<52} {:<64} {:<8} {:<12} {}"
 
 def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}; default: all but soak")
+    apart = " and ".join(name for name, section in SECTIONS.items() if not section.default)
+    parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}; default: all but {apart}")
     parser.add_argument("--row", default="", metavar="TEXT", help="only the rows whose name holds this text")
     parser.add_argument(
         "--store", action="store_true", help="keep what was measured, and write it into docs/benchmarks.md"
