@@ -10,8 +10,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri, roots_genlaguerre
 
 NODES = 48
 _LARGEST = 200.0  # shapes beyond it are normal to three digits
@@ -21,6 +19,8 @@ _GRID = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0, 
 @lru_cache(maxsize=256)
 def _rule(shape: float) -> tuple[np.ndarray, np.ndarray]:
     """Return values and weights of G / shape, G of Gamma(shape)."""
+    from scipy.special import roots_genlaguerre
+
     at, weight = roots_genlaguerre(NODES, shape - 1)
     return at / shape, weight / weight.sum()
 
@@ -53,6 +53,8 @@ def tail(value: np.ndarray, normal: np.ndarray, mixed: np.ndarray, shape: float)
     >>> float(tail(np.array(3.0), np.array(0.0), np.array(2.0), 1.0).round(4)), round(float(np.exp(-3.0)), 4)
     (0.0498, 0.0498)
     """
+    from scipy.special import ndtr
+
     far = np.abs(np.asarray(value, dtype=np.float64))
     if shape > _LARGEST:
         return 2 * ndtr(-far / np.sqrt(np.maximum(normal + mixed, 1e-300)))
@@ -65,6 +67,9 @@ def tail(value: np.ndarray, normal: np.ndarray, mixed: np.ndarray, shape: float)
 @lru_cache(maxsize=32)
 def _table(level: float) -> np.ndarray:
     """Return the quantile of |X| over its standard deviation at every excess kurtosis of the grid."""
+    from scipy.optimize import brentq
+    from scipy.special import ndtri
+
     found = [float(ndtri((1 + level) / 2))]
     for excess in _GRID[1:]:
         shape, one = 3 / excess, np.array(1.0)
