@@ -225,9 +225,8 @@ def _owner_tested(data: Dataset, rel: Release, place, strength) -> None:
     st.markdown(f"**{edge}** edges, **{none}** pairs without one, **{undecided}** undecided, under {show.given(rel)}.")
     rate = show.percent(float(rel.parameters["rate"]))
     st.caption(
-        f"About {rate} of the edges are false on average over releases, as measured on simulated Gaussian rows; the "
-        f"same rate holds for pairs without one, whose partial correlation is below {SLIGHT:g}. Privacy noise and "
-        "sampling together. Free."
+        f"On simulated Gaussian rows at most {rate} of the edges were false, on average over releases, and fewer of "
+        f"the pairs without one had a partial correlation above {SLIGHT:g}. Privacy noise and sampling together. Free."
     )
 
 

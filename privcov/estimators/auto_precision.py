@@ -47,7 +47,8 @@ _EMPTY = " The noise is too large for edges, and the matrix is diagonal."
     "difference of two Wishart matrices), then edges by a test that knows the noise, or a graphical lasso.",
     formula=r"\hat\Theta=\arg\min_{\Theta\succ0}\;-\log|\Theta|+\mathrm{tr}(\tilde S_+\Theta)"
     r"+\hat\lambda\sum_{i\ne j}|\Theta_{ij}|,\quad \tfrac1{n_{\rm eff}}=\tfrac1n+\tfrac{s^2}{\overline{S_{ii}S_{jj}}}",
-    avoid="When noise per entry exceeds the correlations you look for: edges then come from noise.",
+    avoid="When noise per entry exceeds the correlations you look for: the test then finds few edges, and the other "
+    "rules draw noise.",
     reference="Own combination; extended BIC after Foygel and Drton (2010), fission after Oliveira, Lei and Tibshirani "
     "(2021).",
 )

@@ -132,3 +132,17 @@ def test_noise_alone_draws_no_edges_and_a_diagonal_matrix():
     rel = privcov.release("auto-precision", ds, ZCDP(1e-4), seed=2)
     assert (rel.precision == np.diag(np.diag(rel.precision))).all()
     assert "the matrix is diagonal" in rel.notes[-1]
+
+
+@pytest.mark.parametrize("more", [{}, {"n_public": False}, {"rows_per_person": 2}], ids=["public", "hidden", "persons"])
+def test_private_rows_have_the_edges_of_their_answers(more, tmp_path):
+    """Whole-number noise, read back: the same law, the same number of independent rows, the same edges."""
+    data = privcov.source("precision-ar2", n=6_000, d=5, seed=4)
+    cells = np.clip(data.rows / 4, -1, 1)
+    private = privcov.PrivateDataset.from_rows(cells, bounds=[(-1, 1)] * 5, name="t", **more)
+    ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
+    ledger.limit("t", ZCDP(50.0))
+    rel = privcov.release_private("auto-precision", private, ZCDP(10.0), ledger=ledger)
+    told = privcov.answers(rel).edges(rate=0.1)
+    assert told["real"].any()
+    np.testing.assert_array_equal(rel.precision[np.triu_indices(5, 1)] != 0, told["real"].to_numpy())
