@@ -105,6 +105,9 @@ SECTIONS = {
         "tests.bench_answers", "coverage", "Intervals that contain the truth in the worst cell, over 95 %"
     ),
     "answers": Section("tests.bench_answers", "answers", "Processor time of an answer with intervals, over its limit"),
+    "graphs": Section(
+        "tests.bench_graphs", "graphs", "Edges by the edge test: MCC, AUC and false edges over their goals, data/graphs"
+    ),
     "cold": Section("tests.bench_cold", "cold", "From the start of the server to the first picture"),
 }
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.answering import tails
+from privcov.measurements.laws import tails
 from privcov.bundle import readers
 from privcov.bundle.opened import open_bundle
 from privcov.cli.entry import main
