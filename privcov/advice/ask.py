@@ -381,6 +381,8 @@ def changed(reply: Reply) -> tuple[str, ...]:
         One or two sentences.
     """
     question, name = reply.advice.question, level_name(reply)
+    if reply.wanted is None and not reply.error:
+        return ("No error was left where this was measured.",)
     if reply.wanted is None:
         half = which_level(question, reply.error / 2)
         rows = rows_for(question, reply.error / 2)

@@ -31,7 +31,7 @@ _METHODS = {
     "eigenvalues": "second-order expansion, and Weyl's bound where eigenvalues are close",
     "components": "first-order expansion of the axes",
     "contrast": "delta method; equal spread in all classes is assumed",
-    "edges": "partial correlations; where they are not identified the test of the de-biased graphical lasso",
+    "edges": "test of the de-biased graphical lasso; intervals are those of partial correlations, where identified",
 }
 MOST_REGRESSORS = 1 / 3  # for each row: at 1/2 intervals of 95 % contain the truth in 91 %, at 3/4 in 78 %
 _OF_KURTOSIS = ("variances", "covariances", "correlations")
@@ -193,7 +193,7 @@ class ReleaseAnswers:
         return self._by_pair("partial_correlations", schur.partial_correlations(self._known, self.level), rate=rate)
 
     def edges(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
-        """Return the graph of partial correlations: the de-biased graphical lasso, which many columns need.
+        """Return the graph of partial correlations: the edge test, which many columns need, as auto-precision draws it.
 
         Parameters
         ----------

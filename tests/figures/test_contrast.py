@@ -253,7 +253,16 @@ def _curve_pens(keys: list[str], palette: Palette) -> dict[str, tuple]:
 
 
 def _map_colours(keys: list[str], palette: Palette) -> dict[str, str]:
-    nobody = {"error": 1.0, "runner_up": "", "second": 2.0, "ratio": 2.0, "clear": True, "rivals": (), "absent": ()}
+    nobody = {
+        "error": 1.0,
+        "runner_up": "",
+        "second": 2.0,
+        "ratio": 2.0,
+        "clear": True,
+        "rivals": (),
+        "absent": (),
+        "oracle": 0.5,
+    }
     found = pd.DataFrame([{"x": i, "y": 0, "winner": k, **nobody} for i, k in enumerate(keys, start=1)])
     picture = winner_map(found, palette, x="x", y="y", x_label="x", y_label="y", order=keys[::-1], labels={}, story=".")
     return {t.name: t.marker.color for t in picture.figure.data if t.type == "scatter"}
