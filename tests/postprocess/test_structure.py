@@ -10,6 +10,7 @@ from privcov.postprocess.denoise import BlockNoise, denoise
 from privcov.postprocess.structure import mixture as module
 from privcov.postprocess.structure.band import band, bands
 from privcov.postprocess.structure.level import level, on_one_level
+from privcov.postprocess.structure.member import Member, as_far_as_shown
 from privcov.postprocess.structure.mixture import NOTHING, STRUCTURES, mix
 from privcov.postprocess.structure.similar import similar
 
@@ -64,6 +65,38 @@ def test_the_product_with_the_noise_is_the_sum_of_the_slopes(name):
         kept.append(np.abs(stated).max())
         assert stated == pytest.approx(2 * std**2 * slopes, rel=1e-5, abs=1e-9)
     assert max(kept) > 10 * std**2 / d  # some of it shows
+
+
+@pytest.mark.parametrize("k", [1, 6, 21])
+def test_what_shows_a_little_is_kept_a_little_and_its_slope_is_counted(k):
+    """The factor of a projection of k dimensions moves with the entries: against differences, where it is half-way."""
+    d, std, step = 7, 0.02, 1e-7
+    noise = noise_of(NoiseDistribution("isotropic", std * np.sqrt(2), d))
+    rest = rest_of(fading(d)) + 0.02
+    np.fill_diagonal(rest, 0.0)
+    onto = {1: on_one_level, 6: _means, 21: lambda m: m}[k]
+    reach = 2 * k * std**2 * (1 + noise.width(k))
+    rest *= np.sqrt(1.15 * reach) / np.linalg.norm(onto(rest))
+
+    def kept(matrix: np.ndarray) -> Member:
+        return as_far_as_shown(Member("all", matrix, 2 * std**2 * 21), [(onto(matrix), k)], noise)
+
+    found, slopes = kept(rest), 0.0
+    assert 0.3 < np.linalg.norm(found.matrix) / np.linalg.norm(rest) < 0.9
+    for i, j in itertools.combinations(range(d), 2):
+        by = np.zeros((d, d))
+        by[i, j] = by[j, i] = step
+        slopes += (kept(rest + by).matrix[i, j] - kept(rest - by).matrix[i, j]) / (2 * step)
+    assert found.with_noise == pytest.approx(2 * std**2 * slopes, rel=1e-5)
+
+
+def _means(matrix: np.ndarray) -> np.ndarray:
+    """Every diagonal replaced by its mean, one after the other."""
+    d, out = len(matrix), np.zeros_like(matrix)
+    for lag in range(1, d):
+        mean = np.mean(np.diag(matrix, lag))
+        out += mean * (np.eye(d, k=lag) + np.eye(d, k=-lag))
+    return out
 
 
 def biases(law: NoiseDistribution, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -122,6 +155,23 @@ def test_the_mixture_is_better_where_columns_follow_a_pattern_and_no_worse_where
         ours.append(np.linalg.norm(mix(noisy, noise_of(law)).matrix - truth))
         before.append(np.linalg.norm(denoise(noisy, noise_of(law)) - truth))
     assert np.mean(ours) <= most * np.mean(before)
+
+
+def test_without_patterns_it_is_the_mixture_of_parts_and_eigenvalues(monkeypatch):
+    """Of 90 draws those in which neither zero nor a corner has all: the answer is that of `denoise`, so what noise may
+    say of a step is counted as there."""
+    monkeypatch.setattr(module, "PATTERNS", {})
+    d, rng, compared = 12, np.random.default_rng(9), 0
+    factor = rng.standard_normal((d, 3))
+    truth = factor @ factor.T / (6 * d) + np.eye(d) / (4 * d)
+    for scale in np.repeat([0.015, 0.02, 0.03], 30):
+        law = NoiseDistribution("free-trace", scale, d)
+        noisy = truth / 2 + law.draw(rng)
+        found = mix(noisy, noise_of(law))
+        if NOTHING not in found.shares and len(found.shares) == 2:
+            assert found.matrix == pytest.approx(denoise(noisy, noise_of(law)), abs=1e-9)
+            compared += 1
+    assert compared >= 5
 
 
 def test_level_and_similar_columns_know_no_order():
