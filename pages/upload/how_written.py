@@ -14,6 +14,7 @@ import streamlit as st
 
 from pages.shell import show
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
+from privcov.table_files import excel
 from privcov.table_files.dialect import ENCODINGS, SEPARATORS, Dialect, proposed_separator
 
 _NAMES = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1", "cp1252": "Windows (cp1252)"}
@@ -21,6 +22,20 @@ _DECIMALS = {",": "1,5 (decimal comma)", ".": "1.5 (decimal point)"}
 _LINES = 6  # the first line and five rows
 _LINE_END = re.compile(rb"[\r\n]")
 _MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def text_of(file) -> bytes:
+    """Return the bytes of an uploaded file, of a workbook the CSV that it means.
+
+    Raises ValueError for a workbook that is refused.
+    """
+    raw = file.getvalue()
+    return excel.as_csv(raw, file.name) if of_workbook(file.name) else raw
+
+
+def of_workbook(name: str) -> bool:
+    """Return whether a file is named as an Excel workbook, which needs no question how it is written."""
+    return name.lower().endswith(excel.ENDING)
 
 
 def plain(raw: bytes) -> bool:

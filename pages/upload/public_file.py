@@ -17,7 +17,6 @@ from privcov.data_sources.declaration import declare
 from privcov.dataset import Dataset
 from privcov.figures.words import plain
 from privcov.measurements.clipping import share_out_of_bounds
-from privcov.table_files import excel
 from privcov.table_files.dialect import Dialect
 
 ANSWERS = {"yes": "Yes, anyone may see its rows", "no": "No, its rows are confidential"}
@@ -77,7 +76,7 @@ def _public() -> None:
         )
         file = visitor_files.uploader("Public table", "table")
         if file is not None:
-            _begin(visitor_files.new(file.file_id, file.name), file.getvalue())
+            _begin(visitor_files.new(file.file_id, file.name), file)
             visitor_files.let_go(file)
         if upload is not None and upload.raw:
             dialect = how_written.asked(upload.raw, f"upload-written-{upload.file_id}", rows=True)
@@ -111,17 +110,15 @@ def take_over(file_id: str, name: str, raw: bytes, dialect: Dialect | None) -> N
         _read(upload, raw, dialect)
 
 
-def _begin(upload: Upload, raw: bytes) -> None:
+def _begin(upload: Upload, file) -> None:
     """Read a public file, or keep it until its owner has said how it is written."""
-    if upload.name.lower().endswith(excel.ENDING):
-        try:
-            with st.spinner("Reading the workbook ..."):
-                raw = excel.as_csv(raw, upload.name)
-        except ValueError as problem:
-            upload.problem = str(problem)
-        else:
-            _read(upload, raw)
-    elif len(raw) > MAX_BYTES or how_written.plain(raw):
+    try:
+        with st.spinner("Reading the file ..."):
+            raw = how_written.text_of(file)
+    except ValueError as problem:
+        upload.problem = str(problem)
+        return
+    if how_written.of_workbook(upload.name) or len(raw) > MAX_BYTES or how_written.plain(raw):
         _read(upload, raw)
     else:
         upload.raw = raw

@@ -21,7 +21,7 @@ def section() -> None:
         return
     mine = own()
     if not mine.raw:
-        st.markdown("Only the first line, the column names, is read.")
+        st.markdown("Only the names of the columns are looked at.")
         file = visitor_files.uploader("Confidential table", "header")
         if file is not None:
             state.take(file)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.shell import show, visitor_files
 from pages.shell.fields import ends
+from pages.upload import how_written
 from pages.your_data.noise import planned
 from pages.your_data.state import keep, own
 from privcov.data_sources.csv_file import read_header
@@ -112,16 +113,22 @@ def _ask_for_public() -> None:
             "Such as the file that was published last year, with the same columns. Its rows need no protection, and "
             "they are read: **never give the confidential file here.**"
         )
-        file = visitor_files.uploader("Public CSV with the same columns", "like")
+        file = visitor_files.uploader("Public table with the same columns", "like")
         if mine.like_problem:
             st.error(show.as_text(mine.like_problem))
         if file is not None:
-            raw = file.getvalue()
             mine.like_problem = ""
-            if raw == mine.raw:
-                mine.like_problem = "This is the confidential file itself, which the plan must not read. Give another."
+            try:
+                raw = how_written.text_of(file)
+            except ValueError as problem:
+                mine.like_problem = str(problem)
             else:
-                mine.like, mine.like_name = raw, file.name
+                if raw == mine.raw:
+                    mine.like_problem = (
+                        "This is the confidential file itself, which the plan must not read. Give another."
+                    )
+                else:
+                    mine.like, mine.like_name = raw, file.name
             visitor_files.let_go(file)
 
 

@@ -23,7 +23,6 @@ from privcov.owner.check import OwnerCheck, check_upload
 from privcov.owner.view import Look
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset
-from privcov.table_files import excel
 from privcov.table_files.dialect import Dialect
 
 DOORS = {"release": "Release a table", "bundle": "Read a bundle"}
@@ -95,11 +94,8 @@ def take(file) -> None:
                 f"The file has {file.size / 1e6:,.1f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: keep fewer rows, "
                 "columns or decimals."
             )
-        if file.name.lower().endswith(excel.ENDING):
-            raw = excel.as_csv(file.getvalue(), file.name)
-            hold(file.file_id, file.name, raw, Dialect())
-        else:
-            hold(file.file_id, file.name, file.getvalue())
+        known = Dialect() if how_written.of_workbook(file.name) else None
+        hold(file.file_id, file.name, how_written.text_of(file), known)
     except ValueError as problem:
         own().problem = str(problem)
     visitor_files.let_go(file)

@@ -87,8 +87,9 @@ def _dates(answer: str, opened: OpenedBundle) -> set[str]:
     """Return the columns whose answers are days since 1970-01-01, and not numbers of days."""
     from privcov.table_files.kinds import DATE
 
-    kinds = opened.measurement.facts.kinds
-    return {name for name, kind in kinds if kind.kind == DATE} if answer == "means" else set()
+    if answer != "means":
+        return set()
+    return {name for name, kind in opened.measurement.facts.kinds if kind.kind == DATE}
 
 
 def _day(x: float) -> str:

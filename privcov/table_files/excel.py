@@ -20,7 +20,7 @@ from privcov import extras
 from privcov.table_files.facts import TableFileError
 
 ENDING = ".xlsx"
-MOST_BYTES = 300_000_000  # of the unpacked workbook: a small zip may hold far more
+MOST_BYTES = 200_000_000  # of the unpacked workbook: a small zip may hold far more
 _CHUNK = 1 << 20
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell[\s/>]")
 _SAVE = "save the values of one sheet as a new workbook, or as CSV UTF-8"

@@ -339,4 +339,6 @@ def test_the_shell_prints_a_mean_day_as_a_date(tmp_path, capsys):
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert round(rows[0]["estimate"]) == found.astype(int), "JSON keeps days, as numbers"
     assert main(["answers", str(tmp_path / "b.zip"), "variances"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].split()[1].replace(".", "").replace("e+", "").isdigit()
+    assert math.isfinite(float(capsys.readouterr().out.splitlines()[1].split()[1])), "squared days are no date"
+    assert main(["answers", str(tmp_path / "b.zip"), "means", "--units", "half-range"]) == 0
+    assert abs(float(capsys.readouterr().out.splitlines()[1].split()[1])) < 1, "half-ranges are no date"

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pages.your_data import columns, noise, plan, practice
+from pages.your_data import columns, noise, plan_table, practice
 from privcov import accounting
 from privcov.bundle.opened import open_answer
 from privcov.data_sources.private_file import Column, Declaration
@@ -213,7 +213,7 @@ def test_a_plan_is_computed_anew_where_a_declared_fact_changed():
     ids="-".join,
 )
 def test_every_fact_that_the_noise_may_depend_on_is_in_the_key_of_a_plan(change):
-    keys = {plan._as_declared(noise.facts_of(declared, 1000)) for declared in (of_ward(), of_ward(**change))}
+    keys = {plan_table.as_declared(noise.facts_of(declared, 1000)) for declared in (of_ward(), of_ward(**change))}
     assert len(keys) == 2
 
 

@@ -275,3 +275,14 @@ def test_an_excel_workbook_is_declared_like_its_csv():
     at.file_uploader[0].set_value(("t.xlsx", out.getvalue(), "application/octet-stream")).run()
     own = calm(at).session_state["own"]
     assert (own.header, own.dialect, own.raw) == (("age", "ward; old"), Dialect(), b"age,ward; old\n30,A\n41,B\n")
+    widget(at, "text_input", "name").set_value("ward").run()
+    widget(at, "text_input", "unit").set_value("one patient").run()
+    widget(at, "number_input", "people").set_value(1).run()
+    widget(at, "radio", "public").set_value(True).run()
+    type_in(at, {0: {"low": 0, "high": 120, "reason": "lifetimes"}, 1: {"kind": "yes-no", "levels": "A | B"}})
+    press(at, "Declare")
+    go(at, "plan")
+    (like,) = [u for u in at.file_uploader if u.label == "Public table with the same columns"]
+    like.set_value(("last-year.xlsx", out.getvalue(), "application/octet-stream")).run()
+    assert ["This is the confidential file itself" in e.value for e in calm(at).error] == [True], "its text is compared"
+    assert at.session_state["own"].like == b""

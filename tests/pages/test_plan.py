@@ -33,7 +33,7 @@ def last_year(rows: int = 900, header: str = "patient_id,age,weight,<b>=dose</b>
 
 
 def give(at: AppTest, raw: bytes) -> AppTest:
-    uploader = next(u for u in at.file_uploader if u.label.startswith("Public CSV"))
+    uploader = next(u for u in at.file_uploader if u.label.startswith("Public table"))
     uploader.set_value(("published.csv", raw, "text/csv")).run()
     return calm(at)
 
