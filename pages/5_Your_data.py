@@ -4,18 +4,38 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shell import frame, hosted, owner_token, show
+from pages.shell import address, frame, hosted, owner_token, show
 from pages.shell.glossary import term
-from pages.your_data import answers, columns, declare, elsewhere, plan, release, view
-from pages.your_data.state import STEPS, follow, forget, lead, own
+from pages.your_data import answers, columns, declare, elsewhere, plan, read_bundle, release, view
+from pages.your_data.state import DOORS, STEPS, follow, forget, lead, own
 
-frame.page("Your data")
+frame.page("Your data", keeps=("door",))
 st.title("Your data")
 st.caption(
     f"One confidential table, one noisy {term('measurement')}, and every answer from that {term('release')}. Nothing "
     "is read before you declare it, nothing drawn before you confirm it and its cost is written down."
 )
 
+door = address.bound(
+    st.segmented_control,
+    "What to do",
+    list(DOORS),
+    name="door",
+    default="release",
+    key="door",
+    required=True,
+    format_func=DOORS.__getitem__,
+    label_visibility="collapsed",
+)
+if door == "bundle":
+    if "own" in st.session_state:
+        if hosted.refusal():
+            forget()
+        else:
+            columns.take_in()
+            own().look = own().checked = None  # exact answers are not kept in memory after the step was left
+    read_bundle.section()
+    st.stop()
 if reason := hosted.refusal():
     elsewhere.section(reason)
     st.stop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.published import figures, front, summary
+from pages.published import figures, front, needed, summary
 from pages.published import table as published_table
 from pages.shell import address, frame, show
 from pages.shell.glossary import term
@@ -36,6 +36,7 @@ with show.problems():
         front.section()
     with every:
         table = summary.section(address.word(ONE))
+        needed.every()
     with one:
         published_table.section(table, frame.palette())
     with drawn:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from privcov.releasing.release import Release
     from privcov.releasing.run import release
     from privcov.sklearn_api import PrivateCovariance
+    from privcov.sklearn_models import PrivateLDA, PrivateLinearRegression, PrivatePCA
     from privcov.sweeps.plan import Plan, run
     from privcov.table_files.dialect import Dialect
     from privcov.table_files.kinds import Kind
@@ -70,6 +71,9 @@ _MODULES = {
     "error": "privcov.metrics.errors",
     "graph_recovery": "privcov.metrics.graphs",
     "PrivateCovariance": "privcov.sklearn_api",
+    "PrivateLDA": "privcov.sklearn_models",
+    "PrivateLinearRegression": "privcov.sklearn_models",
+    "PrivatePCA": "privcov.sklearn_models",
     "answers": "privcov.answering.answers",
     "open_bundle": "privcov.bundle.opened",
 }
@@ -87,6 +91,9 @@ __all__ = [
     "Plan",
     "PrivateCovariance",
     "PrivateDataset",
+    "PrivateLDA",
+    "PrivateLinearRegression",
+    "PrivatePCA",
     "PureDP",
     "Release",
     "RowsClippedWarning",

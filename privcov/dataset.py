@@ -339,7 +339,7 @@ class Dataset(InUnits):
         kinds: Mapping[str, Kind] | None = None,
         missing_codes: Iterable[object] = (),
     ) -> Dataset:
-        """Make a data set that stays in its files: CSV (plain or gz), Parquet or Arrow.
+        """Make a data set that stays in its files: CSV (plain or gz), Parquet, Arrow or Excel.
 
         Only headers and the number of rows are read here. The numbers are read in one pass, block by block, when a
         method first needs the moment, and again for another row bound. In unit-ball units every entry of the moment is

@@ -223,7 +223,7 @@ class PrivateDataset:
         kinds: Mapping[str, Kind] | None = None,
         missing_codes: Iterable[object] = (),
     ) -> PrivateDataset:
-        """Make a private table that stays in its files: CSV (plain or gz), Parquet or Arrow.
+        """Make a private table that stays in its files: CSV (plain or gz), Parquet, Arrow or Excel.
 
         Only headers and the number of rows are read here, and the ids of persons where they have a column. The numbers
         are read once, when a release first asks for them, before anything is reserved in the ledger: an interruption or

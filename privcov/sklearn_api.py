@@ -20,6 +20,24 @@ if TYPE_CHECKING:
     from privcov.dataset import Limits
 
 
+def seed_of(state: int | np.random.RandomState | None) -> int:
+    """Return the seed of a release from a ``random_state`` of scikit-learn.
+
+    Parameters
+    ----------
+    state : int, RandomState or None
+        An int is the seed.
+
+    Returns
+    -------
+    int
+        The seed.
+    """
+    if isinstance(state, (int, np.integer)) and not isinstance(state, bool):
+        return int(state)
+    return int(check_random_state(state).randint(2**31 - 1))
+
+
 class PrivateCovariance(EmpiricalCovariance):
     """Covariance estimator with a privacy guarantee, for simulated or public rows; one row is one person.
 
@@ -142,15 +160,12 @@ class PrivateCovariance(EmpiricalCovariance):
         validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         # From the table itself, which has its names and its masks still.
         data = Dataset.from_rows(X, self.row_bound, self.bounds)
-        seed = self.random_state
-        if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool):
-            seed = check_random_state(seed).randint(2**31 - 1)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
         rel = release(
             self.method,
             data,
             guarantee,
-            seed=int(seed),
+            seed=seed_of(self.random_state),
             centre="joint",
             **(self.parameters or {}),
         )

@@ -97,12 +97,12 @@ def test_the_page_takes_a_paid_bound_for_another_release(place):
 
     book = Ledger(place / "ledger.sqlite")
     private = PLAIN.on_files(place / "t.parquet")
-    asked = ("gaussian-cov", ZCDP(0.5))
-    release_private(asked[0], private, asked[1], ledger=book, norm_budget=0.05)
-    assert page._earlier(book, "clinic", *asked, 1, private.facts) is None
-    assert page._token(book, *asked, 1, private.facts.to_dict(), "clinic") == ""
-    release_private(asked[0], private, asked[1], ledger=book)
-    found = page._earlier(book, "clinic", *asked, 1, private.facts)
+    asked = page.Asked("gaussian-cov", ZCDP(0.5), draw=1, different=(), norm_budget=None)
+    release_private(asked.method, private, asked.guarantee, ledger=book, norm_budget=0.05)
+    assert page._earlier(book, "clinic", asked, private.facts) is None
+    assert page._token(book, asked, private.facts.to_dict(), "clinic") == ""
+    release_private(asked.method, private, asked.guarantee, ledger=book)
+    found = page._earlier(book, "clinic", asked, private.facts)
     assert found is not None
     assert "norm_budget" not in found.request
-    assert page._token(book, *asked, 1, private.facts.to_dict(), "clinic") == found.token
+    assert page._token(book, asked, private.facts.to_dict(), "clinic") == found.token

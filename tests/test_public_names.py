@@ -29,6 +29,9 @@ NAMES = [
     "Release",
     "Plan",
     "PrivateCovariance",
+    "PrivatePCA",
+    "PrivateLinearRegression",
+    "PrivateLDA",
     "sources",
     "source",
     "methods",
@@ -72,6 +75,7 @@ METHODS = [
 SOURCES = [
     "ar1-covariance",
     "banded-covariance",
+    "block-covariance",
     "sparse-covariance",
     "precision-wishart",
     "precision-full",

@@ -14,7 +14,10 @@ import numpy as np
 import pytest
 
 import privcov
+from privcov.bundle.derived import derived_files
+from privcov.bundle.inputs import read_inputs
 from privcov.bundle.opened import open_answer
+from privcov.bundle.verifier import library
 from privcov.data_sources.private_file import Declaration
 from privcov.ledger import Ledger, LedgerError, VersionChanged
 from privcov.measurements.exposed import WHY, exposed_answer
@@ -199,6 +202,23 @@ def test_a_bundle_of_the_first_laws_verifies_by_its_own_rules(tmp_path, monkeypa
     assert "verify.py" in forging.problem(forging.redone(other), monkeypatch)
     second_laws = {**current, "verify.py": files["verify.py"]}
     assert "verify.py" in forging.problem(forging.redone(second_laws), monkeypatch)
+
+
+def test_a_bundle_of_before_its_extras_were_derived_verifies_and_opens(monkeypatch):
+    """Its intervals are listed as not checked; with an extra, a reader or the README of now it is neither version's."""
+    place = HERE / "bundle-second-law.zip"
+    files = forging.files_of(place.read_bytes())
+    assert forging.problem(files, monkeypatch) == ""
+    opened = privcov.open_bundle(place)
+    assert any("not checked: extras/intervals.csv" in line for line in opened.checked)
+    assert privcov.answers(opened).correlations()["identified"].all()
+    now = derived_files(read_inputs(files)[0], library())
+    for name in ("README.txt", "report.html", "extras/rows.csv", "extras/read.R"):
+        assert now[name] != files.get(name)
+        assert name in forging.problem(forging.redone({**files, name: now[name]}), monkeypatch)
+    without = {name: raw for name, raw in {**files, **now}.items() if name != "extras/intervals.csv"}
+    assert forging.problem(forging.redone(without), monkeypatch) == ""
+    assert "intervals.csv" in forging.problem(forging.redone({**files, **now}), monkeypatch)
 
 
 @pytest.mark.parametrize("what", RELEASES)

@@ -12,7 +12,18 @@ from pathlib import Path
 import numpy as np
 
 import privcov
-from privcov import ApproxDP, Dataset, PrivateCovariance, PureDP, Release, RowsClippedWarning, Truth
+from privcov import (
+    ApproxDP,
+    Dataset,
+    PrivateCovariance,
+    PrivateLDA,
+    PrivateLinearRegression,
+    PrivatePCA,
+    PureDP,
+    Release,
+    RowsClippedWarning,
+    Truth,
+)
 
 
 def table() -> Dataset:
@@ -78,6 +89,9 @@ def typed(folder: Path) -> float:
     rel.save_bundle(folder / "typed.zip")
     opened = privcov.open_bundle(folder / "typed.zip")
     mean: float = privcov.answers(opened).means()["estimate"].iloc[0]
+    axes: np.ndarray = PrivatePCA.from_release(opened, n_components=1).components_
+    slopes: np.ndarray = PrivateLinearRegression.from_release(opened, "age").coef_
+    print(axes.shape, slopes.shape)
     return mean
 
 
@@ -90,8 +104,16 @@ def learned() -> np.ndarray:
     return covariance
 
 
+def classified() -> np.ndarray:
+    """Several models from one release with class sums."""
+    wine = privcov.source("wine")
+    rel = privcov.release("auto-cov", wine, privcov.ZCDP(10.0), seed=0, centre="classes")
+    found: np.ndarray = PrivateLDA.from_release(rel).means_
+    return found
+
+
 if __name__ == "__main__":
     data = table()
-    print(compared(released(data), data), learned().shape, callable(privcov.check))
+    print(compared(released(data), data), learned().shape, classified().shape, callable(privcov.check))
     with tempfile.TemporaryDirectory() as place:
         print(private(Path(place)).columns, typed(Path(place)))

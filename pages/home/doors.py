@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import streamlit as st
 
 from pages.shell import frame, tour
-from pages.shell.study import Study
+from pages.shell.study import CSV, Study
 
 
 def doors() -> None:
@@ -17,6 +19,19 @@ def doors() -> None:
             if shut := tour.elsewhere(one.steps[0]):
                 st.caption(shut)
             frame.to_step(one.steps[0], f"Start: two minutes, {len(one.steps)} steps", tour.word(one, 0))
+    pressed = st.button(
+        "Open your own table",
+        key="home-own",
+        on_click=_choose_own,
+        help="CSV or Excel. Public: every method can be tried on it. Confidential: one release, on your own machine.",
+    )
+    if pressed:
+        st.switch_page(frame.file_of("Estimate"))
+
+
+def _choose_own() -> None:
+    """Choose the visitor's own table as the data set; in a callback."""
+    frame.change(lambda study: dataclasses.replace(study, source=CSV, data=()))
 
 
 def every_page(study: Study) -> None:

@@ -40,15 +40,16 @@ class Upload:
     """What the session holds of a file.
 
     ``file_id`` is part of its widgets' keys, so another file starts empty. ``typed`` is the editor's table as the
-    visitor left it; ``used`` is what was typed when the table was declared. ``raw`` is a file that waits for an answer.
+    visitor left it; ``used`` is what was typed when the table was declared; ``ranged`` says that bounds were taken from
+    the file. ``raw`` is a file that waits for an answer.
     """
 
     file_id: str
     name: str
-    header: tuple[str, ...] = ()
     table: PublicTable | None = None
     typed: pd.DataFrame | None = None
     used: tuple | None = None
+    ranged: bool = False
     notes: tuple[str, ...] = ()
     shares: np.ndarray | None = None
     problem: str = ""
@@ -79,13 +80,13 @@ def megabytes() -> int:
 def uploader(label: str, what: str):
     """Show an uploader that is empty again once its file was read: its key changes with every file."""
     turn = st.session_state.get("upload-turn", 0)
-    return st.file_uploader(label, type=["csv"], max_upload_size=megabytes(), key=f"upload-{what}-{turn}")
+    return st.file_uploader(label, type=["csv", "xlsx"], max_upload_size=megabytes(), key=f"upload-{what}-{turn}")
 
 
-def new(file) -> Upload:
+def new(file_id: str, name: str) -> Upload:
     """Return a new upload of this session, in place of the one before."""
     forget_file()
-    st.session_state["upload"] = Upload(file.file_id, file.name)
+    st.session_state["upload"] = Upload(file_id, name)
     return st.session_state["upload"]
 
 

@@ -1,8 +1,13 @@
-"""How a public CSV is written: asked once, where its first line or its bytes are not those of a plain CSV."""
+"""How a CSV is written: asked once, where its first line or its bytes are not those of a plain CSV.
+
+Of a confidential file the first line alone is looked at, and its names are shown; of a public one the first rows are
+shown too. The decimal mark is never guessed.
+"""
 
 from __future__ import annotations
 
 import csv
+import re
 from itertools import islice
 
 import streamlit as st
@@ -11,37 +16,41 @@ from pages.shell import show
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.table_files.dialect import ENCODINGS, SEPARATORS, Dialect, proposed_separator
 
-_MARKS = {",": "1,5 (decimal comma)", ".": "1.5 (decimal point)"}
 _NAMES = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1", "cp1252": "Windows (cp1252)"}
+_DECIMALS = {",": "1,5 (decimal comma)", ".": "1.5 (decimal point)"}
 _LINES = 6  # the first line and five rows
+_LINE_END = re.compile(rb"[\r\n]")
+_MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def plain(raw: bytes) -> bool:
-    """Return whether a file needs no question: its first line is divided by commas, and it is UTF-8."""
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return False
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return False
-    return proposed_separator(text[:MAX_HEADER_BYTES].partition("\n")[0]) == ","
+    """Return whether a public file needs no question: its first line is divided by commas, and it is UTF-8."""
+    return _plain_line(raw) and _is_utf8(raw)
 
 
-def of_header(raw: bytes) -> Dialect:
-    """Return a dialect for the names of the columns alone, by the separator that the first line suggests."""
-    line = raw[:MAX_HEADER_BYTES].partition(b"\n")[0].decode("utf-8-sig", "replace")
-    return Dialect(proposed_separator(line), ".")
+def plain_header(raw: bytes) -> bool:
+    """Return the same of a confidential file, by its first line alone."""
+    return _plain_line(raw) and _is_utf8(_first_line(raw))
 
 
-def asked(raw: bytes, key: str) -> Dialect | None:
-    """Show the questions with the first rows of a public file, and return the answer once it is given."""
-    st.markdown("**How is the file written?** Nothing is taken from its rows: confirm it once.")
-    left, middle, right = st.columns(3)
+def asked(raw: bytes, key: str, *, rows: bool) -> Dialect | None:
+    """Show the questions, with the first rows or with the names alone, and return the answer once it is given."""
+    st.markdown("**How is the file written?** Confirm it once: nothing is guessed from its rows.")
+    left, right = st.columns(2)
     encoding = right.selectbox(
-        "Encoding", ENCODINGS, _likely(raw), format_func=_NAMES.__getitem__, key=f"{key}-encoding"
+        "Encoding",
+        ENCODINGS,
+        _likely(raw if rows else _first_line(raw)),
+        format_func=_NAMES.__getitem__,
+        key=f"{key}-encoding",
     )
+    written = Dialect(encoding=encoding)
     try:
-        text = Dialect(encoding=encoding).to_utf8(raw, "The file").decode("utf-8-sig")
+        if rows:
+            text = written.to_utf8(raw, "The file").decode("utf-8-sig")
+        else:
+            line = written.line_to_utf8(raw[:MAX_HEADER_BYTES], "The first line")
+            text = _first_line(line).decode("utf-8-sig")
     except ValueError:  # also where UTF-8 is not it
         st.error(f"The file is not {_NAMES[encoding]} text: choose another encoding.")
         return None
@@ -54,17 +63,19 @@ def asked(raw: bytes, key: str) -> Dialect | None:
         format_func=SEPARATORS.__getitem__,
         key=f"{key}-separator",
     )
-    decimal = middle.radio(
-        "One and a half is written", _MARKS, None, format_func=_MARKS.__getitem__, key=f"{key}-decimal"
-    )
-    with st.expander("The first rows", expanded=True):
-        cells = islice(csv.reader(lines, delimiter=separator), _LINES)
-        st.text("\n".join("   |   ".join(cell.strip() for cell in row) for row in cells))
-    open_mark = "Choose first how one and a half is written in the file." if decimal is None else None
-    if not st.button("Read the table", type="primary", disabled=decimal is None, help=open_mark):
+    cells = [[cell.strip() for cell in row] for row in islice(csv.reader(lines, delimiter=separator), _LINES)]
+    with st.container(border=True):
+        st.caption("The first rows" if rows else "The names of the columns")
+        st.text("\n".join("   |   ".join(row) for row in cells))
+    st.markdown("One and a half is written in the file as:")
+    pressed = None
+    for place, (mark, label) in zip(st.columns([1, 1, 2]), _DECIMALS.items(), strict=False):
+        if place.button(label, key=f"{key}-decimal-{'comma' if mark == ',' else 'point'}", width="stretch"):
+            pressed = mark
+    if pressed is None:
         return None
     try:
-        dialect = Dialect(separator, decimal, encoding)
+        dialect = Dialect(separator, pressed, encoding)
         read_header(raw, dialect)
     except ValueError as problem:
         st.error(show.as_text(str(problem)))
@@ -72,12 +83,27 @@ def asked(raw: bytes, key: str) -> Dialect | None:
     return dialect
 
 
-def _likely(raw: bytes) -> int:
-    """Return the place of the encoding to begin with: by its byte order mark, else UTF-8 or, failing that, cp1252."""
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return ENCODINGS.index("utf-16")
+def _first_line(raw: bytes) -> bytes:
+    """Return the first line of text in which a line end is one byte."""
+    return _LINE_END.split(raw[:MAX_HEADER_BYTES], 1)[0]
+
+
+def _plain_line(raw: bytes) -> bool:
+    """Return whether the first line is divided by commas, or by nothing."""
+    return raw[:2] not in _MARKS_OF_UTF16 and proposed_separator(_first_line(raw).decode("utf-8-sig", "replace")) == ","
+
+
+def _is_utf8(raw: bytes) -> bool:
+    """Return whether bytes are text in UTF-8."""
     try:
-        raw.decode("utf-8")
+        raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return ENCODINGS.index("cp1252")
-    return ENCODINGS.index("utf-8")
+        return False
+    return True
+
+
+def _likely(known: bytes) -> int:
+    """Return the place of the encoding to begin with: by its byte order mark, else UTF-8 or, failing that, cp1252."""
+    if known[:2] in _MARKS_OF_UTF16:
+        return ENCODINGS.index("utf-16")
+    return ENCODINGS.index("utf-8" if _is_utf8(known) else "cp1252")

@@ -8,15 +8,23 @@ export default function ({ data, parentElement, setStateValue }) {
   if (!LOGS.has(data.key)) LOGS.set(data.key, { edits: new Map(), last: data.heard });
   const log = LOGS.get(data.key);
   log.heard = data.heard;
-  const typed = data.columns.map((column) => ["tick", "number", "text"].includes(column.kind));
+  const typed = data.columns.map((column) => ["tick", "number", "limit", "choice", "text"].includes(column.kind));
+  const choice = data.columns.findIndex((column) => column.kind === "choice");
   const field = (row, place) => body.rows[row]?.cells[place]?.firstElementChild;
 
-  const judge = (input) => {
-    const text = input.value.trim();
-    const fine = text === "" || (NUMBER.test(text) && isFinite(text.replaceAll("\u2212", "-")));
-    const wrong = input.inputMode === "decimal" && !fine;
+  const flag = (input, wrong, why) => {
     input.setAttribute("aria-invalid", wrong);
-    input.title = wrong ? "Not a finite number: digits, with a point before the decimals." : "";
+    input.title = wrong ? why : "";
+  };
+  const judge = (row, place) => {
+    const { kind } = data.columns[place];
+    if (kind === "choice") data.columns.forEach((column, at) => column.kind === "limit" && judge(row, at));
+    if (kind !== "number" && kind !== "limit") return;
+    const input = field(row, place);
+    const text = input.value.trim();
+    const number = NUMBER.test(text) && isFinite(text.replaceAll("\u2212", "-"));
+    const any = kind === "limit" && !data.columns[choice].numeric.includes(field(row, choice).value);
+    flag(input, text !== "" && !number && !any, "Not a finite number: digits, with a point before the decimals.");
   };
   const read = (input) => (input.type === "checkbox" ? input.checked : input.value);
   const note = (row, place) => log.edits.set(`${row} ${place}`, [row, place, ++log.last, read(field(row, place))]);
@@ -25,20 +33,22 @@ export default function ({ data, parentElement, setStateValue }) {
 
   const plain = (text, column) => {
     const trimmed = text.trim();
-    return column.kind === "number" && NUMBER.test(trimmed) ? Number(trimmed.replaceAll("\u2212", "-")) : trimmed;
+    const number = ["number", "limit"].includes(column.kind) && NUMBER.test(trimmed);
+    return number ? Number(trimmed.replaceAll("\u2212", "-")) : trimmed;
   };
-  const write = (input, value, column) => {
+  const write = (row, place, value) => {
+    const [input, column] = [field(row, place), data.columns[place]];
     if (column.kind === "tick") input.checked = value;
     else if (plain(input.value, column) !== plain(value, column)) {
       input.value = value; // 1e3 stays where the page says 1000
-      judge(input);
+      judge(row, place);
     }
   };
   const show = () => {
     const edited = new Map(unheard().map(([row, place, , value]) => [`${row} ${place}`, value]));
     data.rows.forEach((values, row) =>
       values.forEach((value, place) => {
-        if (typed[place]) write(field(row, place), edited.get(`${row} ${place}`) ?? value, data.columns[place]);
+        if (typed[place]) write(row, place, edited.get(`${row} ${place}`) ?? value);
       }),
     );
   };
@@ -58,11 +68,15 @@ export default function ({ data, parentElement, setStateValue }) {
       line.split("\t").forEach((value, right) => {
         const input = typed[place + right] && field(row + down, place + right);
         if (!input) return;
-        if (input.type === "checkbox") input.checked = /^(1|true|yes|x)$/i.test(value.trim());
-        else {
-          input.value = value.trim();
-          judge(input);
-        }
+        const text = value.trim();
+        if (input.type === "checkbox") input.checked = /^(1|true|yes|x)$/i.test(text);
+        else if (input.tagName === "SELECT") {
+          const known = data.columns[place + right].options.includes(text.toLowerCase());
+          flag(input, !known, `What was pasted here is none of the choices: ${text}`);
+          if (!known) return;
+          input.value = text.toLowerCase();
+        } else input.value = text;
+        judge(row + down, place + right);
         note(row + down, place + right);
       }),
     );
@@ -70,10 +84,12 @@ export default function ({ data, parentElement, setStateValue }) {
   };
 
   const make = (cell, column, row, place, name) => {
-    const input = document.createElement("input");
+    const input = document.createElement(column.kind === "choice" ? "select" : "input");
     input.setAttribute("aria-label", `${column.label} of ${name}`);
     input.autocomplete = "off";
-    if (column.kind === "tick") {
+    if (column.kind === "choice") {
+      input.append(...column.options.map((option) => new Option(option)));
+    } else if (column.kind === "tick") {
       input.type = "checkbox";
     } else {
       input.type = "text";
@@ -83,13 +99,15 @@ export default function ({ data, parentElement, setStateValue }) {
     }
     input.addEventListener("input", () => note(row, place));
     input.addEventListener("change", () => {
-      judge(input);
+      flag(input, false, "");
+      judge(row, place);
       tell();
     });
     input.addEventListener("paste", (event) => paste(event, row, place));
     input.addEventListener("keydown", (event) => {
       const step = { Enter: event.shiftKey ? -1 : 1, ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (!step || event.isComposing) return;
+      const own = column.kind === "choice" && event.key !== "Enter"; // the arrows choose
+      if (!step || own || event.isComposing) return;
       event.preventDefault();
       go(row + step, place);
     });
@@ -101,7 +119,7 @@ export default function ({ data, parentElement, setStateValue }) {
   for (const column of data.columns) {
     const cell = document.createElement("th");
     cell.scope = "col";
-    cell.className = column.kind;
+    cell.className = `${column.kind} of-${column.name}`;
     cell.textContent = column.label;
     cell.title = column.help;
     head.append(cell);
@@ -111,7 +129,7 @@ export default function ({ data, parentElement, setStateValue }) {
     const name = values[data.columns.findIndex((column) => column.kind === "name")];
     data.columns.forEach((column, place) => {
       const cell = column.kind === "name" ? line.appendChild(document.createElement("th")) : line.insertCell();
-      cell.className = column.kind;
+      cell.className = `${column.kind} of-${column.name}`;
       if (typed[place]) make(cell, column, row, place, name);
       else cell.textContent = cell.title = values[place];
       if (column.kind === "name") cell.scope = "row";

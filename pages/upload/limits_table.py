@@ -31,20 +31,23 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.I | re.A)
 class Field:
     """One column of the table: its name in the frame, its label, and what may be typed.
 
-    ``kind``: "tick", "number" and "text" are typed; "name" names the line; "count" and "fact" are shown only. ``most``
-    is the largest number of characters of a text, 0 for any.
+    ``kind``: "tick", "number" and "text" are typed, "choice" is one of ``options``; "limit" is a number, or any text
+    where the line's choice is not one of ``numeric``; "name" names the line; "count" and "fact" are shown only.
+    ``most`` is the largest number of characters of a text, 0 for any.
     """
 
     name: str
     label: str
-    kind: Literal["tick", "number", "text", "name", "count", "fact"]
+    kind: Literal["tick", "number", "limit", "choice", "text", "name", "count", "fact"]
     help: str = ""
     most: int = 0
+    options: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
 
     @property
     def typed(self) -> bool:
         """Whether the visitor types into the column."""
-        return self.kind in ("tick", "number", "text")
+        return self.kind in ("tick", "number", "limit", "choice", "text")
 
 
 def draw(
@@ -102,7 +105,7 @@ def unread(typed: pd.DataFrame, fields: Sequence[Field]) -> str:
         f"{field.label} of {line.column!r} is {text!r}"
         for line in typed[typed["use"]].itertuples()
         for field in fields
-        if field.kind == "number" and isinstance(text := getattr(line, field.name), str)
+        if field.kind in ("number", "limit") and isinstance(text := getattr(line, field.name), str)
     ]
     if not wrong:
         return ""
@@ -124,7 +127,9 @@ def meant(value: object, field: Field) -> bool | float | str:
     if field.kind == "tick":
         return value is True
     text = str(value).strip()
-    if field.kind == "text":
+    if field.kind == "choice" and text not in field.options:
+        raise ValueError("The table of limits came back with another choice: reload the page.")
+    if field.kind in ("text", "choice"):
         return text[: field.most or None]
     plain = text.replace("\N{MINUS SIGN}", "-")
     if not plain:

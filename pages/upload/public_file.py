@@ -1,21 +1,23 @@
-"""The visitor's own CSV: asked first whether it is public, read once, and declared."""
+"""The visitor's own table: asked once whether it is public, then read and declared, or kept unread for Your data."""
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import frame, hosted, show, sidebar, visitor_files
+from pages.shell import show, sidebar, visitor_files
 from pages.shell.visitor_files import Upload
 from pages.upload import how_written, limits_table
 from pages.upload.limits_table import Field
-from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, PublicTable, read_header, read_public
+from privcov.data_sources.csv_file import MAX_BYTES, PublicTable, read_public
 from privcov.data_sources.declaration import declare
+from privcov.dataset import Dataset
 from privcov.figures.words import plain
 from privcov.measurements.clipping import share_out_of_bounds
+from privcov.table_files import excel
 from privcov.table_files.dialect import Dialect
 
 ANSWERS = {"yes": "Yes, anyone may see its rows", "no": "No, its rows are confidential"}
@@ -32,9 +34,9 @@ _FIELDS = (
 )
 
 
-def section() -> None:
-    """Show the whole section, above the page's own pictures."""
-    st.header("Your own CSV")
+def section(confidential: Callable[[], None]) -> None:
+    """Show the whole section, above the page's own pictures; ``confidential`` shows the door of a confidential file."""
+    st.header("Your own table")
     answer = st.radio(
         "Is this file already public?",
         list(ANSWERS),
@@ -49,51 +51,17 @@ def section() -> None:
     if answer is None:
         st.caption("Answer first; nothing is read before.")
     elif answer == "no":
-        _confidential()
+        confidential()
     else:
         _public()
     st.divider()
 
 
-def _forget() -> None:
+def forget() -> None:
     """Remove the file and the answer: the next file is asked about again."""
     visitor_files.forget_file()
     st.session_state["upload-public"] = None
     visitor_files.empty_uploaders()
-
-
-# --- a confidential file: its first line and nothing else ---------------------------------------------------
-
-
-def _confidential() -> None:
-    """Show the columns of a confidential file, of which only the first line is read."""
-    if reason := hosted.refusal():  # the whole file would be sent, although only its first line is needed
-        st.info(show.as_text(reason))
-        return
-    st.markdown("Only the first line, the column names, is read.")
-    upload = visitor_files.upload()
-    file = visitor_files.uploader("Confidential CSV", "header")
-    if file is not None:
-        upload = visitor_files.new(file)
-        try:
-            line = file.read(MAX_HEADER_BYTES + 1)
-            upload.header = tuple(read_header(line, how_written.of_header(line)))
-        except ValueError as problem:
-            upload.problem = str(problem)
-        visitor_files.let_go(file)
-    if upload is None:
-        return
-    if upload.problem:
-        st.error(show.as_text(upload.problem))
-        return
-    names = " ".join(f'<span class="pc-tag"><bdi>{escape(name)}</bdi></span>' for name in upload.header)
-    st.html(f"<div>Columns of <b><bdi>{escape(upload.name)}</bdi></b>:</div><div>{names}</div>")
-    st.info(
-        "This page computes nothing from its rows. Release it on Your data: bounds for every column from what "
-        "you know, one guarantee, one release, recorded in a ledger."
-    )
-    frame.link("pages/5_Your_data.py", "To Your data")
-    st.button("Forget this file", on_click=_forget)
 
 
 # --- a public file ------------------------------------------------------------------------------------------
@@ -104,20 +72,15 @@ def _public() -> None:
     upload = visitor_files.upload()
     if upload is None or upload.table is None:
         st.caption(
-            "Column names in the first line; commas or semicolons between cells, decimal points or commas. The table "
-            "stays in this session's memory."
+            "CSV or Excel, column names in the first line; commas or semicolons between cells, decimal points or "
+            "commas. The table stays in this session's memory."
         )
-        file = visitor_files.uploader("Public CSV", "table")
+        file = visitor_files.uploader("Public table", "table")
         if file is not None:
-            upload = visitor_files.new(file)
-            raw = file.getvalue()
-            if len(raw) > MAX_BYTES or how_written.plain(raw):
-                _read(upload, raw)
-            else:
-                upload.raw = raw
+            _begin(visitor_files.new(file.file_id, file.name), file.getvalue())
             visitor_files.let_go(file)
         if upload is not None and upload.raw:
-            dialect = how_written.asked(upload.raw, f"upload-written-{upload.file_id}")
+            dialect = how_written.asked(upload.raw, f"upload-written-{upload.file_id}", rows=True)
             if dialect is not None:
                 raw, upload.raw = upload.raw, b""
                 _read(upload, raw, dialect)
@@ -133,9 +96,35 @@ def _public() -> None:
         _declared(upload)
     st.button(
         "Forget this file",
-        on_click=_forget,
+        on_click=forget,
         help="Removes the table and all made from it.",
     )
+
+
+def take_over(file_id: str, name: str, raw: bytes, dialect: Dialect | None) -> None:
+    """Read a file that its owner has called public on another page; without a dialect it is asked how it is written."""
+    upload = visitor_files.new(file_id, name)
+    st.session_state["upload-public"] = "yes"
+    if dialect is None:
+        upload.raw = raw
+    else:
+        _read(upload, raw, dialect)
+
+
+def _begin(upload: Upload, raw: bytes) -> None:
+    """Read a public file, or keep it until its owner has said how it is written."""
+    if upload.name.lower().endswith(excel.ENDING):
+        try:
+            with st.spinner("Reading the workbook ..."):
+                raw = excel.as_csv(raw, upload.name)
+        except ValueError as problem:
+            upload.problem = str(problem)
+        else:
+            _read(upload, raw)
+    elif len(raw) > MAX_BYTES or how_written.plain(raw):
+        _read(upload, raw)
+    else:
+        upload.raw = raw
 
 
 def _read(upload: Upload, raw: bytes, dialect: Dialect | None = None) -> None:
@@ -189,6 +178,14 @@ def _declaration(upload: Upload, table: PublicTable) -> None:
         else "Type the largest Euclidean norm a row may have, from what you know, not from this file. Longer "
         "rows are shortened. For columns in very different units, bounds per column are better."
     )
+    if bounds:
+        st.button(
+            "Start with the file's own range",
+            key=f"upload-range-{upload.file_id}",
+            on_click=_use_own_range,
+            help="Takes the lowest and the highest cell of every column as its bounds, where none are typed, and shows "
+            "the preview at once. Such bounds are not private: replace them by what is publicly known.",
+        )
     typed = _editor(upload, table, bounds)
     row_bound = None
     if not bounds:
@@ -245,6 +242,44 @@ def _blank(table: PublicTable) -> pd.DataFrame:
     )
 
 
+def _use_own_range() -> None:
+    """Fill empty bounds with the range of the file and use the table; in a callback."""
+    upload = visitor_files.upload()
+    assert upload is not None  # the button stands above its table
+    table = upload.table
+    assert table is not None
+    key = f"upload-cells-{upload.file_id}-bounds"
+    typed = limits_table.taken_in(_blank(table) if upload.typed is None else upload.typed, _FIELDS, key).copy()
+    for row, name in typed["column"].items():
+        low, high = _own_range(table, name)
+        if not low < high:
+            typed.loc[row, "use"] = False  # one value throughout
+            continue
+        for field, value in (("low", low), ("high", high)):
+            if typed.loc[row, field] != typed.loc[row, field]:
+                typed.loc[row, field] = value
+    upload.typed, upload.ranged = typed, True
+    try:
+        _use(upload, table, ("bounds", typed, None))
+    except (ValueError, TypeError) as problem:
+        upload.problem = str(problem)
+
+
+def _own_range(table: PublicTable, name: str) -> tuple[float, float]:
+    """Return the lowest and the highest finite cell of a column."""
+    cells = table.frame[name].to_numpy()
+    cells = cells[np.isfinite(cells)]
+    return (float(cells.min()), float(cells.max())) if len(cells) else (0.0, 0.0)
+
+
+def _from_the_file(table: PublicTable, data: Dataset) -> list[str]:
+    """Return the columns whose bounds are the file's own range."""
+    if data.bounds is None:
+        return []
+    limits = zip(data.columns, data.bounds.tolist(), strict=True)
+    return [name for name, (low, high) in limits if _own_range(table, name) == (low, high)]
+
+
 def _use(upload: Upload, table: PublicTable, entered: tuple) -> None:
     """Declare the table, and free what earlier pictures of a CSV have kept."""
     how, typed, row_bound = entered
@@ -281,6 +316,13 @@ def _declared(upload: Upload) -> None:
     data = visitor_files.table()
     assert data is not None  # `_use` keeps it and records what was used
     show.tag("Declared", f"{_count(data.n, 'row')}, {_count(data.d, 'column')}, R = {plain(data.row_bound)}")
+    assert upload.table is not None  # what is declared was read
+    if upload.ranged and (ranged := _from_the_file(upload.table, data)):
+        st.warning(
+            f"**Not private.** The bounds of {len(ranged)} of {data.d} columns are the file's own range, so this is a "
+            "preview and no release of these rows: one row alone can change a bound. Replace them under **Columns and "
+            "limits** by what is publicly known of each quantity."
+        )
     for note in upload.notes:
         st.text(note)
     if upload.shares is None or not upload.shares.any():

@@ -1,11 +1,10 @@
-"""Step 1: which columns go in, between which public limits: typed or pasted by the owner, never proposed."""
+"""Step 1: which columns go in, of which kind, between which public limits: declared by the owner, never proposed."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,19 +14,35 @@ from pages.shell import show
 from pages.upload import limits_table
 from pages.upload.limits_table import Field
 from pages.your_data.state import Own, keep, keep_now, own, shown
+from privcov.data_sources.declaring.spreadsheet import columns_of, kind_fields, kind_texts
+from privcov.data_sources.private_file import Column
+from privcov.persons import id_text
 from privcov.table_files.facts import quote
+from privcov.table_files.kinds import DATE, INTEGER, KINDS, NUMBER, TRANSFORMS, sounds_like_text
+from privcov.table_files.numbers import number_of
 
 MOST_WORDS = 200  # letters of a reason
 NUMBERS = ("low", "high", "typical")
+_OF_NUMBERS = tuple(f"{kind} {transform}" for kind in (NUMBER, INTEGER) for transform in TRANSFORMS)
+NUMERIC = (NUMBER, INTEGER, *_OF_NUMBERS)
+CHOICES = (*KINDS, *_OF_NUMBERS)
 FIELDS = (
     Field("use", "Use", "tick"),
     Field("column", "Column", "name"),
-    Field("low", "Lowest", "number"),
-    Field("high", "Highest", "number"),
-    Field("typical", "Typical", "number", "Optional: a usual value, between the two."),
+    Field("kind", "Kind", "choice", "What its cells are.", options=CHOICES, numeric=NUMERIC),
+    Field("low", "Lowest", "limit", "Of numbers, and the first date; levels have none."),
+    Field("high", "Highest", "limit", "Of numbers, and the last date; levels have none."),
+    Field("typical", "Typical", "limit", "Optional: a usual value, between the two, or a level. Categories have none."),
+    Field(
+        "levels",
+        "Levels or date form",
+        "text",
+        "yes-no: F | M, ordinal: low | high, category: A | B, with | ... at the end for all others; date: %d.%m.%Y",
+    ),
+    Field("codes", "Missing codes", "text", "What is written for a missing cell of this column: -9 | 999"),
     Field("reason", "Why these", "text", "It goes into the record.", most=MOST_WORDS),
 )
-_OF_LINE = tuple(field for field in FIELDS if field.name in NUMBERS)
+_WORDS = ("levels", "codes", "reason")
 _NAMES_A_PERSON = re.compile(
     r"(^|[^a-z])(id|ids|uid|pid|ssn|subj|subject|patient|person|participant|respondent|customer|client|user|member|"
     r"name|surname|email|phone)([^a-z]|$)|num$|id$",
@@ -41,20 +56,39 @@ def names_a_person(name: str) -> bool:
 
 
 def section() -> None:
-    """Show the form in which bounds and reasons are declared, column by column."""
+    """Show the form in which kinds, bounds and reasons are declared, column by column."""
     st.header("The columns")
     st.markdown(
         "Type the lowest and the highest value that each quantity **can** have, and why: from what you know, not from "
         "this file (an age lies between 0 and 120). Values beyond are clipped. Without a typical value the middle is "
-        "used."
+        "used. A column of texts has a **kind** with its levels, such as F | M, and one of dates the form in which "
+        "they are written."
     )
     mine = own()
     if mine.typed is None:
         mine.typed = blank(mine.header)
     mine.typed = limits_table.draw(
-        mine.typed, FIELDS, _key(mine), "One line per column, with its public limits and their reason.", take_in
+        mine.typed, FIELDS, _key(mine), "A line per column: its kind, its public limits and their reason.", take_in
     )
+    if doubtful := _doubtful(mine.typed):
+        st.warning(
+            show.as_text(
+                f"{_listed(doubtful)}: declared as a number, and the name sounds like text or a date. A cell with a "
+                "text would be missing: choose another kind, if it is no number."
+            )
+        )
     _many(mine, mine.typed)
+
+
+def _doubtful(typed: pd.DataFrame) -> list[str]:
+    """Return the ticked columns of numbers whose names sound like text."""
+    numeric = typed["column"][typed["use"] & typed["kind"].isin(NUMERIC)]
+    return [name for name in numeric if sounds_like_text(name)]
+
+
+def _listed(names: list[str]) -> str:
+    """Return up to five names, and count the others."""
+    return ", ".join(map(quote, names[:5])) + f" and {len(names) - 5} more" * (len(names) > 5)
 
 
 def _key(mine: Own) -> str:
@@ -84,17 +118,26 @@ def _many(mine: Own, typed: pd.DataFrame) -> None:
         places[3].text_input(
             "Why, for all", placeholder="yes or no, coded 0 and 1", max_chars=MOST_WORDS, **keep("all-reason", "")
         )
+        kind, levels, codes = st.columns([3, 5, 3], vertical_alignment="bottom")
+        kind.selectbox("Kind for all", CHOICES, placeholder="as it is", **keep("all-kind", None, among=CHOICES))
+        levels.text_input("Levels or date form, for all", placeholder="no | yes", **keep("all-levels", ""))
+        codes.text_input("Missing codes for all", placeholder="-9 | 999", **keep("all-codes", ""))
         fill, every, none, _ = st.columns([2, 1, 1, 2])
-        fill.button("Fill in where empty", key=f"own-all-fill-{mine.file_id}", on_click=_fill_in)
+        fill.button(
+            "Fill in where empty",
+            key=f"own-all-fill-{mine.file_id}",
+            on_click=_fill_in,
+            help="In the ticked columns that are meant. A kind goes to those that are still a plain number.",
+        )
         every.button("Tick all", key=f"own-all-{mine.file_id}", on_click=_tick, args=(True,))
         none.button("Tick none", key=f"own-none-{mine.file_id}", on_click=_tick, args=(False,))
         st.text_area(
-            "Or paste lines: name, lowest, highest, typical, why",
+            "Or paste lines: name, low, high, typical, kind, why",
             height=100,
             max_chars=100_000,
-            placeholder="age, 0, 120, , human lifetimes",
-            help="From a spreadsheet or a text file, in any order; typical may be empty. Cells can also be pasted into "
-            "the table above.",
+            placeholder="age, 0, 120, , integer, human lifetimes\nsex, , , , yes-no: F | M, as on the form",
+            help="From a spreadsheet or a text file, in any order, also what the command declare writes; cells may be "
+            "empty. Cells can also be pasted into the table above.",
             **keep("pasted", ""),
         )
         st.button("Take these lines", key=f"own-pasted-take-{mine.file_id}", on_click=_take_lines)
@@ -113,9 +156,9 @@ def _fill_in() -> None:
     typed = own().typed
     assert typed is not None  # the button stands below the table
     meant = _meant(typed, shown("all-part")) & typed["use"]
-    for name, none in {**dict.fromkeys(NUMBERS), "reason": ""}.items():
+    for name, none in {**dict.fromkeys((*NUMBERS, "kind")), **dict.fromkeys(_WORDS, "")}.items():
         if (value := shown(f"all-{name}")) != none:
-            typed.loc[meant & empty(typed[name]), name] = value
+            typed.loc[meant & (typed[name] == NUMBER if name == "kind" else empty(typed[name])), name] = value
             keep_now(f"all-{name}", none)  # or it would go into the next columns, which are other ones
 
 
@@ -133,38 +176,94 @@ def _take_lines() -> None:
     mine = own()
     assert mine.typed is not None  # the button stands below the table
     try:
-        lines = pasted(shown("pasted"), mine.header)
+        lines = pasted(shown("pasted"), mine.header, "," if mine.dialect and mine.dialect.decimal == "," else ".")
     except ValueError as problem:
-        mine.kept["pasted-said"] = str(problem)
+        mine.kept["pasted-said"] = f"{problem} Nothing was taken."
         return
-    for name, cells in lines.items():
-        for field, value in {"use": True, **cells}.items():
-            mine.typed.loc[mine.typed["column"] == name, field] = value
+    for column in lines:
+        here = mine.typed["column"] == column.name
+        given = {name: value for name, value in line_of(column).items() if name not in ("weight", "codes")}
+        if (given["kind"], given["levels"]) == (NUMBER, ""):
+            del given["kind"]  # a line without a kind
+        for field, value in given.items():
+            if value == value and value != "":
+                mine.typed.loc[here, field] = value
+        mine.typed.loc[here, "use"] = True
     mine.kept["pasted-said"] = ""
     keep_now("pasted", "")
 
 
-def pasted(text: str, header: Sequence[str]) -> dict[str, dict[str, float | str]]:
-    """Return {column: {field: value}} of lines "name, lowest, highest, typical, why", separated by tabs, ; or commas.
+def pasted(text: str, header: Sequence[str], decimal: str = ".") -> tuple[Column, ...]:
+    """Return the columns of lines "name, low, high, typical, kind, why".
 
-    A first line of titles is left out. Raises ValueError for a name that the file does not have, or has twice here.
+    Raises ValueError for what `columns_of` refuses, and for a name that the file does not have.
     """
-    mark = next((mark for mark in "\t;" if mark in text), ",")
-    found: dict[str, dict[str, float | str]] = {}
-    for number, line in enumerate(csv.reader(io.StringIO(text.strip()), delimiter=mark, skipinitialspace=True), 1):
-        name, *cells = (cell.strip() for cell in line) if any(cell.strip() for cell in line) else ("",)
-        numbers = [limits_table.meant(cell, field) for cell, field in zip(cells, _OF_LINE, strict=False)]
-        if not name or (number == 1 and name not in header and numbers and isinstance(numbers[0], str)):
-            continue
-        if name not in header or name in found:
-            what = "this file does not have" if name not in header else "is there twice"
-            raise ValueError(f"Line {number} names the column {quote(name)}, which {what}. Nothing was taken.")
-        found[name] = dict(zip((field.name for field in _OF_LINE), numbers, strict=False))
-        if len(cells) > len(NUMBERS):
-            found[name]["reason"] = f"{mark} ".join(cells[len(NUMBERS) :])[:MOST_WORDS]
-    if not found:
-        raise ValueError("No line names a column: paste one line for each, such as: age, 0, 120, , human lifetimes.")
-    return found
+    columns = columns_of(text, decimal)
+    for column in columns:
+        if column.name not in header:
+            raise ValueError(f"The lines name the column {quote(column.name)}, which this file does not have.")
+        line_of(column)  # a level that the table cannot hold
+    return columns
+
+
+def line_of(column: Column) -> dict[str, Any]:
+    """Return a declared column as a line of the table.
+
+    Raises ValueError for a level or a code that the table cannot hold.
+    """
+    kind, levels = kind_texts(column)
+    limits = {name: _cell(getattr(column, name)) for name in NUMBERS}
+    codes = codes_text(column.missing_codes)
+    return {
+        "kind": kind, **limits, "levels": levels, "codes": codes, "reason": column.reason, "weight": column.weight
+    }  # fmt: skip
+
+
+def column_of(line: Any) -> Column:
+    """Return the column that a line of the table declares. Raises ValueError for a kind that cannot be."""
+    name, levels = str(line.column), str(line.levels).strip()
+    kind = kind_fields(f"{line.kind}: {levels}" if levels else line.kind, f"Column {quote(name)}")
+    limits: dict[str, Any] = {what: _limit(getattr(line, what), kind) for what in NUMBERS}
+    return Column(
+        name=name,
+        reason=str(line.reason).strip(),
+        weight=float(line.weight),
+        missing_codes=codes_of(line.codes),
+        **limits,
+        **kind,
+    )
+
+
+def codes_of(text: str) -> tuple[str, ...]:
+    """Return codes for missing cells, which stand between bars, commas or semicolons."""
+    return tuple(code.strip() for code in re.split(r"[|,;]", text) if code.strip())
+
+
+def codes_text(codes: Sequence[str]) -> str:
+    """Return codes as `codes_of` reads them. Raises ValueError for one that it would not."""
+    text = " | ".join(codes)
+    if codes_of(text) != tuple(codes):
+        raise ValueError(
+            "A code for missing cells has a bar, comma or semicolon inside, which this form cannot hold: release the "
+            "table from the command line."
+        )
+    return text
+
+
+def _cell(limit: float | str | None) -> float | str:
+    """Return a limit as the table holds it."""
+    return np.nan if limit is None else limit if isinstance(limit, str) else float(limit)
+
+
+def _limit(cell: float | str | None, kind: dict[str, Any]) -> float | str | None:
+    """Return a limit as it is declared: a number, or the text of a date or of a level; None for an empty cell."""
+    if cell is None or cell != cell or cell == "":
+        return None
+    if kind["kind"] == DATE:
+        return id_text(cell)
+    if isinstance(cell, float) and kind["values"]:  # a level that is written with digits
+        return next((level for level in kind["values"] if number_of(level) == cell), id_text(cell))
+    return cell
 
 
 def leave_out(name: str) -> None:
@@ -186,7 +285,9 @@ def blank(header: tuple[str, ...]) -> pd.DataFrame:
         {
             "use": [not names_a_person(name) for name in header],
             "column": list(header),
+            "kind": [NUMBER] * len(header),
             **{name: np.full(len(header), np.nan, dtype=object) for name in NUMBERS},
-            "reason": [""] * len(header),
+            **{name: [""] * len(header) for name in _WORDS},
+            "weight": [1.0] * len(header),
         }
     )

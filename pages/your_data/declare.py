@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import show, visitor_files
-from pages.upload import limits_table
+from pages.shell import frame, show, visitor_files
+from pages.shell.study import CSV
+from pages.upload import how_written, limits_table, public_file
 from pages.your_data import columns, practice, state
 from pages.your_data.noise import MISSING, facts_in_words
 from pages.your_data.state import keep, keep_now, own
-from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
+from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.declared_columns import LEAST_FRACTION
+from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import quote
+from privcov.table_files.kinds import CATEGORY, DATE, INTEGER, ISO, ORDINAL, YES_NO
 
 ROWS_PUBLIC = {
     True: "Public: it may be known to everybody",
@@ -36,9 +40,15 @@ def section() -> None:
     if not mine.raw:
         _file()
         return
-    show.tag(
-        "Unread", f"{mine.file_name}: {len(mine.header)} column names read, {len(mine.raw) / 1e6:,.2f} MB not read"
-    )
+    if mine.dialect is None:
+        _written()
+        _to_estimate()
+        return
+    how = "" if mine.dialect == Dialect() else f", {mine.dialect.divider} between cells, {mine.dialect.marks}"
+    size = f"{len(mine.raw) / 1e6:,.2f} MB not read"
+    show.tag("Unread", f"{mine.file_name}: {len(mine.header)} column names read, {size}{how}")
+    st.button("Written in another way", key=f"own-rewrite-{mine.file_id}", on_click=_ask_again)
+    _to_estimate()
     _load()
     _table_facts()
     columns.section()
@@ -52,29 +62,54 @@ def _file() -> None:
     """Show the uploader, and read the header of the file."""
     st.markdown(_HOW)
     st.markdown(
-        "Choose a CSV: column names in the first line, numbers below. Only the first line is read now. The rows stay "
-        "in this session's memory, unread until the owner's view or the release, and leave it with **Forget**, or two "
-        "minutes after the tab is reloaded or closed. Nothing of them enters the address, a log, a file or a shared "
-        "cache."
+        "Choose a CSV, or an Excel workbook of one sheet: column names in the first line, a row in each line below. "
+        "Only the names are looked at now. The rows stay in this session's memory, unread until the owner's view or "
+        "the release, and leave it with **Forget**, or two minutes after the tab is reloaded or closed. Nothing of "
+        "them enters the address, a log, a file or a shared cache."
     )
-    file = visitor_files.uploader("Confidential CSV", "own")
+    file = visitor_files.uploader("Confidential table", "own")
     if file is None:
         if own().problem:
             st.error(show.as_text(own().problem))
         practice.offer(_fill)
         return
-    try:
-        if file.size > MAX_BYTES:
-            raise ValueError(
-                f"The file has {file.size / 1e6:,.1f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: keep fewer rows, "
-                "columns or decimals."
-            )
-        header = tuple(read_header(file.getvalue()[: MAX_HEADER_BYTES + 1]))
-    except ValueError as problem:
-        own().problem = str(problem)
-        visitor_files.let_go(file)
+    state.take(file)
+
+
+def _written() -> None:
+    """Show the question how the file is written, with the names of its columns and nothing else of it."""
+    mine = own()
+    show.tag("Unread", mine.file_name)
+    dialect = how_written.asked(mine.raw, f"own-written-{mine.file_id}-{mine.turn}", rows=False)
+    if dialect is None:
         return
-    state.take(file, header)
+    header = tuple(read_header(mine.raw[: MAX_HEADER_BYTES + 1], dialect))
+    if header != mine.header:
+        mine.typed = None
+    mine.header, mine.dialect = header, dialect
+    st.rerun()
+
+
+def _ask_again() -> None:
+    """Ask anew how the file is written; in a callback. What was typed stays where the names stay."""
+    columns.take_in()
+    mine = own()
+    mine.dialect, mine.turn = None, mine.turn + 1
+
+
+def _to_estimate() -> None:
+    """Show the way of a public file to Estimate, which then has it without a second upload."""
+    mine = own()
+    with st.expander("Is the file already public?"):
+        st.markdown(
+            "Only if anyone may download it. Estimate then shows its rows, and every method can be tried on them; what "
+            "was typed here is left."
+        )
+        if st.button("Anyone may see its rows: open it on Estimate", key=f"own-public-{mine.file_id}"):
+            public_file.take_over(mine.file_id, mine.file_name, mine.raw, mine.dialect)
+            state.forget()
+            frame.change(lambda study: dataclasses.replace(study, source=CSV, data=()))
+            st.switch_page(frame.file_of("Estimate"))
 
 
 def _load() -> None:
@@ -92,6 +127,11 @@ def _fill(declaration: Declaration) -> None:
     """Put a saved declaration into the form, as far as this file has its columns."""
     mine = own()
     declared = {c.name: c for c in declaration.columns}
+    if read_header(mine.raw[: MAX_HEADER_BYTES + 1], declaration.dialect) != list(mine.header):
+        raise ValueError(
+            f"The declaration says {declaration.dialect.divider} and {declaration.dialect.encoding}, by which this "
+            "file has other columns: correct its dialect."
+        )
     strange = [n for n in [*declared, declaration.label, declaration.person] if n and n not in mine.header]
     if strange:
         raise ValueError(f"The declaration names the column {strange[0]!r}, which this file does not have.")
@@ -100,11 +140,10 @@ def _fill(declaration: Declaration) -> None:
         known = declared.get(name)
         table.loc[row, "use"] = known is not None
         if known is not None:
-            for field in columns.NUMBERS:
-                value = getattr(known, field)
-                table.loc[row, field] = np.nan if value is None else value
-            table.loc[row, "reason"] = known.reason
-    mine.typed = table
+            for field, value in columns.line_of(known).items():
+                table.loc[row, field] = value
+    codes = columns.codes_text(declaration.missing_codes)
+    mine.typed, mine.dialect = table, declaration.dialect
     mine.kept |= {
         "name": declaration.name,
         "unit": declaration.row_stands_for,
@@ -113,6 +152,7 @@ def _fill(declaration: Declaration) -> None:
         "weight": declaration.most_weight,
         "public": declaration.n_public,
         "missing": declaration.missing,
+        "codes": codes,
         "gaps": list(declaration.can_be_missing or ()),
         "fraction": declaration.row_bound_fraction,
         "label": declaration.label or None,
@@ -158,7 +198,7 @@ def _table_facts() -> None:
             **keep("public", None, among=public),
         )
     _ask_for_ids()
-    with st.expander("Advanced: ids of persons, missing cells, classes, row bound"):
+    with st.expander("Advanced: ids of persons, missing cells and their codes, classes, row bound"):
         left, right = st.columns(2, gap="large")
         with left:
             _person()
@@ -223,6 +263,13 @@ def _missing() -> None:
             "value. Fewer columns mean less noise under pure epsilon.",
             **keep("gaps", [], argument="default"),
         )
+    st.text_input(
+        "Codes for missing cells, in every column",
+        placeholder="none, or such as: -9 | 999",
+        help="What is written where a value is missing, compared as text and as a number. A code of one column alone "
+        "goes into its line below.",
+        **keep("codes", ""),
+    )
 
 
 def _label() -> None:
@@ -299,8 +346,9 @@ def _finish() -> None:
     if mine.declared is None:
         return
     changed_since()
-    d = len(mine.declared.columns)
-    st.success(show.as_text(f"Declared: {d} columns of {mine.declared.name!r}."))
+    d, measured = len(mine.declared.columns), len(mine.declared.measured)
+    more = f" {measured} are measured, one for each level of a category." if measured != d else ""
+    st.success(show.as_text(f"Declared: {d} columns of {mine.declared.name!r}.{more}"))
     _as_used(mine.declared)
     text = mine.declared.to_json()
     first, second, _ = st.columns([2, 2, 5])
@@ -330,14 +378,11 @@ def entered() -> Declaration:
     rows = typed[typed["use"]]
     if not len(rows):
         raise ValueError("No column is chosen, and at least one is needed: tick those that go into the matrix.")
-    if unread := limits_table.unread(typed, columns.FIELDS):
+    if unread := limits_table.unread(typed[typed["kind"].isin(columns.NUMERIC)], columns.FIELDS):
         raise ValueError(unread)
     if lacking := _lacking(kept, rows):
         raise ValueError(f"Still missing: {'; '.join(lacking)}.")
-    measured = tuple(
-        Column(line.column, _number(line.low), _number(line.high), _number(line.typical), str(line.reason).strip())
-        for line in rows.itertuples()
-    )
+    measured = tuple(map(columns.column_of, rows.itertuples()))
     label, person = kept.get("label") or "", kept.get("person") or ""
     classes = tuple(c.strip() for c in str(kept.get("classes") or "").splitlines() if c.strip())
     return Declaration(
@@ -353,6 +398,8 @@ def entered() -> Declaration:
         person=person,
         most_weight=int(kept.get("weight") or 1) if person else 1,
         row_bound_fraction=float(kept.get("fraction") or 1.0),
+        dialect=own().dialect or Dialect(),
+        missing_codes=columns.codes_of(str(kept.get("codes") or "")),
     )
 
 
@@ -380,30 +427,52 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
         "the list of classes": not kept.get("label") or str(kept.get("classes") or "").strip(),
     }
     lacking = [what for what, given in asked.items() if not given]
-    for what, fields in (("lowest and highest value", ("low", "high")), ("the reason for the bounds", ("reason",))):
-        holes = np.any([columns.empty(rows[f]) for f in fields], axis=0)
+    levelled = rows["kind"].isin((YES_NO, ORDINAL, CATEGORY))
+    for what, fields, where in (
+        ("lowest and highest value", ("low", "high"), ~levelled),
+        ("the reason for the bounds", ("reason",), ~levelled),
+        ("the levels", ("levels",), levelled),
+    ):
+        holes = where & np.any([columns.empty(rows[f]) for f in fields], axis=0)
         if holes.any():
             names = [quote(name) for name in rows["column"][holes]]
             lacking.append(f"{what} of {', '.join(names[:3])}" + (f" and {len(names) - 3} more" * (len(names) > 3)))
     return lacking
 
 
-def _number(value: Any) -> float | None:
-    """Return the number, or None for an empty cell."""
-    return None if value is None or value != value else float(value)
-
-
 def _as_used(declared: Declaration) -> None:
     """Show every bound as it will be used, so that a slip is seen before a row is read."""
     st.markdown("**This will be used.** A wrong digit changes the answer.")
-    lines = [
-        f"{c.name}: from {_exact(c.low)} to {_exact(c.high)}, "
-        + ("the middle is typical" if c.typical is None else f"typical {_exact(c.typical)}")
-        for c in declared.columns
-    ]
+    lines = [f"{c.name}: {_in_words(c)}" for c in declared.columns]
     with st.container(height=300 if len(lines) > 10 else "content"):
         st.text("\n".join(lines))
-    st.markdown(show.as_text(" ".join(facts_in_words(declared))))
+    coded = [f"Missing in every column: {', '.join(declared.missing_codes)}."] if declared.missing_codes else []
+    st.markdown(show.as_text(" ".join([*facts_in_words(declared), *coded])))
+
+
+def _in_words(column: Column) -> str:
+    """Return what is used of a column: its bounds or levels, and what else is declared of it."""
+    if column.kind == CATEGORY:
+        said = f"one of {', '.join(column.values)}" + ", or any other text" * column.other
+    elif column.kind == ORDINAL:
+        said = ", ".join(f"{place} is {level}" for place, level in enumerate(column.values, 1))
+    elif column.kind == YES_NO:
+        said = f"0 is {column.values[0]}, 1 is {column.values[1]}"
+    elif column.kind == DATE:
+        said = f"dates written {column.format or ISO}, from {column.low} to {column.high}"
+    else:
+        said = f"from {_exact(column.low)} to {_exact(column.high)}"
+    if column.kind != CATEGORY:
+        typical = column.typical if isinstance(column.typical, str) else None
+        usual = typical or ("" if column.typical is None else _exact(column.typical))
+        said += f", typical {usual}" if usual else ", the middle is typical"
+    more = [
+        *(["whole numbers"] if column.kind == INTEGER else []),
+        *([f"{column.transform} is measured"] if column.transform else []),
+        *([f"missing where it is {' or '.join(column.missing_codes)}"] if column.missing_codes else []),
+        *([f"weight {column.weight:g}"] if column.weight != 1 else []),
+    ]
+    return "; ".join([said, *more])
 
 
 def _exact(number: float | None) -> str:

@@ -27,6 +27,7 @@ def section(reason: str) -> None:
     """
     forget()  # a session may hold data from before the server was reached by others
     st.info(show.as_text(reason))
+    st.markdown("The zip of a release can be read here: it holds no row. Choose **Read a bundle** above.")
     st.header("On your own machine")
     st.markdown(_HOME)
     st.header("What can be planned here")

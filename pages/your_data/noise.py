@@ -11,6 +11,7 @@ from pages.shell import show
 from privcov import accounting
 from privcov.data_sources.private_file import Declaration
 from privcov.figures.words import percent, plain, raised
+from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.preview import Preview, planned_noise, planned_trade_off
 from privcov.privacy import Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
@@ -54,6 +55,11 @@ def best_shape(facts: PublicFacts, guarantee: Guarantee, rows: int) -> str:
     if not isinstance(guarantee, PureDP):
         return GAUSSIAN_SHAPE
     return min(PURE_SHAPES, key=lambda shape: planned_noise(facts, guarantee, shape, rows).off_diagonal_std)
+
+
+def planned(facts: PublicFacts, guarantee: Guarantee, rows: int, each: float = 1.0) -> NoiseDistribution:
+    """Return the noise of the release that would follow; ``each`` is the owner's guess of the rows of a person."""
+    return planned_noise(facts, guarantee, best_shape(facts, guarantee, rows), rows, rows_each=each)
 
 
 def attacker(facts: PublicFacts, guarantee: Guarantee, rows: int, norm_budget: float | None = None) -> float:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-import json
-from collections.abc import Callable
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -16,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shell import advice, frame, show
 from pages.shell.fields import ends
 from pages.shell.glossary import term
-from pages.your_data import take_home
+from pages.your_data import plan_more, plan_table, take_home
 from pages.your_data.noise import (
     IMPLIED_DELTA,
     attacker,
@@ -25,9 +21,11 @@ from pages.your_data.noise import (
     facts_of,
     in_words,
     line,
+    planned,
     text_table,
 )
-from pages.your_data.state import keep, keep_now, next_step, norm_budget, own
+from pages.your_data.plan_table import as_declared, once
+from pages.your_data.state import keep, keep_now, next_step, own
 from privcov import accounting
 from privcov.bundle.paper import officer_record
 from privcov.bundle.safe import cell
@@ -36,22 +34,17 @@ from privcov.figures import own as own_figures
 from privcov.figures.look import Picture
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain, raised
-from privcov.measurements.lengths.exact_norms import planned_norms, split
-from privcov.measurements.useful import reason_no_norms
 from privcov.owner.preview import (
     Preview,
-    planned_noise,
+    Table,
     planned_trade_off,
     preview,
     preview_by_rule,
     smallest_level,
     with_level,
 )
-from privcov.owner.twin import STRUCTURES, Twin, after_norms
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
-
-T = TypeVar("T")
 
 KINDS = {"zcdp": "zCDP", "approx": "(epsilon, delta)", "pure": "pure epsilon"}
 START = {"zcdp": (0.02, 0.1, 0.5), "approx": (0.5, 1.0, 3.0), "pure": (0.5, 1.0, 3.0)}
@@ -65,79 +58,38 @@ def section() -> None:
     if mine.declared is None:
         st.info("First declare the table: the plan is computed from the declaration.")
         return
-    show.tag("Simulated", "from the declaration and an invented table; no row is read")
+    real = "a public table" if mine.like else "an invented table"
+    show.tag("Simulated", f"from the declaration and {real}; no row of the file is read")
     controls, results = st.columns([2, 5], gap="large")
     with controls:
-        settings = _simulated_controls(bool(mine.declared.person))
+        asked = plan_table.ask(mine.declared)
         guarantees, places = _candidates()
     with results, show.problems():
-        facts = facts_of(mine.declared, settings["rows"])
-        chances = [attacker(facts, g, settings["rows"]) for g in guarantees]
+        facts = facts_of(mine.declared, asked.rows)
+        chances = [attacker(facts, g, asked.rows) for g in guarantees]
         for place, guarantee, chance in zip(places, guarantees, chances, strict=True):
             with place:
                 show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {guarantee}")
-        simulated = _simulated_table(facts, settings)
-        plans = [_preview(simulated, facts, g) for g in guarantees]
+        simulated = plan_table.table(mine.declared, facts, asked)
+        plans = [plan_table.previewed(simulated, facts, g, asked.each) for g in guarantees]
         picked = _table(plans, chances, facts)
-        _missing_cells(simulated, facts, guarantees[picked])
         mine.chosen = guarantees[picked]
-        advice.for_owner(facts, guarantees[picked], settings["rows"], settings["spread"])
+        plan_more.draws(plans, facts.columns)
+        _missing_cells(simulated, facts, guarantees[picked], asked.each)
+        advice.for_owner(facts, guarantees[picked], asked.rows, asked.spread)
         _curves(plans)
-        _which_level(simulated, facts, guarantees[picked], picked)
-        _explain(mine.declared, facts, plans[picked])
-        _norms_first(simulated, facts, plans, picked)
+        _which_level(simulated, facts, guarantees[picked], picked, asked.each)
+        _explain(facts, plans[picked])
+        plan_more.recommended(simulated, facts, guarantees[picked], asked)
+        plan_more.norms_first(simulated, facts, plans, picked, asked.each)
+        plan_more.weight_of_person(facts, asked)
+        plan_more.several(facts, guarantees[picked], asked.rows)
         _record(mine.declared, facts, plans, chances, picked)
-        _take_home(facts, plans, chances, picked)
+        _take_home(facts, plans, chances, picked, asked.each)
         next_step("Go on to Release", "release")
 
 
 # --- what is asked ------------------------------------------------------------------------------------------
-
-
-def _simulated_controls(ids: bool) -> dict:
-    """Show the settings of the simulated table, which counts persons where rows have ids, and return them."""
-    rows = st.number_input(
-        "About how many persons" if ids else "About how many rows",
-        min_value=2,
-        max_value=4_000_000,
-        step=1000,
-        help="Your own knowledge; the file is not asked.",
-        **keep("rows", 1000),
-    )
-    with st.expander("Advanced: the invented table"):
-        structure = st.selectbox(
-            "What moves together",
-            list(STRUCTURES),
-            format_func=STRUCTURES.__getitem__,
-            **keep("twin", "factor", among=list(STRUCTURES)),
-        )
-        strength = st.slider(
-            "Correlation within it", 0.0, 0.95, step=0.05, disabled=structure == "independent", **keep("strength", 0.5)
-        )
-        ends("unrelated", "nearly the same")
-        spread = st.slider(
-            "Usual deviation, as a share of the half-range",
-            0.05,
-            0.6,
-            step=0.05,
-            help=(
-                "How much of its declared range a column uses. Bounds that are too wide make this small and the "
-                "noise large beside it."
-            ),
-            **keep("spread", 0.3),
-        )
-        ends("bounds too wide", "too tight")
-        missing = st.slider(
-            "Missing cells, about",
-            0.0,
-            0.9,
-            step=0.05,
-            format="percent",
-            help="Your own knowledge, of an average column. The file is not asked.",
-            **keep("missing-share", 0.0),
-        )
-        ends("none", "nearly all")
-    return {"rows": int(rows), "structure": structure, "strength": strength, "spread": spread, "missing": missing}
 
 
 def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
@@ -170,46 +122,6 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
 # --- what is answered ---------------------------------------------------------------------------------------
 
 
-def _simulated_table(facts: PublicFacts, asked: dict) -> Twin:
-    """Return the simulated table."""
-    return Twin(
-        facts.d,
-        asked["rows"],
-        asked["structure"],
-        asked["strength"],
-        asked["spread"],
-        facts.row_bound,
-        len(facts.classes) or 1,
-        asked["missing"],
-        facts.flagged,
-    )
-
-
-def _as_declared(facts: PublicFacts) -> str:
-    """Return everything that the noise may depend on, as a key."""
-    return json.dumps(facts.to_dict(), sort_keys=True)
-
-
-def _once(key: tuple, make: Callable[[], T]) -> T:
-    """Return what `make` returns, kept in this session: the declaration enters no shared cache."""
-    kept = st.session_state.setdefault("own-previews", {})
-    if key not in kept:
-        while len(kept) >= 60:
-            kept.pop(next(iter(kept)))
-        kept[key] = make()
-    return kept[key]
-
-
-def _preview(simulated: Twin, facts: PublicFacts, guarantee: Guarantee) -> Preview:
-    """Return the preview of a guarantee."""
-
-    def make() -> Preview:
-        shape = best_shape(facts, guarantee, simulated.n)
-        return preview(simulated, guarantee, planned_noise(facts, guarantee, shape, simulated.n))
-
-    return _once((simulated, guarantee, _as_declared(facts)), make)
-
-
 def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> int:
     """Show what to expect of each guarantee; return the position of the chosen one.
 
@@ -229,7 +141,7 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
     st.markdown(show.as_text(in_words(plan, chances[pick])))
     with st.expander("How to read"):
         st.markdown(_how_to_read(plan, facts, [p.guarantee for p in plans]))
-    if plan.error > plan.trivial and plan.twin.structure != "independent":
+    if plan.error > plan.trivial > 0:
         st.warning(
             "The noise hides what moves together: the variances alone would be a better answer. More rows, fewer "
             "columns, tighter bounds or a weaker guarantee help."
@@ -260,13 +172,13 @@ def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee])
     return text
 
 
-def _missing_cells(simulated: Twin, facts: PublicFacts, guarantee: Guarantee) -> None:
+def _missing_cells(simulated: Table, facts: PublicFacts, guarantee: Guarantee, each: float) -> None:
     """Show which rule for missing cells has the smaller expected error, for the owner's guess of their share."""
     if not simulated.missing:
         return
-    key = ("rules", dataclasses.replace(simulated, flagged=()), guarantee, _as_declared(facts))
+    key = ("rules", simulated, guarantee, each, as_declared(facts))
     shape = best_shape(facts, guarantee, simulated.n)
-    errors = _once(key, lambda: preview_by_rule(simulated, facts, guarantee, shape))
+    errors = once(key, lambda: preview_by_rule(simulated, facts, guarantee, shape, rows_each=each))
     if "pairs" not in errors:
         return
     better = min(errors, key=errors.__getitem__)
@@ -295,7 +207,7 @@ def _chances(plans: list[Preview], palette: Palette) -> Picture:
 # --- beside the plan: which level, how bounds become noise, the record to sign -------------------------------
 
 
-def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee, at: int) -> None:
+def _which_level(simulated: Table, facts: PublicFacts, picked: Guarantee, at: int, each: float) -> None:
     """Show which rho or epsilon a wanted accuracy needs, on simulated rows; ``at`` is the picked candidate."""
     level_name = "rho" if isinstance(picked, ZCDP) else "epsilon"
     with st.expander(f"Which {level_name} do I need?"):
@@ -312,7 +224,7 @@ def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee, at: int
         else:
             wanted = st.slider("at most, in percent", 1, 100, **keep("want-error", 20)) / 100
             ends("nearly exact", "as bad as zero")
-        asked = (simulated, _as_declared(facts), picked, what, wanted)
+        asked = (simulated, as_declared(facts), picked, what, wanted, each)
         pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
         if not pressed:
             if before is not None and before[0] == asked:  # the answer stays while its question does
@@ -321,7 +233,7 @@ def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee, at: int
 
         def distribution(level: float):
             tried = with_level(picked, level)
-            return tried, planned_noise(facts, tried, best_shape(facts, tried, simulated.n), simulated.n)
+            return tried, planned(facts, tried, simulated.n, each)
 
         def meets(level: float) -> bool:
             plan = preview(simulated, *distribution(level), replicates=1 if what == "see" else None)
@@ -341,7 +253,7 @@ def _show_level(level: float | None, level_name: str, asked: tuple, facts: Publi
             f"**None up to 100.** With {simulated.n:,} rows the sampling error or the repairs alone leave more."
         )
         return
-    st.markdown(f"**About {level_name} {plain(level)}**, for the invented table at the left.")
+    st.markdown(f"**About {level_name} {plain(level)}**, for the table of this plan.")
     chance = attacker(facts, with_level(picked, level), simulated.n)
     show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {level_name} {plain(level)}")
     if chance > HARDLY_PRIVATE:
@@ -355,22 +267,22 @@ def _show_level(level: float | None, level_name: str, asked: tuple, facts: Publi
     )  # fmt: skip
 
 
-def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
+def _explain(facts: PublicFacts, plan: Preview) -> None:
     """Show how the owner's own bounds become noise on the owner's own columns."""
     d, bounds = facts.d, facts.bounds
     assert bounds is not None  # the form declares both limits of every column
     with st.expander("How your bounds become noise"):
-        first = declared.columns[0]
+        first = facts.columns[0]
         st.markdown(
             "1. "
             + show.as_text(
                 "A half-range is the distance from a column's typical value to the farther bound: "
-                f"{first.name!r} becomes ({first.name} - {facts.origin[0]:g}) / {facts.scale[0]:g}, between -1 and 1."
+                f"{first!r} becomes ({first} - {facts.origin[0]:g}) / {facts.scale[0]:g}, between -1 and 1."
             )
         )
         st.markdown(
-            f"2. A row has {d} such numbers, so its norm is at most sqrt({d}). {_row_bound(facts)} Divided by R, no "
-            "row is longer than 1."
+            f"2. A row has {d} such numbers, so its norm is at most {_longest(facts)}. {_row_bound(facts)} Divided by "
+            "R, no row is longer than 1."
         )
         people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
         if facts.most_weight > 1:
@@ -417,48 +329,17 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
         )
 
 
+def _longest(facts: PublicFacts) -> str:
+    """Return the norm of the longest row within the bounds."""
+    return plain(facts.units.longest) if facts.units.blocks else f"sqrt({facts.d})"
+
+
 def _row_bound(facts: PublicFacts) -> str:
     """Return where R comes from, in a sentence."""
     if facts.row_bound_fraction == 1:
         return f"That is R = {plain(facts.row_bound)}."
     share = f"{facts.row_bound_fraction:g} of that"
     return f"Rows longer than R = {plain(facts.row_bound)}, {share}, are shortened to it."
-
-
-def _norms_first(simulated: Twin, facts: PublicFacts, plans: list[Preview], picked: int) -> None:
-    """Show what counting the rows by length first costs and changes under each candidate, where it is asked for."""
-    with st.expander("Advanced: count the rows by length first"), show.problems():
-        st.markdown(
-            "A share of the guarantee buys noisy numbers of rows by length. A smaller R follows from them, and the "
-            "matrix is measured under it with the rest: less noise where most rows are far shorter than R, a little "
-            "more elsewhere."
-        )
-        if (share := norm_budget()) is None:
-            return
-        st.html(text_table([_price(simulated, facts, plan, share) for plan in plans]))
-        event = planned_norms(facts, split(plans[picked].guarantee, share)[0])
-        if useless := reason_no_norms(facts, [event], simulated.n, "as planned"):
-            st.warning(show.as_text(useless))
-        else:
-            st.caption("The release will count them so, and read R from its own noisy numbers.")
-
-
-def _price(simulated: Twin, facts: PublicFacts, plan: Preview, share: float) -> dict:
-    """Return what one candidate pays for the numbers of rows by length, and what it gets for them, as a line."""
-
-    def make() -> tuple[Preview, float]:
-        after, chosen, rest = after_norms(simulated, facts, plan.guarantee, share)
-        shape = best_shape(chosen, rest, simulated.n)
-        return preview(after, plan.guarantee, planned_noise(chosen, rest, shape, simulated.n)), chosen.row_bound
-
-    found, bound = _once(("norms", simulated, plan.guarantee, share, _as_declared(facts)), make)
-    return {
-        "Guarantee": raised(str(plan.guarantee)),
-        "Price of the counts": raised(str(split(plan.guarantee, share)[0])),
-        "R after them": f"{plain(bound)}, was {plain(facts.row_bound)}" if bound < facts.row_bound else "as before",
-        "Rows shortened": percent(found.clipped),
-        "Expected error": f"{percent(found.error)}, was {percent(plan.error)}",
-    }
 
 
 def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int) -> None:
@@ -476,16 +357,15 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
     if share := own().kept.get("norm-budget"):
         lines.append(f"Rows are counted by length first, with {percent(share)} of the guarantee.")
     assert facts.bounds is not None  # the form declares both limits of every column
+    reasons = [c.reason for c in declared.columns for _ in range(c.of_kind().width)]
     bounds = [
-        (c.name, low, high, float(origin), c.reason)
-        for c, (low, high), origin in zip(declared.columns, facts.bounds.tolist(), facts.origin, strict=True)
+        (name, low, high, float(origin), reason)
+        for name, (low, high), origin, reason in zip(
+            facts.columns, facts.bounds.tolist(), facts.origin, reasons, strict=True
+        )
     ]
     candidates = [tuple(line(p, c).values()) for p, c in zip(plans, chances, strict=True)]
-    shape = (
-        f"Error and noise are for an invented table: {STRUCTURES[simulated.structure]}, correlation "
-        f"{simulated.strength:g}, deviation {simulated.spread:g} of the half-range, {simulated.n:,} "
-        f"{facts.neighbours.counted}."
-    )
+    shape = f"Error and noise are for {simulated.what}, {simulated.n:,} {facts.neighbours.counted}."
     record = officer_record(declared.name, lines, bounds, candidates, shape, in_words(plans[picked], chances[picked]))
     show.download(
         "Record for the data protection officer (HTML, one page)",
@@ -496,7 +376,7 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
     )
 
 
-def _take_home(facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int) -> None:
+def _take_home(facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int, each: float) -> None:
     """Show what the plan takes home."""
     plan = plans[picked]
     shape = best_shape(facts, plan.guarantee, plan.twin.n)
@@ -505,7 +385,7 @@ def _take_home(facts: PublicFacts, plans: list[Preview], chances: list[float], p
     take_home.of_plan(
         plan,
         facts,
-        planned_noise(facts, plan.guarantee, shape, plan.twin.n),
+        planned(facts, plan.guarantee, plan.twin.n, each),
         claim,
         in_words(plan, chances[picked]),
         [line(p, c) for p, c in zip(plans, chances, strict=True)],

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.your_data import state
-from privcov.data_sources.csv_file import read_header
 from privcov.data_sources.example import FILE, Example, written
 from privcov.data_sources.private_file import Column, Declaration
 
@@ -44,8 +43,7 @@ def _take(fill: Callable[[Declaration], None]) -> None:
     """Use the practice table; for the button."""
     turn = secrets.token_hex(3)
     # Other invented people each time: the ledger would refuse the same rows under another name.
-    raw = written(int(turn, 16))
-    state.hold(f"practice-{turn}", FILE.name, raw, tuple(read_header(raw)))
+    state.hold(f"practice-{turn}", FILE.name, written(int(turn, 16)))
     known = declaration(turn)
     fill(known)
     state.own().declared = known

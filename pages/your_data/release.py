@@ -91,7 +91,7 @@ def section() -> None:
     first = "" if budget is None else f"Rows counted by length, with {percent(budget)} of the guarantee, then one"
     what.markdown(
         show.as_text(
-            f"{first or 'One'} noisy measurement of {len(mine.declared.columns)} columns "
+            f"{first or 'One'} noisy measurement of {len(mine.declared.measured)} columns "
             + ("with the class means " if mine.declared.label else "with the mean ")
             + f"({METHODS.get(method).label}): {raised(str(guarantee))}"
             + (" in all" if first else "")

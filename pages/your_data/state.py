@@ -14,6 +14,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.shell import frame, owner_token, tour, visitor_files
+from pages.upload import how_written
+from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Declaration, read_private
 from privcov.ledger import Ledger
 from privcov.measurements.lengths.exact_norms import LARGEST_BUDGET
@@ -21,7 +23,10 @@ from privcov.owner.check import OwnerCheck, check_upload
 from privcov.owner.view import Look
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset
+from privcov.table_files import excel
+from privcov.table_files.dialect import Dialect
 
+DOORS = {"release": "Release a table", "bundle": "Read a bundle"}
 STEPS = {
     "declare": "1 Declare",
     "plan": "2 Plan",
@@ -38,16 +43,19 @@ class Own:
     """The owner's table in this session.
 
     ``file_id`` is part of the widgets' keys, so another file starts empty. ``raw`` is the file, unread beyond its first
-    line. ``typed`` is the editor's table as the visitor left it. ``declared`` is the finished declaration, or None.
+    line. ``dialect`` is how it is written, None until its owner has said so. ``typed`` is the editor's table as the
+    visitor left it. ``declared`` is the finished declaration, or None.
     ``chosen`` is the guarantee picked on Plan. ``look`` and ``checked`` are the results of the owner's view and of the
     owner's check. ``released`` is the token of the last release. ``turn`` rises when the form is filled from a file.
-    ``kept`` holds widget values by name, for a return to an earlier step.
+    ``kept`` holds widget values by name, for a return to an earlier step. ``like`` is a public file of the same
+    columns, on which Plan is computed.
     """
 
     file_id: str = ""
     file_name: str = ""
     raw: bytes = field(default=b"", repr=False)
     header: tuple[str, ...] = ()
+    dialect: Dialect | None = None
     typed: pd.DataFrame | None = None
     declared: Declaration | None = None
     chosen: Guarantee | None = None
@@ -57,6 +65,9 @@ class Own:
     problem: str = ""
     turn: int = 0
     kept: dict = field(default_factory=dict)
+    like: bytes = field(default=b"", repr=False)
+    like_name: str = ""
+    like_problem: str = ""
 
 
 def own() -> Own:
@@ -72,21 +83,42 @@ def forget() -> None:
     visitor_files.empty_uploaders()
 
 
-def take(file, header: tuple[str, ...]) -> None:
-    """Keep a new file: its bytes stay in this session and nowhere else."""
-    hold(file.file_id, file.name, file.getvalue(), header)
+def take(file) -> None:
+    """Keep a new file, of which the first line alone is read: its bytes stay in this session and nowhere else.
+
+    What is wrong with its first line is kept as the problem of the page. Raises `Hosted` and `Locked` as `hold` does.
+    """
+    owner_token.guard()
+    try:
+        if file.size > MAX_BYTES:
+            raise ValueError(
+                f"The file has {file.size / 1e6:,.1f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: keep fewer rows, "
+                "columns or decimals."
+            )
+        if file.name.lower().endswith(excel.ENDING):
+            raw = excel.as_csv(file.getvalue(), file.name)
+            hold(file.file_id, file.name, raw, Dialect())
+        else:
+            hold(file.file_id, file.name, file.getvalue())
+    except ValueError as problem:
+        own().problem = str(problem)
     visitor_files.let_go(file)
 
 
-def hold(file_id: str, name: str, raw: bytes, header: tuple[str, ...]) -> None:
+def hold(file_id: str, name: str, raw: bytes, dialect: Dialect | None = None) -> None:
     """Keep these bytes instead of whatever was held.
 
-    Raises `hosted.Hosted` on a server that other people reach, and `Locked` for a visit that has not entered the token.
+    Without a dialect they are a plain CSV, or else the owner is asked how they are written, by their first line alone.
+    Raises ValueError for a first line that holds no names of columns, `hosted.Hosted` on a server that other people
+    reach, and `Locked` for a visit that has not entered the token.
     """
     owner_token.guard()
+    if dialect is None and how_written.plain_header(raw):
+        dialect = Dialect()
+    header = tuple(read_header(raw[: MAX_HEADER_BYTES + 1], dialect)) if dialect else ()
     forget()
     mine = own()
-    mine.file_id, mine.file_name, mine.raw, mine.header = file_id, name, raw, header
+    mine.file_id, mine.file_name, mine.raw, mine.header, mine.dialect = file_id, name, raw, header, dialect
 
 
 def open_ledger() -> Ledger:
@@ -125,15 +157,20 @@ def keep(
     The value is passed a second time, see `fields.as_default`. ``among`` are the options of a list that has an index;
     ``argument`` is the name under which the value is passed where there is no index.
     """
-    mine = own()
-    key = _key_of(name)
+    return keep_in(own().kept, _key_of(name), name, default, among=among, argument=argument)
+
+
+def keep_in(
+    kept: dict, key: str, name: str, default: object, *, among: Sequence | None, argument: Literal["value", "default"]
+) -> dict[str, Any]:
+    """Return the arguments of `keep` for a widget of this key, whose value is kept in a dictionary by its name."""
     if key not in st.session_state:
-        st.session_state[key] = mine.kept.get(name, default)
+        st.session_state[key] = kept.get(name, default)
 
     shown = st.session_state[key]
 
     def remember() -> None:
-        mine.kept[name] = st.session_state[key]
+        kept[name] = st.session_state[key]
 
     name_of_value = argument if among is None else "index"
     value = shown if among is None else among.index(shown) if shown in among else None

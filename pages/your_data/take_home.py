@@ -9,24 +9,28 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+import privcov
 from pages.shell import show
 from pages.shell import take_home as shell_take_home
+from pages.your_data.shown import doubtful, square
 from privcov import places
-from privcov.bundle.opened import Opened, bundle_of, correlations, strongest
+from privcov.answering.answers import FALSE_DISCOVERIES
+from privcov.bundle.opened import Opened, bundle_of, strongest
 from privcov.bundle.paper import NOT_COVERED
 from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.own import intervals
+from privcov.figures.own import pairs
 from privcov.figures.palette import LIGHT, Palette
-from privcov.figures.words import brief, percent, plain, raised
+from privcov.figures.words import percent, plain, raised
 from privcov.ledger import Entry
 from privcov.owner.preview import Preview
-from privcov.owner.twin import STRUCTURES
+from privcov.owner.twin import Twin
 from privcov.privacy import GaussianDP, Guarantee
 from privcov.public_facts import PublicFacts
 
 if TYPE_CHECKING:
     from privcov.bundle.front import Front
+    from privcov.bundle.notebook import Shown
     from privcov.measurements.noise import NoiseDistribution
 
 _PAIRS = 20  # of the strongest correlations, in the report
@@ -57,8 +61,8 @@ def section(opened: Opened, entry: Entry, declaration: dict | None, answer: str)
         "The bundle is one zip: every matrix as CSV and npz, the statement, the method card, the ledger entry, the "
         "declaration, figures, a one-page report, and `verify.py`. Who gets it checks it without the data: "
         f"`{places.command()} verify release.zip`, or a trusted `verify.py`, which needs Python and numpy only. The "
-        "guarantee and every file are worked out again from the noisy whole numbers and compared byte for byte; the "
-        "folder `extras` is not checked."
+        "guarantee and every file are worked out again from the noisy whole numbers and compared byte for byte, but "
+        "the pictures. Its folder `extras` has intervals, and readers for Python and R without privcov."
     )
     if declaration is None:
         st.caption("The declaration is not open in this session; its public facts go in, the reasons do not.")
@@ -84,25 +88,25 @@ def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
         "covariance": (working, "Covariance in half-range units"),
         "partial": (answers.partial, "Partial correlation"),
     }
+    found = privcov.answers(opened.release)
     pictures = {
-        stem: (title, heatmap(matrix, columns, colour_limit(matrix), LIGHT, what=f"released {title.lower()}"))
+        stem: (
+            title,
+            heatmap(
+                matrix,
+                columns,
+                colour_limit(matrix),
+                LIGHT,
+                what=f"released {title.lower()}",
+                pale=doubtful(found, stem, FALSE_DISCOVERIES, opened.total),
+            ),
+        )
         for stem, (matrix, title) in matrices.items()
     }
     if len(columns) > 1:
-        low, high = correlations(opened, np.random.default_rng(0))
-        chosen = strongest(answers.correlation, 20)
-        at = tuple(np.array(chosen).T)
         pictures["pairs"] = (
-            "The strongest correlations with privacy-noise intervals",
-            intervals(
-                [f"{brief(columns[i])} and {brief(columns[j])}" for i, j in chosen],
-                answers.correlation[at],
-                low[at],
-                high[at],
-                LIGHT,
-                x_title="Correlation",
-                what="The strongest correlations",
-            ),
+            "The strongest correlations with total intervals",
+            pairs(found.correlations(), LIGHT, x_title="Correlation", what="The strongest correlations", most=_PAIRS),
         )
     return pictures
 
@@ -113,23 +117,26 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
 
     answers, columns, facts = opened.answers, opened.columns, opened.total.facts
     rows = f"n = {facts.n:,}" if facts.n is not None else f"n about {opened.measured.rows:,.0f}, a noisy count"
-    pairs = strongest(answers.correlation, _PAIRS)
+    strong = strongest(answers.correlation, _PAIRS)
 
     def front() -> Front:
         from privcov.bundle import front as fronts
 
         words, advised = "The variance of the one column was released.", "Read it with the noise of its table."
-        if pairs:
-            i, j = pairs[0]
-            low, high = (float(end[i, j]) for end in correlations(opened, np.random.default_rng(0)))
+        if strong:
+            i, j = strong[0]
+            found = privcov.answers(opened.release).correlations()
+            low, high = (float(square(found, end, columns, fill=1.0)[i, j]) for end in ("low", "high"))
             words = (
                 f"The strongest released correlation is {plain(float(answers.correlation[i, j]))}, of {columns[i]} and "
                 f"{columns[j]}."
             )
             advised = (
-                f"Report it with its privacy-noise interval, {plain(low)} to {plain(high)}."
+                "Read nothing from it: under this noise it is not identified."
+                if np.isnan(low)
+                else f"Report it with its total interval, {plain(low)} to {plain(high)}."
                 if low > 0 or high < 0
-                else f"Read nothing from it: the privacy-noise interval, {plain(low)} to {plain(high)}, contains 0."
+                else f"Read nothing from it: the total interval, {plain(low)} to {plain(high)}, contains 0."
             )
         return fronts.Front(
             words,
@@ -151,7 +158,7 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
 
     def behind() -> pd.DataFrame:
         return pd.DataFrame(
-            [(columns[i], columns[j], float(answers.correlation[i, j])) for i, j in pairs],
+            [(columns[i], columns[j], float(answers.correlation[i, j])) for i, j in strong],
             columns=["column", "other column", "correlation"],
         )
 
@@ -172,7 +179,7 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
             f"float(opened.answers.correlation[{i}, {j}])",
             float(answers.correlation[i, j]),
         )
-        for i, j in pairs[:1]
+        for i, j in strong[:1]
     ] or [Shown("variance", "float(opened.answers.covariance[0, 0])", float(answers.covariance[0, 0]))]
     shell_take_home.result(
         "own",
@@ -204,8 +211,6 @@ def of_plan(
     ``claim`` is what is known of the planned release, ``words`` what the chosen guarantee means and ``lines`` the
     candidates.
     """
-    from privcov.bundle.notebook import Shown
-
     twin = plan.twin
     size = f"n = {twin.n:,}" + ("" if facts.n is not None else ", a guess that is not public") + f", d = {facts.d}"
 
@@ -214,7 +219,7 @@ def of_plan(
 
         seen = f"correlations of {plain(plan.visible)} or more can mostly be seen"
         seen = seen if plan.visible < 1 else "no correlation can be seen"
-        hidden = plan.error > plan.trivial and twin.structure != "independent"
+        hidden = plan.error > plan.trivial > 0
         return fronts.Front(
             f"Under {raised(str(plan.guarantee))} the covariance is expected to be {percent(plan.error)} off, and "
             f"{seen}.",
@@ -228,30 +233,14 @@ def of_plan(
                 ("Bounds", f"declared for each of the {facts.d} columns; see the record"),
                 ("Row bound", f"R = {plain(facts.row_bound)}"),
                 ("Guarantee", f"{raised(str(plan.guarantee))}; {facts.neighbours.sentence}"),
-                (
-                    "Rows",
-                    f"invented: {STRUCTURES[twin.structure]}, correlation {twin.strength:g}, deviation "
-                    f"{twin.spread:g} of the half-range; no row of the file is read",
-                ),
-                ("Seed", f"0, for {plan.replicates} invented tables"),
+                ("Rows", f"{twin.what}; no row of the file is read"),
+                ("Seed", f"0, for {plan.replicates} draws of the noise"),
             ],
             chart(LIGHT),
             "Chance that a pair is kept, by its correlation, under each candidate.",
         )
 
-    kind = type(plan.guarantee).__name__
-    script = "\n".join(
-        [
-            "from privcov.measurements.noise import NoiseDistribution",
-            "from privcov.owner.preview import Twin, preview",
-            f"from privcov.privacy import {kind}",
-            "",
-            f"twin = {twin!r}",
-            f"noise = {distribution!r}",
-            f"plan = preview(twin, {plan.guarantee!r}, noise)",
-            'print(f"expected error {100 * plan.error:.1f} %, smallest visible correlation {plan.visible:.3g}")',
-        ]
-    )
+    script, shown = _again(plan, distribution)
     shell_take_home.result(
         "plan",
         "Planned release",
@@ -262,10 +251,32 @@ def of_plan(
         behind=lambda: pd.DataFrame(lines),
         script=script,
         words=[words],
-        shown=[
-            Shown("expected error", "float(plan.error)", float(plan.error)),
-            Shown("smallest visible correlation", "float(plan.visible)", float(plan.visible)),
-        ],
+        shown=shown,
         notes=["Prepared without reading a row."],
         where="",
     )
+
+
+def _again(plan: Preview, distribution: NoiseDistribution) -> tuple[str, list[Shown]]:
+    """Return a script that computes the plan again, and what it prints; of other rows than a Twin's the noise alone."""
+    from privcov.bundle.notebook import Shown
+
+    lines = ["from privcov.measurements.noise import NoiseDistribution"]
+    noise = f"noise = {distribution!r}"
+    if not isinstance(plan.twin, Twin):
+        last = 'print(f"noise on an entry {noise.off_diagonal_std:.3g} R^2")'
+        text, value = "float(noise.off_diagonal_std)", float(distribution.off_diagonal_std)
+        return "\n".join([*lines, "", noise, last]), [Shown("noise on an entry", text, value)]
+    lines += [
+        "from privcov.owner.preview import Twin, preview",
+        f"from privcov.privacy import {type(plan.guarantee).__name__}",
+        "",
+        f"twin = {plan.twin!r}",
+        noise,
+        f"plan = preview(twin, {plan.guarantee!r}, noise)",
+        'print(f"expected error {100 * plan.error:.1f} %, smallest visible correlation {plan.visible:.3g}")',
+    ]
+    return "\n".join(lines), [
+        Shown("expected error", "float(plan.error)", float(plan.error)),
+        Shown("smallest visible correlation", "float(plan.visible)", float(plan.visible)),
+    ]

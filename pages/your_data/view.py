@@ -53,7 +53,7 @@ def section() -> None:
     st.button("Clear", on_click=_clear, type="primary", help="Removes everything below from this session.")
     st.html(_STYLE)
     with st.container(key="own-look"):
-        _show(mine.look, tuple(c.name for c in mine.declared.columns))
+        _show(mine.look, mine.declared.measured)
 
 
 def _look(chosen: Guarantee) -> Look:

@@ -7,13 +7,15 @@ together. Where no such interval is known, the answer says so: ``identified`` is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from privcov import checks
 from privcov.answering import contrasts, edges, entries, evidence, schur, spectrum
 from privcov.answering.known import REASONS, Found, Known, Measurement, known_of, positions_of
+from privcov.measurements.exact_reading import read_sum
+from privcov.measurements.moment import Measured
 from privcov.releasing.release import Release
 
 if TYPE_CHECKING:
@@ -35,6 +37,33 @@ MOST_REGRESSORS = 1 / 3  # for each row: at 1/2 intervals of 95 % contain the tr
 _OF_KURTOSIS = ("variances", "covariances", "correlations")
 _PAIRS = "missing cells are measured by pairs, and the joint law of those entries is not derived"
 FALSE_DISCOVERIES = 0.05
+
+
+class Groups(NamedTuple):
+    """What a release says of its classes.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        Their names.
+    shares : ndarray of shape (k,)
+        Of all rows; noisy.
+    means : ndarray of shape (k, d)
+        Class means; NaN for a class with too few rows for its noise.
+    within : ndarray of shape (d, d)
+        The covariance within classes, unbiased; it may have negative eigenvalues.
+    spread : ndarray of shape (d,)
+        Standard deviations within classes, none of them so small that its variance is below the noise.
+    noise : float
+        The typical standard deviation of the privacy noise on a correlation within classes.
+    """
+
+    classes: tuple[str, ...]
+    shares: np.ndarray
+    means: np.ndarray
+    within: np.ndarray
+    spread: np.ndarray
+    noise: float
 
 
 class ReleaseAnswers:
@@ -76,6 +105,16 @@ class ReleaseAnswers:
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
         return self._known.columns
+
+    @property
+    def scale(self) -> np.ndarray:
+        """The public half-range of every column, in the owner's units."""
+        return self._known.scale
+
+    @property
+    def origin(self) -> np.ndarray:
+        """The public typical value of every column, in the owner's units."""
+        return self._known.origin
 
     @property
     def rows(self) -> float:
@@ -188,9 +227,10 @@ class ReleaseAnswers:
         Returns
         -------
         DataFrame
-            One row for each regressor. ``attrs["r_squared"]`` holds estimate, low, high, identified and coverage of R
-            squared (of the unpenalised fit; absent with a ridge), ``attrs["intercept"]`` the estimate of the intercept,
-            or None.
+            One row for each regressor, with ``std_error``, the standard deviation of noise and sampling together at the
+            estimate; intervals are not symmetric, so they are no multiples of it. ``attrs["r_squared"]`` holds
+            estimate, low, high, identified and coverage of R squared (of the unpenalised fit; absent with a ridge),
+            ``attrs["intercept"]`` the estimate of the intercept, or None.
 
         Raises
         ------
@@ -217,6 +257,8 @@ class ReleaseAnswers:
         names = tuple(self.columns[j] for j in chosen)
         case = "regress, ridge" if ridge else "regress, all columns" if len(chosen) == len(others) else "regress"
         table = self._frame("regress", {"column": names}, fit.slopes, scale[target] / scale[chosen], case=case)
+        assert fit.slopes.std is not None, "slopes have standard errors"
+        table.insert(2, "std_error", fit.slopes.std * scale[target] / scale[chosen])
         table.attrs["response"], table.attrs["ridge"], table.attrs["intercept"] = y, ridge, None
         if self._known.mean is not None and not np.isnan(table["estimate"]).any():
             mean = origin + scale * self._known.mean
@@ -285,17 +327,44 @@ class ReleaseAnswers:
         ValueError
             For a release without classes, and for a class that is not there.
         """
+        whole = self._class_sums()
+        at = [self._class(name, what) for name, what in ((a, "a"), (b, "b"))]
+        if at[0] == at[1]:
+            raise ValueError(f"a and b name the same class {a!r}: name two.")
+        found = contrasts.contrast(self._known, whole, at[0], at[1], self.level)
+        return self._by_column("contrast", found, self._units()[0])
+
+    def groups(self) -> Groups:
+        """Return shares, means and the pooled covariance of the classes, without intervals; `contrast` has them.
+
+        Returns
+        -------
+        Groups
+            In the units of the answers.
+
+        Raises
+        ------
+        ValueError
+            For a release without classes.
+        """
+        whole = self._class_sums()
+        found, within, spread, noise = contrasts.within_of(self._known, whole)
+        scale, origin = self._units()
+        means = np.where(found.small[:, None], np.nan, origin + scale * found.means.T)
+        return Groups(self.classes, found.shares, means, within * np.outer(scale, scale), spread * scale, noise)
+
+    def _class_sums(self) -> Measured:
+        """Return the moment with its class sums."""
         if len(self.classes) < 2:
             raise ValueError(
                 "This release has no class sums: declare classes and release again to compare their means."
             )
         self._whole()
-        at = [self._class(name, what) for name, what in ((a, "a"), (b, "b"))]
-        if at[0] == at[1]:
-            raise ValueError(f"a and b name the same class {a!r}: name two.")
-        whole = None if self._release is None else self._release.raw
-        found = contrasts.contrast(self._known, whole, at[0], at[1], self.level)
-        return self._by_column("contrast", found, self._units()[0])
+        if self._known.total is not None:
+            return read_sum(self._known.total, "classes")
+        assert self._release is not None
+        assert self._release.raw is not None, "it has classes"
+        return self._release.raw
 
     def _class(self, name: str, what: str) -> int:
         if name not in self.classes:

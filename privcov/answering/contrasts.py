@@ -14,26 +14,131 @@ public n. A class whose share is below three standard deviations of its noise is
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from privcov.answering.known import SMALL_CLASS, Found, Known
-from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import COUPLED, coupled_moments
 
-LEAST = 3.0
+LEAST = 3.0  # standard deviations of its noise that the share of a class must have
 
 
-def contrast(known: Known, whole: Measured | None, a: int, b: int, level: float) -> Found:
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Shares and means of the classes, in working units, and the variances of their noise.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (k,)
+        Of all rows; noisy, perhaps negative.
+    means : ndarray of shape (d, k)
+        Noisy sums over noisy shares; where a share is not positive, the sums.
+    of_sum, of_count : float
+        Variance of the noise on a sum over all rows, and on a share.
+    shared : float
+        Covariance of the noise on two shares.
+    """
+
+    shares: np.ndarray
+    means: np.ndarray
+    of_sum: float
+    of_count: float
+    shared: float
+
+    @property
+    def small(self) -> np.ndarray:
+        """Which shares are below `LEAST` standard deviations of their noise."""
+        return self.shares < LEAST * math.sqrt(self.of_count + max(self.shared, 0.0))
+
+
+def classes_of(whole: Measured, d: int) -> Classes:
+    """Return what a moment with class sums says of the classes.
+
+    Parameters
+    ----------
+    whole : Measured
+        The moment with its class sums.
+    d : int
+        Number of columns.
+
+    Returns
+    -------
+    Classes
+        In working units.
+
+    Spends
+    ------
+    Nothing.
+    """
+    noise, r, square = whole.distribution, whole.row_bound, whole.anchor_squared
+    first, k = noise.dimension, noise.n_anchors
+    edge, one = r * noise.off_diagonal_std, noise.count_std / square
+    of_sum, of_count, shared = edge * edge / square, one * one, 0.0
+    if noise.shape == COUPLED:
+        unit = noise.scale / square
+        of_count, shared = (m * unit * unit for m in coupled_moments(noise.dimension + noise.measured))
+    if whole.count is None:
+        shared = -of_count / k
+    shares = np.diag(whole.matrix)[first:] / square
+    means = r * whole.matrix[:d, first:] / math.sqrt(square) / np.where(shares > 0, shares, 1.0)
+    return Classes(shares, means, of_sum, of_count, shared)
+
+
+def within_of(known: Known, whole: Measured) -> tuple[Classes, np.ndarray, np.ndarray, float]:
+    """Return the classes, the covariance within them, its spreads, and the typical noise on a correlation.
+
+    W = S - sum_c p_c (m_c m_c' - (v_t / p_c^2) I), S the second moment: the square of a noisy mean is too large by
+    v_t / p_c^2. It is divided by the degrees of freedom, one less for each class. A class that is too small for its
+    noise takes no part.
+
+    Parameters
+    ----------
+    known : Known
+        The release.
+    whole : Measured
+        The moment with its class sums.
+
+    Returns
+    -------
+    classes : Classes
+        In working units.
+    within : ndarray of shape (d, d)
+        Unbiased to first order; it may have negative eigenvalues.
+    spread : ndarray of shape (d,)
+        Roots of its variances, none of them below the standard deviation of the noise.
+    noise : float
+        Standard deviation of the noise on a correlation, the median over pairs.
+
+    Spends
+    ------
+    Nothing.
+
+    Reference
+    ---------
+    Own derivation, above.
+    """
+    found, d, square = classes_of(whole, known.d), known.d, whole.row_bound * whole.row_bound
+    kept = ~found.small
+    means, shares = found.means[:, kept], found.shares[kept]
+    within = square * whole.matrix[:d, :d] - (means * shares) @ means.T
+    within = within + found.of_sum * float(np.sum(1 / shares)) * np.eye(d)
+    within = within * (known.rows / max(known.rows - int(kept.sum()), 1.0))
+    spread = np.sqrt(np.maximum(np.diag(within), math.sqrt(known.law.off)))
+    relative = math.sqrt(known.law.off) / np.outer(spread, spread)[np.triu_indices(d, 1 if d > 1 else 0)]
+    return found, within, spread, float(np.median(relative))
+
+
+def contrast(known: Known, whole: Measured, a: int, b: int, level: float) -> Found:
     """Return the interval of the mean of class a less that of class b, in working units.
 
     Parameters
     ----------
     known : Known
         The release.
-    whole : Measured or None
-        The moment with its class sums; None reads it from the private measurement.
+    whole : Measured
+        The moment with its class sums.
     a, b : int
         Positions of the classes.
     level : float
@@ -52,22 +157,9 @@ def contrast(known: Known, whole: Measured | None, a: int, b: int, level: float)
     ---------
     Own derivation, in the docstring of the module.
     """
-    if whole is None:
-        assert known.total is not None, "a private measurement has its class sums"
-        whole = read_sum(known.total, "classes")
-    noise, d, r, square = whole.distribution, known.d, whole.row_bound, whole.anchor_squared
-    k = noise.n_anchors
-    sums = r * whole.matrix[:d, d:] / math.sqrt(square)
-    shares = np.diag(whole.matrix)[d:] / square
-    of_sum = (r * noise.off_diagonal_std) ** 2 / square
-    of_count, shared = (noise.count_std / square) ** 2, 0.0
-    if noise.shape == COUPLED:
-        flat, shared = (m * (noise.scale / square) ** 2 for m in coupled_moments(noise.dimension + noise.measured))
-        of_count = flat
-    if whole.count is None:
-        shared = -of_count / k
+    d, r, found = known.d, whole.row_bound, classes_of(whole, known.d)
+    shares, means, of_sum, of_count, shared = found.shares, found.means, found.of_sum, found.of_count, found.shared
     safe = np.where(shares > 0, shares, 1.0)
-    means = sums / safe
     within = r * r * np.diag(whole.matrix)[:d] - (means**2 - of_sum / safe**2) @ np.maximum(shares, 0.0)
     within = np.maximum(within, 0.0)
     spread, sampling = np.zeros(d), np.zeros(d)
@@ -77,6 +169,5 @@ def contrast(known: Known, whole: Measured | None, a: int, b: int, level: float)
         sampling += within / (known.rows * p)
     spread = np.maximum(spread + shared * (means[:, a] / safe[a] - means[:, b] / safe[b]) ** 2, 0.0)
     half = known.z(level, spread, sampling, known.law.excess(1.0, 0.0)) * np.sqrt(spread + sampling)
-    small = min(shares[a], shares[b]) < LEAST * math.sqrt(of_count + max(shared, 0.0))
-    found = means[:, a] - means[:, b]
-    return Found(found, found - half, found + half, np.full(d, SMALL_CLASS if small else 0))
+    step = means[:, a] - means[:, b]
+    return Found(step, step - half, step + half, np.full(d, SMALL_CLASS if found.small[[a, b]].any() else 0))

@@ -1,8 +1,8 @@
 """Intervals of means, variances, covariances and correlations: privacy noise and sampling together.
 
 Every one inverts a test: a value belongs to the interval where the difference to the estimate is at most z standard
-deviations, these taken at that value. N(A) is the noise of law.py, n the number of rows, k the assumed excess kurtosis
-of the rows (0 for Gaussian ones; elliptical rows otherwise).
+deviations, these taken at that value. N(A) is the noise of forms.py, n the number of rows, k the assumed excess
+kurtosis of the rows (0 for Gaussian ones; elliptical rows otherwise).
 
     mean          t_m^2 + v_u m^2 + c_jj / n
     variance      (v' - v)^2 <= z^2 (N + (2 + 3 k) v^2 / n), a quadratic in v
@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from privcov.answering.known import NO_MEAN, NO_VARIANCE, TOO_FEW, TOO_NOISY, Found, Known
-from privcov.answering.tails import tail
+from privcov.measurements.laws.tails import tail
 
 _HALVINGS = 44
 
@@ -119,7 +119,7 @@ def covariances(known: Known, level: float, kurtosis: float) -> Found:
     return Found(seen, seen - half, seen + half, np.where(np.isnan(seen), TOO_FEW, 0))
 
 
-def correlations(known: Known, level: float, kurtosis: float) -> Found:
+def correlations(known: Known, level: float, kurtosis: float, tested: bool = True) -> Found:
     """Return the interval of every correlation, with the test of zero.
 
     Parameters
@@ -130,6 +130,8 @@ def correlations(known: Known, level: float, kurtosis: float) -> Found:
         Nominal coverage.
     kurtosis : float
         Excess kurtosis of the rows that is assumed, over 3.
+    tested : bool, optional
+        False leaves the test out, which needs scipy.
 
     Returns
     -------
@@ -142,7 +144,7 @@ def correlations(known: Known, level: float, kurtosis: float) -> Found:
 
     Reference
     ---------
-    Fieller (1954) for a ratio; own derivation of the noise, in the docstrings of the module and of law.py.
+    Fieller (1954) for a ratio; own derivation of the noise, in the docstrings of the module and of forms.py.
     """
     seen, law, n = known.covariance, known.law, known.rows * _shares(known)
     on = np.nan_to_num(np.diag(seen))
@@ -154,11 +156,40 @@ def correlations(known: Known, level: float, kurtosis: float) -> Found:
     noise = _correlation_noise(known, a)
     zero = noise[0]
     sampling = (1 + kurtosis) * g * g / n
-    p = tail(np.nan_to_num(seen), zero - _one_entry(known) + sampling, _one_entry(known), _shape(known))
+    one, p = _one_entry(known), None
+    if tested:
+        p = tail(np.nan_to_num(seen), zero - one + sampling, one, _shape(known))
     z = known.z(level, zero, sampling * (1 - np.clip(np.nan_to_num(seen) / g, -1, 1) ** 2) ** 2, law.excess(1.0, 0.0))
     estimate, low, high = fieller(seen, g, noise, (1 + kurtosis) / n, z)
     reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
     return Found(estimate, low, high, np.where(np.isnan(seen), TOO_FEW, reason), p)
+
+
+def correlation_variances(known: Known, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the variance of the noise on every correlation, and that of sampling.
+
+    Parameters
+    ----------
+    known : Known
+        The release.
+    r : ndarray of shape (d, d)
+        The correlations at which they are taken.
+    spread : ndarray of shape (d,)
+        The standard deviations of the columns, in working units, above 0.
+
+    Returns
+    -------
+    tuple of ndarray
+        Each d x d; the diagonal means nothing, and pairs of too few rows are NaN in the first.
+
+    Reference
+    ---------
+    Own derivation, in the docstring of the module.
+    """
+    zero, first, second = _correlation_noise(known, spread[None, :] / spread[:, None])
+    g, own = spread[:, None] * spread[None, :], 1 - r * r
+    noise = np.maximum(zero + r * (first + r * second), 0.0) / (g * g)
+    return noise, own * own / (known.rows * _shares(known))
 
 
 def fieller(
@@ -224,7 +255,9 @@ def _entry_noise(known: Known) -> np.ndarray:
     turned = np.where(np.eye(known.d) > 0, square[:, None], (square[:, None] + square[None, :]) / 4)
     # The square of a noisy mean is too large by t_m^2; |A m|^2 by t_m^2 |A|^2.
     turned = np.maximum(turned - law.mean * size, 0.0)
-    noise = 2 * law.off * size + np.diag(law.extra + law.common) + 4 * law.mean * turned + 2 * law.mean**2 * size
+    noise = (
+        2 * law.off * size + np.diag(law.extra + law.common) + 4 * law.mean * turned + 2 * law.mean * law.mean * size
+    )
     q = np.outer(m, m) - known.covariance
     return np.maximum(noise + law.count * q * q + 2 * law.tie * np.diag(np.diag(q)), 0.0)
 
@@ -256,7 +289,7 @@ def _correlation_noise(known: Known, a: np.ndarray) -> tuple[np.ndarray, np.ndar
     size = x * x + y * y
     on = law.extra
     second = 2 * law.off * size + on[:, None] * x * x + on[None, :] * y * y + law.common * (x + y) ** 2
-    second = second + 4 * law.mean * (x * x * mi * mi + y * y * mj * mj) + 2 * law.mean**2 * size
+    second = second + 4 * law.mean * (x * x * mi * mi + y * y * mj * mj) + 2 * law.mean * law.mean * size
     first = -4 * law.mean * (x + y) * mi * mj
     q0, q1 = mi * mj, -(x * mi * mi + y * mj * mj)  # <A_r, C> = 0 where r is the correlation
     second = second + law.count * q1 * q1 - 2 * law.tie * q1 * (x + y)

@@ -15,10 +15,10 @@ from typing import Protocol
 import numpy as np
 
 from privcov import checks
-from privcov.answering.law import Law, law_of, relative_count_std
-from privcov.answering.tails import quantile
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import count_std, read_sum
+from privcov.measurements.laws.forms import Law, law_of, moments_of, relative_count_std
+from privcov.measurements.laws.tails import quantile
 from privcov.measurements.moment import Measured
 from privcov.postprocess.available import Available, available_cases
 from privcov.releasing.release import Release
@@ -58,6 +58,8 @@ class Found:
         Positions in `REASONS`: 0 where the interval is identified.
     p_value : ndarray or None
         Where the answer comes with a test of zero.
+    std : ndarray or None
+        Standard errors, of noise and sampling together, where the answer comes with them.
     """
 
     estimate: np.ndarray
@@ -65,6 +67,7 @@ class Found:
     high: np.ndarray
     reason: np.ndarray
     p_value: np.ndarray | None = None
+    std: np.ndarray | None = None
 
     @property
     def identified(self) -> np.ndarray:
@@ -127,8 +130,8 @@ class Known:
 
     def z(self, level: float, noise: np.ndarray, sampling: np.ndarray, excess: np.ndarray | float) -> np.ndarray:
         """Return the quantile of |error| in standard deviations, for noise of this excess kurtosis beside sampling."""
-        total = np.maximum(noise + sampling, 1e-300)
-        return quantile(level, excess * (noise / total) ** 2)
+        part = noise / np.maximum(noise + sampling, 1e-300)
+        return quantile(level, excess * (part * part))
 
 
 def known_of(x: Release | Measurement) -> Known:
@@ -163,11 +166,7 @@ def known_of(x: Release | Measurement) -> Known:
         raise ValueError(f"No answers are made of this release: {x.exposed}")
     total = getattr(x, "measurement", None)
     if isinstance(total, NoisySum):
-        measured = read_sum(total, "joint" if total.n_anchors else "none")
-        facts = total.facts
-        relative = 0.0 if measured.count is None else count_std(total) / measured.count
-        rows = measured.rows / facts.rows_per_person / facts.most_weight
-        return known_from(measured, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total)
+        return known_of_sum(total)
     if not isinstance(x, Release):
         raise TypeError(
             f"x must be a release or an opened bundle, got {type(x).__name__}. Open a bundle with privcov.open_bundle."
@@ -180,6 +179,33 @@ def known_of(x: Release | Measurement) -> Known:
     measured = joint_of(x.raw)
     relative = relative_count_std(measured)
     return known_from(measured, relative, measured.rows, x.columns, np.array(x.scale), np.array(x.origin), None)
+
+
+def known_of_sum(total: NoisySum) -> Known:
+    """Return what is known from a private measurement.
+
+    Parameters
+    ----------
+    total : NoisySum
+        The noisy whole numbers.
+
+    Returns
+    -------
+    Known
+        In working units.
+
+    Guarantee
+    ---------
+    That of the measurement: everything here is post-processing.
+
+    Spends
+    ------
+    Nothing.
+    """
+    measured, facts = read_sum(total, "joint" if total.n_anchors else "none"), total.facts
+    relative = 0.0 if measured.count is None else count_std(total) / measured.count
+    rows = measured.rows / facts.rows_per_person / facts.most_weight
+    return known_from(measured, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total)
 
 
 def joint_of(measured: Measured) -> Measured:
@@ -244,18 +270,14 @@ def known_from(
     ------
     Nothing.
     """
-    law, d = law_of(measured, relative), len(columns)
-    joint, r = bool(measured.distribution.n_anchors), measured.row_bound
+    law = law_of(measured, relative)
     if measured.flags is not None:
-        found = available_cases(measured.matrix, measured.flags, joint=joint, row_bound=r)
+        found = available_cases(
+            measured.matrix, measured.flags, joint=bool(measured.distribution.n_anchors), row_bound=measured.row_bound
+        )
         return Known(columns, found.mean, found.covariance, rows, law, scale, origin, measured, found, total)
-    second = r * r * measured.matrix[:d, :d]
-    if not joint:
-        return Known(columns, None, second, rows, law, scale, origin, measured, None, total)
-    mean = r * measured.matrix[:d, -1] / math.sqrt(max(float(measured.matrix[-1, -1]), 1e-12))
-    covariance = second - np.outer(mean, mean) + law.mean * np.eye(d)
-    unbiased = covariance * (rows / max(rows - 1, 1.0))
-    return Known(columns, mean, unbiased, rows, law, scale, origin, measured, None, total)
+    mean, covariance = moments_of(measured, law, rows)
+    return Known(columns, mean, covariance, rows, law, scale, origin, measured, None, total)
 
 
 def positions_of(columns: tuple[str, ...], names: str | Iterable[str], what: str) -> list[int]:

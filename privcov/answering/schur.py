@@ -6,7 +6,7 @@ covariance, exactly
 
     g = v'C e, both fitted in the noisy C,  =  v0'C0 e0 + v0'E e0 - (E v0)_O' Q (E e0)_O.
 
-The last term does not average out. With the noise of law.py its mean is -B(v, e),
+The last term does not average out. With the noise of forms.py its mean is -B(v, e),
 
     B = t^2 (v.e tr Q + v'Q e) + sum_a x_a Q_aa v_a e_a + c v'Q e + t_m^4 (v.e tr Q + v'Q e)
       + t_m^2 [v.e m'Qm + (m.e)(m'Qv) + (m.v)(m'Qe) + tr Q (m.v)(m.e)] + v_u (m.v)(m.e) m'Qm
@@ -19,6 +19,7 @@ u^2 = t^2 + t_m^4 + t_m^2 |m|^2 / p over the p columns that take part,
 
 **Slope** b_j of y on X, ridge l: O = X without j, v the column j less its regression on O, e(d) = y - X b - d v for the
 fitted b. Fixing every other coefficient at its fit under b_j + d leaves g(d) = -d D + B(v, e(d)), D = v'(C + l I) v.
+The standard error is sqrt V / (D + B(v, v)) at the estimate, the d with g(d) = 0.
 The interval is all d with g(d)^2 <= z^2 V(d), a quadratic inequality; where it has no end, the slope is not identified.
 With a ridge the target is the ridge coefficient of the population. **Partial correlation**: O = all but i and j; T =
 the 2 x 2 matrix of g + B, then the interval of a correlation. **R squared** r: s = e'C e + B(e, e) with O = X,
@@ -36,8 +37,8 @@ import numpy as np
 
 from privcov.answering.entries import fieller
 from privcov.answering.known import NO_END, NO_INVERSE, TOO_NOISY, Found, Known
-from privcov.answering.law import Law
-from privcov.answering.tails import tail
+from privcov.measurements.laws.forms import Law
+from privcov.measurements.laws.tails import tail
 
 MOST_NOISE = 1.0  # of t^2 tr Q^2
 _WEAK = 2.8  # standard deviations of its noise that what is left of a column must have
@@ -154,22 +155,24 @@ def regress(known: Known, target: int, on: list[int], ridge: float, level: float
     if inner is None:
         none, why = np.full(k, np.nan), np.full(k, NO_INVERSE)
         one = np.array(np.nan)
-        return Fit(Found(none, none, none, why), Found(one, np.array(0.0), np.array(1.0), np.array(NO_INVERSE)))
+        return Fit(
+            Found(none, none, none, why, std=none), Found(one, np.array(0.0), np.array(1.0), np.array(NO_INVERSE))
+        )
     p = np.zeros((k + 1, k + 1))
     p[1:, 1:] = inner
     e = np.concatenate([[1.0], -inner @ c[1:, 0]])
-    slopes, low, high, why = (np.zeros(k) for _ in range(4))
+    slopes, low, high, std, why = (np.zeros(k) for _ in range(5))
     for j in range(1, k + 1):
         found = _slope(part, p, e, j, n, level, ridge, known)
-        slopes[j - 1], low[j - 1], high[j - 1], why[j - 1] = found
-    fit = Found(slopes, low, high, why.astype(np.int64))
+        slopes[j - 1], low[j - 1], high[j - 1], std[j - 1], why[j - 1] = found
+    fit = Found(slopes, low, high, why.astype(np.int64), std=std)
     return Fit(fit, _r_squared(part, p, e, least, n, level, known))
 
 
 def _slope(
     part: _Part, p: np.ndarray, e: np.ndarray, j: int, n: float, level: float, ridge: float, known: Known
-) -> tuple[float, float, float, int]:
-    """Return (estimate, low, high, reason) of one slope."""
+) -> tuple[float, float, float, float, int]:
+    """Return (estimate, low, high, standard error, reason) of one slope."""
     law, c = part.law, part.covariance
     v, size = p[:, j] / p[j, j], 1 / p[j, j]
     q = p - np.outer(p[:, j], p[:, j]) / p[j, j]
@@ -189,7 +192,7 @@ def _slope(
     # V is a quadratic in the step: three values give it, taken at a step of the interval's own size.
     slope_of_g = size + h
     if slope_of_g <= 0:
-        return -e[j], np.nan, np.nan, NO_END
+        return -e[j], np.nan, np.nan, np.nan, NO_END
     centre = g / slope_of_g
     middle = variance(centre)
     own = max(np.sqrt(middle) / slope_of_g, 1e-12)
@@ -199,10 +202,10 @@ def _slope(
     z = float(known.z(level, np.array(noise), np.array(middle - noise), _excess(law, v, e - centre * v)))
     a, b, d = slope_of_g**2 - z * z * second, z * z * first, z * z * middle
     if a <= 0:
-        return -e[j] + centre, np.nan, np.nan, NO_END
+        return -e[j] + centre, np.nan, np.nan, np.nan, NO_END
     root = np.sqrt(max(b * b + 4 * a * d, 0.0))
     start = -e[j] + centre
-    return start, start + (b - root) / (2 * a), start + (b + root) / (2 * a), 0
+    return start, start + (b - root) / (2 * a), start + (b + root) / (2 * a), own, 0
 
 
 def _r_squared(part: _Part, p: np.ndarray, e: np.ndarray, least: float, n: float, level: float, known: Known) -> Found:

@@ -6,23 +6,18 @@ public, no seed (there was none).
 
 from __future__ import annotations
 
-import csv
-import io
 import zipfile
 from collections.abc import Mapping
 
 import numpy as np
 
-from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of, noisy_of, strongest, zipped
+from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of, zipped
 from privcov.bundle.inputs import ENTRY, LATER_REQUEST, REQUEST
-from privcov.bundle.safe import cell
 from privcov.bundle.verifier import library
 from privcov.figures.look import Picture
 from privcov.measurements.noise import NoiseDistribution
-from privcov.postprocess.answers import Noisy, derive, plain_correlation
+from privcov.postprocess.answers import Noisy, plain_correlation
 from privcov.postprocess.intervals import privacy_noise
-
-_LISTED = 66  # pairs in intervals.csv: all of 12 columns
 
 
 def make_bundle(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> bytes:
@@ -30,7 +25,7 @@ def make_bundle(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> by
 
     ``pictures`` holds (title, figure) by the stem of a file in `EXTRAS`.
     """
-    files = {**derived_files(what, library()), **_extras(what, pictures)}
+    files = {**derived_files(what, library()), **_drawn(pictures)}
     files["manifest.json"] = manifest_of(files)
     return zipped(dict(sorted(files.items())), zipfile.ZIP_DEFLATED)
 
@@ -48,25 +43,14 @@ def intervals_of(
     return privacy_noise(noisy, distribution.draw, plain_correlation, rng, draws=draws, within=(-1.0, 1.0))
 
 
-def _extras(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> dict[str, bytes]:
-    """Return what cannot be derived again to the last byte: intervals from random draws, and pictures."""
-    files = {}
-    measured, noisy = noisy_of(what.total)
-    if noisy.d > 1:
-        (low, high) = intervals_of(noisy, measured.distribution, np.random.default_rng(0))
-        correlation = derive(noisy).correlation
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["column", "other column", "correlation", "from", "to"])
-        for i, j in strongest(correlation, _LISTED):
-            numbers = (float(m[i, j]) for m in (correlation, low, high))
-            writer.writerow([*(cell(what.total.facts.columns[k]) for k in (i, j)), *map(repr, numbers)])
-        files["extras/intervals.csv"] = out.getvalue().encode()
-    if pictures:
-        from privcov.figures.exports import SCRIPT, standalone
+def _drawn(pictures: Mapping[str, tuple[str, Picture]]) -> dict[str, bytes]:
+    """Return the pictures, which cannot be derived again to the last byte."""
+    if not pictures:
+        return {}
+    from privcov.figures.exports import SCRIPT, standalone
 
-        files[f"extras/{SCRIPT.name}"] = SCRIPT.read_bytes()
-        for stem, (title, picture) in pictures.items():
-            files[f"extras/{stem}.html"] = standalone(picture, title).encode()
+    files = {f"extras/{SCRIPT.name}": SCRIPT.read_bytes()}
+    for stem, (title, picture) in pictures.items():
+        files[f"extras/{stem}.html"] = standalone(picture, title).encode()
     assert set(files) <= set(EXTRAS), "verify.py refuses a file that it does not know"
     return files

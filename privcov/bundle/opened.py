@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, statement_of, strongest
 from privcov.bundle.inputs import facts_of, read_inputs
-from privcov.bundle.make import intervals_of, make_bundle, recorded
-from privcov.bundle.place import Wrong, read_place
+from privcov.bundle.make import make_bundle, recorded
+from privcov.bundle.place import Wrong, read_place, read_zip
 from privcov.bundle.verifier import library
 from privcov.bundle.verify import check
 from privcov.measurements.exact_moment import NoisySum
@@ -34,7 +32,6 @@ __all__ = [
     "Opened",
     "OpenedBundle",
     "bundle_of",
-    "correlations",
     "declared_facts",
     "open_answer",
     "open_bundle",
@@ -87,12 +84,15 @@ class OpenedBundle:
         What the owner declared about the table.
     checked : tuple of str
         What was checked, and what cannot be, in sentences.
+    statement : tuple of (str, str)
+        The statement of the release, as titles and sentences, worked out again.
     """
 
     measurement: NoisySum
     entry: dict
     declaration: dict
     checked: tuple[str, ...]
+    statement: tuple[tuple[str, str], ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -100,13 +100,13 @@ class OpenedBundle:
         return self.measurement.facts.columns
 
 
-def open_bundle(path: Path | str) -> OpenedBundle:
+def open_bundle(path: Path | str | bytes) -> OpenedBundle:
     """Check a bundle and return its measurement. Nothing of the bundle is run, and no ledger is needed.
 
     Parameters
     ----------
-    path : Path or str
-        The zip, or the folder that it was unpacked to.
+    path : Path, str or bytes
+        The zip, the folder that it was unpacked to, or the content of the zip.
 
     Returns
     -------
@@ -143,16 +143,19 @@ def open_bundle(path: Path | str) -> OpenedBundle:
     >>> privcov.answers(opened).means()["estimate"].round(1).tolist()
     [0.5, 0.5]
     """
+    known = library()
     try:
-        files = read_place(Path(path))
-        lines = check(files, library())
+        files = read_zip(path) if isinstance(path, bytes) else read_place(Path(path))
+        lines = check(files, known)
         what, _ = read_inputs(files)
-    except Wrong as problem:
+        stated = statement_of(what, noisy_of(what.total)[0])
+    except Exception as problem:  # a hostile file that breaks the check gives no answer either
+        why = problem if isinstance(problem, Wrong) else f"the check failed with {type(problem).__name__}"
         raise ValueError(
-            f"No answer is given from this bundle, because it is not as it was written: {problem}. Ask whoever sent it "
+            f"No answer is given from this bundle, because it is not as it was written: {why}. Ask whoever sent it "
             "for another copy."
         ) from None
-    return OpenedBundle(what.total, what.entry, what.declaration, tuple(lines))
+    return OpenedBundle(what.total, what.entry, what.declaration, tuple(lines), tuple(stated.lines))
 
 
 def open_answer(answer: str) -> Opened:
@@ -189,31 +192,6 @@ def _opened(release: Release) -> Opened:
     assert total is not None  # read from the ledger, or made by `release_private`
     measured, noisy = noisy_of(total)
     return Opened(release, total, measured, noisy, derive(noisy))
-
-
-def correlations(opened: Opened, rng: np.random.Generator, draws: int = 200) -> tuple[np.ndarray, np.ndarray]:
-    """Return the 95 % privacy-noise interval of every correlation.
-
-    Parameters
-    ----------
-    opened : Opened
-        The stored release.
-    rng : Generator
-        Source of the simulated noise; it has no influence on the release.
-    draws : int, optional
-        Number of simulated draws of the noise, at least 20.
-
-    Returns
-    -------
-    low, high : ndarray of shape (d, d)
-        Ends of the intervals, from -1 to 1.
-
-    Raises
-    ------
-    ValueError
-        For fewer than 20 draws.
-    """
-    return intervals_of(opened.noisy, opened.measured.distribution, rng, draws)
 
 
 def bundle_of(

@@ -38,6 +38,15 @@ NOT_COVERED = (
     "how long the computation takes, and who can read this computer's memory",
 )
 
+INTERVALS = (
+    ". That another sample of people would give another number comes on top: extras/correlations.csv has 95 % "
+    "intervals for both together."
+)
+INTERVALS_BEFORE = (
+    "; 95 % intervals for it are in the folder extras. That another sample of people would give another number comes "
+    "on top."
+)
+
 
 def page(title: str, *parts: str) -> str:
     """Return a whole HTML page; the parts are HTML already, the title is escaped."""
@@ -127,12 +136,13 @@ def release_report(
     facts: Sequence[str],
     pairs: Sequence[Sequence[Any]],
     inputs: Sequence[Sequence[str]],
-    terms: Sequence[Sequence[str]] = (),
+    terms: Sequence[Sequence[str]],
+    intervals: str,
 ) -> str:
     """Return the report of a release.
 
-    ``pairs`` holds (column, column, correlation, its noise), ``inputs`` (file, hash), and ``terms`` (column, level,
-    what, mean) of a table with kinds.
+    ``pairs`` holds (column, column, correlation, its noise), ``inputs`` (file, hash), ``terms`` (column, level, what,
+    mean) of a table with kinds, and ``intervals`` says where intervals are.
     """
     means = section("Means, as the columns are declared", grid(("Column", "Level", "What", "Noisy"), terms))
     return page(
@@ -142,9 +152,8 @@ def release_report(
         section(
             "The strongest correlations",
             grid(("Column", "Column", "Correlation", "Deviation of its privacy noise, about"), pairs)
-            + "<p>The deviation says how far privacy noise may have moved the number of these very rows; 95 % "
-            "intervals for it are in the folder extras. That another sample of people would give another number comes "
-            "on top.</p>",
+            + "<p>The deviation says how far privacy noise may have moved the number of these very rows"
+            f"{intervals}</p>",
         ),
         means if terms else "",
         section("Not covered by the guarantee", listed(NOT_COVERED)),

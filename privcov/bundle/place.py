@@ -57,6 +57,14 @@ def _zip(place: Path) -> dict[str, bytes]:
     must(place.is_file() and place.stat().st_size <= MOST_BYTES, "it is neither a folder nor a zip of a bundle's size")
     try:
         whole = place.read_bytes()
+    except OSError as bad:
+        raise Wrong(f"it is no zip that can be read ({type(bad).__name__})") from None
+    return read_zip(whole)
+
+
+def read_zip(whole: bytes) -> dict[str, bytes]:
+    """Return bytes by path inside a zip that is in memory; raises as `read_place`."""
+    try:
         with zipfile.ZipFile(io.BytesIO(whole)) as archive:
             return _members(archive, whole)
     except (

@@ -17,12 +17,17 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from privcov.bundle.derived import EXTRAS, FORMAT, Library, derived_files, manifest_of, noise_key
+from privcov.bundle.derived import EXTRAS, EXTRAS_BEFORE, FORMAT, Library, derived_files, manifest_of, noise_key
 from privcov.bundle.inputs import INPUTS, OLD_NOISE, OLD_SAMPLER, parsed, read_inputs
 from privcov.bundle.place import Wrong, must, read_place
 
-# SHA-256 of verify.py as versions wrote it whose sums have the first laws of the noise: these bundles still verify.
-EARLIER = ("39dc6555959ad6d6a6c0308f7061ffaad52400b239a7c80edea083bdb1addc66",)
+# SHA-256 of verify.py as earlier versions wrote it, whose bundles still verify, with the newest form of a sum that each
+# knew: 1 has the first laws of the noise.
+EARLIER = {
+    "39dc6555959ad6d6a6c0308f7061ffaad52400b239a7c80edea083bdb1addc66": 1,
+    "1d80b836a8dec5b0b20887533e6f2e692e953db19d29a8ab5729b7b6b2e0e4e1": 2,
+    "fd1d83a33673715083d16af9e001a733167fe33e0906d71b2f219a6ce2ced257": 2,
+}
 UNCHECKED = (
     "measurement.json: that the noisy numbers were made from the declared table, with fresh noise of the stated law",
     "ledger_entry.json: name, number, reserved_at; of the request draw, version, centre, tuning, the parameters beyond "
@@ -52,7 +57,6 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
         With the first thing that does not hold, in one sentence.
     """
     _check_manifest(files)
-    extras = sorted(name for name in files if name in EXTRAS)
     for name in INPUTS:
         must(name in files, f"{name} is missing")
     what, sentence = read_inputs(files)
@@ -61,10 +65,14 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
     must(event.mechanism in library.noise.get(drawn, ()), f"the method draws no {event.mechanism} noise ({drawn})")
     _check_parameters(what.entry["request"], library)
     own = files.get("verify.py", b"")
-    earlier = what.total.version == 1 and hashlib.sha256(own).hexdigest() in EARLIER
+    earlier = what.total.version <= EARLIER.get(hashlib.sha256(own).hexdigest(), 0)
     # Its hash is known, so what it holds is what that version said of each method.
-    expected = derived_files(what, dataclasses.replace(library, cards=_cards_of(own)) if earlier else library)
-    given = {name: raw for name, raw in files.items() if name not in EXTRAS and name != "manifest.json"}
+    cards = _cards_of(own) if earlier else library.cards
+    # Of a script that nobody knows, which is refused below, the other files say whether it is an earlier one's bundle.
+    before = earlier or (own != library.verifier and "extras/rows.csv" not in files)
+    expected = derived_files(what, dataclasses.replace(library, cards=cards), before=before)
+    extras = EXTRAS_BEFORE if before else EXTRAS
+    given = {name: raw for name, raw in files.items() if name not in extras and name != "manifest.json"}
     for name in sorted({*expected, *given} - {"verify.py"}):
         must(name in given, f"{name} is missing")
         must(name in expected, f"{name!a} is not a file of this bundle")
@@ -79,13 +87,13 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
         f"Files: {len(files)}, each as listed, none unlisted.",
         f"Guarantee: {sentence}",
         f"Derived again from the measurement, equal byte for byte: {len(expected) - len(INPUTS)} files, "
-        f"{sum(name.endswith('.csv') for name in expected)} matrices among them.",
+        f"{sum(name.startswith('matrices/') for name in expected)} matrices among them.",
         *(
             ["verify.py: unaltered, of an earlier version, whose laws of the noise were checked here."]
             if earlier
             else []
         ),
-        *(f"Computed by privcov, not checked: {name} ({EXTRAS[name]})." for name in extras),
+        *(f"Computed by privcov, not checked: {name} ({extras[name]})." for name in sorted({*files} & {*extras})),
         *(f"Cannot be checked: {what}." for what in UNCHECKED),
         "Everything that can be checked holds.",
     ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from privcov.cli import edges
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from privcov.answering.answers import ReleaseAnswers
+    from privcov.bundle.opened import OpenedBundle
 
 _PLAIN = ("means", "variances", "covariances", "eigenvalues")
 _TESTED = ("correlations", "partial-correlations", "edges")
@@ -32,6 +34,8 @@ def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     for name, what in _WHAT.items():
         one = which.add_parser(name, help=what)
         one.add_argument("--level", type=float, default=0.95, help="nominal coverage (0.95)")
+        one.add_argument("--units", choices=("owner", "half-range"), default="owner", help="of the columns (owner)")
+        one.add_argument("--kurtosis", type=float, default=0.0, help="excess kurtosis of the rows over 3 (0: Gaussian)")
         one.add_argument("--json", action="store_true", help="JSON with the attributes, in place of a table")
         one.add_argument("--out", type=Path, help="a file; standard output when left out")
         if name in _TESTED:
@@ -73,18 +77,49 @@ def _answers(options: argparse.Namespace) -> None:
 
     edges.check_place(options.out)
     asked = _asked(options)
-    table = asked(privcov.answers(privcov.open_bundle(options.bundle), level=options.level))
-    edges.answer(_as_json(table) if options.json else _as_text(table), options.out)
+    opened, how = privcov.open_bundle(options.bundle), {"level": options.level, "kurtosis": options.kurtosis}
+    table = asked(privcov.answers(opened, units=options.units, **how))
+    dates = _dates(options.answer, opened) if options.units == "owner" else set()
+    edges.answer(_as_json(table) if options.json else _as_text(table, dates), options.out)
+
+
+def _dates(answer: str, opened: OpenedBundle) -> set[str]:
+    """Return the columns whose answers are days since 1970-01-01, and not numbers of days."""
+    from privcov.table_files.kinds import DATE
+
+    kinds = opened.measurement.facts.kinds
+    return {name for name, kind in kinds if kind.kind == DATE} if answer == "means" else set()
+
+
+def _day(x: float) -> str:
+    """Return days since 1970-01-01 as a date, also beyond the years that Python has."""
+    import numpy as np
+
+    return str(np.datetime64(round(x), "D")) if x == x else "-"
 
 
 def _as_json(table: pd.DataFrame) -> str:
     """Return the rows and the attributes; what is not identified is null."""
     rows = json.loads(table.to_json(orient="records", double_precision=15))
-    return json.dumps({"attributes": table.attrs, "rows": rows}, indent=1, allow_nan=False, default=str) + "\n"
+    return json.dumps({"attributes": _said(table.attrs), "rows": rows}, indent=1, allow_nan=False, default=str) + "\n"
 
 
-def _as_text(table: pd.DataFrame) -> str:
-    """Return the table, and below it what it means."""
+def _said(value: Any) -> Any:
+    """Return attributes in which a number that is not identified is null."""
+    if isinstance(value, dict):
+        return {name: _said(inside) for name, inside in value.items()}
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _as_text(table: pd.DataFrame, dates: set[str]) -> str:
+    """Return the table, and below it what it means; the days of some columns as dates."""
+    if dates:
+        table, attrs = table.copy(), table.attrs
+        days = table["column"].isin(dates)
+        for name in ("estimate", "low", "high"):
+            found = zip(table[name], days, strict=True)
+            table[name] = [_day(x) if day else f"{x:.5g}" if x == x else "-" for x, day in found]
+        table.attrs = attrs
     lines = [table.to_string(index=False, float_format=lambda v: f"{v:.5g}", na_rep="-"), ""]
     if (r := table.attrs.get("r_squared")) is not None and r["identified"]:
         lines.append(f"R squared {r['estimate']:.4g}, from {r['low']:.4g} to {r['high']:.4g}.")

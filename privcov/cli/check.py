@@ -23,7 +23,7 @@ def add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "check", help="owner's view: which cells of a private table can be used? Spends nothing"
     )
     check.add_argument("declaration", type=Path, help="declaration JSON: columns, bounds, persons")
-    check.add_argument("data", nargs="+", help="CSV (plain or gz), Parquet or Arrow; files, folders or patterns")
+    check.add_argument("data", nargs="+", help="CSV (or gz), Parquet, Arrow or Excel; files, folders or patterns")
     check.add_argument("--ledger", type=Path, help="where the record will be kept, to see whether there is room")
     add_json(check)
     check.set_defaults(act=_check)

@@ -17,7 +17,7 @@ def add_declare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare = commands.add_parser(
         "declare", help="write a declaration to fill in, from the header of a table; no row is read"
     )
-    declare.add_argument("table", type=Path, help="CSV (plain or gz), Parquet or Arrow")
+    declare.add_argument("table", type=Path, help="CSV (plain or gz), Parquet, Arrow or Excel")
     declare.add_argument("--separator", help="what stands between cells: , ; | or tab; proposed from the header")
     declare.add_argument("--decimal", help="the decimal mark, . or , (must be declared where no comma separates cells)")
     declare.add_argument("--encoding", default="utf-8", help="utf-8, utf-16, latin-1 or cp1252")

@@ -95,6 +95,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("answers table.zip means", "estimates with intervals, after everything in the bundle was checked"),
         ("answers table.zip correlations --rate 0.1 --level 0.9 --out pairs.csv", "with which of them are not zero"),
         ("answers table.zip regress --y weight --on age,height --ridge 0.01 --json", "of one column on two others"),
+        ("answers table.zip variances --kurtosis 2 --units half-range", "for heavy tails, in public half-ranges"),
         ("answers table.zip components --axes 2", "the first principal axes"),
         ("answers table.zip contrast --a treated --b control", "the difference of two classes"),
     ),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``release`` to the commands of the parser."""
     release = commands.add_parser("release", help="release once from a private table, on the record of the ledger")
-    release.add_argument("data", nargs="+", help="CSV (plain or gz), Parquet or Arrow; files, folders or patterns")
+    release.add_argument("data", nargs="+", help="CSV (or gz), Parquet, Arrow or Excel; files, folders or patterns")
     release.add_argument("--declaration", type=Path, required=True, help="declaration JSON: columns, bounds, persons")
     release.add_argument("--method", default="auto-cov", help="key of a method that private rows are offered")
     add_guarantee(release)

@@ -20,7 +20,7 @@ import numpy as np
 from privcov import checks
 from privcov.data_sources.csv_file import MAX_BYTES, decode, read_header, upload
 from privcov.dataset import Dataset, Progress
-from privcov.declared_columns import Kinds, kinds_of_entries
+from privcov.declared_columns import Kinds, kinds_of_entries, measured_names
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import LATER, MOST_COLUMNS, MOST_ROWS
 from privcov.table_files import Dialect, Part, Said, blocks_of, csv_rows, said_of_part
@@ -215,6 +215,11 @@ class Declaration:
     def kinds(self) -> Kinds:
         """Name and kind of every column, with the codes of the table; () where all are numbers with bounds alone."""
         return kinds_of_entries([column.to_dict() for column in self.columns], self.missing_codes)
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The names of the measured columns, which a category has several of."""
+        return measured_names(self.kinds) or tuple(column.name for column in self.columns)
 
     def on_rows(
         self,

@@ -197,12 +197,12 @@ def published_guard(ask: MethodInput, card: MethodCard) -> None:
 
     Reference
     ---------
-    Dong et al. 2022 states its algorithms under zCDP and pure DP only.
+    Dong et al. 2022 state their algorithms under zCDP and pure DP only.
     """
     if ask.calibration == PUBLISHED and isinstance(ask.guarantee, ApproxDP):
         raise ValueError(
-            f"Paper 5 states {card.label} under zCDP and pure DP, so there is no published form under (epsilon, "
-            "delta). Ask for ZCDP or PureDP, or use calibration='sound'."
+            f"Dong et al. 2022 state {card.label} under zCDP and pure DP, so there is no published form under "
+            "(epsilon, delta). Ask for ZCDP or PureDP, or use calibration='sound'."
         )
 
 

@@ -19,6 +19,7 @@ BAR = 9  # width of a colour bar, pixels
 RIGHT, TOP = 46, 7  # room for the bar and its numbers, and for half of the uppermost number, pixels
 BAR_MARK = "bar"  # name of the notes beside it
 LETTERS = 12  # of a name on an axis; the pointer shows all of it
+_PALE = 0.2  # of its colour, for a cell that may be noise alone
 MOST_CELLS = 200  # per side; beyond this the screen has fewer pixels than the matrix has cells
 
 
@@ -174,7 +175,14 @@ def thin_out(matrix: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def heatmap(
-    matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: Palette, *, what: str, bar: bool = True
+    matrix: np.ndarray,
+    columns: tuple[str, ...],
+    limit: float,
+    palette: Palette,
+    *,
+    what: str,
+    bar: bool = True,
+    pale: np.ndarray | None = None,
 ) -> Picture:
     """Return a square heatmap, first row on top, with colours from ``-limit`` to ``limit``.
 
@@ -194,6 +202,8 @@ def heatmap(
         What the matrix is, for the text alternative.
     bar : bool, optional
         Whether a slim colour bar stands on the right.
+    pale : ndarray of shape (d, d) or None, optional
+        Which cells may be noise alone, as booleans: they are drawn pale.
 
     Returns
     -------
@@ -223,6 +233,10 @@ def heatmap(
             "len": 1,
             "showticklabels": False,
         }
+    if pale is not None:
+        faint = thin_out(pale.astype(np.float64))[0] > 0.5
+        trace |= {"z": np.where(faint, _PALE * shown, shown).astype(np.float32), "customdata": shown.astype(np.float32)}
+        trace["hovertemplate"] = "%{y} x %{x}: %{customdata:.3g}<extra></extra>"
     # The same room below as on the left: a page that knows the other two margins makes the cells square.
     letters = max((min(len(unescape(name)), LETTERS) for name in names), default=0) if _named(names, block) else 3
     room = 6 + 6 * letters
@@ -235,7 +249,9 @@ def heatmap(
         x=_names(names, block, palette, upright=False),
         y=_names(names, block, palette, upright=True) | {"scaleanchor": "x", "autorange": "reversed"},
     )
-    return Picture(figure, _describe(matrix, columns, limit, what, block))
+    faded, every = 0 if pale is None else int(np.triu(pale, 1).sum()), len(matrix) * (len(matrix) - 1) // 2
+    rest = f" {faded} of {every} pairs are pale: they may be noise alone." if faded else ""
+    return Picture(figure, _describe(matrix, columns, limit, what, block) + rest)
 
 
 def still(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: Palette, *, what: str) -> Still:

@@ -1,6 +1,8 @@
-"""Draw one release with its privacy noise: answers with their intervals, and the chance of a pair to be kept."""
+"""Draw one release: answers with their total intervals, and the chance of a pair to be kept."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
@@ -8,7 +10,10 @@ import plotly.graph_objects as go
 from privcov.figures.labels import instead_of_legend
 from privcov.figures.look import Picture, draw, pen
 from privcov.figures.palette import Palette
-from privcov.figures.words import brief, plain, safe
+from privcov.figures.words import brief, percent, plain, safe
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def intervals(
@@ -18,53 +23,105 @@ def intervals(
     high: np.ndarray,
     palette: Palette,
     *,
+    clear: np.ndarray,
     x_title: str,
     what: str,
-    second: tuple[np.ndarray, np.ndarray] | None = None,
+    level: float = 0.95,
     height: int | None = None,
 ) -> Picture:
-    """Draw one line per answer, first on top: its value, the privacy-noise interval, and any sampling interval."""
-    places = list(range(len(names)))[::-1]
-    style, other = pen(0, palette), pen(1, palette)
+    """Draw one line per answer, first on top: its value and its interval for noise and sampling together.
 
-    def bars(
-        start: np.ndarray, end: np.ndarray, at: list[float], colour: str, dash: str, width: float, name: str
-    ) -> go.Scatter:
-        xs = [v for a, b in zip(start, end, strict=True) for v in (a, b, None)]
+    What is not ``clear`` is pale. An answer without an interval (NaN) has an open mark, or none where it has no value.
+    """
+    places = np.arange(len(names))[::-1]
+    strong, pale = palette.good, palette.faint
+    known, valued = ~(np.isnan(low) | np.isnan(high)), ~np.isnan(values)
+
+    def bars(shown: np.ndarray, colour: str, name: str) -> go.Scatter:
+        at = places[shown].tolist()
+        xs = [v for a, b in zip(low[shown].tolist(), high[shown].tolist(), strict=True) for v in (a, b, None)]
+        line = {"color": colour, "width": 3.0}
         ys = [v for p in at for v in (p, p, None)]
-        line = {"color": colour, "dash": dash, "width": width}
         return go.Scatter(x=xs, y=ys, mode="lines", name=name, line=line, hoverinfo="skip")
 
-    traces = [bars(low, high, [p + 0.12 for p in places], style.colour, "solid", 3.0, "Privacy-noise interval, 95 %")]
-    if second is not None:
-        shifted = [p - 0.18 for p in places]
-        traces.append(bars(*second, shifted, other.colour, "dot", 2.2, "Sampling interval, 95 %"))
+    def ends(k: int) -> str:
+        return f"{plain(float(low[k]))} to {plain(float(high[k]))}" if known[k] else "no interval"
+
+    kinds = [(known & clear, strong, ""), (known & ~clear, pale, ", may be zero")]
+    traces = [
+        bars(shown, colour, f"Total interval, {percent(level)}{rest}") for shown, colour, rest in kinds if shown.any()
+    ]
     traces.append(
         go.Scatter(
-            x=values,
-            y=[p + 0.12 for p in places],
+            x=values[valued],
+            y=places[valued],
             mode="markers",
             name="Released",
-            marker={"color": palette.ink, "size": 8, "symbol": "diamond"},
-            customdata=np.column_stack([low, high]),
-            text=[safe(brief(n, 120)) for n in names],
-            hovertemplate="%{text}: %{x:.3g}, "
-            "privacy noise %{customdata[0]:.3g} to %{customdata[1]:.3g}<extra></extra>",
+            showlegend=False,
+            marker={
+                "color": [palette.ink if sure else palette.quiet for sure in clear[valued]],
+                "size": 8,
+                "symbol": ["diamond" if has else "diamond-open" for has in known[valued]],
+            },
+            customdata=np.column_stack([low, high])[valued],
+            text=[safe(brief(names[k], 120)) for k in np.flatnonzero(valued).tolist()],
+            hovertext=[ends(k) for k in np.flatnonzero(valued).tolist()],
+            hovertemplate="%{text}: %{x:.3g}, %{hovertext}<extra></extra>",
         )
     )
-    ends = np.concatenate([values, low, high, *(second or ())])
-    first, last = (float(ends.min()), float(ends.max())) if len(ends) else (0.0, 1.0)
+    spread = np.concatenate([values[valued], low[known], high[known]])
+    first, last = (float(spread.min()), float(spread.max())) if len(spread) else (0.0, 1.0)
     edge = 0.03 * (last - first) or 0.1  # a bar that ends at the frame looks cut
     figure = draw(
         traces,
         palette,
         height=height or 90 + 30 * len(names),
         x={"title": safe(x_title), "range": [first - edge, last + edge]},
-        y={"tickvals": places, "ticktext": [safe(brief(n, 58)) for n in names], "range": [-0.7, len(names) - 0.3]},
+        y={
+            "tickvals": places.tolist(),
+            "ticktext": [safe(brief(n, 58)) for n in names],
+            "range": [-0.7, len(names) - 0.3],
+        },
     )
-    clear = int(((low > 0) | (high < 0)).sum())
-    top = f"{names[0]} {plain(float(values[0]))} ({plain(float(low[0]))} to {plain(float(high[0]))})" if names else ""
-    return Picture(figure, f"{what}: {len(names)} values, {clear} whose privacy-noise interval is off zero; {top}.")
+    counts = [(int((known & clear).sum()), "off zero"), (int((~known).sum()), "without an interval")]
+    rest = "".join(f", {count} {which}" for count, which in counts)
+    top = f"{names[0]} {plain(float(values[0]))} ({ends(0)})" if names and valued[0] else ""
+    return Picture(figure, f"{what} with total intervals: {len(names)} values{rest}{'; ' + top if top else ''}.")
+
+
+def off_zero(found: pd.DataFrame) -> np.ndarray:
+    """Return which answers of a table of `privcov.answers` are not zero: by their test, else by their interval."""
+    return np.asarray(found["real"] if "real" in found else (found["low"] > 0) | (found["high"] < 0))
+
+
+def numbers(found: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return estimates, low and high ends of a table of `privcov.answers`."""
+    estimate, low, high = (found[name].to_numpy(dtype=np.float64) for name in ("estimate", "low", "high"))
+    return estimate, low, high
+
+
+def strongest_first(found: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs in the order of reading: off zero, then with an interval, then the rest; each by size."""
+    order = np.lexsort((-found["estimate"].abs().fillna(0.0), ~found["identified"], ~off_zero(found)))
+    return found.iloc[order]
+
+
+def pairs(found: pd.DataFrame, palette: Palette, *, x_title: str, what: str, most: int) -> Picture:
+    """Draw the strongest pairs of a table of `privcov.answers` with their total intervals.
+
+    A value that is neither identified nor off zero may be any number, and has no mark.
+    """
+    drawn = strongest_first(found).head(most)
+    drawn = drawn.assign(estimate=drawn["estimate"].where(drawn["identified"] | off_zero(drawn)))
+    return intervals(
+        [f"{brief(a)} and {brief(b)}" for a, b in zip(drawn["first"], drawn["second"], strict=True)],
+        *numbers(drawn),
+        palette,
+        clear=off_zero(drawn),
+        x_title=x_title,
+        what=what,
+        level=found.attrs["level"],
+    )
 
 
 def chances(x: np.ndarray, series: list[tuple[str, np.ndarray]], palette: Palette, *, x_title: str) -> Picture:
@@ -87,4 +144,37 @@ def chances(x: np.ndarray, series: list[tuple[str, np.ndarray]], palette: Palett
     examples = "; ".join(f"{name}: {plain(float(y[half]))} at {plain(float(x[half]))}" for name, y in series)
     return Picture(
         figure, f"Chance that the thresholded answer keeps a pair, by the strength of its correlation. {examples}."
+    )
+
+
+def against_weight(weights: np.ndarray, ratios: np.ndarray, declared: int, palette: Palette) -> Picture:
+    """Draw the noise (a multiple of that at weight 1) against the largest weight of a person; one is declared."""
+    trace = go.Scatter(x=weights, y=ratios, mode="lines+markers", line=pen(0, palette).line(2.4), showlegend=False)
+    traces, said = [trace], ""
+    if declared in weights:
+        at = float(ratios[list(weights).index(declared)])
+        traces.append(
+            go.Scatter(
+                x=[declared],
+                y=[at],
+                mode="markers+text",
+                text=["declared"],
+                textposition="top center",
+                marker={"color": palette.ink, "size": 11, "symbol": "diamond"},
+                showlegend=False,
+                hoverinfo="skip",
+            )
+        )
+        said = f" Declared is {declared}, with {plain(at)} times the noise."
+    figure = draw(
+        traces,
+        palette,
+        height=300,
+        x={"title": "Largest weight of a person", "range": [float(weights[0]) - 0.5, float(weights[-1]) + 0.5]},
+        y={"title": "Noise, times that at 1", "range": [0, 1.12 * float(ratios.max())]},
+    )
+    return Picture(
+        figure,
+        f"Noise against the largest weight of a person: 1 at weight 1, {plain(float(ratios[-1]))} at "
+        f"{int(weights[-1])}.{said}",
     )

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privcov.answering.answers import answers
 from privcov.figures.graphs import network, positions
 from privcov.figures.look import Picture
 from privcov.figures.matrices import RIGHT, colour_limit, heatmap, still
-from privcov.figures.own import intervals
+from privcov.figures.own import pairs
 from privcov.figures.palette import DARK, LIGHT, Palette
 from privcov.figures.spectra import spectrum
 from privcov.figures.words import plain
 from privcov.metrics.errors import working
 from privcov.metrics.graphs import edges, noisy_matrix, partial_correlations
 from privcov.metrics.spectra import noise_edge
-from privcov.postprocess.answers import Noisy, derive, plain_correlation
-from privcov.postprocess.intervals import privacy_noise, sampling_of_correlation
-from privcov.randomness import stream
 from privcov.releasing.display import headline, matrix_of
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ _ROOM = 30  # pixels more for the numbers of the colour bar, which a page sets s
 _TABLE = 8  # columns of the table in a notebook
 _PAIRS = 20  # most correlations in the chart of the uncertainty
 _PIXELS = 320  # side of the picture of the matrix in a notebook
-_DRAWS = 200
 
 
 def in_theme(dark: bool) -> Palette:
@@ -131,7 +128,7 @@ def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:
 
 
 def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
-    """Return the largest correlations with two 95 % intervals: for the privacy noise only, and for sampling only.
+    """Return the largest correlations with their total intervals, for privacy noise and sampling together.
 
     Parameters
     ----------
@@ -143,43 +140,23 @@ def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     Returns
     -------
     plotly.graph_objects.Figure
-        At most 20 pairs, by the absolute value of the correlation that follows from the noisy matrix.
+        At most 20 pairs, those whose test calls them real first; the others are pale.
 
     Raises
     ------
     ValueError
         Where the distribution of the noise on the correlations is not known, and for a single column.
     """
-    raw, d = rel.raw, len(rel.columns)
-    if raw is None or raw.centre == "classes":
-        raise ValueError(
-            f"The noise on the correlations of this release of {rel.method} is not known: that needs a method with one "
-            "noisy matrix, such as gaussian-cov, and another centre than 'classes'."
-        )
-    if d == 1:
+    if len(rel.columns) == 1:
         raise ValueError("One column has no correlation. Release two columns or more.")
-    noise, palette = raw.distribution, in_theme(dark)
-    own = noise.own_std if raw.flags is None else noise.diagonal_std
-    noisy = Noisy(
-        raw.matrix, raw.centre == "joint", rel.row_bound, rel.scale, rel.origin, raw.rows,
-        noise.off_diagonal_std, own, noise.off_diagonal_std, raw.flags,
-    )  # fmt: skip
-    released = derive(noisy).correlation
-    rng = stream(0, "intervals of correlations", rel.method)
-    low, high = privacy_noise(noisy, noise.draw, plain_correlation, rng, draws=_DRAWS, within=(-1.0, 1.0))
-    left, right = sampling_of_correlation(released, raw.rows)
-    first, second = np.triu_indices(d, 1)
-    order = np.argsort(-np.abs(released[first, second]), kind="stable")[:_PAIRS]
-    pairs = first[order], second[order]
-    picture = intervals(
-        [f"{rel.columns[i]} and {rel.columns[j]}" for i, j in zip(*pairs, strict=True)],
-        released[pairs],
-        low[pairs],
-        high[pairs],
+    palette = in_theme(dark)
+    about = "Second moment about the origin, as a correlation"
+    picture = pairs(
+        answers(rel).correlations(),
         palette,
-        x_title="Second moment about the origin, as a correlation" if raw.centre == "none" else "Correlation",
-        what="Correlations with their intervals",
-        second=(left[pairs], right[pairs]),
+        x_title=about if rel.raw is not None and rel.raw.centre == "none" else "Correlation",
+        what="Correlations",
+        most=_PAIRS,
     )
     return _shown(picture, palette)
 

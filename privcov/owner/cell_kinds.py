@@ -24,14 +24,14 @@ REMEDIES = {
     COMMA: "declare the decimal mark of the file, and write nothing between the thousands",
     POINT: "declare the decimal mark of the file, and write one mark throughout",
     AS_TEXT: "write the column as numbers",
-    TRUTH: "write 1 and 0",
-    DATES: "write the days since a fixed date",
+    TRUTH: "declare the column as yes-no with its two texts, or write 1 and 0",
+    DATES: "declare the column as a date with the form in which it is written, or write the days since a fixed date",
     ABSENT: "nothing needs to be done: such a cell is a missing one",
-    LETTERS: "write 0 and 1, or declare the column as the classes",
+    LETTERS: "declare the column as yes-no or category with its levels, or as the classes, or write 0 and 1",
     UNITS: "write the bare numbers, all in one unit",
     UNLISTED: "list them among the values, or declare other=True for a category",
     UNDATED: "declare the format in which they are written",
-    TEXT: "leave the column out, or write numbers",
+    TEXT: "declare the column as ordinal or category with its levels, leave it out, or write numbers",
 }
 _TRUTHS = frozenset(("true", "false", "yes", "no", "wahr", "falsch", "ja", "nein", "vrai", "faux", "oui", "non"))
 _ABSENT = frozenset(

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import NoReturn
 
 import numpy as np
@@ -115,6 +116,8 @@ class OwnerCheck:
         Rows without an id, where ids are declared; they count as no row.
     flagged : tuple of str
         With missing="pairs", the columns whose missing cells are measured.
+    lone : bool
+        Whether all rows with an id have the same one.
     """
 
     name: str
@@ -126,6 +129,7 @@ class OwnerCheck:
     person: str = ""
     nameless: int = 0
     flagged: tuple[str, ...] = ()
+    lone: bool = False
 
     @property
     def wasted(self) -> tuple[str, ...]:
@@ -158,6 +162,8 @@ class OwnerCheck:
             parts.append(f"labels outside the list in {self.unlisted / self.rows:.1%} of the rows")
         if self.rows and self.nameless / self.rows > _MUCH_OUTSIDE:
             parts.append(f"no id in {self.nameless / self.rows:.1%} of the rows, which count as no row")
+        if self.lone:
+            parts.append(f"one id throughout in {quote(self.person)}, so the table is one person")
         if not parts:
             return (
                 f"All fine: every cell is a number or empty, and at most {_MUCH_OUTSIDE:.0%} lie outside their bounds."
@@ -230,7 +236,7 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
     unlisted = 0 if private._class_of is None else int((private._class_of < 0).sum())
     nameless = 0 if private._rows_of_person is None else int((private._rows_of_person == 0).sum())
     named = "labels" if facts.classes else "", unlisted, facts.person, nameless
-    return _made(private.name, tallies, *named, _flagged(facts), began)
+    return _made(private.name, tallies, *named, _flagged(facts), _one_id(private), began)
 
 
 def check_files(declaration: Declaration, paths: Paths, progress: Progress | None = None) -> OwnerCheck:
@@ -322,9 +328,20 @@ def advice(result: OwnerCheck) -> list[str]:
         lines.append(
             f"{result.nameless:,} of {result.rows:,} rows have no id in {quote(result.person)}, and count as no row."
         )
+    if result.lone:
+        lines.append(
+            f"Every row with an id has the same one in {quote(result.person)}, so the release protects and describes "
+            "one person: declare the column that tells persons apart."
+        )
     if any(column.codes for column in result.columns):
         lines.append(
-            "Codes for missing cells are taken as numbers, and clipped to the bounds: write empty cells instead."
+            "Codes for missing cells are taken as numbers, and clipped to the bounds: declare them as missing codes, "
+            "or write empty cells instead."
+        )
+    if swallowed := [c.name for c in result.columns if c.cells and c.missing == c.cells]:
+        lines.append(
+            f"Every cell of {_listed(tuple(swallowed))} is empty or has a code for missing cells: correct the codes, "
+            "or leave the column out."
         )
     return lines
 
@@ -389,6 +406,7 @@ def _checked(
 ) -> OwnerCheck:
     """Count blocks of cells, the rows whose label is not in the list, and those without an id."""
     began, unlisted, nameless = time.monotonic(), 0, 0
+    ids: set[str] = set()  # two at most are kept
     for some in blocks:
         for tally in tallies:
             tally.take(some[tally.name])
@@ -396,7 +414,8 @@ def _checked(
             unlisted += _unlisted(some[label], frozenset(classes))
         if person:
             nameless += _nameless(some[person])
-    return _made(name, tallies, label, unlisted, person, nameless, flagged, began)
+            ids.update(islice(_ids(some[person]), 2 if len(ids) < 2 else 0))
+    return _made(name, tallies, label, unlisted, person, nameless, flagged, len(ids) == 1, began)
 
 
 def _unlisted(labels: Said, classes: frozenset[str]) -> int:
@@ -413,6 +432,18 @@ def _nameless(ids: Said) -> int:
     return int(np.isnan(ids).sum())
 
 
+def _ids(said: Said) -> Iterator[str]:
+    """Yield the ids of a block as they are compared, each once."""
+    values = said.texts if isinstance(said, Words) else np.unique(said[~np.isnan(said)]).tolist()
+    return iter(dict.fromkeys(text for value in values if (text := id_text(value))))
+
+
+def _one_id(private: PrivateDataset) -> bool:
+    """Return whether all rows of a table in memory that have an id have the same one."""
+    of_person = private._rows_of_person  # of every row how many its person has; 0 without an id
+    return of_person is not None and bool(of_person.any()) and int(of_person.max()) == int((of_person > 0).sum())
+
+
 def _made(
     name: str,
     tallies: list[_Tally],
@@ -421,12 +452,13 @@ def _made(
     person: str,
     nameless: int,
     flagged: tuple[str, ...],
+    lone: bool,
     began: float,
 ) -> OwnerCheck:
     """Return the result of finished tallies."""
     columns = tuple(tally.result() for tally in tallies)
     spent = time.monotonic() - began
-    return OwnerCheck(name, columns[0].cells, columns, label, unlisted, spent, person, nameless, flagged)
+    return OwnerCheck(name, columns[0].cells, columns, label, unlisted, spent, person, nameless, flagged, lone)
 
 
 def _listed(names: tuple[str, ...]) -> str:

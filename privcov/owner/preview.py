@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import ndtr
@@ -19,8 +19,10 @@ from privcov.declared_columns import MOST_COLUMNS
 from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_event, settle_shape
 from privcov.measurements.exact_reading import noise_of
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
-from privcov.measurements.lengths.exact_norms import planned_norms, split
+from privcov.measurements.lengths.bins import BINS, steps_of
+from privcov.measurements.lengths.exact_norms import NoisyNorms, planned_norms, split
 from privcov.measurements.noise import NoiseDistribution
+from privcov.owner.stand_in import StandIn, entry_stds
 from privcov.owner.twin import Twin, anchor_for, noisy_measurement, noisy_twin, share_clipped
 from privcov.owner.weights import RowsEach, expected_weight
 from privcov.postprocess.answers import Noisy
@@ -28,8 +30,11 @@ from privcov.postprocess.available import Available, available_cases
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.threshold import universal_level
-from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, ZCDP
+from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
+from privcov.randomness import stream
+
+Table = Twin | StandIn
 
 _Z80 = 0.8416212335729143  # normal quantile of 0.8, the chance with which "visible" is meant
 _WORK = 5e6  # replicates x d^3
@@ -44,8 +49,8 @@ class Preview:
     ----------
     guarantee : Guarantee
         The guarantee.
-    twin : Twin
-        The simulated table.
+    twin : Twin or StandIn
+        The simulated table, or the public rows in its place.
     entry_std : float
         Standard deviation of the privacy noise on an off-diagonal entry of the covariance, in working units.
     variance_std : float
@@ -58,25 +63,31 @@ class Preview:
         The smallest correlation that the thresholded answer keeps with a probability of 80 %; above 1 none is kept so.
     error : float
         Mean relative Frobenius error of the covariance to the sample of the simulated table.
+    correlation_error : float
+        Root mean square error of the correlations to those of the sample, over ``replicates``.
     trivial : float
         Relative error of answering with the diagonal of the simulated table alone.
     clipped : float
         Fraction of the simulated rows that are longer than R and so are shortened.
     replicates : int
-        Number of simulated tables behind ``error``.
+        Number of simulated tables behind ``error`` and ``correlation_error``.
+    draw : ndarray of shape (d, d)
+        Correlations of the first simulated release.
     """
 
     guarantee: Guarantee
-    twin: Twin
+    twin: Table
     entry_std: float
     variance_std: float
     correlation_std: float
     sampling_std: float
     visible: float
     error: float
+    correlation_error: float
     trivial: float
     clipped: float
     replicates: int
+    draw: np.ndarray = field(compare=False, repr=False)
 
     def survives(self, strength: float) -> float:
         """Return the probability that the thresholded answer keeps a pair of columns of this correlation."""
@@ -172,7 +183,7 @@ def planned_trade_off(
 
 
 def preview(
-    twin: Twin,
+    twin: Table,
     guarantee: Guarantee,
     distribution: NoiseDistribution,
     *,
@@ -186,8 +197,8 @@ def preview(
 
     Parameters
     ----------
-    twin : Twin
-        The simulated table.
+    twin : Twin or StandIn
+        The simulated table, or the public rows in its place.
     guarantee : Guarantee
         The guarantee.
     distribution : NoiseDistribution
@@ -216,8 +227,8 @@ def preview(
     sampling = 1 / math.sqrt(twin.n) / (1 - twin.missing)
     level = universal_level(twin.d)
     count = replicates or int(min(max(_WORK / twin.d**3, _FEWEST), _MOST_REPLICATES))
-    errors = [_error(twin, distribution, seed, k, square) for k in range(count)]
-    truth = twin.correlation
+    found = [_compared(twin, distribution, seed, k, square) for k in range(count)]
+    truth = twin.correlation if isinstance(twin, Twin) else twin.covariance
     return Preview(
         guarantee,
         twin,
@@ -226,15 +237,23 @@ def preview(
         correlation_std=noise,
         sampling_std=sampling,
         visible=level * noise + _Z80 * math.hypot(noise, sampling),
-        error=float(np.mean(errors)),
-        trivial=float(np.linalg.norm(truth - np.eye(twin.d)) / np.linalg.norm(truth)),
-        clipped=share_clipped(twin, seed),
+        error=float(np.mean([error for error, *_ in found])),
+        correlation_error=math.sqrt(float(np.mean([square for _, square, _ in found]))),
+        trivial=float(np.linalg.norm(truth - np.diag(np.diag(truth))) / np.linalg.norm(truth)),
+        clipped=share_clipped(twin, seed) if isinstance(twin, Twin) else twin.clipped,
         replicates=count,
+        draw=found[0][2],
     )
 
 
-def _noise(twin: Twin, distribution: NoiseDistribution, square: float) -> tuple[float, float, float]:
+def _noise(twin: Table, distribution: NoiseDistribution, square: float) -> tuple[float, float, float]:
     """Return the deviation of the noise on a covariance, a variance and a correlation of the simulated table."""
+    if isinstance(twin, StandIn):
+        stds, spread = entry_stds(twin.noisy(distribution, None, square=square)), np.sqrt(np.diag(twin.covariance))
+        off, scale = ~np.eye(twin.d, dtype=bool) if twin.d > 1 else np.eye(1, dtype=bool), np.outer(spread, spread)
+        known = np.isfinite(stds) & (scale > 0) & off
+        noise = float(np.median(stds[known] / scale[known])) if known.any() else math.inf
+        return _rms(stds[off]), _rms(np.diag(stds)), noise
     r2, variance, shares = twin.row_bound**2, twin.spread**2, (1 - twin.missing) ** 2
     if twin.flagged:
         sample = variance * twin.correlation
@@ -252,20 +271,28 @@ def _noise(twin: Twin, distribution: NoiseDistribution, square: float) -> tuple[
     return entry, distribution.diagonal_std * r2, math.hypot(entry, edge**2) / variance / shares
 
 
+def _rms(stds: np.ndarray) -> float:
+    """Return the root mean square of those that are known, infinity where none is."""
+    known = stds[np.isfinite(stds)]
+    return float(np.sqrt(np.mean(known**2))) if len(known) else math.inf
+
+
 def preview_by_rule(
-    twin: Twin, facts: PublicFacts, guarantee: Guarantee, shape: str, *, seed: int = 0
+    twin: Table, facts: PublicFacts, guarantee: Guarantee, shape: str, *, rows_each: RowsEach = 1.0, seed: int = 0
 ) -> dict[str, float]:
     """Return the expected error under both rules for missing cells that fill or measure them.
 
     Parameters
     ----------
-    twin : Twin
-        The simulated table, with the owner's guess of the share of missing cells.
+    twin : Twin or StandIn
+        The table; one that is simulated has the owner's guess of the share of missing cells.
     facts : PublicFacts
         As declared; its own rule does not matter.
     guarantee : Guarantee
         The guarantee.
     shape : {"isotropic", "laplace", "wishart-difference"}
+        As for `planned_noise`.
+    rows_each : float or mapping of int to float, optional
         As for `planned_noise`.
     seed : int, optional
         As for `preview`.
@@ -287,11 +314,57 @@ def preview_by_rule(
     for rule in ("typical", "pairs"):
         other = dataclasses.replace(facts, missing=rule, flags=facts.flags if facts.missing == rule else None)
         if other.width <= MOST_COLUMNS:
-            noise = planned_noise(other, guarantee, shape, twin.n)
-            errors[rule] = preview(
-                dataclasses.replace(twin, flagged=other.flagged), guarantee, noise, seed=seed, replicates=_FEWEST
-            ).error
+            noise = planned_noise(other, guarantee, shape, twin.n, rows_each=rows_each)
+            errors[rule] = preview(twin.under(other), guarantee, noise, seed=seed, replicates=_FEWEST).error
     return errors
+
+
+def after_norms(
+    table: Table, facts: PublicFacts, guarantee: Guarantee, budget: float, *, seed: int = 0
+) -> tuple[Table, PublicFacts, PureDP | ZCDP]:
+    """Simulate the first of two measurements: the rows of the simulated table counted by length.
+
+    The rule by which the row bound follows is that of the release, `privcov.measurements.lengths.exact_norms`.
+
+    Parameters
+    ----------
+    table : Twin or StandIn
+        The table, under the declared row bound.
+    facts : PublicFacts
+        As declared.
+    guarantee : Guarantee
+        The guarantee of the release.
+    budget : float
+        The fraction of it that is paid for the counts.
+    seed : int, optional
+        Seed of the rows and of the noise.
+
+    Returns
+    -------
+    tuple of (Twin or StandIn, PublicFacts, PureDP or ZCDP)
+        For the second measurement: the table under the row bound that follows, its facts, and the rest of the
+        guarantee, for `planned_noise` and `preview`.
+
+    Raises
+    ------
+    ValueError
+        For noise that cannot be drawn exactly, and for a row bound that cannot be lowered.
+
+    Guarantee
+    ---------
+    No row is read: the table and the noise are simulated.
+
+    Spends
+    ------
+    Nothing.
+    """
+    of_norms, of_matrix = split(guarantee, budget)
+    event, noise = planned_norms(facts, of_norms), stream(seed, "noise", 0, "plan", "norms")
+    exact = table.by_length(seed) * (table.n * steps_of(facts))
+    unit = noise.laplace(size=BINS) if event.pure else noise.standard_normal(BINS)
+    counts = tuple(int(count) for count in np.rint(exact + event.scale * unit))
+    chosen = NoisyNorms(facts, budget, counts, event).chosen
+    return table.under(chosen), chosen, of_matrix
 
 
 def survival(strength: float, noise: float, sampling: float, level: float) -> float:
@@ -357,15 +430,68 @@ def _available(noisy: Noisy) -> Available:
     return available_cases(noisy.matrix, noisy.flags, joint=True, row_bound=noisy.row_bound)
 
 
-def _error(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int, square: float) -> float:
-    """Return the relative error of one simulated release."""
-    noisy, sample = noisy_twin(twin, distribution, seed, repeat, square)
-    # The covariance of `derive`, by the quicker algebra: here the last digits do not matter.
+def drawn(
+    table: Table, distribution: NoiseDistribution, seed: int, repeat: int = 0, square: float = ANCHOR_SQUARED
+) -> tuple[Noisy, np.ndarray]:
+    """Return a measurement of the table with simulated noise, and the covariance of its rows.
+
+    Parameters
+    ----------
+    table : Twin or StandIn
+        The simulated table, or the public rows in its place.
+    distribution : NoiseDistribution
+        The noise, see `planned_noise`.
+    seed : int
+        Seed of the noise, and of simulated rows.
+    repeat : int, optional
+        Number of the replicate.
+    square : float, optional
+        As for `preview`.
+
+    Returns
+    -------
+    tuple of (Noisy, ndarray of shape (d, d))
+        In working units; rows longer than R are shortened in the measurement alone.
+    """
+    if isinstance(table, Twin):
+        return noisy_twin(table, distribution, seed, repeat, square)
+    return table.noisy(distribution, seed, repeat, square), table.covariance
+
+
+def _answered(noisy: Noisy) -> tuple[np.ndarray, np.ndarray]:
+    """Return the covariance and the correlation of one simulated release.
+
+    They are those of `derive`, by the quicker algebra: here the last digits do not matter.
+    """
+    off, joint, r = ~np.eye(noisy.d, dtype=bool), "joint", noisy.row_bound
     if noisy.flags is not None:
-        covariance = clip_psd(np.nan_to_num(_available(noisy).covariance))
+        found = _available(noisy)
+        raw, stds = np.nan_to_num(found.covariance), np.sqrt(np.nan_to_num(found.variance))
+        covariance, own = clip_psd(raw), stds.diagonal()
+        known = not found.refused.any() and own.max() < stds[off].min(initial=math.inf)
     else:
-        covariance = unpack(clip_psd(noisy.matrix), centre="joint", row_bound=noisy.row_bound).covariance
-    return float(np.linalg.norm(covariance - sample) / np.linalg.norm(sample))
+        raw = unpack(noisy.matrix, centre=joint, row_bound=r).target
+        covariance = unpack(clip_psd(noisy.matrix), centre=joint, row_bound=r).target
+        own = np.broadcast_to(noisy.diagonal_std * r**2, noisy.d)
+        known = bool(own.max() < noisy.entry_std * r**2)
+    variances = np.maximum(np.diag(raw if known else covariance), max(float(own.max()), 1e-300))
+    correlation = np.clip(covariance / np.sqrt(np.outer(variances, variances)), -1, 1)
+    np.fill_diagonal(correlation, 1.0)
+    return covariance, correlation
+
+
+def _compared(
+    twin: Table, distribution: NoiseDistribution, seed: int, repeat: int, square: float
+) -> tuple[float, float, np.ndarray]:
+    """Return the relative error of a simulated release, the mean square of its correlations' errors, and these."""
+    noisy, sample = drawn(twin, distribution, seed, repeat, square)
+    covariance, correlation = _answered(noisy)
+    spread = np.sqrt(np.maximum(np.diag(sample), 0.0))
+    scale = np.outer(spread, spread)
+    there = (scale > 0) & ~np.eye(noisy.d, dtype=bool)
+    apart = correlation[there] - sample[there] / scale[there]
+    relative = float(np.linalg.norm(covariance - sample) / np.linalg.norm(sample))
+    return relative, float(np.mean(apart**2)) if len(apart) else 0.0, correlation
 
 
 def with_level(guarantee: Guarantee, level: float) -> Guarantee:

@@ -12,11 +12,9 @@ from privcov import checks
 from privcov.measurements.exact_reading import flags_of
 from privcov.measurements.integer_gram import UNIT
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED
-from privcov.measurements.lengths.bins import BINS, bins_of, steps_of
-from privcov.measurements.lengths.exact_norms import NoisyNorms, planned_norms, split
+from privcov.measurements.lengths.bins import BINS, bins_of
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.answers import Noisy
-from privcov.privacy import Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
 from privcov.randomness import stream
 
@@ -81,6 +79,14 @@ class Twin:
         checks.in_range("missing", self.missing, 0.0, 0.95)
 
     @property
+    def what(self) -> str:
+        """What the table is, in words."""
+        return (
+            f"an invented table: {STRUCTURES[self.structure]}, correlation {self.strength:g}, deviation "
+            f"{self.spread:g} of the half-range"
+        )
+
+    @property
     def correlation(self) -> np.ndarray:
         """The true correlation matrix of the simulated table, d x d."""
         at = np.arange(self.d)
@@ -94,54 +100,14 @@ class Twin:
         }[self.structure]
         return np.where(apart == 0, 1.0, np.where(same, self.strength, 0.0))
 
+    def under(self, facts: PublicFacts) -> Twin:
+        """Return the same table under other facts: another rule for missing cells, or another row bound."""
+        return dataclasses.replace(self, row_bound=facts.row_bound, flagged=facts.flagged)
 
-def after_norms(
-    twin: Twin, facts: PublicFacts, guarantee: Guarantee, budget: float, *, seed: int = 0
-) -> tuple[Twin, PublicFacts, PureDP | ZCDP]:
-    """Simulate the first of two measurements: the rows of the simulated table counted by length.
-
-    The rule by which the row bound follows is that of the release, `privcov.measurements.lengths.exact_norms`.
-
-    Parameters
-    ----------
-    twin : Twin
-        The simulated table, under the declared row bound.
-    facts : PublicFacts
-        As declared.
-    guarantee : Guarantee
-        The guarantee of the release.
-    budget : float
-        The fraction of it that is paid for the counts.
-    seed : int, optional
-        Seed of the rows and of the noise.
-
-    Returns
-    -------
-    tuple of (Twin, PublicFacts, PureDP or ZCDP)
-        For the second measurement: the table under the row bound that follows, its facts, and the rest of the
-        guarantee, for `planned_noise` and `preview`.
-
-    Raises
-    ------
-    ValueError
-        For noise that cannot be drawn exactly, and for a row bound that cannot be lowered.
-
-    Guarantee
-    ---------
-    No row is read: the table and the noise are simulated.
-
-    Spends
-    ------
-    Nothing.
-    """
-    of_norms, of_matrix = split(guarantee, budget)
-    event, noise = planned_norms(facts, of_norms), stream(seed, "noise", 0, "plan", "norms")
-    squares = np.minimum((_simulated_rows(twin, seed) ** 2).sum(axis=1) / twin.row_bound**2, 1.0) * UNIT**2
-    exact = np.bincount(bins_of(squares), minlength=BINS) * (twin.n / len(squares) * steps_of(facts))
-    drawn = noise.laplace(size=BINS) if event.pure else noise.standard_normal(BINS)
-    counts = tuple(int(count) for count in np.rint(exact + event.scale * drawn))
-    chosen = NoisyNorms(facts, budget, counts, event).chosen
-    return dataclasses.replace(twin, row_bound=chosen.row_bound), chosen, of_matrix
+    def by_length(self, seed: int = 0) -> np.ndarray:
+        """Return the share of the rows in every bin of lengths, the longest first."""
+        squares = np.minimum((_simulated_rows(self, seed) ** 2).sum(axis=1) / self.row_bound**2, 1.0) * UNIT**2
+        return np.bincount(bins_of(squares), minlength=BINS) / len(squares)
 
 
 def noisy_twin(

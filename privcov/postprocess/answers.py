@@ -131,31 +131,6 @@ class Answers:
     shares_std: np.ndarray | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Regression:
-    """Linear regression of one column on the others, in the data's units.
-
-    Attributes
-    ----------
-    target : int
-        Position of the column.
-    slopes : ndarray of shape (d,)
-        Zero at the target.
-    intercept : float or None
-        None without a mean.
-    residual : float
-        Residual variance.
-    r_squared : float
-        Explained fraction of the variance.
-    """
-
-    target: int
-    slopes: np.ndarray
-    intercept: float | None
-    residual: float
-    r_squared: float
-
-
 def derive(noisy: Noisy) -> Answers:
     """Compute all answers from the noisy moment.
 
@@ -246,37 +221,6 @@ def _available(noisy: Noisy) -> Available | None:
     return available_cases(noisy.matrix, noisy.flags, joint=noisy.joint, row_bound=noisy.row_bound)
 
 
-def regress(answers: Answers, target: int) -> Regression:
-    """Regress one column on all others, from the precision matrix: slope_j = -P_tj / P_tt.
-
-    The floor under the eigenvalues acts as a ridge of the noise's size, so slopes are pulled towards zero.
-
-    Parameters
-    ----------
-    answers : Answers
-        The answers of `derive`.
-    target : int
-        Position of the column.
-
-    Returns
-    -------
-    Regression
-        In the data's units.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
-    """
-    p = answers.precision
-    slopes = -p[target] / p[target, target]
-    slopes[target] = 0.0
-    residual = float(1 / p[target, target])
-    intercept = None
-    if answers.mean is not None:
-        intercept = float(answers.mean[target]) - math.fsum(slopes * answers.mean)
-    return Regression(target, slopes, intercept, residual, 1 - residual / float(answers.regular[target, target]))
-
-
 def plain_correlation(noisy: Noisy) -> np.ndarray:
     """Return the correlation before any repair; entries may leave [-1, 1], but their error is centred.
 
@@ -293,22 +237,6 @@ def plain_correlation(noisy: Noisy) -> np.ndarray:
     _, raw, variance = _unbiased(noisy)
     spread = np.sqrt(np.maximum(np.diag(raw), np.sqrt(np.diag(variance))))
     return raw / (spread[:, None] * spread[None, :])
-
-
-def unrepaired(noisy: Noisy) -> np.ndarray:
-    """Return the unbiased covariance in working units.
-
-    Parameters
-    ----------
-    noisy : Noisy
-        The measurement.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        In working units.
-    """
-    return _unbiased(noisy)[1]
 
 
 def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:

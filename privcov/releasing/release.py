@@ -340,7 +340,7 @@ class Release:
         return _figures().network_figure(self, dark=dark)
 
     def plot_errors(self, *, dark: bool = False) -> Any:
-        """Return the largest correlations with their intervals, for privacy noise and sampling, as a plotly figure.
+        """Return the largest correlations with intervals for privacy noise and sampling together, as a plotly figure.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Read tables in files too large for memory: CSV (plain or gzip), Parquet and Arrow, one file or many.
+"""Read tables in files too large for memory: CSV (plain or gzip), Parquet, Arrow and Excel, one or many.
 
 `describe` reads headers, `count_rows` the number of rows, `parts_of` cuts the table into independent pieces, and
 `blocks_of` reads one piece in blocks of float64 columns. Nothing here depends on what the numbers mean or whether they

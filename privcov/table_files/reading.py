@@ -12,17 +12,36 @@ from pathlib import Path
 from typing import TypeVar
 
 from privcov import checks, extras
-from privcov.table_files import columnar, csv_rows, csv_scan
+from privcov.table_files import columnar, csv_rows, csv_scan, excel
 from privcov.table_files.blocks import Block, Said
 from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles, quote, size_and_time
 from privcov.table_files.kinds import Kind
 
-_SUFFIXES = {".csv": "csv", ".csv.gz": "csv.gz", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
-_SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
-_KINDS = {"csv": "CSV", "csv.gz": "gzip-compressed CSV", "parquet": "Parquet", "arrow": "Arrow"}
-_STARTS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\x1f\x8b": "csv.gz", b"PK\x03\x04": "zip", b"\xd0\xcf\x11": "xls"}
-_FOUND = {**_KINDS, "csv": "text", "csv.gz": "gzip", "zip": "a spreadsheet or zip archive", "xls": "a spreadsheet"}
+_SUFFIXES = {
+    ".csv": "csv",
+    ".csv.gz": "csv.gz",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    excel.ENDING: "xlsx",
+}
+_SPREADSHEETS = (".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
+_KINDS = {"csv": "CSV", "csv.gz": "gzip-compressed CSV", "parquet": "Parquet", "arrow": "Arrow", "xlsx": "Excel"}
+_STARTS = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\x1f\x8b": "csv.gz",
+    b"PK\x03\x04": "xlsx",
+    b"\xd0\xcf\x11": "xls",
+}
+_FOUND = {
+    **_KINDS,
+    "csv": "text",
+    "csv.gz": "gzip",
+    "xlsx": "a spreadsheet or zip archive",
+    "xls": "an old or locked spreadsheet",
+}
 _PART_CELLS = 8_000_000
 
 T = TypeVar("T")
@@ -45,7 +64,7 @@ def describe(
     ----------
     paths : str, path-like or a sequence of these
         A file, a folder (its files with known endings; no subfolders), a glob pattern, or a list of these. Known
-        endings: .csv, .csv.gz, .parquet, .arrow, .feather. Formats may mix.
+        endings: .csv, .csv.gz, .parquet, .arrow, .feather and .xlsx (see `excel.as_csv`). Formats may mix.
     columns : sequence of str or None, optional
         Names of the columns to read, in any order; None for all of the first file but the label's and the ids'.
     label : str or None, optional
@@ -281,6 +300,10 @@ def _facts(path: str, dialect: Dialect) -> FileFacts:
         )
     if kind in ("csv", "csv.gz"):
         file = FileFacts(path, kind, size, modified_ns, None, dialect=dialect)
+        return dataclasses.replace(file, names=csv_scan.header(file)[0])
+    if kind == "xlsx":  # from here on a CSV in memory
+        text = excel.as_csv(Path(path).read_bytes(), f"The file {path}")
+        file = FileFacts(path, "csv", size, modified_ns, None, raw=text)
         return dataclasses.replace(file, names=csv_scan.header(file)[0])
     return columnar.facts(path, kind, size, modified_ns)
 

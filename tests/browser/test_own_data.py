@@ -287,7 +287,7 @@ def test_a_file_beyond_the_limit_is_turned_away_by_a_sentence(visit, settle, tmp
 def test_the_first_look_fits_and_says_what_to_do(dark, visit, settle):
     page = visit("/Your_data", dark=dark)
     words = page.get_by_test_id("stMain").inner_text()
-    assert all(w in words for w in ("Declare", "Plan", "Release", "Answers", "Confidential CSV"))
+    assert all(w in words for w in ("Declare", "Plan", "Release", "Answers", "Confidential table"))
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     press(page, settle, "Security and limits")
     page.get_by_text("Reporting a defect").wait_for()

@@ -103,7 +103,7 @@ def test_ids_gaps_row_bound_and_counts_by_length_from_a_file_to_a_verified_bundl
         enter(page, settle, "Row bound, as a share", "0.75")
         for name, low, high in WARD:
             mouse(page, settle, page.get_by_role("textbox", name=f"Lowest of {name}", exact=True))
-            for text in (f"{low:g}", f"{high:g}", "", "known before"):
+            for text in (f"{low:g}", f"{high:g}", "", "", "", "known before"):
                 page.keyboard.type(text)
                 page.keyboard.press("Tab")
         at_every_width(page, settle, "Declare")
@@ -142,7 +142,7 @@ def test_ids_gaps_row_bound_and_counts_by_length_from_a_file_to_a_verified_bundl
         )
         assert entry.request["norm_budget"] == 0.25
         at_every_width(page, settle, "Answers", beside_their_bar)
-        for view in ("Correlations", "Spectrum and PCA", "Take home"):
+        for view in ("Which are real", "Spectrum and PCA", "Take home"):
             step(page, settle, view)
             assert not re.search(r"\b(nan|NaN|None)\b", page.get_by_test_id("stMain").inner_text()), view
         verify(page, tmp_path)

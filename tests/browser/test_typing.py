@@ -12,11 +12,16 @@ from tests.browser.test_own_data import press, said, step
 TRIALS = 10
 HUMAN, MACHINE = 110, 0  # ms from key to key
 EDGES = {
-    "u": ("12", "3456", "", "known one"),
-    "v": ("7", "89.5", "8", "known two"),
-    "w": ("-1", "2e3", "", "known three"),
+    "u": ("12", "3456", "", "", "", "known one"),
+    "v": ("7", "89.5", "8", "", "-9 | 999", "known two"),
+    "w": ("-1", "2e3", "", "", "", "known three"),
 }
-LABELS = ("Lowest", "Highest", "Typical", "Why these")
+LABELS = ("Lowest", "Highest", "Typical", "Levels or date form", "Missing codes", "Why these")
+KINDS = {
+    "u": ("yes-no", "", "", "F", "F | M", "", "the form"),
+    "v": ("date", "01.01.2020", "2024-12-31", "", "%d.%m.%Y", "00.00.0000", "the study"),
+    "w": ("number log1p", "0", "1e6", "", "", "", "contracts"),
+}
 
 
 def cell(page, label: str, column: str):
@@ -52,8 +57,43 @@ def test_the_table_of_limits_keeps_every_key(visit, settle, width):
         assert standing(page) == EDGES, f"trial {trial}"
         step(page, settle, "2 Plan")  # the page takes over what was typed, also where the table is not drawn
         step(page, settle, "1 Declare")
-        numbers = {column: (*map(as_shown, line[:3]), line[3]) for column, line in EDGES.items()}
+        numbers = {column: (*map(as_shown, line[:3]), *line[3:]) for column, line in EDGES.items()}
         assert standing(page) == numbers, f"trial {trial}"
+        press(page, settle, "Forget this file")
+
+
+def kind_of(page, column: str):
+    return page.get_by_role("combobox", name=f"Kind of {column}", exact=True)
+
+
+def test_kinds_levels_and_dates_keep_every_key(visit, settle):
+    """The kind is picked by typing its name; a date is no wrong number, and becomes one when the kind is a number."""
+    page = visit("/Your_data", height=1500)
+    for trial, delay in enumerate((HUMAN, MACHINE, MACHINE)):
+        given(page, settle)
+        for column, (kind, *line) in KINDS.items():
+            kind_of(page, column).focus()
+            page.keyboard.type(kind, delay=delay)
+            page.keyboard.press("Tab")
+            for text in line:
+                page.keyboard.type(text, delay=delay)
+                page.keyboard.press("Tab")
+        for _ in ("as typed", "as the page has it"):
+            for column, (kind, *line) in KINDS.items():
+                assert kind_of(page, column).input_value() == kind, f"trial {trial}"
+                shown = list(standing(page)[column])
+                if column == "w":
+                    shown[1] = {"1000000": "1e6"}.get(shown[1], shown[1])
+                assert shown == line, f"trial {trial}"
+            settle(page)
+            step(page, settle, "2 Plan")
+            step(page, settle, "1 Declare")
+        low = cell(page, "Lowest", "v")
+        assert low.get_attribute("aria-invalid") == "false"
+        kind_of(page, "v").select_option("number")
+        settle(page)
+        assert low.get_attribute("aria-invalid") == "true"
+        assert low.input_value() == "01.01.2020"
         press(page, settle, "Forget this file")
 
 
@@ -76,11 +116,11 @@ def test_the_table_of_limits_by_keyboard_and_from_a_spreadsheet(visit, settle):
     page.evaluate(
         """text => { const data = new DataTransfer(); data.setData('text/plain', text); document.activeElement
         .dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true})) }""",
-        "33\t\tas said\n1,5\t\tas written\tone too many\n",
+        "33\t\t\t\tas said\n1,5\t\t\t\tas written\tone too many\n",
     )
     settle(page)
-    assert standing(page)["v"] == ("22", "33", "", "as said")
-    assert standing(page)["w"] == ("3", "1,5", "", "as written")
+    assert standing(page)["v"] == ("22", "33", "", "", "", "as said")
+    assert standing(page)["w"] == ("3", "1,5", "", "", "", "as written")
     wrong = cell(page, "Highest", "w")
     assert wrong.get_attribute("aria-invalid") == "true"
     cell(page, "Highest", "u").click()
@@ -123,7 +163,7 @@ def test_limits_stay_however_soon_one_clicks_or_goes_on_typing(visit, settle):
         settle(page)
         page.get_by_role("link", name="Your data").first.click()
         settle(page)
-        assert standing(page)["u"] == (f"12{trial}", f"34{trial}", "", ""), f"trial {trial}"
+        assert standing(page)["u"] == (f"12{trial}", f"34{trial}", "", "", "", ""), f"trial {trial}"
     page.get_by_text("Several columns at once").click()
     settle(page)
     use, highest = page.get_by_role("checkbox", name="Use of w"), cell(page, "Highest", "w")

@@ -11,6 +11,7 @@ from privcov.figures.errors import curves
 from privcov.figures.exports import for_paper
 from privcov.figures.graphs import network, positions
 from privcov.figures.matrices import heatmap
+from privcov.figures.own import intervals
 from privcov.figures.palette import DARK, LIGHT
 from privcov.figures.spectra import spectrum
 
@@ -21,6 +22,10 @@ TABLE = pd.DataFrame(
 )  # fmt: skip
 MAKE = {
     "matrix": lambda p: heatmap(np.eye(3), ("a", "b", "c"), 1.0, p, what="it"),
+    "pale matrix": lambda p: heatmap(np.eye(3), ("a", "b", "c"), 1.0, p, what="it", pale=np.ones((3, 3), bool)),
+    "intervals": lambda p: intervals(
+        ["a", "b", "c"], np.array([0.5, 0.1, 0.2]), np.array([0.4, -0.1, np.nan]), np.array([0.6, 0.3, np.nan]), p,
+        clear=np.array([True, False, False]), x_title="x", what="Pairs"),
     "curves": lambda p: curves(
         TABLE, p, x="x", x_label="n (rows)", y_label="error", order=list(TABLE["method"].unique()), labels={},
         references=[("zero", 1.0)], marked=1.0),

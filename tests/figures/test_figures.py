@@ -19,6 +19,7 @@ from privcov.figures.matrices import (
     thin_out,
 )
 from privcov.figures.palette import DARK, LIGHT
+from privcov.figures.shares import shares_bar
 from privcov.figures.spectra import in_words, spectrum
 from privcov.figures.words import plain
 
@@ -42,6 +43,22 @@ def test_a_heatmap_sends_the_matrix_on_a_symmetric_range(d, palette):
     assert picture.figure.layout.yaxis.autorange == "reversed"
     assert picture.figure.layout.yaxis.scaleanchor == "x"
     assert len(picture.figure.to_json()) < 600_000
+
+
+def test_cells_that_may_be_noise_have_a_fifth_of_their_colour_and_keep_their_number():
+    matrix, pale = np.array([[2.0, 0.5, -0.4], [0.5, 2.0, 0.3], [-0.4, 0.3, 2.0]]), np.zeros((3, 3), dtype=bool)
+    plain_one = heatmap(matrix, tuple("abc"), 1.0, LIGHT, what="it")
+    pale[0, 1] = pale[1, 0] = True
+    picture = heatmap(matrix, tuple("abc"), 1.0, LIGHT, what="it", pale=pale)
+    (cells,) = picture.figure.data
+    assert np.allclose(cells.z, np.where(pale, matrix / 5, matrix))
+    assert np.allclose(cells.customdata, matrix)
+    assert "customdata" in cells.hovertemplate
+    assert picture.alt.endswith("1 of 3 pairs are pale: they may be noise alone.")
+    assert plain_one.figure.data[0].customdata is None
+    assert np.array_equal(plain_one.figure.data[0].z, matrix.astype(np.float32))
+    wide = heatmap(some_matrix(451), tuple(map(str, range(451))), 1.0, LIGHT, what="it", pale=np.ones((451, 451), bool))
+    assert np.allclose(wide.figure.data[0].z, thin_out(some_matrix(451))[0] / 5)
 
 
 def test_thinning_takes_block_means():
@@ -251,3 +268,12 @@ def test_the_sentence_on_a_spectrum_has_the_numbers_of_the_chart():
         assert f"smallest {smallest}" in words
         assert f"{hidden} within" in words
     assert in_words([("Sample", sample), ("Post-processed", sample)], 0.0) == ""
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_the_pieces_of_a_mixture_add_up_and_are_named_where_there_is_room(palette):
+    picture = shares_bar({"diagonal": 0.08, "band": 0.62, "eigenvalues": 0.3}, palette, what="a matrix")
+    assert [trace.x[0] for trace in picture.figure.data] == pytest.approx([62, 30, 8])
+    assert [trace.text[0] for trace in picture.figure.data] == ["band 62\u00a0%", "eigenvalues 30\u00a0%", ""]
+    assert picture.alt == "One bar of a matrix: 62\u00a0% band, 30\u00a0% eigenvalues, 8\u00a0% diagonal."
+    assert picture.figure.layout.barmode == "stack"

@@ -214,6 +214,43 @@ def test_rows_without_an_id_are_counted(tmp_path, kind):
     assert whole.verdict.startswith("All fine")
 
 
+@pytest.mark.parametrize(("ids", "lone"), [(["p", " p ", "", "p"], 1), (["p", "p", "p", "q"], 0)])
+def test_one_id_throughout_is_said(tmp_path, ids, lone):
+    """An id of a hospital or a wave where those of persons were meant: the whole table would count as one person."""
+    what = declared("a", person="who")
+    found = both(tmp_path, csv_of({"a": ["1", "2", "3", "4"], "who": ids}), what)
+    in_memory = privcov.check(what.on_rows(np.array([[1.0], [2.0], [3.0], [4.0]]), None, ids))
+    for one in (*found, in_memory):
+        assert one.lone is bool(lone)
+        assert ("one id throughout in 'who', so the table is one person" in one.verdict) == bool(lone)
+        assert ["one person: declare" in line for line in advice(one)].count(True) == lone
+
+
+def test_one_id_is_compared_across_the_blocks_of_a_file(tmp_path):
+    what, rows = declared("a", person="who"), 300_000
+    for last, lone in (("p", True), ("q", False)):
+        table = pa.table({"a": np.ones(rows), "who": ["p"] * (rows - 1) + [last]})
+        pq.write_table(table, tmp_path / "t.parquet")
+        assert check_files(what, tmp_path / "t.parquet").lone is lone
+
+
+def test_codes_that_swallow_a_column_are_said(tmp_path):
+    what = declared("a", "b", missing_codes=("-9",))
+    for one in both(tmp_path, csv_of({"a": ["-9", "-9.0", " -9 ", ""], "b": ["1", "2", "-9", "4"]}), what):
+        assert one.columns[0].missing == 4
+        assert one.verdict.startswith("Look again: no readable number in 'a'")
+        assert [line for line in advice(one) if "Every cell of 'a' is empty or has a code" in line]
+
+
+def test_a_date_format_that_matches_nothing_is_said(tmp_path):
+    what = Declaration("t", "one row", (Column("seen", "2020-01-01", "2024-12-31", kind="date", format="%d.%m.%Y"),))
+    for one in both(tmp_path, csv_of({"seen": ["2024-01-31", "2023-02-28"]}), what):
+        assert one.wasted == ("seen",)
+        assert advice(one) == [
+            "Texts that are no date in the declared format: declare the format in which they are written."
+        ]
+
+
 def test_a_file_without_the_column_of_ids_is_refused(tmp_path):
     (tmp_path / "t.csv").write_bytes(csv_of({"a": ["1", "2"]}))
     with pytest.raises(privcov.table_files.TableFileError, match="who"):

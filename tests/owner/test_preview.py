@@ -9,8 +9,16 @@ from privcov import accounting
 from privcov.ledger import Ledger
 from privcov.measurements.exact_moment import measure_exactly
 from privcov.measurements.exact_reading import read_sum
-from privcov.owner.preview import planned_noise, planned_trade_off, preview, smallest_level, survival, with_level
-from privcov.owner.twin import STRUCTURES, Twin, after_norms, noisy_twin
+from privcov.owner.preview import (
+    after_norms,
+    planned_noise,
+    planned_trade_off,
+    preview,
+    smallest_level,
+    survival,
+    with_level,
+)
+from privcov.owner.twin import STRUCTURES, Twin, noisy_twin
 from privcov.owner.view import owner_look
 from privcov.postprocess.answers import derive
 from privcov.postprocess.threshold import universal_level

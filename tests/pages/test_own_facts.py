@@ -296,26 +296,28 @@ def test_answers_never_opens_a_release_of_the_table_s_earlier_name(ledger):  # n
     assert not at.get("plotly_chart")
 
 
-HEADER = ("age", "blood, pressure", "pulse")
+HEADER = ("age", "blood, pressure", "pulse", "sex")
 LINES = (
-    ("age, 0, 120, , human lifetimes, as known", "age", (0.0, 120.0, math.nan, "human lifetimes, as known")),
-    ('"blood, pressure", 60, 220, 120, medical', "blood, pressure", (60.0, 220.0, 120.0, "medical")),
-    ("pulse\t30\t180\t\tmedical\n", "pulse", (30.0, 180.0, math.nan, "medical")),
-    ("name; low; high; typical; why\npulse; 30; 1,8; 70; medical", "pulse", (30.0, "1,8", 70.0, "medical")),
+    ("age, 0, 120, , , human lifetimes", ".", Column("age", 0.0, 120.0, None, "human lifetimes")),
+    ('"blood, pressure", 60, 220, 120, number, medical', ".", Column("blood, pressure", 60.0, 220.0, 120.0, "medical")),
+    ("pulse\t30\t180,5\t\tinteger\tmedical\n", ",", Column("pulse", 30.0, 180.5, None, "medical", kind="integer")),
+    ("name; kind\nsex; yes-no: F | M", ".", Column("sex", kind="yes-no", values=("F", "M"))),
 )
 
 
-@pytest.mark.parametrize(("text", "name", "cells"), LINES)
-def test_a_pasted_line_is_read_by_its_name(text, name, cells):
-    """A cell that is no number stays as it is: `unread` names it when the table is declared."""
-    (line,) = columns.pasted(text, HEADER).items()
-    assert line[0] == name
-    assert list(line[1].values()) == pytest.approx(list(cells), nan_ok=True)
+@pytest.mark.parametrize(("text", "decimal", "column"), LINES)
+def test_a_pasted_line_is_read_by_its_name(text, decimal, column):
+    assert columns.pasted(text, HEADER, decimal) == (column,)
 
 
 @pytest.mark.parametrize(
     ("text", "word"),
-    [("", "No line"), ("age, 0, 1\nweight, 0, 2", "Line 2 .*'weight'.* not have"), ("age,0,1\nage,0,2", "twice")],
+    [
+        ("", "holds 0 columns"),
+        ("age, 0, 1\nweight, 0, 2", "'weight', which this file does not have"),
+        ("age,0,1\nage,0,2", "both name 'age'"),
+        ("age, 0, 120, , human lifetimes", "'human lifetimes' under kind"),
+    ],
 )
 def test_pasted_lines_are_taken_all_or_none(text, word):
     with pytest.raises(ValueError, match=word):
@@ -328,7 +330,7 @@ def test_a_table_is_declared_from_pasted_lines():
     widget(at, "text_input", "name").set_value("ward").run()
     widget(at, "text_input", "unit").set_value("one visit").run()
     widget(at, "radio", "public").set_value(True).run()
-    lines = [f"{name}\t{low:g}\t{high:g}\t\tknown before" for name, low, high in reversed(WARD)]
+    lines = [f"{name}\t{low:g}\t{high:g}\t\t\tknown before" for name, low, high in reversed(WARD)]
     widget(at, "text_area", "pasted").set_value("\n".join([*lines, "temp\t1\t2"])).run()
     press(at, "Take these lines")
     assert any("'temp', which this file does not have" in unmarked(e.value) for e in at.error)

@@ -137,6 +137,40 @@ def test_the_button_opens_the_same_table_in_trade_offs():
     assert at.query_params["preset"] == "4-table-1-model-1"
 
 
+def test_a_table_shows_its_readings_and_the_rows_that_its_errors_need(page):
+    button(page, "published-4-table-1").click().run()
+    assert not page.exception
+    text = " ".join(m.value for m in page.markdown)
+    assert "Under another reading (fitted to the print, " in text
+    results = catalogue.results_of("4-table-1")
+    assert all(show.as_text(one.reading.assumes) in text for one in results)
+    searched = next(one for one in results if one.words)
+    assert show.as_text(searched.words) in text
+    shares = [d.value for d in page.dataframe if "As described" in d.value]
+    assert [len(table) for table in shares] == [len(one.columns) for one in results if one.columns]
+    (rows,) = [d.value for d in page.dataframe if "Rows for the published error" in d.value]
+    assert len(rows) == 16
+    button(page, "published-2-table-2").click().run()
+    assert "2 free constants" not in " ".join(m.value for m in page.markdown)
+
+
+def test_every_curve_is_listed_when_asked():
+    at = open_page(PAGE)
+    assert not [d for d in at.dataframe if "Curve" in d.value and "Table or figure" in d.value]
+    next(t for t in at.toggle if t.key == "published.needed").set_value(True).run()
+    assert not at.exception
+    (every,) = [d.value for d in at.dataframe if "Table or figure" in d.value]
+    assert len(every) > 150
+    assert {"yes", "no"} == set(every["Survives"])
+
+
+def test_the_address_of_a_table_that_had_fewer_checks_still_opens_its_reasons():
+    for k in (5, 40):
+        at = open_page(PAGE, table="4-table-1", tab=f"why-{k}-checks")
+        assert not at.exception
+        assert at.session_state["published.tab"].startswith("Why" if k == 5 else "Cells")
+
+
 @pytest.mark.parametrize("key", FIGURES)
 def test_every_figure_shows_its_curves_findings_and_what_is_left(page, key):
     table = catalogue.TABLES[key]
@@ -149,7 +183,7 @@ def test_every_figure_shows_its_curves_findings_and_what_is_left(page, key):
     checks = figures._checks(summary.stored_at())[key]
     assert checks
     for check in checks:
-        assert f"{figures.HOLDS[check.holds]} **{show.as_text(check.question)}**" in text
+        assert f"{figures.badge(check)} **{show.as_text(check.question)}**" in text
     kept = figures._kept(summary.stored_at())[key]
     assert f"{sum(one.survives for one in kept)} of {len(kept)} curves survive" in text
     read = base.told(table)

@@ -137,7 +137,7 @@ def test_a_plan_takes_home_no_name_of_the_file(ledger, files):
 
 def test_a_release_takes_home_what_was_released(ledger, files):
     at = test_own_data.released()
-    test_own_data.widget(at, "segmented_control", "answer").set_value("home").run()
+    test_own_data.of_release(at, "segmented_control", "answer").set_value("home").run()
     html, text = (files[f"download-own-{kind}"]() for kind in ("report", "notebook"))
     in_order(html)
     assert ">Released<" in html

@@ -1,5 +1,6 @@
 """A visitor's own CSV: asked about first, read once, kept in one session, and mended by one sentence."""
 
+import io
 import random
 import re
 from pathlib import Path
@@ -109,12 +110,13 @@ def test_of_a_confidential_file_only_the_header_is_shown():
     assert not at.error
 
 
-def test_nothing_of_a_confidential_file_but_its_header_stays_in_the_session():
+def test_a_confidential_file_stays_unread_in_the_session_for_your_data():
     raw, cells = secret_file()
     at = give(answer(estimate(), NO), raw, "ward.csv")
-    kept = at.session_state["upload"]
+    kept = at.session_state["own"]
     assert kept.header == ("name of ward", "pulse", "salary")
-    assert kept.table is None
+    assert kept.raw == raw, "unread, for Your data"
+    assert "upload" not in at.session_state
     assert "csv" not in at.session_state
     state = repr(at.session_state)
     assert not [cell for cell in cells if cell in state]
@@ -132,9 +134,9 @@ def test_the_bytes_of_a_file_are_given_back(monkeypatch):
         gone.append((file_id, self.get_files(session_id, [file_id])))
 
     monkeypatch.setattr(MemoryUploadedFileManager, "remove_file", spy)
-    for what in (NO, YES):
+    for what, where in ((NO, "own"), (YES, "upload")):
         at = give(answer(estimate(), what), GOOD)
-        assert gone.pop() == (at.session_state["upload"].file_id, [])
+        assert gone.pop() == (at.session_state[where].file_id, [])
 
 
 @pytest.mark.parametrize(
@@ -144,8 +146,6 @@ def test_the_bytes_of_a_file_are_given_back(monkeypatch):
         (b"\n1,2\n", "blank"),
         (b"a,a\n1,2\n", "same name"),
         (b"a,\n1,2\n", "no name"),
-        (b"\xff\xfea\x00", "UTF-16"),
-        (b"\xe9t\xe9,b\n", "UTF-8"),
         (b"4711,4712\n", "numbers only"),
         (b"x" * 70_000, "longer than"),
     ],
@@ -157,7 +157,36 @@ def test_a_confidential_file_with_a_bad_header_gets_one_sentence_without_content
     assert "4711" not in everything(at)
     give(at, b"good,names\n1,2\n")
     assert not at.error
-    assert at.session_state["upload"].header == ("good", "names")
+    assert at.session_state["own"].header == ("good", "names")
+
+
+def test_a_confidential_file_is_given_once_and_declared_on_your_data():
+    """Public or confidential is asked on Estimate; Your data has the file, and asks for nothing twice."""
+    at = give(answer(estimate(), NO), GOOD, "ward.csv")
+    at.switch_page("pages/5_Your_data.py").run()
+    assert not at.exception
+    assert [u.label for u in at.file_uploader] == ["Declaration"]
+    assert list(drawn(at)["column"]) == ["age", "stature"]
+    at.switch_page("pages/1_Estimate.py").run()
+    assert "ward.csv" in everything(at)
+    press(at, "Forget this file")
+    assert "own" not in at.session_state
+    assert at.radio(key="upload-public").value is None
+
+
+@pytest.mark.parametrize("raw", [GOOD, GOOD.replace(b",", b";")])
+def test_a_public_file_given_on_your_data_is_opened_on_estimate_without_a_second_upload(raw):
+    at = AppTest.from_file(APP, default_timeout=patient(30))
+    at.switch_page("pages/5_Your_data.py").run()
+    give(at, raw, "ward.csv")
+    press(at, "Anyone may see its rows: open it on Estimate")
+    assert at.title[0].value == "Estimate"
+    assert "own" not in at.session_state
+    assert at.radio(key="upload-public").value == YES
+    at.switch_page("pages/1_Estimate.py").run()  # where a browser is by now
+    if b";" in raw:
+        press(at, "1.5 (decimal point)")
+    np.testing.assert_array_equal(at.session_state["upload"].table.frame["age"], [30, 41, 57])
 
 
 def test_changing_the_answer_forgets_the_file():
@@ -318,11 +347,8 @@ def test_a_file_of_another_dialect_is_asked_about_once(raw, decimal):
     """The decimal mark alone is asked for; the rest is proposed from the header, and nothing is kept of the bytes."""
     at = public(raw)
     assert not at.error
-    button = next(b for b in at.button if b.label == "Read the table")
-    assert button.disabled
-    assert "one and a half" in button.help
-    at.radio(key=key(at, "written") + "-decimal").set_value(decimal).run()
-    press(at, "Read the table")
+    assert "csv" not in at.session_state
+    press(at, {",": "1,5 (decimal comma)", ".": "1.5 (decimal point)"}[decimal])
     assert at.session_state["upload"].raw == b""
     table = at.session_state["upload"].table
     np.testing.assert_array_equal(table.frame, [[30, 170.5], [41, 182.25], [57, 165]])
@@ -335,8 +361,7 @@ def test_a_wrong_answer_about_a_file_gets_one_sentence():
     at = public(b"age;stature\n30;170,5\n")
     written = key(at, "written")
     at.selectbox(key=written + "-separator").set_value(",").run()
-    at.radio(key=written + "-decimal").set_value(",").run()
-    press(at, "Read the table")
+    press(at, "1,5 (decimal comma)")
     assert len(at.error) == 1
     assert "are the same" in plain(at.error[0].value)
     at.selectbox(key=written + "-encoding").set_value("utf-16").run()
@@ -345,10 +370,66 @@ def test_a_wrong_answer_about_a_file_gets_one_sentence():
     assert "upload" not in at.session_state
 
 
-def test_a_confidential_header_is_divided_as_its_first_line_suggests():
-    at = give(answer(estimate(), NO), b"age;stature\n30;170,5\n")
+def test_five_rows_of_a_public_file_are_shown_and_the_names_alone_of_a_confidential_one():
+    raw = b"age;stature\n" + b"".join(b"73152%d;84263%d,5\n" % (100 + k, 100 + k) for k in range(9))
+    shown = everything(public(raw))
+    assert [f"73152{100 + k}" in shown for k in range(9)] == [True] * 5 + [False] * 4
+    at = give(answer(estimate(), NO), raw, "ward.csv")
+    at.switch_page("pages/5_Your_data.py").run()
+    shown = everything(at)
+    assert "age   |   stature" in shown
+    assert "73152" not in shown
+    assert "84263" not in shown
+
+
+def test_bounds_of_a_public_file_may_start_from_its_own_range_and_say_so():
+    at = public(b"age,stature,site,gone\n30,170.5,1,\n41,inf,1,2\n57,165,1,5\n,160,1,3\n")
+    type_in(at, {0: {"low": 0}})
+    press(at, "Start with the file's own range")
+    data = at.session_state["csv"]
+    assert data.columns == ("age", "stature", "gone"), "one value throughout"
+    np.testing.assert_array_equal(data.bounds, [[0, 57], [160, 170.5], [2, 5]])
+    assert at.get("plotly_chart")
+    (warning,) = [w.value for w in at.warning if "Not private" in w.value]
+    assert "2 of 3 columns" in warning, "a bound that was typed is the visitor's own"
+    type_in(at, {1: {"low": 140, "high": 210}, 3: {"low": 0, "high": 9}})
+    use(at)
+    assert not [w for w in at.warning if "Not private" in w.value]
+
+
+def test_a_table_without_a_range_gets_one_sentence():
+    at = press(public(b"a,b\n1,2\n1,2\n"), "Start with the file's own range")
+    assert [plain(e.value) for e in at.error] == [
+        "No column is chosen, and at least one is needed: choose from the numeric columns."
+    ]
+
+
+@pytest.mark.parametrize(("what", "where"), [(YES, "upload"), (NO, "own")])
+def test_an_excel_workbook_is_taken_by_both_doors(what, where):
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed: the extra files has it")
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    for row in (["age", "stature"], [30, 170.5], [41, 182.25]):
+        book.active.append(row)
+    book.save(out)
+    at = give(answer(estimate(), what), out.getvalue(), "t.xlsx")
     assert not at.error
-    assert at.session_state["upload"].header == ("age", "stature")
+    held = at.session_state[where]
+    if what == YES:
+        np.testing.assert_array_equal(held.table.frame, [[30, 170.5], [41, 182.25]])
+    else:
+        assert (held.header, held.raw) == (("age", "stature"), b"age,stature\n30,170.5\n41,182.25\n")
+    book.active["A3"], out = "=A2", io.BytesIO()
+    book.save(out)
+    at = give(answer(estimate(), what), out.getvalue(), "t.xlsx")
+    assert ["formulas" in plain(e.value) for e in at.error] == [True]
+
+
+def test_home_leads_to_one_s_own_table():
+    at = AppTest.from_file(APP, default_timeout=patient(30)).run()
+    press(at, "Open your own table")
+    assert at.title[0].value == "Estimate"
+    assert at.radio(key="upload-public").value is None
+    assert at.session_state["study"].source == CSV
 
 
 @pytest.mark.parametrize(

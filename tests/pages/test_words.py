@@ -150,8 +150,8 @@ BANDS = {
     "errors.py": ("replicate-range", "pages/trade_offs/curves.py"),
     "errors.py, the solution": ("mean-interval", "pages/trade_offs/which_epsilon.py"),
     "roc.py": ("replicate-range", "pages/graph_recovery/roc.py"),
-    "released.py": ("Privacy-noise interval", "privcov/figures/own.py"),
-    "own.py": ("Privacy-noise interval", "privcov/figures/own.py"),
+    "released.py": ("Total interval", "privcov/figures/own.py"),
+    "own.py": ("Total interval", "privcov/figures/own.py"),
     "guess.py": ("binomial interval", "pages/lessons/guess.py"),
     "demonstrations.py": ("no interval: areas under histograms", ""),
     "published.py": ("Bars: standard error", "pages/published/figures.py"),
@@ -168,18 +168,19 @@ def test_every_band_says_which_interval_it_is():
         assert not file or phrase in (ROOT / file).read_text(encoding="utf-8"), (phrase, file)
 
 
-def test_the_two_intervals_of_a_release_are_named_in_the_picture():
+def test_the_interval_of_a_release_is_named_in_the_picture():
     import numpy as np
 
     from privcov.figures.own import intervals
     from privcov.figures.palette import LIGHT
 
     one = np.array([0.2, -0.1])
-    made = intervals(["a", "b"], one, one - 0.1, one + 0.1, LIGHT, x_title="x", what="Pairs", second=(one - 1, one + 1))
-    names = [t.name for t in made.figure.data]
-    assert names == ["Privacy-noise interval, 95 %", "Sampling interval, 95 %", "Released"]
-    assert "privacy noise" in made.figure.data[2].hovertemplate
-    assert "privacy-noise interval" in made.alt
+    made = intervals(
+        ["a", "b"], one, one - 0.1, one + 0.1, LIGHT, clear=np.array([True, False]), x_title="x", what="Pairs"
+    )
+    names = [t.name.replace("\u00a0", " ") for t in made.figure.data]
+    assert names == ["Total interval, 95 %", "Total interval, 95 %, may be zero", "Released"]
+    assert "with total intervals" in made.alt
 
 
 def test_no_text_calls_an_interval_by_no_name():
@@ -194,7 +195,16 @@ def test_no_text_calls_an_interval_by_no_name():
 WANTED = {
     *("epsilon", "delta", "zcdp", "pure-dp", "approximate-dp", "neighbours", "replace-one", "sensitivity", "row-bound"),
     *("clipping", "mechanism", "post-processing", "composition", "attacker", "trade-off-curve", "sampling-interval"),
-    *("privacy-noise-interval", "covariance", "correlation", "precision", "edge", "lambda", "thresholding"),
+    *(
+        "total-interval",
+        "privacy-noise-interval",
+        "covariance",
+        "correlation",
+        "precision",
+        "edge",
+        "lambda",
+        "thresholding",
+    ),
     *("shrinkage", "frobenius", "psd-repair", "local-central", "ledger", "release", "bundle", "sound"),
     *("owners-view", "simulated", "public", "released", "declared"),
 }

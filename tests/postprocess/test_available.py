@@ -16,7 +16,7 @@ from privcov.owner.preview import planned_noise, preview
 from privcov.owner.twin import Twin
 from privcov.postprocess.answers import derive, plain_correlation
 from privcov.postprocess.available import available_cases
-from privcov.postprocess.intervals import largest_noise, privacy_noise
+from privcov.postprocess.intervals import privacy_noise
 from privcov.privacy import PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import Flags
@@ -215,7 +215,6 @@ def test_what_too_few_rows_have_is_refused_and_named():
     assert np.isnan(low[0, 1])
     assert np.isnan(high[0, 1])
     assert -1 <= low[0, 2] < answers.correlation[0, 2] < high[0, 2] <= 1
-    assert np.isfinite(largest_noise(given, _draw_of(noisy), np.random.default_rng(0), draws=20))
 
 
 def _draw_of(noisy):

@@ -64,7 +64,7 @@ def put(path, content: bytes):
         ("rows.csv", b"a,,b\n1,2,3\n", "Column 2 of .* has no name"),
         ("rows.csv", b"a,a\n1,2\n", "2 columns with the name of column 1 of"),
         ("rows.txt", b"a,b\n1,2\n", "unknown ending"),
-        ("rows.xlsx", b"PK\x03\x04....", "is a spreadsheet: save the sheet that is meant"),
+        ("rows.ods", b"PK\x03\x04....", "is a spreadsheet: save the sheet that is meant"),
         ("rows.parquet", b"a,b\n1,2\n", "named as Parquet and begins as text"),
         ("rows.csv", b"PAR1....", "named as CSV and begins as Parquet"),
         ("rows.csv", b"ARROW1\0\0", "named as CSV and begins as Arrow"),

@@ -85,7 +85,7 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
         if name in first:
             raise ValueError(f"Lines {first[name]:,} and {line:,} both name {quote(name)}: keep one of them.")
         first[name] = line
-        kind = _kind(cell.get("kind", ""), line)
+        kind = kind_fields(cell.get("kind", ""), f"Line {line:,} of the columns")
         limits: dict[str, Any] = {what: cell.get(what, "") or None for what in _LIMITS}
         if kind["kind"] in _NUMERIC:
             limits = {what: _number(cell.get(what, ""), what, line, decimal) for what in _LIMITS}
@@ -126,15 +126,38 @@ def text_of(columns: Iterable[Column], separator: str = "\t", decimal: str = "."
     return out.getvalue()
 
 
-def _kind(text: str, line: int) -> dict[str, Any]:
-    """Return the kind of a column from its cell, as fields of `Column`."""
+def kind_fields(text: str, where: str) -> dict[str, Any]:
+    """Return the kind of a column from its text, as fields of `Column`.
+
+    Parameters
+    ----------
+    text : str
+        As under the heading kind, see `columns_of`.
+    where : str
+        Subject of the message.
+
+    Returns
+    -------
+    dict
+        Its kind and transform, and the format of a date or the levels.
+
+    Raises
+    ------
+    ValueError
+        For any other text.
+
+    Examples
+    --------
+    >>> kind_fields("category: A | B | ...", "The text")["values"]
+    ('A', 'B')
+    """
     what, _, rest = (part.strip() for part in text.partition(":"))
     kind, *transform = what.lower().split() or [NUMBER]
     values = tuple(level for part in rest.split("|") if (level := part.strip()))
     known = kind in KINDS and len(transform) <= (kind in _NUMERIC) and bool(values) <= (kind not in _NUMERIC)
     if not known or not set(transform) <= set(TRANSFORMS):
         raise ValueError(
-            f"Line {line:,} of the columns has {quote(text)} under kind: write one of {', '.join(KINDS)}, with levels "
+            f"{where} has {quote(text)} under kind: write one of {', '.join(KINDS)}, with levels "
             "as in 'category: A | B | ...', a date as in 'date: %d.%m.%Y', or a transform as in 'number log1p'."
         )
     fields: dict[str, Any] = {"kind": kind, "transform": transform[0] if transform else None}
@@ -144,17 +167,42 @@ def _kind(text: str, line: int) -> dict[str, Any]:
     return fields | {"values": values[:-1] if other else values, "other": other}
 
 
-def _kind_text(column: Column) -> str:
-    """Return the cell that `_kind` reads; "" for a number."""
-    levels = " | ".join([*column.values, *(["..."] if column.other else [])])
-    words = f"{column.kind} {column.transform or ''}".strip() if column.transform or column.kind != NUMBER else ""
-    text = f"{words}: {levels or column.format}" if levels or column.format else words
-    if column.weight != 1 or column.missing_codes or any("|" in level for level in column.values):
+def kind_texts(column: Column) -> tuple[str, str]:
+    """Return the two parts of a column's kind as text: its name with the transform, and the levels or the format.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+
+    Returns
+    -------
+    tuple of (str, str)
+        With a colon between them `kind_fields` reads them.
+
+    Raises
+    ------
+    ValueError
+        For a level with a vertical bar, which needs the declaration's JSON.
+    """
+    if any("|" in level for level in column.values):
         raise ValueError(
-            f"Column {quote(column.name)} has a weight, codes of its own or a level with a vertical bar, which the "
-            "text cannot hold: keep the declaration as JSON."
+            f"Column {quote(column.name)} has a level with a vertical bar, which the text cannot hold: keep the "
+            "declaration as JSON."
         )
-    return text
+    levels = " | ".join([*column.values, *(["..."] if column.other else [])])
+    return f"{column.kind} {column.transform or ''}".strip(), levels or column.format
+
+
+def _kind_text(column: Column) -> str:
+    """Return the cell that `kind_fields` reads; "" for a number."""
+    if column.weight != 1 or column.missing_codes:
+        raise ValueError(
+            f"Column {quote(column.name)} has a weight or codes of its own, which the text cannot hold: keep the "
+            "declaration as JSON."
+        )
+    name, rest = kind_texts(column)
+    return f"{name}: {rest}" if rest else name if name != NUMBER else ""
 
 
 def _checked(cells: list[str], named: tuple[str, ...]) -> tuple[str, ...]:

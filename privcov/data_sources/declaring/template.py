@@ -41,7 +41,7 @@ def header_of(
     Parameters
     ----------
     path : path
-        A CSV file (plain or gz), Parquet or Arrow.
+        A CSV file (plain or gz), Parquet, Arrow or Excel.
     separator : str or None
         What stands between the cells; None proposes what divides the first line into most cells.
     decimal : {".", ","} or None
@@ -107,6 +107,7 @@ def template(header: Header, declared: Iterable[Column] = ()) -> str:
         "label": "",
         "classes": [],
         "missing": "typical",
+        "missing_codes": [],
         **({"dialect": header.dialect} if header.dialect else {}),
     }
     return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.measurements.laws.tails import tail
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import COUPLED, FREE_GROUPS, WISHART, NoiseDistribution, coupled_moments
 
@@ -99,8 +100,68 @@ class Law:
             return 3.0 * np.asarray(spread)
         if not self.freedom:
             return np.zeros_like(np.asarray(turn, dtype=np.float64))
-        square = np.asarray(turn, dtype=np.float64) ** 2
-        return 6 / self.freedom * (2 + 12 * square + 2 * square**2) / (2 + 2 * square) ** 2
+        turned = np.asarray(turn, dtype=np.float64)
+        square = turned * turned
+        size = 2 + 2 * square
+        return 6 / self.freedom * (2 + 12 * square + 2 * square * square) / (size * size)
+
+    def products(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        """Return N((th_i th_j' + th_j th_i') / 2) for all pairs of rows of a symmetric inverse Th of C0.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (d, d)
+            Th, symmetric.
+        mean : ndarray of shape (d,)
+            m, in working units; zeros where none was measured.
+
+        Returns
+        -------
+        ndarray of shape (d, d)
+            At least 0. What ties a noisy number of rows to the diagonal is left out.
+
+        Reference
+        ---------
+        Own derivation, in the docstring of `postprocess.edge_test`.
+        """
+        q, square, at_mean = theta @ theta, theta * theta, theta @ mean
+        own = np.diag(q)
+        noise = (self.off + self.mean**2) * (np.outer(own, own) + q * q) + (square * self.extra) @ square
+        turned = np.outer(own, at_mean**2)
+        noise += self.common * q * q + self.mean * (turned + turned.T + 2 * q * np.outer(at_mean, at_mean))
+        return np.maximum(noise + self.count * (np.outer(at_mean, at_mean) - theta) ** 2, 0.0)
+
+    def tail(self, value: np.ndarray, normal: np.ndarray, noise: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Return P(|X| > |value|) for the noise on <th_i, C th_j> of all pairs, beside a normal error.
+
+        Parameters
+        ----------
+        value : ndarray of shape (d, d)
+            What was seen.
+        normal : ndarray of shape (d, d)
+            Variance of the normal error.
+        noise : ndarray of shape (d, d)
+            Variance of the noise.
+        theta : ndarray of shape (d, d)
+            Th, symmetric.
+
+        Returns
+        -------
+        ndarray of shape (d, d)
+            Probabilities under a mixture of normal numbers with the largest fourth moment that the noise has on any
+            pair: exact for Gaussian noise, and for one entry of Laplace or Wishart noise.
+
+        Reference
+        ---------
+        Own derivation, in the docstring of `tails`.
+        """
+        squares = theta * theta
+        own = squares.sum(axis=1)
+        cosine = (theta @ theta) / np.sqrt(np.outer(own, own))
+        spread = np.outer((squares**2).sum(axis=1), (squares**2).sum(axis=1)) / np.outer(own, own) ** 2
+        pairs = ~np.eye(len(theta), dtype=bool)
+        excess = float(np.max(self.excess(spread, cosine)[pairs], initial=0.0))
+        return tail(value, normal, noise, 3 / max(excess, 1e-9))
 
     def form_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
         """Return N(A), the variance of the privacy noise on <A, C>.
@@ -150,15 +211,22 @@ def law_of(measured: Measured, count: float = 0.0) -> Law:
     ---------
     Own derivation, in the docstring of the module.
     """
-    noise, r2 = measured.distribution, measured.row_bound**2
+    noise, r2 = measured.distribution, measured.row_bound * measured.row_bound
     d = noise.dimension if measured.flags is None else measured.flags.d
-    off, common = (r2 * noise.off_diagonal_std) ** 2, r2 * r2 * _common(noise)
-    extra = r2 * r2 * noise.diagonal_stds[:d] ** 2 - common - 2 * off
+    edge, stds, common = r2 * noise.off_diagonal_std, noise.diagonal_stds[:d], r2 * r2 * _common(noise)
+    off = edge * edge  # products, not powers: every bit is the same on every machine
+    extra = r2 * r2 * (stds * stds) - common - 2 * off
     corner = float(measured.matrix[-1, -1]) if noise.n_anchors else 1.0
     mean = off / r2 / corner if noise.n_anchors else 0.0
     tie = 0.0
     if noise.shape == COUPLED and count:
-        tie = r2 * noise.scale**2 * coupled_moments(noise.dimension + noise.measured)[1] / measured.anchor_squared
+        tie = (
+            r2
+            * noise.scale
+            * noise.scale
+            * coupled_moments(noise.dimension + noise.measured)[1]
+            / measured.anchor_squared
+        )
     freedom = float(noise.degrees) if noise.shape in WISHART else 0.0
     if noise.shape == COUPLED:
         freedom = noise.dimension + noise.measured + 1.0
@@ -167,7 +235,7 @@ def law_of(measured: Measured, count: float = 0.0) -> Law:
 
 def _common(noise: NoiseDistribution) -> float:
     """Return c in unit-ball units."""
-    d, unit = noise.dimension, noise.scale**2
+    d, unit = noise.dimension, noise.scale * noise.scale
     if noise.shape == "free-trace":
         return -unit / (d + 1)
     if noise.shape == FREE_GROUPS and len(noise.weights) == 1 and d > 1:
@@ -175,7 +243,8 @@ def _common(noise: NoiseDistribution) -> float:
     if noise.shape == COUPLED:
         flat, trace = coupled_moments(d + noise.measured)
         read = noise.measured == 1 and not noise.corner  # the trace is that of the whole, see `NoiseDistribution`
-        return unit * (flat / d**2 + trace * (1 + 1 / d) ** 2 if read else trace)
+        more = 1 + 1 / d
+        return unit * (flat / (d * d) + trace * more * more if read else trace)
     return 0.0
 
 
@@ -197,3 +266,34 @@ def relative_count_std(measured: Measured) -> float:
     return (
         math.sqrt(max(measured.distribution.n_anchors, 1)) * measured.distribution.count_std / measured.anchor_squared
     )
+
+
+def moments_of(measured: Measured, law: Law, rows: float) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return the mean, None where none was measured, and the unbiased covariance, in working units.
+
+    Parameters
+    ----------
+    measured : Measured
+        With the centre "none", "zero" or "joint", and without flags of missing cells.
+    law : Law
+        Of its noise, from `law_of`.
+    rows : float
+        Number of independent rows.
+
+    Returns
+    -------
+    tuple of (ndarray of shape (d,) or None, ndarray of shape (d, d))
+        The covariance may have negative eigenvalues; without a mean it is about the typical values.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+    """
+    r, noise = measured.row_bound, measured.distribution
+    d = noise.dimension
+    second = r * r * measured.matrix[:d, :d]
+    if not noise.n_anchors:
+        return None, second
+    mean = r * measured.matrix[:d, -1] / math.sqrt(max(float(measured.matrix[-1, -1]), 1e-12))
+    covariance = second - np.outer(mean, mean) + law.mean * np.eye(d)
+    return mean, covariance * (rows / max(rows - 1, 1.0))

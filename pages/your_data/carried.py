@@ -1,0 +1,45 @@
+"""A confidential file that was given on Estimate: kept unread for Your data, so that nobody gives it twice."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from pages.shell import frame, hosted, owner_token, show, visitor_files
+from pages.your_data import state
+from pages.your_data.state import own
+
+
+def section() -> None:
+    """Show the uploader of a confidential file, or the names of its columns and the way to Your data."""
+    if reason := hosted.refusal():  # the whole file would be sent, although only its first line is read
+        st.info(show.as_text(reason))
+        return
+    if not owner_token.opened():
+        owner_token.ask()
+        return
+    mine = own()
+    if not mine.raw:
+        st.markdown("Only the first line, the column names, is read.")
+        file = visitor_files.uploader("Confidential table", "header")
+        if file is not None:
+            state.take(file)
+        if mine.problem:
+            st.error(show.as_text(mine.problem))
+        return
+    names = " ".join(f'<span class="pc-tag"><bdi>{escape(name)}</bdi></span>' for name in mine.header)
+    what = "Columns of" if mine.header else "How it is written is asked on Your data:"
+    st.html(f"<div>{what} <b><bdi>{escape(mine.file_name)}</bdi></b></div><div>{names}</div>")
+    st.info(
+        "This page computes nothing from its rows. Your data has the file already, unread: declare there what you know "
+        "of every column, then make one release, recorded in a ledger."
+    )
+    frame.link("pages/5_Your_data.py", "Go on to Your data")
+    st.button("Forget this file", on_click=_forget)
+
+
+def _forget() -> None:
+    """Remove the file and the answer: the next file is asked about again."""
+    state.forget()
+    st.session_state["upload-public"] = None

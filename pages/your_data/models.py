@@ -1,0 +1,177 @@
+"""Models from one release: a regression by choice of columns, class means, and a synthetic table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell import show
+from pages.your_data.shown import Shown, about, doubtful, lines, unknown
+from privcov.bundle.safe import cell, cells, table
+from privcov.figures.own import intervals, numbers, off_zero
+from privcov.figures.palette import Palette
+from privcov.figures.words import brief, percent, plain
+from privcov.measurements.exact_reading import read_sum
+from privcov.postprocess.discriminant import discriminant
+from privcov.postprocess.synthetic import MOST_CELLS, synthetic_rows
+
+_FIRST = 4  # regressors at first: under noise a few have far shorter intervals than all
+_MOST = 40  # slopes in one picture
+
+
+def regression(shown: Shown, palette: Palette) -> None:
+    """Show the linear regression of one column on a choice of others."""
+    d = len(shown.columns)
+    if d < 2:
+        st.info("A regression needs at least two columns.")
+        return
+    left, middle, right = st.columns([2, 4, 1], vertical_alignment="bottom")
+    with left:
+        y = shown.column("Explain", "target")
+    others = [c for c in shown.columns if c != y]
+    everything = st.toggle("By all other columns", **shown.keep("everything", False))
+    with middle:
+        on = st.multiselect(
+            "By",
+            others,
+            disabled=everything,
+            help="Under noise, a few columns have far shorter intervals than all of them.",
+            **shown.keep(f"on-{shown.columns.index(y)}", others[:_FIRST], argument="default"),
+        )
+    with right:
+        ridge = st.number_input(
+            "Ridge",
+            0.0,
+            1e6,
+            step=0.01,
+            format="%g",
+            help="Added to the variances of the regressors, in squared half-ranges. The slopes are then those of the "
+            "ridge regression in the population.",
+            **shown.keep("ridge", 0.0),
+        )
+    on = others if everything else on
+    if not on:
+        st.info("Choose at least one column to explain it by.")
+        return
+    found, small = (shown.answers(units).regress(y, on, ridge) for units in ("owner", "half-range"))
+    unknown(found)
+    if not found["identified"].any():
+        st.info(
+            "No slope can be given under this noise. Choose fewer columns, or leave out one of two that are alike; a "
+            "ridge asks for something else, which the noise may allow."
+        )
+    drawn = small.head(_MOST)
+    if drawn["estimate"].notna().any():
+        show.picture(
+            intervals(
+                list(drawn["column"]),
+                *numbers(drawn.assign(estimate=drawn["estimate"].where(drawn["identified"]))),
+                palette,
+                clear=off_zero(drawn),
+                x_title=f"Slope, in half-ranges of {brief(y)} per half-range of the column",
+                what=f"Regression of {y}",
+                level=shown.level,
+            ),
+            "own-regression",
+        )
+    _fit(found)
+    about(found)
+    lines(shown, found, "regression")
+    asked = f"regress({y!r}, {list(on)!r}" + (f", ridge={ridge:g})" if ridge else ")")
+    with st.expander("The same in Python"):
+        st.code(
+            "import privcov\n\n"
+            f'found = privcov.answers(privcov.open_bundle("release.zip"), level={shown.level:g})\n'
+            f"print(found.{asked})",
+            language="python",
+        )
+
+
+def _fit(found: pd.DataFrame) -> None:
+    """Show R squared with its interval, and the intercept."""
+    told = []
+    if (r := found.attrs.get("r_squared")) is not None:
+        told.append(
+            f"R squared **{r['estimate']:.2f}**, from {r['low']:.2f} to {r['high']:.2f} "
+            f"({percent(found.attrs['level'])} total interval)."
+            if r["identified"]
+            else "R squared is **not identified**."
+        )
+    if found.attrs["intercept"] is not None:
+        told.append(f"Intercept {plain(found.attrs['intercept'])}.")
+    st.markdown(" ".join(told))
+
+
+def classes(shown: Shown, palette: Palette) -> None:
+    """Show how the means of two classes differ, the sizes of the classes, and the linear discriminant rule."""
+    facts = shown.total.facts
+    left, right = st.columns(2)
+    with left:
+        a = shown.column("Class", "class-a", facts.classes)
+    with right:
+        b = shown.column("Less class", "class-b", facts.classes, at=1)
+    if a == b:
+        st.info("Choose two different classes to compare their means.")
+    else:
+        found, small = (shown.answers(units).contrast(a, b) for units in ("owner", "half-range"))
+        unknown(found)
+        drawn = small.head(_MOST)
+        show.picture(
+            intervals(
+                list(drawn["column"]),
+                *numbers(drawn),
+                palette,
+                clear=off_zero(drawn),
+                x_title=f"Mean of {brief(a)} less mean of {brief(b)}, in half-ranges",
+                what="Difference of two classes",
+                level=shown.level,
+            ),
+            "own-classes",
+        )
+        about(found)
+        lines(shown, found, "contrast")
+    measured = read_sum(shown.total, "classes")
+    rule = discriminant(
+        measured.matrix, len(facts.classes), facts.row_bound, facts.scale, facts.origin, shown.matrices.floor
+    )
+    sizes = pd.DataFrame({"class": [cell(c) for c in facts.classes], "share of rows": rule.shares})
+    st.dataframe(sizes, hide_index=True)
+    st.markdown("**Linear discriminant rule.** The largest score wins: constant plus slopes times the row.")
+    scores = np.column_stack([rule.constants, rule.slopes])
+    drawn = pd.DataFrame(
+        scores, index=pd.Index(cells(facts.classes), name="class"), columns=cells(("constant", *facts.columns))
+    )
+    number = st.column_config.NumberColumn(format="%.4g")
+    st.dataframe(drawn, column_config=dict.fromkeys(drawn.columns, number))
+    text = table(scores, ("constant", *facts.columns), facts.classes, corner="class")
+    show.download("Discriminant rule as CSV", lambda: text, "discriminant.csv", "own-csv-classes")
+
+
+def synthetic(shown: Shown, palette: Palette) -> None:
+    """Show invented rows with the released mean and covariance."""
+    facts = shown.total.facts
+    st.markdown(
+        "Invented rows with the released mean and covariance, inside the public bounds. They carry nothing else: no "
+        "skewness, no categories, no rare cases."
+    )
+    pale = doubtful(shown.answers(), "correlation", shown.rate, shown.total)
+    if noise := int(np.triu(pale, 1).sum()):
+        st.warning(f"{noise} of {facts.d * (facts.d - 1) // 2} of its correlations may be noise alone.")
+    rows = st.number_input("Number of rows", 1, MOST_CELLS // facts.d, step=100, **shown.keep("synthetic", 1000))
+    whole = st.multiselect(
+        "Whole numbers only in",
+        range(facts.d),
+        format_func=lambda j: facts.columns[j],
+        **shown.keep("whole", [], argument="default"),
+    )
+    bounds = facts.bounds
+
+    def as_csv() -> str:
+        invented = synthetic_rows(shown.matrices, int(rows), np.random.default_rng(), bounds=bounds, whole=tuple(whole))
+        return pd.DataFrame(invented, columns=cells(facts.columns)).to_csv(index=False, float_format="%.7g")
+
+    show.download("Synthetic table as CSV", as_csv, "synthetic.csv", "own-csv-synthetic")
+    # Always the same five rows, so that the picture does not change from run to run.
+    some = synthetic_rows(shown.matrices, 5, np.random.default_rng(0), bounds=bounds, whole=tuple(whole))
+    st.dataframe(pd.DataFrame(some, columns=cells(facts.columns)).round(4), hide_index=True)

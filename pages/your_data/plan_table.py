@@ -1,0 +1,174 @@
+"""Step 2: the table that the plan is computed on, an invented one or public rows, and its previews."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from typing import TypeVar
+
+import streamlit as st
+
+from pages.shell import show, visitor_files
+from pages.shell.fields import ends
+from pages.your_data.noise import planned
+from pages.your_data.state import keep, own
+from privcov.data_sources.csv_file import read_header
+from privcov.data_sources.private_file import Declaration, read_private
+from privcov.owner.preview import Preview, Table, preview
+from privcov.owner.stand_in import StandIn, invented
+from privcov.owner.twin import STRUCTURES, Twin
+from privcov.privacy import Guarantee
+from privcov.public_facts import PublicFacts
+
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """What is asked about the table of the plan: rows or persons, the invented table, and rows of a person."""
+
+    rows: int
+    structure: str
+    strength: float
+    spread: float
+    missing: float
+    each: float = 1.0
+
+
+def ask(declared: Declaration) -> Asked:
+    """Show the settings of the table, which counts persons where rows have ids, and return them."""
+    rows = st.number_input(
+        "About how many persons" if declared.person else "About how many rows",
+        min_value=2,
+        max_value=4_000_000,
+        step=1000,
+        help="Your own knowledge; the file is not asked.",
+        **keep("rows", 1000),
+    )
+    each = _rows_each() if declared.person and declared.most_weight > 1 else 1.0
+    with st.expander("Advanced: the invented table"):
+        if own().like:
+            st.caption("Not used: the plan is computed on the public table below.")
+        structure = st.selectbox(
+            "What moves together",
+            list(STRUCTURES),
+            format_func=STRUCTURES.__getitem__,
+            **keep("twin", "factor", among=list(STRUCTURES)),
+        )
+        strength = st.slider(
+            "Correlation within it", 0.0, 0.95, step=0.05, disabled=structure == "independent", **keep("strength", 0.5)
+        )
+        ends("unrelated", "nearly the same")
+        spread = st.slider(
+            "Usual deviation, as a share of the half-range",
+            0.05,
+            0.6,
+            step=0.05,
+            help=(
+                "How much of its declared range a column uses. Bounds that are too wide make this small and the "
+                "noise large beside it."
+            ),
+            **keep("spread", 0.3),
+        )
+        ends("bounds too wide", "too tight")
+        missing = st.slider(
+            "Missing cells, about",
+            0.0,
+            0.9,
+            step=0.05,
+            format="percent",
+            help="Your own knowledge, of an average column. The file is not asked.",
+            **keep("missing-share", 0.0),
+        )
+        ends("none", "nearly all")
+    _ask_for_public()
+    return Asked(int(rows), structure, strength, spread, missing, each)
+
+
+def _rows_each() -> float:
+    """Show the owner's guess of the rows of a person, where a person may have more than the weight 1."""
+    with st.expander("Advanced: rows of a person"):
+        return st.number_input(
+            "Rows of a person, on average",
+            min_value=1.0,
+            max_value=1000.0,
+            step=0.5,
+            format="%g",
+            help="Your own knowledge; the file is not asked. It sets the weight of a person, and so the noise.",
+            **keep("each", 1.0),
+        )
+
+
+def _ask_for_public() -> None:
+    """Show how to plan with a public table in place of the invented one."""
+    mine = own()
+    with st.expander("Advanced: a public table like this one"):
+        if mine.like:
+            st.markdown(show.as_text(f"The plan is computed on {mine.like_name}."))
+            st.button("Use the invented table again", key="own-like-drop", on_click=_drop)
+            return
+        st.markdown(
+            "Such as the file that was published last year, with the same columns. Its rows need no protection, and "
+            "they are read: **never give the confidential file here.**"
+        )
+        file = visitor_files.uploader("Public CSV with the same columns", "like")
+        if mine.like_problem:
+            st.error(show.as_text(mine.like_problem))
+        if file is not None:
+            raw = file.getvalue()
+            mine.like_problem = ""
+            if raw == mine.raw:
+                mine.like_problem = "This is the confidential file itself, which the plan must not read. Give another."
+            else:
+                mine.like, mine.like_name = raw, file.name
+            visitor_files.let_go(file)
+
+
+def _drop() -> None:
+    """Go back to the invented table; in a callback."""
+    mine = own()
+    mine.like, mine.like_name = b"", ""
+
+
+def table(declared: Declaration, facts: PublicFacts, asked: Asked) -> Table:
+    """Return the table of the plan. Raises ValueError where the public one cannot be read as declared."""
+    if own().like:
+        key = ("public", hash(own().like), declared.to_json(), asked.rows)
+        return once(key, lambda: _public(declared, facts, asked.rows))
+    classes = len(facts.classes) or 1
+    twin = Twin(
+        facts.d, asked.rows, asked.structure, asked.strength, asked.spread, facts.row_bound, classes, asked.missing
+    )
+    if facts.kinds:
+        return once(("invented", twin, as_declared(facts)), lambda: invented(facts, twin))
+    return dataclasses.replace(twin, flagged=facts.flagged)
+
+
+def _public(declared: Declaration, facts: PublicFacts, rows: int) -> StandIn:
+    """Return the public table, read under the declaration; it may lack the ids of persons."""
+    raw = own().like
+    if declared.person and declared.person not in read_header(raw, declared.dialect):
+        declared = dataclasses.replace(declared, person="", most_weight=1)
+    return StandIn.of_public(read_private(raw, declared), rows).under(facts)
+
+
+def as_declared(facts: PublicFacts) -> str:
+    """Return everything that the noise may depend on, as a key."""
+    return json.dumps(facts.to_dict(), sort_keys=True)
+
+
+def once(key: tuple, make: Callable[[], T]) -> T:
+    """Return what `make` returns, kept in this session: the declaration enters no shared cache."""
+    kept = st.session_state.setdefault("own-previews", {})
+    if key not in kept:
+        while len(kept) >= 60:
+            kept.pop(next(iter(kept)))
+        kept[key] = make()
+    return kept[key]
+
+
+def previewed(simulated: Table, facts: PublicFacts, guarantee: Guarantee, each: float) -> Preview:
+    """Return the preview of a guarantee."""
+    noise = planned(facts, guarantee, simulated.n, each)
+    return once((simulated, guarantee, each, as_declared(facts)), lambda: preview(simulated, guarantee, noise))

@@ -1,0 +1,93 @@
+"""Read a bundle: check the zip of a release, and show every answer. No row, no ledger and no token is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.shell import show, visitor_files
+from pages.your_data import views
+from pages.your_data.shown import Shown, given_in, head
+from privcov import places
+from privcov.bundle.opened import OpenedBundle, open_bundle
+
+
+def section() -> None:
+    """Show the uploader, the result of the check, and the answers of a bundle that passed it."""
+    shown = st.session_state.get("read-bundle")
+    if shown is None:
+        st.markdown(
+            "A bundle is the zip that a data owner downloads after a release. It is checked here without the data, and "
+            "nothing of it is run. It stays in this session, and reading it spends nothing."
+        )
+    turn = st.session_state.get("read-turn", 0)
+    with st.container() if shown is None else st.expander("Read another bundle"):
+        file = st.file_uploader(
+            "Bundle", type=["zip"], max_upload_size=visitor_files.megabytes(), key=f"read-file-{turn}"
+        )
+    if file is not None:
+        _take(file)
+    if problem := st.session_state.get("read-problem"):
+        st.error(show.as_text(problem))
+    if shown is not None:
+        _answers(shown)
+
+
+def _take(file: Any) -> None:
+    """Check a new bundle in place of the one before, free its bytes, and run the page again."""
+    forget()
+    raw = file.getvalue()
+    try:
+        with st.spinner("Working out every file again from the measurement ..."):
+            opened = open_bundle(raw)
+    except ValueError as problem:
+        st.session_state["read-problem"] = f"{file.name}: {problem}"
+    else:
+        st.session_state["read-bundle"] = Shown(f"read-shown-{file.file_id}", opened)
+    visitor_files.let_go(file)
+
+
+def forget() -> None:
+    """Remove the bundle and what was chosen for it."""
+    for key in [k for k in map(str, st.session_state) if k.startswith("read-")]:
+        if key != "read-turn":
+            del st.session_state[key]
+    st.session_state["read-turn"] = st.session_state.get("read-turn", 0) + 1
+
+
+def _answers(shown: Shown) -> None:
+    """Show what was checked, and every answer."""
+    bundle = shown.source
+    assert isinstance(bundle, OpenedBundle)
+    left, right = st.columns([4, 1], vertical_alignment="center")
+    with left:
+        head(bundle.entry["name"], shown, given_in(bundle.entry))
+    right.button("Forget this bundle", on_click=forget, key="forget-bundle", width="stretch")
+    st.success(
+        "The bundle is as it was written: its files and its guarantee follow from the noisy measurement. Checked lists "
+        "what no check can find."
+    )
+    views.section(shown, "checked", "Checked", lambda: _checked(bundle))
+
+
+def _checked(bundle: OpenedBundle) -> None:
+    """Show what the check found and what no check can find, and the statement of the release."""
+    for title, given in (("Checked", _sure(bundle)), ("Not checked", _unsure(bundle))):
+        st.markdown(f"**{title}**")
+        st.markdown("\n".join(f"- {show.as_text(line)}" for line in given))
+    st.caption(f"In a shell, `{places.command()} verify release.zip` says the same.")
+    st.header("Statement")
+    show.lines(bundle.statement)
+    with st.expander("Ledger entry"):
+        st.json(bundle.entry, expanded=1)
+
+
+def _unsure(bundle: OpenedBundle) -> list[str]:
+    """Return the lines of the check on what it leaves open."""
+    return [line for line in bundle.checked if "not checked" in line or "Cannot be checked" in line]
+
+
+def _sure(bundle: OpenedBundle) -> list[str]:
+    """Return the lines of the check on what holds."""
+    return [line for line in bundle.checked if line not in _unsure(bundle)]

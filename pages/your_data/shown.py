@@ -1,0 +1,203 @@
+"""One release as its answers are shown: from the ledger or from a bundle, with what its visitor has chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+import privcov
+from pages.shell import show
+from pages.your_data.state import keep_in
+from privcov.answering.answers import FALSE_DISCOVERIES, ReleaseAnswers
+from privcov.bundle.derived import noisy_of
+from privcov.bundle.opened import Opened, OpenedBundle
+from privcov.bundle.safe import cells
+from privcov.figures.words import percent, raised
+from privcov.measurements.exact_moment import NoisySum
+from privcov.measurements.moment import Measured
+from privcov.postprocess.answers import Answers, derive
+from privcov.privacy import from_dict
+
+LEVELS = (0.8, 0.9, 0.95, 0.99)
+RATES = (0.01, 0.05, 0.1, 0.2)
+OF_ALL = ("partial", "precision")  # matrices of what is left given all other columns
+_NUMBERS = ("estimate", "low", "high", "std_error", "p_value")
+
+
+@dataclass(eq=False)
+class Shown:
+    """A release, and what its visitor has chosen.
+
+    ``key`` begins the keys of its widgets, and ``kept`` holds their values by name.
+    """
+
+    key: str
+    source: Opened | OpenedBundle
+    kept: dict = field(default_factory=dict)
+    made: dict[tuple, ReleaseAnswers] = field(default_factory=dict, repr=False)
+
+    @property
+    def total(self) -> NoisySum:
+        """The noisy whole numbers."""
+        return self.source.total if isinstance(self.source, Opened) else self.source.measurement
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self.source.columns
+
+    @cached_property
+    def spoken(self) -> dict[str, str]:
+        """The names of the columns as they may stand in a table or a file."""
+        return dict(zip(self.columns, cells(self.columns), strict=True))
+
+    @cached_property
+    def measured(self) -> Measured:
+        """The noisy moment."""
+        return noisy_of(self.total)[0]
+
+    @cached_property
+    def matrices(self) -> Answers:
+        """The repaired matrices, as the files of the bundle have them."""
+        return self.source.answers if isinstance(self.source, Opened) else derive(noisy_of(self.total)[1])
+
+    @property
+    def level(self) -> float:
+        """The nominal coverage that was chosen."""
+        return self.kept.get("level", 0.95)
+
+    @property
+    def rate(self) -> float:
+        """The rate of false discoveries that was chosen."""
+        return self.kept.get("rate", FALSE_DISCOVERIES)
+
+    def answers(self, units: str = "owner") -> ReleaseAnswers:
+        """Return the answers under what was chosen; raises ValueError where the guarantee is not established."""
+        asked = (self.level, units, self.kept.get("kurtosis", 0.0))
+        if asked not in self.made:
+            x = self.source.release if isinstance(self.source, Opened) else self.source
+            self.made[asked] = privcov.answers(x, level=asked[0], units=units, kurtosis=asked[2] / 3)
+        return self.made[asked]
+
+    def keep(
+        self,
+        name: str,
+        default: object,
+        *,
+        among: Sequence | None = None,
+        argument: Literal["value", "default"] = "value",
+    ) -> dict[str, Any]:
+        """Return what `state.keep` returns, for a widget of this release."""
+        return keep_in(self.kept, f"{self.key}-{name}", name, default, among=among, argument=argument)
+
+    def segments(self, label: str, options: dict[str, str], name: str) -> str:
+        """Show a bar of options, the first one chosen at first; return the key of the chosen one."""
+        chosen = st.segmented_control(
+            label,
+            list(options),
+            required=True,
+            format_func=options.__getitem__,
+            label_visibility="collapsed",
+            **self.keep(name, next(iter(options)), argument="default"),
+        )
+        assert chosen is not None  # one is always chosen
+        return chosen
+
+    def column(self, label: str, name: str, names: Sequence[str] | None = None, at: int = 0) -> str:
+        """Show a list of columns, or of other names; return the chosen one."""
+        given = tuple(self.columns if names is None else names)
+        place = self.keep(name, min(at, len(given) - 1), among=range(len(given)))
+        return given[st.selectbox(label, range(len(given)), format_func=given.__getitem__, **place)]
+
+    def settings(self) -> None:
+        """Show the level, the rate of false discoveries and what is assumed of the rows."""
+        with st.expander("Level and assumptions"):
+            st.select_slider("Level of every interval", LEVELS, format_func=percent, **self.keep("level", 0.95))
+            st.select_slider(
+                "Rate of false discoveries",
+                RATES,
+                format_func=percent,
+                help="Of the pairs that are called real, so many have no relation at all, on average over releases.",
+                **self.keep("rate", FALSE_DISCOVERIES),
+            )
+            st.number_input(
+                "Excess kurtosis of the rows",
+                0.0,
+                300.0,
+                step=1.0,
+                format="%g",
+                help="0 for Gaussian rows, 6 for Student's t with five degrees of freedom. It widens variances, "
+                "covariances and correlations.",
+                **self.keep("kurtosis", 0.0),
+            )
+
+
+def head(name: str, shown: Shown, given: str) -> None:
+    """Show what was released: the table, how many rows, and the guarantee in words."""
+    facts = shown.total.facts
+    counted, noisy = facts.neighbours.counted, f"about {shown.measured.rows:,.0f}"
+    rows = f"{noisy} {counted} (a noisy count)" if facts.n is None else f"{facts.n:,} {counted}"
+    show.tag("Released", f"{name}: {rows}, {facts.d} columns, {given}")
+
+
+def given_in(entry: dict) -> str:
+    """Return the guarantee of a ledger's entry in words."""
+    return raised(str(from_dict(entry["request"]["guarantee"])))
+
+
+def lines(shown: Shown, table: pd.DataFrame, name: str, *, most: int = 320) -> None:
+    """Show an answer as a table, with its download; what is not identified has no interval and a reason."""
+    safe = table.assign(**{c: table[c].map(shown.spoken) for c in ("column", "first", "second") if c in table})
+    drawn = safe if (table["reason"] != "").any() else safe.drop(columns=["reason", "identified"])
+    drawn = pd.DataFrame(drawn, copy=True)
+    drawn.attrs = {}  # they would be sent with it, and a number that is not identified is no JSON
+    number = {c: st.column_config.NumberColumn(c.replace("_", " "), format="%.4g") for c in _NUMBERS if c in table}
+    st.dataframe(drawn, hide_index=True, height=min(35 * (len(table) + 1) + 3, most), column_config=number)
+    text = safe.to_csv(index=False)
+    show.download("This answer as CSV", lambda: text, f"{name}.csv", f"own-csv-{name}")
+
+
+def about(table: pd.DataFrame) -> None:
+    """Show what an answer is about, what it assumes, and the coverage that was measured for it."""
+    found = table.attrs
+    st.caption(
+        show.as_text(
+            f"About {found['population']}. {found['assumes'].capitalize()} assumed; level {percent(found['level'])}. "
+            f"{found['coverage']}"
+        )
+    )
+
+
+def unknown(table: pd.DataFrame) -> None:
+    """Show how many answers are not identified, and why."""
+    missing = table.loc[~table["identified"], "reason"].value_counts()
+    if not missing.sum():
+        return
+    why = "; ".join(f"{reason} ({count})" for reason, count in missing.items())
+    st.warning(show.as_text(f"Not identified: {missing.sum()} of {len(table)}. {why[:1].upper()}{why[1:]}."))
+
+
+def square(table: pd.DataFrame, column: str, columns: tuple[str, ...], *, fill: float | bool) -> np.ndarray:
+    """Return one column of an answer by pairs as a symmetric d x d array with this diagonal."""
+    d = len(columns)
+    found = np.full((d, d), fill, dtype=bool if isinstance(fill, bool) else np.float64)
+    i, j = np.triu_indices(d, 1)
+    found[i, j] = found[j, i] = table[column].to_numpy()
+    return found
+
+
+def doubtful(found: ReleaseAnswers, which: str, rate: float, total: NoisySum) -> np.ndarray:
+    """Return which pairs of a matrix may be noise alone, d x d: those whose test does not call them real."""
+    if which not in OF_ALL:
+        tested = found.correlations(rate)
+    elif not total.facts.flagged:
+        tested = found.partial_correlations(rate)
+    else:  # no test is known where missing cells are measured by pairs
+        return ~np.eye(len(found.columns), dtype=bool)
+    return ~square(tested, "real", found.columns, fill=True)

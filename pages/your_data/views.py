@@ -1,0 +1,301 @@
+"""Every answer that follows from one release: means, pairs, axes and the graph, each with its total interval.
+
+The numbers are those of `privcov.answers`. What may be noise alone is pale, and what is not identified has its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell import frame, show
+from pages.shell.glossary import term
+from pages.your_data import models
+from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, square, unknown
+from privcov.bundle.safe import cells, table
+from privcov.figures.graphs import network, positions
+from privcov.figures.matrices import colour_limit, heatmap
+from privcov.figures.own import intervals, numbers, off_zero, pairs, strongest_first
+from privcov.figures.palette import Palette
+from privcov.figures.words import percent, plain
+from privcov.postprocess.terms import in_terms
+
+VIEWS = {
+    "matrices": "Matrices",
+    "columns": "Means",
+    "pairs": "Which are real",
+    "spectrum": "Spectrum and PCA",
+    "graph": "Graph",
+    "regression": "Regression",
+    "classes": "Classes",
+    "synthetic": "Synthetic",
+}
+_WITH_LEVEL = tuple(view for view in VIEWS if view != "synthetic")
+
+
+def section(shown: Shown, name: str, label: str, last: Callable[[], None]) -> None:
+    """Show the bar of views and the chosen one; ``name``, ``label`` and ``last`` are one more view."""
+    offered = {k: v for k, v in VIEWS.items() if k != "classes" or len(shown.total.facts.classes) > 1} | {name: label}
+    view = shown.segments("View", offered, "answer")
+    with show.problems():
+        if view == name:
+            last()
+        else:
+            _DRAWN[view](shown, frame.palette())
+    if view in _WITH_LEVEL:
+        shown.settings()
+
+
+# --- matrices -----------------------------------------------------------------------------------------------
+
+MATRICES = {
+    "correlation": "Correlation",
+    "covariance": "Covariance",
+    "thresholded": "Thresholded",
+    "shrunken": "Shrunken",
+    "partial": "Partial correlation",
+    "precision": "Precision",
+}
+_EXPLAINED = {
+    "correlation": "How two columns move together, from -1 to 1. Negative eigenvalues, made by noise alone, are set to "
+    "zero.",
+    "covariance": "Negative eigenvalues, which only noise can make, are set to zero.",
+    "thresholded": "Only the pairs that pure noise would not explain, among all pairs at once.",
+    "shrunken": "Off-diagonal entries, pulled towards zero by the share of noise in them.",
+    "partial": "What is left between two columns when all others are fixed.",
+    "precision": "The inverse; eigenvalues below the noise are raised before it is taken.",
+}
+_UNITLESS = ("correlation", "partial")
+
+
+def _matrices(shown: Shown, palette: Palette) -> None:
+    """Show the repaired matrices as pictures."""
+    which = shown.segments("Matrix", MATRICES, "matrix")
+    matrix, scale = getattr(shown.matrices, which), np.asarray(shown.total.facts.scale)
+    size = np.outer(scale, scale)
+    working = matrix if which in _UNITLESS else matrix * size if which == "precision" else matrix / size
+    pale = doubtful(shown.answers(), which, shown.rate, shown.total)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        picture = heatmap(working, shown.columns, colour_limit(working), palette, what=f"released {which}", pale=pale)
+        show.picture(picture, f"square-own-{which}")
+        unit = which if which in _UNITLESS else f"{which}, columns in units of their half-range"
+        show.colour_note(unit, "Values beyond the scale, as on the diagonal, have the colour of its end.")
+    with right:
+        st.markdown(_EXPLAINED[which])
+        if len(shown.columns) > 1:
+            pairs = len(pale) * (len(pale) - 1) // 2
+            real = pairs - int(np.triu(pale, 1).sum())
+            st.markdown(
+                f"**{real}** of {pairs} pairs are real (rate of false discoveries {percent(shown.rate)})."
+                + (" The others are pale: they may be noise alone." if real < pairs else "")
+            )
+        if which not in (*_UNITLESS, "precision"):
+            noise = shown.matrices.noise_std / size
+            off = noise[~np.eye(len(noise), dtype=bool)]
+            typical = float(np.median(off)) if len(off) else float(noise[0, 0])
+            st.markdown(f"Privacy noise on an entry: {plain(typical)} (deviation, half-range units).")
+        if which in OF_ALL:
+            st.markdown(f"Eigenvalues of the correlation below {plain(shown.matrices.floor)} were raised to it.")
+        units = "" if which in _UNITLESS else ", in the columns' own units"
+        st.caption(f"For further computation, as in the bundle. The numbers{units}:")
+        names = cells(shown.columns)
+        cells_of = pd.DataFrame(matrix, index=pd.Index(names, name="column"), columns=names)
+        number = st.column_config.NumberColumn(format="%.3g")
+        st.dataframe(cells_of, height=min(35 * (len(names) + 1) + 3, 320), column_config=dict.fromkeys(names, number))
+        text = table(matrix, shown.columns, shown.columns, corner=which)
+        show.download(f"{MATRICES[which]} as CSV", lambda: text, f"{which}.csv", f"own-csv-{which}")
+
+
+# --- columns ------------------------------------------------------------------------------------------------
+
+_OF_COLUMNS = {"means": "Means", "variances": "Variances"}
+_MOST = 40  # columns in one picture
+
+
+def _columns(shown: Shown, palette: Palette) -> None:
+    """Show the mean or the variance of every column."""
+    which = shown.segments("Answer", _OF_COLUMNS, "of-columns")
+    found, small = (getattr(shown.answers(units), which)() for units in ("owner", "half-range"))
+    unknown(found)
+    drawn = small.head(_MOST)
+    clear = drawn["identified"] if which == "means" else drawn["low"] > 0
+    show.picture(
+        intervals(
+            list(drawn["column"]),
+            *numbers(drawn),
+            palette,
+            clear=clear.to_numpy(),
+            x_title="Half-ranges from the typical value" if which == "means" else "Variance in squared half-ranges",
+            what=_OF_COLUMNS[which],
+            level=shown.level,
+        ),
+        "own-columns",
+    )
+    if len(small) > _MOST:
+        st.caption(f"The first {_MOST} of {len(small)} columns.")
+    about(found)
+    kinds = shown.total.facts.kinds
+    if which == "means" and kinds:
+        told = in_terms(kinds, found["estimate"])
+        found = found.assign(meaning=[f"{t.what} {t.text}" for t in told])
+    lines(shown, found, which)
+
+
+# --- pairs --------------------------------------------------------------------------------------------------
+
+PAIRS = {
+    "correlations": "Correlations",
+    "partial_correlations": "Partial correlations",
+    "edges": "Edges",
+    "covariances": "Covariances",
+}
+_TITLES = {
+    "correlations": "Correlation",
+    "partial_correlations": "Partial correlation",
+    "edges": "Partial correlation",
+    "covariances": "Covariance, columns in half-ranges",
+}
+_STRONGEST = 15
+_OF_PAIRS = {
+    "correlations": "How two columns move together, from -1 to 1.",
+    "partial_correlations": "What is left between two columns when all others are fixed.",
+    "edges": "Partial correlations, also where noise is too large for their intervals: the test is then that of the "
+    "de-biased graphical lasso.",
+    "covariances": "In the units of the two columns.",
+}
+
+
+def real_ones(found: pd.DataFrame, others: str = "pale") -> str:
+    """Return how many pairs the test calls real, and what that promises, as markdown; ``others`` says how they look."""
+    rate, count = found.attrs["false_discovery_rate"], int(found["real"].sum())
+    said = f"**{count}** of {len(found)} pairs are **real**"
+    if count:
+        said += f": of those that are called so, on average at most {percent(rate)} have no relation at all"
+    return said + (f". The others are {others}: they may be noise alone." if count < len(found) else ".")
+
+
+def _pairs(shown: Shown, palette: Palette) -> None:
+    """Show every pair with its total interval, and which are real."""
+    if len(shown.columns) < 2:
+        st.info("A single column has no pairs.")
+        return
+    which = shown.segments("Answer", PAIRS, "of-pairs")
+    st.markdown(_OF_PAIRS[which])
+    if which == "covariances":
+        found, small = (shown.answers(units).covariances() for units in ("owner", "half-range"))
+    else:
+        found = small = getattr(shown.answers(), which)(shown.rate)
+        st.markdown(real_ones(found))
+    if which != "edges":
+        unknown(found)
+    if (small["identified"] | off_zero(small)).any():
+        show.picture(
+            pairs(
+                small,
+                palette,
+                x_title=_TITLES[which],
+                what=f"The strongest {PAIRS[which].lower()}",
+                most=_STRONGEST,
+            ),
+            "own-pairs",
+        )
+    about(found)
+    with st.expander("How to read"):
+        st.markdown(
+            f"{term('total-interval', 'Total interval')}: where the value of the population may be, privacy noise and "
+            "sampling together. An open mark has no interval. The strongest of many pairs are on average weaker than "
+            "they look, because the largest errors make the largest estimates: read the interval, not the mark."
+        )
+    lines(shown, strongest_first(found), which)
+
+
+# --- spectrum -----------------------------------------------------------------------------------------------
+
+_AXES = 20
+
+
+def _spectrum(shown: Shown, palette: Palette) -> None:
+    """Show the eigenvalues and the loadings of the first axes."""
+    found = shown.answers()
+    values = found.eigenvalues()
+    drawn = values.head(_AXES)
+    show.picture(
+        intervals(
+            [f"axis {k}" for k in drawn["axis"]],
+            *numbers(drawn),
+            palette,
+            clear=(drawn["low"] > 0).to_numpy(),
+            x_title="Eigenvalue of the covariance (half-range units)",
+            what="Spectrum",
+            level=shown.level,
+        ),
+        "own-spectrum",
+    )
+    total = float(values["estimate"].sum())
+    if total > 0:
+        st.markdown(f"The first axis holds about {show.percent(values['estimate'].iloc[0] / total)} of the variance.")
+    else:
+        st.markdown("No variance is left above the noise.")
+    about(values)
+    loadings = found.components(min(3, len(shown.columns)))
+    tied = list(dict.fromkeys(loadings.loc[~loadings["identified"], "axis"]))
+    if tied:
+        which = f"axis {tied[0]}" if len(tied) == 1 else f"axes {', '.join(map(str, tied))}"
+        st.warning(
+            f"The loadings of {which} are not identified: an eigenvalue is too close to the next one, and the noise "
+            "may have turned the axis anywhere."
+        )
+    st.markdown("**Loadings of the first axes**")
+    about(loadings)
+    # A loading that may be any number is not shown, not even as an estimate.
+    lines(shown, loadings.assign(estimate=loadings["estimate"].where(loadings["identified"])), "components")
+
+
+# --- graph --------------------------------------------------------------------------------------------------
+
+_NAMED = 30  # edges named below the picture
+
+
+def _graph(shown: Shown, palette: Palette) -> None:
+    """Show the graph of the pairs whose partial correlation is real."""
+    if len(shown.columns) < 2:
+        st.info("A single column has no graph.")
+        return
+    found = shown.answers().edges(shown.rate)
+    real = square(found, "real", shown.columns, fill=False)
+    show.picture(
+        network(
+            [("Drawn", real)],
+            positions(real, len(real)),
+            shown.columns,
+            palette,
+            strength=square(found, "estimate", shown.columns, fill=1.0),
+            rest=f"{int((~found['real']).sum())} pairs have no edge.",
+            height=520,
+        ),
+        "own-network",
+    )
+    st.markdown(real_ones(found, "not drawn"))
+    linked = found[found["real"]].sort_values("p_value")
+    if len(linked):
+        names = [f"{a} and {b}" for a, b in zip(linked["first"], linked["second"], strict=True)]
+        more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        st.markdown(show.as_text(f"Edges: {'; '.join(names[:_NAMED])}{more}."))
+    about(found)
+    lines(shown, strongest_first(found), "edges")
+
+
+_DRAWN = {
+    "matrices": _matrices,
+    "columns": _columns,
+    "pairs": _pairs,
+    "spectrum": _spectrum,
+    "graph": _graph,
+    "regression": models.regression,
+    "classes": models.classes,
+    "synthetic": models.synthetic,
+}

@@ -1,0 +1,283 @@
+"""What to declare before a release: row bound, rule for missing cells, counts by length, weights of columns.
+
+Every choice is tried on the table that stands in for the private one, a simulated one or public rows, so it depends on
+public facts alone. What counts is the error of the correlations: weights change the unit of every other error.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from privcov.declared_columns import MOST_COLUMNS, Kinds, typed_units
+from privcov.measurements.lengths.exact_norms import planned_norms, split
+from privcov.measurements.useful import reason_no_norms
+from privcov.owner.preview import Preview, Table, after_norms, planned_noise, preview
+from privcov.owner.stand_in import StandIn
+from privcov.owner.weights import RowsEach
+from privcov.privacy import Guarantee
+from privcov.public_facts import PublicFacts
+from privcov.table_files.kinds import MOST_WEIGHT, NUMBER, Kind
+
+FRACTIONS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.42, 0.35, 0.3, 0.25, 0.2, 0.15, 0.1)
+BUDGETS = (0.02, 0.05, 0.1)
+WORTH = 0.95  # a choice is worth naming where it leaves at most this share of the error
+_TABLES = 4  # that are drawn for each choice
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """One choice, and what it changes on the table that stands in for the private one.
+
+    Attributes
+    ----------
+    name : {"row_bound_fraction", "weight", "missing", "norm_budget"}
+        What is declared, or asked of the release.
+    value : str, float or tuple of float
+        What to choose; of weights one for each declared column.
+    error : float
+        Expected error of the correlations, root mean square, with this choice and those before it in the list.
+    before : float
+        The same without this choice.
+    why : str
+        In one or two sentences, for the owner.
+    facts : PublicFacts
+        The declaration with this choice and those before it; of "norm_budget" as it was.
+    """
+
+    name: str
+    value: str | float | tuple[float, ...]
+    error: float
+    before: float
+    why: str
+    facts: PublicFacts
+
+
+class _Way(NamedTuple):
+    """What is tried together."""
+
+    missing: str
+    weight: bool
+    row_bound_fraction: float
+
+
+def choices(
+    table: Table,
+    facts: PublicFacts,
+    guarantee: Guarantee,
+    shape: str,
+    *,
+    weigh: bool = False,
+    rows_each: RowsEach = 1.0,
+    seed: int = 0,
+) -> list[Choice]:
+    """Return what to choose otherwise than it is declared, all together the best that was tried.
+
+    Parameters
+    ----------
+    table : Twin or StandIn
+        The simulated table, or public rows.
+    facts : PublicFacts
+        As declared, with bounds or kinds.
+    guarantee : Guarantee
+        The guarantee of the release.
+    shape : {"isotropic", "laplace", "wishart-difference"}
+        As for `privcov.owner.preview.planned_noise`.
+    weigh : bool, optional
+        Whether to try weights of columns; only for public rows, whose spreads are known.
+    rows_each : float or mapping of int to float, optional
+        As for `privcov.owner.preview.planned_noise`.
+    seed : int, optional
+        As for `privcov.owner.preview.preview`.
+
+    Returns
+    -------
+    list of Choice
+        Empty where everything is best as it is, or what would be gained is below a twentieth of the error.
+
+    Guarantee
+    ---------
+    No private row is read: every choice follows from public facts and from the table in place of the private one.
+
+    Spends
+    ------
+    Nothing.
+    """
+    weights = _weights_for(table, facts) if weigh else ()
+    known: dict[_Way, Preview] = {}
+
+    def under(way: _Way) -> PublicFacts:
+        flags = facts.flags if way.missing == facts.missing else None
+        other = dataclasses.replace(facts, missing=way.missing, flags=flags)
+        return with_fraction(weighed(other, weights) if way.weight else other, way.row_bound_fraction)
+
+    def tried(way: _Way) -> Preview:
+        if way not in known:
+            noise = planned_noise(under(way), guarantee, shape, table.n, rows_each=rows_each)
+            known[way] = preview(table.under(under(way)), guarantee, noise, seed=seed, replicates=_TABLES)
+        return known[way]
+
+    def error(way: _Way) -> float:
+        return tried(way).correlation_error
+
+    declared = _Way(facts.missing, False, facts.row_bound_fraction)
+    rules = [facts.missing]
+    if table.missing and facts.missing == "typical" and _can_measure(facts):
+        rules.append("pairs")
+    heavy = (False, True) if weights else (False,)
+    best = min(itertools.starmap(_Way, itertools.product(rules, heavy, FRACTIONS)), key=error)
+    unbound = best._replace(row_bound_fraction=declared.row_bound_fraction)
+    counted = _counted(table, under(unbound), guarantee, shape, rows_each, seed)
+    budget = min(counted, key=lambda b: counted[b][0], default=0.0)
+    if budget and counted[budget][0] <= WORTH * error(best):
+        best = unbound
+    else:
+        budget = 0.0
+        for name, value in declared._asdict().items():  # what hardly matters stays as it is declared
+            plainer = best._replace(**{name: value})
+            if error(plainer) * WORTH <= error(best):
+                best = plainer
+    found, now = [], declared
+    for name in reversed(_Way._fields):  # in this order each is seen to help: the others do little under long rows
+        if (value := getattr(best, name)) == getattr(declared, name):
+            continue
+        then = now._replace(**{name: value})
+        if name == "row_bound_fraction":
+            why = _why_bound(best.row_bound_fraction, declared.row_bound_fraction, tried(then))
+        else:
+            why = _why_weights(facts, weights) if name == "weight" else _why_pairs(table.missing)
+        found.append(Choice(name, weights if name == "weight" else value, error(then), error(now), why, under(then)))
+        now = then
+    if budget:
+        why = _why_counts(budget, counted[budget][1], under(now).row_bound)
+        found.append(Choice("norm_budget", budget, counted[budget][0], error(now), why, under(now)))
+    return found
+
+
+def with_fraction(facts: PublicFacts, fraction: float) -> PublicFacts:
+    """Return the facts under another ``row_bound_fraction``.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        With bounds or kinds.
+    fraction : float
+        Above 0, at most 1.
+
+    Returns
+    -------
+    PublicFacts
+        As they would be declared.
+    """
+    units = facts.units.with_row_bound(fraction * facts.units.longest)
+    return dataclasses.replace(facts, units=units, row_bound_fraction=fraction)
+
+
+def weighed(facts: PublicFacts, weights: tuple[float, ...]) -> PublicFacts:
+    """Return the facts with these weights of the declared columns.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        As declared.
+    weights : tuple of float
+        One for each declared column, see `privcov.table_files.kinds.Kind`.
+
+    Returns
+    -------
+    PublicFacts
+        With kinds, numbers with bounds where there were none.
+    """
+    pairs = zip(_kinds(facts), weights, strict=True)
+    heavy = tuple((name, dataclasses.replace(kind, weight=c)) for (name, kind), c in pairs)
+    return dataclasses.replace(facts, units=typed_units(heavy, facts.row_bound_fraction), kinds=heavy)
+
+
+def _weights_for(table: Table, facts: PublicFacts) -> tuple[float, ...]:
+    """Return a weight c for every declared column, c^2 proportional to 1 / s, the least of them 1; () for a Twin.
+
+    The noise on the correlation of two columns is proportional to R^2 / (c_i s_i c_j s_j), s the standard deviation at
+    the weight 1 and R^2 the sum of all c^2. The sum of its squares over all pairs is (sum c^2)^2 (sum 1 / (c s)^2)^2,
+    up to the pairs of a column with itself, and least at that c.
+    """
+    if not isinstance(table, StandIn):
+        return ()
+    spread, at, own = np.sqrt(np.maximum(np.diag(table.under(facts).covariance), 0.0)), 0, []
+    for _, kind in _kinds(facts):
+        own.append(float(np.sqrt(np.mean((spread[at : at + kind.width] / kind.weight) ** 2))))
+        at += kind.width
+    known = np.array(own)
+    known = np.where(known > 0, known, known.max() or 1.0)
+    return tuple(min(float(f"{c:.2g}"), MOST_WEIGHT) for c in np.sqrt(known.max() / known))
+
+
+def _can_measure(facts: PublicFacts) -> bool:
+    """Return whether missing cells of these columns can be measured."""
+    pairs = dataclasses.replace(facts, missing="pairs", flags=None)
+    return bool(pairs.flagged) and pairs.width <= MOST_COLUMNS
+
+
+def _kinds(facts: PublicFacts) -> Kinds:
+    """Return the kinds of the declared columns."""
+    return facts.kinds or _numbers(facts)
+
+
+def _numbers(facts: PublicFacts) -> Kinds:
+    """Return the kinds of columns that are numbers with bounds and nothing else."""
+    assert facts.bounds is not None, "a plan has bounds for every column"
+    rows = zip(facts.columns, facts.bounds.tolist(), facts.origin.tolist(), strict=True)
+    return tuple((name, Kind(NUMBER, low, high, typical=usual)) for name, (low, high), usual in rows)
+
+
+def _counted(
+    table: Table, facts: PublicFacts, guarantee: Guarantee, shape: str, rows_each: RowsEach, seed: int
+) -> dict[float, tuple[float, float]]:
+    """Return by share of the guarantee the error after rows were counted by length, and the row bound that follows."""
+    found = {}
+    for budget in BUDGETS:
+        event = planned_norms(facts, split(guarantee, budget)[0])
+        if reason_no_norms(facts, [event], table.n, "as planned"):
+            continue
+        after, chosen, rest = after_norms(table.under(facts), facts, guarantee, budget, seed=seed)
+        noise = planned_noise(chosen, rest, shape, table.n, rows_each=rows_each)
+        plan = preview(after, guarantee, noise, seed=seed, replicates=_TABLES)
+        found[budget] = (plan.correlation_error, chosen.row_bound)
+    return found
+
+
+def _why_pairs(missing: float) -> str:
+    return (
+        f"{_percent(missing)} of the cells are missing. Counted as typical values they pull every covariance to "
+        "zero, and more rows do not help; measured, they cost hardly any noise."
+    )
+
+
+def _why_weights(facts: PublicFacts, weights: tuple[float, ...]) -> str:
+    at = int(np.argmax(weights))
+    return (
+        "Columns differ in how much of their range they use. The noise is the same on all, so those that use little of "
+        f"it need more weight: {weights[at]:g} for {facts.sources[at]!r}, 1 for the widest."
+    )
+
+
+def _why_bound(fraction: float, declared: float, plan: Preview) -> str:
+    ratio = (fraction / declared) ** 2
+    return (
+        f"{_percent(plan.clipped)} of the rows are longer than {fraction:g} of the longest possible one and are "
+        f"shortened to it; the noise on every entry is {ratio:.2g} times as large."
+    )
+
+
+def _why_counts(budget: float, bound: float, declared: float) -> str:
+    return (
+        f"{_percent(budget)} of the guarantee buys noisy numbers of rows by length. A row bound of {bound:.3g} in "
+        f"place of {declared:.3g} follows from them here, and in the release from the table itself."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"

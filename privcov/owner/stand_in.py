@@ -1,0 +1,318 @@
+"""A table in place of the private one, measured as a release would measure it: rows that are drawn, or public rows.
+
+The rows are coded, shortened and weighted by the functions of the release, under the same declaration; only the noise
+is simulated. So whatever can be declared has a preview: kinds of columns, missing cells that are measured, ids,
+classes, row bounds. The number of rows of the planned release is the owner's own, whatever the number of these rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from privcov import checks
+from privcov.declared_columns import MOST_COLUMNS
+from privcov.measurements.exact_moment import anchor_of, anchored_rows, exact_sum
+from privcov.measurements.exact_reading import flags_of
+from privcov.measurements.integer_gram import UNIT, flag_of, to_working
+from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
+from privcov.measurements.lengths.bins import BINS, bins_of
+from privcov.measurements.noise import NoiseDistribution
+from privcov.owner.twin import Twin
+from privcov.postprocess.answers import Noisy
+from privcov.postprocess.available import available_cases
+from privcov.postprocess.joint import unpack
+from privcov.postprocess.threshold import noise_variance
+from privcov.private_dataset import PrivateDataset
+from privcov.public_facts import PublicFacts
+from privcov.randomness import stream
+from privcov.table_files.kinds import CATEGORY, INTEGER, ORDINAL, YES_NO, Kind
+
+MOST_MISSING = 0.95  # of the cells
+_NONE = 1e-12  # scale of the noise where there is none: formulas divide by its variance
+ROWS = 5_000  # that are drawn, at most
+MOST_ROWS = 5_000  # of a public table that are used
+USUAL_SHARE = 0.9  # of a yes-no column whose typical value is declared: that value
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StandIn:
+    """Rows under a declaration, in place of the private ones.
+
+    Parameters
+    ----------
+    table : PrivateDataset
+        The rows, public or drawn, under the declaration of the private table. Nothing here protects them.
+    n : int
+        Number of rows, or of persons, that the release is planned for.
+    what : str
+        What the rows are, in words.
+    public : bool
+        Whether they are public rows; False for rows that were drawn.
+    """
+
+    table: PrivateDataset
+    n: int
+    what: str
+    public: bool = False
+    _found: np.ndarray | None = dataclasses.field(default=None)  # the covariance, in the data's units
+
+    def __post_init__(self) -> None:
+        checks.whole("n", self.n, 2)
+        if self.table.files is not None or self.table.facts.bounds is None:
+            raise ValueError("A stand-in has its rows in memory, and bounds or kinds for every column. Declare them.")
+        if not np.isfinite(self._moment).all():
+            raise ValueError(
+                "No row of this table counts under the declaration: none has an id, a listed class, or all its cells. "
+                "Take another table."
+            )
+        if self.missing > MOST_MISSING:
+            raise ValueError(
+                f"{self.missing:.0%} of the cells of this table are missing or not as declared, and the most is "
+                f"{MOST_MISSING:.0%}. Check the kinds, the separator and the decimal mark."
+            )
+
+    @classmethod
+    def of_public(cls, table: PrivateDataset, n: int) -> StandIn:
+        """Return public rows in place of the private ones.
+
+        Parameters
+        ----------
+        table : PrivateDataset
+            The public rows, read under the declaration of the private table.
+        n : int
+            As for `StandIn`.
+
+        Returns
+        -------
+        StandIn
+            Of 5,000 of the rows where there are more, drawn with a fixed seed.
+
+        Raises
+        ------
+        ValueError
+            For rows of which none counts, or of which nearly all cells are missing.
+        """
+        cells = cls(table, n, "")._cells
+        what, count = f"a public table of {len(cells):,} rows", len(cells)
+        if count > MOST_ROWS:
+            kept = np.sort(stream(0, "rows", 0, "plan", "public").choice(count, MOST_ROWS, replace=False))
+            of_class, each = (None if of is None else of[kept] for of in (table._class_of, table._rows_of_person))
+            # A person is there with the weight of the rows that were drawn.
+            persons = MOST_ROWS if each is None else max(1, round(float(np.sum(1 / each[each > 0]))))
+            facts = table.facts if table.facts.n is None else dataclasses.replace(table.facts, n=persons)
+            table = PrivateDataset(facts, table.name, cells[kept], of_class, None, each)
+        return cls(table, n, what, True)
+
+    @property
+    def facts(self) -> PublicFacts:
+        """The declaration, with the number of these rows."""
+        return self.table.facts
+
+    @property
+    def _cells(self) -> np.ndarray:
+        """The rows, in the data's units."""
+        assert isinstance(self.table._rows, np.ndarray), "rows in files are refused"
+        return self.table._rows
+
+    @property
+    def d(self) -> int:
+        """Number of measured columns."""
+        return self.facts.d
+
+    @property
+    def row_bound(self) -> float:
+        """R, in working units."""
+        return self.facts.row_bound
+
+    @functools.cached_property
+    def missing(self) -> float:
+        """Share of the cells that are missing."""
+        return float((~np.isfinite(self._cells)).mean())
+
+    def under(self, facts: PublicFacts) -> StandIn:
+        """Return the same rows under other facts: another rule for missing cells, row bound, or weights."""
+        facts = dataclasses.replace(facts, n=self.facts.n if facts.n is not None else None)
+        table, found = dataclasses.replace(self.table, facts=facts), self.facts.units.covariance(self.covariance)
+        return dataclasses.replace(self, table=table, _found=found)
+
+    @functools.cached_property
+    def covariance(self) -> np.ndarray:
+        """Covariance of the rows in working units, of the available cases and without a shortened row: the truth."""
+        facts, rule = self.facts, self.facts.missing
+        if self._found is not None:
+            return self._found / np.outer(facts.scale, facts.scale)
+        if rule != "drop-row":
+            rule = "pairs" if self.missing and 2 * facts.d <= MOST_COLUMNS else "typical"
+        units = facts.units.with_row_bound(facts.units.longest)
+        whole = dataclasses.replace(facts, units=units, row_bound_fraction=1.0, missing=rule, flags=None)
+        if whole.missing == "pairs" and not whole.flagged:
+            whole = dataclasses.replace(whole, missing="typical")
+        law, same = NoiseDistribution("isotropic", _NONE, whole.width, 1), dataclasses.replace(self.table, facts=whole)
+        exact = dataclasses.replace(self, table=same).noisy(law, None)
+        if exact.flags is None:
+            return unpack(exact.matrix, centre="joint", row_bound=exact.row_bound).target
+        found = available_cases(exact.matrix, exact.flags, joint=True, row_bound=exact.row_bound)
+        return np.nan_to_num(found.covariance)
+
+    @property
+    def correlation(self) -> np.ndarray:
+        """Correlation matrix of the rows, d x d; a column that never changes has zeros."""
+        spread = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        spread = np.where(spread > 0, spread, np.inf)
+        found = self.covariance / np.outer(spread, spread)
+        np.fill_diagonal(found, 1.0)
+        return found
+
+    @functools.cached_property
+    def clipped(self) -> float:
+        """Fraction of the rows that are longer than R."""
+        y = np.nan_to_num(to_working(self.facts.units, self._cells))
+        return float((np.linalg.norm(y, axis=1) > self.row_bound * (1 + 1e-12)).mean())
+
+    def by_length(self, seed: int = 0) -> np.ndarray:
+        """Return the share of the rows in every bin of lengths, the longest first."""
+        y = np.nan_to_num(to_working(self.facts.units, self._cells))
+        squares = np.minimum((y**2).sum(axis=1) / self.row_bound**2, 1.0) * UNIT**2
+        return np.bincount(bins_of(squares), minlength=BINS) / len(squares)
+
+    def noisy(
+        self, distribution: NoiseDistribution, seed: int | None, repeat: int = 0, square: float = ANCHOR_SQUARED
+    ) -> Noisy:
+        """Return a measurement of the rows with simulated noise.
+
+        Parameters
+        ----------
+        distribution : NoiseDistribution
+            The noise, see `privcov.owner.preview.planned_noise`.
+        seed : int or None
+            Seed of the noise; None to draw none.
+        repeat : int, optional
+            Number of the replicate.
+        square : float, optional
+            s^2 of the anchor.
+
+        Returns
+        -------
+        Noisy
+            In working units.
+        """
+        facts, law = self.facts, distribution
+        matrix, anchor = self._moment.copy(), math.sqrt(square / (len(facts.classes) or 1))
+        matrix[-1] *= anchor
+        matrix[:, -1] *= anchor
+        if seed is not None:
+            matrix = matrix + law.draw(stream(seed, "noise", repeat, "plan", "twin"))
+        flags = flags_of(facts.d, facts.flagged, law, weight=flag_of(facts.units, facts.flagged))
+        ones, std = np.ones(facts.d), law.off_diagonal_std
+        diagonal = law.own_std if flags is None else law.diagonal_stds[: facts.d]
+        return Noisy(matrix, True, self.row_bound, ones, 0 * ones, self.n, std, diagonal, std, flags)
+
+    @functools.cached_property
+    def _moment(self) -> np.ndarray:
+        """The exact joint moment of the rows in unit-ball units, per unit of weight, with an anchor of 1."""
+        facts, w = self.facts, self.facts.width
+        k = anchored_rows(facts, "joint")
+        anchor = anchor_of(facts, k, BOTH)
+        whole = exact_sum(self.table, k, anchor).astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weight = np.trace(whole[w:, w:]) / anchor**2
+            block, edge = whole[:w, :w] / UNIT**2 / weight, whole[:w, w:].sum(axis=1) / (anchor * UNIT) / weight
+        return np.block([[block, edge[:, None]], [edge[None, :], np.ones((1, 1))]])
+
+
+def entry_stds(noisy: Noisy) -> np.ndarray:
+    """Return the standard deviation of the privacy noise on every entry of the covariance, in working units.
+
+    Parameters
+    ----------
+    noisy : Noisy
+        With the mean; the noise need not have been drawn.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        NaN where missing cells are measured and too few rows have both.
+    """
+    if noisy.flags is not None:
+        return np.sqrt(available_cases(noisy.matrix, noisy.flags, joint=True, row_bound=noisy.row_bound).variance)
+    mean = unpack(noisy.matrix, centre="joint", row_bound=noisy.row_bound).mean
+    edge = noisy.mean_std * noisy.row_bound / math.sqrt(noisy.matrix[-1, -1])
+    found = np.sqrt(noise_variance(mean, noisy.entry_std * noisy.row_bound**2, edge))
+    np.fill_diagonal(found, noisy.diagonal_std * noisy.row_bound**2)
+    return found
+
+
+def invented(facts: PublicFacts, twin: Twin, seed: int = 0) -> StandIn:
+    """Draw rows of the declared kinds, for the plan of a table whose columns are not all numbers.
+
+    Behind the declared columns are normal variables with the correlations of ``twin``. A number, whole number or date
+    varies by its ``spread``, in half-ranges about the typical value, after the transform; the levels of an ordinal
+    column are such numbers, rounded. The levels of a category are as frequent as each other; so are no and yes, but for
+    a declared typical value, which nine in ten have. Every person has one row.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        As declared, with kinds.
+    twin : Twin
+        Number of rows, structure, strength, spread and share of missing cells; its columns are the declared ones.
+    seed : int, optional
+        Seed of the rows.
+
+    Returns
+    -------
+    StandIn
+        Of at most 5,000 rows, for as many as ``twin`` has.
+
+    Raises
+    ------
+    ValueError
+        For facts without kinds.
+
+    Guarantee
+    ---------
+    No row is read.
+
+    Spends
+    ------
+    Nothing.
+    """
+    if not facts.kinds:
+        raise ValueError("The declared columns have no kinds: a table of numbers with bounds is planned by a Twin.")
+    rng, rows, p = stream(seed, "rows", 0, "plan", "invented"), min(twin.n, ROWS), len(facts.kinds)
+    normal = dataclasses.replace(twin, d=p, flagged=())
+    root = np.linalg.cholesky(normal.correlation + 1e-12 * np.eye(p))
+    latent = rng.standard_normal((rows, p)) @ root.T
+    gone = rng.random((rows, p)) < twin.missing
+    cells, at = np.empty((rows, facts.d)), 0
+    for j, (_, kind) in enumerate(facts.kinds):
+        ends = slice(at, at + kind.width)
+        cells[:, ends] = _column(kind, latent[:, j], twin.spread)
+        cells[gone[:, j], ends] = np.nan
+        at = ends.stop
+    labels = rng.integers(len(facts.classes), size=rows) if facts.classes else None
+    each = np.ones(rows, dtype=np.int64) if facts.person else None
+    own = dataclasses.replace(facts, n=rows if facts.n is not None else None)
+    return StandIn(
+        PrivateDataset(own, "invented", cells, labels, None, each), twin.n, f"{twin.what}, of the declared kinds"
+    )
+
+
+def _column(kind: Kind, latent: np.ndarray, spread: float) -> np.ndarray:
+    """Return the measured cells of one column (rows x width) from a standard normal variable."""
+    if kind.kind == CATEGORY:
+        cuts = [NormalDist().inv_cdf(k / kind.width) for k in range(1, kind.width)]
+        return np.eye(kind.width)[np.searchsorted(cuts, latent)]
+    ((low, high),), (usual,) = kind.limits, kind.origins
+    if kind.kind == YES_NO:
+        yes = 0.5 if kind.typical is None else USUAL_SHARE if usual == high else 1 - USUAL_SHARE
+        return (latent > NormalDist().inv_cdf(1 - yes)).astype(np.float64)[:, None]
+    found = np.clip(usual + spread * max(high - usual, usual - low) * latent, low, high)
+    whole = kind.kind in (ORDINAL, INTEGER) and kind.transform is None
+    return (np.clip(np.rint(found), low, high) if whole else found)[:, None]

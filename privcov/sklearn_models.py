@@ -1,0 +1,580 @@
+"""Models of scikit-learn that are read from one release: `PrivatePCA`, `PrivateLinearRegression`, `PrivateLDA`.
+
+They need the mean and the covariance alone, so one release gives all of them for one price: ``from_release`` takes it,
+or an opened bundle, and sees no rows. ``fit`` makes a release of simulated or public rows first. Every number is one of
+`privcov.answers`, where its interval is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.utils.extmath import softmax
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from privcov import checks, in_memory
+from privcov.answering.answers import answers
+from privcov.dataset import Dataset
+from privcov.postprocess.spectrum import clip_psd
+from privcov.privacy import Guarantee, ZCDP
+from privcov.releasing.release import Release
+from privcov.releasing.run import release
+from privcov.sklearn_api import seed_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from privcov.answering.answers import ReleaseAnswers
+    from privcov.answering.known import Measurement
+
+LEAST_EIGENVALUE = 0.01  # of the correlation within classes, before it is inverted
+
+
+class _Model(BaseEstimator):
+    """What the models share: the parameters of the release that ``fit`` makes."""
+
+    guarantee: Guarantee | None
+    row_bound: float | None
+    method: str
+    random_state: int | np.random.RandomState | None
+    n_features_in_: int
+
+    def _released(self, table: np.ndarray, response: bool = False, labels: np.ndarray | None = None) -> Release:
+        """Make one release of checked rows, with their names; a response is their last column."""
+        names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])]
+        if response:
+            names.append(next(name for k in range(len(names) + 1) if (name := "y" + "'" * k) not in names))
+        data = Dataset.from_rows(table, self.row_bound, columns=names, labels=labels)
+        guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
+        centre = "joint" if labels is None else "classes"
+        return release(self.method, data, guarantee, seed=seed_of(self.random_state), centre=centre)
+
+    def _named(self, columns: tuple[str, ...]) -> None:
+        """Keep the names of the columns of a release."""
+        self.n_features_in_ = len(columns)
+        self.feature_names_in_ = np.array(columns, dtype=object)
+
+    def _rows(self, X: ArrayLike) -> np.ndarray:
+        """Return checked rows."""
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+
+
+def _checked(model: _Model, X: ArrayLike, **more: Any) -> Any:
+    """Return checked rows of a fit, and the response where it is among ``more``; dates in a frame are no numbers."""
+    if hasattr(X, "columns"):
+        in_memory.numbers_of(X)
+    return validate_data(model, X, dtype=np.float64, ensure_min_samples=2, **more)
+
+
+class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
+    """Principal components of one release, with every column in units of its public half-range.
+
+    Parameters
+    ----------
+    n_components : int or None
+        How many axes; None takes all.
+    guarantee : PureDP, ApproxDP, ZCDP or None
+        Of the release that ``fit`` makes; None means ZCDP(rho=0.1).
+    row_bound : float or None
+        R > 0, a public bound on the norm of a row, for ``fit``; as in `PrivateCovariance`. Half-ranges are then 1.
+    method : str
+        A method with one noisy matrix, for ``fit``.
+    random_state : int, RandomState or None
+        As in `PrivateCovariance`.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, d)
+        Axes, largest variance first; each with the sign that makes its largest loading positive.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variances along them, in squared half-ranges.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Over the sum of all.
+    mean_, scale_ : ndarray of shape (d,)
+        An axis is one of (X - mean_) / scale_; where no mean was measured, mean_ holds the typical values.
+    loadings_, eigenvalues_ : DataFrame
+        The same numbers from `privcov.answers`, with intervals. An axis that is close to another is not identified: it
+        may be any mixture of both.
+
+    Guarantee
+    ---------
+    That of the release. ``fit`` makes one with seeded noise, which confidential rows must not have.
+
+    Spends
+    ------
+    ``fit`` the whole guarantee; ``from_release`` nothing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import privcov
+    >>> data = privcov.source("ar1-covariance", n=20_000, d=4, seed=0)
+    >>> rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=1.0), seed=1, centre="joint")
+    >>> model = privcov.PrivatePCA.from_release(rel, n_components=2)
+    >>> model.transform(pd.DataFrame(data.rows, columns=data.columns)).shape
+    (20000, 2)
+    >>> bool(model.loadings_["identified"].all())
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        guarantee: Guarantee | None = None,
+        row_bound: float | None = None,
+        method: str = "auto-cov",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.guarantee = guarantee
+        self.row_bound = row_bound
+        self.method = method
+        self.random_state = random_state
+
+    @classmethod
+    def from_release(cls, x: Release | Measurement, n_components: int | None = None) -> PrivatePCA:
+        """Return the model that a release gives.
+
+        Parameters
+        ----------
+        x : Release or OpenedBundle
+            As `privcov.answers` takes it.
+        n_components : int or None, optional
+            How many axes.
+
+        Returns
+        -------
+        PrivatePCA
+            Fitted.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `privcov.answers` does, and for a number of axes out of range.
+        """
+        found = answers(x)
+        model = cls(n_components)
+        model._named(found.columns)
+        return model._read(found)
+
+    def fit(self, X: ArrayLike, y: object = None) -> PrivatePCA:
+        """Make one release from the rows, and read the model from it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or data frame
+            Finite numbers, simulated or public.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        PrivatePCA
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            For a parameter that is not allowed.
+        """
+        self.release_ = self._released(_checked(self, X))
+        return self._read(answers(self.release_))
+
+    def _read(self, found: ReleaseAnswers) -> PrivatePCA:
+        d = len(found.columns)
+        count = d if self.n_components is None else checks.whole("n_components", self.n_components, 1, d)
+        self.loadings_, self.eigenvalues_ = found.components(count), found.eigenvalues()
+        values = self.eigenvalues_["estimate"].to_numpy()
+        self.components_ = self.loadings_["estimate"].to_numpy().reshape(count, d)
+        self.explained_variance_ = values[:count]
+        self.explained_variance_ratio_ = values[:count] / max(float(values.sum()), 1e-300)
+        self.scale_, self.mean_ = found.scale, _means(found)
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        """What scikit-learn names the axes by."""
+        return len(self.components_)
+
+    def transform(self, X: ArrayLike) -> np.ndarray:
+        """Return the coordinates of rows on the axes, in half-ranges.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Any rows; nothing protects them.
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+            Coordinates.
+        """
+        return (self._rows(X) - self.mean_) / self.scale_ @ self.components_.T
+
+    def inverse_transform(self, X: ArrayLike) -> np.ndarray:
+        """Return the rows that coordinates stand for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_components)
+            Coordinates.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            In the owner's units.
+        """
+        check_is_fitted(self)
+        return self.mean_ + self.scale_ * (np.asarray(X, dtype=np.float64) @ self.components_)
+
+
+class PrivateLinearRegression(RegressorMixin, _Model):
+    """Linear regression of one column of a release on others.
+
+    Parameters
+    ----------
+    ridge : float
+        Added to the variances of the regressors, in squared half-ranges; see `ReleaseAnswers.regress`.
+    guarantee : PureDP, ApproxDP, ZCDP or None
+        Of the release that ``fit`` makes; None means ZCDP(rho=0.1).
+    row_bound : float or None
+        R > 0, a public bound on the norm of a row with its response, for ``fit``; as in `PrivateCovariance`.
+    method : str
+        A method with one noisy matrix, for ``fit``.
+    random_state : int, RandomState or None
+        As in `PrivateCovariance`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (k,)
+        Slopes, the bias of noisy regressors removed.
+    intercept_ : float
+        At the released mean, or at the typical values where no mean was measured.
+    intervals_ : DataFrame
+        The slopes from `privcov.answers`, with standard errors and intervals for noise and sampling together, and R
+        squared in ``attrs``. A slope whose interval has no end is not identified, and its number means little.
+
+    Guarantee
+    ---------
+    That of the release. ``fit`` makes one with seeded noise, which confidential rows must not have.
+
+    Spends
+    ------
+    ``fit`` the whole guarantee; ``from_release`` nothing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import privcov
+    >>> data = privcov.source("ar1-covariance", n=20_000, d=4, seed=0)
+    >>> rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=1.0), seed=1, centre="joint")
+    >>> model = privcov.PrivateLinearRegression.from_release(rel, "x1", on=["x2", "x3"])
+    >>> model.predict(pd.DataFrame({"x2": [0.0, 1.0], "x3": [0.0, 0.0]})).shape
+    (2,)
+    >>> bool(model.intervals_["identified"].all())
+    True
+    """
+
+    def __init__(
+        self,
+        ridge: float = 0.0,
+        guarantee: Guarantee | None = None,
+        row_bound: float | None = None,
+        method: str = "auto-cov",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.ridge = ridge
+        self.guarantee = guarantee
+        self.row_bound = row_bound
+        self.method = method
+        self.random_state = random_state
+
+    @classmethod
+    def from_release(
+        cls, x: Release | Measurement, y: str, on: str | Sequence[str] | None = None, ridge: float = 0.0
+    ) -> PrivateLinearRegression:
+        """Return the model that a release gives.
+
+        Parameters
+        ----------
+        x : Release or OpenedBundle
+            As `privcov.answers` takes it.
+        y : str
+            The response.
+        on : str, sequence of str or None, optional
+            The regressors, in the order in which ``predict`` takes them; None takes all other columns.
+        ridge : float, optional
+            As in the class.
+
+        Returns
+        -------
+        PrivateLinearRegression
+            Fitted.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `privcov.answers` and its ``regress`` do, and where the noise forbids any slope.
+        """
+        model = cls(ridge)._read(answers(x), y, on)
+        model._named(tuple(model.intervals_["column"]))
+        return model
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> PrivateLinearRegression:
+        """Make one release from the rows with their response, and read the model from it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k) or data frame
+            Finite numbers, simulated or public.
+        y : array-like of shape (n,)
+            The response.
+
+        Returns
+        -------
+        PrivateLinearRegression
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            For a parameter that is not allowed, and where the noise forbids any slope.
+        """
+        rows, response = _checked(self, X, y=y, y_numeric=True)
+        self.release_ = self._released(np.column_stack([rows, response]), response=True)
+        return self._read(answers(self.release_), self.release_.columns[-1], None)
+
+    def _read(self, found: ReleaseAnswers, y: str, on: str | Sequence[str] | None) -> PrivateLinearRegression:
+        self.intervals_: pd.DataFrame = found.regress(y, on, self.ridge)
+        slopes, chosen = self.intervals_["estimate"].to_numpy(), list(self.intervals_["column"])
+        if np.isnan(slopes).any():
+            raise ValueError(
+                f"No slope of {y!r} on {len(chosen)} columns can be given: {self.intervals_['reason'].iloc[0]}. Name "
+                f"fewer regressors, or a larger ridge than {self.ridge:g}."
+            )
+        middle = dict(zip(found.columns, _means(found), strict=True))
+        self.coef_ = slopes
+        self.intercept_ = float(middle[y] - slopes @ np.array([middle[name] for name in chosen]))
+        return self
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Return the response that the model expects of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            Any rows; nothing protects them.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            In the units of the response.
+        """
+        return self._rows(X) @ self.coef_ + self.intercept_
+
+
+class PrivateLDA(ClassifierMixin, _Model):
+    """Linear discriminant analysis from the class sums of one release.
+
+    Parameters
+    ----------
+    floor : float or None
+        Smallest eigenvalue of the correlation within classes before it is inverted; None takes the typical noise on a
+        correlation, and at least 0.01.
+    guarantee : PureDP, ApproxDP, ZCDP or None
+        Of the release that ``fit`` makes; None means ZCDP(rho=0.1).
+    row_bound : float or None
+        R > 0, a public bound on the norm of a row, for ``fit``; as in `PrivateCovariance`.
+    method : str
+        A method with one noisy matrix, for ``fit``.
+    random_state : int, RandomState or None
+        As in `PrivateCovariance`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        Their names; for ``fit`` the labels, whose list counts as public.
+    priors_, means_, covariance_ : ndarray
+        Noisy shares, class means and the covariance within classes, after ``floor``; in the owner's units.
+    coef_, intercept_ : ndarray
+        One line for each class; one alone where there are two.
+    contrasts_ : dict of str to DataFrame
+        By class but the first: its means less those of the first from `privcov.answers`, with intervals.
+
+    Guarantee
+    ---------
+    That of the release. ``fit`` makes one with seeded noise, which confidential rows must not have.
+
+    Spends
+    ------
+    ``fit`` the whole guarantee; ``from_release`` nothing.
+
+    Reference
+    ---------
+    Fisher (1936).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import privcov
+    >>> data = privcov.source("wine")
+    >>> rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=10.0), seed=1, centre="classes")
+    >>> model = privcov.PrivateLDA.from_release(rel)
+    >>> model.score(pd.DataFrame(data.rows, columns=data.columns), data.labels) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        floor: float | None = None,
+        guarantee: Guarantee | None = None,
+        row_bound: float | None = None,
+        method: str = "auto-cov",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.floor = floor
+        self.guarantee = guarantee
+        self.row_bound = row_bound
+        self.method = method
+        self.random_state = random_state
+
+    @classmethod
+    def from_release(cls, x: Release | Measurement, floor: float | None = None) -> PrivateLDA:
+        """Return the model that a release with class sums gives.
+
+        Parameters
+        ----------
+        x : Release or OpenedBundle
+            As `privcov.answers` takes it.
+        floor : float or None, optional
+            As in the class.
+
+        Returns
+        -------
+        PrivateLDA
+            Fitted.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `privcov.answers` does, for a release without class sums, and for a class with too few rows.
+        """
+        found = answers(x)
+        model = cls(floor)._read(found, np.array(found.classes))
+        model._named(found.columns)
+        return model
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> PrivateLDA:
+        """Make one release from the rows with their classes, and read the model from it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or data frame
+            Finite numbers, simulated or public.
+        y : array-like of shape (n,)
+            The class of each row.
+
+        Returns
+        -------
+        PrivateLDA
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            For a parameter that is not allowed, one class alone, and a class with too few rows for its noise.
+        """
+        rows, labels = _checked(self, X, y=y)
+        check_classification_targets(labels)
+        classes, at = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"y must name at least two classes, got one class alone: {str(classes[0])!r}.")
+        self.release_ = self._released(rows, labels=at)
+        return self._read(answers(self.release_), classes)
+
+    def _read(self, found: ReleaseAnswers, classes: np.ndarray) -> PrivateLDA:
+        groups = found.groups()
+        if small := [name for name, line in zip(classes, groups.means, strict=True) if np.isnan(line).any()]:
+            raise ValueError(
+                f"The class {str(small[0])!r} has too few rows for its noise: use a weaker guarantee, or join classes."
+            )
+        floor = min(max(groups.noise, LEAST_EIGENVALUE), 1.0) if self.floor is None else self.floor
+        floor = checks.in_range("floor", floor, 1e-9, 1.0)
+        units = np.outer(groups.spread, groups.spread)
+        self.classes_, self.means_ = classes, groups.means
+        self.priors_ = np.maximum(groups.shares, 0.0) / np.maximum(groups.shares, 0.0).sum()
+        self.covariance_ = clip_psd(groups.within / units, floor) * units
+        slopes = np.linalg.solve(self.covariance_, self.means_.T).T
+        constants = np.log(self.priors_) - np.einsum("kd,kd->k", slopes, self.means_) / 2
+        if len(classes) == 2:
+            slopes, constants = slopes[1:] - slopes[:1], constants[1:] - constants[:1]
+        self.coef_, self.intercept_ = slopes, constants
+        first, *others = found.classes
+        self.contrasts_ = {str(name): found.contrast(a, first) for name, a in zip(classes[1:], others, strict=True)}
+        return self
+
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Return the log odds of the classes, up to a constant of each row; of the second where there are two.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Any rows; nothing protects them.
+
+        Returns
+        -------
+        ndarray of shape (n, k), or (n,) where there are two
+            Scores.
+        """
+        scores = self._rows(X) @ self.coef_.T + self.intercept_
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Return the probability of every class, for Gaussian rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Any rows; nothing protects them.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            Rows add up to 1.
+        """
+        scores = self.decision_function(X)
+        return softmax(np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores)
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Return the most probable class of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Any rows; nothing protects them.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Of `classes_`.
+        """
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+
+def _means(found: ReleaseAnswers) -> np.ndarray:
+    """Return the released mean, or the typical values that a covariance without a mean is about."""
+    means = found.means()["estimate"].to_numpy()
+    return found.origin if np.isnan(means).all() else means

@@ -1,0 +1,96 @@
+"""One's own table in a real browser: how many clicks to the first picture, one upload, and a form of 45 columns."""
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.browser.test_own_data import press, said
+
+MOST_CLICKS = 5
+COLUMNS = 45
+
+
+class Clicks:
+    """Real clicks at the centre of what is visible, counted; a file is chosen in the dialogue that a click opens."""
+
+    def __init__(self, page, settle) -> None:
+        self.page, self.settle, self.count = page, settle, 0
+
+    def on(self, found) -> None:
+        found.scroll_into_view_if_needed()
+        box = found.bounding_box()
+        self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        self.count += 1
+        self.settle(self.page)
+
+    def choose(self, name: str, raw: bytes) -> None:
+        with self.page.expect_file_chooser() as chooser:
+            self.on(self.page.get_by_test_id("stFileUploader").get_by_role("button").first)
+        chooser.value.set_files({"name": name, "mimeType": "text/csv", "buffer": raw})
+        self.settle(self.page)
+
+
+def mixed_scales() -> bytes:
+    """A survey as spreadsheets write it where a comma stands before the decimals: shares, ages, incomes, years."""
+    rng = np.random.default_rng(4)
+    common = rng.normal(size=400)
+    lines = ["share;age;income;year"]
+    for z, e in zip(common, rng.normal(size=400), strict=True):
+        lines.append(f"{0.5 + 0.1 * z:.3f};{45 + 12 * e:.0f};{30_000 * np.exp(0.4 * z):.2f};{2000 + 5 * e:.0f}")
+    return "\n".join(lines).replace(".", ",").encode()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_public_table_with_semicolons_shows_its_heatmap_in_five_clicks(visit, settle, width):
+    page = visit("/", width=width)
+    clicks = Clicks(page, settle)
+    clicks.on(page.get_by_role("button", name="Open your own table"))
+    clicks.on(page.get_by_text("Yes, anyone may see its rows"))
+    clicks.choose("survey.csv", mixed_scales())
+    clicks.on(page.get_by_role("button", name="1,5 (decimal comma)"))
+    clicks.on(page.get_by_role("button", name="Start with the file's own range"))
+    page.locator(".st-key-square-released").wait_for()
+    assert clicks.count <= MOST_CLICKS
+    words = page.get_by_test_id("stMain").inner_text()
+    assert "Not private." in words
+    assert "4 of 4 columns are the file's own range" in words
+
+
+def test_a_confidential_table_is_uploaded_once(visit, settle):
+    page = visit("/")
+    clicks = Clicks(page, settle)
+    clicks.on(page.get_by_role("button", name="Open your own table"))
+    clicks.on(page.get_by_text("No, its rows are confidential"))
+    clicks.choose("ward.csv", b"age,ward\n777123,A\n3,B\n")
+    clicks.on(page.get_by_role("link", name="Go on to Your data"))
+    fields = page.get_by_role("textbox", name=re.compile("^Lowest of "))
+    assert fields.count() == 2
+    assert page.locator("input[type=file]").count() == 1, "the one of a saved declaration"
+    assert "777123" not in page.get_by_test_id("stMain").inner_text()
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_a_form_of_45_columns_stays_in_its_frame(visit, settle, width):
+    """The names stay in sight while the table is scrolled, and the page itself never scrolls sideways."""
+    page = visit("/Your_data", width=width)
+    raw = ",".join(f"a_question_of_many_words_{k}" for k in range(COLUMNS)).encode() + b"\n"
+    page.locator("input[type=file]").first.set_input_files({"name": "b.csv", "mimeType": "text/csv", "buffer": raw})
+    settle(page)
+    last = page.get_by_role("textbox", name=f"Why these of a_question_of_many_words_{COLUMNS - 1}", exact=True)
+    last.scroll_into_view_if_needed()
+    last.click()
+    page.keyboard.type("known")
+    settle(page)
+    assert last.input_value() == "known"
+    frame = page.locator(".pc-limits")
+    box, field = frame.bounding_box(), last.bounding_box()
+    assert box["width"] <= width
+    assert box["height"] <= 560
+    assert box["x"] <= field["x"]
+    assert field["x"] + field["width"] <= box["x"] + box["width"] + 1
+    name = frame.locator("tbody th").last.bounding_box()
+    assert name["x"] - box["x"] < 60, "its name stays in sight, after its tick at most"
+    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+    press(page, settle, "Declare")
+    assert "lowest and highest value of 'a_question_of_many_words_0'" in said(page)

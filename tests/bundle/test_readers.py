@@ -1,0 +1,308 @@
+"""The extras of a bundle: the numbers of `privcov.answers`, recomputed by the check, read without privcov."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov.measurements.laws import tails
+from privcov.bundle import readers
+from privcov.bundle.opened import open_bundle
+from privcov.cli.entry import main
+from privcov.privacy import ZCDP
+from tests.forging import KINDS, bundled, files_of, problem, redone
+from tests.patience import patient
+from tests.test_bundle_forged import unpacked
+
+TABLES = ("means", "variances", "covariances", "correlations")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Kind -> (folder of the bundle, its files), each made once."""
+    kept: dict[str, tuple[Path, dict[str, bytes]]] = {}
+
+    def get(kind: str) -> tuple[Path, dict[str, bytes]]:
+        if kind not in kept:
+            folder = tmp_path_factory.mktemp("readers")
+            files = bundled(folder, kind)
+            kept[kind] = unpacked(files, folder / "b"), files
+        return kept[kind]
+
+    return get
+
+
+def lines(files: dict[str, bytes], name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(files[f"extras/{name}.csv"].decode(), newline="")))
+
+
+# --- the numbers --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_intervals_are_those_of_answers_to_the_last_bit(made, kind):
+    """The bundle has no kurtosis and level 95 %, as `answers` has by default; what is not identified has a reason."""
+    place, files = made(kind)
+    found = privcov.answers(open_bundle(place))
+    for name in TABLES:
+        wanted, read = getattr(found, name)(), lines(files, name)
+        for column in ("estimate", "low", "high"):
+            got = np.array([float(line[column]) for line in read])
+            assert np.array_equal(got, wanted[column].to_numpy(), equal_nan=True), (name, column)
+        assert [line["reason"] for line in read] == wanted["reason"].tolist()
+
+
+def test_stored_quantiles_are_the_computed_ones():
+    """Gauss-Laguerre and Brent of scipy, which the script of a bundle does not have."""
+    for level, kept in tails.STORED.items():
+        np.testing.assert_allclose(kept, tails._solved(level), rtol=1e-12)
+    x = np.array([0.0, 0.01, 0.1, 0.33, 3.4, 3.5, 9.0])
+    np.testing.assert_allclose(tails.quantile(0.9, x), np.interp(x, tails.GRID, tails._solved(0.9)), rtol=1e-14)
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_the_number_of_rows_for_other_programs(made, kind):
+    """Public or noisy as declared; n_eff literally, its noise as the variance of the linear form of a correlation."""
+    place, files = made(kind)
+    read = {line["what"]: (float(line["value"]), float(line["noise_std"])) for line in lines(files, "rows")}
+    opened = open_bundle(place)
+    known, total = privcov.answers(opened)._known, opened.measurement
+    public = total.facts.weight_is_public and not total.facts.classes
+    assert (read["rows"][1] == 0) == public
+    assert not public or read["rows"][0] == total.facts.n
+    assert read["independent"][0] == privcov.answers(opened).rows
+    assert 0 < read["n_eff"][0] < read["independent"][0]
+    if known.available is not None or known.law.tie:
+        return  # available cases have a law of their own
+    with np.load(place / "matrices.npz") as stored:
+        r, std = stored["correlation"], np.sqrt(np.diag(stored["regular"])) / known.scale
+    own = noise = 0.0
+    law = dataclasses.replace(known.law, count=0.0)
+    for i, j in zip(*np.triu_indices(known.d, 1), strict=True):
+        form = np.zeros((known.d, known.d))
+        form[i, j] = form[j, i] = 0.5
+        form[i, i], form[j, j] = -r[i, j] * std[j] / std[i] / 2, -r[i, j] * std[i] / std[j] / 2
+        count = known.law.count * (known.centre @ form @ known.centre) ** 2  # <A, C> is zero at the correlation
+        noise += (law.form_variance(form, known.centre, known.covariance) + count) / (std[i] * std[j]) ** 2
+        own += (1 - r[i, j] ** 2) ** 2
+    # The square of a noisy mean is corrected there, and not here.
+    assert own / read["n_eff"][0] == pytest.approx(own / read["independent"][0] + noise, rel=0.02)
+
+
+@pytest.mark.parametrize("related", [0.0, 0.6])
+def test_n_eff_is_what_correlations_vary_by(related):
+    """400 seeded releases of 1,000 rows: the mean variance of three correlations, to 12 % (2.5 deviations)."""
+    rng, seen, told = np.random.default_rng(3), [], []
+    root = np.linalg.cholesky(np.full((3, 3), related) + (1 - related) * np.eye(3))
+    r = root @ root.T
+    for seed in range(400):
+        rows = rng.standard_normal((1000, 3)) @ root.T
+        rel = privcov.release("gaussian-cov", privcov.Dataset.from_rows(rows, 6.0), ZCDP(0.5), seed=seed)
+        known = privcov.answers(rel)._known
+        std = np.sqrt(np.diag(known.covariance))
+        seen.append((known.covariance / np.outer(std, std))[np.triu_indices(3, 1)])
+        told.append(readers.n_eff(known, SimpleNamespace(regular=r, correlation=r)))
+    wanted = (1 - related**2) ** 2 / np.mean(told)
+    assert np.mean(np.var(seen, axis=0)) == pytest.approx(wanted, rel=0.12)
+    assert np.mean(told) < 700
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory):
+    """Hardly any noise: three classes, one of them too small for it, and cells that are missing."""
+    folder, rng = tmp_path_factory.mktemp("exact"), np.random.default_rng(5)
+    rows, labels = rng.uniform(0, 100, (3000, 3)), np.repeat(["a", "b", "c"], [1000, 1998, 2])
+    rows[labels == "b"] *= 0.5
+    gaps = rows.copy()
+    gaps[::4, 1] = np.nan
+    found = {}
+    for name, table, more in (
+        ("classes", rows, {"labels": labels, "classes": ["a", "b", "c"]}),
+        ("gaps", gaps, {"missing": "pairs"}),
+    ):
+        private = privcov.PrivateDataset.from_rows(table, bounds=[(0, 100)] * 3, columns=list("xyz"), name=name, **more)
+        ledger = privcov.Ledger(folder / f"{name}.sqlite")
+        ledger.limit(name, ZCDP(2.0))
+        privcov.release_private("gaussian-cov", private, ZCDP(2.0), ledger=ledger).save_bundle(folder / "out.zip")
+        found[name] = files_of((folder / "out.zip").read_bytes())
+    return rows, labels, found
+
+
+def test_counts_and_means_of_classes_are_those_of_the_rows_but_for_the_noise(exact):
+    """Six deviations of the stated noise; the class of two rows has a count and no mean."""
+    rows, labels, found = exact
+    counts = {
+        line["class"]: (float(line["rows"]), float(line["noise_std"]))
+        for line in lines(found["classes"], "class_counts")
+    }
+    means = {line["class"]: [float(line[c]) for c in "xyz"] for line in lines(found["classes"], "class_means")}
+    for name in "abc":
+        count, std = counts[name]
+        assert 0 < std < 6
+        assert abs(count - (labels == name).sum()) < 6 * std
+    for name in "ab":
+        np.testing.assert_allclose(means[name], rows[labels == name].mean(axis=0), atol=2.0)
+    assert np.isnan(means["c"]).all() or counts["c"][0] >= 3 * counts["c"][1]
+
+
+def test_shares_of_missing_cells_are_those_of_the_rows_but_for_the_noise(exact):
+    *_, found = exact
+    read = {
+        line["column"]: (float(line["share"]), float(line["noise_std"])) for line in lines(found["gaps"], "missing")
+    }
+    for name, share in (("x", 0.0), ("y", 0.25), ("z", 0.0)):
+        assert abs(read[name][0] - share) < 6 * read[name][1] + 1e-12
+        assert read[name][1] < 0.02
+    assert "extras/missing.csv" not in found["classes"]
+    assert "extras/class_counts.csv" not in found["gaps"]
+
+
+# --- the check ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["classes", "missing cells", "laplace"])
+def test_a_forged_extra_is_refused(made, kind, monkeypatch):
+    """A digit of every table, a line of every reader, one that is left out, and one of earlier versions."""
+    _, files = made(kind)
+    extras = [name for name in files if name.startswith("extras/")]
+    assert {"extras/read.py", "extras/read.R", "extras/rows.csv", "extras/correlations.csv"} <= set(extras)
+    for name in extras:
+        text = files[name].decode()
+        at = max(k for k, c in enumerate(text) if c.isdigit())
+        forged = text[:at] + str((int(text[at]) + 5) % 10) + text[at + 1 :]
+        assert f"{name} does not follow" in problem(redone({**files, name: forged.encode()}), monkeypatch)
+        assert f"{name} is missing" in problem(redone({k: v for k, v in files.items() if k != name}), monkeypatch)
+    for name in ("extras/intervals.csv", "extras/means2.csv"):
+        assert "is not a file of this bundle" in problem(redone({**files, name: b"column\n"}), monkeypatch)
+
+
+# --- readers without privcov --------------------------------------------------------------------------------
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    env = {**os.environ, "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(
+        [str(word) for word in command], cwd=cwd, capture_output=True, text=True, timeout=patient(60), env=env
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def matrix(place: Path, name: str) -> np.ndarray:
+    with np.load(place / "matrices.npz") as stored:
+        return stored[name]
+
+
+@pytest.mark.parametrize("kind", ["zcdp", "missing cells", "typed columns"])
+def test_python_reads_it_without_any_package(made, kind):
+    place, files = made(kind)
+    said = run(sys.executable, "-I", "-S", "extras/read.py", cwd=place)
+    assert "n_eff" in said
+    code = "import sys, json; sys.path.insert(0, 'extras')\nimport read as r\n"
+    code += "print(json.dumps([r.columns, r.cov, r.n_eff]))"
+    columns, cov, n_eff = json.loads(run(sys.executable, "-S", "-c", code, cwd=place))
+    assert np.array_equal(cov, matrix(place, "regular"))
+    assert n_eff == {line["what"]: float(line["value"]) for line in lines(files, "rows")}["n_eff"]
+    assert len(columns) == len(cov)
+    assert np.linalg.eigvalsh(cov)[0] > 0
+
+
+@pytest.mark.parametrize("text", [readers.READ_PY, readers.READ_R])
+def test_a_reader_is_about_fifteen_lines(text):
+    assert sum(bool(line.strip()) and not line.startswith("#") for line in text.splitlines()) <= 15
+    assert max(map(len, text.splitlines())) <= 120
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not here: Debian's r-base-core has it")
+@pytest.mark.parametrize("kind", ["zcdp", "missing cells", "typed columns"])
+def test_base_r_reads_the_same_numbers(made, kind):
+    """17 digits of every number, names as they are, and what psych and lavaan need: symmetric, positive definite."""
+    place, files = made(kind)
+    code = (
+        'source("extras/read.R"); stopifnot(isSymmetric(cov), min(eigen(cov)$values) > 0); '
+        'cat(sprintf("%.17g", c(n_eff, cov, cov2cor(cov), correlations$low)), sep = "\\n"); '
+        'cat("names", rownames(cov), sep = "\\n")'
+    )
+    numbers, names = run("Rscript", "--vanilla", "-e", code, cwd=place).split("names\n")
+    read = np.array([float(word.replace("NA", "nan")) for word in numbers.split()])
+    cov = matrix(place, "regular")
+    d = len(cov)
+    assert read[0] == {line["what"]: float(line["value"]) for line in lines(files, "rows")}["n_eff"]
+    assert np.array_equal(read[1 : 1 + d * d].reshape(d, d), cov)
+    std = np.sqrt(np.diag(cov))
+    np.testing.assert_allclose(read[1 + d * d : 1 + 2 * d * d].reshape(d, d), cov / np.outer(std, std), rtol=1e-12)
+    wanted = [float(line["low"]) for line in lines(files, "correlations")]
+    assert np.array_equal(read[1 + 2 * d * d :], wanted, equal_nan=True)
+    head = next(csv.reader(io.StringIO(files["matrices/regular.csv"].decode(), newline="")))
+    assert names.splitlines() == head[1:]
+
+
+# --- the same regression in Python, in the shell and in R ----------------------------------------------------
+
+LAWS = {
+    "free groups": ("auto-cov", ZCDP(2.0), {}),
+    "free groups, hidden n, classes": ("auto-cov", ZCDP(4.0), {"n_public": False, "labels": True}),
+    "no mean": ("gaussian-cov", ZCDP(2.0), {"centre": "none"}),
+    "laplace": ("laplace-cov", privcov.PureDP(20.0), {}),
+    "wishart difference": ("wishart-difference", privcov.PureDP(20.0), {"n_public": False}),
+    "coupled": ("wishart-difference", privcov.PureDP(20.0), {}),
+    "noise that hides everything": ("auto-cov", ZCDP(1e-6), {}),
+}
+ASKED = [
+    ("y", ["b"], 0.0),
+    ("a", ["y", "e"], 0.02),
+    ("y", ["a", "b", "c", "d", "e"], 0.0),
+    ("y", ["a", "b", "c", "d"], 0.0),
+]
+IN_R = """
+source("extras/read.R"); source("extras/regress.R")
+say <- function(...) for (x in c(...)) cat(sprintf("%.17g", x), "\\n")
+regressed <- function(...) { s <- suppressWarnings(regress(...)); say(s$estimate, s$std_error, s$low, s$high) }
+"""
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not here: Debian's r-base-core has it")
+@pytest.mark.parametrize("law", list(LAWS))
+def test_a_regression_is_the_same_in_python_in_the_shell_and_in_r(law, tmp_path, capsys):
+    """Slopes, standard errors and ends of one column on four others, on one, with a ridge, and on all."""
+    method, guarantee, more = LAWS[law]
+    rng = np.random.default_rng(11)
+    rows = rng.normal(50, 12, (5000, 6))
+    rows[:, 5] += 0.6 * (rows[:, 0] - 50) - 0.3 * (rows[:, 1] - 50)
+    declared = {name: value for name, value in more.items() if name == "n_public"}
+    if "labels" in more:
+        declared |= {"labels": np.where(rows[:, 0] > 50, "u", "v"), "classes": ["u", "v"]}
+    names = ["a", "b", "c", "d", "e", "y"]
+    private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 100)] * 6, columns=names, name="t", **declared)
+    ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
+    ledger.limit("t", guarantee)
+    centre = {name: value for name, value in more.items() if name == "centre"}
+    rel = privcov.release_private(method, private, guarantee, ledger=ledger, **centre)
+    rel.save_bundle(tmp_path / "out.zip")
+    place = unpacked(files_of((tmp_path / "out.zip").read_bytes()), tmp_path / "b")
+    calls = [f"regressed({json.dumps(y)}, c({json.dumps(on)[1:-1]}), {ridge})" for y, on, ridge in ASKED]
+    said = iter(run("Rscript", "--vanilla", "-e", IN_R + "\n".join(calls), cwd=place).split())
+    found = privcov.answers(open_bundle(tmp_path / "out.zip"))
+    for y, on, ridge in ASKED:
+        here = found.regress(y, on, ridge)
+        wanted = here[["estimate", "std_error", "low", "high"]].to_numpy()
+        in_r = np.array([[float(next(said).replace("NA", "nan")) for _ in on] for _ in range(4)]).T
+        np.testing.assert_allclose(in_r, wanted, rtol=1e-8, err_msg=f"{y} on {on}, ridge {ridge}")
+        asked = ["answers", str(place), "regress", "--y", y, "--on", ",".join(on), "--ridge", str(ridge), "--json"]
+        assert main(asked) == 0
+        lines_of = json.loads(capsys.readouterr().out)["rows"]
+        in_shell = [[line[name] for name in ("estimate", "std_error", "low", "high")] for line in lines_of]
+        np.testing.assert_allclose(np.array(in_shell, dtype=float), wanted, rtol=1e-12, atol=1e-14)
+    assert np.isnan(wanted).all() == (law == "noise that hides everything")

@@ -1,0 +1,277 @@
+"""Your data with more than numbers: kinds, levels, dates, codes and dialects, from the form to the answers."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+from pages.upload import limits_table
+from pages.your_data import columns
+from privcov.bundle.opened import open_answer
+from privcov.data_sources.private_file import Column, Declaration
+from privcov.ledger import Ledger
+from privcov.table_files.dialect import Dialect
+from tests.pages.limits import drawn, type_in
+from tests.pages.sent import everything, plain
+from tests.pages.test_own_data import (
+    calm,
+    fill,
+    given,
+    go,
+    ledger,  # noqa: F401 - every ledger here is a temporary one
+    limited,
+    press,
+    widget,
+)
+
+NAMES = ("patient", "age", "sex", "ward", "pay", "pain", "seen")
+COMMA = "1,5 (decimal comma)"
+TYPED = (
+    Column("age", 0.0, 120.0, None, "lifetimes", kind="integer"),
+    Column("sex", None, None, "F", "", kind="yes-no", values=("F", "M")),
+    Column("ward", None, None, None, "", kind="category", values=("A", "B"), other=True, missing_codes=("?",)),
+    Column("pay", 0.0, 1e6, 2e3, "contracts", transform="log1p", missing_codes=("-9", "-8")),
+    Column("pain", None, None, None, "", kind="ordinal", values=("none", "some", "much")),
+    Column("seen", "2020-01-01", "2024-12-31", None, "the study", kind="date", format="%d.%m.%Y"),
+)
+CELLS = {
+    1: {"kind": "integer", "low": 0, "high": 120, "reason": "lifetimes"},
+    2: {"kind": "yes-no", "levels": "F | M", "typical": "F"},
+    3: {"kind": "category", "levels": "A|B|...", "codes": "?"},
+    4: {"kind": "number log1p", "low": 0, "high": "1e6", "typical": 2000, "codes": "-9, -8", "reason": "contracts"},
+    5: {"kind": "ordinal", "levels": "none | some | much"},
+    6: {"kind": "date", "low": "01.01.2020", "high": "2024-12-31", "levels": "%d.%m.%Y", "reason": "the study"},
+}
+
+
+def visits(rows: int = 300) -> bytes:
+    rng = np.random.default_rng(2)
+    lines = [";".join(NAMES)]
+    for k in range(rows):
+        lines.append(
+            f"P{k};{rng.integers(18, 90)};{rng.choice(['F', 'M'])};{rng.choice(['A', 'B', 'C', '?'])};"
+            f"{rng.lognormal(8, 1):.2f}".replace(".", ",")
+            + f";{rng.choice(['none', 'some', 'much', ''])};{rng.integers(1, 29):02d}.03.2023"
+        )
+    return ("\n".join(lines) + "\n").encode("cp1252")
+
+
+def of_visits(**changes) -> Declaration:
+    usual = {"name": "visits", "row_stands_for": "one visit", "columns": TYPED, "dialect": Dialect(";", ",")}
+    return Declaration(**(usual | {"person": "patient", "missing_codes": ("-99",)} | changes))
+
+
+def opened_visits():
+    """After the question how the file is written, which is asked once."""
+    at = given(visits())
+    assert at.session_state["own"].dialect is None
+    assert not at.get("bidi_component"), "no form before the names are known"
+    return press(at, COMMA)
+
+
+# --- the form ----------------------------------------------------------------------------------------------------
+
+
+def test_every_kind_is_declared_in_the_one_table():
+    at = opened_visits()
+    assert list(drawn(at)["column"]) == list(NAMES)
+    widget(at, "selectbox", "person").set_value("patient").run()
+    widget(at, "text_input", "name").set_value("visits").run()
+    widget(at, "text_input", "unit").set_value("one visit").run()
+    widget(at, "radio", "public").set_value(True).run()
+    widget(at, "text_input", "codes").set_value("-99").run()
+    type_in(at, CELLS)
+    press(at, "Declare")
+    assert not at.error, [e.value for e in at.error]
+    own = at.session_state["own"]
+    expected = (*TYPED[:5], TYPED[5].from_dict({**TYPED[5].to_dict(), "low": "01.01.2020"}))
+    assert own.declared == of_visits(columns=expected)
+    assert own.declared.kinds == of_visits().kinds
+    assert own.declared.measured == (
+        "age", "sex=M", "ward=A", "ward=B", "ward=other", "log1p(pay)", "pain", "seen",
+    )  # fmt: skip
+    shown = everything(at)
+    for words in (
+        "age: from 0 to 120, the middle is typical; whole numbers",
+        "sex: 0 is F, 1 is M, typical F",
+        "ward: one of A, B, or any other text; missing where it is ?",
+        "pay: from 0 to 1,000,000, typical 2,000; log1p is measured; missing where it is -9 or -8",
+        "pain: 1 is none, 2 is some, 3 is much, the middle is typical",
+        "seen: dates written %d.%m.%Y, from 01.01.2020 to 2024-12-31, the middle is typical",
+        "Declared: 6 columns of 'visits'. 8 are measured",
+    ):
+        assert words in plain(shown), words
+
+
+def test_a_saved_declaration_with_kinds_comes_back_as_it_was():
+    """Also what the table does not show, such as a weight: the form once dropped it without a word."""
+    heavy = (*TYPED[:-1], Column("seen", "2020-01-01", "2024-12-31", None, "the study", kind="date", weight=2.0))
+    what = of_visits(columns=heavy, missing="pairs", can_be_missing=("pay",))
+    at = press(fill(opened_visits(), what), "Declare")
+    assert at.session_state["own"].declared == what, [e.value for e in at.error]
+    assert "weight 2" in everything(at)
+    again = Declaration.from_json(at.session_state["own"].declared.to_json())
+    assert again == what
+
+
+def test_a_declaration_of_another_dialect_or_of_what_the_form_cannot_hold_is_refused():
+    barred = (Column("ward", kind="category", values=("A|1", "B")),)
+    coded = (Column("age", 0.0, 1.0, missing_codes=("x,y",)),)
+    for change, words in (
+        ({"dialect": Dialect()}, "is separated by semicolons"),
+        ({"columns": barred, "person": ""}, "a level with a vertical bar"),
+        ({"columns": coded, "person": ""}, "a bar, comma or semicolon inside"),
+    ):
+        at = fill(opened_visits(), of_visits(**change))
+        assert [words in plain(e.value) for e in at.error] == [True]
+        assert at.session_state["own"].declared is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ({2: {"kind": "yes-no"}}, "the levels of 'sex'"),
+        ({2: {"kind": "yes-no", "levels": "F, M"}}, "takes 2 values, got 1"),
+        ({3: {"kind": "category", "levels": " | ".join(map(str, range(10_000)))}}, "takes 2 to 200 values, got 10,000"),
+        ({6: {"kind": "date", "low": "x", "high": "2024-12-31", "reason": "r"}}, "low must be a date"),
+        ({6: {"kind": "date", "low": "2024-01-01", "high": "2024-12-31", "levels": "%Y", "reason": "r"}}, "a month"),
+        ({4: {"kind": "number log", "low": 0, "high": 9, "reason": "r"}}, "needs low > 0"),
+        ({4: {"kind": "number", "low": 0, "high": 9, "levels": "A | B", "reason": "r"}}, "under kind"),
+        ({4: {"kind": "number", "low": "0,5", "high": 9, "reason": "r"}}, "is '0,5', which is not a finite number"),
+        ({4: {"kind": "number", "low": 0, "high": 9, "codes": "5", "reason": "r"}}, "inside the bounds"),
+        ({2: {"kind": "yes-no", "levels": "F | M", "low": 1}}, "low is not for kind='yes-no'"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence_and_stays_as_typed(cells, words):
+    at = opened_visits()
+    widget(at, "text_input", "name").set_value("visits").run()
+    widget(at, "text_input", "unit").set_value("one visit").run()
+    widget(at, "number_input", "people").set_value(1).run()
+    widget(at, "radio", "public").set_value(True).run()
+    ((row, _),) = cells.items()
+    type_in(at, {**{k: {"use": False} for k in range(7) if k != row}, **cells})
+    press(at, "Declare")
+    assert [words in plain(e.value) for e in at.error] == [True], [plain(e.value) for e in at.error]
+    typed = at.session_state["own"].typed.loc[row]
+    assert all(typed[name] == value or float(typed[name]) == float(value) for name, value in cells[row].items())
+
+
+def test_a_number_whose_name_sounds_like_text_is_questioned():
+    at = opened_visits()
+    (question,) = [plain(w.value) for w in at.warning if "sounds like text" in w.value]
+    assert question.startswith("'sex', 'ward': declared as a number") or "'sex'" in question
+    type_in(at, {2: {"kind": "yes-no"}, 3: {"use": False}})
+    assert not [w for w in calm(at.run()).warning if "sounds like text" in w.value]
+
+
+def test_a_level_of_digits_is_a_level_and_not_a_number():
+    line = columns.line_of(Column("q", kind="ordinal", values=("01", "02", "03"), typical="02"))
+    typed = columns.blank(("q",))
+    for name, value in line.items():
+        typed.loc[0, name] = value
+    typed.loc[0, "typical"] = limits_table.meant("2", next(f for f in columns.FIELDS if f.name == "typical"))
+    (row,) = typed.itertuples()
+    assert columns.column_of(row).of_kind().typical == "02"
+
+
+def test_many_columns_are_declared_at_once():
+    """A survey of 45 questions: one filling, or lines that a spreadsheet copies."""
+    names = [f"q{k:02d}" for k in range(45)]
+    at = given((",".join(names) + "\n").encode())
+    for name, value in (("kind", "ordinal"),):
+        widget(at, "selectbox", f"all-{name}").set_value(value).run()
+    widget(at, "text_input", "all-levels").set_value("1 | 2 | 3 | 4 | 5").run()
+    widget(at, "text_input", "all-codes").set_value("-9").run()
+    press(at, "Fill in where empty")
+    widget(at, "text_input", "name").set_value("survey").run()
+    widget(at, "text_input", "unit").set_value("one answer").run()
+    widget(at, "number_input", "people").set_value(1).run()
+    widget(at, "radio", "public").set_value(True).run()
+    press(at, "Declare")
+    levels = tuple("12345")
+    first = at.session_state["own"].declared
+    assert first is not None, [e.value for e in at.error]
+    assert first.columns == tuple(Column(n, kind="ordinal", values=levels, missing_codes=("-9",)) for n in names)
+    lines = "\n".join(f"{name}\t\t\t\tordinal: 1 | 2 | 3 | 4 | 5\tthe form" for name in names[:44])
+    widget(at, "text_area", "pasted").set_value(lines).run()
+    press(press(at, "Take these lines"), "Declare")
+    assert [c.reason for c in at.session_state["own"].declared.columns] == ["the form"] * 44 + [""]
+    assert at.session_state["own"].declared.columns[0].missing_codes == ("-9",), "a line says nothing of codes"
+
+
+# --- how the file is written -------------------------------------------------------------------------------------
+
+
+def test_another_encoding_is_asked_and_what_was_typed_stays():
+    """A first line in plain letters says nothing of the rows: the owner may say it later, and the form stays."""
+    raw = "age,city\n30,Münster\n".encode("latin-1")
+    at = given(raw)
+    assert at.session_state["own"].dialect == Dialect()
+    type_in(at, {0: {"low": 0, "high": 99}})
+    press(at, "Written in another way")
+    mine = at.session_state["own"]
+    at.selectbox(key=f"own-written-{mine.file_id}-{mine.turn}-encoding").set_value("latin-1").run()
+    press(at, "1.5 (decimal point)")
+    mine = at.session_state["own"]
+    assert mine.dialect == Dialect(",", ".", "latin-1")
+    assert list(drawn(at)["high"]) == ["99", ""]
+    press(at, "Written in another way")
+    mine = at.session_state["own"]
+    at.selectbox(key=f"own-written-{mine.file_id}-{mine.turn}-separator").set_value(";").run()
+    press(at, COMMA)
+    assert ["is separated by commas" in plain(e.value) for e in at.error] == [True]
+    at.selectbox(key=f"own-written-{mine.file_id}-{mine.turn}-separator").set_value(",").run()
+    press(at, "1.5 (decimal point)")
+    assert list(drawn(at)["high"]) == ["99", ""]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "cp1252"])
+def test_a_header_in_another_encoding_is_asked_about_and_not_guessed(encoding):
+    at = given("größe;b\n1,5;2\n".encode(encoding))
+    mine = at.session_state["own"]
+    assert mine.dialect is None
+    assert at.selectbox(key=f"own-written-{mine.file_id}-{mine.turn}-encoding").value == encoding
+    press(at, COMMA)
+    assert at.session_state["own"].header == ("größe", "b")
+    assert at.session_state["own"].dialect == Dialect(";", ",", encoding)
+
+
+# --- to the answers ----------------------------------------------------------------------------------------------
+
+
+def test_a_table_of_texts_dates_and_commas_is_released(ledger):  # noqa: F811
+    """From the file to a bundle, by the page alone; every step has the measured columns."""
+    what = of_visits()
+    at = press(fill(opened_visits(), what), "Declare")
+    limited(at, rho=5.0)
+    press(at, "Release ...")
+    press(at, "Confirm and release")
+    assert not at.error, [e.value for e in at.error]
+    (entry,) = Ledger(ledger).entries()
+    total = open_answer(Ledger(ledger).answer(entry.token)).total
+    assert total.facts.columns == what.measured
+    assert total.facts.n == 300
+    go(at, "view")
+    at.checkbox(key=f"own-agree-{at.session_state['own'].file_id}").set_value(True).run()
+    press(at, "Show me")
+    assert at.get("plotly_chart")
+    for step in ("plan", "release", "answers", "declare"):
+        go(at, step)
+        assert not at.error, (step, [e.value for e in at.error])
+
+
+def test_an_excel_workbook_is_declared_like_its_csv():
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed: the extra files has it")
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    for row in (["age", "ward; old"], [30, "A"], [41, "B"]):
+        book.active.append(row)
+    book.save(out)
+    assert zipfile.is_zipfile(out)
+    at = given()
+    press(at, "Forget this file")
+    at.file_uploader[0].set_value(("t.xlsx", out.getvalue(), "application/octet-stream")).run()
+    own = calm(at).session_state["own"]
+    assert (own.header, own.dialect, own.raw) == (("age", "ward; old"), Dialect(), b"age,ward; old\n30,A\n41,B\n")

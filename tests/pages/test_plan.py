@@ -1,0 +1,148 @@
+"""Plan: one draw of each candidate, public rows in place of invented ones, choices with reasons, weights, series."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.your_data import noise
+from privcov.data_sources.private_file import Column, read_private
+from privcov.owner.series import series
+from privcov.owner.stand_in import StandIn
+from privcov.owner.weights import noise_ratio
+from privcov.privacy import ZCDP
+from tests.pages.test_own_data import SECRET, calm, declaration, declared, go, ledger, press, table, text_of, widget
+
+__all__ = ["ledger"]  # every test here has a ledger of its own
+
+
+def planned(at: AppTest, what) -> AppTest:
+    """Plan of this declaration, whatever the form holds."""
+    at.session_state["own"].declared = what
+    return go(at, "plan")
+
+
+def last_year(rows: int = 900, header: str = "patient_id,age,weight,<b>=dose</b>") -> bytes:
+    """A public table with the same columns, whose rows lie near their typical values."""
+    rng = np.random.default_rng(8)
+    z = rng.normal(size=(rows, 3)) + rng.normal(size=(rows, 1))
+    cells = np.array([50, 115, 5]) + z * [6, 8, 0.5]
+    lines = (",".join(f"{x:.3f}" for x in line) for line in cells)
+    return (header + "\n" + "".join(f"p{i // 2},{line}\n" for i, line in enumerate(lines))).encode()
+
+
+def give(at: AppTest, raw: bytes) -> AppTest:
+    uploader = next(u for u in at.file_uploader if u.label.startswith("Public CSV"))
+    uploader.set_value(("published.csv", raw, "text/csv")).run()
+    return calm(at)
+
+
+def test_each_candidate_is_drawn_beside_the_truth():
+    at = go(declared(), "plan")
+    assert "One draw of each" in [h.value for h in at.header]
+    pictures = at.session_state["pictures"]
+    drawn = [np.array(pictures[f"own-draw-{k}"].figure.data[0].z) for k in range(4)]
+    assert drawn[0] == pytest.approx(np.where(np.eye(3) > 0, 1.0, 0.5))
+    apart = [np.abs(z - drawn[0]).max() for z in drawn[1:]]
+    assert apart == sorted(apart, reverse=True)
+    assert apart[-1] > 0
+
+
+def test_the_plan_takes_public_rows_and_goes_back():
+    """The error of the plan is then that of these rows under the declaration, and nothing of the file is shown."""
+    at = go(declared(), "plan")
+    before = text_of(at)
+    give(at, last_year())
+    mine = at.session_state["own"]
+    assert mine.like_name == "published.csv"
+    assert "a public table of 900 rows" in text_of(at)
+    assert SECRET not in text_of(at)
+    stand = StandIn.of_public(read_private(last_year(), mine.declared), 1000)
+    shown = np.array(at.session_state["pictures"]["own-draw-0"].figure.data[0].z)
+    assert shown == pytest.approx(stand.correlation, abs=1e-6)
+    assert "The covariance of a table like" in text_of(at)
+    press(at, "Use the invented table again")
+    assert not at.session_state["own"].like
+    assert "a public table of 900 rows" not in text_of(at)
+    assert "an invented table: all columns move together" in before
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (table(), "This is the confidential file itself"),
+        (last_year(header="patient_id,age,weight,other"), "which the declaration names"),
+        (b"patient_id,age,weight,<b>=dose</b>\na,x,y,z\nb,x,y,z\n", "missing or not as declared"),
+    ],
+)
+def test_a_public_file_that_cannot_stand_in_is_refused_in_one_sentence(raw, said):
+    at = give(go(declared(), "plan"), raw)
+    assert [said in e.value for e in at.error] == [True]
+    assert SECRET not in text_of(at)
+
+
+def test_public_rows_with_ids_count_persons_and_without_them_rows():
+    for header, first in (("patient_id,age,weight,<b>=dose</b>", 450), ("nr,age,weight,<b>=dose</b>", 900)):
+        at = go(declared(person="patient_id"), "plan")
+        give(at, last_year(header=header))
+        assert not at.error
+        stand = next(v for k, v in at.session_state["own-previews"].items() if k[0] == "public")
+        assert stand.facts.n == first
+        assert stand.facts.person == "patient_id"
+
+
+def test_choices_are_tried_on_a_press_and_say_why():
+    at = go(declared(), "plan")
+    give(at, last_year())
+    assert "instead of" not in text_of(at)
+    press(at, "Try them")
+    said = text_of(at)
+    assert "the row bound is 0." in said
+    assert "of the rows are longer than" in said
+    assert "instead of" in said
+    widget(at, "number_input", "level-zcdp-1").set_value(0.11).run()
+    assert "instead of" not in text_of(calm(at))  # the answer belongs to its question
+
+
+def test_a_series_costs_what_the_accountant_says():
+    at = go(declared(), "plan")
+    widget(at, "number_input", "releases").set_value(12).run()
+    said = text_of(calm(at))
+    mine = at.session_state["own"]
+    cost = series(noise.facts_of(mine.declared, 1000), mine.chosen, "isotropic", 1000, 12)
+    assert cost.together.rho == pytest.approx(1.2)
+    assert "1.2-zCDP" in said
+    assert "3.46 x" in said
+    assert "0.289 x" in said
+
+
+def test_the_weight_of_a_person_is_drawn_from_the_owners_guess():
+    at = go(declared(person="patient_id"), "plan")
+    widget(at, "number_input", "each").set_value(2.8).run()
+    calm(at)
+    line = at.session_state["pictures"]["own-weights"].figure.data[0]
+    assert list(line.y) == pytest.approx([noise_ratio(int(most), 2.8) for most in line.x])
+    heavy = planned(at, declaration(person="patient_id", most_weight=3))
+    assert "1.46 times the noise" in text_of(heavy)
+    chosen = noise.facts_of(heavy.session_state["own"].declared, 1000)
+    one, guessed = (noise.planned(chosen, ZCDP(0.1), 1000, each).scale for each in (1.0, 2.8))
+    assert guessed == pytest.approx(one * 1.46 / 3, rel=0.01)
+    at = go(declared(), "plan")
+    assert "own-weights" not in at.session_state["pictures"]
+
+
+def test_typed_columns_are_planned():
+    """Levels, dates and transforms: their measured columns are in the plan, with missing cells measured."""
+    columns = (
+        Column("age", 0, 120, None, "lifetimes", kind="integer"),
+        Column("weight", 30, 200, None, "scale", transform="log"),
+        Column("<b>=dose</b>", None, None, None, "arms", kind="category", values=("low", "high"), other=True),
+    )
+    what = dataclasses.replace(declaration(), columns=columns, missing="pairs")
+    at = planned(declared(), what)
+    assert not at.error
+    assert len(at.session_state["pictures"]["own-draw-0"].figure.data[0].z) == 5
+    assert "of the declared kinds" in text_of(at)
+    press(at, "Try them")
+    assert not at.error

@@ -1,0 +1,279 @@
+"""Read a bundle: no ledger, no token and no row; every answer with its reason, and none where the check fails."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import privcov
+from pages.shell import hosted, owner_token
+from pages.your_data import state, views
+from privcov.bundle.derived import zipped
+from privcov.figures.words import percent
+from privcov.ledger import Ledger
+from privcov.privacy import ZCDP
+from tests import forging
+from tests.pages.sent import plain
+from tests.patience import patient
+
+APP = str(Path(__file__).resolve().parents[2] / "app.py")
+PAGE = "pages/5_Your_data.py"
+NAMES = ["age", "height", "weight", "pulse", "glucose", "sleep"]
+
+
+def rows(n: int = 3000) -> np.ndarray:
+    """Six columns with one common factor, from 0 to 100."""
+    rng = np.random.default_rng(1)
+    common = rng.normal(size=(n, 1))
+    return np.clip(50 + 9 * common + 9 * rng.normal(size=(n, 6)), 0, 100)
+
+
+def bundle(folder: Path, rho: float, names: list[str] = NAMES) -> bytes:
+    private = privcov.PrivateDataset.from_rows(rows(), bounds=[(0, 100)] * 6, columns=names, name="ward")
+    ledger = Ledger(folder / "ledger.sqlite")
+    ledger.limit("ward", ZCDP(rho))
+    rel = privcov.release_private("auto-cov", private, ZCDP(rho), ledger=ledger)
+    rel.save_bundle(folder / "out.zip")
+    return (folder / "out.zip").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def clear(tmp_path_factory) -> bytes:
+    """With hardly any noise: every regression is answered, whatever the noise drawn."""
+    return bundle(tmp_path_factory.mktemp("clear"), 5.0)
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory) -> bytes:
+    """With noise many times as large as the variances: no regression is answered."""
+    return bundle(tmp_path_factory.mktemp("noisy"), 1e-7)
+
+
+@pytest.fixture(autouse=True)
+def no_ledger(tmp_path, monkeypatch) -> Path:
+    path = tmp_path / "ledger.sqlite"
+    monkeypatch.setenv("PRIVCOV_LEDGER", str(path))
+    return path
+
+
+def door() -> AppTest:
+    at = AppTest.from_file(APP, default_timeout=patient(60))
+    at.query_params["door"] = "bundle"
+    at.switch_page(PAGE).run()
+    return calm(at)
+
+
+def calm(at: AppTest) -> AppTest:
+    assert not at.exception, at.exception
+    return at
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    return zipped(files, zipfile.ZIP_DEFLATED)
+
+
+def dropped(raw: bytes, name: str = "out.zip") -> AppTest:
+    at = door()
+    at.file_uploader[0].set_value((name, raw, "application/zip")).run()
+    return calm(at)
+
+
+def widget(at: AppTest, kind: str, name: str):
+    return getattr(at, kind)(key=f"{at.session_state['read-bundle'].key}-{name}")
+
+
+def view(at: AppTest, name: str) -> AppTest:
+    widget(at, "segmented_control", "answer").set_value(name).run()
+    return calm(at)
+
+
+def csv_of(at: AppTest, name: str) -> pd.DataFrame:
+    """The table of an answer, as it is shown."""
+    return next(d.value for d in at.dataframe if name in d.value.columns)
+
+
+# --- the door -----------------------------------------------------------------------------------------------
+
+
+def test_it_stays_open_on_a_hosted_server_without_ledger_or_token(clear, no_ledger, monkeypatch):
+    monkeypatch.setenv(hosted.HOSTED, "1")
+    monkeypatch.setenv(owner_token.SETTING, "a secret of its own, never entered")
+
+    def shut(*_):
+        raise AssertionError("the ledger was opened")
+
+    monkeypatch.setattr(state, "open_ledger", shut)
+    monkeypatch.setattr(state, "Ledger", shut)
+    at = dropped(clear)
+    assert any("as it was written" in s.value for s in at.success)
+    for name in (*(v for v in views.VIEWS if v != "classes"), "checked"):
+        view(at, name)
+        assert not at.error, (name, [e.value for e in at.error])
+    assert not no_ledger.exists()
+
+
+def test_the_owner_s_way_says_where_a_bundle_is_read_on_a_hosted_server(monkeypatch):
+    monkeypatch.setenv(hosted.HOSTED, "1")
+    at = AppTest.from_file(APP, default_timeout=patient(60))
+    at.switch_page(PAGE).run()
+    assert any("Read a bundle" in m.value for m in at.markdown)
+    assert not at.file_uploader
+
+
+def test_the_address_opens_the_door_and_holds_nothing_else(clear):
+    at = dropped(clear)
+    assert at.query_params["door"] in ("bundle", ["bundle"])
+    assert set(at.query_params) == {"door"}
+
+
+def test_exact_answers_go_when_the_door_is_opened(clear, monkeypatch):
+    """The owner's view and the check hold exact numbers; what was typed stays."""
+    at = AppTest.from_file(APP, default_timeout=patient(60))
+    at.switch_page(PAGE).run()
+    next(b for b in at.button if b.label == "Use the practice table").click().run()
+    mine = at.session_state["own"]
+    mine.look = mine.checked = "exact"
+    at.segmented_control(key="door").set_value("bundle").run()
+    assert (calm(at).session_state["own"].look, at.session_state["own"].checked) == (None, None)
+    assert at.session_state["own"].raw
+    monkeypatch.setenv(hosted.HOSTED, "1")
+    calm(at.run())
+    assert "own" not in at.session_state
+
+
+def test_bytes_are_let_go_and_a_forgotten_bundle_leaves_nothing(clear):
+    at = dropped(clear)
+    assert at.file_uploader[0].value is None
+    next(b for b in at.button if b.label == "Forget this bundle").click().run()
+    calm(at)
+    assert [k for k in at.session_state if k.startswith("read-") and k != "read-turn" and "file" not in k] == []
+    assert not at.success
+
+
+# --- what is shown ------------------------------------------------------------------------------------------
+
+
+def test_the_page_has_the_numbers_of_python(clear):
+    at, found = view(dropped(clear), "regression"), privcov.answers(privcov.open_bundle(clear))
+    widget(at, "selectbox", "target").select_index(2).run()
+    widget(at, "multiselect", "on-2").set_value(["age", "pulse", "glucose", "sleep"]).run()
+    asked = found.regress("weight", ["age", "pulse", "glucose", "sleep"])
+    shown = csv_of(calm(at), "estimate")
+    for name in ("column", "estimate", "low", "high"):
+        assert shown[name].tolist() == asked[name].tolist(), name
+    r = asked.attrs["r_squared"]
+    assert any(
+        f"R squared **{r['estimate']:.2f}**, from {r['low']:.2f} to {r['high']:.2f}" in m.value for m in at.markdown
+    )
+    assert asked.attrs["coverage"] in " ".join(plain(c.value) for c in at.caption)
+    assert "regress('weight', ['age', 'pulse', 'glucose', 'sleep'])" in at.code[0].value
+
+    view(at, "pairs")
+    for which in views.PAIRS:
+        widget(at, "segmented_control", "of-pairs").set_value(which).run()
+        shown = csv_of(calm(at), "first").set_index(["first", "second"])
+        asked = getattr(found, which)().set_index(["first", "second"]).loc[shown.index]
+        assert shown["estimate"].tolist() == asked["estimate"].tolist()
+    view(at, "columns")
+    assert csv_of(at, "column")["low"].tolist() == found.means()["low"].tolist()
+
+
+def test_another_level_and_rate_are_those_of_python(clear):
+    at = view(dropped(clear), "pairs")
+    widget(at, "select_slider", "level").set_value(0.8).run()
+    widget(at, "select_slider", "rate").set_value(0.01).run()
+    asked = privcov.answers(privcov.open_bundle(clear), level=0.8).correlations(0.01)
+    assert sorted(csv_of(calm(at), "first")["low"]) == sorted(asked["low"])
+    assert f"**{asked['real'].sum()}** of 15 pairs are **real**" in " ".join(m.value for m in at.markdown)
+    assert f"at most {percent(0.01)} have no relation" in " ".join(m.value for m in at.markdown)
+    assert any("Another level than 95" in plain(c.value) for c in at.caption)
+
+
+def test_a_refused_regression_says_why_and_draws_nothing(noisy):
+    at = view(dropped(noisy), "regression")
+    (said,) = [w.value for w in at.warning]
+    assert "Not identified: 4 of 4." in plain(said)
+    assert "the noise" in said.lower()
+    assert any("No slope can be given under this noise" in i.value for i in at.info)
+    assert not at.get("plotly_chart")
+    assert any("R squared is **not identified**" in m.value for m in at.markdown)
+    assert csv_of(at, "reason")["low"].isna().all()
+
+
+def test_pure_noise_is_pale_in_every_matrix(noisy, clear):
+    """No pair of noise has more than a fifth of the colour at the end of the scale."""
+    for raw, pale in ((noisy, True), (clear, False)):
+        at = dropped(raw)
+        (cells,) = at.session_state["pictures"]["square-own-correlation"].figure.data
+        z = np.asarray(cells.z)
+        off = np.abs(z[~np.eye(6, dtype=bool)]) / cells.zmax
+        assert (off.max() <= 0.21) == pale
+        assert ("pale" in " ".join(m.value for m in at.markdown)) == pale
+        view(at, "pairs")
+        assert bool(at.get("plotly_chart")) != pale, "a value that may be any number is not drawn"
+
+
+@pytest.mark.parametrize("kind", ["classes, hidden n", "missing cells", "typed columns", "no mean", "laplace"])
+def test_every_kind_of_bundle_opens_with_hostile_names_as_text(kind, tmp_path):
+    at = dropped(packed(forging.bundled(tmp_path, kind)))
+    classes = "classes" in kind
+    for name in (*(v for v in views.VIEWS if v != "classes" or classes), "checked"):
+        view(at, name)
+        for said in at.error:
+            words = "needs the mean" if kind == "no mean" else "This answer is not given: missing cells"
+            assert words in plain(said.value), (kind, name, said.value)
+            assert kind in ("missing cells", "typed columns", "no mean")
+        for node in (*at.markdown, *at.caption, *at.error, *at.warning, *at.info, *at.success):
+            assert not getattr(node.proto, "allow_html", False)
+            assert "<script>" not in node.value
+        for node in at.get("html"):
+            assert "<script>alert" not in node.proto.body
+        for chart in at.get("plotly_chart"):
+            assert "<script>" not in chart.proto.spec
+
+
+# --- what is refused ----------------------------------------------------------------------------------------
+
+
+def test_a_bundle_that_fails_shows_no_answer_and_takes_the_old_one_away(clear):
+    files = forging.files_of(clear)
+    other = json.loads(files["ledger_entry.json"])
+    other["request"]["guarantee"]["rho"] = 0.001
+    forged = packed(forging.redone({**files, "ledger_entry.json": json.dumps(other).encode()}))
+    at = dropped(clear)
+    assert at.success
+    at.file_uploader[0].set_value(("other.zip", forged, "application/zip")).run()
+    (said,) = [plain(e.value) for e in calm(at).error]
+    assert said.startswith("other.zip: No answer is given from this bundle")
+    assert not at.success
+    assert not at.dataframe
+    assert not at.get("plotly_chart")
+
+
+@pytest.mark.parametrize("raw", [b"", b"PK\x05\x06" + b"\0" * 18, b"no zip at all" * 100])
+def test_what_is_no_bundle_is_one_sentence(raw):
+    with pytest.raises(ValueError, match="No answer is given from this bundle") as caught:
+        privcov.open_bundle(raw)
+    assert str(caught.value).count("\n") == 0
+
+
+def test_a_file_that_breaks_the_check_gives_no_answer(clear, monkeypatch):
+    def broken(*_):
+        raise RecursionError("deep")
+
+    monkeypatch.setattr("privcov.bundle.opened.check", broken)
+    with pytest.raises(ValueError, match="the check failed with RecursionError"):
+        privcov.open_bundle(clear)
+
+
+def test_bytes_and_a_path_open_alike(clear, tmp_path):
+    (tmp_path / "a.zip").write_bytes(clear)
+    here, there = privcov.open_bundle(clear), privcov.open_bundle(tmp_path / "a.zip")
+    assert here.measurement.to_dict() == there.measurement.to_dict()
+    assert (here.checked, here.statement) == (there.checked, there.statement)
+    stated = forging.files_of(clear)["statement.txt"].decode()
+    assert [f"{title}: {text}" for title, text in here.statement] == stated.splitlines()

@@ -1,0 +1,240 @@
+"""Models of scikit-learn that are read from a release: their checks, the numbers of `privcov.answers`, and no rows."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.covariance import OAS, GraphicalLasso, LedoitWolf
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import privcov
+from privcov.privacy import ZCDP
+from privcov.sklearn_models import PrivateLDA, PrivateLinearRegression, PrivatePCA
+
+# A row bound as one has to give it, and so little noise that few rows close together have a covariance.
+CHECKED = [
+    PrivatePCA(n_components=1, guarantee=ZCDP(1e12), row_bound=100.0, random_state=0),
+    PrivateLinearRegression(guarantee=ZCDP(1e12), row_bound=100.0, random_state=0),
+    PrivateLDA(guarantee=ZCDP(1e12), row_bound=100.0, random_state=0),
+]
+NAMES = ["age", "height", "weight", "pulse"]
+BOUNDS = [(0, 100), (100, 220), (20, 180), (30, 190)]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning", "ignore:Can't check dok sparse")
+@parametrize_with_checks(
+    CHECKED,
+    expected_failed_checks=lambda model: (
+        {"check_regressors_no_decision_function": "4 columns of 10 rows are too many"}
+        if isinstance(model, PrivateLinearRegression)
+        else {}
+    ),
+)
+def test_estimator_checks_of_scikit_learn(estimator, check):
+    """Only a regression on more than a third of the rows, whose intervals would not hold, is refused."""
+    check(estimator)
+
+
+def table(n: int = 4000, seed: int = 0) -> pd.DataFrame:
+    """Four columns of which weight depends on age and height, within their limits."""
+    rng = np.random.default_rng(seed)
+    age = rng.normal(50, 14, n)
+    height = 165 + 9 * rng.standard_normal(n) - 0.08 * (age - 50)
+    weight = 75 + 0.8 * (height - 165) + 0.3 * (age - 50) + 10 * rng.standard_normal(n)
+    pulse = 100 + 0.3 * (weight - 75) - 0.2 * (age - 50) + 20 * rng.standard_normal(n)
+    rows = np.column_stack([age, height, weight, pulse])
+    return pd.DataFrame(np.clip(rows, *np.array(BOUNDS).T), columns=NAMES)
+
+
+def released(rho: float = 1e8, **more) -> privcov.Release:
+    """A seeded release of the table with bounds."""
+    data = privcov.Dataset.from_rows(table(), bounds=BOUNDS, **more)
+    return privcov.release("gaussian-cov", data, ZCDP(rho), seed=0, centre="classes" if "labels" in more else "joint")
+
+
+# --- hardly any noise: the models of scikit-learn on the rows themselves -------------------------------------
+
+
+def test_regression_without_noise_is_least_squares():
+    rows = table()
+    for on in (None, ["age", "height"], ["height", "age"]):
+        names = [name for name in NAMES if name != "weight"] if on is None else on
+        model = PrivateLinearRegression.from_release(released(), "weight", on)
+        exact = LinearRegression().fit(rows[names], rows["weight"])
+        np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-3)
+        np.testing.assert_allclose(model.predict(rows[names]), exact.predict(rows[names]), atol=0.02)
+        assert model.feature_names_in_.tolist() == names
+        assert model.score(rows[names], rows["weight"]) == pytest.approx(
+            exact.score(rows[names], rows["weight"]), abs=1e-4
+        )
+        assert model.intervals_.attrs["r_squared"]["estimate"] == pytest.approx(
+            exact.score(rows[names], rows["weight"]), abs=0.01
+        )
+
+
+def test_a_ridge_is_in_squared_half_ranges():
+    """Ridge of scikit-learn on columns in half-ranges, whose penalty is n times ours."""
+    rows = (table() - [np.mean(b) for b in BOUNDS]) / [(b[1] - b[0]) / 2 for b in BOUNDS]
+    model = PrivateLinearRegression.from_release(released(), "weight", ["age", "height"], ridge=0.05)
+    exact = Ridge(alpha=0.05 * (len(rows) - 1)).fit(rows[["age", "height"]], rows["weight"])
+    np.testing.assert_allclose(model.coef_, exact.coef_ * 80 / np.array([50, 60]), rtol=1e-3)
+
+
+def test_principal_components_without_noise_are_those_of_the_columns_in_half_ranges():
+    rows = table()
+    scaled = (rows - [np.mean(b) for b in BOUNDS]) / [(b[1] - b[0]) / 2 for b in BOUNDS]
+    model, exact = PrivatePCA.from_release(released(), 3), PCA(3).fit(scaled)
+    turned = np.sign(np.sum(model.components_ * exact.components_, axis=1))
+    np.testing.assert_allclose(model.components_ * turned[:, None], exact.components_, atol=1e-3)
+    np.testing.assert_allclose(model.explained_variance_, exact.explained_variance_, rtol=1e-2)
+    np.testing.assert_allclose(model.explained_variance_ratio_, exact.explained_variance_ratio_, atol=1e-3)
+    np.testing.assert_allclose(model.transform(rows) * turned, exact.transform(scaled), atol=1e-2)
+    whole = PrivatePCA.from_release(released())
+    np.testing.assert_allclose(whole.inverse_transform(whole.transform(rows)), rows, atol=1e-8)
+    assert model.get_feature_names_out().tolist() == ["privatepca0", "privatepca1", "privatepca2"]
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_discriminant_analysis_without_noise_is_that_of_scikit_learn(k):
+    rows = table()
+    labels = np.array(["old", "young", "middle"])[np.digitize(rows["age"], [35, 60][: k - 1])]
+    model = PrivateLDA.from_release(released(labels=labels))
+    exact = LinearDiscriminantAnalysis(solver="lsqr").fit(rows, labels)
+    assert model.classes_.tolist() == exact.classes_.tolist()
+    np.testing.assert_allclose(model.priors_, exact.priors_, atol=1e-3)
+    np.testing.assert_allclose(model.means_, exact.means_, atol=0.02)
+    np.testing.assert_allclose(model.covariance_, exact.covariance_, rtol=0.01, atol=0.2)
+    assert (model.predict(rows) == exact.predict(rows)).mean() > 0.995
+    np.testing.assert_allclose(model.predict_proba(rows), exact.predict_proba(rows), atol=0.02)
+    assert model.decision_function(rows).shape == exact.decision_function(rows).shape
+
+
+# --- one release, many models --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    folder, rows = tmp_path_factory.mktemp("models"), table()
+    private = privcov.PrivateDataset.from_rows(
+        rows, bounds=BOUNDS, name="survey", labels=np.where(rows["age"] > 50, "old", "young"), classes=("old", "young")
+    )
+    ledger = privcov.Ledger(folder / "ledger.sqlite")
+    ledger.limit("survey", ZCDP(5.0))
+    rel = privcov.release_private("auto-cov", private, ZCDP(5.0), ledger=ledger)
+    rel.save_bundle(folder / "out.zip")
+    return rel, folder / "out.zip", ledger
+
+
+def test_models_of_a_bundle_are_those_of_its_release_and_spend_nothing(bundle):
+    rel, place, ledger = bundle
+    before, opened = ledger.entries(), privcov.open_bundle(place)
+    for here, there in (
+        (PrivatePCA.from_release(rel, 2), PrivatePCA.from_release(opened, 2)),
+        (PrivateLDA.from_release(rel), PrivateLDA.from_release(opened)),
+        (
+            PrivateLinearRegression.from_release(rel, "weight", "height"),
+            PrivateLinearRegression.from_release(opened, "weight", "height"),
+        ),
+    ):
+        for name, value in vars(here).items():
+            if isinstance(value, np.ndarray):
+                assert np.array_equal(value, getattr(there, name)), name
+        assert pickle.loads(pickle.dumps(here)).n_features_in_ == there.n_features_in_
+    assert ledger.entries() == before
+
+
+def test_every_number_is_one_of_answers(bundle):
+    rel, *_ = bundle
+    found = privcov.answers(rel)
+    model = PrivateLinearRegression.from_release(rel, "pulse", ["age", "weight"])
+    pd.testing.assert_frame_equal(model.intervals_, found.regress("pulse", ["age", "weight"]))
+    assert model.intercept_ == pytest.approx(model.intervals_.attrs["intercept"], rel=1e-12)
+    pca = PrivatePCA.from_release(rel)
+    pd.testing.assert_frame_equal(pca.loadings_, found.components(4))
+    pd.testing.assert_frame_equal(pca.eigenvalues_, found.eigenvalues())
+    lda = PrivateLDA.from_release(rel)
+    pd.testing.assert_frame_equal(lda.contrasts_["young"], found.contrast("young", "old"))
+    step = lda.contrasts_["young"]["estimate"].to_numpy()
+    np.testing.assert_allclose(lda.means_[1] - lda.means_[0], step, rtol=1e-9, atol=1e-9)
+
+
+def test_nothing_but_answers_is_read():
+    """Their code names no field of a release, so that their numbers cannot differ from the intervals beside them."""
+    for cls in (PrivatePCA, PrivateLinearRegression, PrivateLDA):
+        source = inspect.getsource(cls._read) + inspect.getsource(cls.from_release)
+        for field in (".raw", ".covariance\n", ".measurement", ".matrix", "_known", ".mean\n"):
+            assert field not in source
+
+
+def test_a_release_without_a_mean_is_about_the_typical_values():
+    data = privcov.Dataset.from_rows(table(), bounds=BOUNDS)
+    rel = privcov.release("gaussian-cov", data, ZCDP(1e8), seed=0, centre="none")
+    middle = np.array([np.mean(b) for b in BOUNDS])
+    assert PrivatePCA.from_release(rel).mean_.tolist() == middle.tolist()
+    model = PrivateLinearRegression.from_release(rel, "weight", "height")
+    assert model.predict(pd.DataFrame({"height": [middle[1]]}))[0] == pytest.approx(middle[2])
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda r: PrivateLinearRegression.from_release(r, "weigth"), "Did you mean 'weight'"),
+        (lambda r: PrivateLinearRegression.from_release(r, "weight", ["weight"]), "names the response"),
+        (lambda r: PrivateLinearRegression.from_release(r, "weight", ridge=-1), "ridge"),
+        (lambda r: PrivatePCA.from_release(r, 5), r"n_components must be in 1\.\.4"),
+        (PrivateLDA.from_release, "no class sums"),
+    ],
+)
+def test_bad_input_is_one_sentence(ask, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ask(released())
+
+
+def test_what_the_noise_hides_is_refused_with_what_to_do():
+    with pytest.raises(ValueError, match=r"too large to invert the covariance\. Name fewer regressors, or a larger"):
+        PrivateLinearRegression.from_release(released(1e-6), "weight")
+    labels = np.where(np.arange(4000) < 3, "few", "many")
+    with pytest.raises(ValueError, match="'few' has too few rows for its noise"):
+        PrivateLDA.from_release(released(1e-3, labels=labels))
+    with pytest.raises(TypeError, match=r"open_bundle"):
+        PrivatePCA.from_release("out.zip")
+
+
+# --- with the rest of scikit-learn ---------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_models_in_a_pipeline_and_a_search():
+    rows = table()
+    scaled = (rows[["age", "height"]] - [50, 160]) / [50, 60]
+    response = (rows["weight"] - 100) / 80
+    pipe = make_pipeline(PrivatePCA(2, ZCDP(1e4), 2.0, random_state=0), LinearRegression()).fit(scaled, response)
+    assert pipe.score(scaled, response) == pytest.approx(
+        LinearRegression().fit(scaled, response).score(scaled, response)
+    )
+    model = PrivateLinearRegression(guarantee=ZCDP(0.1), row_bound=2.0, random_state=0)
+    search = GridSearchCV(model, {"guarantee": [ZCDP(1e-4), ZCDP(10.0)]}, cv=3, error_score=-10.0)
+    assert search.fit(scaled, response).best_params_["guarantee"] == ZCDP(10.0)
+    assert clone(model).get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("estimator", [LedoitWolf, OAS])
+def test_a_covariance_estimator_of_scikit_learn_after_a_release(estimator, bundle):
+    """On rows drawn from the release, which spends nothing: it finds the released covariance, and shrinks it."""
+    rel, _, ledger = bundle
+    before = ledger.entries()
+    cov = rel.covariance
+    drawn = np.random.default_rng(0).multivariate_normal(np.zeros(4), cov, 20_000)
+    fitted = estimator().fit(drawn)
+    assert np.linalg.norm(fitted.covariance_ - cov) < 0.05 * np.linalg.norm(cov)
+    sparse = GraphicalLasso(alpha=1.0, covariance="precomputed").fit(cov)
+    assert sparse.precision_.shape == (4, 4)
+    assert ledger.entries() == before
