@@ -62,8 +62,8 @@ def html(made: Archive, table: list[claims.Row], date: datetime.date | None = No
 
 
 _VERDICT = ["table", "headline", "cells", "within", "close", "rank", "ratio", "worst"]
-_SURVIVAL = ["table", "method", "metric", "ratio", "level", "trivial", "rows", "survives"]
-_CURVES = ["table", "panel", "line", "ratio", "ours", "sound", "trivial", "times", "survives"]
+_SURVIVAL = ["table", "method", "metric", "ratio", "level", "trivial", "survives"]
+_CURVES = ["table", "panel", "line", "ratio", "ours", "sound", "trivial", "survives"]
 
 
 def _claims(table: list[claims.Row]) -> str:
