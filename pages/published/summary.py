@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import frame, show
-from pages.shell.papers import AUTHORS
 from privcov.figures.words import percent
 from privcov.papers import needed as papers_needed
 from privcov.papers import verdicts as papers_verdicts
 from privcov.papers.base import PUBLISHED, REPRODUCED, Table
 from privcov.papers.catalogue import TABLES, results_of
+from privcov.papers.names import AUTHORS
 from privcov.papers.needed import Needed
 from privcov.papers.readings import Result
 from privcov.papers.verdicts import NOT, NOTHING, REPRODUCED_WELL, SHAPE, Survival, Verdict

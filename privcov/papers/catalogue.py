@@ -29,6 +29,7 @@ from privcov.papers.su2019 import checks as su_checks
 from privcov.papers.su2019 import figures as su_figures
 from privcov.papers.su2019 import readings as su_readings
 from privcov.papers.su2019 import tables as su_tables
+from privcov.papers.theorems import bounds
 
 DRAWN = (*wang2019.TABLES, *su_figures.TABLES, *dong.TABLES)
 FIGURES = tuple(table.key for table in DRAWN)
@@ -37,7 +38,7 @@ VIEWS = wang2019.VIEWS | su_figures.VIEWS | dong.VIEWS
 
 
 def tables() -> dict[str, Table]:
-    """Return every table, in the order of the papers, every figure, how many rows are needed, and other readings.
+    """Return every table, in the order of the papers, every figure, rows needed, other readings, and bounds.
 
     Returns
     -------
@@ -47,7 +48,9 @@ def tables() -> dict[str, Table]:
     needed = (wang2019.NEEDED, su_tables.NEEDED, wang2018.NEEDED, mdpi.NEEDED)
     more = (su_readings, wang2018_readings, mdpi_readings, dong_readings)
     read = [table for part in more for table in part.TABLES]
-    return {t.key: t for t in (*su_tables.TABLES, *wang2018.TABLES, *mdpi.TABLES, *DRAWN, *needed, *read)}
+    return {
+        t.key: t for t in (*su_tables.TABLES, *wang2018.TABLES, *mdpi.TABLES, *DRAWN, *needed, *read, *bounds.TABLES)
+    }
 
 
 TABLES = tables()

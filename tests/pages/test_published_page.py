@@ -7,12 +7,15 @@ from pages.published import again, figures, summary
 from pages.published import table as published_table
 from pages.shell import show
 from pages.shell.papers import place_in
+from privcov.bundle.replication import archive, claims
+from privcov.bundle.replication.paragraphs import paragraph
 from privcov.figures import published as pictures
 from privcov.figures.palette import DARK, LIGHT, wash
 from privcov.figures.published import colours, scatter
 from privcov.papers import base, catalogue
 from privcov.papers.catalogue import FIGURES
 from privcov.papers.curves import curves
+from privcov.papers.names import AUTHORS
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/8_Published_results.py"
@@ -36,6 +39,31 @@ def test_the_summary_names_every_table_with_its_verdict(page):
     for verdict in summary.verdicts().values():
         assert summary.chip(verdict.word) in text
     assert "684 printed numbers" not in text or len(TABLES) == 10
+
+
+def test_the_page_opens_on_a_paragraph_per_paper_and_keeps_its_tables_closed(page):
+    at = open_page(PAGE)
+    table = archive.kept_claims() or claims.rows()
+    text = " ".join(m.value for m in at.markdown)
+    for paper, name in AUTHORS.items():
+        assert f"**{name}.** {show.as_text(paragraph(paper, table))}" in text
+    assert at.session_state["published.part"] == "In words"
+    every = next(e for e in at.expander if e.label.startswith("Every claim"))
+    assert every.label == f"Every claim: {len(table)} sentences, bounds and guarantees"
+    assert not every.proto.expanded
+    shown = next(d.value for d in at.dataframe if "As published" in d.value and "Claim" in d.value)
+    assert shown["Verdict"].tolist() == [row.verdict for row in table]
+    assert {b.proto.label for b in at.get("download_button")} >= {"Report (HTML)", "Everything (zip of CSV)"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "tab"),
+    [({"part": "all-tables"}, "All tables"), ({"table": "4-table-5"}, "One table"), ({"part": "in-words"}, "In words")],
+)
+def test_a_link_opens_its_tab(asked, tab):
+    at = open_page(PAGE, **asked)
+    assert not at.exception
+    assert at.session_state["published.part"] == tab
 
 
 @pytest.mark.parametrize("key", TABLES)
