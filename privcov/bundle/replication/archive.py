@@ -20,17 +20,19 @@ from privcov import places
 from privcov.bundle.replication import claims
 from privcov.papers import reproduce
 from privcov.papers.base import KEYS, PUBLISHED, REPRODUCED, beside
-from privcov.papers.catalogue import FIGURES, TABLES
-from privcov.papers.curves import curves, kept
+from privcov.papers.catalogue import FIGURES, TABLES, results_of
+from privcov.papers.curves import curves, every_curve
 from privcov.papers.provenance import made_with
 from privcov.papers.verdicts import survival, verdict
 
 ABOUT, DIFFERENCE, CLAIMS = "version.json", "difference.csv", "claims.csv"
 VERDICTS, SURVIVAL, CURVES, NOT_RUN = "verdicts.csv", "survival.csv", "curves_kept.csv", "not_run.csv"
+READINGS = "readings.csv"
 # The columns that name a line of a file; of the other files is said whether they differ.
 _KEYED = {
     CLAIMS: ["key"], VERDICTS: ["table"], SURVIVAL: ["table", "method", "metric"],
-    CURVES: ["table", "panel", "line"], NOT_RUN: ["table", "point", "version"],
+    CURVES: ["table", "curve"], READINGS: ["reading", "table", "method", "metric"],
+    NOT_RUN: ["table", "point", "version"],
 }  # fmt: skip
 _MOST = 64 * 2**20  # bytes of one file of an earlier archive
 
@@ -112,8 +114,11 @@ def _files(folder: Path) -> dict[str, str]:
     verdicts = [
         asdict(found) | {"headline": found.headline} for found in (verdict(t, folder) for t in printed.values())
     ]
-    kept_curves = [{"table": key, **asdict(one), "survives": one.survives} for key in FIGURES
-                   for one in kept(TABLES[key], folder)]  # fmt: skip
+    read = [
+        {"reading": one.reading.key, "table": key, "assumes": one.reading.assumes, "basis": one.reading.basis,
+         "free": one.reading.free, **asdict(column)}
+        for key in TABLES for one in results_of(key, folder) for column in one.columns
+    ]  # fmt: skip
     left = [asdict(one) | {"survives": one.survives} for table in printed.values() for one in survival(table, folder)]
     not_run = [
         {"table": s.table.key, "point": s.point.name, "version": s.variant, "needs": s.table.needs}
@@ -123,7 +128,8 @@ def _files(folder: Path) -> dict[str, str]:
         CLAIMS: _text(claims.frame(kept_claims(folder) or claims.rows(folder))),
         VERDICTS: _text(pd.DataFrame(verdicts).drop(columns=["checks", "methods"])),
         SURVIVAL: _text(pd.DataFrame(left)),
-        CURVES: _text(pd.DataFrame(kept_curves)),
+        CURVES: _text(every_curve(folder)),
+        READINGS: _text(pd.DataFrame(read)),
         NOT_RUN: _text(pd.DataFrame(not_run, columns=["table", "point", "version", "needs"])),
     }
     text |= {f"tables/{key}.csv": _text(beside(table, folder)) for key, table in printed.items()}

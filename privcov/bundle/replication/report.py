@@ -12,7 +12,7 @@ import pandas as pd
 
 from privcov.bundle.paper import grid, listed, section, text
 from privcov.bundle.replication import claims
-from privcov.bundle.replication.archive import CLAIMS, CURVES, NOT_RUN, SURVIVAL, VERDICTS, Archive
+from privcov.bundle.replication.archive import CLAIMS, CURVES, NOT_RUN, READINGS, SURVIVAL, VERDICTS, Archive
 from privcov.bundle.replication.paragraphs import paragraph
 from privcov.bundle.report import build
 from privcov.papers.names import AUTHORS
@@ -55,6 +55,7 @@ def html(made: Archive, table: list[claims.Row], date: datetime.date | None = No
         section("Verdicts on the printed tables", _frame(made.table(VERDICTS), _VERDICT)),
         section("Printed estimators under a sound calibration", _frame(made.table(SURVIVAL), _SURVIVAL)),
         section("Curves under a sound calibration", _frame(made.table(CURVES), _CURVES)),
+        section("Other readings of the printed tables", _frame(made.table(READINGS), _READINGS)),
         section("Not run", _not_run(made.table(NOT_RUN))),
         section("How to read this", listed(_NOTES)),
         date=date,
@@ -63,7 +64,8 @@ def html(made: Archive, table: list[claims.Row], date: datetime.date | None = No
 
 _VERDICT = ["table", "headline", "cells", "within", "close", "rank", "ratio", "worst"]
 _SURVIVAL = ["table", "method", "metric", "ratio", "level", "trivial", "survives"]
-_CURVES = ["table", "panel", "line", "ratio", "ours", "sound", "trivial", "survives"]
+_CURVES = ["table", "curve", "ratio", "published", "sound", "trivial", "survives", "times", "times_low", "times_high"]
+_READINGS = ["table", "reading", "basis", "free", "method", "metric", "cells", "within", "close", "described"]
 
 
 def _claims(table: list[claims.Row]) -> str:
