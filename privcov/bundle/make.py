@@ -9,15 +9,10 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Mapping
 
-import numpy as np
-
 from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of, zipped
 from privcov.bundle.inputs import ENTRY, LATER_REQUEST, REQUEST
 from privcov.bundle.verifier import library
 from privcov.figures.look import Picture
-from privcov.measurements.noise import NoiseDistribution
-from privcov.postprocess.answers import Noisy, plain_correlation
-from privcov.postprocess.intervals import privacy_noise
 
 
 def make_bundle(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> bytes:
@@ -34,13 +29,6 @@ def recorded(entry: dict) -> dict:
     """Return what a bundle says of a ledger's entry: the record of the spend, and nothing else that a ledger holds."""
     asked = entry["request"]
     return {**{k: entry[k] for k in ENTRY}, "request": {k: asked[k] for k in (*REQUEST, *LATER_REQUEST) if k in asked}}
-
-
-def intervals_of(
-    noisy: Noisy, distribution: NoiseDistribution, rng: np.random.Generator, draws: int = 200
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return (low, high), d x d each: the privacy-noise interval of every correlation."""
-    return privacy_noise(noisy, distribution.draw, plain_correlation, rng, draws=draws, within=(-1.0, 1.0))
 
 
 def _drawn(pictures: Mapping[str, tuple[str, Picture]]) -> dict[str, bytes]:

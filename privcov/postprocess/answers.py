@@ -8,7 +8,6 @@ bundle and the numbers that the bundle's own script derives again are the same d
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -67,11 +66,6 @@ class Noisy:
     def d(self) -> int:
         """Number of columns."""
         return len(self.scale)
-
-    def with_matrix(self, matrix: np.ndarray) -> Noisy:
-        """Return the same measurement with another draw of the noise in it, for privacy-noise intervals."""
-        flags = None if self.flags is None else dataclasses.replace(self.flags, refuse=False)
-        return dataclasses.replace(self, matrix=matrix, flags=flags)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,24 +213,6 @@ def _available(noisy: Noisy) -> Available | None:
     if noisy.flags is None:
         return None
     return available_cases(noisy.matrix, noisy.flags, joint=noisy.joint, row_bound=noisy.row_bound)
-
-
-def plain_correlation(noisy: Noisy) -> np.ndarray:
-    """Return the correlation before any repair; entries may leave [-1, 1], but their error is centred.
-
-    Parameters
-    ----------
-    noisy : Noisy
-        The measurement.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        No unit.
-    """
-    _, raw, variance = _unbiased(noisy)
-    spread = np.sqrt(np.maximum(np.diag(raw), np.sqrt(np.diag(variance))))
-    return raw / (spread[:, None] * spread[None, :])
 
 
 def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
