@@ -12,9 +12,11 @@ from pages.shell.glossary import term
 from pages.shell.study import CSV
 from pages.upload import public_file
 from pages.your_data import carried
+from privcov.estimators.auto_cov import OFF, mixture_of
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import waterfall as waterfall_figure
 from privcov.figures.matrices import beyond, colour_limit, heatmap, own_limit
+from privcov.figures.shares import shares_bar
 from privcov.figures.words import percent, plain
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, waterfall, working
@@ -138,6 +140,13 @@ with show.problems():
                     waterfall_figure(waterfall(rel, data), palette, reference=f"the {against}'s norm"),
                     "waterfall",
                 )
+        mixture = mixture_of(rel.raw, rel.parameters.get("structure", OFF)) if rel.raw is not None else None
+        if mixture is not None:
+            st.markdown(
+                "**What the released covariances are mixed of**  \n:small[Off the diagonal. Chosen from the noisy "
+                "matrix alone, by an unbiased estimate of the error, so it spends nothing.]"
+            )
+            show.picture(shares_bar(mixture.shares, palette, what="what the covariances are mixed of"), "shares")
     with right:
         st.header("What an attacker learns")
         show.attacker_meter(rel.attacker_success, palette)

@@ -12,9 +12,9 @@ from privcov.estimators.base import METHODS
 study = frame.page("Graph recovery", keeps=(*board.KEEPS, *roc.KEEPS))
 st.title("Graph recovery")
 st.markdown(
-    f"Variables are linked where the {term('precision')} is not zero. The penalty of the "
-    f"{term('lambda', 'graphical lasso')} decides how many {term('edge', 'edges')} are drawn. **Move it, then the "
-    "privacy slider.**"
+    f"Variables are linked where the {term('precision')} is not zero. A test draws the {term('edge', 'edges')} that "
+    f"noise and chance do not explain, and the penalty of the {term('lambda', 'graphical lasso')} as many as you like. "
+    "**Move it, then the privacy slider.**"
 )
 with show.problems():
     study = settings.effective(study)

@@ -68,6 +68,7 @@ ELSEWHERE = {
     },
     "presets_classification": {"CLASSIFIERS": "papers.catalogue.CLASSIFIERS"},
     "published": {"TABLES": "papers.catalogue.TABLES", "tables": "papers.catalogue.tables"},
+    "published_verdicts": {"rows_needed": "papers.needed.rows_needed"},
     "published_checks": {name: f"papers.catalogue.{name}" for name in ("CHECKS", "checks_of", "run_check")},
     "published_checks_figures": {
         "curves": "papers.checks.curve_cells",

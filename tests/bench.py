@@ -69,6 +69,12 @@ SECTIONS = {
         "real",
         "Frobenius error of auto-cov on bundled tables with a mean, and the guard, zCDP and pure DP",
     ),
+    "structure": Section(
+        "tests.bench_structure",
+        "structure",
+        "Frobenius error of auto-cov with a mixture of patterns over auto-cov by default, fresh seeds, zCDP",
+        default=False,
+    ),
     "speed": Section(
         "tests.bench_accuracy", "speed", "The methods of Dong et al. 2022 over the linear algebra they cannot avoid"
     ),
@@ -99,6 +105,9 @@ SECTIONS = {
         "tests.bench_answers", "coverage", "Intervals that contain the truth in the worst cell, over 95 %"
     ),
     "answers": Section("tests.bench_answers", "answers", "Processor time of an answer with intervals, over its limit"),
+    "graphs": Section(
+        "tests.bench_graphs", "graphs", "Edges by the edge test: MCC, AUC and false edges over their goals, data/graphs"
+    ),
     "cold": Section("tests.bench_cold", "cold", "From the start of the server to the first picture"),
 }
 
@@ -270,7 +279,8 @@ _WIDTHS = "{:<9} {:<52} {:<64} {:<8} {:<12} {}"
 
 def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}; default: all but soak")
+    apart = " and ".join(name for name, section in SECTIONS.items() if not section.default)
+    parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}; default: all but {apart}")
     parser.add_argument("--row", default="", metavar="TEXT", help="only the rows whose name holds this text")
     parser.add_argument(
         "--store", action="store_true", help="keep what was measured, and write it into docs/benchmarks.md"

@@ -22,6 +22,9 @@ from privcov.private_dataset import PrivateDataset
 
 GUARANTEES = (PureDP(2.0), ApproxDP(2.0, 1e-5), ZCDP(0.5), NoPrivacy())
 N, D = 300, 4
+# Parameters that are younger than the base, and the default with which nothing may have changed. Remove them with the
+# next base.
+LATER = {"structure": "off"}
 BOUNDS = [(0.0, 8.0), (-3.0, 1.0), (-2.0, 2.0), (10.0, 30.0)]
 
 
@@ -44,6 +47,8 @@ def found(act, *args, **how) -> object:
 def text_of(act, *args, **how) -> dict:
     """Everything of the release that ``act`` makes, statement included; not its notes, which are for readers."""
     fields = json.loads(act(*args, **how).to_json())
+    own = fields["parameters"]
+    fields["parameters"] = {name: value for name, value in own.items() if (name, value) not in LATER.items()}
     return {name: value for name, value in fields.items() if name not in ("digest", "format", "notes")}
 
 
@@ -64,7 +69,7 @@ def released() -> dict:
                 how = {"calibration": calibration, "centre": centre, "neighbours": relation, "tuning": tuning}
                 answers[name] = found(text_of, privcov.release, card.key, table, guarantee, seed=3, **how)
         for spec in card.parameters:  # every choice of every setting, once
-            for choice in spec.choices or ():
+            for choice in () if spec.name in LATER else spec.choices or ():
                 how = {spec.name: choice, "calibration": card.default_calibration}
                 name = f"{card.key} {spec.name}={choice}"
                 guarantee = next(g for g in GUARANTEES if isinstance(g, card.guarantees))

@@ -259,6 +259,25 @@ def test_a_method_that_cannot_use_the_measurement_does_not_waste_it(ledger, monk
     assert _private.view("auto-cov", noisy, GUARANTEES["zcdp"]).covariance is not None
 
 
+def test_a_pattern_of_the_columns_is_taken_from_a_stored_measurement_for_free(ledger):
+    """About a known origin (centre "none"): a view mixes patterns; it is the release that had asked for them."""
+    how = {"ledger": ledger, "centre": "none"}
+    rows_of_six = np.tanh(np.random.default_rng(8).standard_normal((2000, 1)) + np.zeros((1, 6)))
+    table = PrivateDataset.from_rows(rows_of_six, bounds=[(-1, 1)] * 6, name="t")
+    asked = GUARANTEES["zcdp"]
+    made = privcov.release_private("auto-cov", table, asked, **how)
+    noisy = _private.read_measurement(ledger.answer(ledger.entries()[-1].token))
+    seen = _private.view("auto-cov", noisy, asked, centre="none", structure="mixture")
+    assert seen.events == made.events
+    assert len(ledger.entries()) == 1
+    assert not np.array_equal(seen.second_moment, made.second_moment)
+    assert any("one level" in note or "similar columns" in note for note in seen.notes)
+    paid = privcov.release_private("auto-cov", table, asked, draw=2, structure="mixture", **how)
+    stored = _private.read_measurement(ledger.answer(ledger.entries()[-1].token))
+    again = _private.view("auto-cov", stored, asked, centre="none", structure="mixture")
+    assert again.to_json() == paid.to_json()
+
+
 # --- declaration and shell ----------------------------------------------------------------------------------
 
 DECLARED = Declaration(

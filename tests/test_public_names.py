@@ -75,6 +75,7 @@ METHODS = [
 SOURCES = [
     "ar1-covariance",
     "banded-covariance",
+    "block-covariance",
     "sparse-covariance",
     "precision-wishart",
     "precision-full",

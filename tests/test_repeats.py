@@ -130,6 +130,22 @@ def test_a_tuning_that_the_method_offers_is_another_request(ledger, monkeypatch)
     assert len(ledger.entries()) == 2
 
 
+def test_the_default_of_before_is_the_same_request_of_another_version(ledger, monkeypatch):
+    """ebic was the default of auto-precision up to version 2: who leaves the rule out is asked, who names it too."""
+    with monkeypatch.context() as before:
+        version(before, "auto-precision", 2)
+        first = ask(ledger, "auto-precision", rule="ebic")
+    for named in ({}, {"rule": "ebic"}):
+        with pytest.raises(VersionChanged, match="version 2"):
+            ask(ledger, "auto-precision", **named)
+        assert ask(ledger, "auto-precision", again="stored", **named).to_json() == first.to_json()
+    assert len(ledger.entries()) == 1
+    assert (ask(ledger, "auto-precision", rule="fission").precision != first.precision).any()  # another request
+    ask(ledger, "auto-precision", again="pay")
+    ask(ledger, "auto-precision", rule="ebic", again="pay")
+    assert len(ledger.entries()) == 4  # in one version the two rules are two requests
+
+
 def test_the_draws_are_asked_about_one_by_one(ledger, monkeypatch):
     made = {draw: ask(ledger, draw=draw) for draw in (1, 2)}
     version(monkeypatch, "gaussian-cov", 71)

@@ -17,15 +17,17 @@ from pages.shell.fields import ends
 from pages.shell.study import Study
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.figures.graphs import against_reference, by_state, network, positions
+from privcov.figures.graphs import TESTED_EDGE, against_reference, by_state, network, positions
 from privcov.figures.words import plain
-from privcov.metrics.graphs import compare, decided_edges, edges, partial_correlations
-from privcov.postprocess.edges import LACKED, EdgeStates
+from privcov.metrics.graphs import compare, decided_edges, edges, partial_correlations, tested_states
+from privcov.postprocess.edge_test import SLIGHT
+from privcov.postprocess.edges import EDGE, LACKED, NO_EDGE, UNDECIDED, EdgeStates
 from privcov.privacy import NoPrivacy
 from privcov.releasing.release import Release
 
-KEEPS = ("tab", "view", "partial", "lambda", "reference")
+KEEPS = ("tab", "view", "partial", "lambda", "reference", settings.BY)
 AGAINST, OWNER = "Against the graph", "As an owner sees it"
+_SOURCE = ("fit.precision", "rel.precision")  # in a script: of a network on the path, and of the tested one
 
 
 def show_all(study: Study, data: Dataset, rel: Release, reference: settings.Reference) -> None:
@@ -79,7 +81,7 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
                         st.code(roc.script(experiment), language="python")
         if matrices.open:
             with matrices, show.problems():
-                show.tag(data.provenance.capitalize(), f"lambda = {plain(settings.path_of(rel)[at].lam)}")
+                show.tag(data.provenance.capitalize(), settings.place_of(rel, at))
                 graph_matrices.section(study, data, rel, at)
         if answers.open:
             with answers, show.problems():
@@ -89,12 +91,14 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
 
 
 def _slider(study: Study, rel: Release) -> int:
-    """Show the lambda slider and return its position on the path; only lambdas with a graph are offered."""
+    """Show the lambda slider and return its position; only lambdas with a graph are offered, and the tested edges."""
     path = settings.path_of(rel)
     solved = [i for i, fit in enumerate(path) if fit.precision is not None]
     assert rel.precision is not None  # a method that draws a graph releases its matrix
     released = rel.precision
     chosen = next((i for i in solved if np.array_equal(settings.graph_at(rel, i), released)), solved[0])
+    if settings.is_tested(rel):
+        chosen, solved = settings.TESTED, [settings.TESTED, *solved]
     rule = rel.parameters.get("rule", "") if rel.parameters["tuning"] == "released" else ""
     word = f"chosen: {rule}" if rule and rel.parameters["calibration"] == "sound" else "chosen"
     if len(solved) == 1:
@@ -109,17 +113,20 @@ def _slider(study: Study, rel: Release) -> int:
         code=_position(rel, solved, visitors=cached.in_session(study, settings.SOURCE)),
         quiet=True,
         key=f"lambda-{hash((study, len(solved), chosen)) & 0xFFFFFFFF:x}",
-        format_func=lambda i: plain(path[i].lam) + (f" ({word})" if i == chosen else ""),
-        help="No new noise, no privacy cost.",
+        format_func=lambda i: (
+            "edge test" if i == settings.TESTED else plain(path[i].lam) + (f" ({word})" if i == chosen else "")
+        ),
+        help="No new noise, no privacy cost."
+        + (" At the left end: the edges that pass a test, which need no lambda." if settings.is_tested(rel) else ""),
     )
-    ends("fewer edges", "more edges")
+    ends("tested edges; then few" if settings.is_tested(rel) else "fewer edges", "more edges")
     infeasible = sum(fit.status == "infeasible" for fit in path)
-    lost = len(path) - len(solved) - infeasible
+    lost = sum(fit.precision is None for fit in path) - infeasible
     if infeasible:
         st.caption(f"{infeasible} of {len(path)} lambdas left out: no solution. See *{settings.ANSWERS}*.")
     if lost:
         st.caption(f"{lost} of {len(path)} lambdas left out: the solver did not converge.")
-    if path[at].status == "not converged":
+    if at != settings.TESTED and path[at].status == "not converged":
         st.caption(f"The solver stopped at a gap of {path[at].gap:.1g} nats per variable.")
     return at
 
@@ -131,7 +138,7 @@ def _position(rel: Release, solved: list[int], *, visitors: bool) -> address.Cod
     rows, so for ``visitors``, the rows of a visitor's file, it is the position alone.
     """
     path = settings.path_of(rel)
-    texts = {i: str(i) if visitors else f"{path[i].lam:.6g}" for i in solved}
+    texts = {i: "tested" if i == settings.TESTED else str(i) if visitors else f"{path[i].lam:.6g}" for i in solved}
     positions_by_text = {text: i for i, text in texts.items()}
 
     def read(text: str) -> int:
@@ -181,6 +188,9 @@ def _network(study: Study, data: Dataset, rel: Release, reference: settings.Refe
 
 def _owner(study: Study, data: Dataset, rel: Release, at: int, drawn, place, strength) -> None:
     """Show the network as a data owner sees it, without the graph: three states where the noise is known."""
+    if at == settings.TESTED:
+        _owner_tested(data, rel, place, strength)
+        return
     states, why = _states(study, rel, at)
     show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
     if states is None:
@@ -199,6 +209,25 @@ def _owner(study: Study, data: Dataset, rel: Release, at: int, drawn, place, str
         f"**{undecided}** undecided, under {show.given(rel)}."
     )
     st.caption(why)
+
+
+def _owner_tested(data: Dataset, rel: Release, place, strength) -> None:
+    """Show the network of the edge test as a data owner sees it, with what the test leaves undecided."""
+    states = tested_states(rel)
+    upper = states[np.triu_indices(len(states), 1)]
+    edge, undecided, none = (int((upper == kind).sum()) for kind in (EDGE, UNDECIDED, NO_EDGE))
+    show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
+    picture = network(
+        by_state(states, TESTED_EDGE), place, data.columns, frame.palette(), strength=strength,
+        rest=f"{none} pairs have no edge above {SLIGHT:g}.", height=480,
+    )  # fmt: skip
+    show.picture(picture, "network")
+    st.markdown(f"**{edge}** edges, **{none}** pairs without one, **{undecided}** undecided, under {show.given(rel)}.")
+    rate = show.percent(float(rel.parameters["rate"]))
+    st.caption(
+        f"On simulated Gaussian rows at most {rate} of the edges were false, on average over releases, and fewer of "
+        f"the pairs without one had a partial correlation above {SLIGHT:g}. Privacy noise and sampling together. Free."
+    )
 
 
 # --- what the known noise leaves open ------------------------------------------------------------------------
@@ -261,7 +290,7 @@ def _shown(rel: Release, reference: settings.Reference, at: int) -> list:
     from privcov.bundle.notebook import Shown
 
     drawn = edges(settings.graph_at(rel, at))
-    shown = [Shown("edges drawn", "int(edges(fit.precision).sum()) // 2", int(drawn.sum()) // 2)]
+    shown = [Shown("edges drawn", f"int(edges({_SOURCE[at == settings.TESTED]}).sum()) // 2", int(drawn.sum()) // 2)]
     if reference.graph is not None:
         counts = compare(drawn, reference.graph)
         numbers = (int(counts.tp), int(counts.fp), int(counts.fn))
@@ -283,7 +312,7 @@ def _report(
     from privcov.figures.roc import roc as roc_picture
 
     drawn = edges(settings.graph_at(rel, at))
-    lam = settings.path_of(rel)[at].lam
+    shown = settings.place_of(rel, at)
     count = int(drawn.sum()) // 2
     kinds, words = [("Drawn", drawn)], f"{count} edges are drawn; there is no graph to compare with."
     advised = "Take the drawn edges as suggestions: without a graph to compare with, none is confirmed."
@@ -305,11 +334,11 @@ def _report(
         front.FALSE if rel.claim_is_false else advised,
         front.risk_of(rel),
         [
-            ("Method", f"{METHODS.get(rel.method).label}, lambda = {plain(lam)}"),
+            ("Method", f"{METHODS.get(rel.method).label}, {shown}"),
             *front.assumptions_of(data, rel.given or "nothing measured", take_home.seeds(study, data)),
         ],
         picture,
-        f"At lambda = {plain(lam)}.",
+        f"{shown[0].upper()}{shown[1:]}.",
     )
     parts = []
     if drawn_curves:
@@ -324,20 +353,23 @@ def _report(
 
 
 def _network_script(study: Study, dataset: Dataset, at: int, reference: settings.Reference, default_source: str) -> str:
-    """Return source text for the network on Graph recovery: ``fit`` is the point of the path, ``counts`` its edges."""
+    """Return source text for the network on Graph recovery: ``fit`` is its point of the path, ``counts`` its edges."""
     lines = [
         *python_script.release(study, dataset, default_source),
         "",
         "from privcov.metrics.graphs import compare, edges",
         "",
-        f"fit = rel.path[{at}]",
-        'print(f"lambda = {fit.lam:.6g}, {edges(fit.precision).sum() // 2} edges")',
     ]
+    precision = _SOURCE[at == settings.TESTED]
+    if at == settings.TESTED:
+        lines.append('print(f"{edges(rel.precision).sum() // 2} tested edges")')
+    else:
+        lines += [f"fit = rel.path[{at}]", 'print(f"lambda = {fit.lam:.6g}, {edges(fit.precision).sum() // 2} edges")']
     if reference.graph is not None:
         lines += [
             "from privcov.sweeps.graph_study import reference_graph",
             "",
-            f"counts = compare(edges(fit.precision), reference_graph(ds, {reference.name!r}))",
+            f"counts = compare(edges({precision}), reference_graph(ds, {reference.name!r}))",
             'print(f"found {counts.tp}, false {counts.fp}, missed {counts.fn}")',
         ]
     return "\n".join(lines)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+import privcov
 from pages.graph_recovery import settings
 from pages.shell import address, cached, frame, show
 from pages.shell.study import Study
@@ -20,11 +21,12 @@ _HEADS = {"l1": "Matrix l1", "frobenius": "Frobenius", "spectral": "Spectral"}
 
 
 def section(study: Study, data: Dataset, rel: Release, at: int) -> None:
-    """Show the tab for the graph at position ``at`` of the path."""
+    """Show the tab for the graph at position ``at`` of the path, or of the edge test."""
     private = working(settings.graph_at(rel, at), rel.scale, "precision")
     with st.spinner("Solving without noise ..."):
         quiet = _without_noise(study, data, rel, at)
-    panels = [("Non-private, same lambda", quiet), ("Private", private)]
+    same = "same test" if at == settings.TESTED else "same lambda"
+    panels = [(f"Non-private, {same}", quiet), ("Private", private)]
     truth = None
     if data.truth is not None:
         truth = reference_matrix(data, "precision", "truth")
@@ -73,14 +75,21 @@ def _losses(private: np.ndarray, quiet: np.ndarray, truth: np.ndarray | None) ->
 
 
 def _without_noise(study: Study, data: Dataset, rel: Release, at: int) -> np.ndarray:
-    """Return the matrix at the same lambda from the clipped rows without noise."""
-    lam = settings.path_of(rel)[at].lam
+    """Return the matrix at the same lambda, or by the same test, from the clipped rows without noise."""
+
+    def made() -> np.ndarray:
+        if at != settings.TESTED:
+            return without_noise_at(rel, data, settings.path_of(rel)[at].lam)
+        quiet = privcov.release(rel.method, data, privcov.NoPrivacy(), seed=0, **study.given)
+        assert quiet.precision is not None  # the same method released one
+        return working(quiet.precision, quiet.scale, "precision")
+
     if cached.in_session(study, settings.SOURCE):  # what came from a file is not kept
-        return without_noise_at(rel, data, lam)
+        return made()
     kept = st.session_state.setdefault("graph.quiet", {})
-    key = (study, lam)
+    key = (study, at if at == settings.TESTED else settings.path_of(rel)[at].lam)
     if key not in kept:
-        kept[key] = without_noise_at(rel, data, lam)
+        kept[key] = made()
         while len(kept) > _KEEP:
             kept.pop(next(iter(kept)))
     return kept[key]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -96,7 +97,8 @@ def _attackers(study: Study, rel: Release) -> None:
     With settings of its own the method is known by its guarantee alone at the levels beside its release.
     """
     card, own = METHODS.get(study.method), getattr(study, study.level_name)
-    usual = study == study.without_method().with_method(study.method)
+    fresh = study.without_method().with_method(study.method)
+    usual = study in (fresh, dataclasses.replace(fresh, options=()))
     for level in sorted(settings.levels(study)):
         guarantee, name = study.at(level).guarantee, f"{study.level_name} = {level:.3g}"
         if level != own and not usual:
@@ -136,7 +138,7 @@ def graph_study(study: Study, data: Dataset, reference: settings.Reference) -> G
     state, levels = st.session_state, settings.levels(study)
     card = METHODS.get(study.method)
     given = {k: v for k, v in study.settings(card).items() if v not in (SOUND, card.relations[0])}
-    entries = [(study.method, {**dict(study.options), **given})]
+    entries = [(study.method, {**study.given, **given})]
     for key in state[f"graph.methods.{study.kind}"]:
         default = METHODS.get(key).default_calibration
         entries.append((key, {} if default == SOUND else {"calibration": default}))

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages.shell import address, frame
+from pages.shell import address, frame, show
 from pages.shell.study import Study
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.estimators.glasso import Glasso
+from privcov.figures.words import plain
+from privcov.measurements.labels import CLASSES
 from privcov.postprocess.fit import Fit
 from privcov.privacy import KINDS
 from privcov.releasing.release import Release
@@ -23,6 +25,8 @@ from privcov.sweeps.graph_study import reference_graph
 
 SOURCE = "precision-ar2"
 METHOD = "auto-precision"
+TESTED = -1  # the place on the slider of the tested edges, which no lambda draws
+BY, NOW = "by", "tests"  # in an address without a method: whether the page's own is meant as it is now
 LARGE = 300  # columns
 
 
@@ -42,7 +46,11 @@ def effective(study: Study) -> Study:
         return study
     if not able:
         raise ValueError(f"No method draws a graph under {KINDS[study.kind].name}. Choose another kind in the sidebar.")
-    return study.with_method(METHOD if METHOD in able else able[0])
+    if frame.came_from_another_page():
+        frame.note(**{BY: NOW})
+    named = study.with_method(METHOD if METHOD in able else able[0])
+    # An address that names no method means the page's own as it was before its default changed.
+    return named if frame.own(BY) == NOW else dataclasses.replace(named, options=())
 
 
 def path_of(rel: Release) -> tuple[Fit, ...]:
@@ -51,9 +59,22 @@ def path_of(rel: Release) -> tuple[Fit, ...]:
     return rel.path
 
 
+def is_tested(rel: Release) -> bool:
+    """Return whether the release draws the edges of a test, which no lambda of its path has chosen."""
+    rule, raw = rel.parameters.get("rule"), rel.raw
+    return rule == "edge-test" and rel.parameters["tuning"] == "released" and raw is not None and raw.centre != CLASSES
+
+
+def place_of(rel: Release, at: int) -> str:
+    """Return in words which of the networks of a release is shown."""
+    if at == TESTED:
+        return f"edge test, {show.percent(float(rel.parameters['rate']))} false edges expected"
+    return f"lambda = {plain(path_of(rel)[at].lam)}"
+
+
 def graph_at(rel: Release, at: int) -> np.ndarray:
-    """Return the precision matrix at a position of the path that the slider offers."""
-    precision = path_of(rel)[at].precision
+    """Return the precision matrix at a position that the slider offers."""
+    precision = rel.precision if at == TESTED else path_of(rel)[at].precision
     assert precision is not None  # the slider leaves out the lambdas without an answer
     return precision
 

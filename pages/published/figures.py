@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.published import again, summary
+from pages.published.needed import MEANS, words
 from pages.shell import address, show
 from pages.shell.papers import place_in
 from privcov import places
@@ -17,10 +18,10 @@ from privcov.figures.palette import Palette
 from privcov.figures.words import plain
 from privcov.papers.base import VARIANTS, Table, told
 from privcov.papers.catalogue import FIGURES, TABLES, TITLES, checks_of
-from privcov.papers.checks import Check
+from privcov.papers.checks import HOLDS, WEAKER, Check
 from privcov.papers.curves import WORDS, Kept, curves, kept, panels, view
 
-HOLDS = {True: ":green-badge[holds]", False: ":red-badge[does not hold]", None: ":gray-badge[not computed]"}
+COLOURS = {HOLDS[True]: "green", HOLDS[False]: "red", WEAKER: "orange"}  # of what is said of a finding; else gray
 LOGARITHMIC = ("n", "d", "bins", "rho", "epsilon")
 FIRST = "5-figure-4"
 OURS = "Our question"  # how a question begins that the text does not put
@@ -102,10 +103,17 @@ def _overview(checks: dict[str, list[Check]], left: dict[str, list[Kept]]) -> No
     )
 
 
+def badge(check: Check) -> str:
+    """Return what is said of a finding as a coloured badge."""
+    return f":{COLOURS.get(check.headline, 'gray')}-badge[{check.headline}]"
+
+
 def _held(checks: list[Check], *, ours: bool) -> str:
-    """Return how many of the checks hold, as text."""
+    """Return how many of the checks hold, and what is said of the others where it is another word, as text."""
     asked = [check for check in checks if check.question.startswith(OURS) == ours]
-    return f"{sum(check.holds is True for check in asked)} of {len(asked)}" if asked else "-"
+    words = [check.word for check in asked if check.word]
+    other = "".join(f", {words.count(word)} {word}" for word in dict.fromkeys(words))
+    return f"{sum(check.holds is True for check in asked)} of {len(asked)}{other}" if asked else "-"
 
 
 def _picture(table: Table, palette: Palette) -> None:
@@ -154,8 +162,12 @@ def _says(table: Table, checks: list[Check]) -> None:
     """Show what the paper says and what our curves say."""
     st.markdown("**The paper's statements on our curves**")
     for check in checks:
-        st.markdown(f"{HOLDS[check.holds]} **{show.as_text(check.question)}** {show.as_text(check.verdict)}")
+        st.markdown(f"{badge(check)} **{show.as_text(check.question)}** {show.as_text(check.verdict)}")
         st.caption(f"`privcov.papers.catalogue.run_check({check.key!r})`")
+    for one in summary.readings(table.key):
+        st.markdown(f"**Another reading ({one.reading.basis}).** {show.as_text(one.reading.assumes)}")
+        st.markdown(show.as_text(one.sentence))
+        st.caption(f"`{places.command()} reproduce {' '.join(one.reading.made)}`")
     read = told(table)
     for row in read[read["what"] != "question"].to_dict("records"):
         doubt = f" Doubtful: {row['doubt']}." if row["doubt"] else ""
@@ -184,8 +196,8 @@ def _left(table: Table, judged: list[Kept]) -> None:
                     "Sound": plain(one.sound),
                     "Without data": plain(one.trivial) if math.isfinite(one.trivial) else "-",
                     "Survives": "yes" if one.survives else "no",
-                    "Times n for the published error": _times(one.times, one.least),
-                    "Times n for half the error without data": _times(one.half, one.least),
+                    "Times n for the published error": words(one.times, one.least),
+                    "Times n for half the error without data": words(one.half, one.least),
                 }
                 for one in judged
             ]
@@ -196,14 +208,5 @@ def _left(table: Table, judged: list[Kept]) -> None:
     st.caption(
         "Times n, along n: rows drawn. Along epsilon or rho: noise falls like 1/n on a fixed sample matrix, "
         "without sampling error. Curves of edges found are judged by the area lost, one minus AUC; guessing loses "
-        "half."
+        f"half. {MEANS}"
     )
-
-
-def _times(value: float, least: float) -> str:
-    """Return a multiple of n as text."""
-    if math.isnan(value):
-        return "-"
-    if not math.isfinite(value):
-        return "more than computed"
-    return f"at most {plain(value)}" if value <= least else plain(value)

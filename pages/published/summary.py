@@ -5,16 +5,19 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import frame, show
-from pages.shell.papers import AUTHORS
 from privcov.figures.words import percent
+from privcov.papers import needed as papers_needed
 from privcov.papers import verdicts as papers_verdicts
 from privcov.papers.base import PUBLISHED, REPRODUCED, Table
-from privcov.papers.catalogue import TABLES
+from privcov.papers.catalogue import TABLES, results_of
+from privcov.papers.names import AUTHORS
+from privcov.papers.needed import Needed
+from privcov.papers.readings import Result
 from privcov.papers.verdicts import NOT, NOTHING, REPRODUCED_WELL, SHAPE, Survival, Verdict
 
 CHIPS = {REPRODUCED_WELL: "green", SHAPE: "orange", NOT: "red", NOTHING: "gray"}
 TABLE_KEEPS = ("table", "tab", "norm", "cell", "point", "variant", "runs")
-KEEPS = (*TABLE_KEEPS, "figure", "panel", "shown")
+KEEPS = (*TABLE_KEEPS, "figure", "panel", "shown", "needed")
 FIRST = "2-table-2"
 WIDTHS = [1.2, 3.0, 3.1, 0.9, 4.6]
 
@@ -50,6 +53,28 @@ def verdicts() -> dict[str, Verdict]:
 def survival(key: str) -> list[Survival]:
     """Return which curves of a table survive a sound calibration, as the stored numbers stand now."""
     return _survival(key, stored_at())
+
+
+@st.cache_data(show_spinner=False, max_entries=40)
+def _readings(key: str, stamp: tuple) -> list[Result]:
+    """Return what every reading of a table gives, cached until a stored number changes."""
+    return results_of(key)
+
+
+@st.cache_data(show_spinner=False, max_entries=40)
+def _needed(key: str, stamp: tuple) -> list[Needed]:
+    """Return what n a table's errors need, cached until a stored number changes."""
+    return papers_needed.needed(TABLES[key])
+
+
+def readings(key: str) -> list[Result]:
+    """Return the readings of a table or a figure, as the stored numbers stand now."""
+    return _readings(key, stored_at())
+
+
+def needed(key: str) -> list[Needed]:
+    """Return what n the errors of a table need, as the stored numbers stand now."""
+    return _needed(key, stored_at())
 
 
 def chip(word: str) -> str:

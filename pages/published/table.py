@@ -11,13 +11,15 @@ import pandas as pd
 import streamlit as st
 
 from pages.published import again as published_again
-from pages.published import summary
+from pages.published import needed, summary
+from pages.published import readings as published_readings
 from pages.shell import address, show
 from pages.shell.papers import place_in
 from privcov.figures import published as pictures
 from privcov.figures.palette import FAINT, ROW, Palette, wash
 from privcov.figures.words import percent, plain
 from privcov.papers.base import DEVIATIONS, Table, beside, printed
+from privcov.papers.readings import Result
 from privcov.papers.verdicts import NAMES, NOTHING, Survival, Verdict, cell_name
 
 MARKS = {"within error": "●", "same order": "◐", "different": "○", "no number": "–"}
@@ -27,6 +29,7 @@ MEANING = {
     "different": "further apart",
     "no number": "one of the two has no number",
 }
+MOST_CHECKS = 20
 _STYLE = Template("""
 <style>
 .pc-cells {width: 100%; border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums;}
@@ -44,11 +47,16 @@ def section(table: Table, palette: Palette) -> None:
     """Show everything about one table."""
     verdict = summary.verdicts()[table.key]
     st.header(f"{place_in(table.paper, table.where)}: {table.title}")
-    _verdict(verdict)
-    cells, why, sound, again = address.tabs(
-        ["Cells", f"Why ({len(verdict.checks)} checks)", "What is left when sound", "Compute again"],
+    other = summary.readings(table.key)
+    _verdict(verdict, other)
+    reasons = f"Why ({len(verdict.checks)} checks)"
+    # The tab of older addresses has the number of checks that there were.
+    before = {address.word(f"Why ({k} checks)"): reasons for k in range(1, MOST_CHECKS)}
+    cells, why, sound, again, readings = address.tabs(
+        ["Cells", reasons, "What is left when sound", "Compute again", "Readings"],
         name="tab",
         key="published.tab",
+        before=before,
     )
     with cells:
         _cells(table, verdict, palette)
@@ -56,12 +64,15 @@ def section(table: Table, palette: Palette) -> None:
         _checks(table, verdict)
     with sound:
         _survival(table, summary.survival(table.key))
+        needed.section(summary.needed(table.key))
     with again, show.problems():
         published_again.section(table)
+    with readings:
+        published_readings.section(table, other)
 
 
-def _verdict(verdict: Verdict) -> None:
-    """Show the verdict of a table and its reasons."""
+def _verdict(verdict: Verdict, other: list[Result]) -> None:
+    """Show the verdict of a table and its reasons, and the reading under which most of it comes out."""
     st.markdown(f"{summary.headline(verdict)} {show.as_text(verdict.sentence)}")
     if verdict.word == NOTHING:
         return
@@ -81,6 +92,8 @@ def _verdict(verdict: Verdict) -> None:
         )
     for reason in verdict.reasons:
         st.markdown(f"- {show.as_text(reason[:1].upper() + reason[1:])}.")
+    if line := published_readings.best(other):
+        st.markdown(line)
     if verdict.worst:
         st.caption(show.as_text(f"Farthest apart: {verdict.worst}."))
 
@@ -215,9 +228,6 @@ def _survival(table: Table, judged: list[Survival]) -> None:
                     "Sound error / as published": plain(one.ratio),
                     "Sound error": plain(one.level),
                     "Survives": "yes" if one.survives else "no",
-                    "Rows for the same error": _rows(one),
-                    "Times n": "-" if not math.isfinite(one.times) else plain(one.times),
-                    "Error falls like n to the": "-" if not math.isfinite(one.falls) else f"{one.falls:.2f}",
                 }
                 for one in judged
             ]
@@ -228,16 +238,7 @@ def _survival(table: Table, judged: list[Survival]) -> None:
     if math.isfinite(table.trivial):
         what = "always answering lean" if table.trivial > 1 else "the zero matrix"
         st.caption(f"Without data, {what} has error {plain(table.trivial)}: an error near it is worth nothing.")
-    if any(math.isfinite(one.tried) for one in judged):
-        st.caption("Rows: the n at which the sound error meets the published one, at Model 1, p = 100, n = 200.")
     st.caption(
         "As published: our run, or the printed number where ours has none. Relative errors: against the same "
         "version without noise."
     )
-
-
-def _rows(one: Survival) -> str:
-    """Return the number of rows for the same error, as text."""
-    if math.isnan(one.rows):
-        return "-"
-    return plain(one.rows) if math.isfinite(one.rows) else f"more than {one.tried:,.0f}"

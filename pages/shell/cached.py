@@ -78,8 +78,7 @@ def release(study: Study, *, method: str = "", default_source: str = DEFAULT_SOU
 def _released(study: Study, data: Dataset, method: str, default_source: str) -> Release:
     """Return the release, from the shared cache unless the rows come from a visitor's file."""
     key = study.method_key(method)
-    options = tuple(study.options) if study.method else ()
-    options += tuple(study.settings(METHODS.get(key)).items())
+    options = tuple(study.given.items()) + tuple(study.settings(METHODS.get(key)).items())
     if in_session(study, default_source):
         return privcov.release(key, data, study.guarantee, seed=study.seed, **dict(options))
     source = study.source_key(default_source)

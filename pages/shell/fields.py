@@ -68,13 +68,13 @@ def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
     """
     if not is_shown(spec, part, study, owner=owner):
         return
-    value = dict(getattr(study, part)).get(spec.name, spec.default)
+    value = dict(getattr(study, part)).get(spec.name, spec.left_out)
 
     def put(s: Study, chosen: object) -> Study:
-        named = s if part == "data" or s.method == owner else s.with_method(owner)
+        named = s if part == "data" else s.naming(study, owner)
         named = named if part == "options" or s.source else dataclasses.replace(named, source=owner)
         rest = {k: v for k, v in getattr(named, part) if k != spec.name}
-        if chosen != spec.default:
+        if chosen != spec.left_out:
             rest[spec.name] = chosen
         pairs = tuple(sorted(rest.items()))
         return dataclasses.replace(named, data=pairs) if part == "data" else dataclasses.replace(named, options=pairs)
@@ -106,7 +106,7 @@ def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
 def is_shown(spec: Spec, part: str, study: Study, *, owner: str) -> bool:
     """Return whether the form shows the parameter at the other values of the study."""
     card = (SOURCES if part == "data" else METHODS).get(owner)
-    values = {s.name: s.default for s in card.parameters} | dict(getattr(study, part))
+    values = {s.name: s.left_out for s in card.parameters} | dict(getattr(study, part))
     return all(values.get(name) == value for name, value in spec.shown_if.items())
 
 

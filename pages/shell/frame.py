@@ -183,6 +183,7 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     # A widget on another page is a new widget, even under the same key: its value has to be set again.
     before = st.session_state.get("page")
     st.session_state["fresh_page"] = before != title
+    st.session_state["within"] = before is not None and before != title
     if before and st.session_state.get("study") == opening(before):
         st.session_state["study"] = opening(title)
     st.session_state["page"] = title
@@ -213,6 +214,11 @@ def change(make: Callable[[Study], Study]) -> None:
 def changed() -> bool:
     """Return whether the study changed since the page last ran as a whole; for fragments, which run alone."""
     return st.session_state.get("study_changed", False)
+
+
+def came_from_another_page() -> bool:
+    """Return whether this run shows the page for the first time after another page of this visit."""
+    return st.session_state.get("within", False)
 
 
 def own(name: str, default: str = "") -> str:

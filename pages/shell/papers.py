@@ -7,13 +7,8 @@ from __future__ import annotations
 
 import re
 
-AUTHORS = {
-    1: "Wang, Xu & He 2019",
-    2: "Su et al. 2019",
-    3: "Wang et al. 2018",
-    4: "Mathematics 2023",
-    5: "Dong et al. 2022",
-}
+from privcov.papers.names import AUTHORS
+
 _NUMBERED = re.compile(r"^Papers? (\d(?:(?:, | and | to )\d)*)(?!\d)")
 
 

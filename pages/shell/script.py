@@ -70,7 +70,7 @@ def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -
 
 def release(study: Study, dataset: Dataset, default_source: str) -> list[str]:
     """Return lines after which ``rel`` is the page's release."""
-    chosen = dict(study.options) if study.method else {}
+    chosen = study.given
     usual = {"calibration": SOUND, "neighbours": REPLACE_ONE}
     settings = study.settings(METHODS.get(study.method_key()))
     chosen |= {name: value for name, value in settings.items() if value != usual[name]}

@@ -32,6 +32,7 @@ KEYS = (
     Key(
         "fresh_page", "shell/frame", "whether another page ran before: its widgets have to be given their values again"
     ),
+    Key("within", "shell/frame", "whether the page is shown for the first time after another one of the visit"),
     Key("page_keeps", "shell/frame", "names of settings that the page keeps in its address"),
     Key("page_own", "shell/frame", "by page, its own settings as the address has them"),
     Key("unchecked", "shell/frame", "names of own settings that a link brought and no widget has read yet"),

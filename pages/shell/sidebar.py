@@ -172,7 +172,7 @@ def _choice(label: str, name: str, meanings: Mapping[str, str], study: Study) ->
 
     def put(s: Study, chosen: str) -> Study:
         setting: dict[str, Any] = {name: chosen}
-        return dataclasses.replace(s if s.method == owner else s.with_method(owner), **setting)
+        return dataclasses.replace(s.naming(study, owner), **setting)
 
     of_study(st.selectbox, label, list(meanings), key=f"w.{name}.{owner}", shown=value, put=put)
     st.caption(meanings[value])
@@ -180,9 +180,9 @@ def _choice(label: str, name: str, meanings: Mapping[str, str], study: Study) ->
 
 def _changed(card: MethodCard, study: Study) -> list[str]:
     """Return the settings that differ from the default, in the order of the form."""
-    given = dict(study.options)
+    given = {spec.name: spec.left_out for spec in card.parameters} | dict(study.options)
     ordered = sorted(card.parameters, key=lambda spec: spec.advanced)
-    changed = [f"{spec.label} {given[spec.name]}" for spec in ordered if spec.name in given]
+    changed = [f"{spec.label} {given[spec.name]}" for spec in ordered if given[spec.name] != spec.default]
     settings = study.settings(card)
     if settings["neighbours"] != card.relations[0]:
         changed.append(f"{NEIGHBOURS} {settings['neighbours']}")

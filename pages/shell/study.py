@@ -27,9 +27,9 @@ class Study:
     """A study of plain values only, so that it can be a cache key and a link.
 
     ``source`` and ``method`` are keys, or "" for the default of the page. ``data`` and ``options`` are pairs of
-    parameter name and value that differ from the defaults. ``bound`` is the row bound as a multiple of the source's
-    public default. ``seed`` is that of the noise, ``rows`` that of the simulated rows. ``calibration`` and
-    ``neighbours`` are as in `privcov.release`; see `settings`.
+    parameter name and value that differ from what leaving them out means: the default, or the earlier one where it has
+    changed. ``bound`` is the row bound as a multiple of the source's public default. ``seed`` is that of the noise,
+    ``rows`` that of the simulated rows. ``calibration`` and ``neighbours`` are as in `privcov.release`; see `settings`.
     """
 
     source: str = ""
@@ -83,7 +83,23 @@ class Study:
         """
         card = METHODS.get(key or DEFAULT_METHOD[self.kind])
         kept = {name: getattr(self, name) for name in _WORDS if getattr(self, name) in _offers(card)[name]}
-        return dataclasses.replace(self.without_method(), method=key, **kept)
+        now = tuple((spec.name, spec.default) for spec in card.parameters if spec.before is not None)
+        return dataclasses.replace(self.without_method(), method=key, options=now if key else (), **kept)
+
+    def naming(self, shown: Study, key: str) -> Study:
+        """Return the study with a method that it may leave to the page, at the options that the page shows for it."""
+        if self.method == key:
+            return self
+        named = self.with_method(key)
+        return dataclasses.replace(named, options=shown.options) if shown.method == key else named
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The parameters with which the method is called: the options, and what leaving one out means for good."""
+        if not self.method:
+            return {}
+        parameters = METHODS.get(self.method).parameters
+        return {s.name: s.before for s in parameters if s.before is not None} | dict(self.options)
 
     def without_method(self) -> Study:
         """Return the study without its method, for pictures that do not depend on it."""
@@ -104,7 +120,7 @@ OPENING = Study(source=DEFAULT_SOURCE, data=(("d", 40), ("n", 5_000)), kind="app
 OPENINGS = {
     "Estimate": OPENING,
     "Trade-offs": OPENING,
-    "Graph recovery": Study(kind="approx"),
+    "Graph recovery": Study(kind="approx", method="auto-precision", options=(("rule", "edge-test"),)),
     "Spectra": OPENING,
     "Methods": OPENING,
     "Privacy audit": OPENING,
@@ -245,7 +261,7 @@ def _number(name: str, text: str, whole: bool, low: float, high: float) -> float
 
 
 def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], problems: list[str]) -> tuple:
-    """Return the parameters of a source or a method that differ from their defaults."""
+    """Return the parameters of a source or a method that differ from what leaving them out means."""
     pairs = []
     for spec in specs:
         text = query.get(f"{prefix}.{spec.name}")
@@ -256,7 +272,7 @@ def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], probl
         except (ValueError, TypeError) as problem:
             problems.append(_left_out(f"{prefix}.{spec.name}", text, problem))
             continue
-        if value != spec.default:
+        if value != spec.left_out:
             pairs.append((spec.name, value))
     return tuple(sorted(pairs))
 

@@ -46,8 +46,7 @@ def one_release(study: Study, data: Dataset, default_source: str = DEFAULT_SOURC
     if cached.in_session(study, default_source):
         raise ValueError("A file of yours cannot be a saved study: the script has its settings.")
     key = study.method_key()
-    given = dict(study.options) if study.method else {}
-    given |= study.settings(METHODS.get(key))
+    given = study.given | study.settings(METHODS.get(key))
     return Plan(
         source=study.source_key(default_source),
         source_params=dict(study.data),

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from pages.shell import address, fields, frame, glossary, show
-from pages.shell.papers import AUTHORS
 from pages.shell.study import Study
 from pages.trade_offs import saved
 from pages.trade_offs.sweep import (
@@ -28,6 +27,7 @@ from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.words import powers
 from privcov.papers.catalogue import CLASSIFIERS, PRESETS
+from privcov.papers.names import AUTHORS
 from privcov.papers.presets import ClassificationPreset, Preset
 from privcov.privacy import KINDS
 from privcov.sweeps.answer import NORM_NAMES, metric_name

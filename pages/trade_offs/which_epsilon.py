@@ -140,7 +140,7 @@ def _entry(study: Study, question: Question):
         return question.method
     usual = {"calibration": SOUND, "neighbours": REPLACE_ONE}
     settings = study.settings(METHODS.get(question.method)).items()
-    given = dict(study.options if study.method else ()) | {k: v for k, v in settings if v != usual[k]}
+    given = study.given | {k: v for k, v in settings if v != usual[k]}
     return (question.method, given) if given else question.method
 
 

@@ -41,6 +41,10 @@ KEEPS = tuple(f"who.{name}" for name in _ASKED)
 _UNASKED = 12.0  # seconds of work that a link may ask for
 FIRST = 1.5  # seconds to wait for a first picture
 _LONG = 15 * 60.0  # seconds; the visitor waits for a map
+_ORACLE = (
+    " Oracle: the least error of any matrix with the eigenvectors of the noisy matrix, computed with the truth. No "
+    "rule that changes eigenvalues alone passes it; one that uses structure, as zeros or the order of columns, may."
+)
 _PROBE = (5_000, 80)  # the time of larger runs is estimated from runs of about this size
 
 
@@ -243,7 +247,7 @@ def _paint(job: Job, study: Study, asked: Map) -> None:
 def _finished_rows(rows: list[dict], study: Study, asked: Map) -> pd.DataFrame:
     """Return the rows of those parts of the map (one per d) that are complete."""
     table = pd.DataFrame(rows, columns=None if rows else ["d"])
-    steps = {dimension(plan): plan.steps for plan in _plans(study, asked)}
+    steps = {dimension(plan): plan.steps * len(plan.metrics) for plan in _plans(study, asked)}
     there = table["d"].value_counts()
     return table[table["d"].map(lambda d: there[d] >= steps[d])]
 
@@ -288,7 +292,8 @@ def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
         show.download("CSV", lambda: table.to_csv(index=False), "who-wins.csv", "download-map")
     words = [story, *([f"No matrix in some cells: {', '.join(absent)}."] if absent else [])]
     plans = _plans(study, asked)
-    again = script(study, asked) if len(table) == sum(plan.steps for plan in plans) else ""  # the script draws it all
+    whole = len(table) == sum(plan.steps * len(plan.metrics) for plan in plans)
+    again = script(study, asked) if whole else ""  # the script draws it all
     reports.of_map(cells, labels, plans, words, where, listed, picture, take_home.unlinked(about), again)
 
 
@@ -298,7 +303,7 @@ def _legend(asked: Map) -> str:
         f"In a cell: the smallest mean relative {NORM_NAMES[asked.norm]} error {REFERENCE_NAMES[asked.against]}, "
         "and how many times larger the next is. Hatched: no clear winner, as the paired 95 % replicate interval of "
         "a difference contains zero, uncorrected for many cells. Usual settings; replace-one neighbours."
-    )
+    ) + (_ORACLE if asked.norm == "frobenius" else "")
 
 
 def script(study: Study, asked: Map) -> str:

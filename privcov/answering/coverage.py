@@ -24,11 +24,11 @@ import numpy as np
 from privcov.answering import contrasts, edges, entries, schur, spectrum
 from privcov.answering.evidence import FILE, LEVEL
 from privcov.answering.known import Found, Known, joint_of, known_from
-from privcov.answering.law import relative_count_std
 from privcov.data_sources.example import Example, written
 from privcov.measurements.exact_moment import planned_event, settle_shape
 from privcov.measurements.exact_reading import noise_of
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED
+from privcov.measurements.laws.forms import relative_count_std
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP

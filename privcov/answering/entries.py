@@ -1,8 +1,8 @@
 """Intervals of means, variances, covariances and correlations: privacy noise and sampling together.
 
 Every one inverts a test: a value belongs to the interval where the difference to the estimate is at most z standard
-deviations, these taken at that value. N(A) is the noise of law.py, n the number of rows, k the assumed excess kurtosis
-of the rows (0 for Gaussian ones; elliptical rows otherwise).
+deviations, these taken at that value. N(A) is the noise of forms.py, n the number of rows, k the assumed excess
+kurtosis of the rows (0 for Gaussian ones; elliptical rows otherwise).
 
     mean          t_m^2 + v_u m^2 + c_jj / n
     variance      (v' - v)^2 <= z^2 (N + (2 + 3 k) v^2 / n), a quadratic in v
@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from privcov.answering.known import NO_MEAN, NO_VARIANCE, TOO_FEW, TOO_NOISY, Found, Known
-from privcov.answering.tails import tail
+from privcov.measurements.laws.tails import tail
 
 _HALVINGS = 44
 
@@ -144,7 +144,7 @@ def correlations(known: Known, level: float, kurtosis: float, tested: bool = Tru
 
     Reference
     ---------
-    Fieller (1954) for a ratio; own derivation of the noise, in the docstrings of the module and of law.py.
+    Fieller (1954) for a ratio; own derivation of the noise, in the docstrings of the module and of forms.py.
     """
     seen, law, n = known.covariance, known.law, known.rows * _shares(known)
     on = np.nan_to_num(np.diag(seen))

@@ -15,10 +15,10 @@ from typing import Protocol
 import numpy as np
 
 from privcov import checks
-from privcov.answering.law import Law, law_of, relative_count_std
-from privcov.answering.tails import quantile
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import count_std, read_sum
+from privcov.measurements.laws.forms import Law, law_of, moments_of, relative_count_std
+from privcov.measurements.laws.tails import quantile
 from privcov.measurements.moment import Measured
 from privcov.postprocess.available import Available, available_cases
 from privcov.releasing.release import Release
@@ -270,18 +270,14 @@ def known_from(
     ------
     Nothing.
     """
-    law, d = law_of(measured, relative), len(columns)
-    joint, r = bool(measured.distribution.n_anchors), measured.row_bound
+    law = law_of(measured, relative)
     if measured.flags is not None:
-        found = available_cases(measured.matrix, measured.flags, joint=joint, row_bound=r)
+        found = available_cases(
+            measured.matrix, measured.flags, joint=bool(measured.distribution.n_anchors), row_bound=measured.row_bound
+        )
         return Known(columns, found.mean, found.covariance, rows, law, scale, origin, measured, found, total)
-    second = r * r * measured.matrix[:d, :d]
-    if not joint:
-        return Known(columns, None, second, rows, law, scale, origin, measured, None, total)
-    mean = r * measured.matrix[:d, -1] / math.sqrt(max(float(measured.matrix[-1, -1]), 1e-12))
-    covariance = second - np.outer(mean, mean) + law.mean * np.eye(d)
-    unbiased = covariance * (rows / max(rows - 1, 1.0))
-    return Known(columns, mean, unbiased, rows, law, scale, origin, measured, None, total)
+    mean, covariance = moments_of(measured, law, rows)
+    return Known(columns, mean, covariance, rows, law, scale, origin, measured, None, total)
 
 
 def positions_of(columns: tuple[str, ...], names: str | Iterable[str], what: str) -> list[int]:

@@ -6,7 +6,7 @@ covariance, exactly
 
     g = v'C e, both fitted in the noisy C,  =  v0'C0 e0 + v0'E e0 - (E v0)_O' Q (E e0)_O.
 
-The last term does not average out. With the noise of law.py its mean is -B(v, e),
+The last term does not average out. With the noise of forms.py its mean is -B(v, e),
 
     B = t^2 (v.e tr Q + v'Q e) + sum_a x_a Q_aa v_a e_a + c v'Q e + t_m^4 (v.e tr Q + v'Q e)
       + t_m^2 [v.e m'Qm + (m.e)(m'Qv) + (m.v)(m'Qe) + tr Q (m.v)(m.e)] + v_u (m.v)(m.e) m'Qm
@@ -37,8 +37,8 @@ import numpy as np
 
 from privcov.answering.entries import fieller
 from privcov.answering.known import NO_END, NO_INVERSE, TOO_NOISY, Found, Known
-from privcov.answering.law import Law
-from privcov.answering.tails import tail
+from privcov.measurements.laws.forms import Law
+from privcov.measurements.laws.tails import tail
 
 MOST_NOISE = 1.0  # of t^2 tr Q^2
 _WEAK = 2.8  # standard deviations of its noise that what is left of a column must have

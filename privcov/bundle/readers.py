@@ -22,12 +22,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from privcov.answering import entries, tails
+from privcov.answering import entries
 from privcov.answering.contrasts import classes_of
 from privcov.answering.known import REASONS, Found, Known, known_of_sum
 from privcov.bundle.safe import cells, table
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import count_std, read_sum
+from privcov.measurements.laws import tails
 from privcov.postprocess.answers import Answers
 
 LEVEL = 0.95

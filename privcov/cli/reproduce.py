@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privcov import places
-from privcov.cli import edges
+from privcov.cli import edges, replication
 
 if TYPE_CHECKING:
     from privcov.papers.again import Again
@@ -20,13 +20,18 @@ def add_reproduce(commands: argparse._SubParsersAction) -> None:
     """Add ``reproduce`` with its options to the command line."""
     parser = commands.add_parser("reproduce", help="compute the papers' tables again, as published and sound")
     parser.add_argument("tables", nargs="*", help="keys such as 2-table-2; all when left out")
-    parser.add_argument("--preset", choices=("small", "full"), help="small (the default): minutes; full: days")
+    parser.add_argument(
+        "--preset",
+        choices=("small", "overnight", "full"),
+        help="small (the default): minutes; overnight: hours; full: days",
+    )
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder of the tables, instead of data/reproduced")
     parser.add_argument("--fresh", action="store_true", help="compute everything again, whatever is stored")
     parser.add_argument("--check", action="store_true", help="recompute random stored cells, compare, write nothing")
     parser.add_argument("--cells", type=int, help="how many cells --check recomputes (12)")
     parser.add_argument("--seed", type=int, help="seed of the numbers; with --check, of the choice of cells")
     parser.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
+    replication.add_options(parser)
     parser.set_defaults(act=_reproduce)
 
 
@@ -38,6 +43,9 @@ def _reproduce(options: argparse.Namespace) -> None:
         checks.whole("--workers", options.workers, 1, 1024)
     if options.seed is not None:
         checks.whole("--seed", options.seed, 0, 2**63 - 1)
+    if what := replication.chosen(options):
+        replication.tell(what, options)
+        return
     if options.check:
         _check(options)
         return

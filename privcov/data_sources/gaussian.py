@@ -164,6 +164,49 @@ class BandedCovariance(Gaussian):
 
 
 @SOURCES.add(
+    key="block-covariance",
+    label="Blocks: a few kinds of variables",
+    group="Simulated",
+    order=25,
+    summary="Variables in groups of one size; two of one group correlate, two of different groups do not.",
+)
+@dataclass(frozen=True)
+class BlockCovariance(Gaussian):
+    """Sigma has 1 on the diagonal, ``within`` between variables of one group, and 0 between groups.
+
+    The groups follow each other; the last one may be smaller.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    d : int
+        Number of columns.
+    size : int
+        Columns of a group.
+    within : float
+        Correlation in a group, from 0 to 0.95.
+    """
+
+    n: int = parameter(50_000, **ROWS)
+    d: int = parameter(20, **COLUMNS)
+    size: int = parameter(5, "Columns of a group", low=1, high=1000, help="How many variables follow one influence.")
+    within: float = parameter(
+        0.6,
+        "Correlation in a group",
+        low=0.0,
+        high=0.95,
+        help="Correlation of two variables of one group.",
+        ends=("unrelated", "nearly the same"),
+    )
+
+    def truth(self, seed: int) -> Truth:
+        """Return the covariance."""
+        group = np.arange(self.d) // self.size
+        return Truth(np.where(group[:, None] == group, self.within, 0.0) + (1 - self.within) * np.eye(self.d))
+
+
+@SOURCES.add(
     key="sparse-covariance",
     label="Sparse: few random pairs",
     group="Simulated",

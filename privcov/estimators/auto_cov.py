@@ -34,6 +34,7 @@ from privcov.measurements.norm_histogram import measure_norms, norm_noise
 from privcov.parameters import parameter
 from privcov.postprocess.denoise import CLEAR, BlockNoise, denoise
 from privcov.postprocess.joint import Moments
+from privcov.postprocess.structure.mixture import STRUCTURES, Mixture, mix
 from privcov.privacy import RELATIONS, BudgetShare, Event, NoPrivacy, PureDP
 
 CLIP_SHARE = 0.02
@@ -44,6 +45,11 @@ ROUTES = {
     "eigenvalue shrinkage.",
 }
 SEARCH_OFF = "Clip search: off, so there is one measurement."
+OFF = "off"
+NO_PATTERN = (
+    "Pattern of the columns: not used. Its risk is known for Gaussian noise on several columns, with a known mean and "
+    "no missing cells."
+)
 
 
 @METHODS.add(
@@ -80,6 +86,10 @@ class AutoCov(Method):
     matters : {"both", "covariance", "mean"}
         With a mean and a public number of rows: "covariance" measures with a smaller anchor, which makes the covariance
         more accurate and the mean less; "mean" does the opposite. See measurements/laws/anchor.py.
+    structure : {"off", "mixture", "level", "band", "similar"}
+        What else the off-diagonal entries may be taken for, where the mean is known and the noise Gaussian. "level":
+        one number. "band": the means of the diagonals near the main one. "similar": means over columns that are
+        similar. "mixture": a mixture of these and of what "off" gives, by unbiased risk. See postprocess/structure/.
 
     Guarantee
     ---------
@@ -106,6 +116,14 @@ class AutoCov(Method):
         "What matters",
         choices=MATTERS,
         help="With a mean and a public number of rows: which of the two the noise favours.",
+    )
+
+    structure: str = parameter(
+        OFF,
+        "Pattern of the columns",
+        choices=(OFF, *STRUCTURES),
+        help="Free, for a known mean and Gaussian noise. level: all covariances alike. band: they fade with the "
+        "distance of two columns. similar: few kinds of columns. mixture: of these and eigenvalues, by unbiased risk.",
     )
 
     mechanism = LeastNoise()
@@ -139,14 +157,17 @@ class AutoCov(Method):
             else:
                 note = f"Row bound not tuned: no gain at {ask.d} columns."
         outcome = self.finish(ask, wanted.carried_out(dataclasses.replace(ask, rows=dataset)))
-        return dataclasses.replace(outcome, steps=steps, notes=(outcome.notes[0], note))
+        return dataclasses.replace(outcome, steps=steps, notes=(outcome.notes[0], note, *outcome.notes[2:]))
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """Return the moments with the covariance shrunk."""
         notes = (ROUTES[self.mechanism.shape(ask)], SEARCH_OFF)
+        mixture = mixture_of(measured, self.structure)
+        if self.structure != OFF:
+            notes += (f"Off the diagonal: {mixture}." if mixture else NO_PATTERN,)
         if measured.flags is not None:
             return finish_available(ask, measured, lambda c, std: self._repaired(c, std, ask, measured), notes)
-        return Outcome(measured, shrunk_moments(measured), count=measured.count, notes=notes)
+        return Outcome(measured, shrunk_moments(measured, mixture), count=measured.count, notes=notes)
 
     def _repaired(self, matrix: np.ndarray, noise_std: float, ask: MethodInput, measured: Measured) -> np.ndarray:
         """Return a covariance of available cases with its eigenvalues shrunk."""
@@ -330,13 +351,42 @@ def _means(measured: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return means, shares, taus
 
 
-def shrunk_moments(measured: Measured) -> Moments:
+def mixture_of(measured: Measured, structure: str) -> Mixture | None:
+    """Return the estimate by a pattern of the columns, where its risk is known.
+
+    Parameters
+    ----------
+    measured : Measured
+        The noisy moment.
+    structure : {"off", "mixture", "level", "band", "similar"}
+        The parameter of `AutoCov`.
+
+    Returns
+    -------
+    Mixture or None
+        In unit-ball units; None for "off", and where the mean was measured, cells are missing, there is one column, or
+        the noise is none or not Gaussian.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+    """
+    law = measured.distribution
+    if structure == OFF or measured.flags is not None or law.n_anchors or law.dimension == 1:
+        return None
+    found = centred(measured)
+    return mix(found.covariance, found.noise, structure) if found.noise.gaussian and found.noise.std > 0 else None
+
+
+def shrunk_moments(measured: Measured, mixture: Mixture | None = None) -> Moments:
     """Return the moments of a measurement with the covariance block shrunk for the known noise.
 
     Parameters
     ----------
     measured : Measured
         The noisy moment.
+    mixture : Mixture or None
+        The covariance block by `mixture_of`, in place of `denoise`.
 
     Returns
     -------
@@ -349,7 +399,7 @@ def shrunk_moments(measured: Measured) -> Moments:
     """
     found, bound = centred(measured), measured.row_bound
     square = bound * bound  # not **: a release is verified bit for bit, and pow is not fixed by IEEE 754
-    covariance = square * denoise(found.covariance, found.noise)
+    covariance = square * (mixture.matrix if mixture else denoise(found.covariance, found.noise))
     if not len(found.shares):
         return Moments(covariance, None, covariance if measured.centre == "zero" else None)
     means = bound * found.means

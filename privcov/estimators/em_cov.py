@@ -16,7 +16,7 @@ from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
 from privcov.privacy import ApproxDP, BudgetShare, NoPrivacy, PureDP
 
-LARGEST = 128
+LARGEST = 256
 SECONDS_AT_100 = 0.05  # one release at d = 100 on one core; grows with the fourth power of d
 TAIL = 0.1  # failure probability in the adaptive budgets' offset
 

@@ -117,9 +117,9 @@ class Glasso(Mechanical):
     )
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """Repair the noisy matrix, solve the path and choose a lambda."""
+        """Repair the noisy matrix, solve the path and choose a matrix."""
         found = self.solve(ask, measured)
-        best, chosen = self._choose(found, measured, ask)
+        precision, chosen = self.chosen(ask, measured, found)
         r2 = ask.facts.row_bound**2
         path = tuple(
             dataclasses.replace(fit, lam=fit.lam * r2, precision=None if fit.precision is None else fit.precision / r2)
@@ -128,7 +128,12 @@ class Glasso(Mechanical):
         moments = unpack(
             found.clipped, centre=ask.centre, row_bound=measured.row_bound, n_anchors=measured.distribution.n_anchors
         )
-        return Outcome(measured, moments, path[best].precision, path, found.notes + chosen, count=measured.count)
+        return Outcome(measured, moments, precision / r2, path, found.notes + chosen, count=measured.count)
+
+    @property
+    def lambda_rule(self) -> str:
+        """The rule that chooses lambda under tuning "released"."""
+        return self.rule
 
     def solve(self, ask: MethodInput, measured: Measured) -> Solved:
         """Repair the noisy matrix and solve the path, without a choice of lambda.
@@ -208,11 +213,11 @@ class Glasso(Mechanical):
         if ask.tuning == "fixed" or published:
             return {"chosen": nearest(path, self.penalty * lambdas[0])}
         scores = None
-        if every or self.rule == "fission":
+        if every or self.lambda_rule == "fission":
             halves = fission_halves(measured, ask.rng)
             scores = fission_scores(halves, lambda t: solve(self._for_lasso(t)), FISSION_SPLITS)
         chosen = choices(path, s, measured.distribution.off_diagonal_std, measured.rows, scores=scores)
-        return {rule: chosen[rule] for rule in (RULES if every else (self.rule,))}
+        return {rule: chosen[rule] for rule in (RULES if every else (self.lambda_rule,))}
 
     def _repaired(self, measured: Measured) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
         """Return the matrix for the moments, the matrix for the lasso, and what was done."""
@@ -283,8 +288,52 @@ class Glasso(Mechanical):
             )
         return path, notes
 
-    def _choose(self, found: Solved, measured: Measured, ask: MethodInput) -> tuple[int, tuple[str, ...]]:
-        """Return the position of the chosen lambda on the path, and a note."""
+    def tested_graphs(self, ask: MethodInput, measured: Measured, *, every: bool = False) -> dict[str, np.ndarray]:
+        """Return graphs that no lambda of the path draws, under the names of their rules; none unless a subclass has.
+
+        Parameters
+        ----------
+        ask : MethodInput
+            The input of the run.
+        measured : Measured
+            The noisy moment.
+        every : bool
+            Whether to return those of every rule, not of the method's own alone.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (d, d)
+            bool.
+
+        Spends
+        ------
+        Nothing: it uses only a noisy matrix.
+        """
+        return {}
+
+    def chosen(self, ask: MethodInput, measured: Measured, found: Solved) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Return the precision matrix of the release, in unit-ball units, and notes.
+
+        Parameters
+        ----------
+        ask : MethodInput
+            The input of the run.
+        measured : Measured
+            The noisy moment.
+        found : Solved
+            What `solve` returned for it.
+
+        Returns
+        -------
+        precision : ndarray of shape (d, d)
+            A matrix of the path, unless a subclass has another.
+        notes : tuple of str
+            How it was chosen.
+
+        Spends
+        ------
+        Nothing, except under tuning "raw-cv", which reads the rows and has no guarantee.
+        """
         ((rule, best),) = self.positions(ask, measured, found).items()
         if rule != "chosen":
             how = f"rule {rule}"
@@ -298,7 +347,8 @@ class Glasso(Mechanical):
         )
         if fit.status != "ok":
             note += f" The solver did not converge there (gap {fit.gap:.2g} nats per variable)."
-        return best, (note,)
+        assert fit.precision is not None  # rules choose among those with a matrix
+        return fit.precision, (note,)
 
 
 def _cause(path: tuple[Fit, ...], s: np.ndarray, published: bool) -> str:

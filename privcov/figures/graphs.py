@@ -16,6 +16,7 @@ from privcov.figures.words import percent, plain, safe
 from privcov.postprocess.edges import EDGE, LEVEL, UNDECIDED
 
 LINKED = f"Linked in at least {percent(LEVEL)} of redraws"
+TESTED_EDGE = "Passes the edge test"
 _NAMED = 40  # nodes; beyond this names would lie on top of each other
 _HUBS = 12  # nodes named where not all can be: those with the most edges
 _SHORT = 5  # letters of a name that fits into its node
@@ -42,20 +43,22 @@ def against_reference(estimated: np.ndarray, true: np.ndarray) -> list[tuple[str
     return [("Missed", true & ~estimated), ("False", estimated & ~true), ("Found", estimated & true)]
 
 
-def by_state(states: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """Return edges sorted by how often redraws of the noise link them, where no graph is known.
+def by_state(states: np.ndarray, linked: str = LINKED) -> list[tuple[str, np.ndarray]]:
+    """Return edges sorted by how often redraws of the noise link them, or by a test, where no graph is known.
 
     Parameters
     ----------
     states : ndarray of shape (d, d)
-        States as `privcov.postprocess.edges.edge_states` gives them at its ``LEVEL``.
+        States as `privcov.postprocess.edges.edge_states` gives them at its ``LEVEL``, or as an `EdgeTest` does.
+    linked : str
+        Name of the pairs with an edge: `LINKED` or `TESTED_EDGE`.
 
     Returns
     -------
     list of (str, ndarray)
-        "Undecided" and `LINKED`, each with a d x d array of booleans.
+        "Undecided" and ``linked``, each with a d x d array of booleans.
     """
-    return [("Undecided", states == UNDECIDED), (LINKED, states == EDGE)]
+    return [("Undecided", states == UNDECIDED), (linked, states == EDGE)]
 
 
 def network(
@@ -99,6 +102,7 @@ def network(
         "False": (palette.bad, "dot", 2.0),
         "Found": (palette.good, "solid", 2.8),
         LINKED: (palette.good, "solid", 2.8),
+        TESTED_EDGE: (palette.good, "solid", 2.8),
         "Drawn": (palette.good, "solid", 2.4),
         "Undecided": (wash(palette.quiet, 0.6), "dash", 1.1),
     }

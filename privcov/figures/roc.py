@@ -14,7 +14,8 @@ from privcov.figures.words import plain, safe
 from privcov.privacy import NoPrivacy
 from privcov.sweeps.graph_curves import GRID, Curve
 
-RULES = {"ebic": "diamond", "half-universal": "square", "fission": "star", "chosen": "hexagon"}
+RULES = {"edge-test": "cross", "ebic": "diamond", "half-universal": "square", "fission": "star", "chosen": "hexagon"}
+_KIND = {"edge-test": ""}  # what a rule chooses where it is no lambda
 _TYPE = 15  # size of all words, pixels
 _THICK, _THIN = 3.4, 1.6
 # Least width and height of the plot on a page beside a network; names placed for it stand further apart on a wider one.
@@ -234,6 +235,7 @@ def _marks(
             if not np.isfinite([x, y]).all():
                 continue
             shown.add(rule)
+            what = f"{rule}{_KIND.get(rule, ' lambda')}, {curve.name}"
             traces.append(
                 scatter(
                     x=[x],
@@ -246,7 +248,7 @@ def _marks(
                         "color": style.colour,
                         "line": {"color": palette.ground, "width": 1.2},
                     },
-                    hovertemplate=f"{rule} lambda, {curve.name}: %{{y:.2f}} at %{{x:.2f}}<extra></extra>",
+                    hovertemplate=f"{what}: %{{y:.2f}} at %{{x:.2f}}<extra></extra>",
                 )
             )
     order = [*RULES, *sorted(shown - set(RULES))]

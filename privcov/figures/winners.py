@@ -16,6 +16,7 @@ from privcov.figures.words import plain, safe
 FULL = 2.0  # a margin of this ratio has the full colour
 PALE, STRONG = 0.16, 0.4  # opacity of a margin of 1 and of FULL: text in the page's ink stays readable on both
 HATCHES = 5
+_ROOM = 6  # cells beside each other with room for a line of numbers
 
 
 def winner_map(
@@ -34,7 +35,8 @@ def winner_map(
 ) -> Picture:
     """Draw a cell per row of ``table``, in the colour of the best method.
 
-    The table has the columns x, y, winner, error, runner_up, second, ratio, clear, rivals and absent. ``order`` holds
+    The table has the columns x, y, winner, error, runner_up, second, ratio, clear, rivals, absent and oracle, which is
+    told in the cells where there is room, and where the pointer is. ``order`` holds
     the methods in the order of the legend; ``trivial`` ones are grey. The colour deepens with the margin. A cell
     without a clear winner is hatched and names the methods that share it. ``story`` is the map in words, for the text
     alternative.
@@ -47,7 +49,7 @@ def winner_map(
     width = max(9, 96 // len(xs))
     for row in table.to_dict("records"):
         i, j = column[row[x]], line[row[y]]
-        texts[j, i] = _cell(row, labels, width)
+        texts[j, i] = _cell(row, labels, width) + (_oracle(row) if len(xs) <= _ROOM else "")
         hover[j, i] = _hover(row, labels, x, y)
         colour = None
         if row["clear"]:
@@ -94,6 +96,12 @@ def _cell(row: dict, labels: dict[str, str], width: int) -> str:
     return "<br>".join(["no clear winner", *_wrap(rivals[0], labels, width), *_wrap(rivals[1], labels, width)])
 
 
+def _oracle(row: dict) -> str:
+    """Return the line of a cell with its smallest error and the oracle's, or nothing where that is not known."""
+    known = row["winner"] and math.isfinite(row["oracle"])
+    return f"<br>{plain(row['error'])}, oracle {plain(row['oracle'])}" if known else ""
+
+
 def _wrap(method: str, labels: dict[str, str], width: int) -> list[str]:
     return [safe(line) for line in textwrap.wrap(labels.get(method, method), width)]
 
@@ -115,6 +123,8 @@ def _hover(row: dict, labels: dict[str, str], x: str, y: str) -> str:
         text.append(f"{safe(labels.get(row['winner'], row['winner']))}: error {plain(row['error'])}")
     if row["runner_up"]:
         text.append(f"next {safe(labels.get(row['runner_up'], row['runner_up']))}: error {plain(row['second'])}")
+    if math.isfinite(row["oracle"]):
+        text.append(f"oracle of the eigenvalues: error {plain(row['oracle'])}")
     if row["rivals"]:
         text.append("not clearly better than " + safe(", ".join(labels.get(m, m) for m in row["rivals"])))
     if row["absent"]:

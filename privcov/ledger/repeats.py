@@ -17,6 +17,7 @@ from privcov.dataset import names_of
 from privcov.ledger.book import Entry, Ledger
 from privcov.ledger.errors import LedgerError
 from privcov.measurements.exposed import exposed_answer
+from privcov.parameters import Spec
 from privcov.public_facts import LATER, PublicFacts
 
 ASK, STORED, PAY = AGAIN = ("ask", "stored", "pay")
@@ -95,7 +96,7 @@ def settle(
     token: str | None,
     again: str,
     *,
-    defaults: Mapping,
+    specs: tuple[Spec, ...],
     tunings: tuple[str, ...],
     cost: str,
 ) -> Settled:
@@ -116,8 +117,8 @@ def settle(
     again : {"ask", "stored", "pay"}
         What to do where the same was released by another version, or without an established guarantee: "ask" raises
         `VersionChanged`, "stored" takes that answer, "pay" makes a new release.
-    defaults : Mapping
-        Defaults of the method's parameters, by name.
+    specs : tuple of Spec
+        The method's parameters.
     tunings : tuple of str
         The tunings that the method offers, the default first.
     cost : str
@@ -138,7 +139,7 @@ def settle(
     checks.one_of("again", again, AGAIN)
     request = json.loads(json.dumps(request))
     request_token = token or ledger.token_of(name, request)
-    same = earlier(ledger, name, request, defaults, tunings)
+    same = earlier(ledger, name, request, specs, tunings)
     doubts = {e.token: doubt(ledger, e, request["version"]) or _renamed(e, request) for e in same}
     good = [e for e in same if not doubts[e.token]]
     if again == STORED:
@@ -170,11 +171,14 @@ def settle(
     return Settled(request, request_token)
 
 
-def earlier(ledger: Ledger, name: str, request: Mapping, defaults: Mapping, tunings: tuple[str, ...]) -> list[Entry]:
+def earlier(
+    ledger: Ledger, name: str, request: Mapping, specs: tuple[Spec, ...], tunings: tuple[str, ...]
+) -> list[Entry]:
     """Return the entries of a table for the same request, in any version, the oldest first.
 
     A parameter or a fact that only one of two versions has counts as its default, and so does a tuning that the method
-    ignores. Columns x1, x2, ... count as those of any other names.
+    ignores. An earlier default in an entry of another version counts as the default. Columns x1, x2, ... count as those
+    of any other names.
 
     Parameters
     ----------
@@ -184,8 +188,8 @@ def earlier(ledger: Ledger, name: str, request: Mapping, defaults: Mapping, tuni
         The table.
     request : Mapping
         The release that is asked for, as JSON values.
-    defaults : Mapping
-        Defaults of the method's parameters, by name.
+    specs : tuple of Spec
+        The method's parameters.
     tunings : tuple of str
         The tunings that the method offers, the default first.
 
@@ -194,9 +198,21 @@ def earlier(ledger: Ledger, name: str, request: Mapping, defaults: Mapping, tuni
     list of Entry
         Stored or not.
     """
+    defaults = {spec.name: spec.default for spec in specs}
+    before = {spec.name: spec.before for spec in specs if spec.before is not None}
     asked = _asked(request, defaults, tunings)
+
+    def same(other: dict) -> bool:
+        return other == asked or _nameless(other, asked) or _nameless(asked, other)
+
+    def moved(other: dict) -> dict:
+        """Return a request of another version with today's default in place of each earlier one."""
+        given = other["parameters"]
+        return other | {"parameters": given | {k: defaults[k] for k, v in before.items() if given[k] == v}}
+
     entries = [(e, _asked(e.request, defaults, tunings)) for e in ledger.entries(name)]
-    return [e for e, other in entries if other == asked or _nameless(other, asked) or _nameless(asked, other)]
+    version = request.get("version")
+    return [e for e, other in entries if same(other) or (e.request.get("version") != version and same(moved(other)))]
 
 
 def _nameless(one: dict, other: dict) -> bool:

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import checks
+from privcov.answering.known import known_of
 from privcov.dataset import Dataset
 from privcov.estimators.additive import available_of
 from privcov.estimators.precision import noise_on_target, target
 from privcov.metrics.errors import matrix_norm, without_noise
+from privcov.postprocess.edge_test import edge_test
 from privcov.postprocess.edges import EdgeStates, edge_states
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.glasso import solve
@@ -537,3 +539,33 @@ def decided_edges(rel: Release, position: int, copies: int = 60) -> EdgeStates:
     rng = stream(0, "edge states", rel.method, position)
     how = rel.parameters.get("repair", "psd")
     return edge_states(matrix, noise_on_target(rel.raw), lam, rng=rng, copies=copies, repair=how)
+
+
+def tested_states(rel: Release) -> np.ndarray:
+    """Return the state of every pair by the edge test of a release: an edge, none worth the name, or undecided.
+
+    Parameters
+    ----------
+    rel : Release
+        A release by auto-precision under its rule "edge-test", whose edges are those of the release.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        As `privcov.postprocess.edge_test.EdgeTest.states`; all undecided where nothing can be tested.
+
+    Spends
+    ------
+    Nothing: it uses only a release.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> ds = privcov.source("precision-ar2", n=20_000, d=5, seed=0)
+    >>> tested_states(privcov.release("auto-precision", ds, privcov.ZCDP(rho=1.0), seed=1))[0].tolist()
+    [-1, 1, 1, -1, -1]
+    """
+    known = known_of(rel)
+    test = edge_test(known.covariance, known.centre, known.rows, known.law)
+    none = np.zeros((known.d, known.d), dtype=np.int8)
+    return none if test is None else test.states(float(rel.parameters["rate"]))

@@ -30,6 +30,8 @@ LITERAL, SOUND = "as published", "sound"
 VARIANTS = (LITERAL, SOUND)
 SAME_ORDER = math.sqrt(10)
 ERRORS, DEVIATIONS = "standard errors", "deviations"
+ENOUGH = 0.75  # fraction of cells within error, or within CLOSE, for "reproduced"
+CLOSE = 0.10  # relative distance that counts as agreement where Monte-Carlo errors are smaller
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,8 @@ class View:
     x: what runs along the axis, a key of `privcov.papers.curves.WORDS`; "drawn" for curves of edges found. metric: of
     the error that is judged; of curves of edges found it is one minus their area. along: what runs along the curve that
     is judged. at: the value of ``along`` at which rows are counted. strength: from ``along`` to the inverse of the
-    noise, up to a factor; None where that is not what varies.
+    noise, up to a factor; None where that is not what varies. more: key of a table with further points of the sound
+    curves, along ``along``.
     """
 
     x: str
@@ -121,6 +124,7 @@ class View:
     along: str = ""
     at: float = math.nan
     strength: Callable[[float], float] | None = None
+    more: str = ""
 
     @property
     def judged_along(self) -> str:

@@ -15,16 +15,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from privcov import checks
-from privcov.papers import presets, wang2018, wang2019
+from privcov.papers import presets, wang2018, wang2018_readings, wang2019
 from privcov.papers.base import REPRODUCED, Table
 from privcov.papers.checks import Check
 from privcov.papers.dong2022 import checks as dong_checks
 from privcov.papers.dong2022 import figures as dong
+from privcov.papers.dong2022 import readings as dong_readings
 from privcov.papers.mdpi2023 import checks as mdpi_checks
+from privcov.papers.mdpi2023 import readings as mdpi_readings
 from privcov.papers.mdpi2023 import tables as mdpi
+from privcov.papers.readings import Result, result
 from privcov.papers.su2019 import checks as su_checks
 from privcov.papers.su2019 import figures as su_figures
+from privcov.papers.su2019 import readings as su_readings
 from privcov.papers.su2019 import tables as su_tables
+from privcov.papers.theorems import bounds
 
 DRAWN = (*wang2019.TABLES, *su_figures.TABLES, *dong.TABLES)
 FIGURES = tuple(table.key for table in DRAWN)
@@ -33,24 +38,55 @@ VIEWS = wang2019.VIEWS | su_figures.VIEWS | dong.VIEWS
 
 
 def tables() -> dict[str, Table]:
-    """Return every table, in the order of the papers, then every figure, then how many rows a sound calibration needs.
+    """Return every table, in the order of the papers, every figure, rows needed, other readings, and bounds.
 
     Returns
     -------
     dict of str to Table
         The tables by their key.
     """
-    return {t.key: t for t in (*su_tables.TABLES, *wang2018.TABLES, *mdpi.TABLES, *DRAWN, mdpi.NEEDED)}
+    needed = (wang2019.NEEDED, su_tables.NEEDED, wang2018.NEEDED, mdpi.NEEDED)
+    more = (su_readings, wang2018_readings, mdpi_readings, dong_readings)
+    read = [table for part in more for table in part.TABLES]
+    return {
+        t.key: t for t in (*su_tables.TABLES, *wang2018.TABLES, *mdpi.TABLES, *DRAWN, *needed, *read, *bounds.TABLES)
+    }
 
 
 TABLES = tables()
 CHECKS = {
     question.key: question
-    for part in (wang2019, su_checks, wang2018, mdpi_checks, dong_checks)
+    for part in (wang2019, su_checks, wang2018, mdpi_checks, mdpi_readings, dong_checks)
     for question in part.CHECKS
 }
 PRESETS = {p.key: p for p in (*wang2019.PRESETS, *mdpi.PRESETS, *dong.PRESETS)}
 CLASSIFIERS = {p.key: p for p in (*su_figures.CLASSIFIERS, *mdpi.CLASSIFIERS, *presets.WITHOUT_PAPER)}
+
+
+READINGS = {
+    reading.key: reading
+    for part in (su_readings, wang2018_readings, mdpi_readings, dong_readings)
+    for reading in part.READINGS
+}
+
+
+def results_of(table: str, folder: Path = REPRODUCED) -> list[Result]:
+    """Return what every reading of a table gives, as far as it was computed.
+
+    Parameters
+    ----------
+    table : str
+        Key of the table.
+    folder : Path, optional
+        Folder of the computed numbers. The default is data/reproduced.
+
+    Returns
+    -------
+    list of Result
+        In the order in which the readings are written; empty where there is none.
+    """
+    found = (result(reading, TABLES[table], folder) for reading in READINGS.values() if table in reading.tables)
+    return [one for one in found if one is not None]
 
 
 def checks_of(table: str, folder: Path = REPRODUCED) -> list[Check]:

@@ -18,6 +18,9 @@ from numpy.typing import ArrayLike
 from privcov.papers.base import DEVIATIONS, KEYS, LITERAL, Table, beside, error_factor, stored
 
 NOT_COMPUTED = "Not computed yet."  # the verdict of a check whose numbers are not there
+HOLDS = {True: "holds", False: "does not hold", None: "not computed"}
+WEAKER = "weaker than claimed"  # the direction of a finding holds, its extent does not
+OTHER_DATA = "not tested on their data"  # it fails on rows that stand in for the paper's
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class Check:
     """The answer to one question.
 
     holds: whether the suspicion is borne out; None where what it needs was not computed yet.
-    reason: the short phrase a verdict quotes when it holds. numbers: name -> value.
+    reason: the short phrase a verdict quotes when it holds. numbers: name -> value. word: what is said of a finding of
+    the text where neither of "holds" and "does not hold" would be fair, such as `WEAKER` or `OTHER_DATA`.
     """
 
     key: str
@@ -35,6 +39,12 @@ class Check:
     verdict: str
     numbers: Mapping[str, float]
     reason: str = ""
+    word: str = ""
+
+    @property
+    def headline(self) -> str:
+        """What is said of a finding of the text in a word or a few."""
+        return self.word or HOLDS[self.holds]
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov.papers.base import LITERAL, REPRODUCED, SOUND, Table, View, computed, standard_error
-from privcov.papers.catalogue import VIEWS
+from privcov.papers.base import CLOSE, LITERAL, REPRODUCED, SOUND, Table, View, computed, standard_error, stored
+from privcov.papers.catalogue import FIGURES, TABLES, TITLES, VIEWS
+from privcov.papers.needed import Crossing, Needed, crossing, needed
 from privcov.papers.su2019.figures import EPSILONS, NO_NOISE
-from privcov.papers.verdicts import CLOSE, rows_needed
+from privcov.papers.verdicts import Survival, survival
 
 FREE = ("zero", "guessing")  # answers that need no data
 WORDS = {
@@ -37,9 +38,13 @@ def view(key: str, panel: str) -> View:
     return VIEWS.get(key) or VIEWS[panel]
 
 
-def _stored(table: Table, folder: Path) -> pd.DataFrame:
-    """Return stored rows with the name of their panel and line, and what may run along an axis as numbers."""
-    rows = computed(table, folder)
+def _stored(table: Table, folder: Path, more: str = "") -> pd.DataFrame:
+    """Return stored rows with the name of their panel and line, and what may run along an axis as numbers.
+
+    more: key of a table whose rows are added.
+    """
+    parts = [part for part in (computed(table, folder), stored(more, folder)) if len(part)]
+    rows = pd.concat(parts, ignore_index=True) if parts else computed(table, folder)
     rows["se"] = standard_error(rows)
     level = rows["epsilon"].where(rows["epsilon"] == "", ", epsilon " + rows["epsilon"])
     rows["panel"] = rows["model"].where(rows["model"] != "", rows["data"])
@@ -92,9 +97,9 @@ class Kept:
 
     ratio: geometric mean over its points of sound over as-published error. at: the value of ``along`` at which the rest
     is measured. ours, sound, trivial: errors there, as published, sound, and of an answer without data (inf where there
-    is none). times: what n has to be multiplied by so that the sound error is the as-published one; half: so that it is
-    half the trivial one. Both are inf where the curve does not reach it and NaN where they are not defined. least: the
-    multiplier at the curve's beginning; where another one equals it, fewer rows may do.
+    is none). times: what n has to be multiplied by so that the sound error is the as-published one, with an interval;
+    half: so that it is half the trivial one. Both are inf where the curve does not reach it and NaN where they are not
+    defined. least: the multiplier at the curve's beginning; where another one equals it, fewer rows may do.
     Where ``along`` is n the rows were drawn; else noise falls like 1/n for the same sample matrix.
     """
 
@@ -106,8 +111,8 @@ class Kept:
     ours: float
     sound: float
     trivial: float
-    times: float
-    half: float
+    times: Crossing
+    half: Crossing
     least: float
 
     @property
@@ -116,10 +121,72 @@ class Kept:
         return self.ratio <= 1 + CLOSE and self.sound <= (1 - CLOSE) * self.trivial
 
 
+def every_curve(folder: Path = REPRODUCED) -> pd.DataFrame:
+    """Return every published curve of every paper with what a sound calibration leaves of it, and the n it needs.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Folder of the computed numbers.
+
+    Returns
+    -------
+    DataFrame
+        A row per curve: paper, table, curve, survives, ratio (sound over as published), published, sound, trivial
+        (errors at the smallest n, or where the curve is read), least (the smallest multiple of n computed), then the
+        multiple of n for the published error (times, times_low, times_high) and for half the trivial error (half,
+        half_low, half_high). NaN where it is not defined, inf where the largest n computed is not enough.
+    """
+    rows = []
+    for table in TABLES.values():
+        if table.file:
+            along: dict[tuple[str, str], list[Needed]] = {}
+            for at in needed(table, folder):
+                along.setdefault((at.method, at.metric), []).append(at)
+            for own in survival(table, folder):
+                found = along.get((own.method, own.metric))
+                rows += [_of_table(table, own, at) for at in found] if found else [_of_table(table, own, None)]
+        elif table.key in FIGURES:
+            for one in kept(table, folder):
+                words = ", ".join(part for part in (TITLES.get(one.panel, one.panel), one.line) if part)
+                errors = (one.ratio, one.ours, one.sound, one.trivial)
+                rows.append(_row(table, words, one.survives, errors, (one.times, one.half), least=one.least))
+    return pd.DataFrame(rows)
+
+
+def _of_table(table: Table, own: Survival, one: Needed | None) -> dict:
+    words = f"{own.method}, {own.metric}"
+    if one is None:
+        errors = (own.ratio, math.nan, own.level, own.trivial)
+        return _row(table, words, own.survives, errors, (Crossing(), Crossing()))
+    errors = (one.sound / one.goal, one.goal, one.sound, one.trivial)
+    survives = errors[0] <= 1 + CLOSE and one.sound <= (1 - CLOSE) * one.trivial
+    return _row(table, f"{words}, {one.where}", survives, errors, (one.published, one.half), one.start)
+
+
+def _row(
+    table: Table,
+    words: str,
+    survives: bool,
+    errors: tuple[float, ...],
+    crossings: tuple[Crossing, Crossing],
+    start: float = 1.0,
+    least: float = 1.0,
+) -> dict:
+    names = ("ratio", "published", "sound", "trivial")
+    row = {"paper": table.paper, "table": table.key, "curve": words, "survives": survives}
+    row |= dict(zip(names, errors, strict=True))
+    row["least"] = least
+    for name, one in zip(("times", "half"), crossings, strict=True):
+        row |= {name: one.rows / start, f"{name}_low": one.low / start, f"{name}_high": one.high / start}
+    return row
+
+
 def judged(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """Return the errors that are judged: panel, line, x, variant, value."""
+    """Return the errors that are judged: panel, line, x, variant, value, se, replicates."""
     parts = []
-    for panel, group in _stored(table, folder).groupby("panel", sort=False):
+    more = VIEWS[table.key].more if table.key in VIEWS else ""
+    for panel, group in _stored(table, folder, more).groupby("panel", sort=False):
         own = view(table.key, panel)
         part = group[group["metric"] == own.metric].copy()
         if own.x == "drawn":
@@ -127,7 +194,7 @@ def judged(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
         if table.paper == 2 and own.judged_along == "epsilon":
             part["line"] = part["method"]
         parts.append(part.assign(x=part[own.judged_along]))
-    columns = ["panel", "line", "x", "variant", "value"]
+    columns = ["panel", "line", "x", "variant", "value", "se", "replicates"]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
@@ -156,15 +223,17 @@ def _kept(table: Table, panel: str, line: str, group: pd.DataFrame, free: pd.Dat
     at = own.at if own.at in both.index else float(both.index[len(both) // 2])
     ours, sound = float(both.loc[at, LITERAL]), float(both.loc[at, SOUND])
     trivial = _trivial(table, free, at)
-    times = half = least = math.nan
+    times, half, least = Crossing(), Crossing(), math.nan
     if own.strength is not None:
-        along = wide[SOUND].dropna()
-        strengths = np.array([own.strength(x) for x in along.index])
+        along = group[group["variant"] == SOUND].dropna(subset=["x", "value"]).sort_values("x")
         here = own.strength(at)
-        least = float(strengths[0] / here)
-        times = rows_needed(strengths, along.to_numpy(), ours) / here
+        strengths = np.array([own.strength(x) for x in along["x"]]) / here
+        least = float(strengths[0])
+        errors, se, runs = (along[name].to_numpy() for name in ("value", "se", "replicates"))
+        reached = group[(group["variant"] == LITERAL) & (group["x"] == at)]
+        times = crossing(strengths, errors, se, runs, ours, float(reached["se"].fillna(0.0).iloc[0]))
         if math.isfinite(trivial):
-            half = rows_needed(strengths, along.to_numpy(), trivial / 2) / here
+            half = crossing(strengths, errors, se, runs, trivial / 2)
     return [Kept(panel, line, own.judged_along, ratio, at, ours, sound, trivial, times, half, least)]
 
 

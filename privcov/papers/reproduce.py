@@ -27,7 +27,7 @@ from privcov.papers.replicates import Made, Unfinished
 from privcov.sweeps.cells import build_entry, rows_of
 
 SEED = 20_240
-PRESETS = ("small", "full")
+PRESETS = ("small", "overnight", "full")
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ def steps(keys: Sequence[str] = (), preset: str = "small") -> list[Step]:
     ----------
     keys : sequence of str, optional
         Keys of tables, () for all.
-    preset : {"small", "full"}, optional
-        "full" has the replicates of the papers.
+    preset : {"small", "overnight", "full"}, optional
+        "overnight" adds to "small" the points that are too large for it, "full" has the replicates of the papers.
 
     Returns
     -------
@@ -82,10 +82,36 @@ def steps(keys: Sequence[str] = (), preset: str = "small") -> list[Step]:
     for table in (known[k] for k in keys or known):
         for point in table.points:
             for variant in point.variants:
-                count = (point.small or table.small)[variant != LITERAL] if preset == "small" else table.replicates
+                count = _replicates(table, point, preset)[variant != LITERAL]
                 if count:
                     planned.append(Step(table, point, variant, count))
     return planned
+
+
+def _replicates(table: Table, point: Point, preset: str) -> tuple[int, int]:
+    """Return how many replicates a preset computes, as published and sound."""
+    if preset == "full":
+        return table.replicates, table.replicates
+    left_out = preset == "overnight" and point.small == (0, 0)
+    return table.small if point.small is None or left_out else point.small
+
+
+def not_run(folder: Path | None = None) -> list[Step]:
+    """Return the steps of which nothing is stored: too large for the preset that was run, or without their data set.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Folder of the computed tables.
+
+    Returns
+    -------
+    list of Step
+        In the order of the tables, as the overnight preset would compute them.
+    """
+    folder = places.results("reproduced") if folder is None else folder
+    known = {key: {(r["point"], r["variant"]) for r in _rows(folder / f"{key}.csv")} for key in catalogue.TABLES}
+    return [s for s in steps((), "overnight") if (s.point.name, s.variant) not in known[s.table.key]]
 
 
 def stamp(step: Step, seed: int = SEED) -> str:

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from privcov import places
-from privcov.papers.base import DEVIATIONS, REPRODUCED, SOUND, Table, beside, stored
+from privcov.papers.base import CLOSE, DEVIATIONS, ENOUGH, REPRODUCED, Table, beside
 from privcov.papers.catalogue import checks_of
-from privcov.papers.checks import Check, slope
+from privcov.papers.checks import Check
 from privcov.papers.su2019.checks import BOTH as CORRECTED
 from privcov.papers.su2019.checks import CORRECTIONS, corrected
 
@@ -22,8 +22,6 @@ NOTHING = "not computed yet"
 WORDS = (REPRODUCED_WELL, SHAPE, NOT, NOTHING)
 AFTER = {REPRODUCED_WELL: "reproduced after corrections", SHAPE: "same shape after corrections"}
 HEADLINES = (REPRODUCED_WELL, AFTER[REPRODUCED_WELL], SHAPE, AFTER[SHAPE], NOT, NOTHING)
-ENOUGH = 0.75  # fraction of cells within error, or within CLOSE, for "reproduced"
-CLOSE = 0.10  # relative distance that counts as agreement where Monte-Carlo errors are smaller
 ORDERED = 0.9  # rank correlation for "same shape"
 SCATTER = 1.5  # and how far ours over printed may vary, as a factor
 
@@ -197,9 +195,7 @@ class Survival:
 
     ratio: geometric mean over cells of sound over as-published error (ours; the printed one where ours has no number).
     cells: how many. level: geometric mean of the sound error; trivial: error of an answer that needs no data (inf where
-    it differs by cell). rows, times: rows that the sound error needs for the as-published one, and the multiplier of n;
-    NaN where it was not computed, inf where the largest n tried is not enough. falls: power of n with which it falls.
-    tried: the largest n.
+    it differs by cell). What n the same error needs: `privcov.papers.needed`.
     """
 
     table: str
@@ -209,10 +205,6 @@ class Survival:
     ratio: float
     level: float
     trivial: float
-    rows: float = math.nan
-    times: float = math.nan
-    falls: float = math.nan
-    tried: float = math.nan
 
     @property
     def survives(self) -> bool:
@@ -229,40 +221,5 @@ def survival(table: Table, folder: Path = REPRODUCED) -> list[Survival]:
     for (method, metric), group in cells.groupby(["method", "metric"], sort=False):
         ratio = float(np.exp(np.log(group["sound"] / group["reached"]).mean()))
         level = float(np.exp(np.log(group["sound"]).mean()))
-        needed = _needed(table, method, metric, folder)
-        answer.append(Survival(table.key, method, metric, len(group), ratio, level, table.trivial, *needed))
+        answer.append(Survival(table.key, method, metric, len(group), ratio, level, table.trivial))
     return answer
-
-
-def _needed(table: Table, method: str, metric: str, folder: Path) -> tuple[float, float, float, float]:
-    """Return (rows, multiplier of n, power, largest n tried) at Model 1, p = 100, n = 200.
-
-    Only Tables 1 and 2 of Mathematics 2023 have them.
-    """
-    law = {"4-table-1": "normal", "4-table-2": "t5"}.get(table.key)
-    curve = stored("4-needed", folder)
-    if law is None or curve.empty:
-        return (math.nan,) * 4
-    curve = curve[(curve["model"] == "1") & (curve["law"] == law) & (curve["method"] == method)]
-    curve = curve[(curve["metric"] == metric) & (curve["variant"] == SOUND)]
-    n, errors = curve["n"].astype(float).to_numpy(), curve["value"].to_numpy()
-    order = np.argsort(n)
-    n, errors = n[order], errors[order]
-    cells = beside(table, folder)
-    at = cells[(cells["model"] == "1") & (cells["d"] == "100") & (cells["n"] == "200")]
-    goal = float(at.loc[(at["method"] == method) & (at["metric"] == metric), "ours"].iloc[0])
-    falls = slope(n[-3:], errors[-3:])
-    rows = rows_needed(n, errors, goal)
-    return rows, float(rows / n[0]), falls, float(n[-1])
-
-
-def rows_needed(n: np.ndarray, errors: np.ndarray, goal: float) -> float:
-    """Return where an error curve along n first falls to ``goal``, interpolated in logarithms; inf beyond its end."""
-    below = np.flatnonzero(errors <= goal)
-    if not len(below):
-        return math.inf
-    k = int(below[0])
-    if k == 0:
-        return float(n[0])
-    fraction = math.log(errors[k - 1] / goal) / math.log(errors[k - 1] / errors[k])
-    return float(np.exp(np.log(n[k - 1]) + fraction * np.log(n[k] / n[k - 1])))

@@ -7,6 +7,7 @@ holds on the as-published curves.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from privcov.measurements.moment import clipped_moment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.errors import matrix_norm
 from privcov.papers.base import LITERAL, SOUND, Number, Point, Table, View, truth_of
-from privcov.papers.checks import NOT_COMPUTED, Check, check, curve_cells
+from privcov.papers.checks import NOT_COMPUTED, WEAKER, Check, check, curve_cells
 from privcov.papers.presets import Preset
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP
@@ -30,6 +31,8 @@ from privcov.randomness import stream
 from privcov.sweeps.plan import Plan
 
 ROWS = (1_000, 3_000, 10_000)
+MORE = (30_000, 100_000)  # rows beyond the figure's, of sound errors alone
+LARGEST = 20_000_000  # cells of a table of rows that are drawn
 GAMMA = 0.5  # twice a variance of U
 # Panel -> (sparsity, p, epsilon) of its curves.
 PANELS = {
@@ -86,12 +89,13 @@ def _points() -> tuple[Point, ...]:
     points = []
     for panel, settings in PANELS.items():
         points.append(Point(panel, {}, partial(figure, panel)))
-        for setting in settings:
-            for n in ROWS:
-                name = f"{panel}, sparsity {setting[0]:g}, p = {setting[1]}, epsilon {setting[2]:g}, n = {n}"
-                at = partial(_plan, setting, n), partial(_read, panel, n, setting)
-                points.append(Point(name, {}, None, *at))
+        points += [_sound_point(panel, setting, n) for setting in settings for n in ROWS]
     return tuple(points)
+
+
+def _sound_point(panel: str, setting: tuple[float, int, float], n: int) -> Point:
+    name = f"{panel}, sparsity {setting[0]:g}, p = {setting[1]}, epsilon {setting[2]:g}, n = {n}"
+    return Point(name, {}, None, partial(_plan, setting, n), partial(_read, panel, n, setting))
 
 
 TABLES = (
@@ -106,12 +110,24 @@ TABLES = (
         replicates=20, small=(5, 5), preset="1-figure-1-left", trivial=1.0,
     ),
 )  # fmt: skip
-VIEWS = {"1-figure-1": View("n", SPECTRAL, at=3_000, strength=float)}
+NEEDED = Table(
+    "1-needed", 1, "Figure 1, more rows", f"Sound errors at n = {MORE[0]:,} and {MORE[1]:,}", "relative spectral error",
+    tuple(
+        _sound_point(panel, setting, n)
+        for panel, settings in PANELS.items()
+        for setting in settings
+        for n in MORE
+        if n * setting[1] <= LARGEST
+    ),
+    replicates=20, small=(0, 5), trivial=1.0,
+)  # fmt: skip
+VIEWS = {"1-figure-1": View("n", SPECTRAL, at=3_000, strength=float, more="1-needed")}
 
 
 # --- checks ---------------------------------------------------------------------------------------------------
 
 SLIGHTLY = 2.0  # "only slightly": not even doubled from p = 50 to 500
+DOUBLINGS = math.log2(500 / 50)
 
 
 def ends(cells: pd.DataFrame, along: str) -> float:
@@ -133,12 +149,15 @@ def _one(
     judge: Callable[[float], bool],
     words: Callable[[dict[str, float]], str],
     folder: Path,
+    weaker: Callable[[float], bool] = lambda ratio: False,
 ) -> Check:
     ratios = {v: ends(_with_sparsity(curve_cells("1-figure-1", folder, v, panel)), along) for v in (LITERAL, SOUND)}
     if not np.isfinite(ratios[LITERAL]):
         return Check(key, ("1-figure-1",), question, None, NOT_COMPUTED, {})
     numbers = {f"ratio of the ends, {variant}": value for variant, value in ratios.items()}
-    return Check(key, ("1-figure-1",), question, bool(judge(ratios[LITERAL])), words(ratios), numbers)
+    holds = bool(judge(ratios[LITERAL]))
+    word = WEAKER if not holds and weaker(ratios[LITERAL]) else ""
+    return Check(key, ("1-figure-1",), question, holds, words(ratios), numbers, word=word)
 
 
 def _with_sparsity(table: pd.DataFrame) -> pd.DataFrame:
@@ -164,8 +183,11 @@ def dimension(folder: Path) -> Check:
         "1-dimension", "Finding 2: does the dimension matter only slightly?", "middle", "d",
         lambda ratio: ratio < SLIGHTLY,
         lambda r: f"From p = 50 to 500 the error is multiplied by {r[LITERAL]:.2f} as published and by {r[SOUND]:.2f} "
-        "when sound (mean over n); log p by 1.59.",
+        f"when sound (mean over n), {r[LITERAL] ** (1 / DOUBLINGS):.2f} times a doubling of p as published; log p by "
+        "1.59.",
         folder,
+        # It grows more slowly than the root of p, which noise on every entry would give without a threshold.
+        lambda ratio: ratio < math.sqrt(500 / 50),
     )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ from privcov.postprocess.spectrum import clip_psd, excess, project_trace, pulled
 # and in d^(-2/3) of the edge, about the width of the largest eigenvalue. Wishart matrices have longer tails.
 _SURPRISE, _SURPRISE_WISHART = 2.0, 3.0
 CLEAR = 2.5
-_RISE = 6  # the power of t/T: how soon a part that has left the noise is taken whole
+RISE = 6  # the power of t/T: how soon a part that has left the noise is taken whole
 _EDGE, _EDGE_WISHART = 2.0, 4.0
 _MOST = 1.0  # no trace, eigenvalue or norm of a covariance of the unit ball is larger
 
@@ -127,31 +127,97 @@ def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
     ------
     Nothing: it uses only a noisy matrix.
     """
-    d = len(matrix)
-    if noise.std == 0 or d == 1:  # a single number has no other to tell how large the noise is
-        return _inside(clip_psd(matrix))
-    parts = _by_parts(matrix, noise)
-    values, vectors = np.linalg.eigh(matrix)
-    if values[-1] <= noise.edge(d) or noise.edge(d) >= _MOST:
-        return _inside(parts.matrix)
-    spectral = _by_eigenvalues(matrix, values, vectors, noise)
+    if noise.std == 0 or len(matrix) == 1:  # a single number has no other to tell how large the noise is
+        return inside(clip_psd(matrix))
+    parts, spectral = estimates(matrix, noise)
+    if spectral is None:
+        return inside(parts.matrix)
+    along, diagonal = diagonal_step(parts, spectral, noise)
     step = spectral.matrix - parts.matrix
-    diagonal = np.diag(step)
     rest = step - np.diag(diagonal)
-    own = np.diag(parts.matrix)
-    of_diagonal = spectral.diagonal - parts.diagonal - float(own @ diagonal)
     of_rest = spectral.rest - parts.rest - float(np.sum(parts.matrix * rest))
-    spread = math.sqrt(float(noise.diagonal @ diagonal**2))
     square = float(np.sum(rest**2))
-    along = _fraction(of_diagonal, float(diagonal @ diagonal), spread)
     beside = _fraction(of_rest, square, noise.std * math.sqrt(2 * square))
     if along == beside == 1 and np.trace(spectral.matrix) <= 1:
         return spectral.matrix
-    return _inside(parts.matrix + along * np.diag(diagonal) + beside * rest)
+    return inside(parts.matrix + along * np.diag(diagonal) + beside * rest)
 
 
-def _inside(matrix: np.ndarray) -> np.ndarray:
-    """Return the nearest covariance of rows in the unit ball, and the matrix itself where it is one."""
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """An estimate F with unbiased estimates of <F, S> over the diagonal and over the rest.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (d, d)
+        F, symmetric.
+    diagonal : float
+        <F, S> over the diagonal.
+    rest : float
+        <F, S> over the other entries.
+    """
+
+    matrix: np.ndarray
+    diagonal: float
+    rest: float
+
+
+def estimates(matrix: np.ndarray, noise: BlockNoise) -> tuple[Estimate, Estimate | None]:
+    """Return the estimate by parts, and that by eigenvalues where one leaves the noise.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        The noisy covariance, symmetric, in units of R^2, of at least two columns.
+    noise : BlockNoise
+        Size of its noise, above 0.
+
+    Returns
+    -------
+    tuple of (Estimate, Estimate or None)
+        By parts, by eigenvalues.
+    """
+    parts, edge = _by_parts(matrix, noise), noise.edge(len(matrix))
+    values, vectors = np.linalg.eigh(matrix)
+    if values[-1] <= edge or edge >= _MOST:
+        return parts, None
+    return parts, _by_eigenvalues(matrix, values, vectors, noise)
+
+
+def diagonal_step(parts: Estimate, spectral: Estimate, noise: BlockNoise) -> tuple[float, np.ndarray]:
+    """Return how far the diagonal goes from one estimate to the other, and the whole step.
+
+    Parameters
+    ----------
+    parts, spectral : Estimate
+        From `estimates`.
+    noise : BlockNoise
+        Size of the noise.
+
+    Returns
+    -------
+    tuple of (float, ndarray of shape (d,))
+        A fraction from 0 to 1, and the difference of the diagonals.
+    """
+    diagonal = np.diag(spectral.matrix - parts.matrix)
+    of_diagonal = spectral.diagonal - parts.diagonal - float(np.diag(parts.matrix) @ diagonal)
+    spread = math.sqrt(float(noise.diagonal @ diagonal**2))
+    return _fraction(of_diagonal, float(diagonal @ diagonal), spread), diagonal
+
+
+def inside(matrix: np.ndarray) -> np.ndarray:
+    """Return the nearest covariance of rows in the unit ball, and the matrix itself where it is one.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric, in units of R^2.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Positive semi-definite, with a trace of at most one.
+    """
     if np.trace(matrix) <= 1:
         try:
             np.linalg.cholesky(matrix)
@@ -161,30 +227,20 @@ def _inside(matrix: np.ndarray) -> np.ndarray:
     return project_trace(matrix, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
-class _Estimate:
-    """An estimate F with unbiased estimates of <F, S> over the diagonal and over the rest."""
-
-    matrix: np.ndarray
-    diagonal: float
-    rest: float
-
-
 def _fraction(product: float, square: float, spread: float) -> float:
     """Return how far to go along a step of this squared length, whose product with S - J has this spread."""
     return min(max((product - spread) / square, 0.0), 1.0) if square > 0 else 0.0
 
 
-def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> _Estimate:
+def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> Estimate:
     """Shrink the mean of the diagonal, the rest of the diagonal and the rest of the matrix, each by one factor."""
     d, diagonal = len(matrix), np.diag(matrix)
     kept, on = _diagonal_part(diagonal, noise)
     rest, pairs = matrix - np.diag(diagonal), d * (d - 1) // 2
     square = float(np.sum(rest**2))
-    gone = _hidden(noise.rest * (1 + noise.width(pairs)), square, noise.rest * noise.width(pairs))
-    factor, off = _james_stein(square, noise.rest, pairs, gone)
+    factor, off = james_stein(square, noise.rest, pairs, hidden(square, noise.rest, pairs, noise))
     others = factor * rest
-    return _Estimate(np.diag(kept) + others, float(kept @ diagonal) - on, factor * square - off)
+    return Estimate(np.diag(kept) + others, float(kept @ diagonal) - on, factor * square - off)
 
 
 def _diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray, float]:
@@ -197,11 +253,11 @@ def _diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray,
     of_both = _hidden(total / 2 + beyond, whole, beyond)
     reach = CLEAR**2 * noise.trace
     of_trace, square = _hidden(reach, max(trace, 0.0) ** 2, reach), float(uneven @ uneven)
-    of_uneven = _hidden(energy * (1 + noise.width(d - 1)), square, energy * noise.width(d - 1))
+    of_uneven = hidden(square, energy, d - 1, noise)
     level, along_level = 1 - min(of_both, of_trace), trace / d
     # E <level, w> and E <uneven, w>, by what moves with each alone; then by what of_both moves in either.
-    moved = 2 * _RISE * of_trace if of_trace < min(of_both, 1.0) else 0.0
-    factor, off = _james_stein(square, energy, d - 1, min(of_both, of_uneven), fixed=of_both <= of_uneven)
+    moved = 2 * RISE * of_trace if of_trace < min(of_both, 1.0) else 0.0
+    factor, off = james_stein(square, energy, d - 1, min(of_both, of_uneven), fixed=of_both <= of_uneven)
     kept = level * along_level + factor * uneven
     expected = (level + moved) * noise.trace / d + off
     if of_both < 1:
@@ -209,7 +265,7 @@ def _diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray,
         if of_both <= of_uneven:
             turned = turned + factor / (1 - of_both) * uneven
         shared = (total - noise.trace) / d**2  # minus the covariance of two entries, on average
-        slope = 2 * _RISE * of_both / whole
+        slope = 2 * RISE * of_both / whole
         expected += slope * (float(own @ (turned * positive)) - shared * float(turned.sum() * positive.sum()))
     return kept, expected
 
@@ -219,24 +275,66 @@ def _hidden(reach: float, square: float, beyond: float) -> float:
 
     beyond: what the part must have of its own to be kept; nothing of the unit ball has as much as _MOST.
     """
-    return 1.0 if square <= reach or beyond >= _MOST else (reach / square) ** _RISE
+    return 1.0 if square <= reach or beyond >= _MOST else (reach / square) ** RISE
 
 
-def _james_stein(square: float, energy: float, k: int, gone: float, fixed: bool = False) -> tuple[float, float]:
+def hidden(square: float, energy: float, k: int, noise: BlockNoise) -> float:
+    """Return the fraction that is not kept of a part of k numbers, because noise alone may have reached its square.
+
+    Parameters
+    ----------
+    square : float
+        |v|^2 of the part v.
+    energy : float
+        E |w|^2 of its noise.
+    k : int
+        How many numbers it has.
+    noise : BlockNoise
+        The noise of the whole matrix.
+
+    Returns
+    -------
+    float
+        0 to 1; it falls like (t/T)^RISE as T, the square, leaves t, the reach of the noise.
+    """
+    return _hidden(energy * (1 + noise.width(k)), square, energy * noise.width(k))
+
+
+def james_stein(square: float, energy: float, k: int, gone: float, fixed: bool = False) -> tuple[float, float]:
     """Return the factor f of a part v of k numbers with this |v|^2, and E <f v, w> = E (f + 2 |v|^2 f' / k).
 
-    gone: the fraction from `_hidden`, which moves with |v|^2 unless it is fixed by something else.
+    Parameters
+    ----------
+    square : float
+        |v|^2.
+    energy : float
+        E |w|^2 of its noise, the same in every direction.
+    k : int
+        How many numbers it has.
+    gone : float
+        The fraction from `hidden`.
+    fixed : bool
+        Whether ``gone`` does not move with |v|^2, because something else sets it.
+
+    Returns
+    -------
+    tuple of (float, float)
+        The factor, 0 to 1, and the product with the noise.
+
+    Reference
+    ---------
+    James and Stein (1961).
     """
     if gone >= 1:
         return 0.0, 0.0
     taken = energy * max(k - 2, 0) / k / square if square > 0 else 0.0
     taken = min(taken, 1.0)
-    slope = (taken * (1 - gone) if taken < 1 else 0.0) + (0.0 if fixed else (1 - taken) * _RISE * gone)
+    slope = (taken * (1 - gone) if taken < 1 else 0.0) + (0.0 if fixed else (1 - taken) * RISE * gone)
     factor = (1 - taken) * (1 - gone)
     return factor, energy * (factor + 2 * slope / k)
 
 
-def _by_eigenvalues(matrix: np.ndarray, values: np.ndarray, vectors: np.ndarray, noise: BlockNoise) -> _Estimate:
+def _by_eigenvalues(matrix: np.ndarray, values: np.ndarray, vectors: np.ndarray, noise: BlockNoise) -> Estimate:
     """Shrink the eigenvalues, to a trace of at most that of the matrix where the noise is Gaussian."""
     d = len(values)
     if noise.gaussian:
@@ -258,7 +356,7 @@ def _by_eigenvalues(matrix: np.ndarray, values: np.ndarray, vectors: np.ndarray,
     found = (vectors * kept) @ vectors.T
     diagonal = float(np.diag(found) @ np.diag(matrix))
     total = float(kept @ values)
-    return _Estimate(
+    return Estimate(
         (found + found.T) / 2,
         diagonal - float(noise.diagonal @ own),
         total - diagonal - (whole - 2 * noise.std**2 * float(own.sum())),

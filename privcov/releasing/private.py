@@ -178,9 +178,8 @@ def release_private(
         "tuning": given.tuning,
         **({} if budget is None else {"norm_budget": budget}),
     }
-    defaults = {s.name: s.default for s in chosen.card.parameters}
-    tunings, cost = chosen.card.tunings, str(guarantee)
-    settled = settle(ledger, private.name, request, token, again, defaults=defaults, tunings=tunings, cost=cost)
+    specs, tunings, cost = chosen.card.parameters, chosen.card.tunings, str(guarantee)
+    settled = settle(ledger, private.name, request, token, again, specs=specs, tunings=tunings, cost=cost)
     if settled.answer is not None:
         return _entered(settled.answer, ledger, private.name, settled.token)
     request_token = settled.token or ledger.token_of(private.name, settled.request)

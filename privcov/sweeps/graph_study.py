@@ -29,7 +29,7 @@ from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
 from privcov.estimators.base import Method
 from privcov.estimators.glasso import Glasso
-from privcov.metrics.graphs import check_reference, edges, path_rates
+from privcov.metrics.graphs import check_reference, compare, edges, path_rates
 from privcov.parameters import build
 from privcov.privacy import Guarantee, NoPrivacy
 from privcov.releasing.release import Release
@@ -173,7 +173,9 @@ def _run(study: GraphStudy, rows: Callable[[], Dataset], true: np.ndarray, task:
         ask = method_input(method, rows(), task.line.guarantee, seed=study.seed, repeat=replicate, **task.options)
         measured = method.measure(ask)
         found = method.solve(ask, measured)
-        positions = method.positions(ask, measured, found, every=study.rules) if replicate < MARKED else {}
+        marked = replicate < MARKED
+        positions = method.positions(ask, measured, found, every=study.rules) if marked else {}
+        tested = method.tested_graphs(ask, measured, every=study.rules) if marked else {}
     except ValueError as problem:  # one matrix drowned in noise must not cost the others
         return Run(0, replicate, None, base, str(problem))
     rates = path_rates(found.path, true)
@@ -181,6 +183,9 @@ def _run(study: GraphStudy, rows: Callable[[], Dataset], true: np.ndarray, task:
     marks = {
         rule: (float(rates.fpr[solved.index(at)]), float(rates.tpr[solved.index(at)])) for rule, at in positions.items()
     }
+    for rule, graph in tested.items():
+        counts = compare(graph, true)
+        marks[rule] = counts.fpr, counts.tpr
     lam = rates.lam * ask.facts.row_bound**2
     return Run(0, replicate, dataclasses.replace(rates, lam=lam), base, marks=marks)
 

@@ -17,6 +17,7 @@ import pandas as pd
 from privcov import checks
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
+from privcov.metrics.oracle import ORACLES
 from privcov.parameters import build
 from privcov.sweeps.cells import Cell, cells
 from privcov.sweeps.crossings import paired_interval
@@ -42,7 +43,8 @@ def map_plans(
     """Return the plans of a map: n against d (one guarantee), or n against the guarantees (one d).
 
     bound: row bound as a multiple of the source's public default for that d. The trivial answers are added to
-    ``methods``. replicates: >= 2, since one has no interval.
+    ``methods``, and to a relative Frobenius error the one of the oracle (metrics/oracle.py). replicates: >= 2, since
+    one has no interval.
     """
     card = SOURCES.get(source)
     names = {s.name for s in card.parameters}
@@ -66,7 +68,7 @@ def map_plans(
             methods=entries,
             guarantees=guarantees,
             vary={"n": ns},
-            metrics=[metric],
+            metrics=[metric, *(name for name in ORACLES if name == metric.replace("frobenius", "oracle"))],
             replicates=replicates,
             seed=seed,
             row_bound=bound * default,
@@ -117,15 +119,20 @@ def winners(table: pd.DataFrame, *, x: str = "n", y: str = "d") -> pd.DataFrame:
                         number of methods or cells.
     rivals:             the methods for which it does not, in order of their error.
     absent:             methods that gave no matrix in at least one replicate; they do not compete in that cell.
+    oracle:             the least error that an answer with the eigenvectors of a noisy matrix can have: the smallest
+                        mean over the methods that have one, NaN where the table has no such error.
     """
     rows = []
-    for (at_x, at_y), part in table.groupby([x, y], sort=True):
+    known = table["metric"].isin(ORACLES) if "metric" in table else pd.Series(False, index=table.index)
+    least = table[known].groupby([x, y, "method"])["value"].mean().groupby([x, y]).min()
+    for (at_x, at_y), part in table[~known].groupby([x, y], sort=True):
         errors = part.pivot_table(index="replicate", columns="method", values="value", aggfunc="first", dropna=False)
         absent = [m for m in errors.columns if not np.isfinite(errors[m]).all()]
         errors = errors.drop(columns=absent)
         means = errors.mean().sort_values(kind="stable")
         row = {x: at_x, y: at_y, "winner": "", "error": math.nan, "runner_up": "", "second": math.nan,
-               "ratio": math.nan, "clear": False, "rivals": (), "absent": tuple(absent)}  # fmt: skip
+               "ratio": math.nan, "clear": False, "rivals": (), "absent": tuple(absent),
+               "oracle": float(least.get((at_x, at_y), math.nan))}  # fmt: skip
         if len(means):
             best = means.index[0]
             rivals = tuple(m for m in means.index[1:] if paired_interval(errors[m] - errors[best])[0] <= 0)

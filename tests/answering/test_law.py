@@ -8,11 +8,12 @@ import pytest
 from scipy import stats
 
 import privcov
-from privcov.answering import entries, schur, tails
+from privcov.answering import entries, schur
 from privcov.answering.known import joint_of, known_from, known_of
-from privcov.answering.law import Law, law_of
 from privcov.bundle.opened import OpenedBundle
 from privcov.measurements.exact_moment import measure_exactly
+from privcov.measurements.laws import tails
+from privcov.measurements.laws.forms import Law, law_of
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import PureDP, ZCDP

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.answering import tails
 from privcov.bundle import readers
 from privcov.bundle.opened import open_bundle
 from privcov.cli.entry import main
+from privcov.measurements.laws import tails
 from privcov.privacy import ZCDP
 from tests.forging import KINDS, bundled, files_of, problem, redone
 from tests.patience import patient

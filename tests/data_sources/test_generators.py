@@ -103,6 +103,9 @@ def test_parameters_of_the_papers():
     np.testing.assert_array_equal(banded[0], [1, 0.6, 0.3, 0])
     wide = privcov.source("banded-covariance", n=2, d=400).truth.covariance
     assert np.linalg.eigvalsh(wide)[0] == pytest.approx(0.1, abs=1e-3)  # the smallest value of its symbol
+    block = privcov.source("block-covariance", n=2, d=5, size=3).truth.covariance
+    np.testing.assert_allclose(block, np.eye(5) + 0.6 * np.array([[0, 1, 1, 0, 0], [1, 0, 1, 0, 0], [1, 1, 0, 0, 0],
+                                                                  [0, 0, 0, 0, 1], [0, 0, 0, 1, 0]]))  # fmt: skip
     ar2 = privcov.source("precision-ar2", n=2, d=100).truth
     np.testing.assert_array_equal(ar2.precision[0, :4], [1, 0.5, 0.25, 0])
     # Eigenvalues in [.251, 2.50] at p = 100 (algorithms.md, D2).

@@ -106,5 +106,5 @@ def test_without_noise_it_is_the_sample_and_with_many_rows_nearly():
 
 
 def test_more_columns_than_it_can_do_is_a_sentence_with_a_time():
-    with pytest.raises(ValueError, match=r"200 directions one after another, about [\d.]+ seconds"):
-        release("em-cov", data(n=5, d=200), ZCDP(1.0))
+    with pytest.raises(ValueError, match=r"300 directions one after another, about [\d.]+ seconds"):
+        release("em-cov", data(n=5, d=300), ZCDP(1.0))

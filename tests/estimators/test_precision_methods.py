@@ -53,7 +53,7 @@ def f1(theta, truth) -> float:
 
 @pytest.mark.parametrize("key", LASSOS)
 def test_the_path_holds_every_lambda_and_the_release_is_one_of_them(key):
-    rel = privcov.release(key, rows(), asked(key))
+    rel = privcov.release(key, rows(), asked(key), rule="ebic")
     assert len(rel.path) == 20
     assert all(fit.status == "ok" and fit.gap <= 1e-6 and fit.solver for fit in rel.path)
     lambdas = [fit.lam for fit in rel.path]
@@ -164,7 +164,7 @@ def test_noise_on_the_target_has_the_law_of_the_release():
 def test_auto_precision_finds_the_graph():
     """AR(2), d = 20, n = 20,000, five tables. 37 of 190 pairs are linked: linking all scores F1 = 0.33, at random less.
     The rules reach 0.65 to 0.75, with a deviation of about 0.05 per table, so a mean of 0.5 is far above chance."""
-    found = {"ebic": [], "half-universal": []}
+    found = {"edge-test": [], "ebic": [], "half-universal": []}
     for seed in range(5):
         ds = ar2(20, 20_000, seed)
         for rule, scores in found.items():
@@ -172,6 +172,7 @@ def test_auto_precision_finds_the_graph():
             scores.append(f1(rel.precision, ds.truth.precision))
     for scores in found.values():
         assert np.mean(scores) > 0.5
+    assert np.mean(found["edge-test"]) > 0.85
 
 
 def test_auto_precision_is_at_least_as_good_as_laplace_noise_under_pure_dp():

@@ -19,6 +19,7 @@ from privcov.figures.matrices import (
     thin_out,
 )
 from privcov.figures.palette import DARK, LIGHT
+from privcov.figures.shares import shares_bar
 from privcov.figures.spectra import in_words, spectrum
 from privcov.figures.words import plain
 
@@ -267,3 +268,12 @@ def test_the_sentence_on_a_spectrum_has_the_numbers_of_the_chart():
         assert f"smallest {smallest}" in words
         assert f"{hidden} within" in words
     assert in_words([("Sample", sample), ("Post-processed", sample)], 0.0) == ""
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_the_pieces_of_a_mixture_add_up_and_are_named_where_there_is_room(palette):
+    picture = shares_bar({"diagonal": 0.08, "band": 0.62, "eigenvalues": 0.3}, palette, what="a matrix")
+    assert [trace.x[0] for trace in picture.figure.data] == pytest.approx([62, 30, 8])
+    assert [trace.text[0] for trace in picture.figure.data] == ["band 62\u00a0%", "eigenvalues 30\u00a0%", ""]
+    assert picture.alt == "One bar of a matrix: 62\u00a0% band, 30\u00a0% eigenvalues, 8\u00a0% diagonal."
+    assert picture.figure.layout.barmode == "stack"

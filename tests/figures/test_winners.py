@@ -16,7 +16,7 @@ LABELS = {"auto-cov": "Auto (shrinkage)", "gaussian-cov": "Gaussian <b>", "zero"
 
 def cell(n, d, winner="auto-cov", ratio=1.5, clear=True, rivals=(), **more) -> dict:
     return {"n": n, "d": d, "winner": winner, "error": 0.1, "runner_up": "gaussian-cov", "second": 0.3,
-            "ratio": ratio, "clear": clear, "rivals": rivals, "absent": (), **more}  # fmt: skip
+            "ratio": ratio, "clear": clear, "rivals": rivals, "absent": (), "oracle": np.nan, **more}  # fmt: skip
 
 
 CELLS = pd.DataFrame(
@@ -34,6 +34,16 @@ CELLS = pd.DataFrame(
 def picture(palette=LIGHT, cells=CELLS):
     return winner_map(cells, palette, x="n", y="d", x_label="n (rows)", y_label="d (columns)", order=ORDER,
                       labels=LABELS, trivial=("zero",), story="Of 6 cells: the story.")  # fmt: skip
+
+
+def test_a_cell_tells_the_oracle_where_there_is_room_and_the_pointer_everywhere():
+    one = pd.DataFrame([cell(100, 5, oracle=0.0612)])
+    assert "0.1, oracle 0.0612" in picture(cells=one).figure.data[0].text[0][0]
+    many = pd.DataFrame([cell(100 * k, 5, oracle=0.0612) for k in range(1, 9)])
+    drawn = picture(cells=many).figure.data[0]
+    assert "oracle" not in str(drawn.text)
+    assert str(drawn.customdata).count("oracle of the eigenvalues: error 0.0612") == 8
+    assert "oracle" not in str(picture().figure.data[0].text)
 
 
 def test_every_cell_says_in_words_what_its_colour_says():

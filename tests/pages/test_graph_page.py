@@ -9,12 +9,13 @@ from streamlit.testing.v1 import AppTest
 
 import privcov
 from pages.graph_recovery import board, settings
-from pages.shell.study import from_query, to_query
+from pages.shell.study import from_query, opening, to_query
 from privcov import accounting
 from privcov.audit.risk import trade_off_of_method
-from privcov.figures.graphs import LINKED
+from privcov.figures.graphs import LINKED, TESTED_EDGE
 from privcov.figures.roc import RULES
 from privcov.figures.words import percent
+from privcov.metrics import graphs
 from privcov.metrics.graphs import decided_edges, losses, without_noise_at
 from tests.pages.test_pages import chart
 from tests.patience import patient, until
@@ -116,7 +117,7 @@ def test_the_network_is_the_release_s_and_the_counts_are_recovery_s():
     at = open_page(**SMALL)
     assert not at.error
     data = privcov.source("precision-ar2", n=600, d=8)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1, rule="ebic")
     want = privcov.graph_recovery(rel, data.truth.precision)
     assert counts(at) == {"Missed": want.fn, "False": want.fp, "Found": want.tp}
     assert f"**{want.tp} of {want.tp + want.fn}** edges of the true graph found" in words(at)
@@ -125,7 +126,7 @@ def test_the_network_is_the_release_s_and_the_counts_are_recovery_s():
 def test_the_slider_reads_the_path_and_moves_the_mark_but_no_node():
     at = open_page(**SMALL)
     data = privcov.source("precision-ar2", n=600, d=8)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1, rule="ebic")
     slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
     before, _ = chart(at, "Recovered network")
     curve, _ = chart(at, "ROC curves")
@@ -169,14 +170,65 @@ def test_the_curves_are_those_of_the_script():
 def test_every_rule_is_followed_only_where_that_is_asked_for():
     def marked(at: AppTest) -> set[str]:
         spec, _ = chart(at, "ROC curves")
-        return {t["hovertemplate"].split(" lambda, ")[0] for t in spec["data"] if " lambda, " in str(t)}
+        marks = (t["hovertemplate"] for t in spec["data"] if t.get("marker", {}).get("size") == 13)
+        return {mark.split(",")[0].removesuffix(" lambda") for mark in marks}
 
     at = open_page(**SMALL)
     assert marked(at) == set()
     (job,) = at.session_state["roc"].values()
     assert {rule for run in job.progress.rows for rule in run.marks} == {"ebic"}  # its lambda is known already
     at.toggle(key="graph.rules").set_value(True).run()
-    assert marked(settle(at)) == {"ebic", "half-universal", "fission"}
+    assert marked(settle(at)) == {"edge-test", "ebic", "half-universal", "fission"}
+
+
+def test_the_tested_edges_are_the_release_s_in_every_view():
+    """A visit without a link begins with them; they stand at the left end of the slider and need no lambda."""
+    at = open_page(**SMALL, method="auto-precision", **{"method.rule": "edge-test"})
+    data = privcov.source("precision-ar2", n=600, d=8)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1)
+    want = privcov.graph_recovery(rel, data.truth.precision)
+    assert want.tp
+    assert counts(at) == {"Missed": want.fn, "False": want.fp, "Found": want.tp}
+    slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
+    assert slider.value == settings.TESTED
+    assert len(slider.options) == 21
+    scope: dict = {}
+    exec(next(c.value for c in at.code if "tested edges" in c.value), scope)
+    assert (scope["counts"].tp, scope["counts"].fp) == (want.tp, want.fp)
+    at.segmented_control(key="graph.view").set_value("As an owner sees it").run()
+    states = graphs.tested_states(rel)[np.triu_indices(8, 1)]
+    assert counts(at) == {"Undecided": int((states == 0).sum()), TESTED_EDGE: want.tp + want.fp}
+    next(s for s in at.select_slider if s.label == "Penalty lambda").set_value(17).run()
+    assert dict(at.query_params)["lambda"] != "tested"
+    assert LINKED in counts(at)
+    at = open_page(**SMALL, method="auto-precision", tab="matrices", **{"method.rule": "edge-test"})
+    assert chart(at, "Heatmap of non-private, same test precision")
+
+
+def test_the_page_s_own_rule_is_the_edge_test_and_an_address_of_before_keeps_ebic():
+    """An address that names no method, or no rule, was written when ebic was the default."""
+    assert dict(opening("Graph recovery").options) == {"rule": "edge-test"}
+    for query in ({}, {"method": "auto-precision"}, {"method": "gaussian-cov"}):
+        assert open_page(**SMALL, **query).selectbox(key="w.options.auto-precision.rule").value == "ebic"
+    at = open_page(**SMALL, by="tests")
+    assert at.selectbox(key="w.options.auto-precision.rule").value == "edge-test"
+    at.selectbox(key="w.options.auto-precision.rule").set_value("ebic").run()
+    assert at.session_state["study"].options == ()
+    assert at.session_state["study"].given == {"rule": "ebic"}
+    assert "method.rule" not in dict(at.query_params)
+
+
+def test_a_visitor_from_another_page_meets_the_edge_test_and_the_link_says_so():
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=patient(120))
+    at.switch_page("pages/1_Estimate.py")
+    for name, value in {**SMALL, "source": "precision-ar2"}.items():
+        at.query_params[name] = value
+    at.run()
+    at.switch_page("pages/3_Graph_recovery.py").run()
+    settle(at)
+    assert at.selectbox(key="w.options.auto-precision.rule").value == "edge-test"
+    assert dict(at.query_params)["by"] == "tests"
+    assert at.session_state["study"].method == ""  # the other pages keep their own method
 
 
 def test_other_levels_and_methods_make_more_curves_and_a_tenth_is_the_default():
@@ -269,7 +321,7 @@ def test_the_owner_s_view_has_three_states():
     at = open_page(**SMALL)
     at.segmented_control(key="graph.view").set_value("As an owner sees it").run()
     data = privcov.source("precision-ar2", n=600, d=8)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1, rule="ebic")
     at_chosen = next(i for i, fit in enumerate(rel.path) if np.array_equal(fit.precision, rel.precision))
     edge, undecided, none = decided_edges(rel, at_chosen).counts
     assert counts(at) == {"Undecided": undecided, LINKED: edge}
@@ -297,7 +349,7 @@ def test_matrices_share_one_scale_and_the_losses_are_paper_2_s():
         ranges.add((spec["data"][0]["zmin"], spec["data"][0]["zmax"]))
     assert len(ranges) == 1
     data = privcov.source("precision-ar2", n=600, d=8)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1, rule="ebic")
     lam = next(fit.lam for fit in rel.path if np.array_equal(fit.precision, rel.precision))
     want = losses(rel.precision, without_noise_at(rel, data, lam))
     shown = next(d.value for d in at.dataframe if "Spectral" in d.value.columns)
@@ -330,7 +382,7 @@ def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch):
     from pages.shell import cached
 
     monkeypatch.setattr(cached, "dataset", lambda study, default_source="": public)
-    rel = privcov.release("auto-precision", public, privcov.ZCDP(0.1), seed=1)
+    rel = privcov.release("auto-precision", public, privcov.ZCDP(0.1), seed=1, rule="ebic")
     monkeypatch.setattr(cached, "release", lambda study, **_: rel)
     at = open_page(source="wine", bound="1")
     at.selectbox(key="graph.reference").set_value("star").run()
@@ -374,7 +426,7 @@ def test_many_columns_are_asked_about_before_they_are_solved():
 
 def test_a_lambda_that_was_computed_from_a_visitor_s_rows_is_not_put_into_the_address():
     data = privcov.source("precision-ar2", n=200, d=4)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.5), seed=1)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.5), seed=1, rule="ebic")
     solved = [i for i, fit in enumerate(rel.path) if fit.precision is not None]
     ours, theirs = (board._position(rel, solved, visitors=visitors) for visitors in (False, True))
     for at in solved:

@@ -134,6 +134,22 @@ def test_estimate_shows_what_privcov_computes(kind):
     assert alt.endswith(f"It ends at {percent(wrong)}.")
 
 
+def test_estimate_shows_what_a_mixture_is_made_of_in_words_and_as_a_bar():
+    """The bar has the shares of the release's own note; without a pattern there is none."""
+    query = {"data.n": "2000", "data.d": "20"}
+    at = open_page("pages/1_Estimate.py", **query, **{"method.structure": "mixture"})
+    data = privcov.source("ar1-covariance", n=2000, d=20)
+    rel = privcov.release("auto-cov", data, privcov.ZCDP(0.1), seed=1, structure="mixture")
+    (words,) = [note for note in rel.notes if note.startswith("Off the diagonal: ")]
+    assert any(words in caption.value for caption in at.caption)
+    spec, _ = chart(at, "One bar")
+    pieces = [(piece["x"][0], piece["name"]) for piece in spec["data"]]
+    told = ", ".join(f"{share:.0f} % {name}" for share, name in pieces if share >= 0.5)
+    assert words == f"Off the diagonal: {told}."
+    plain = open_page("pages/1_Estimate.py", **query)
+    assert not any(alt.startswith("One bar") for alt in alts(plain))
+
+
 def test_the_statement_on_the_page_is_the_release_s_own():
     at = open_page("pages/1_Estimate.py", **SMALL)
     rel = privcov.release("auto-cov", privcov.source("ar1-covariance", n=2000, d=6), privcov.ZCDP(0.1), seed=1)

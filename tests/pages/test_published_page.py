@@ -7,12 +7,15 @@ from pages.published import again, figures, summary
 from pages.published import table as published_table
 from pages.shell import show
 from pages.shell.papers import place_in
+from privcov.bundle.replication import archive, claims
+from privcov.bundle.replication.paragraphs import paragraph
 from privcov.figures import published as pictures
 from privcov.figures.palette import DARK, LIGHT, wash
 from privcov.figures.published import colours, scatter
 from privcov.papers import base, catalogue
 from privcov.papers.catalogue import FIGURES
 from privcov.papers.curves import curves
+from privcov.papers.names import AUTHORS
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/8_Published_results.py"
@@ -36,6 +39,31 @@ def test_the_summary_names_every_table_with_its_verdict(page):
     for verdict in summary.verdicts().values():
         assert summary.chip(verdict.word) in text
     assert "684 printed numbers" not in text or len(TABLES) == 10
+
+
+def test_the_page_opens_on_a_paragraph_per_paper_and_keeps_its_tables_closed(page):
+    at = open_page(PAGE)
+    table = archive.kept_claims() or claims.rows()
+    text = " ".join(m.value for m in at.markdown)
+    for paper, name in AUTHORS.items():
+        assert f"**{name}.** {show.as_text(paragraph(paper, table))}" in text
+    assert at.session_state["published.part"] == "In words"
+    every = next(e for e in at.expander if e.label.startswith("Every claim"))
+    assert every.label == f"Every claim: {len(table)} sentences, bounds and guarantees"
+    assert not every.proto.expanded
+    shown = next(d.value for d in at.dataframe if "As published" in d.value and "Claim" in d.value)
+    assert shown["Verdict"].tolist() == [row.verdict for row in table]
+    assert {b.proto.label for b in at.get("download_button")} >= {"Report (HTML)", "Everything (zip of CSV)"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "tab"),
+    [({"part": "all-tables"}, "All tables"), ({"table": "4-table-5"}, "One table"), ({"part": "in-words"}, "In words")],
+)
+def test_a_link_opens_its_tab(asked, tab):
+    at = open_page(PAGE, **asked)
+    assert not at.exception
+    assert at.session_state["published.part"] == tab
 
 
 @pytest.mark.parametrize("key", TABLES)
@@ -109,6 +137,40 @@ def test_the_button_opens_the_same_table_in_trade_offs():
     assert at.query_params["preset"] == "4-table-1-model-1"
 
 
+def test_a_table_shows_its_readings_and_the_rows_that_its_errors_need(page):
+    button(page, "published-4-table-1").click().run()
+    assert not page.exception
+    text = " ".join(m.value for m in page.markdown)
+    assert "Under another reading (fitted to the print, " in text
+    results = catalogue.results_of("4-table-1")
+    assert all(show.as_text(one.reading.assumes) in text for one in results)
+    searched = next(one for one in results if one.words)
+    assert show.as_text(searched.words) in text
+    shares = [d.value for d in page.dataframe if "As described" in d.value]
+    assert [len(table) for table in shares] == [len(one.columns) for one in results if one.columns]
+    (rows,) = [d.value for d in page.dataframe if "Rows for the published error" in d.value]
+    assert len(rows) == 16
+    button(page, "published-2-table-2").click().run()
+    assert "2 free constants" not in " ".join(m.value for m in page.markdown)
+
+
+def test_every_curve_is_listed_when_asked():
+    at = open_page(PAGE)
+    assert not [d for d in at.dataframe if "Curve" in d.value and "Table or figure" in d.value]
+    next(t for t in at.toggle if t.key == "published.needed").set_value(True).run()
+    assert not at.exception
+    (every,) = [d.value for d in at.dataframe if "Table or figure" in d.value]
+    assert len(every) > 150
+    assert {"yes", "no"} == set(every["Survives"])
+
+
+def test_the_address_of_a_table_that_had_fewer_checks_still_opens_its_reasons():
+    for k in (5, 40):
+        at = open_page(PAGE, table="4-table-1", tab=f"why-{k}-checks")
+        assert not at.exception
+        assert at.session_state["published.tab"].startswith("Why" if k == 5 else "Cells")
+
+
 @pytest.mark.parametrize("key", FIGURES)
 def test_every_figure_shows_its_curves_findings_and_what_is_left(page, key):
     table = catalogue.TABLES[key]
@@ -121,7 +183,7 @@ def test_every_figure_shows_its_curves_findings_and_what_is_left(page, key):
     checks = figures._checks(summary.stored_at())[key]
     assert checks
     for check in checks:
-        assert f"{figures.HOLDS[check.holds]} **{show.as_text(check.question)}**" in text
+        assert f"{figures.badge(check)} **{show.as_text(check.question)}**" in text
     kept = figures._kept(summary.stored_at())[key]
     assert f"{sum(one.survives for one in kept)} of {len(kept)} curves survive" in text
     read = base.told(table)

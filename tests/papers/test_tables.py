@@ -15,9 +15,10 @@ from privcov.papers import base, catalogue, reproduce, verdicts, wang2018
 from privcov.papers.base import KEYS, LITERAL, Number, Point, Table
 from privcov.papers.catalogue import FIGURES, TABLES, run_check
 from privcov.papers.checks import Question
+from privcov.papers.needed import rows_needed
 from privcov.papers.presets import Preset
 from privcov.papers.su2019 import tables as su
-from privcov.papers.verdicts import NOT, REPRODUCED_WELL, SHAPE, rows_needed, spearman, verdict, word_of
+from privcov.papers.verdicts import NOT, REPRODUCED_WELL, SHAPE, spearman, verdict, word_of
 
 SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"
 PRINTED = [key for key, table in TABLES.items() if table.file]

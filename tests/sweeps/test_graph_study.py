@@ -154,6 +154,17 @@ def test_rules_are_the_lambda_the_method_itself_would_choose():
     assert set(next(runs(asked))[0].marks) == {"chosen"}
 
 
+def test_the_edge_test_is_a_mark_of_its_own():
+    """It lies on no path, and is there with every rule, and alone where it is the method's own."""
+    rows = make_dataset(SOURCES.get("precision-ar2").cls(**SMALL), seed=0)
+    want = privcov.graph_recovery(privcov.release("auto-precision", rows, ZCDP(1.0), seed=0), rows.truth.precision)
+    for every in (True, False):
+        asked = study(rules=every, replicates=1, methods=("auto-precision",), guarantees=(ZCDP(1.0),))
+        marks = next(runs(asked))[0].marks
+        assert marks["edge-test"] == (pytest.approx(want.fpr), pytest.approx(want.tpr))
+        assert set(marks) == ({"edge-test", "ebic", "half-universal", "fission"} if every else {"edge-test"})
+
+
 def test_lines_leave_out_what_a_method_cannot_give():
     asked = study(methods=("glasso-gaussian", "auto-precision"), guarantees=(PureDP(1.0), ZCDP(0.1)))
     assert [(line.method, line.guarantee) for line in asked.lines] == [

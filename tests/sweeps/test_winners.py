@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import privcov
+from privcov.metrics.oracle import oracle_error
 from privcov.sweeps.plan import Plan, run
 from privcov.sweeps.winners import TRIVIAL, count, in_words, map_plans, run_map, winners
 
@@ -105,6 +106,7 @@ def test_the_table_is_that_of_the_plans():
     alone = run(Plan("ar1-covariance", {"n": 100, "d": 4}, ["gaussian-cov"], KW["guarantees"], seed=2, replicates=3,
                      metrics=["relative-frobenius-to-truth"]))  # fmt: skip
     here = found[(found["n"] == 100) & (found["d"] == 4) & (found["method"] == "gaussian-cov")]
+    here = here[here["metric"] == "relative-frobenius-to-truth"]
     assert here["value"].to_list() == alone["value"].to_list()
     assert len(winners(found)) == 4
 
@@ -135,3 +137,46 @@ def test_a_map_without_sense_gets_a_sentence(changes, sentence):
     asked = {"source": "ar1-covariance", "source_params": {}, **KW, "ns": [50], "ds": [2]} | changes
     with pytest.raises(ValueError, match=sentence):
         map_plans(**asked)
+
+
+# --- the oracle of the eigenvalues ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("guarantee", [privcov.ZCDP(0.02), privcov.PureDP(1.0)], ids=["gaussian", "wishart"])
+def test_no_change_of_eigenvalues_alone_passes_the_oracle(guarantee):
+    """Against every repair of the same noisy matrix, and 200 random eigenvalues; the best ones reach it exactly."""
+    data = privcov.source("ar1-covariance", n=400, d=6, seed=3)
+    key = "wishart-difference" if isinstance(guarantee, privcov.PureDP) else "gaussian-cov"
+    rel = privcov.release(key, data, guarantee, seed=5, repair="none")
+    least, size = oracle_error(rel, data), np.linalg.norm(data.truth.covariance)
+    for repair in ("none", "psd", "shrink"):
+        other = privcov.release(key, data, guarantee, seed=5, repair=repair)
+        assert oracle_error(other, data) == pytest.approx(least, rel=1e-9)
+        assert privcov.error(other, data, relative=True, against="truth") >= least
+    vectors = np.linalg.eigh(rel.covariance)[1]
+    best = np.diag(vectors.T @ data.truth.covariance @ vectors)
+    rng = np.random.default_rng(0)
+    for step in range(200):
+        tried = best + (step > 0) * rng.normal(0, 0.1, 6)
+        distance = np.linalg.norm((vectors * tried) @ vectors.T - data.truth.covariance) / size
+        assert distance >= least - 1e-12
+        assert step or distance == pytest.approx(least, rel=1e-9)
+
+
+def test_the_map_has_the_oracle_of_every_cell_and_it_competes_with_nobody():
+    plans = map_plans("ar1-covariance", {}, ns=[200, 2_000], ds=[4, 8], **KW)
+    rows = run_map(plans)
+    found = winners(rows)
+    assert set(found["winner"]) <= {*KW["methods"], *TRIVIAL}
+    assert (found["oracle"] > 0).all()
+    kept = rows[(rows["metric"] == "relative-oracle-to-truth") & (rows["n"] == 200) & (rows["d"] == 4)]
+    literal = kept.groupby("method")["value"].mean().min()
+    assert found.iloc[0]["oracle"] == pytest.approx(literal)
+    without = winners(rows[rows["metric"] == "relative-frobenius-to-truth"])
+    assert without["oracle"].isna().all()
+    assert without.drop(columns="oracle").equals(found.drop(columns="oracle"))
+
+
+def test_another_norm_has_no_oracle():
+    plan, *_ = map_plans("ar1-covariance", {}, ns=[200], ds=[4], metric="relative-spectral-to-truth", **KW)
+    assert plan.metrics == ["relative-spectral-to-truth"]

@@ -90,8 +90,16 @@ def corrected(table: str, folder: Path) -> pd.DataFrame:
     the second is a factor on them.
     """
     result = cells(TABLES, table, folder=folder)
+    return put_in(result, np.array(_over_frobenius(result, folder)))
+
+
+def put_in(result: pd.DataFrame, over_frobenius: np.ndarray) -> pd.DataFrame:
+    """Return cells with both suspicions put into ours.
+
+    ``over_frobenius`` is our spectral distance over the Frobenius norm, per cell.
+    """
     swap = (result["metric"] == "spectral") & (result["epsilon"] != "0.1")
-    result["ours"] = np.where(swap, _over_frobenius(result, folder), result["ours"])
+    result["ours"] = np.where(swap, over_frobenius, result["ours"])
     # The relative Monte-Carlo error of the swapped cells is that of the spectral distance.
     result["ours_se"] *= np.where(swap, result["ours"] / (result["ratio"] * result["value"]), 1.0)
     less = np.where(result["epsilon"].isin(("1.2", "2")), math.sqrt(0.5), 1.0)

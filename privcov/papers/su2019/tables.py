@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -32,6 +33,7 @@ from privcov.sweeps.plan import Plan
 
 MODELS = {"1": "precision-wishart", "2": "precision-full", "3": "precision-ar2", "4": "precision-random"}
 D, SIZES, EPSILONS = 100, ("100", "200", "400"), ("0.1", "0.3", "0.5", "0.8", "1.2", "2")
+MORE = ("1600", "6400", "25600", "102400")  # rows beyond the paper's, of sound errors alone
 STOP = 2000  # ADMM iterations; the paper prints none
 STOPS = (250, 500, 1000, 2000, 4000)
 OVER_FROBENIUS = "spectral over frobenius"
@@ -52,15 +54,18 @@ def distances(estimate: np.ndarray, base: np.ndarray) -> dict[str, float]:
     return losses(estimate, base) | {OVER_FROBENIUS: over}
 
 
-def _numbers(keys: dict, estimate: np.ndarray, base: np.ndarray) -> list[Number]:
+def numbers_of(keys: dict, estimate: np.ndarray, base: np.ndarray) -> list[Number]:
+    """Return `distances` as numbers of one cell."""
     return [Number(keys, metric, value) for metric, value in distances(estimate, base).items()]
 
 
-def _cell(model: str, n: str, epsilon: str, method: str) -> dict[str, str]:
+def cell_keys(model: str, n: str, epsilon: str, method: str) -> dict[str, str]:
+    """Return the keys of a printed cell."""
     return {"model": model, "n": n, "d": str(D), "epsilon": epsilon, "delta": "1/n", "method": method}
 
 
-def _choosing(data: Dataset, seed: int, replicate: int, what: str) -> MethodInput:
+def choosing(data: Dataset, seed: int, replicate: int, what: str) -> MethodInput:
+    """Return the input of a five-fold cross-validation on the raw rows; its folds are those of the name ``what``."""
     rng = stream(seed, "published", 2, what, data.name, data.n, replicate)
     return MethodInput.on(data, NoPrivacy(), "zero", "raw-cv", rng)
 
@@ -69,14 +74,14 @@ def ridge(model: str, n: str, seed: int, replicate: int) -> list[Number]:
     """Compute one replicate of a model and a size of Table 1: every epsilon with the penalty chosen on the raw rows."""
     data = draw(model, n, seed, replicate)
     lambdas = [ridge_lambda(x, D) for x in PENALTIES]
-    scores = raw_scores(_choosing(data, seed, replicate, "ridge"), lambda s: ridge_path(s, lambdas))
+    scores = raw_scores(choosing(data, seed, replicate, "ridge"), lambda s: ridge_path(s, lambdas))
     method = RidgePrecision(penalty=float(PENALTIES[int(np.argmin(scores))]))
     numbers, base = [], None
     for epsilon in EPSILONS:
         level = ApproxDP(float(epsilon), 1 / data.n)
         rel = run_method(method, data, level, seed=seed, repeat=replicate, calibration="as-published", tuning="fixed")
         base = without_noise(rel, data).matrix if base is None else base
-        numbers += _numbers(_cell(model, n, epsilon, "DP-RP"), rel.matrix, base)
+        numbers += numbers_of(cell_keys(model, n, epsilon, "DP-RP"), rel.matrix, base)
     return numbers
 
 
@@ -91,7 +96,7 @@ def lasso_penalty(data: Dataset, seed: int, replicate: int) -> float:
     def solve(s: np.ndarray) -> list:
         return [fit.precision for fit in solve_path(s, lambdas, penalise_diagonal=True)]
 
-    return float(lambdas[int(np.argmin(raw_scores(_choosing(data, seed, replicate, "lasso"), solve)))])
+    return float(lambdas[int(np.argmin(raw_scores(choosing(data, seed, replicate, "lasso"), solve)))])
 
 
 def noisy_moment(data: Dataset, epsilon: str, seed: int, replicate: int) -> np.ndarray:
@@ -109,7 +114,7 @@ def lasso(model: str, n: str, seed: int, replicate: int) -> list[Number]:
     numbers = []
     for epsilon in EPSILONS:
         loop = published_admm(noisy_moment(data, epsilon, seed, replicate), lam, rho=RHO, iterations=STOP)
-        numbers += _numbers(_cell(model, n, epsilon, "DP-AGL"), loop.precision, base)
+        numbers += numbers_of(cell_keys(model, n, epsilon, "DP-AGL"), loop.precision, base)
     return numbers
 
 
@@ -121,7 +126,7 @@ def stopping(seed: int, replicate: int) -> list[Number]:
     numbers = []
     for stop in STOPS:
         base, noisy = (published_admm(s, lam, rho=RHO, iterations=stop).precision for s in pair)
-        numbers += _numbers(_cell("2", "100", "0.1", f"{stop} iterations"), noisy, base)
+        numbers += numbers_of(cell_keys("2", "100", "0.1", f"{stop} iterations"), noisy, base)
     return numbers
 
 
@@ -139,21 +144,25 @@ def _plan(method: str, model: str, n: str, replicates: int, seed: int) -> Plan:
 
 def _read(model: str, n: str, method: str, row: Mapping) -> tuple[dict, str]:
     epsilon = next(e for e in EPSILONS if float(e) == row["epsilon"])
-    return _cell(model, n, epsilon, method), row["metric"].split("-")[1]
+    return cell_keys(model, n, epsilon, method), row["metric"].split("-")[1]
 
 
 def _points(models: str, name: str, literal: Callable[..., list[Number]], key: str) -> tuple[Point, ...]:
     return tuple(
-        Point(
-            f"model {model}, n = {n}",
-            {"model": model, "n": n},
-            partial(literal, model, n),
-            partial(_plan, key, model, n),
-            partial(_read, model, n, name),
-        )
+        dataclasses.replace(_sound(model, n, name, key), literal=partial(literal, model, n))
         for model in models
         for n in SIZES
     )
+
+
+def _sound(model: str, n: str, name: str, key: str) -> Point:
+    keys = {"model": model, "n": n}
+    return Point(f"model {model}, n = {n}", keys, None, partial(_plan, key, model, n), partial(_read, model, n, name))
+
+
+def _more(models: str, name: str, key: str) -> tuple[Point, ...]:
+    points = (_sound(model, n, name, key) for model in models for n in MORE)
+    return tuple(dataclasses.replace(point, name=f"{name}, {point.name}") for point in points)
 
 
 _SHARED = (
@@ -191,4 +200,10 @@ TABLES = (
         "2-stopping", 2, "Table 2, stopping", "One cell of Table 2 at several stopping points",
         "error relative to the same loop without noise", (Point("one cell", {}, stopping),), small=(3, 0),
     ),
+)  # fmt: skip
+NEEDED = Table(
+    "2-needed", 2, "Tables 1 and 2, more rows", f"Sound errors at n = {MORE[0]} to {MORE[-1]}",
+    "error relative to the same estimate without noise",
+    (*_more("123", "DP-RP", "ridge-precision"), *_more("234", "DP-AGL", "glasso-gaussian")),
+    replicates=10, small=(0, 5), trivial=1.0,
 )  # fmt: skip

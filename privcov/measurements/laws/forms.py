@@ -33,6 +33,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.measurements.laws.tails import tail
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import COUPLED, FREE_GROUPS, WISHART, NoiseDistribution, coupled_moments
 
@@ -103,6 +104,64 @@ class Law:
         square = turned * turned
         size = 2 + 2 * square
         return 6 / self.freedom * (2 + 12 * square + 2 * square * square) / (size * size)
+
+    def products(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        """Return N((th_i th_j' + th_j th_i') / 2) for all pairs of rows of a symmetric inverse Th of C0.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (d, d)
+            Th, symmetric.
+        mean : ndarray of shape (d,)
+            m, in working units; zeros where none was measured.
+
+        Returns
+        -------
+        ndarray of shape (d, d)
+            At least 0. What ties a noisy number of rows to the diagonal is left out.
+
+        Reference
+        ---------
+        Own derivation, in the docstring of `postprocess.edge_test`.
+        """
+        q, square, at_mean = theta @ theta, theta * theta, theta @ mean
+        own = np.diag(q)
+        noise = (self.off + self.mean**2) * (np.outer(own, own) + q * q) + (square * self.extra) @ square
+        turned = np.outer(own, at_mean**2)
+        noise += self.common * q * q + self.mean * (turned + turned.T + 2 * q * np.outer(at_mean, at_mean))
+        return np.maximum(noise + self.count * (np.outer(at_mean, at_mean) - theta) ** 2, 0.0)
+
+    def tail(self, value: np.ndarray, normal: np.ndarray, noise: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Return P(|X| > |value|) for the noise on <th_i, C th_j> of all pairs, beside a normal error.
+
+        Parameters
+        ----------
+        value : ndarray of shape (d, d)
+            What was seen.
+        normal : ndarray of shape (d, d)
+            Variance of the normal error.
+        noise : ndarray of shape (d, d)
+            Variance of the noise.
+        theta : ndarray of shape (d, d)
+            Th, symmetric.
+
+        Returns
+        -------
+        ndarray of shape (d, d)
+            Probabilities under a mixture of normal numbers with the largest fourth moment that the noise has on any
+            pair: exact for Gaussian noise, and for one entry of Laplace or Wishart noise.
+
+        Reference
+        ---------
+        Own derivation, in the docstring of `tails`.
+        """
+        squares = theta * theta
+        own = squares.sum(axis=1)
+        cosine = (theta @ theta) / np.sqrt(np.outer(own, own))
+        spread = np.outer((squares**2).sum(axis=1), (squares**2).sum(axis=1)) / np.outer(own, own) ** 2
+        pairs = ~np.eye(len(theta), dtype=bool)
+        excess = float(np.max(self.excess(spread, cosine)[pairs], initial=0.0))
+        return tail(value, normal, noise, 3 / max(excess, 1e-9))
 
     def form_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
         """Return N(A), the variance of the privacy noise on <A, C>.
@@ -207,3 +266,34 @@ def relative_count_std(measured: Measured) -> float:
     return (
         math.sqrt(max(measured.distribution.n_anchors, 1)) * measured.distribution.count_std / measured.anchor_squared
     )
+
+
+def moments_of(measured: Measured, law: Law, rows: float) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return the mean, None where none was measured, and the unbiased covariance, in working units.
+
+    Parameters
+    ----------
+    measured : Measured
+        With the centre "none", "zero" or "joint", and without flags of missing cells.
+    law : Law
+        Of its noise, from `law_of`.
+    rows : float
+        Number of independent rows.
+
+    Returns
+    -------
+    tuple of (ndarray of shape (d,) or None, ndarray of shape (d, d))
+        The covariance may have negative eigenvalues; without a mean it is about the typical values.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+    """
+    r, noise = measured.row_bound, measured.distribution
+    d = noise.dimension
+    second = r * r * measured.matrix[:d, :d]
+    if not noise.n_anchors:
+        return None, second
+    mean = r * measured.matrix[:d, -1] / math.sqrt(max(float(measured.matrix[-1, -1]), 1e-12))
+    covariance = second - np.outer(mean, mean) + law.mean * np.eye(d)
+    return mean, covariance * (rows / max(rows - 1, 1.0))

@@ -1,0 +1,352 @@
+"""Every claim of the five papers with a verdict: what is printed, as published by us, sound, and how it is decided.
+
+The claims, in our words, are in data/published/claims.csv, each with what decides it: a count over the cells of tables
+(`privcov.papers.sentences`), a check (`privcov.papers.catalogue`), a simulated bound
+(`privcov.papers.theorems.bounds`), the exact curves of the audit, or a proof and where it is. No verdict is written by
+hand.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from privcov import checks, places
+from privcov.audit import catalogue as guarantees
+from privcov.audit import claims as curves
+from privcov.estimators.base import METHODS
+from privcov.papers.base import LITERAL, PUBLISHED, REPRODUCED, SOUND
+from privcov.papers.catalogue import CHECKS, run_check
+from privcov.papers.sentences import COUNTS, PRINTED
+from privcov.papers.theorems.bounds import judge
+
+HOLDS, WEAKER, FAILS = "holds", "weaker than claimed", "does not hold"
+WHEN_SOUND, AS_PUBLISHED = "holds when sound only", "holds as published only"
+CORRECTED = "holds after a correction"
+OTHER_PROOF, WORTHLESS = "holds, by another proof", "holds, and is worth nothing"
+NOT_THEIRS, PROVED, OPEN, NOTHING = "not tested on their data", "proved", "not examined", "not computed yet"
+VERDICTS = (
+    HOLDS, PROVED, CORRECTED, OTHER_PROOF, WORTHLESS, WHEN_SOUND, AS_PUBLISHED, WEAKER, FAILS, NOT_THEIRS, OPEN,
+    NOTHING,
+)  # fmt: skip
+GOOD = (HOLDS, PROVED, CORRECTED, OTHER_PROOF)
+SLIGHTLY, MODESTLY = 1.1, 1.5  # factors of the error, per doubling
+ENOUGH, SOME = 0.9, 0.6  # share of the comparisons with which a sentence holds, or is weaker than claimed
+NO_SIDE = "-"
+_GUARANTEE = {
+    guarantees.TRUE: HOLDS, guarantees.LOOSE: HOLDS, guarantees.LUCKY: OTHER_PROOF, guarantees.EMPTY: WORTHLESS,
+    guarantees.FALSE: FAILS, guarantees.NONE: FAILS,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence, theorem or algorithm guarantee of a paper, in our words.
+
+    Attributes
+    ----------
+    key : str
+        Begins with the number of the paper.
+    paper : int
+        Number of the paper.
+    place : str
+        Where it is printed.
+    kind : str
+        "guarantee", "bound", "finding", "sentence", "algorithm" or "table".
+    short : str
+        The claim in a few words.
+    printed : str
+        The claim in a sentence.
+    how : str
+        What decides it: the way, a colon and its argument.
+    note : str
+        What a reader should know.
+    """
+
+    key: str
+    paper: int
+    place: str
+    kind: str
+    short: str
+    printed: str
+    how: str
+    note: str
+
+    @property
+    def command(self) -> str:
+        """The command that decides it."""
+        return f"{places.command()} reproduce --claim {self.key}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim with its verdict.
+
+    Attributes
+    ----------
+    claim : Claim
+        The claim.
+    verdict : str
+        One of `VERDICTS`.
+    printed, ours, sound : str
+        What the printed numbers, ours as published and the sound ones say; "-" where they say nothing.
+    evidence : str
+        What was found, or where the proof is.
+    """
+
+    claim: Claim
+    verdict: str
+    printed: str = NO_SIDE
+    ours: str = NO_SIDE
+    sound: str = NO_SIDE
+    evidence: str = ""
+
+
+def claims() -> list[Claim]:
+    """Return every claim, the main claim of Mathematics 2023 first."""
+    texts = pd.read_csv(PUBLISHED / "claims.csv", dtype=str, keep_default_na=False)
+    return [Claim(**(row | {"paper": int(row["paper"])})) for row in texts.to_dict("records")]
+
+
+def rows(folder: Path = REPRODUCED) -> list[Row]:
+    """Return the table of claims as the stored numbers decide it.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Folder of the computed tables.
+
+    Returns
+    -------
+    list of Row
+        In the order of `claims`.
+    """
+    with _exchanged(folder) as other:
+        return [_row(claim, folder, other) for claim in claims()]
+
+
+def row(key: str, folder: Path = REPRODUCED) -> Row:
+    """Return one row of the table.
+
+    Parameters
+    ----------
+    key : str
+        Key of the claim.
+    folder : Path, optional
+        Folder of the computed tables.
+
+    Returns
+    -------
+    Row
+        The claim with its verdict.
+
+    Raises
+    ------
+    ValueError
+        For an unknown key.
+    """
+    known = {claim.key: claim for claim in claims()}
+    claim = known[checks.one_of("claim", key, tuple(known))]
+    with _exchanged(folder) as other:
+        return _row(claim, folder, other)
+
+
+def frame(table: list[Row]) -> pd.DataFrame:
+    """Return the rows as a table with one column per thing to know, as the page and the archive have it."""
+    return pd.DataFrame(
+        [
+            {
+                "key": one.claim.key,
+                "paper": one.claim.paper,
+                "place": one.claim.place,
+                "kind": one.claim.kind,
+                "claim": one.claim.printed,
+                "printed": one.printed,
+                "as published": one.ours,
+                "sound": one.sound,
+                "verdict": one.verdict,
+                "evidence": one.evidence,
+                "note": one.claim.note,
+                "command": one.claim.command,
+            }
+            for one in table
+        ]
+    )
+
+
+def counted(table: list[Row]) -> str:
+    """Return how many claims have each verdict, in words."""
+    counts = ((word, sum(one.verdict == word for one in table)) for word in VERDICTS)
+    return "; ".join(f"{word} {count}" for word, count in counts if count)
+
+
+# --- the ways to decide --------------------------------------------------------------------------------------
+
+
+def state(held: int, of: int) -> str:
+    """Return `HOLDS`, `WEAKER` or `FAILS` of a count, or "" of none.
+
+    Parameters
+    ----------
+    held, of : int
+        How many comparisons hold, and how many there are.
+
+    Returns
+    -------
+    str
+        The word.
+    """
+    if not of:
+        return ""
+    return HOLDS if held >= ENOUGH * of else WEAKER if held >= SOME * of else FAILS
+
+
+def verdict_of(ours: str, sound: str) -> str:
+    """Return the verdict of two states; either may be "". It is that as published, but where the sound one turns it.
+
+    Parameters
+    ----------
+    ours, sound : str
+        The states as published and sound.
+
+    Returns
+    -------
+    str
+        The verdict.
+    """
+    if not ours:
+        return sound or NOTHING
+    if ours == HOLDS and sound == FAILS:
+        return AS_PUBLISHED
+    return WHEN_SOUND if ours == FAILS and sound == HOLDS else ours
+
+
+def _row(claim: Claim, folder: Path, exchanged: Path) -> Row:
+    way, _, argument = claim.how.partition(":")
+    return _WAYS[way](claim, argument, folder, exchanged)
+
+
+def _count(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
+    """Decide by the share of comparisons that hold."""
+    found = COUNTS[argument](folder=folder)
+    sides = {side: found.counts.get(side, (0, 0)) for side in (PRINTED, LITERAL, SOUND)}
+    states = {side: state(*counts) for side, counts in sides.items()}
+    word = verdict_of(states[LITERAL], states[SOUND])
+    if word == NOTHING:
+        word = states[PRINTED] or NOTHING
+    words = {side: f"{held} of {of}" if of else NO_SIDE for side, (held, of) in sides.items()}
+    evidence = f"Comparisons that hold in {', '.join(found.tables)}."
+    return Row(claim, word, words[PRINTED], words[LITERAL], words[SOUND], evidence)
+
+
+_SAYS = {True: "yes", False: "no", None: NO_SIDE}
+
+
+def _check(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
+    """Decide by a check that asks whether the claim holds, and by the same check of the sound numbers."""
+    ours, sound = run_check(argument, folder), run_check(argument, exchanged)
+    words = {True: HOLDS, False: FAILS, None: ""}
+    verdict = verdict_of(words[ours.holds], words[sound.holds])
+    return Row(claim, verdict, NO_SIDE, _SAYS[ours.holds], _SAYS[sound.holds], ours.verdict)
+
+
+def _doubt(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
+    """Decide by a check of a suspicion: the claim fails where it is borne out."""
+    found = run_check(argument, folder)
+    doubted = None if found.holds is None else not found.holds
+    word = {True: HOLDS, False: FAILS, None: NOTHING}[doubted]
+    return Row(claim, word, _SAYS[doubted], evidence=f"{found.question} {found.verdict}")
+
+
+def _stand_in(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
+    """Show a check that was made on other data than the paper's, without a verdict on the paper."""
+    found = _check(claim, argument, folder, exchanged)
+    word = NOTHING if found.verdict == NOTHING else NOT_THEIRS
+    return Row(claim, word, found.printed, found.ours, found.sound, found.evidence)
+
+
+def _slip(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
+    """Decide by a check of a sentence that has its direction wrong by a slip: the opposite is what is meant."""
+    found = _check(claim, argument, folder, exchanged)
+    return replace(found, verdict=CORRECTED) if found.verdict == FAILS else found
+
+
+def _doubling(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
+    """Decide by the factor of the error per doubling of p, from a ratio between p = 50 and 500."""
+    found = run_check(argument, folder)
+    factors = [
+        found.numbers.get(f"ratio of the ends, {variant}", math.nan) ** (1 / math.log2(10))
+        for variant in (LITERAL, SOUND)
+    ]
+    states = ["" if math.isnan(x) else HOLDS if x <= SLIGHTLY else WEAKER if x <= MODESTLY else FAILS for x in factors]
+    ours, sound = (NO_SIDE if math.isnan(x) else f"{x:.2f} times a doubling" for x in factors)
+    return Row(claim, verdict_of(states[0], states[1]), NO_SIDE, ours, sound, found.verdict)
+
+
+def _bound(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
+    """Decide by simulation; a second key is that of the bound after a correction."""
+    first, *mended = (judge(key, folder) for key in argument.split())
+    if first.holds is None:
+        return Row(claim, NOTHING)
+    words = f"{first.words}{' It is loose.' if first.holds and first.loose else ''}"
+    if first.holds or not mended:
+        return Row(claim, HOLDS if first.holds else FAILS, NO_SIDE, _SAYS[first.holds], evidence=words)
+    better = mended[0]
+    word = CORRECTED if better.holds else FAILS
+    return Row(claim, word, NO_SIDE, "no", evidence=f"{words} Corrected: {better.words}")
+
+
+def _audit(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
+    """Decide by the exact curves, at epsilon 1, delta 1e-3, n = 1,000, d = 20."""
+    known = {one.key: one for one in guarantees.CLAIMS}
+    if argument not in known:
+        [found] = [line for line in guarantees.definition_rows(1000) if line["Mechanism"] == argument]
+        return Row(claim, _GUARANTEE[found["Verdict"]], found["Claim"], found["Verdict"], evidence=found["Why"])
+    found = curves.row(known[argument], 1.0, 1e-3, 1000, 20)
+    level = found["True epsilon at delta"]
+    given = "no epsilon" if math.isinf(level) else f"epsilon {level:.3g}"
+    card = METHODS.get(found["Method"])
+    has = card.standing if "sound" in card.calibrations else "no sound form"
+    evidence = f"{found['Why']} {_audit_level(found['Claim'])}"
+    return Row(claim, _GUARANTEE[found["Verdict"]], found["Claim"], f"{found['Verdict']}: {given}", has, evidence)
+
+
+def _audit_level(asked: str) -> str:
+    return f"Asked for {asked}, n = 1,000, d = 20."
+
+
+def _proof(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
+    """Say where the proof is."""
+    return Row(claim, PROVED, evidence=f"See {argument}.")
+
+
+def _none(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
+    return Row(claim, OPEN)
+
+
+_WAYS: Mapping[str, Callable[[Claim, str, Path, Path], Row]] = {
+    "count": _count, "check": _check, "doubt": _doubt, "stand-in": _stand_in, "slip": _slip, "doubling": _doubling,
+    "bound": _bound, "audit": _audit, "proof": _proof, "none": _none,
+}  # fmt: skip
+
+
+@contextmanager
+def _exchanged(folder: Path) -> Iterator[Path]:
+    """Give a copy of the computed tables in which the sound numbers stand in place of those as published.
+
+    A check that judges the numbers as published then judges the sound ones, by the same rule.
+    """
+    names = {LITERAL: SOUND, SOUND: LITERAL}
+    with tempfile.TemporaryDirectory(prefix="privcov-") as other:
+        for key in {table for question in CHECKS.values() for table in question.tables}:
+            path = folder / f"{key}.csv"
+            if path.exists():
+                cells = pd.read_csv(path, dtype=str, keep_default_na=False)
+                cells.assign(variant=cells["variant"].map(names)).to_csv(Path(other) / path.name, index=False)
+        yield Path(other)

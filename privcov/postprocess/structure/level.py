@@ -1,0 +1,58 @@
+"""All columns alike: every covariance of two columns is the same number, the mean of the off-diagonal entries.
+
+It is right for columns that share one influence, or compete for one sum. Its only noise is that of the mean.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privcov.postprocess.denoise import BlockNoise
+from privcov.postprocess.structure.member import Member, part
+
+KIND = "one level"
+
+
+def on_one_level(rest: np.ndarray) -> np.ndarray:
+    """Return the matrix with the mean of the off-diagonal entries in each of them.
+
+    Parameters
+    ----------
+    rest : ndarray of shape (d, d)
+        Symmetric, zeros on the diagonal; d >= 2.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        The projection on a line.
+    """
+    d = len(rest)
+    flat = np.full((d, d), rest.sum() / (d * (d - 1)))
+    np.fill_diagonal(flat, 0.0)
+    return flat
+
+
+def level(rest: np.ndarray, noise: BlockNoise) -> list[Member]:
+    """Return the one level, as far as it leaves the noise.
+
+    Parameters
+    ----------
+    rest : ndarray of shape (d, d)
+        The noisy off-diagonal entries; zeros on the diagonal.
+    noise : BlockNoise
+        The noise.
+
+    Returns
+    -------
+    list of Member
+        One estimate.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+
+    Reference
+    ---------
+    The target of constant covariance of Ledoit and Wolf (2004), with the factor of James and Stein (1961).
+    """
+    return [part(KIND, on_one_level(rest), 1, noise)]
