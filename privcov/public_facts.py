@@ -59,8 +59,6 @@ class Flags:
         Covariance of the noise on the diagonal entries of a column and of its own flag; of each flag, or of all alike.
     count_std : float
         Standard deviation of the noise on the number of rows, over that number; 0 where it is public.
-    refuse : bool
-        Whether an entry is refused whose share of rows is too near its noise; False for noise that is drawn again.
     """
 
     d: int
@@ -70,7 +68,6 @@ class Flags:
     diagonal_stds: tuple[float, ...]
     own_covariance: float | tuple[float, ...] = 0.0
     count_std: float = 0.0
-    refuse: bool = True
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ bundle and the numbers that the bundle's own script derives again are the same d
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -67,11 +66,6 @@ class Noisy:
     def d(self) -> int:
         """Number of columns."""
         return len(self.scale)
-
-    def with_matrix(self, matrix: np.ndarray) -> Noisy:
-        """Return the same measurement with another draw of the noise in it."""
-        flags = None if self.flags is None else dataclasses.replace(self.flags, refuse=False)
-        return dataclasses.replace(self, matrix=matrix, flags=flags)
 
 
 @dataclass(frozen=True, eq=False)

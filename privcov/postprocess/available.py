@@ -125,8 +125,7 @@ def available_cases(matrix: np.ndarray, flags: Flags, *, joint: bool, row_bound:
     count2 = flags.count_std * flags.count_std
     share_std = np.sqrt(share_variance + (1 - shares) * (1 - shares) * count2)
     share_variance = share_variance + count2  # of a share that divides a sum over as noisy a number of rows
-    # Drawn again, the noise may take a share anywhere; what was refused was decided once, from the release itself.
-    pi = np.where(shares > LEAST * share_std, shares, np.nan) if flags.refuse else np.maximum(shares, share_std)
+    pi = np.where(shares > LEAST * share_std, shares, np.nan)
     block, entry = matrix[:d, :d].copy(), np.full((d, d), e2)
     np.fill_diagonal(entry, g2[:d])
     own = np.array(flags.own_covariance)

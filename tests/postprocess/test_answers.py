@@ -1,5 +1,7 @@
 """Answers from one noisy moment: right without noise, honest about it with noise, and the same bits everywhere."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -100,7 +102,9 @@ def test_stated_noise_is_that_of_the_unrepaired_covariance():
     """2000 draws show a wrong deviation of 8 % at five standard errors."""
     made, distribution = noisy(dataset(rows()), ZCDP(0.5))
     rng = np.random.default_rng(0)
-    seen = np.array([derive(made.with_matrix(made.matrix + distribution.draw(rng))).noisy for _ in range(2000)])
+    seen = np.array(
+        [derive(dataclasses.replace(made, matrix=made.matrix + distribution.draw(rng))).noisy for _ in range(2000)]
+    )
     stated = derive(made).noise_std
     assert seen.std(axis=0) / stated == pytest.approx(np.ones((5, 5)), abs=0.08)
 

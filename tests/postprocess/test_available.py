@@ -151,8 +151,8 @@ def test_every_entry_is_that_of_the_formula(columns, count_std):
 
 
 @pytest.mark.parametrize("deviations", [3.02, 2.98, 1.5, 0.5, 0.0, -2.0])
-def test_a_share_is_refused_below_three_deviations_and_lifted_in_a_redraw(deviations):
-    """One column, whose share follows from the anchor; redrawn noise may take it anywhere, also below zero."""
+def test_a_share_is_refused_below_three_deviations(deviations):
+    """One column, whose share follows from the anchor; noise may take it anywhere, also below zero."""
     s, c, entry_std = 0.6, 0.5, 0.01
     std = entry_std / (c * s)
     flags = Flags(1, (0,), c, entry_std, (entry_std, entry_std))
@@ -162,10 +162,6 @@ def test_a_share_is_refused_below_three_deviations_and_lifted_in_a_redraw(deviat
     found = available_cases(m, flags, joint=True, row_bound=1.0)
     assert found.shares[0, 0] == pytest.approx(deviations * std)
     assert bool(found.refused[0, 0]) is (deviations < 3)
-    again = available_cases(m, dataclasses.replace(flags, refuse=False), joint=True, row_bound=1.0)
-    pi = max(deviations, 1.0) * std
-    assert again.mean[0] == pytest.approx(0.03 / s / pi)
-    assert again.covariance[0, 0] == pytest.approx(0.2 / pi - again.mean[0] ** 2 + (entry_std / s / pi) ** 2)
 
 
 def test_the_bias_of_a_noisy_square_is_taken_out():
@@ -296,18 +292,3 @@ def test_plans_without_missing_cells_are_what_they_were_and_pairs_help_where_cel
     assert errors["typical", 0.0] < errors["pairs", 0.0] < 3 * errors["typical", 0.0]
     with pytest.raises(ValueError, match="missing"):
         Twin(d, n, missing=0.99)
-
-
-def test_an_unknown_share_is_never_below_its_deviation_in_a_redraw():
-    """Redrawn shares may be negative; intervals then stay finite instead of changing sign."""
-    noisy = measure_exactly(private(table(missing=(0.9, 0.9, 0.0, 0.0))), ZCDP(0.05), centre="joint", shape="isotropic")
-    _, given = noisy_of(noisy)
-    again = given.with_matrix(given.matrix * 0)
-    assert again.flags.refuse is False
-    found = available_cases(
-        np.where(np.arange(len(given.matrix)) == len(given.matrix) - 1, given.matrix, 0 * given.matrix),
-        again.flags,
-        joint=True,
-        row_bound=2.0,
-    )
-    assert np.isfinite(found.covariance).all()
