@@ -29,7 +29,7 @@ UNSEEN = {
     "banded-covariance t5": {"family": "t5"},
     "block-covariance size=7 within=0.3": {"size": 7, "within": 0.3},
     "sparse-covariance sparsity=0.02": {"sparsity": 0.02},
-    "zipf-norms bins=4": {"bins": 4},
+    "zipf-norms bins=16": {"bins": 16},
 }
 LEVELS = [ZCDP(rho) for rho in (0.001, 0.01, 0.1, 1.0)]
 SIZES = [{"d": d, "n": n} for d in (20, 60) for n in (2_000, 50_000)]
