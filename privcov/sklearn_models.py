@@ -65,7 +65,7 @@ class _Model(BaseEstimator):
         self.n_features_in_ = len(columns)
         self.feature_names_in_ = np.array(columns, dtype=object)
 
-    def _rows(self, X: ArrayLike) -> np.ndarray:
+    def _matrix_of(self, X: ArrayLike) -> np.ndarray:
         """Return checked rows."""
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
@@ -221,7 +221,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
         ndarray of shape (n, n_components)
             Coordinates.
         """
-        return (self._rows(X) - self.mean_) / self.scale_ @ self.components_.T
+        return (self._matrix_of(X) - self.mean_) / self.scale_ @ self.components_.T
 
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:
         """Return the rows that coordinates stand for.
@@ -382,7 +382,7 @@ class PrivateLinearRegression(RegressorMixin, _Model):
         ndarray of shape (n,)
             In the units of the response.
         """
-        return self._rows(X) @ self.coef_ + self.intercept_
+        return self._matrix_of(X) @ self.coef_ + self.intercept_
 
 
 class PrivateLDA(ClassifierMixin, _Model):
@@ -538,7 +538,7 @@ class PrivateLDA(ClassifierMixin, _Model):
         ndarray of shape (n, k), or (n,) where there are two
             Scores.
         """
-        scores = self._rows(X) @ self.coef_.T + self.intercept_
+        scores = self._matrix_of(X) @ self.coef_.T + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:

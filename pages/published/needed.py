@@ -16,7 +16,7 @@ from privcov.papers.curves import every_curve
 from privcov.papers.needed import Crossing, Needed
 
 MEANS = (
-    "In brackets a 95 % interval from the scatter of the runs. Where fewer rows than the smallest n computed may do, "
+    "In brackets a 95 % interval for the scatter of the runs. Where fewer rows than the smallest n computed may do, "
     "that n is an upper limit."
 )
 

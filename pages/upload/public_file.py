@@ -59,8 +59,13 @@ def section(confidential: Callable[[], None]) -> None:
 def forget() -> None:
     """Remove the file and the answer: the next file is asked about again."""
     visitor_files.forget_file()
-    st.session_state["upload-public"] = None
+    ask_again()
     visitor_files.empty_uploaders()
+
+
+def ask_again() -> None:
+    """Remove the answer alone, for a file that another page holds."""
+    st.session_state["upload-public"] = None
 
 
 # --- a public file ------------------------------------------------------------------------------------------

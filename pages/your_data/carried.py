@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from pages.shell import frame, hosted, owner_token, show, visitor_files
+from pages.upload import public_file
 from pages.your_data import state
 from pages.your_data.state import own
 
@@ -42,4 +43,4 @@ def section() -> None:
 def _forget() -> None:
     """Remove the file and the answer: the next file is asked about again."""
     state.forget()
-    st.session_state["upload-public"] = None
+    public_file.ask_again()
