@@ -13,9 +13,9 @@ from pages.shell import show, visitor_files
 from pages.shell.fields import ends
 from pages.upload import how_written
 from pages.your_data.noise import planned
-from pages.your_data.state import keep, own
+from pages.your_data.state import keep, own, public_rows
 from privcov.data_sources.csv_file import read_header
-from privcov.data_sources.private_file import Declaration, read_private
+from privcov.data_sources.private_file import Declaration
 from privcov.owner.preview import Preview, Table, preview
 from privcov.owner.stand_in import StandIn, invented
 from privcov.owner.twin import STRUCTURES, Twin
@@ -154,10 +154,9 @@ def table(declared: Declaration, facts: PublicFacts, asked: Asked) -> Table:
 
 def _public(declared: Declaration, facts: PublicFacts, rows: int) -> StandIn:
     """Return the public table, read under the declaration; it may lack the ids of persons."""
-    raw = own().like
-    if declared.person and declared.person not in read_header(raw, declared.dialect):
+    if declared.person and declared.person not in read_header(own().like, declared.dialect):
         declared = dataclasses.replace(declared, person="", most_weight=1)
-    return StandIn.of_public(read_private(raw, declared), rows).under(facts)
+    return StandIn.of_public(public_rows(declared), rows).under(facts)
 
 
 def as_declared(facts: PublicFacts) -> str:

@@ -132,6 +132,12 @@ def rows() -> PrivateDataset:
     return read_private(own().raw, _declared())
 
 
+def public_rows(declared: Declaration) -> PrivateDataset:
+    """Return the public table that Plan is computed on, read under a declaration; raises as `rows` does."""
+    owner_token.guard()
+    return read_private(own().like, declared)
+
+
 def look_over() -> OwnerCheck:
     """Return the result of the owner's check of the file; raises as `rows` does."""
     owner_token.guard()
