@@ -6,6 +6,9 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import expect
+
+from tests.patience import patient
 
 
 def query(page) -> dict:
@@ -131,17 +134,18 @@ def test_a_lesson_by_keyboard_alone(visit, settle):
 
 
 def test_the_class_votes_in_the_lecture_hall_and_comes_back(visit, settle):
+    soon = patient(10) * 1000
     page = visit("/Lessons?lesson=10", width=1280, height=800)
     page.keyboard.press("f")
+    expect(page.get_by_test_id("stSidebar")).not_to_be_visible(timeout=soon)
     settle(page)
-    assert not page.get_by_test_id("stSidebar").is_visible()
     page.keyboard.press("b")
+    expect(page.get_by_text("You said B")).to_be_visible(timeout=soon)
     settle(page)
-    assert page.get_by_text("You said B").is_visible()
     page.keyboard.press("n")
+    expect(page.get_by_text("released in round 2").first).to_be_visible(timeout=soon)
     settle(page)
-    assert page.get_by_text("released in round 2").first.is_visible()
     page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible(timeout=soon)
     settle(page)
-    assert page.get_by_test_id("stSidebar").is_visible()
     assert query(page) == {"lesson": "10"}

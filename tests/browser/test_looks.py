@@ -179,6 +179,8 @@ def test_the_numbers_of_a_table_are_no_taller_than_its_rows_on_a_phone(visit):
 
 def test_a_narrow_list_of_tables_says_what_its_numbers_are(visit, settle):
     page = visit("/Published_results", width=1280)
+    page.get_by_role("tab", name="All tables").click()
+    settle(page)
     head, agree = page.locator(".st-key-published-head"), page.locator("[class*=st-key-published-agree-] p").first
     said = "e => getComputedStyle(e, '::after').content"
     assert head.is_visible()
