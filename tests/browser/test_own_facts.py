@@ -21,6 +21,7 @@ def mouse(page, settle, found) -> None:
     """Click the middle of an element, where nothing else may lie."""
     found = found.first
     found.scroll_into_view_if_needed()
+    settle(page)  # it may have come with a run that has not ended yet, which closes what a click opens
     box = found.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     settle(page)

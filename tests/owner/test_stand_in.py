@@ -12,7 +12,7 @@ from privcov.measurements.exact_reading import read_sum
 from privcov.owner.preview import drawn, planned_noise, preview
 from privcov.owner.stand_in import MOST_ROWS, StandIn, entry_stds, invented
 from privcov.owner.twin import Twin
-from privcov.postprocess.answers import unrepaired
+from privcov.postprocess.answers import _unbiased
 
 KINDS = {
     "age": Kind("integer", 0, 120),
@@ -101,7 +101,7 @@ def test_the_stated_noise_is_the_spread_of_the_answers(declared):
     stand = StandIn(private, 4_000, "rows")
     noise = planned_noise(private.facts, ZCDP(0.5), "isotropic", 4_000)
     stds = entry_stds(stand.noisy(noise, None))
-    answers = np.array([unrepaired(drawn(stand, noise, 1, k)[0]) for k in range(300)])
+    answers = np.array([_unbiased(drawn(stand, noise, 1, k)[0])[1] for k in range(300)])
     off = ~np.eye(stand.d, dtype=bool)
     assert np.mean(np.std(answers, axis=0)[off] / stds[off]) == pytest.approx(1, abs=0.05)
     assert np.abs(np.std(answers, axis=0)[off] / stds[off] - 1).max() < 0.25
