@@ -5,7 +5,6 @@ It names only what is public, or what both trees have under the same name, so th
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import itertools
 import json
@@ -22,9 +21,6 @@ from privcov.private_dataset import PrivateDataset
 
 GUARANTEES = (PureDP(2.0), ApproxDP(2.0, 1e-5), ZCDP(0.5), NoPrivacy())
 N, D = 300, 4
-# Parameters that are younger than the base, and the default with which nothing may have changed. Remove them with the
-# next base.
-LATER = {"structure": "off"}
 BOUNDS = [(0.0, 8.0), (-3.0, 1.0), (-2.0, 2.0), (10.0, 30.0)]
 
 
@@ -47,8 +43,6 @@ def found(act, *args, **how) -> object:
 def text_of(act, *args, **how) -> dict:
     """Everything of the release that ``act`` makes, statement included; not its notes, which are for readers."""
     fields = json.loads(act(*args, **how).to_json())
-    own = fields["parameters"]
-    fields["parameters"] = {name: value for name, value in own.items() if (name, value) not in LATER.items()}
     return {name: value for name, value in fields.items() if name not in ("digest", "format", "notes")}
 
 
@@ -69,7 +63,7 @@ def released() -> dict:
                 how = {"calibration": calibration, "centre": centre, "neighbours": relation, "tuning": tuning}
                 answers[name] = found(text_of, privcov.release, card.key, table, guarantee, seed=3, **how)
         for spec in card.parameters:  # every choice of every setting, once
-            for choice in () if spec.name in LATER else spec.choices or ():
+            for choice in spec.choices or ():
                 how = {spec.name: choice, "calibration": card.default_calibration}
                 name = f"{card.key} {spec.name}={choice}"
                 guarantee = next(g for g in GUARANTEES if isinstance(g, card.guarantees))
@@ -127,46 +121,6 @@ def claims() -> list:
 def everything() -> dict:
     """What is compared."""
     return {"released": released(), "private": private(), "claims": claims()}
-
-
-def summary(answers: dict) -> dict:
-    """Per case: what it says and every whole number, as a digest, and two sums over all other numbers, by their size.
-
-    Short enough to be kept. A change of any number by 1e-9 of the largest beside it moves a sum.
-    """
-    return {name: list(_summed(case)) for name, case in answers.items()}
-
-
-def _summed(case: object) -> tuple[str, float, float, float]:
-    exact: list = []
-    parts = list(_numbers(case, exact))
-    sums = [0.0, 0.0, 0.0]
-    for place, part in enumerate(parts, 1):
-        size = max(map(abs, part))
-        weights = np.cos(np.arange(1, len(part) + 1) * place)
-        sums[0] += size / place
-        sums[1] += float(weights @ part) / (size or 1.0)
-        sums[2] += float(weights**2 @ part) / (size or 1.0)
-    return hashlib.sha256(json.dumps(exact).encode()).hexdigest()[:16], *sums
-
-
-def _numbers(case: object, exact: list):
-    """Lists of numbers that belong together; all else is put into ``exact``."""
-    if isinstance(case, dict):
-        for name, value in case.items():
-            exact.append(name)
-            yield from _numbers(value, exact)
-    elif isinstance(case, list) and case and all(isinstance(value, float) for value in case):
-        exact.append(len(case))
-        yield case
-    elif isinstance(case, list):
-        exact.append(len(case))
-        for value in case:
-            yield from _numbers(value, exact)
-    elif isinstance(case, float):
-        yield [case]
-    else:
-        exact.append(case)
 
 
 if __name__ == "__main__":

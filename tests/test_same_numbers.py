@@ -1,7 +1,7 @@
-"""Rebuilding moves walls, no numbers: every method gives what it gave, bit for bit, and what is stored to 1e-9.
+"""Rebuilding moves walls, no numbers: every method gives what it gave, bit for bit.
 
-Compared with the commit before the rebuilding in the same run, as another machine's linear algebra gives other last
-bits. ``python -m tests.test_same_numbers`` stores the values again, after a change that is meant.
+Compared with the commit before the rebuilding in the same run: another machine's linear algebra gives other last bits,
+and a lambda that is chosen by them is another lambda.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from pathlib import Path
 import pytest
 
 from tests.patience import patient
-from tests.same_numbers import summary
 
 ROOT = Path(__file__).resolve().parents[1]
-BASE = "10ac81a"  # the last commit that meant to change one: an error calls a paper by its authors
-STORED = ROOT / "tests" / "stored" / "numbers.json"
+BASE = "bbb8c06"
 
 
 def _begun(tree: Path) -> subprocess.Popen:
@@ -60,22 +58,3 @@ def test_every_number_is_that_of_the_base_bit_for_bit(answers):
             continue
         assert now[kind].keys() == before[kind].keys()
         assert [name for name in before[kind] if now[kind][name] != before[kind][name]] == []
-
-
-def test_every_number_is_that_which_is_stored(answers):
-    """To 1e-9 of the largest beside it; texts, whole numbers and edges exactly."""
-    now, stored = answers[0], json.loads(STORED.read_text(encoding="utf-8"))
-    found = _kept(now)
-    assert found.keys() == stored.keys()
-    for name, (digest, *sums) in stored.items():
-        assert found[name][0] == digest, name
-        assert found[name][1:] == pytest.approx(sums, rel=1e-9, abs=1e-9), name
-
-
-def _kept(answers: dict) -> dict:
-    return {f"{kind} {name}": case for kind in ("released", "private") for name, case in summary(answers[kind]).items()}
-
-
-if __name__ == "__main__":
-    kept = _kept(_ended(_begun(ROOT)))
-    STORED.write_text("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in kept.items()) + "\n}\n")
