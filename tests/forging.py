@@ -102,10 +102,10 @@ _known: dict[tuple, dict[str, bytes]] = {}
 def problem(files: dict[str, bytes], monkeypatch) -> str:
     """What the check says against these files; "" where they pass. Files from the same inputs are derived once."""
 
-    def once(what: Inputs, with_library, before: bool) -> dict[str, bytes]:
-        key = (before, *(files[name] for name in INPUTS))
+    def once(what: Inputs, with_library) -> dict[str, bytes]:
+        key = tuple(files[name] for name in INPUTS)
         if key not in _known:
-            _known[key] = derived_files(what, with_library, before=before)
+            _known[key] = derived_files(what, with_library)
         return _known[key]
 
     with monkeypatch.context() as patch:

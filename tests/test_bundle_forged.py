@@ -4,7 +4,10 @@ import json
 import math
 import os
 import random
+import shutil
 import stat
+import subprocess
+import sys
 import zipfile
 import zlib
 from fractions import Fraction
@@ -15,7 +18,7 @@ import pytest
 from privcov.accounting import zcdp_to_approx
 from privcov.bundle import derived, inputs, verify
 from privcov.bundle.derived import EXTRAS
-from privcov.bundle.place import Wrong, read_place
+from privcov.bundle.place import Wrong, _check_size, read_place
 from privcov.bundle.verifier import library
 from privcov.estimators.base import METHODS
 from tests.forging import (
@@ -30,6 +33,9 @@ from tests.forging import (
     rewritten,
     unchecked,
 )
+from tests.patience import patient
+
+ROOT = Path(__file__).resolve().parents[1]
 
 NEW = (None, True, -1, 0, 2, 0.01, "x", [], {}, 1e300, -1e300, "fixed", "joint", "projection", "pure", "zcdp")
 
@@ -487,13 +493,15 @@ def packed(place: Path, entries, comment=b"") -> Path:
         ([("../up.txt", b"", 0o600)], "leads out"),
         ([("/etc/passwd", b"", 0o600)], "leads out"),
         ([("a//b", b"", 0o600)], "leads out"),
-        ([("folder/", b"", 0o600)], "leads out"),
+        ([("folder/", b"", stat.S_IFREG | 0o600)], "leads out"),
+        ([("notes.md", b"", 0o600)], "not a file of a bundle"),
+        ([("manifest.json", bytes(2**16 + 1), 0o600)], "more than the 65,536 bytes"),
         ([("C:x", b"", 0o600)], "odd name"),
         ([("\u202etxt", b"", 0o600)], "odd name"),
-        ([("a", b"1", 0o600), ("a", b"2", 0o600)], "twice"),
-        ([("a", b"1", 0o600), ("A", b"2", 0o600)], "twice"),
-        ([("a", b"b", stat.S_IFLNK | 0o777)], "is a link"),
-        ([("a", bytes(2**20), 0o600), ("b", bytes(2**20), 0o600)], "more bytes"),
+        ([("README.txt", b"1", 0o600), ("README.txt", b"2", 0o600)], "twice"),
+        ([("README.txt", b"1", 0o600), ("readMe.txt", b"2", 0o600)], "twice"),
+        ([("README.txt", b"b", stat.S_IFLNK | 0o777)], "is a link"),
+        ([("README.txt", bytes(2**20), 0o600), ("report.html", bytes(2**20), 0o600)], "more bytes"),
         ([(str(k), b"", 0o600) for k in range(201)], "more files"),
     ],
 )
@@ -505,21 +513,21 @@ def test_a_hostile_zip_is_refused_without_unpacking(tmp_path, entries, complaint
 
 @pytest.mark.parametrize(("at", "more"), [(6, 1), (6, 8), (8, 1), (14, 1), (18, 1), (22, 1), (30, 1)])
 def test_both_headers_of_a_file_in_a_zip_say_the_same(tmp_path, at, more):
-    place = packed(tmp_path / "z.zip", [("a", b"1", 0o600), ("b", b"2", 0o600)])
+    place = packed(tmp_path / "z.zip", [("README.txt", b"1", 0o600), ("report.html", b"2", 0o600)])
     raw = bytearray(place.read_bytes())
     raw[at] ^= more  # of the header in front of the first file, which some readers follow
     place.write_bytes(raw)
-    with pytest.raises(Wrong, match="'a' has another header"):
+    with pytest.raises(Wrong, match=r"'README.txt' has another header"):
         read_place(place)
 
 
 def test_the_content_of_a_file_in_a_zip_has_the_checksum_of_its_headers(tmp_path):
-    place = packed(tmp_path / "z.zip", [("a", b"1", 0o600), ("b", b"2", 0o600)])
+    place = packed(tmp_path / "z.zip", [("README.txt", b"1", 0o600), ("report.html", b"2", 0o600)])
     raw = place.read_bytes()
     (true, other) = (zlib.crc32(content).to_bytes(4, "little") for content in (b"1", b"3"))
     assert raw.count(true) == 2
     place.write_bytes(raw.replace(true, other))
-    with pytest.raises(Wrong, match="'a' was changed"):
+    with pytest.raises(Wrong, match=r"'README.txt' was changed"):
         read_place(place)
 
 
@@ -527,30 +535,30 @@ def test_the_content_of_a_file_in_a_zip_has_the_checksum_of_its_headers(tmp_path
 def test_nothing_hides_behind_a_file_inside_its_own_bytes(tmp_path, method):
     place, hidden = tmp_path / "z.zip", b"hidden"
     with zipfile.ZipFile(place, "w", method) as archive:
-        archive.writestr(zipfile.ZipInfo("a"), b"words " * 9, compress_type=method)
+        archive.writestr(zipfile.ZipInfo("README.txt"), b"words " * 9, compress_type=method)
         size = archive.infolist()[0].compress_size
     raw = place.read_bytes()
     (name, data, rest), size = (
-        (raw[:31], raw[31 : 31 + size], raw[31 + size :]),
+        (raw[:40], raw[40 : 40 + size], raw[40 + size :]),
         (size + len(hidden)).to_bytes(4, "little"),
     )
-    rest = rest[:20] + size + rest[24:-6] + (31 + int.from_bytes(size, "little")).to_bytes(4, "little") + rest[-2:]
+    rest = rest[:20] + size + rest[24:-6] + (40 + int.from_bytes(size, "little")).to_bytes(4, "little") + rest[-2:]
     place.write_bytes(name[:18] + size + name[22:] + data + hidden + rest)
     with zipfile.ZipFile(place) as archive:
-        assert archive.read("a") == b"words " * 9
-    with pytest.raises(Wrong, match="lies behind 'a'"):
+        assert archive.read("README.txt") == b"words " * 9
+    with pytest.raises(Wrong, match=r"lies behind 'README.txt'"):
         read_place(place)
 
 
 def test_nothing_hides_between_the_files_of_a_zip(tmp_path):
-    entries = [("a", b"1", 0o600), ("b", b"2", 0o600)]
+    entries = [("README.txt", b"1", 0o600), ("report.html", b"2", 0o600)]
     place = packed(tmp_path / "z.zip", entries)
     raw = place.read_bytes()
-    assert read_place(place) == {"a": b"1", "b": b"2"}
+    assert read_place(place) == {"README.txt": b"1", "report.html": b"2"}
     for changed in (
         b"#!/bin/sh\n" + raw,
         raw + b"more",
-        raw[:40],
+        raw[:50],
         b"",
         raw.replace(b"PK\x01\x02", b"morePK\x01\x02", 1),
     ):
@@ -564,3 +572,120 @@ def test_nothing_hides_between_the_files_of_a_zip(tmp_path):
         read_place(packed(place, entries, b"words"))
     with pytest.raises(Wrong, match="no bundle"):
         read_place(tmp_path / "nowhere")
+
+
+# --- what would hang or fill the memory ------------------------------------------------------------------------
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (3 * 2**29, 3 * 2**29))
+import privcov
+try:
+    privcov.open_bundle(sys.argv[1])
+except ValueError as problem:
+    print(problem)
+"""
+
+
+def refused(place: Path) -> str:
+    """What opening says, within 20 s and 1.5 GB; a hang is a failure."""
+    command = [sys.executable, "-c", LIMITED, str(place)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=patient(20), cwd=ROOT)
+    assert done.returncode == 0, done.stderr[-500:]
+    assert "not as it was written" in done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize("amount", ["1e999999999", "1e-999999999", "9" * 401, "1/" + "9" * 401, "0x1", "1_0", " 1/2"])
+def test_a_cost_is_read_as_text_before_it_is_a_number(bundles, tmp_path, amount):
+    files = bundles("approx, hidden n")
+    entry = json.loads(files["ledger_entry.json"]) | {"amount": amount}
+    forged = redone({**files, "ledger_entry.json": derived.json_bytes(entry)})
+    place = tmp_path / "z.zip"
+    place.write_bytes(derived.zipped(forged, zipfile.ZIP_DEFLATED))
+    assert "amount must be a whole number or a ratio" in refused(place)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("manifest.json", b"[" + b"1," * 2**25 + b"1]"),
+        ("manifest.json", b"1" * 2**26),
+        ("measurement.json", b"[" + b"1," * (2**23 - 2) + b"1]"),
+        ("measurement.json", b"[" + b"[]," * (5 * 2**20) + b"1]"),
+        ("measurement.json", b"[" * 2**23),
+        ("declaration.json", b"[" + b"{}," * 2**20 + b"1]"),
+        ("matrices.npz", bytes(2**28)),
+        ("notes.txt", bytes(2**28)),
+    ],
+)
+def test_a_small_zip_takes_neither_memory_nor_time(bundles, tmp_path, name, content):
+    files = {**bundles("zcdp"), name: content}
+    files = files if name == "manifest.json" else redone(files)
+    place = tmp_path / "z.zip"
+    place.write_bytes(derived.zipped(files, zipfile.ZIP_DEFLATED))
+    assert place.stat().st_size < 2**22
+    refused(place)
+
+
+def test_every_file_of_a_bundle_has_a_size_that_it_may_have(bundles):
+    for kind in KINDS:
+        for name, raw in bundles(kind).items():
+            _check_size(name, len(raw))
+    with pytest.raises(Wrong, match="more than the 65,536 bytes"):
+        _check_size("manifest.json", 2**16 + 1)
+
+
+# --- packed again by another program --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inside", ["", "survey/"])
+@pytest.mark.parametrize("how", ["python", "streamed", "zip"])
+def test_a_bundle_that_was_unpacked_and_zipped_again_opens(bundles, tmp_path, how, inside):
+    files = bundles("zcdp")
+    unpacked(files, tmp_path / "b" / inside)
+    place = tmp_path / "again.zip"
+    if how == "python":
+        shutil.make_archive(str(place.with_suffix("")), "zip", tmp_path / "b")
+    elif how == "streamed":  # sizes behind each file, as programs write that do not go back
+        with open(place, "wb") as file, zipfile.ZipFile(_Forward(file), "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, raw in files.items():
+                archive.writestr(inside + name, raw)
+    elif shutil.which("zip"):
+        subprocess.run(["zip", "-qr", place, "."], cwd=tmp_path / "b", check=True)
+    else:
+        pytest.skip("zip is not here")
+    assert read_place(place) == files
+
+
+class _Forward:
+    """A file that cannot go back."""
+
+    def __init__(self, file):
+        self.write, self.flush = file.write, file.flush
+
+
+@pytest.mark.parametrize("kind", ["zcdp", "laplace", "wishart, a person with rows", "persons", "covariance matters"])
+def test_another_number_of_rows_than_the_noisy_one_is_refused(bundles, kind, monkeypatch):
+    files = bundles(kind)
+    measurement, entry = json.loads(files["measurement.json"]), json.loads(files["ledger_entry.json"])
+    true = measurement["facts"]["n"]
+    for n in (true // 2, true * 10):
+        measurement["facts"]["n"] = entry["request"]["facts"]["n"] = n
+        given = {**files, "ledger_entry.json": derived.json_bytes(entry)}
+        given["declaration.json"] = derived.json_bytes(
+            {"facts": measurement["facts"], "neighbours": json.loads(files["declaration.json"])["neighbours"]}
+        )
+        assert f"{n} rows are declared" in problem(rewritten(given, "measurement.json", measurement), monkeypatch)
+
+
+def test_a_picture_and_another_script_are_said_not_to_be_checked(tmp_path):
+    from privcov.figures.exports import SCRIPT
+
+    files = bundled(tmp_path, "zcdp")
+    files |= {"extras/plotly.min.js": SCRIPT.read_bytes(), "extras/pairs.html": b"<script>1</script>"}
+    lines = verify.check(redone(files), library())
+    assert "extras/plotly.min.js: that of the plotly that is installed here." in lines
+    assert any(line.startswith("Not checked, may come from anybody: extras/pairs.html") for line in lines)
+    lines = verify.check(redone({**files, "extras/plotly.min.js": b"alert(1)"}), library())
+    assert any(line.startswith("Not checked, may come from anybody: extras/plotly.min.js") for line in lines)

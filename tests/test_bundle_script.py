@@ -117,7 +117,7 @@ def test_code_beside_or_inside_a_bundle_never_runs(files, tmp_path, how):
         "zip": ((trusted / "verify.py", tmp_path / "b.zip"), here),
     }[how]
     found = run(*words, cwd=cwd, **environment)
-    assert (found.returncode, "unlisted file" in found.stdout) == (1, True), found.stdout + found.stderr
+    assert (found.returncode, "is not a file of a bundle" in found.stdout) == (1, True), found.stdout + found.stderr
     assert not Path(mark).exists()
     if how not in ("inside", "PYTHONPATH"):
         return

@@ -5,19 +5,13 @@ The ledger and the cells are copied first: whoever opens a file may bring it int
 
 import json
 import shutil
-import subprocess
-import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import privcov
-from privcov.bundle.derived import derived_files
-from privcov.bundle.inputs import read_inputs
 from privcov.bundle.opened import open_answer
-from privcov.bundle.verifier import library
 from privcov.data_sources.private_file import Declaration
 from privcov.ledger import Ledger, LedgerError, VersionChanged
 from privcov.measurements.exposed import WHY, exposed_answer
@@ -26,11 +20,9 @@ from privcov.releasing.private import MeasurementError, read_measurement, read_r
 from privcov.releasing.release import Release
 from privcov.sweeps import studies
 from privcov.sweeps.store import Store
-from tests import forging
 from tests.pages import test_own_data, test_upload
 from tests.pages.test_pages import open_page
 from tests.pages.test_sharing import values
-from tests.patience import patient
 
 HERE = Path(__file__).parent / "stored"
 EXPECTED = json.loads((HERE / "expected.json").read_text(encoding="utf-8"))
@@ -168,57 +160,6 @@ def test_other_rows_under_an_old_request_are_refused(ledger):
 
 
 # --- files that were taken home -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shape", ["free-trace", "wishart-difference"])
-def test_a_bundle_verifies_itself_as_it_did(shape, tmp_path):
-    """With the script it was made with, which nobody can change: also of a release that is not good any more."""
-    with zipfile.ZipFile(HERE / f"bundle-{shape}.zip") as archive:
-        archive.extractall(tmp_path)
-    command = [sys.executable, "-I", str(tmp_path / "verify.py")]
-    checked = subprocess.run(command, capture_output=True, text=True, timeout=patient(40))
-    assert (checked.returncode, checked.stdout.splitlines()[-1]) == (0, "Everything holds.")
-    measured = json.loads((tmp_path / "measurement.json").read_text(encoding="utf-8"))
-    assert (exposed_answer(json.dumps({"measurement": measured})) == WHY) == (shape == "wishart-difference")
-
-
-def test_a_bundle_of_the_first_laws_verifies_by_its_own_rules(tmp_path, monkeypatch):
-    """Made before noise had groups; a version, a shape, an anchor or a scale of the second laws in it is refused."""
-    files = forging.files_of((HERE / "bundle-first-law.zip").read_bytes())
-    assert forging.problem(files, monkeypatch) == ""
-    kept = json.loads(files["measurement.json"])
-    assert (kept["shape"], "version" in kept, "sums" in kept) == ("free-trace", False, False)
-    second = {name: value for name, value in kept.items() if name != "trace"} | {"version": 2, "sums": []}
-    for forged in (
-        kept | {"version": 1}, kept | {"version": 2}, kept | {"shape": "free-groups"}, kept | {"anchor": 2**20},
-        second, second | {"shape": "free-groups"}, second | {"shape": "isotropic"},
-    ):  # fmt: skip
-        assert forging.problem(forging.rewritten(files, "measurement.json", forged), monkeypatch), forged
-    current = forging.bundled(tmp_path, "zcdp")
-    assert files["method_card.txt"] != current["method_card.txt"]  # as that version wrote it
-    card = {**files, "method_card.txt": files["method_card.txt"] + b"\n"}
-    assert "method_card.txt" in forging.problem(forging.redone(card), monkeypatch)
-    other = {**files, "verify.py": files["verify.py"] + b"\n"}
-    assert "verify.py" in forging.problem(forging.redone(other), monkeypatch)
-    second_laws = {**current, "verify.py": files["verify.py"]}
-    assert "verify.py" in forging.problem(forging.redone(second_laws), monkeypatch)
-
-
-def test_a_bundle_of_before_its_extras_were_derived_verifies_and_opens(monkeypatch):
-    """Its intervals are listed as not checked; with an extra, a reader or the README of now it is neither version's."""
-    place = HERE / "bundle-second-law.zip"
-    files = forging.files_of(place.read_bytes())
-    assert forging.problem(files, monkeypatch) == ""
-    opened = privcov.open_bundle(place)
-    assert any("not checked: extras/intervals.csv" in line for line in opened.checked)
-    assert privcov.answers(opened).correlations()["identified"].all()
-    now = derived_files(read_inputs(files)[0], library())
-    for name in ("README.txt", "report.html", "extras/rows.csv", "extras/read.R"):
-        assert now[name] != files.get(name)
-        assert name in forging.problem(forging.redone({**files, name: now[name]}), monkeypatch)
-    without = {name: raw for name, raw in {**files, **now}.items() if name != "extras/intervals.csv"}
-    assert forging.problem(forging.redone(without), monkeypatch) == ""
-    assert "intervals.csv" in forging.problem(forging.redone({**files, **now}), monkeypatch)
 
 
 @pytest.mark.parametrize("what", RELEASES)

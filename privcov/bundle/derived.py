@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from privcov.bundle.paper import INTERVALS, INTERVALS_BEFORE, release_report
+from privcov.bundle.paper import release_report
 from privcov.bundle.readers import extra_files
 from privcov.bundle.safe import cell, json_bytes, table
 from privcov.figures.words import plain
@@ -56,8 +56,6 @@ EXTRAS = {
     "extras/pairs.html": "picture of the strongest correlations with their intervals",
     "extras/plotly.min.js": "the script that draws the pictures",
 }
-# In bundles of earlier versions alone: made with random draws.
-EXTRAS_BEFORE = {**EXTRAS, "extras/intervals.csv": "privacy-noise intervals of the strongest correlations"}
 _STRONGEST = 12
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -85,13 +83,14 @@ class Library:
     """What a version of privcov says about its methods: the cards by key, as lines, their noise, and verify.py.
 
     ``noise`` holds the mechanisms that a method measures with, by `noise_key`; ``parameters`` the version of each
-    method with its parameters, as private rows take them.
+    method with its parameters, as private rows take them. ``script`` is the SHA-256 of plotly's script here.
     """
 
     cards: Mapping[str, tuple[tuple[str, str], ...]]
     noise: Mapping[str, tuple[str, ...]]
     parameters: Mapping[str, tuple[int, tuple[Spec, ...]]]
     verifier: bytes
+    script: str = ""
 
 
 def noise_key(method: str, kind: str, d: int) -> str:
@@ -162,11 +161,8 @@ def declared_facts(total: NoisySum) -> dict:
     return {"facts": total.declared.to_dict(), "neighbours": dataclasses.asdict(total.declared.neighbours)}
 
 
-def derived_files(what: Inputs, library: Library, before: bool = False) -> dict[str, bytes]:
-    """Return bytes by path in the bundle, of everything but pictures and the manifest.
-
-    ``before`` gives the files of versions whose extras were not derived.
-    """
+def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
+    """Return bytes by path in the bundle, of everything but pictures and the manifest."""
     measured, noisy = noisy_of(what.total)
     answers, lines = derive(noisy), statement_of(what, measured).lines
     inputs = {
@@ -177,20 +173,19 @@ def derived_files(what: Inputs, library: Library, before: bool = False) -> dict[
     }
     return {
         **inputs,
-        "README.txt": _readme(what.total, before).encode(),
+        "README.txt": _readme(what.total).encode(),
         "statement.txt": _lines(lines),
         "method_card.txt": _lines(library.cards[what.entry["request"]["method"]]),
-        "report.html": _report(what, measured, answers, lines, inputs, before).encode(),
+        "report.html": _report(what, measured, answers, lines, inputs).encode(),
         "verify.py": library.verifier,
         **_matrices(noisy.matrix, answers, what.total.facts.columns),
-        **({} if before else extra_files(what.total, answers)),
+        **extra_files(what.total, answers),
     }
 
 
-def _readme(total: NoisySum, before: bool) -> str:
-    """Return README.txt; what earlier versions could not measure is named only where it was measured."""
-    start = README.replace(_EXTRAS_NOW, _EXTRAS_THEN) if before else README
-    return start + (OF_NORMS if total.norms is not None else "") + (OF_SHARES if total.facts.flagged else "")
+def _readme(total: NoisySum) -> str:
+    """Return README.txt; norms and shares are named only where they were measured."""
+    return README + (OF_NORMS if total.norms is not None else "") + (OF_SHARES if total.facts.flagged else "")
 
 
 def manifest_of(files: Mapping[str, bytes]) -> bytes:
@@ -211,7 +206,6 @@ def _report(
     answers: Answers,
     lines: Sequence[tuple[str, str]],
     inputs: Mapping[str, bytes],
-    before: bool,
 ) -> str:
     facts = what.total.facts
     counted = facts.neighbours.counted
@@ -236,7 +230,6 @@ def _report(
         pairs,
         [(name, hashlib.sha256(raw).hexdigest()) for name, raw in sorted(inputs.items())],
         terms,
-        INTERVALS_BEFORE if before else INTERVALS,
     )
 
 
@@ -279,17 +272,7 @@ def _lines(lines: tuple[tuple[str, str], ...]) -> bytes:
     return "".join(f"{cell(title)}: {cell(text)}\n" for title, text in lines).encode()
 
 
-_EXTRAS_NOW = """\
-extras/              for whoever analyses it: rows.csv (number of rows, n_eff), means, variances, covariances and
-                     correlations with 95 % intervals for noise and sampling together, counts and means of classes,
-                     shares of missing cells; read.py and read.R read the bundle without PrivCov, regress.R has
-                     regressions with those intervals; and pictures, for a browser (they need no
-                     network), which nothing checks
-"""
-_EXTRAS_THEN = """\
-extras/              pictures, for a browser (they need no network), and intervals; nothing checks them
-"""
-README = f"""What was released, and a way to check it without the data.
+README = """What was released, and a way to check it without the data.
 
 report.html          one page to read first
 statement.txt        what was measured, with which noise, and what guarantee that gives
@@ -299,7 +282,11 @@ matrices.npz         everything derived from them, in double precision; matrices
 declaration.json     what the owner declared about the table
 ledger_entry.json    the record of the spend
 method_card.txt      the method
-{_EXTRAS_NOW}\
+extras/              for whoever analyses it: rows.csv (number of rows, n_eff), means, variances, covariances and
+                     correlations with 95 % intervals for noise and sampling together, counts and means of classes,
+                     shares of missing cells; read.py and read.R read the bundle without PrivCov, regress.R has
+                     regressions with those intervals; and pictures, for a browser (they need no
+                     network), which nothing checks: they may come from anybody
 verify.py            derives every other file again, from measurement, declaration and ledger entry
 
 How to check. Where PrivCov is installed, from a folder other than this one:

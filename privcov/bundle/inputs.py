@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 import privcov.bundle.derived as derived
 from privcov import accounting, checks
 from privcov.bundle.derived import Inputs, declared_facts
 from privcov.bundle.place import Wrong, must
-from privcov.bundle.safe import json_bytes
+from privcov.bundle.safe import ENCODER, json_bytes
 from privcov.declared_columns import (
     flag_positions,
     kinds_of_entries,
@@ -25,6 +27,7 @@ from privcov.declared_columns import (
 )
 from privcov.ledger.sums import cost_of
 from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows, norm_of, planned_event
+from privcov.measurements.exact_reading import count_std
 from privcov.measurements.laws.anchor import BOTH, matters_of
 from privcov.measurements.lengths.exact_norms import planned_norms, split
 from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict
@@ -47,6 +50,9 @@ OLD_NOISE = (
     "its noise was drawn in floating point by an earlier version of privcov, and may show the rows. Do not pass it on; "
     "SECURITY.md says what to do"
 )
+_RATIO = r"\d{1,400}(/\d{1,400})?"
+_MOST_CONTAINERS = 10_000
+_DEVIATIONS = 12  # of a noisy count from the declared number of rows
 _CLOSE = Fraction(1, 10**9)  # relative tolerance for a number that was computed numerically
 
 
@@ -55,12 +61,16 @@ def parsed(name: str, raw: bytes) -> Any:
 
     So a changed byte never reads as the same file. Raises `Wrong` for any other form.
     """
+    must(raw.count(b"[") + raw.count(b"{") <= _MOST_CONTAINERS, f"{name} holds more lists than any bundle")
     try:
-        value = json.loads(raw.decode("ascii"), parse_constant=_no_number)
-        same = json_bytes(value) == raw
+        text = raw.decode("ascii")
+        value, at = json.loads(text, parse_constant=_no_number), 0
+        for piece in ENCODER.iterencode(value):  # piece by piece: the whole text of a hostile value may be huge
+            must(text.startswith(piece, at), f"{name} is not as it was written")
+            at += len(piece)
     except (ValueError, RecursionError):
         raise Wrong(f"{name} cannot be read") from None
-    must(same, f"{name} is not as it was written")
+    must(text[at:] == "\n", f"{name} is not as it was written")
     return value
 
 
@@ -134,7 +144,9 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     asked = from_dict(request["guarantee"])
     must(not isinstance(asked, NoPrivacy), "no guarantee was asked for")
     if isinstance(asked, ApproxDP):  # its cost was computed numerically, as the largest rho that implies the pair
-        amount = Fraction(_words("amount", entry["amount"]))
+        # As text first: of "1e999999999" Fraction makes a number of a billion digits.
+        must(bool(re.fullmatch(_RATIO, _words("amount", entry["amount"]))), "amount must be a whole number or a ratio")
+        amount = Fraction(entry["amount"])
         must(entry["kind"] == "zcdp" and str(amount) == entry["amount"] and amount > 0, "the cost is none of a pair")
         must(amount == Fraction(float(amount)), "the cost is no number that the ledger writes")
         reached = Fraction(least_epsilon(float(amount), asked.delta))
@@ -163,6 +175,7 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     centre, shape = derived.centre_of(total), total.shape
     planned = planned_event(total.facts, share, centre=centre, shape=shape, matters=matters, version=total.version)
     _check_event(event, planned, slack)
+    _check_count(total)
     must(norm_of(total.shape) == event.norm, "noise of this shape is not drawn for these facts")
     if isinstance(asked, ApproxDP):
         rho = accounting.zcdp_sum(total.events)
@@ -181,6 +194,21 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     people = "one row of a person" if k == 1 else f"up to {k} rows of a person together"
     people = unit.unit if unit.counted == "persons" else people
     return f"{given}, for {people}; sensitivity and noise derived from the declared facts."
+
+
+def _check_count(total: NoisySum) -> None:
+    """Check the declared number of rows against the noisy one, where a sum has both."""
+    facts, d = total.facts, total.facts.width
+    if facts.n is None or not facts.weight_is_public or not total.n_anchors:
+        return
+    counted = sum(int(t) for t in np.diag(total.total)[d:]) / total.anchor**2
+    far = _DEVIATIONS * count_std(total)
+    # With classes a row whose label is not in the list counts as no row.
+    few = not facts.classes and counted < facts.n - far
+    must(
+        not few and counted <= facts.n + far,
+        f"{facts.n} rows are declared, and the sum has about {counted:.0f} +- {count_std(total):.2g}",
+    )
 
 
 def _check_event(event: Event, planned: Event, slack: Fraction, where: str = "") -> None:

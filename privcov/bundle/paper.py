@@ -42,10 +42,6 @@ INTERVALS = (
     ". That another sample of people would give another number comes on top: extras/correlations.csv has 95 % "
     "intervals for both together."
 )
-INTERVALS_BEFORE = (
-    "; 95 % intervals for it are in the folder extras. That another sample of people would give another number comes "
-    "on top."
-)
 
 
 def page(title: str, *parts: str) -> str:
@@ -137,12 +133,11 @@ def release_report(
     pairs: Sequence[Sequence[Any]],
     inputs: Sequence[Sequence[str]],
     terms: Sequence[Sequence[str]],
-    intervals: str,
 ) -> str:
     """Return the report of a release.
 
-    ``pairs`` holds (column, column, correlation, its noise), ``inputs`` (file, hash), ``terms`` (column, level, what,
-    mean) of a table with kinds, and ``intervals`` says where intervals are.
+    ``pairs`` holds (column, column, correlation, its noise), ``inputs`` (file, hash), and ``terms`` (column, level,
+    what, mean) of a table with kinds.
     """
     means = section("Means, as the columns are declared", grid(("Column", "Level", "What", "Noisy"), terms))
     return page(
@@ -153,7 +148,7 @@ def release_report(
             "The strongest correlations",
             grid(("Column", "Column", "Correlation", "Deviation of its privacy noise, about"), pairs)
             + "<p>The deviation says how far privacy noise may have moved the number of these very rows"
-            f"{intervals}</p>",
+            f"{INTERVALS}</p>",
         ),
         means if terms else "",
         section("Not covered by the guarantee", listed(NOT_COVERED)),

@@ -47,6 +47,10 @@ def table(matrix: np.ndarray, columns: tuple[str, ...], rows: tuple[str, ...], c
     return out.getvalue()
 
 
+# JSON in one fixed form: sorted and ASCII, so that a changed byte never reads as the same file.
+ENCODER = json.JSONEncoder(indent=1, sort_keys=True, ensure_ascii=True, default=json_default)
+
+
 def json_bytes(value: object) -> bytes:
-    """Return JSON in one fixed form: sorted and ASCII, so that a changed byte never reads as the same file."""
-    return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=True, default=json_default) + "\n").encode()
+    """Return JSON in its one fixed form."""
+    return (ENCODER.encode(value) + "\n").encode()

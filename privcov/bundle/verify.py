@@ -9,25 +9,17 @@ passed over.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import hashlib
-import json
 import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from privcov.bundle.derived import EXTRAS, EXTRAS_BEFORE, FORMAT, Library, derived_files, manifest_of, noise_key
+from privcov.bundle.derived import EXTRAS, FORMAT, Library, derived_files, manifest_of, noise_key
 from privcov.bundle.inputs import INPUTS, OLD_NOISE, OLD_SAMPLER, parsed, read_inputs
 from privcov.bundle.place import Wrong, must, read_place
 
-# SHA-256 of verify.py as earlier versions wrote it, whose bundles still verify, with the newest form of a sum that each
-# knew: 1 has the first laws of the noise.
-EARLIER = {
-    "39dc6555959ad6d6a6c0308f7061ffaad52400b239a7c80edea083bdb1addc66": 1,
-    "1d80b836a8dec5b0b20887533e6f2e692e953db19d29a8ab5729b7b6b2e0e4e1": 2,
-    "fd1d83a33673715083d16af9e001a733167fe33e0906d71b2f219a6ce2ced257": 2,
-}
+SCRIPT = "extras/plotly.min.js"
 UNCHECKED = (
     "measurement.json: that the noisy numbers were made from the declared table, with fresh noise of the stated law",
     "ledger_entry.json: name, number, reserved_at; of the request draw, version, centre, tuning, the parameters beyond "
@@ -64,45 +56,30 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
     event, drawn = what.total.event, noise_key(what.entry["request"]["method"], what.asked.kind, what.total.facts.d)
     must(event.mechanism in library.noise.get(drawn, ()), f"the method draws no {event.mechanism} noise ({drawn})")
     _check_parameters(what.entry["request"], library)
-    own = files.get("verify.py", b"")
-    earlier = what.total.version <= EARLIER.get(hashlib.sha256(own).hexdigest(), 0)
-    # Its hash is known, so what it holds is what that version said of each method.
-    cards = _cards_of(own) if earlier else library.cards
-    # Of a script that nobody knows, which is refused below, the other files say whether it is an earlier one's bundle.
-    before = earlier or (own != library.verifier and "extras/rows.csv" not in files)
-    expected = derived_files(what, dataclasses.replace(library, cards=cards), before=before)
-    extras = EXTRAS_BEFORE if before else EXTRAS
-    given = {name: raw for name, raw in files.items() if name not in extras and name != "manifest.json"}
+    expected = derived_files(what, library)
+    given = {name: raw for name, raw in files.items() if name not in EXTRAS and name != "manifest.json"}
     for name in sorted({*expected, *given} - {"verify.py"}):
         must(name in given, f"{name} is missing")
         must(name in expected, f"{name!a} is not a file of this bundle")
         must(given[name] == expected[name], f"{name} does not follow from the measurement")
     must("verify.py" in given, "verify.py is missing")
     must(
-        earlier or given["verify.py"] == library.verifier,
+        given["verify.py"] == library.verifier,
         "all files but one follow from the measurement, and verify.py is not the one that checks here: it was altered, "
         "or written by another version of privcov. Do not run it; check with that version, or make the bundle again",
     )
+    known = hashlib.sha256(files.get(SCRIPT, b"")).hexdigest() == library.script
+    loose = sorted({*files} & {*EXTRAS} - ({SCRIPT} if known else set()))
     return [
         f"Files: {len(files)}, each as listed, none unlisted.",
         f"Guarantee: {sentence}",
         f"Derived again from the measurement, equal byte for byte: {len(expected) - len(INPUTS)} files, "
         f"{sum(name.startswith('matrices/') for name in expected)} matrices among them.",
-        *(
-            ["verify.py: unaltered, of an earlier version, whose laws of the noise were checked here."]
-            if earlier
-            else []
-        ),
-        *(f"Computed by privcov, not checked: {name} ({extras[name]})." for name in sorted({*files} & {*extras})),
+        *([f"{SCRIPT}: that of the plotly that is installed here."] if known else []),
+        *(f"Not checked, may come from anybody: {name} ({EXTRAS[name]})." for name in loose),
         *(f"Cannot be checked: {what}." for what in UNCHECKED),
         "Everything that can be checked holds.",
     ]
-
-
-def _cards_of(script: bytes) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return what a verification script says of each method; see `privcov.bundle.verifier`."""
-    text = script.decode("utf-8").split("\nCARDS = r''" + "'", 1)[1].split("'" * 3, 1)[0]
-    return {key: tuple((name, said) for name, said in lines) for key, lines in json.loads(text).items()}
 
 
 def _check_parameters(request: dict, library: Library) -> None:
