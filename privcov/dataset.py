@@ -185,6 +185,8 @@ class Dataset(InUnits):
         Published reference networks by name, each d x d bool, symmetric, False on the diagonal. They are not the truth.
     classes : tuple of str
         Public list of the names that labels may have; () stands for the distinct labels of the rows.
+    kinds : tuple of (str, Kind)
+        Name and kind of every declared column; () where all are plain numbers.
     kept : Kept
         Values that were computed from the rows.
 
@@ -206,6 +208,7 @@ class Dataset(InUnits):
     mean_is_zero: bool
     graphs: Mapping[str, np.ndarray] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
+    kinds: Kinds = ()
     kept: Kept = field(default_factory=Kept, repr=False)
 
     @classmethod
@@ -317,6 +320,7 @@ class Dataset(InUnits):
             mean_is_zero=bool(mean_is_zero),
             graphs=dict(graphs or {}),
             classes=tuple(map(str, classes or ())),
+            kinds=kept_kinds(typed),
         )
 
     @classmethod
@@ -417,6 +421,7 @@ class Dataset(InUnits):
             truth=None,
             mean_is_zero=bool(mean_is_zero),
             classes=named,
+            kinds=kept,
         )
 
     @property

@@ -203,9 +203,9 @@ def kinds_in_words(kinds: Kinds) -> str:
         return ""
     counts = Counter(kind.kind for _, kind in kinds)
     changed = Counter(kind.transform for _, kind in kinds if kind.transform)
-    heavy = sum(kind.weight != 1 for _, kind in kinds)
+    heavy = Counter(kind.weight for _, kind in kinds if kind.weight != 1)
     more = [f"{word} of {changed[word]}" for word in TRANSFORMS if changed[word]]
-    more += [f"weights of {heavy}"] if heavy else []
+    more += [", ".join(f"weight {weight:g} of {number}" for weight, number in sorted(heavy.items()))] if heavy else []
     words = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
     return f" of {len(kinds)} declared ones ({'; '.join([words, *more])})"
 

@@ -231,7 +231,7 @@ class MethodInput:
     ) -> MethodInput:
         """Return the input of a run on rows that are not private."""
         classes = class_list(dataset) if centre == CLASSES else ()
-        facts = PublicFacts(dataset.columns, dataset.units, dataset.n, classes)
+        facts = PublicFacts(dataset.columns, dataset.units, dataset.n, classes, kinds=dataset.kinds)
         return cls(facts, guarantee, centre, tuning, rng, calibration, relation, dataset)
 
     @property

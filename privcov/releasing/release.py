@@ -599,7 +599,8 @@ def state(rel: Any) -> Statement:
     size = f"{rows} x {columns}, every row clipped to norm R = {rel.row_bound:.6g}"
     longest = typed_units(rel.kinds).longest if rel.kinds else math.sqrt(len(rel.columns))
     share = 1.0 if plain else rel.row_bound / longest
-    size += "" if plain else " in units of the public half-ranges"
+    weighted = any(kind.weight != 1 for _, kind in rel.kinds)
+    size += "" if plain else " in units of the public half-ranges" + (" over the weights" if weighted else "")
     size += f", {share:.4g} of the longest possible row: longer ones are shortened" if share < 1 - 1e-12 else ""
     size += f"; R {CHOSEN_AFTER}" if STATISTIC in [e.statistic for e in rel.events] else ""
     one = "one row stands for" if counted == "rows" else "the unit is"

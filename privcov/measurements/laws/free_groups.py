@@ -163,7 +163,10 @@ def in_unit_ball(facts: InUnits, anchor_squared: float) -> tuple[tuple[int, ...]
     Own proof, in the docstring of the module.
     """
     labels = labels_of(groups_of(facts))
-    return labels, (len(set(labels)) * (1 + 2 * anchor_squared),) * len(set(labels))
+    # c_g^2 in unrounded numbers: in the whole numbers of a group, a small one would be off by its last digit.
+    squares = [c * c for _, c in facts.units.blocks] if facts.units.fits_bounds else []
+    squares = squares or [1.0] * len(set(labels))
+    return labels, tuple(sum(squares) * (1 + 2 * anchor_squared) / square for square in squares)
 
 
 def words_of(groups: tuple[Group, ...], kappas: tuple[Fraction, ...]) -> str:
