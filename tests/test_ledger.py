@@ -248,7 +248,7 @@ def test_no_limit_no_release_and_no_release_beyond_it(tmp_path):
     assert book.account("t").left_rho == 0
     with pytest.raises(LedgerError, match="more than is left"):
         book.transact("t", privcov.ZCDP(1e-300), {"m": 2}, pytest.fail)
-    book.limit("t", privcov.ZCDP(0.25))
+    book.limit("t", privcov.ZCDP(0.25), "one more")
     book.transact("t", privcov.ZCDP(0.125), {"m": 2}, lambda: "x")
 
 
@@ -529,3 +529,83 @@ def test_a_sum_of_epsilons_exists_only_while_every_release_was_pure():
     assert Account("t", limit, (pure, gauss)).spent_epsilon is None
     assert Account("t", limit, (pure, pure)).affords(privcov.PureDP(0.8))
     assert not Account("t", limit, (pure, gauss)).affords(privcov.PureDP(0.8))
+
+
+# --- one unit, one limit --------------------------------------------------------------------------------------
+
+UNITS = {
+    "row": {},
+    "other row": {"rows_per_person": 5},
+    "hidden n": {"n_public": False},
+    "persons": {"persons": [k // 5 for k in range(4000)]},
+    "persons, hidden n": {"persons": [k // 5 for k in range(4000)], "n_public": False},
+}
+
+
+def table_of(unit: str, rows=None, **more) -> PrivateDataset:
+    rows = np.random.default_rng(1).uniform(size=(4000, 2)) if rows is None else rows
+    return PrivateDataset.from_rows(rows, bounds=[(0, 1)] * 2, name="t", **UNITS[unit], **more)
+
+
+@pytest.mark.parametrize("first", UNITS)
+def test_the_first_release_fixes_the_unit_of_an_account(tmp_path, first):
+    """Another relation or another person is refused, free; the same unit at another weight or rule is paid."""
+    book = ledger(tmp_path)
+    privcov.release_private("gaussian-cov", table_of(first), RHO, ledger=book)
+    unit = book.account("t").unit
+    assert unit
+    assert f"Unit: {unit}." in book.account("t").sentence
+    for other in UNITS:
+        ask = {"private": table_of(other), "guarantee": RHO, "ledger": book, "draw": 2}
+        if other == first:
+            privcov.release_private("gaussian-cov", **ask)
+            continue
+        with pytest.raises(LedgerError, match="such costs do not add up"):
+            privcov.release_private("gaussian-cov", **ask)
+    assert book.account("t").releases == 2
+    if first == "persons":
+        heavy = table_of(first, most_weight=3)
+        privcov.release_private("gaussian-cov", heavy, RHO, ledger=book)
+        assert book.account("t").releases == 3
+
+
+def test_another_unit_is_refused_before_files_are_read(tmp_path):
+    book = ledger(tmp_path)
+    privcov.release_private("gaussian-cov", table_of("row"), RHO, ledger=book)
+    request = {"facts": {"n": None}}
+    with pytest.raises(LedgerError, match=r"one row; the number of rows is public.*is not public"):
+        book.check("t", RHO, request)
+    with pytest.raises(LedgerError, match="do not add up"):
+        book.transact("t", RHO, {"m": 1}, lambda: "drawn")
+
+
+@pytest.mark.parametrize("changed", ["one row more", "half of the rows", "one cell"])
+def test_a_changed_table_never_gets_the_old_numbers(tmp_path, changed):
+    """Also one that looks nearly the same; the same rows in another order are the same table."""
+    book, rows = ledger(tmp_path), np.random.default_rng(1).uniform(size=(4000, 2))
+    hidden = {"unit": "hidden n"}
+    first = privcov.release_private("gaussian-cov", table_of(rows=rows, **hidden), RHO, ledger=book)
+    again = privcov.release_private("gaussian-cov", table_of(rows=rows[::-1].copy(), **hidden), RHO, ledger=book)
+    assert again.covariance.tolist() == first.covariance.tolist()
+    other = {"one row more": np.vstack([rows, [0.5, 0.5]]), "half of the rows": rows[:2000], "one cell": rows.copy()}[
+        changed
+    ]
+    other[0, 0] += 1e-4 * (changed == "one cell")
+    with pytest.raises(LedgerError, match=r"already made from other rows.*Nothing was spent"):
+        privcov.release_private("gaussian-cov", table_of(rows=other, **hidden), RHO, ledger=book)
+    assert book.account("t").releases == 1
+
+
+def test_a_higher_limit_needs_a_reason_and_shows_it(tmp_path):
+    book = ledger(tmp_path)
+    for higher in (privcov.ZCDP(1.5), privcov.PureDP(0.1), privcov.ApproxDP(0.1, 1e-9)):
+        for reason in ("", " "):
+            with pytest.raises(LedgerError, match="Give a reason"):
+                book.limit("t", higher, reason)
+    assert book.limit("t", privcov.ZCDP(0.5)).raised == ()
+    account = book.limit("t", privcov.ZCDP(5.0), "the board agreed")
+    (words,) = account.raised
+    assert words.startswith("The limit was raised from 0.5-zCDP to 5-zCDP on ")
+    assert words.endswith(": the board agreed")
+    assert words in account.sentence
+    assert Ledger(book.path).account("t") == account

@@ -12,7 +12,6 @@ from tests import patience
 ROOT = Path(__file__).resolve().parents[1]
 # Waits for what must not come, or that something else bounds; the reason stands beside them.
 FIXED = {
-    ("tests/stored/make.py", 300),  # run by hand, in checkouts that know no patience
     ("tests/test_imports.py", 60),  # in a process that has a longest wait of its own
     ("tests/test_cores.py", 60),
     ("tests/test_contributing.py", 60),

@@ -30,7 +30,7 @@ def rows(n: int = 800, d: int = 3) -> np.ndarray:
 
 
 def private(**more) -> PrivateDataset:
-    return PrivateDataset.from_rows(rows(), bounds=[(-1, 1)] * 3, name="t", **more)
+    return PrivateDataset.from_rows(rows(), **{"bounds": [(-1, 1)] * 3, "name": "t", **more})
 
 
 @pytest.fixture
@@ -104,7 +104,9 @@ def test_an_undeclared_number_of_rows_is_nowhere(ledger):
 
 def test_rows_of_a_person_are_in_the_statement(ledger):
     made = privcov.release_private("auto-cov", private(rows_per_person=4), GUARANTEES["zcdp"], ledger=ledger)
-    one = privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger)
+    ledger.limit("one", privcov.ZCDP(100.0))
+    alone, same = private(name="one"), ("t",)
+    one = privcov.release_private("auto-cov", alone, GUARANTEES["zcdp"], ledger=ledger, different_from=same)
     assert "up to 4 rows" in made.statement["Neighbours"]
     assert made.events[0].scale == pytest.approx(4 * one.events[0].scale)
 
@@ -236,12 +238,11 @@ def test_no_cell_makes_the_way_to_a_release_fail(cell, ledger):
     """Warnings are errors here, so none of these takes another branch that could be seen."""
     x = rows(60)
     x[3, :2] = cell
-    for more in ({"bounds": [(-1, 1)] * 3}, {"row_bound": 1.0}, {"row_bound": 1.0, "n_public": False}):
-        made = PrivateDataset.from_rows(x, name="t", **more)
-        draw = len(ledger.entries()) + 1
-        assert np.isfinite(
-            privcov.release_private("auto-cov", made, privcov.ZCDP(1.0), ledger=ledger, draw=draw).covariance
-        ).all()
+    for k, more in enumerate(({"bounds": [(-1, 1)] * 3}, {"row_bound": 1.0}, {"row_bound": 1.0, "n_public": False})):
+        ledger.limit(f"u{k}", privcov.ZCDP(1.0))
+        made, others = PrivateDataset.from_rows(x, name=f"u{k}", **more), tuple(f"u{j}" for j in range(k))
+        how = {"ledger": ledger, "different_from": others}
+        assert np.isfinite(privcov.release_private("auto-cov", made, privcov.ZCDP(1.0), **how).covariance).all()
 
 
 def test_a_method_that_cannot_use_the_measurement_does_not_waste_it(ledger, monkeypatch):
@@ -380,7 +381,7 @@ def many(k: int, *, n_public: bool = True, **more) -> PrivateDataset:
 )
 def test_noise_beyond_all_that_the_rows_add_up_to_is_refused_from_public_facts(method, guarantee, k, kwargs, ledger):
     """800 rows. The same request with one row per person goes through, so nothing else is refused."""
-    ledger.limit("t", privcov.ApproxDP(100.0, 1e-6))
+    ledger.limit("t", privcov.ApproxDP(100.0, 1e-6), "for this test")
     told = r"would say nothing: .* 800 rows \(public\) .*weaker guarantee, or"
     with pytest.raises(ValueError, match=told) as refused:
         privcov.release_private(method, many(k, **kwargs), guarantee, ledger=ledger)
@@ -390,7 +391,7 @@ def test_noise_beyond_all_that_the_rows_add_up_to_is_refused_from_public_facts(m
 
 
 def test_fewer_rows_per_person_are_no_advice_where_everybody_has_one(ledger):
-    ledger.limit("t", privcov.ApproxDP(100.0, 1e-6))
+    ledger.limit("t", privcov.ApproxDP(100.0, 1e-6), "for this test")
     with pytest.raises(ValueError, match=r"Nothing was spent. Ask for a weaker guarantee\.$"):
         privcov.release_private("auto-cov", many(1), privcov.ZCDP(1e-7), ledger=ledger)
     assert not ledger.entries("t")

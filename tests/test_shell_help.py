@@ -134,8 +134,9 @@ def test_the_ledger(place, capsys):
         (2, "stored", 0.25, ""),
     ]
     assert answer(capsys, "ledger", "show", "clinic", "--json") == [told]
-    [limited] = answer(capsys, "ledger", "limit", "clinic", "--rho", 2, "--json")
+    [limited] = answer(capsys, "ledger", "limit", "clinic", "--rho", 2, "--reason", "one more", "--json")
     assert limited["limit"]["rho"] == 2.0
+    assert "raised from 1-zCDP to 2-zCDP" in limited["sentence"]
 
 
 def test_the_check_of_the_owner(place, capsys):

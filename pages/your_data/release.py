@@ -21,6 +21,7 @@ from privcov.figures.words import percent, raised
 from privcov.ledger import Account, Entry, Ledger, LedgerError, VersionChanged, cost_of
 from privcov.ledger.repeats import ASK, PAY, STORED, doubt
 from privcov.ledger.repeats import facts_of as facts_in
+from privcov.ledger.sums import unit_of
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
 from privcov.public_facts import PublicFacts
 from privcov.releasing.private import MeasurementError, release_private
@@ -110,6 +111,8 @@ def section() -> None:
                 "spends nothing. For a new one pick another guarantee on Plan, or another draw above."
             )
         )
+    elif other := account.other_unit(unit_of({"facts": facts.to_dict()})):
+        st.warning(show.as_text(other))
     elif account.affords(guarantee):
         st.markdown(show.as_text(f"After it, {after.left}."))
     else:
@@ -172,11 +175,18 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
         if level is not None:
             limit = ZCDP(level) if kind == "zcdp" else PureDP(level) if power is None else ApproxDP(level, 10.0**power)
             fields.attacker(limit, "Attacker, any releases within it")
+        reason = ""
+        if account.limit is not None:
+            reason = st.text_input("Why a higher limit is needed", **keep("limit-reason", ""))
         if st.button("Set the limit", key="own-limit"):
             if limit is None:
                 st.error(f"Enter {level_name}: how much all releases of these people together may spend.")
                 return
-            ledger.limit(account.name, limit)
+            try:
+                ledger.limit(account.name, limit, reason)
+            except LedgerError as problem:
+                st.error(show.as_text(str(problem)))
+                return
             st.rerun()
 
 
@@ -200,8 +210,7 @@ def _confirm(request: Asked, account: Account, after: Account, again: str, chanc
         st.markdown(
             show.as_text(
                 f"Asks again for a release of {account.name!r} with {raised(str(guarantee))}. Of the same table "
-                "it spends nothing and gives the same numbers; of a changed table it spends "
-                f"{raised(str(guarantee))} or is refused."
+                "it spends nothing and gives the same numbers; of a changed one it is refused, and nothing is spent."
             )
         )
     else:

@@ -79,6 +79,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("ledger show clinic --json", "every release of one table, for a program"),
         ("ledger limit clinic --rho 1", "the most that all releases of a table may spend together"),
         ("ledger limit clinic --epsilon 2 --delta 1e-6 --ledger a.sqlite", "the same in another unit and file"),
+        ("ledger limit clinic --rho 2 --reason 'asked by the board'", "a limit that allows more needs a reason"),
         ("ledger begin-anew --yes", "everything that was spent is forgotten"),
     ),
     "verify": (

@@ -20,6 +20,7 @@ def add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     ledger.add_argument("name", nargs="?", help="the declared name of a table")
     add_guarantee(ledger)
+    ledger.add_argument("--reason", default="", help="with limit: why a limit that allows more is needed")
     ledger.add_argument("--yes", action="store_true", help="with begin-anew: what was spent until now is forgotten")
     ledger.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
     add_json(ledger)
@@ -39,7 +40,7 @@ def _ledger(options: argparse.Namespace) -> None:
         checks.words("The name", options.name, "that of a table. Give it the declared one")
     ledger = privcov.Ledger(options.ledger)
     if options.what == "limit":
-        account = ledger.limit(options.name, guarantee_of(options))
+        account = ledger.limit(options.name, guarantee_of(options), options.reason)
         if not options.json:
             print(f"{options.name}: {account.sentence}")
             return
@@ -71,7 +72,7 @@ def _told(ledger: privcov.Ledger, name: str) -> dict[str, Any]:
         doubt = exposed_answer(ledger.answer(entry.token))
         releases.append({**entry.to_dict(), "amount": float(entry.cost.amount), "not_established": doubt})
     limit = None if account.limit is None else to_dict(account.limit)
-    return {"name": name, "limit": limit, "sentence": account.sentence, "releases": releases}
+    return {"name": name, "limit": limit, "unit": account.unit, "sentence": account.sentence, "releases": releases}
 
 
 def _begin_anew(options: argparse.Namespace) -> None:

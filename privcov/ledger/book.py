@@ -35,8 +35,8 @@ from privcov.ledger.chain import BrokenChain
 from privcov.ledger.entry import Entry
 from privcov.ledger.errors import LedgerError, LedgerUnusable
 from privcov.ledger.file import LedgerFile, default_path
-from privcov.ledger.fingerprint import alike
-from privcov.ledger.sums import Account, Cost, cost_of
+from privcov.ledger.fingerprint import alike, same_table
+from privcov.ledger.sums import Account, Cost, allows_more, cost_of, unit_of
 from privcov.privacy import Guarantee, from_dict, to_dict
 
 
@@ -156,17 +156,19 @@ class Ledger:
                 "SELECT 1 FROM transactions WHERE token = ?", (token or self.token_of(name, request),)
             ).fetchone()
             if not row:
-                _check_affords(self._account(link, name), guarantee)
+                _check_affords(self._account(link, name), guarantee, request)
 
     # --- writing ------------------------------------------------------------------------------------------------
 
-    def limit(self, name: str, guarantee: Guarantee) -> Account:
+    def limit(self, name: str, guarantee: Guarantee, reason: str = "") -> Account:
         """Set the limit of a table, and return its account; earlier limits stay on record.
+
+        A limit that may allow more than the one before needs a reason, which is shown with the account.
 
         Raises
         ------
         LedgerError
-            For a name that is empty or cannot be stored.
+            For a name that is empty or cannot be stored, and for such a limit without a reason.
         TypeError
             For NoPrivacy.
         """
@@ -176,7 +178,14 @@ class Ledger:
         except ValueError as problem:
             raise LedgerError(str(problem)) from None
         with self._file.link(write=True) as link:
-            self._file.chain.enter_limit(link, name, json.dumps(to_dict(guarantee)), _now())
+            before = self._account(link, name).limit
+            if before is not None and allows_more(guarantee, before) and not reason.strip():
+                raise LedgerError(
+                    f"{guarantee} may allow more than the limit of {name!r}, {before}: it protects less. Give a reason "
+                    "(reason=..., --reason), which stays on record."
+                )
+            words = json.dumps({**to_dict(guarantee), "reason": reason.strip()})
+            self._file.chain.enter_limit(link, name, words, _now())
         return self.account(name)
 
     def transact(
@@ -280,10 +289,11 @@ class Ledger:
             if row:
                 if row[:2] != (name, words):
                     raise LedgerError("This token belongs to another request. Use a new one.")
-                if fingerprint and row[3] and not alike(fingerprint, row[3]):
+                if fingerprint and row[3] and not same_table(fingerprint, row[3]):
                     raise LedgerError(
-                        f"This very release of {name!r} was already made from other rows. "
-                        "Ask for the next draw to spend again on these, or give this table a name of its own."
+                        f"This very release of {name!r} was already made from other rows: something in the table has "
+                        "changed since. Nothing was spent. Ask for the next draw to spend again on these rows, or give "
+                        "the table as it was for the stored answer, free."
                     )
                 return row[2] == "reserved"
             similar = [n for n in self._similar(link, name, fingerprint) if n not in different_from]
@@ -292,7 +302,7 @@ class Ledger:
                     f"This table looks like {similar[0]!r}, which the ledger knows. Release it under that name, so "
                     "that what was spent counts, or say that it holds other people."
                 )
-            _check_affords(self._account(link, name), guarantee)
+            _check_affords(self._account(link, name), guarantee, request)
             cost = cost_of(guarantee)
             self._file.chain.enter_release(
                 link,
@@ -367,10 +377,18 @@ class Ledger:
     @staticmethod
     def _account(link: sqlite3.Connection, name: str) -> Account:
         """Return the account of a table from an open database."""
-        row = link.execute("SELECT guarantee FROM limits WHERE name = ? ORDER BY id DESC LIMIT 1", (name,)).fetchone()
+        rows = link.execute("SELECT guarantee, set_at FROM limits WHERE name = ? ORDER BY id", (name,)).fetchall()
         costs = link.execute("SELECT kind, amount FROM transactions WHERE name = ? ORDER BY id", (name,)).fetchall()
-        limit = from_dict(json.loads(row[0])) if row else None
-        return Account(name, limit, tuple(Cost(kind, Fraction(amount)) for kind, amount in costs))
+        first = link.execute("SELECT request FROM transactions WHERE name = ? ORDER BY id LIMIT 1", (name,)).fetchone()
+        limit: Guarantee | None = None
+        raised = []
+        for words, set_at in rows:
+            fields = json.loads(words)
+            reason, before, limit = fields.pop("reason", ""), limit, from_dict(fields)
+            if before is not None and allows_more(limit, before):
+                raised.append(f"The limit was raised from {before} to {limit} on {set_at[:10]}: {reason}")
+        unit = unit_of(json.loads(first[0])) if first else ""
+        return Account(name, limit, tuple(Cost(kind, Fraction(a)) for kind, a in costs), unit, tuple(raised))
 
     @staticmethod
     def _similar(link: sqlite3.Connection, name: str, fingerprint: str) -> tuple[str, ...]:
@@ -383,12 +401,14 @@ class Ledger:
         return tuple(dict.fromkeys(other for other, known in others if alike(fingerprint, known)))
 
 
-def _check_affords(account: Account, guarantee: Guarantee) -> None:
-    """Raise LedgerError where there is no limit, or not enough is left of it."""
+def _check_affords(account: Account, guarantee: Guarantee, request: dict) -> None:
+    """Raise LedgerError where there is no limit, not enough is left of it, or it counts releases of another unit."""
     if account.limit is None:
         raise LedgerError(f"The ledger has no limit for {account.name!r}. Set one first, for all its releases.")
     if not account.affords(guarantee):
         raise LedgerError(f"{guarantee} is more than is left for {account.name!r}. {account.sentence}")
+    if other := account.other_unit(unit_of(request)):
+        raise LedgerError(other)
 
 
 def _now() -> str:

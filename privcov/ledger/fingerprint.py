@@ -98,6 +98,11 @@ def fingerprint(private: PrivateDataset, key: bytes, anchor: int | None = None) 
     )
 
 
+def same_table(one: str, other: str) -> bool:
+    """Return True when two fingerprints under one key are of the same table, in any order of rows and columns."""
+    return bool(json.loads(one)["table"] == json.loads(other)["table"])
+
+
 def alike(one: str, other: str) -> bool:
     """Return True when two fingerprints under one key are of the same or a nearly identical table.
 
@@ -113,9 +118,9 @@ def alike(one: str, other: str) -> bool:
     bool
         May be True for tables of different people.
     """
-    a, b = json.loads(one), json.loads(other)
-    if a["table"] == b["table"]:
+    if same_table(one, other):
         return True
+    a, b = json.loads(one), json.loads(other)
     both = a.keys() & b.keys()
     # Where rows repeat in one table only, they may have been written twice. A row of many answers is rarely that of
     # another person, so equal rows are evidence too, but more are needed than where no row repeats.

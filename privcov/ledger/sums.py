@@ -8,6 +8,10 @@ and costs the largest rho that implies the pair. What a limit allows:
   (epsilon, delta) limit   kept if one of two readings is: all releases are pure and their epsilons add up to at most
         epsilon; or all of them as zCDP stay within the largest rho that implies the pair.
 
+Costs add up only where they are of the same neighbours: a release for one row of a person bounds nothing for all rows
+of that person, and one for an added row bounds a replaced row by twice as much. So the first release of a table fixes
+the unit of its account, and `unit_of` is compared with it before anything is paid.
+
 The next request may depend on earlier answers: each reading is a filter that holds for adaptive requests (pure: Rogers,
 Roth, Ullman and Vadhan 2016; zCDP: Feldman and Zrnic 2021). A history that ends within either reading obeys (epsilon,
 delta). To see this, split any set of histories in two. Those that end within the pure reading have a ratio of at most
@@ -16,6 +20,7 @@ e^epsilon. The rest never left the zCDP reading, and there delta is spent once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -107,6 +112,10 @@ class Account:
         The limit that the owner set; None before that.
     costs : tuple of Cost
         The cost of every release that was entered.
+    unit : str
+        Who is protected by all of them, and whether n is public; "" before the first release.
+    raised : tuple of str
+        Every limit that allowed more than the one before, with its day and reason.
 
     Guarantee
     ---------
@@ -125,6 +134,8 @@ class Account:
     name: str
     limit: Guarantee | None
     costs: tuple[Cost, ...] = ()
+    unit: str = ""
+    raised: tuple[str, ...] = ()
 
     @property
     def releases(self) -> int:
@@ -169,7 +180,18 @@ class Account:
         if self.limit is None:
             return "No limit is set, so nothing can be released."
         count = {0: "No release", 1: "1 release"}.get(self.releases, f"{self.releases} releases")
-        return f"{count} so far; {self.left}."
+        unit = f" Unit: {self.unit}." if self.unit else ""
+        return f"{count} so far; {self.left}.{unit}" + "".join(f" {words}." for words in self.raised)
+
+    def other_unit(self, unit: str) -> str:
+        """Return in one sentence why a release of this unit cannot be paid from the account, or ""."""
+        if not self.releases or unit == self.unit:
+            return ""
+        return (
+            f"The account of {self.name!r} counts releases with the unit {self.unit!r}, and this one "
+            f"has {unit!r}: such costs do not add up. Declare the table as before, or release "
+            "it under another name, whose costs come on top of these."
+        )
 
     @property
     def left(self) -> str:
@@ -180,6 +202,36 @@ class Account:
         if self.left_epsilon > 0:
             parts.append(f"epsilon {_down(self.left_epsilon)} in pure DP")
         return f"of {self.limit} there remains {' or '.join(parts) or 'nothing'}"
+
+
+def unit_of(request: Mapping) -> str:
+    """Return who is protected by a release that is asked for, and whether n is public; "" for a request without facts.
+
+    Parameters
+    ----------
+    request : Mapping
+        As JSON values.
+
+    Returns
+    -------
+    str
+        The same for two requests if and only if they have the same neighbours.
+    """
+    facts = request.get("facts")
+    if not isinstance(facts, Mapping):
+        return ""
+    person, k = facts.get("person", ""), facts.get("rows_per_person", 1)
+    who = f"a person with all rows of one id in {person!r}" if person else "one row"
+    who = f"up to {k} rows of a person" if k > 1 else who
+    counted = "persons" if person else "rows"
+    return f"{who}; the number of {counted} is {'not ' if facts.get('n') is None else ''}public"
+
+
+def allows_more(limit: Guarantee, before: Guarantee) -> bool:
+    """Return whether a limit may allow something that the one before did not."""
+    if type(limit) is not type(before):
+        return True
+    return any(value > getattr(before, name) for name, value in vars(limit).items())
 
 
 def _down(amount: Fraction) -> str:

@@ -155,7 +155,7 @@ def release_private(
     ...     account = ledger.limit("survey", privcov.ZCDP(rho=1.0))
     ...     rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(rho=0.5), ledger=ledger)
     ...     print(ledger.account("survey").sentence)
-    1 release so far; of 1-zCDP there remains rho 0.5 in zCDP.
+    1 release so far; of 1-zCDP there remains rho 0.5 in zCDP. Unit: one row; the number of rows is public.
     >>> print(rel.statement["Guarantee"])
     0.5-zCDP; asked for 0.5-zCDP
     """
