@@ -9,21 +9,34 @@ from __future__ import annotations
 
 import csv
 import datetime
+import functools
 import io
 import re
 import warnings
 import zipfile
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
+from xml.parsers import expat
 
 from privcov import extras
 from privcov.table_files.facts import TableFileError
 
 ENDING = ".xlsx"
 MOST_BYTES = 200_000_000  # of the unpacked workbook: a small zip may hold far more
+MOST_PART_BYTES = 20_000_000  # of a part that is held as a whole
+MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # those of Excel
+MOST_CELLS = 10_000_000  # with the empty ones on the left of others
+MOST_TEXTS = 2_000_000
+MOST_OTHER = 100_000  # elements beside cells, 10 to 100 microseconds each
+_MOST_INSIDE = 8 * MOST_COLUMNS  # elements inside a row
 _CHUNK = 1 << 20
-_MERGED = re.compile(rb"<(?:\w+:)?mergeCell[\s/>]")
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main "
+_ROW, _TEXT = _MAIN + "row", _MAIN + "si"
+_PLAIN = {_MAIN + name for name in ("c", "v", "is", "t")}
+_SHEET_NAME, _TEXTS_NAME = re.compile(r"xl/worksheets/.*\.xml"), "xl/sharedstrings.xml"
+_PLACE = re.compile(r"([A-Z]{1,3})[0-9]{1,8}")
 _SAVE = "save the values of one sheet as a new workbook, or as CSV UTF-8"
+_SHEETS = "{what} has {sheets} sheets, and which of them is meant is not guessed: " + _SAVE + "."
 
 
 def as_csv(raw: bytes, what: str) -> bytes:
@@ -64,7 +77,7 @@ def as_csv(raw: bytes, what: str) -> bytes:
 
 
 def _check(raw: bytes, what: str) -> None:
-    """Raise TableFileError for a workbook that is too large, or whose sheets have merged cells."""
+    """Raise TableFileError for a workbook that is too large, or that holds what would have to be guessed."""
     with zipfile.ZipFile(io.BytesIO(raw)) as packed:
         size = sum(part.file_size for part in packed.infolist())
         if size > MOST_BYTES:
@@ -72,20 +85,121 @@ def _check(raw: bytes, what: str) -> None:
                 f"{what} unpacks to {size / 1e6:,.0f} MB and the limit is {MOST_BYTES / 1e6:,.0f} MB: save it as CSV "
                 "UTF-8, or as Parquet."
             )
-        for part in packed.namelist():
-            if part.startswith("xl/worksheets/") and part.endswith(".xml") and _merged(packed, part):
-                raise TableFileError(f"{what} has merged cells, and a row needs a cell for each column: {_SAVE}.")
+        look = _Look(what)
+        for part in sorted(packed.NameToInfo.values(), key=lambda part: part.filename):
+            if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ValueError("no workbook is packed like that, and others unpack without a limit")
+            with packed.open(part.filename) as stream:
+                look.at(part.filename.lower(), part.file_size, stream)
+        if look.sheets > 1:
+            raise TableFileError(_SHEETS.format(what=what, sheets=look.sheets))
 
 
-def _merged(packed: zipfile.ZipFile, part: str) -> bool:
-    """Return whether a sheet has merged cells; text inside a cell never has an open bracket."""
-    with packed.open(part) as stream:
-        before = b""
-        while some := stream.read(_CHUNK):
-            if _MERGED.search(before + some):
-                return True
-            before = some[-40:]
-    return False
+class _Look:
+    """One pass over the parts of a workbook, in little memory, that counts what openpyxl makes objects of.
+
+    openpyxl frees rows of a sheet and shared texts one by one, and holds all else until the end. So these two are
+    counted within themselves, in the parts that are named as theirs.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.sheets = self.cells = self.texts = self.other = 0
+
+    def at(self, name: str, size: int, stream: IO[bytes]) -> None:
+        """Count what a part has, or raise TableFileError."""
+        self.freed = _ROW if _SHEET_NAME.fullmatch(name) else _TEXT if name == _TEXTS_NAME else ""
+        if not self.freed:
+            self.most("MB in a part without cells", size / 1e6, MOST_PART_BYTES / 1e6)
+        self.unit, self.depth, self.unit_depth, self.inside, self.width, self.rows = "", 0, 0, 0, 0, 0
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.StartElementHandler, parser.EndElementHandler = self.start, self.end
+        parser.StartDoctypeDeclHandler = self.doctype
+        try:
+            while some := stream.read(_CHUNK):
+                if len(some) == _CHUNK and b"<" not in some:
+                    self.most("bytes in one text", _CHUNK, _CHUNK - 1)
+                parser.Parse(some, False)
+            parser.Parse(b"", True)
+        except expat.ExpatError:
+            if name.endswith((".xml", ".rels")):
+                raise
+            # Other parts are pictures.
+
+    def start(self, tag: str, given: dict[str, str]) -> None:
+        """Count an element."""
+        self.depth += 1
+        if self.unit_depth:
+            self.inside += 1
+            if self.unit == _ROW and self.depth == self.unit_depth + 1:  # openpyxl takes all of these for cells
+                self.cell(given.get("r"))
+            if self.inside > _MOST_INSIDE or tag in (_ROW, _TEXT):
+                raise ValueError("no row and no text has so much inside")
+            if tag == _MAIN + "f":
+                raise TableFileError(f"{self.what} has formulas, and a formula is a rule and no value: {_SAVE}.")
+            counted = tag not in _PLAIN
+        elif tag in (_ROW, _TEXT):
+            self.unit, self.unit_depth, self.inside, self.width = tag, self.depth, 0, 0
+            self.rows, self.texts = self.rows + (tag == _ROW), self.texts + (tag == _TEXT)
+            self.most("rows", max(self.rows, _whole(given.get("r", "1"))), MOST_ROWS)
+            self.most("texts", self.texts, MOST_TEXTS)
+            counted = False
+        else:
+            counted = True
+        if counted or self.unit != self.freed:
+            self.extra(tag, given)
+
+    def extra(self, tag: str, given: dict[str, str]) -> None:
+        """Count an element that is held until the end, or makes more of a cell than a value."""
+        self.other += 1
+        self.most("styles and settings", self.other, MOST_OTHER)
+        if tag == _MAIN + "mergeCell":
+            raise TableFileError(f"{self.what} has merged cells, and a row needs a cell for each column: {_SAVE}.")
+        self.sheets += (tag == _MAIN + "sheet") + ("chartsheet" in given.get("Type", ""))
+        # Rows or texts that are read as another part would be held as a whole.
+        kind, name = given.get("ContentType", ""), given.get("PartName", "")[1:].lower()
+        role = "worksheet+xml" if _SHEET_NAME.fullmatch(name) else "sharedStrings+xml" if name == _TEXTS_NAME else ""
+        if not kind.endswith(role) or ("main+xml" in kind and name and not name.endswith(".xml")):
+            raise ValueError("a part of a workbook is named as another one")
+
+    def end(self, _tag: str) -> None:
+        """Close an element."""
+        if self.depth == self.unit_depth:
+            self.unit_depth = 0
+            self.cells += self.width
+            self.most("cells", self.cells, MOST_CELLS)
+        self.depth -= 1
+
+    def cell(self, place: str | None) -> None:
+        """Count a cell, up to which openpyxl fills the row."""
+        column = self.width + 1
+        if place is not None:
+            found = _PLACE.fullmatch(place)
+            column = (
+                functools.reduce(lambda so_far, letter: 26 * so_far + ord(letter) - 64, found[1], 0) if found else 0
+            )
+            column = column or MOST_COLUMNS + 1
+        self.width = max(self.width, column)
+        self.most("columns", self.width, MOST_COLUMNS)
+
+    def doctype(self, *_: object) -> None:
+        """Raise ValueError: no workbook has one."""
+        raise ValueError("a document type")
+
+    def most(self, of: str, found: float, limit: float) -> None:
+        """Raise TableFileError beyond a limit."""
+        _at_most(self.what, of, found, limit)
+
+
+def _at_most(what: str, of: str, found: float, limit: float) -> None:
+    """Raise TableFileError beyond a limit."""
+    if found > limit:
+        raise TableFileError(f"{what} has more than {limit:,.0f} {of}, the limit for a workbook: {_SAVE}.")
+
+
+def _whole(text: str) -> int:
+    """Return the number of a row, one beyond the limit where it is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else MOST_ROWS + 1
 
 
 def _written(raw: bytes, what: str) -> bytes:
@@ -99,15 +213,14 @@ def _written(raw: bytes, what: str) -> bytes:
         book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, keep_links=False)
         try:
             if len(book.sheetnames) != 1 or len(book.worksheets) != 1:
-                raise TableFileError(
-                    f"{what} has {len(book.sheetnames)} sheets, and which of them is meant is not guessed: {_SAVE}."
-                )
+                raise TableFileError(_SHEETS.format(what=what, sheets=len(book.sheetnames)))
             sheet = book.worksheets[0]
             sheet.reset_dimensions()  # what a program wrote about them may be wrong
             rows = _rows(sheet, what)
             header = [" ".join(cell.split()) for cell in next(rows, [])]
             width = max((place for place, name in enumerate(header, 1) if name), default=0)
             writer.writerow(header[:width])
+            written = width
             for cells in rows:
                 if any(cells[width:]):
                     raise TableFileError(
@@ -115,6 +228,7 @@ def _written(raw: bytes, what: str) -> bytes:
                         "first row."
                     )
                 if any(cells):
+                    _at_most(what, "cells", written := written + width, MOST_CELLS)
                     writer.writerow([*cells[:width], *[""] * (width - len(cells))])
         finally:
             book.close()

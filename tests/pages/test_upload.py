@@ -424,6 +424,17 @@ def test_an_excel_workbook_is_taken_by_both_doors(what, where):
     assert ["formulas" in plain(e.value) for e in at.error] == [True]
 
 
+def test_a_workbook_that_asks_for_endless_work_is_refused_on_a_hosted_server(monkeypatch):
+    pytest.importorskip("openpyxl", reason="openpyxl is not installed: the extra files has it")
+    from tests.table_files.test_excel import ATTACKS
+
+    monkeypatch.setenv("PRIVCOV_HOSTED", "1")
+    make, words = ATTACKS["row"]
+    at = public(make(), "t.xlsx")  # within the time that a run may take
+    assert [words in plain(e.value) for e in at.error] == [True]
+    assert at.session_state["upload"].table is None
+
+
 def test_home_leads_to_one_s_own_table():
     at = AppTest.from_file(APP, default_timeout=patient(30)).run()
     press(at, "Open your own table")
