@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from tests.load import Seen, Visitor, changing, run, together
+from tests.patience import until
 from tests.serving import ROOT, serving
 
 CHANGES = 10
@@ -158,3 +159,34 @@ def test_an_error_on_the_page_is_seen(server):
 
     (error,) = run(absent()).errors
     assert "n x d is" in error
+
+
+HOLDS = """
+import pathlib, weakref
+import streamlit as st
+from pages.shell import visitor_files
+
+if "upload" not in st.session_state:
+    held = visitor_files.new("1", "t.csv")
+    held.notes = [held]  # as a table may refer to itself
+    weakref.finalize(held, pathlib.Path({gone!r}).touch)
+"""
+
+
+def test_a_file_is_gone_soon_after_its_tab_was_closed_though_nobody_else_comes(tmp_path):
+    gone, app = tmp_path / "gone", (ROOT / "app.py").read_text(encoding="utf-8")
+    page = "study = frame.page(frame.HOME)\n"
+    (tmp_path / "app.py").write_text(app.replace(page, page + HOLDS.format(gone=str(gone))))
+    for name in ("pages", "privcov", ".streamlit"):
+        (tmp_path / name).symlink_to(ROOT / name)
+
+    async def visit(port: int) -> Seen:
+        async with Visitor(port) as visitor:
+            await visitor.open("")
+            await visitor.open("")  # what is loaded now was loaded while the visit held its file
+            assert not gone.exists()
+        return visitor.seen
+
+    with serving(tmp_path, tmp_path / "app.py", STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="1") as server:
+        assert together([visit(server.port)]).errors == []
+        until(gone.exists, 20, what="the file is gone")

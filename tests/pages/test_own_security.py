@@ -140,7 +140,7 @@ def test_nothing_of_a_file_reaches_what_all_sessions_share():
     at = press(press(limited(at), "Release ..."), "Confirm and release")
     shared = [caching.get_data_cache_stats_provider(), caching.get_resource_cache_stats_provider()]
     kept = repr([provider.get_stats() for provider in shared])
-    assert "frame._freeze_imports" in kept  # the list is not empty for want of asking rightly
+    assert "frame._set_up" in kept  # the list is not empty for want of asking rightly
     assert "parts.own_" not in kept
     assert "5_Your_data" not in kept
     assert not at.query_params
