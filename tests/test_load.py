@@ -1,6 +1,8 @@
 """Three visitors without a browser, of a real server, for ten seconds: see tests/load.py."""
 
 import asyncio
+import contextlib
+import http.client
 import itertools
 import json
 import random
@@ -10,7 +12,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from tests.load import Seen, Visitor, changing, run, together
-from tests.patience import until
+from tests.patience import patient, until
 from tests.serving import ROOT, serving
 
 CHANGES = 10
@@ -50,6 +52,14 @@ def test_ten_visits_that_change_something_faster_than_it_is_drawn_end_with_their
     seen = together(hurried(seed) for seed in range(10))
     assert seen.errors == []
     assert len(seen.took) == 10 * 2 * 8
+
+
+def test_no_page_of_another_site_may_send_messages_to_the_workbench(server):
+    """Streamlit's default lets any application on its own hosts stop, run again and redirect what it shows in a frame."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=patient(5))
+    with contextlib.closing(connection):
+        connection.request("GET", "/_stcore/host-config")
+        assert json.load(connection.getresponse())["allowedOrigins"] == []
 
 
 SLOW = """
