@@ -55,7 +55,7 @@ def test_ten_visits_that_change_something_faster_than_it_is_drawn_end_with_their
 
 
 def test_no_page_of_another_site_may_send_messages_to_the_workbench(server):
-    """Streamlit's default lets any application on its own hosts stop, run again and redirect what it shows in a frame."""
+    """By default Streamlit's own hosts may stop, run again and redirect what they show in a frame."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=patient(5))
     with contextlib.closing(connection):
         connection.request("GET", "/_stcore/host-config")
