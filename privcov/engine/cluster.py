@@ -60,7 +60,7 @@ def _connect(address: str) -> Client:
     except ImportError:
         raise EngineError(
             f"PRIVCOV_SCHEDULER is {address}, but dask.distributed is not installed. Install it with: pip install "
-            '"privcov[cluster]"; or unset PRIVCOV_SCHEDULER to compute on this machine.'
+            '".[cluster]" (in the project folder); or unset PRIVCOV_SCHEDULER to compute on this machine.'
         ) from None
     # It would log the traceback of an error that is one sentence here.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
