@@ -164,7 +164,7 @@ def _end_closed_visits(server: st.runtime.Runtime) -> None:
     Streamlit forgets such a visit when a later one ends only, and its own loop still refers to the last visit then. A
     collection takes a moment, so there is none without need.
     """
-    kept = server._session_mgr._session_storage._cache  # type: ignore[attr-defined]
+    kept = server._session_mgr._session_storage._cache  # type: ignore[attr-defined] # of the kind in use
 
     async def expired() -> int:  # in the thread that owns the table of visits
         ended = [info.session for _, info in kept.expire()]

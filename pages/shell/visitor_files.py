@@ -51,7 +51,7 @@ def _within_quota(add: Callable[..., None]) -> Callable[..., None]:
     return add_file
 
 
-MemoryUploadedFileManager.add_file = _within_quota(MemoryUploadedFileManager.add_file)  # type: ignore[method-assign]
+MemoryUploadedFileManager.add_file = _within_quota(MemoryUploadedFileManager.add_file)  # type: ignore[method-assign] # wrapped
 
 
 @dataclass
