@@ -35,5 +35,6 @@ def require(package: str, what: str) -> None:
         Where the package cannot be found.
     """
     if importlib.util.find_spec(package) is None:
-        name = f'"privcov[{EXTRAS[package]}]"' if package in EXTRAS else package.replace("_", "-")
+        # The name alone would fetch a package of somebody else: this one is installed from its folder.
+        name = f'".[{EXTRAS[package]}]" (in the project folder)' if package in EXTRAS else package.replace("_", "-")
         raise MissingExtra(f"{what} need the package {package}. Install it with: pip install {name}", name=package)

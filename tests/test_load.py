@@ -1,6 +1,8 @@
 """Three visitors without a browser, of a real server, for ten seconds: see tests/load.py."""
 
 import asyncio
+import contextlib
+import http.client
 import itertools
 import json
 import random
@@ -10,6 +12,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from tests.load import Seen, Visitor, changing, run, together
+from tests.patience import patient, until
 from tests.serving import ROOT, serving
 
 CHANGES = 10
@@ -49,6 +52,14 @@ def test_ten_visits_that_change_something_faster_than_it_is_drawn_end_with_their
     seen = together(hurried(seed) for seed in range(10))
     assert seen.errors == []
     assert len(seen.took) == 10 * 2 * 8
+
+
+def test_no_page_of_another_site_may_send_messages_to_the_workbench(server):
+    """By default Streamlit's own hosts may stop, run again and redirect what they show in a frame."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=patient(5))
+    with contextlib.closing(connection):
+        connection.request("GET", "/_stcore/host-config")
+        assert json.load(connection.getresponse())["allowedOrigins"] == []
 
 
 SLOW = """
@@ -158,3 +169,34 @@ def test_an_error_on_the_page_is_seen(server):
 
     (error,) = run(absent()).errors
     assert "n x d is" in error
+
+
+HOLDS = """
+import pathlib, weakref
+import streamlit as st
+from pages.shell import visitor_files
+
+if "upload" not in st.session_state:
+    held = visitor_files.new("1", "t.csv")
+    held.notes = [held]  # as a table may refer to itself
+    weakref.finalize(held, pathlib.Path({gone!r}).touch)
+"""
+
+
+def test_a_file_is_gone_soon_after_its_tab_was_closed_though_nobody_else_comes(tmp_path):
+    gone, app = tmp_path / "gone", (ROOT / "app.py").read_text(encoding="utf-8")
+    page = "study = frame.page(frame.HOME)\n"
+    (tmp_path / "app.py").write_text(app.replace(page, page + HOLDS.format(gone=str(gone))))
+    for name in ("pages", "privcov", ".streamlit"):
+        (tmp_path / name).symlink_to(ROOT / name)
+
+    async def visit(port: int) -> Seen:
+        async with Visitor(port) as visitor:
+            await visitor.open("")
+            await visitor.open("")  # what is loaded now was loaded while the visit held its file
+            assert not gone.exists()
+        return visitor.seen
+
+    with serving(tmp_path, tmp_path / "app.py", STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="1") as server:
+        assert together([visit(server.port)]).errors == []
+        until(gone.exists, 20, what="the file is gone")

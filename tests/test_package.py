@@ -179,7 +179,8 @@ def test_a_missing_optional_package_is_one_sentence_and_nothing_is_paid(table, p
     assert done.returncode == 1, done.stdout + done.stderr
     line = done.stderr.splitlines()[-1]
     assert line.startswith("privcov: ")
-    assert line.endswith(f'need the package {package}. Install it with: pip install "privcov[{EXTRAS[package]}]"')
+    remedy = f'pip install ".[{EXTRAS[package]}]" (in the project folder)'
+    assert line.endswith(f"need the package {package}. Install it with: {remedy}")
     assert not privcov.Ledger(ledger).entries(name)
     assert not (folder / "r.json").exists()
 
@@ -247,7 +248,7 @@ def test_an_empty_environment(tmp_path, version, constraints):
     core = megabytes() - bare
     run(python, "-c", BLOCKS[0])
     run(python, "-c", CLASSES[0])  # scikit-learn's classifiers with a private covariance
-    assert 'pip install "privcov[app]"' in run(script, "app", code=1)
+    assert 'pip install ".[app]"' in run(script, "app", code=1)
     run(*pip, f"{wheel}[app]")
     print(f"Python {version}: core {core:.0f} MB, with the extra app {megabytes() - bare:.0f} MB")
     assert core < 600, "half of the 1.2 GB that the lock installs"

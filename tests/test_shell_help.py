@@ -238,4 +238,4 @@ def test_bash_completes(tmp_path):
 def test_completion_without_its_package_is_one_sentence(monkeypatch, capsys):
     monkeypatch.setattr("privcov.extras.importlib.util.find_spec", lambda name: None)
     assert main(["completion", "bash"]) == 1
-    assert 'pip install "privcov[completion]"' in capsys.readouterr().err
+    assert 'pip install ".[completion]"' in capsys.readouterr().err

@@ -7,8 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
+import sys
+import threading
+import types
+from collections import OrderedDict
 from collections.abc import Callable
+from typing import Any, TypeVar
 
+import numpy as np
 import streamlit as st
 
 import privcov
@@ -26,6 +33,58 @@ from privcov.releasing.release import Release
 
 MOST_CELLS = 20_000_000  # rows x columns that a page may draw: 160 MB
 WIDE = 300  # columns from which some methods take longer than a second
+T = TypeVar("T")
+
+
+class ByBytes:
+    """What all visits share, by what it was made from; what was used longest ago goes first when there is too much."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit, self.total = limit, 0
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple, tuple[int, Any]] = OrderedDict()
+
+    def get(self, key: tuple, make: Callable[[], T]) -> T:
+        """Return what is kept under a key, made where it is missing."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key][1]
+        value = make()
+        size = bytes_of((key, value))
+        with self._lock:
+            self.total += size - self._kept.pop(key, (0, None))[0]
+            self._kept[key] = (size, value)
+            while self.total > self.limit:
+                self.total -= self._kept.popitem(last=False)[1][0]
+        return value
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._kept.clear()
+            self.total = 0
+
+    def __repr__(self) -> str:
+        """Return every key."""
+        return repr(list(self._kept))
+
+
+def bytes_of(value: object) -> int:
+    """Return the memory of a value and of all that it refers to, code excepted."""
+    seen: set[int] = set()
+    waiting, total = [value], 0
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen or isinstance(part, type | types.ModuleType | types.FunctionType):
+            continue
+        seen.add(id(part))
+        total += part.nbytes if isinstance(part, np.ndarray) else sys.getsizeof(part)
+        waiting += gc.get_referents(part)
+    return total
+
+
+SHARED = ByBytes(512_000_000)  # rows, releases and pictures of all visits together
 
 
 def in_session(study: Study, default_source: str = DEFAULT_SOURCE) -> bool:
@@ -62,10 +121,14 @@ def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
     return base.with_row_bound(base.row_bound * study.bound)
 
 
-@st.cache_resource(max_entries=6, show_spinner="Drawing the rows ...")
 def _rows(key: str, data: tuple, seed: int, state: str) -> Dataset:
     """Return the rows of a source under its default row bound."""
-    return privcov.source(key, seed=seed, **dict(data))
+
+    def draw() -> Dataset:
+        with st.spinner("Drawing the rows ..."):
+            return privcov.source(key, seed=seed, **dict(data))
+
+    return SHARED.get(("rows", key, data, seed, state), draw)
 
 
 def release(study: Study, *, method: str = "", default_source: str = DEFAULT_SOURCE) -> Release:
@@ -86,13 +149,17 @@ def _released(study: Study, data: Dataset, method: str, default_source: str) -> 
     return _release(source, study.data, study.rows, state, study.bound, key, options, study.guarantee, study.seed)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
 def _release(
     source: str, data: tuple, rows: int, state: str, bound: float, method: str, options: tuple, guarantee, seed: int
 ) -> Release:
     """Return the release of a source's rows."""
-    base = _rows(source, data, rows, state)
-    return privcov.release(method, base.with_row_bound(base.row_bound * bound), guarantee, seed=seed, **dict(options))
+
+    def make() -> Release:
+        base = _rows(source, data, rows, state)
+        clipped = base.with_row_bound(base.row_bound * bound)
+        return privcov.release(method, clipped, guarantee, seed=seed, **dict(options))
+
+    return SHARED.get(("release", source, data, rows, state, bound, method, options, guarantee, seed), make)
 
 
 def picture(study: Study, name: str, palette: Palette, make: Callable[[], Picture]) -> Picture:
@@ -104,15 +171,7 @@ def picture(study: Study, name: str, palette: Palette, make: Callable[[], Pictur
         return make()
     source = study.source_key()
     state = SOURCES.get(source).cls.state()
-    return _picture(source, study.data, study.rows, state, study.bound, name, palette.dark, make)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _picture(
-    source: str, data: tuple, rows: int, state: str, bound: float, name: str, dark: bool, _make: Callable
-) -> Picture:
-    """Return the picture, cached by everything but the function that draws it."""
-    return _make()
+    return SHARED.get(("picture", source, study.data, study.rows, state, study.bound, name, palette.dark), make)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import dataclasses
 import gc
@@ -10,6 +11,7 @@ import os
 import sys
 import threading
 import time
+import types
 import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -33,7 +35,7 @@ SWITCH = 0.0005  # seconds
 ON_THE_WAY = 0.25  # seconds that a new address may take to the browser
 LATER = ("pandas", "scipy.optimize", "privcov.sweeps.plan")  # not needed for the first picture
 HOME = "Home"  # makes no plotly figure: the browser need not load its script before the first picture
-A_LIBRARY = 50  # modules
+SWEEP = 5.0  # seconds
 
 
 class Entry(NamedTuple):
@@ -133,8 +135,10 @@ def _set_up() -> bool:
     # browsers releases the interpreter at every message, about a hundred per run; waiting five milliseconds for it each
     # time makes a busy server slow.
     sys.setswitchinterval(SWITCH)
-    if type(st.runtime.get_instance()) is st.runtime.Runtime:  # not the substitute that `AppTest` puts there
+    server = st.runtime.get_instance()
+    if type(server) is st.runtime.Runtime:  # not the substitute that `AppTest` puts there
         cores.tie()
+        threading.Thread(target=_end_closed_visits, args=(server,), daemon=True).start()
     timer = threading.Timer(PATIENCE, _load_ahead)
     timer.daemon = True
     timer.start()
@@ -154,16 +158,26 @@ def _load_ahead() -> None:
     warm_up()
 
 
-@st.cache_resource(show_spinner=False, max_entries=1)
-def _freeze_imports(libraries: int) -> bool:
-    """Exclude what is loaded from garbage collection, once more whenever libraries were loaded.
+def _end_closed_visits(server: st.runtime.Runtime) -> None:
+    """End every visit whose tab was closed `disconnectedSessionTTL` seconds ago, with all that it holds.
 
-    Streamlit collects all generations after every run; walking the imported libraries each time costs far more than the
-    page itself. What is alive now is never scanned again; new garbage still is. Nothing is collected first: Streamlit
-    did that after the run before, and the first page has no time for it.
+    Streamlit forgets such a visit when a later one ends only, and its own loop still refers to the last visit then. A
+    collection takes a moment, so there is none without need.
     """
-    gc.freeze()
-    return True
+    kept = server._session_mgr._session_storage._cache  # type: ignore[attr-defined] # of the kind in use
+
+    async def expired() -> int:  # in the thread that owns the table of visits
+        ended = [info.session for _, info in kept.expire()]
+        for session in ended:
+            session.shutdown()
+            session.session_state.clear()
+        return len(ended)
+
+    while True:
+        time.sleep(SWEEP)
+        if asyncio.run_coroutine_threadsafe(expired(), server._get_async_objs().eventloop).result():
+            sys.modules["__main__"] = types.ModuleType("__main__")  # what the last page left there may be rows
+            gc.collect()
 
 
 def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
@@ -178,7 +192,6 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     _set_up()
     if title != HOME:  # plotly looks for a loaded pandas and would take one that another thread is still loading
         importlib.import_module("pandas")
-    _freeze_imports(len(sys.modules) // A_LIBRARY)
     st.html(STYLE)
     # A widget on another page is a new widget, even under the same key: its value has to be set again.
     before = st.session_state.get("page")

@@ -8,14 +8,17 @@ checks of a set in the data folder and which `forget_brought` removes.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
+from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages.shell import frame, hosted, session
 from pages.shell.show import as_text
@@ -33,6 +36,22 @@ if TYPE_CHECKING:
 MEGABYTES = 50
 # Beyond 1 MB the web server would put an upload into a temporary file on its way in.
 MultiPartParser.spool_max_size = (MEGABYTES + 1) * 2**20
+QUOTA = 4 * MEGABYTES * 2**20  # bytes of files that one visit has sent and no page has read yet
+
+
+def _within_quota(add: Callable[..., None]) -> Callable[..., None]:
+    """Return the function that takes a file, which refuses one beyond the quota: an address takes any number."""
+
+    def add_file(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+        held = list(self.file_storage.get(session_id, {}).values())
+        if sum(len(other.data) for other in held) + len(file.data) > QUOTA:
+            raise HTTPException(413, f"More than {QUOTA >> 20} MB of files wait in this visit: reload the page.")
+        add(self, session_id, file)
+
+    return add_file
+
+
+MemoryUploadedFileManager.add_file = _within_quota(MemoryUploadedFileManager.add_file)  # type: ignore[method-assign] # wrapped
 
 
 @dataclass

@@ -118,8 +118,8 @@ def each(
     stop : Event or None, optional
         When it is set the iterator ends, within a fraction of a second unless a task is computed in this process.
     confidential : bool, optional
-        Whether tasks and results must stay on this machine or on encrypted links. The workers of a cluster are checked
-        every two seconds.
+        Whether tasks and results must stay in this program's processes or on encrypted links. The workers of a cluster
+        are checked every two seconds.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def each(
     ------
     EngineError
         For failures that are not the caller's: workers that keep dying, a scheduler that is not there or is lost, and a
-        cluster that would send confidential data over a network that others may read.
+        cluster that others may join, for confidential data.
     """
     tasks = list(tasks)
     count = _default_workers() if workers is None else checks.whole("workers", workers, 1, 1024)

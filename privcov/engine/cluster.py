@@ -6,7 +6,6 @@ seconds: no scheduler, no worker, another version of the project on a worker.
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import queue
 import time
@@ -43,18 +42,15 @@ def run(work: Callable, tasks: list, address: str, stop: Event | None, confident
 
 
 def check_closed(peer: str, address: str) -> None:
-    """Raise EngineError unless the address is of this machine or its links are encrypted."""
-    if address.startswith("tls://"):
-        return
-    host = address.partition("://")[2].rpartition(":")[0].strip("[]")
-    try:
-        here = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        here = False
-    if not here:
+    """Raise EngineError unless its links are encrypted, for holders of the cluster's certificate alone.
+
+    An address of this machine is no exception: every account may send it a task, which runs with the owner's rights.
+    """
+    if not address.startswith("tls://"):
         raise EngineError(
-            f"{peer} {address} would get sums of private rows without noise over a network that others may read. Use a "
-            "tls:// address or one of this machine, or unset PRIVCOV_SCHEDULER."
+            f"{peer} {address} would get sums of private rows without noise, and belongs to a cluster which others of "
+            "the network or of this machine may join: start it with --protocol tls and a certificate, or unset "
+            "PRIVCOV_SCHEDULER."
         )
 
 
@@ -64,7 +60,7 @@ def _connect(address: str) -> Client:
     except ImportError:
         raise EngineError(
             f"PRIVCOV_SCHEDULER is {address}, but dask.distributed is not installed. Install it with: pip install "
-            '"privcov[cluster]"; or unset PRIVCOV_SCHEDULER to compute on this machine.'
+            '".[cluster]" (in the project folder); or unset PRIVCOV_SCHEDULER to compute on this machine.'
         ) from None
     # It would log the traceback of an error that is one sentence here.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)

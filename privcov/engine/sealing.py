@@ -2,7 +2,7 @@
 
 A worker keeps results until they are fetched, and writes them to its disk when memory runs short; a log may repeat what
 could not be sent. The key is sent with the task, which stays in memory, and is used for one pass only. The network is
-not covered: the key can be read there too, so `privcov.engine.each` refuses a network that others may read.
+not covered: the key can be read there too, so `privcov.engine.each` refuses a cluster that others may join.
 """
 
 from __future__ import annotations

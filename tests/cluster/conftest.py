@@ -1,12 +1,14 @@
-"""A scheduler and two worker processes on the loopback address, started once per file of tests and ended with it."""
+"""A scheduler and two workers on the loopback address, under TLS, started once per file of tests and ended with it."""
 
 import contextlib
+import functools
 import importlib.util
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,16 +42,31 @@ class Cluster:
         return computing(self.workers.pid)
 
 
+@functools.cache
+def certificate() -> tuple[str, str]:
+    """The files of a certificate that vouches for itself, and of its key: whoever has both belongs to the clusters."""
+    folder = Path(tempfile.mkdtemp())
+    found = str(folder / "cluster.pem"), str(folder / "cluster.key")
+    told = ["-subj", "/CN=cluster", "-days", "2", "-out", found[0], "-keyout", found[1]]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *told],
+        check=True, capture_output=True, timeout=patient(20),
+    )  # fmt: skip
+    return found
+
+
 @contextlib.contextmanager
 def started(folder: Path) -> Iterator[Cluster]:
     file = folder / "scheduler.json"
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "default", "OPENBLAS_NUM_THREADS": "1"}
     env.pop("PRIVCOV_SCHEDULER", None)
+    tls = certificate()
     begun = []
 
     def start(name: str, *words: str) -> subprocess.Popen:
         with (folder / f"{name}.log").open("w") as log:
-            command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *words, "--no-dashboard"]
+            words = (*words, "--no-dashboard", "--tls-ca-file", tls[0], "--tls-cert", tls[0], "--tls-key", tls[1])
+            command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *words]
             begun.append(subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log))
         return begun[-1]
 
@@ -59,17 +76,23 @@ def started(folder: Path) -> Iterator[Cluster]:
             pytest.fail(f"it did not start: {log.read_text()}")
 
     try:
-        scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
+        scheduler = start(
+            "scheduler", "--host", "127.0.0.1", "--port", "0", "--protocol", "tls", "--scheduler-file", str(file)
+        )
         wait_for(file.exists, scheduler, folder / "scheduler.log")
         address = json.loads(file.read_text())["address"]
-        assert address.startswith("tcp://127.0.0.1:")
+        assert address.startswith("tls://127.0.0.1:")
         workers = start(
             "worker", address, "--nworkers", "2", "--nthreads", "1", "--host", "127.0.0.1",
             "--death-timeout", str(patient(20)), "--local-directory", str(folder),
         )  # fmt: skip
         log = folder / "worker.log"
         wait_for(lambda: log.read_text().count("Registered to") >= 2, workers, log)
-        yield Cluster(address, scheduler, workers)
+        import dask
+
+        ours = {"ca-file": tls[0], "client.cert": tls[0], "client.key": tls[1]}
+        with dask.config.set({f"distributed.comm.tls.{name}": value for name, value in ours.items()}):
+            yield Cluster(address, scheduler, workers)
     finally:
         family = [child for one in begun for child in _children(one)]
         for process in (*reversed(begun), *family):

@@ -38,9 +38,9 @@ def published(monkeypatch):
     monkeypatch.setitem(METHODS._entries, "gaussian-cov", new)
     monkeypatch.setattr(card.cls, "card", new)
     monkeypatch.setattr(card.cls, "run", run)
-    cached._release.clear()
+    cached.SHARED.clear()
     yield new
-    cached._release.clear()
+    cached.SHARED.clear()
 
 
 def boxes(at) -> dict:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import hosted, show
+from pages.shell import cached, hosted, show
 from pages.your_data import take_home, views
 from pages.your_data import view as own_view
 from privcov.bundle.opened import bundle_of, open_answer
@@ -139,8 +139,8 @@ def test_nothing_of_a_file_reaches_what_all_sessions_share():
     at = go(declared(table(), declaration()), "plan")
     at = press(press(limited(at), "Release ..."), "Confirm and release")
     shared = [caching.get_data_cache_stats_provider(), caching.get_resource_cache_stats_provider()]
-    kept = repr([provider.get_stats() for provider in shared])
-    assert "frame._freeze_imports" in kept  # the list is not empty for want of asking rightly
+    kept = repr([provider.get_stats() for provider in shared]) + repr(cached.SHARED)
+    assert "frame._set_up" in kept  # the list is not empty for want of asking rightly
     assert "parts.own_" not in kept
     assert "5_Your_data" not in kept
     assert not at.query_params
@@ -174,7 +174,7 @@ def test_no_word_of_a_private_table_leaves_its_session_on_any_step(tmp_path, mon
         look()
         assert not any(word in everything(at) for word in words)
     out = capfd.readouterr()
-    kept = []
+    kept = [repr(cached.SHARED._kept)]
     for shared in (cache_data_api._data_caches, cache_resource_api._resource_caches):
         for caches in shared._function_caches.values():
             for cache in caches.values():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shell import cached
 from pages.shell.show import as_text
 from pages.shell.study import CSV
 from tests.pages.limits import drawn, type_in
@@ -424,6 +425,52 @@ def test_an_excel_workbook_is_taken_by_both_doors(what, where):
     assert ["formulas" in plain(e.value) for e in at.error] == [True]
 
 
+def test_a_workbook_that_asks_for_endless_work_is_refused_on_a_hosted_server(monkeypatch):
+    pytest.importorskip("openpyxl", reason="openpyxl is not installed: the extra files has it")
+    from tests.table_files.test_excel import ATTACKS
+
+    monkeypatch.setenv("PRIVCOV_HOSTED", "1")
+    make, words = ATTACKS["row"]
+    at = public(make(), "t.xlsx")  # within the time that a run may take
+    assert [words in plain(e.value) for e in at.error] == [True]
+    assert at.session_state["upload"].table is None
+
+
+def test_a_visit_holds_files_up_to_its_quota_and_no_other_visit_loses_by_it(monkeypatch):
+    """By the function to which the server gives every file that arrives, also one that no uploader asked for."""
+    from starlette.exceptions import HTTPException
+    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+    from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+    monkeypatch.setattr("pages.shell.visitor_files.QUOTA", 1_000)
+    held = MemoryUploadedFileManager("/upload")
+
+    def send(visit: str, name: str) -> None:
+        held.add_file(visit, UploadedFileRec(name, "t.csv", "text/csv", bytes(400)))
+
+    send("one", "a"), send("one", "b")
+    with pytest.raises(HTTPException, match="of files wait in this visit") as refused:
+        send("one", "c")
+    assert refused.value.status_code == 413
+    assert len(held.get_files("one", ["a", "b", "c"])) == 2
+    send("two", "a")
+    held.remove_file("one", "a")
+    send("one", "c")
+
+
+def test_what_visits_share_is_limited_by_its_bytes(monkeypatch):
+    from pages.shell.study import Study
+
+    limit = 10_000_000
+    monkeypatch.setattr(cached, "SHARED", cached.ByBytes(limit))
+    studies = [Study(data=(("n", 500), ("d", 300)), method="gaussian-cov", seed=seed) for seed in range(9)]
+    made = [cached.release(study) for study in studies]
+    assert cached.release(studies[-1]) is made[-1], "the newest is kept"
+    assert sum(map(cached.bytes_of, made)) > 1.5 * limit
+    held = cached.bytes_of(cached.SHARED._kept)
+    assert limit / 2 < held < 1.1 * limit, f"{held:,}"
+
+
 def test_home_leads_to_one_s_own_table():
     at = AppTest.from_file(APP, default_timeout=patient(30)).run()
     press(at, "Open your own table")
@@ -557,10 +604,9 @@ def test_no_shared_cache_holds_the_table(monkeypatch):
 
     at = public()
     type_in(at, LIMITS)
-    shared = [name for name, found in vars(cached).items() if hasattr(found, "clear")]
-    assert {"_release", "_rows"} <= set(shared)
-    for name in shared:
+    for name in ("_release", "_rows"):
         monkeypatch.setattr(cached, name, refuse)
+    monkeypatch.setattr(cached.SHARED, "get", refuse)
     use(at)
     assert "csv" in at.session_state
     assert at.get("plotly_chart")

@@ -2,6 +2,8 @@
 
 import datetime
 import io
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -14,6 +16,7 @@ from privcov import Kind
 from privcov.data_sources.csv_file import read_header, read_public
 from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.table_files import TableFileError, describe, excel
+from tests.patience import patient
 from tests.table_files.test_bad_files import SECRET, refusal
 
 openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed: the extra files has it")
@@ -184,3 +187,118 @@ def test_a_workbook_that_unpacks_to_far_more_is_refused_before_it_is_unpacked(mo
     assert len(raw) < 10_000
     with pytest.raises(TableFileError, match=r"unpacks to 2 MB and the limit is 1 MB"):
         excel.as_csv(raw, "The file")
+
+
+def changed(changes: dict[str, tuple[bytes, bytes]], **more: bytes) -> bytes:
+    """A workbook of one cell, with the first occurrence of a text in a part replaced, and more parts."""
+    parts = {}
+    with zipfile.ZipFile(io.BytesIO(book([["a"], [1]]))) as packed:
+        for name in packed.namelist():
+            old, new = changes.get(name, (b"", b""))
+            assert old in packed.read(name)
+            parts[name] = packed.read(name).replace(old, new, 1)
+    return zipped(**parts, **more)
+
+
+def with_texts(inside: bytes, **changes: tuple[bytes, bytes]) -> bytes:
+    role = b'<Override PartName="/%s" ContentType="%s.sharedStrings+xml"/></Types>' % (TEXTS.encode(), NS_TYPE)
+    return changed({TYPES: (b"</Types>", role), **changes}, **{TEXTS: b'<sst xmlns="%s">%s</sst>' % (NS, inside)})
+
+
+NS = b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+NS_TYPE = b"application/vnd.openxmlformats-officedocument.spreadsheetml"
+SHEET, STYLES, TEXTS = "xl/worksheets/sheet1.xml", "xl/styles.xml", "xl/sharedStrings.xml"
+TYPES, BOOK = "[Content_Types].xml", "xl/workbook.xml"
+END = b"</sheetData>"
+WIDE = b"".join(b'<c t="inlineStr"><is><t>n%d</t></is></c>' % j for j in range(9_000))
+ATTACKS = {
+    "row": (lambda: changed({SHEET: (END, b'<row r="99999999999"><c><v>1</v></c></row>' + END)}), "1,048,576 rows"),
+    "row of a sheet named otherwise": (
+        lambda: changed(
+            {
+                TYPES: (b"/" + SHEET.encode(), b"/xl/other.xml"),
+                "xl/_rels/workbook.xml.rels": (b"/" + SHEET.encode(), b"/xl/other.xml"),
+            },
+            **{"xl/other.xml": b'<worksheet xmlns="%s"><sheetData><row r="99999999999"/></sheetData></worksheet>' % NS},
+        ),
+        "1,048,576 rows",
+    ),
+    "rows": (lambda: changed({SHEET: (END, b"<row/>" * 3_000_000 + END)}), "1,048,576 rows"),
+    "column": (lambda: changed({SHEET: (END, b'<row><c r="ZZZ1"/></row>' * 40_000 + END)}), "16,384 columns"),
+    "columns": (lambda: changed({SHEET: (END, b'<row><c r="XFD1"/></row>' * 40_000 + END)}), "10,000,000 cells"),
+    "cells of a row": (lambda: changed({SHEET: (END, b"<row>" + b"<c/>" * 4_000_000 + b"</row>" + END)}), "columns"),
+    "written cells": (
+        lambda: changed(
+            {SHEET: (b"<sheetData>", b"<sheetData><row>" + WIDE + b"</row>" + b"<row><c><v>1</v></c></row>" * 20_000)}
+        ),
+        "10,000,000 cells",
+    ),
+    "inside of a cell": (
+        lambda: changed({SHEET: (END, b"<row><c><is>" + b"<t/>" * 4_000_000 + b"</is></c></row>" + END)}),
+        "is damaged",
+    ),
+    "fonts": (lambda: changed({STYLES: (b"</fonts>", b"<font/>" * 2_000_000 + b"</fonts>")}), "100,000 styles"),
+    "rules": (
+        lambda: changed({SHEET: (END, END + b"<dataValidations>" + b"<dataValidation/>" * 1_000_000)}),
+        "100,000 styles",
+    ),
+    "length of a part": (lambda: changed({}, **{"docProps/custom.xml": b" " * 50_000_000}), "20 MB"),
+    "texts": (lambda: with_texts(b"<si/>" * 3_000_000), "2,000,000 texts"),
+    "runs of a text": (lambda: with_texts(b"<si><r><t>a</t></r></si>" * 1_000_000), "100,000 styles"),
+    "length of a text": (lambda: with_texts(b"<si><t>" + b"a" * 50_000_000 + b"</t></si>"), "bytes in one text"),
+    "texts as a sheet": (
+        lambda: with_texts(
+            b'<row r="99999999999"/>', **{"xl/_rels/workbook.xml.rels": (SHEET.encode(), TEXTS.encode())}
+        ),
+        "1,048,576 rows",
+    ),
+    "sheets": (
+        lambda: changed({BOOK: (b"</sheets>", b'<sheet name="a" sheetId="2" r:id="rId1"/>' * 90_000 + b"</sheets>")}),
+        "sheets",
+    ),
+    "a sheet as the workbook": (
+        lambda: changed(
+            {TYPES: (b"/" + BOOK.encode(), b"/" + SHEET.encode()), SHEET: (END, b"<row/>" * 1_000_000 + END)}
+        ),
+        "is damaged",
+    ),
+    "entities": (
+        lambda: changed({BOOK: (b"<workbook", b'<!DOCTYPE w [<!ENTITY a "aa">]><workbook')}),
+        "is damaged",
+    ),
+}
+READ = """
+import resource, sys
+from privcov.table_files import TableFileError, excel
+import openpyxl
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize() if sys.platform == "linux" else 0
+if used:
+    resource.setrlimit(resource.RLIMIT_AS, (used + 500_000_000, -1))
+resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]), -1))
+try:
+    excel.as_csv(open(sys.argv[1], "rb").read(), "The file")
+except TableFileError as problem:
+    print(problem)
+"""
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_small_workbook_that_asks_for_endless_work_is_refused_soon_and_in_little_memory(tmp_path, attack):
+    make, words = ATTACKS[attack]
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(make())
+    assert path.stat().st_size < 1_000_000
+    limit = int(patient(10))
+    ran = subprocess.run(
+        [sys.executable, "-c", READ, path, str(limit)], capture_output=True, text=True, timeout=10 * limit
+    )
+    assert (ran.returncode, ran.stdout.count("\n")) == (0, 1), ran.stderr
+    assert words in ran.stdout
+
+
+def test_a_workbook_that_is_packed_to_unpack_without_a_limit_is_refused():
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_BZIP2) as packed:
+        packed.writestr("xl/workbook.xml", b"<workbook/>")
+    with pytest.raises(TableFileError, match="is damaged"):
+        excel.as_csv(out.getvalue(), "The file")
