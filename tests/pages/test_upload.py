@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import show
+from pages.shell import show, sidebar
 from pages.shell.show import as_text
 from pages.shell.study import CSV
 from tests.pages.limits import drawn, type_in
@@ -674,3 +674,23 @@ def test_forget_clears_everything_and_asks_again():
     give(answer(at, YES), b"other\n1\n2\n")
     assert list(drawn(at)["column"]) == ["other"]
     assert (drawn(at)["low"] == "").all()
+
+
+@pytest.mark.parametrize("page", ["1_Estimate", "2_Trade_offs", "3_Graph_recovery", "4_Spectra"])
+def test_a_page_of_an_own_table_that_is_opened_again_says_that_the_table_is_gone(page):
+    at = declared()
+    at.switch_page(f"pages/{page}.py").run()
+    assert not [w for w in at.warning if "is gone" in w.value]
+    again = AppTest.from_file(APP, default_timeout=patient(30))
+    again.switch_page(f"pages/{page}.py")
+    for name, value in at.query_params.items():
+        again.query_params[name] = value
+    again.run()
+    assert not again.exception
+    assert [w.value for w in again.warning] == [sidebar.GONE]
+    assert again.session_state["study"].source == CSV
+    assert not [chart for chart in again.get("plotly_chart") if "imulated" in chart.proto.alt]
+    assert not [tag for tag in again.get("html") if "Simulated</span>" in tag.proto.body]
+    again.run()
+    assert again.session_state["study"].source == CSV
+    assert not again.warning
