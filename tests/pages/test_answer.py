@@ -125,7 +125,9 @@ def test_a_table_of_its_own_size_asks_about_that_size():
     assert (rows.value, columns.value) == (178, 13)
     assert rows.disabled
     assert columns.disabled
-    assert said(at) == ask.sentence(ask.which_level(Question(178, 13, ZCDP(0.1)), 0.1))
+    assert said(at) == sentence.OPEN  # no level of the evidence is enough
+    at.number_input(key="ask.percent").set_value(90.0).run()
+    assert said(at) == ask.sentence(ask.which_level(Question(178, 13, ZCDP(0.1)), 0.9))
 
 
 def test_a_published_figure_has_no_sentence_above_it():
@@ -151,6 +153,14 @@ def test_the_floor_of_clipping_is_named_where_curves_reach_it():
     assert "floor from clipping: raise the row bound" in " ".join(alts(at).values())
     at = open_page(PAGE, **query, bound="4")
     assert "floor from clipping" not in " ".join(alts(at).values())
+
+
+def test_of_a_table_nothing_is_said_that_stored_simulations_do_not_know():
+    at = open_page(PAGE, source="wine", **{"ask.error": "5"})
+    assert said(at) == sentence.OPEN
+    assert "raise" not in words(at)
+    at = open_page(PAGE, source="wine", kind="approx", ask="error")
+    assert "On simulated rows of this size, and not on this table" in words(at)
 
 
 @pytest.mark.parametrize("table", ["wine", "example", "own"])
