@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shell import address, cached, frame, show, sidebar
+from pages.shell import address, cached, frame, own_range, show, sidebar
 from pages.shell.glossary import term
 from pages.trade_offs import curves, form, saved, sentence, which_epsilon, who_wins
 
@@ -26,6 +26,7 @@ methods: list[str] = []
 if preset is None and not plans:
     with show.problems():
         data = cached.dataset(study)
+        own_range.warn(data)
         brief = frame.own("tab") not in ("", address.word(form.TABS[0]))
         methods = sentence.methods_of(sentence.section(study, data, brief=brief))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.graph_recovery import board, roc, settings
-from pages.shell import cached, frame, show, sidebar
+from pages.shell import cached, frame, own_range, show, sidebar
 from pages.shell.glossary import term
 from privcov.estimators.base import METHODS
 
@@ -28,5 +28,6 @@ with show.problems():
         rel = cached.release(study, default_source=settings.SOURCE)
     show_attacker(rel)
     show.made_from(data, rel, METHODS.get(rel.method).label)
+    own_range.warn(data)
     settings.choose_reference(data)
     board.show_all(study, data, rel, settings.reference(data))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.shell import address, cached, frame, script, show, sidebar, take_home
+from pages.shell import address, cached, frame, own_range, script, show, sidebar, take_home
 from pages.shell.glossary import term
 from privcov.figures.spectra import in_words, spectrum
 from privcov.figures.words import plain
@@ -37,6 +37,7 @@ with show.problems():
         help="asinh: linear within the noise band, logarithmic beyond.",
     )
     show.tag(data.provenance.capitalize(), f"{data.n:,} rows, {data.d} columns; {show.given(rel)}")
+    own_range.warn(data)
     unit = "in units of public half-ranges squared" if data.bounds is not None else "in squared units of the data"
     show.picture(spectrum(series, edge, palette, scale=scale, unit=unit), "spectrum")
     if words := in_words(series, edge):

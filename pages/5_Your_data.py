@@ -6,8 +6,8 @@ import streamlit as st
 
 from pages.shell import address, frame, hosted, owner_token, show
 from pages.shell.glossary import term
-from pages.your_data import answers, columns, declare, elsewhere, plan, read_bundle, release, view
-from pages.your_data.state import DOORS, STEPS, follow, forget, lead, own
+from pages.your_data import answers, columns, declare, elsewhere, plan, practice, read_bundle, release, view
+from pages.your_data.state import DOORS, STEPS, follow, forget, lead, own, practising
 
 frame.page("Your data", keeps=("door",))
 st.title("Your data")
@@ -39,8 +39,9 @@ if door == "bundle":
 if reason := hosted.refusal():
     elsewhere.section(reason)
     st.stop()
-if not owner_token.opened():
+if not owner_token.opened() and not practising():
     owner_token.ask()
+    practice.offer(declare.fill)
     st.stop()
 
 sections = {

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.graph_recovery import answers as graph_answers
 from pages.graph_recovery import matrices as graph_matrices
 from pages.graph_recovery import roc, settings
-from pages.shell import address, cached, frame, show, take_home
+from pages.shell import address, cached, frame, own_range, show, take_home
 from pages.shell import script as python_script
 from pages.shell.fields import ends
 from pages.shell.study import Study
@@ -277,10 +277,11 @@ def _take_home(
     with st.expander("The same in Python: this network"):
         st.code(script, language="python")
     with st.expander("Take home"):
+        range_words = own_range.sentence(data)
         curves = () if job is None else roc.drawn(experiment, job)
 
         def make(_: str, where: str) -> str:
-            return _report(study, data, rel, reference, at, curves, script, where)
+            return _report(study, data, rel, reference, at, curves, script, where, range_words)
 
         take_home.section(study, data, rel, settings.SOURCE, make, script=script, shown=_shown(rel, reference, at))
 
@@ -299,7 +300,15 @@ def _shown(rel: Release, reference: settings.Reference, at: int) -> list:
 
 
 def _report(
-    study: Study, data: Dataset, rel: Release, reference, at: int, drawn_curves: tuple, script: str, where: str
+    study: Study,
+    data: Dataset,
+    rel: Release,
+    reference,
+    at: int,
+    drawn_curves: tuple,
+    script: str,
+    where: str,
+    range_words: str,
 ) -> str:
     """Return the release's report with its network, and with the curves where they are drawn."""
     from privcov.bundle import front, report
@@ -349,7 +358,9 @@ def _report(
         curves = f'<div class="row">{pair}</div><p>{text(caption)}</p>'
         parts.append(part("ROC curve", curves + report.frame(roc.table(drawn_curves, common))))
     title = f"Network from {data.name}"
-    return report.of_release(rel, data, script=script, address=where, more=parts, title=title, front=first)
+    return report.of_release(
+        rel, data, script=script, address=where, more=parts, title=title, front=own_range.marked(first, range_words)
+    )
 
 
 def _network_script(study: Study, dataset: Dataset, at: int, reference: settings.Reference, default_source: str) -> str:

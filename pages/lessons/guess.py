@@ -324,8 +324,9 @@ def scores(rho: float, screen: Screen) -> None:
         lines.append(
             f"- On all {len(game.optimal):,} releases: {best:,} right, {show.percent(best / len(game.optimal))}"
         )
-    lines.append(f"- **Limit** for any guesser: {show.chance(most, most=True)} under {guarantee(rho)}")
-    lines.append("- Exact for continuous Gaussian noise. **Your data** has discrete noise and shows a larger bound.")
+    any_noise = show.chance(accounting.attacker_success(ZCDP(rho)), most=True)
+    lines.append(f"- **Limit** for any guesser of a fair coin: {show.chance(most, most=True)} with this Gaussian noise")
+    lines.append(f"- Any method under {guarantee(rho)}, as on **Your data**: {any_noise}")
     st.markdown("\n".join(lines))
     show.attacker_meter(most, screen.palette)
 
@@ -419,6 +420,7 @@ LESSON = Lesson(
             "Nobody is: the likelihood ratio is optimal (Neyman and Pearson).",
         ),
     ),
-    remember="The attacker meter is the highest long-run share of right guesses, whatever the guesser knows.",
+    remember="The attacker meter is the highest long-run share of right guesses about a fair coin, whatever else the "
+    "guesser knows.",
     onward=(AUDIT, "Privacy audit: what an attacker learns", lambda v: Study(rho=v)),
 )

@@ -9,6 +9,7 @@ those of the program, and numbers and search words are the visitor's own.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -192,7 +193,9 @@ def bound(
         return {name: "" if chosen is None or _same(chosen, default) else code.write(chosen)}
 
     def on_change() -> None:
-        (frame.note if quiet else frame.put)(**setting(), **dict.fromkeys(clears, ""))
+        # The browser may send the words of an option from before these changed: `settle` shows the present one again.
+        with contextlib.suppress(StopIteration):
+            (frame.note if quiet else frame.put)(**setting(), **dict.fromkeys(clears, ""))
 
     if form is not None:
         form.parts.append(setting)

@@ -1,8 +1,9 @@
 """The token that opens the data owner's page to the person who started this server, and to no other account.
 
 Every account of a machine reaches its loopback address, so on a shared machine an address is not one person. The server
-therefore makes a token when it starts and prints it where only the person who started it looks: on the terminal, never
-into a file or a pipe, and without an address that would carry it into a browser's history. One visit enters it once.
+therefore makes a token when it starts, prints it on the terminal, or in its log where there is none, without an address
+that would carry it into a browser's history, and keeps it in a file that only its owner can read. One visit enters it
+once.
 
 The token belongs to the module, and so to the process: any visitor can empty a cache, and would thereby change it.
 """
@@ -21,6 +22,8 @@ from typing import TextIO
 import streamlit as st
 
 from pages.shell import hosted, show
+from privcov import places
+from privcov.owner import token_file
 
 SETTING = "PRIVCOV_TOKEN"
 OFF = "off"
@@ -73,7 +76,7 @@ def required() -> bool:
 
 
 def announce() -> None:
-    """Print the token on the terminal: once per process, and not where it could not be used."""
+    """Print the token and keep it for ``privcov token``: once per process, and not where it could not be used."""
     with _first:
         if _announced.is_set():
             return
@@ -83,7 +86,11 @@ def announce() -> None:
     if problem := _trouble():
         print(f"PrivCov: {problem}", file=sys.stderr, flush=True)
     elif not _chosen():
-        print(f'PrivCov: the token for "Your data" is {_MADE} (enter it on that page)', file=_terminal(), flush=True)
+        print(f'PrivCov: the token for "Your data" is {_MADE} (enter it on that page)', file=_printed(), flush=True)
+        try:
+            token_file.write_token(_MADE)
+        except token_file.TokenFileError as unkept:
+            print(f"PrivCov: {unkept}", file=sys.stderr, flush=True)
 
 
 def opened() -> bool:
@@ -107,7 +114,8 @@ def ask() -> None:
         st.markdown(
             f"Enter the token that `{SETTING}` was set to."
             if _chosen()
-            else "Enter the token that PrivCov printed in the terminal when it started."
+            else "Enter the token that PrivCov printed in its terminal or log when it started. "
+            f"`{places.command()} token` prints it again."
         )
         st.text_input("Token", type="password", autocomplete="off", key=_ENTRY)
         st.form_submit_button("Open", type="primary", on_click=_enter)
@@ -138,9 +146,10 @@ def _chosen() -> str:
     return os.environ.get(SETTING, "").strip()
 
 
-def _terminal() -> TextIO | None:
-    """Return a stream that a person reads and that is not kept: a log may be open to other accounts."""
-    return next((stream for stream in (sys.stdout, sys.stderr) if stream is not None and stream.isatty()), None)
+def _printed() -> TextIO | None:
+    """Return the terminal, or else standard output, which is the log."""
+    streams = [stream for stream in (sys.stdout, sys.stderr) if stream is not None]
+    return next((stream for stream in streams if stream.isatty()), streams[0] if streams else None)
 
 
 def _trouble() -> str:
@@ -149,10 +158,5 @@ def _trouble() -> str:
         return (
             f"{SETTING} must be {OFF} or have at least {SHORTEST} characters, got {len(_chosen())}. Restart the server "
             "with a longer one, or without it: then it makes a token itself."
-        )
-    if not _chosen() and _terminal() is None:
-        return (
-            "This server has no terminal to print its token on. Restart it in one, or set "
-            f"{SETTING} to a secret of at least {SHORTEST} characters."
         )
     return ""

@@ -33,6 +33,10 @@ KIND_HELP = (
     f"{term('pure-dp', 'pure DP')} is the strongest and the noisiest."
 )
 STANDING = {"proved": "green", "reference": "gray", "historical": "orange"}
+GONE = (
+    "This address is that of a table of your own. It was in the visit before, which a reload or a new tab ends, and is "
+    "gone: give it again on Estimate, or choose another data set."
+)
 USUAL, RARE = "Method settings", "Advanced"
 GROUPS = {"Simulated": "Simulated", "Public data": "Bundled", "Papers' own data": "Need a file"}
 HEADING = "group: "  # begins the keys of headings
@@ -96,6 +100,9 @@ def _source(study: Study, default_source: str) -> None:
     """Show the data set and its parameters."""
     labels = data_sets()
     key = study.source_key(default_source)
+    # The first page of a visit: the address brought the choice, and the table was in an earlier visit.
+    if key == CSV and "w.source" not in st.session_state and not frame.came_from_another_page():
+        st.session_state["problem_place"].warning(GONE)
     of_study(
         st.selectbox,
         "Data set",

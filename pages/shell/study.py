@@ -5,6 +5,7 @@ Nothing of an uploaded file is ever part of it: a study on a CSV leaves data out
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from privcov.parameters import Spec
 from privcov.privacy import KINDS, Guarantee
 
 CSV = "csv"
+OWN_TABLE = ("table", "own")  # in an address: a table of the visitor's own, of which nothing else is there
 DEFAULT_SOURCE = "ar1-covariance"
 SOUND, REPLACE_ONE = "sound", "replace-one"
 DEFAULT_METHOD = {"pure": "auto-cov", "approx": "auto-cov", "zcdp": "auto-cov"}
@@ -73,8 +75,12 @@ class Study:
         return self.source or default
 
     def with_source(self, key: str) -> Study:
-        """Return the study on another source, with that source's default parameters and row bound."""
-        return dataclasses.replace(self, source=key, data=(), bound=1.0)
+        """Return the study on another source: n and d where it takes them, else that source's defaults."""
+        now = dict(self.data)
+        if self.source not in ("", CSV):
+            now = {s.name: s.left_out for s in SOURCES.get(self.source).parameters} | now
+        data = () if CSV in (key, self.source) else _sizes(SOURCES.get(key).parameters, now)
+        return dataclasses.replace(self, source=key, data=data, bound=1.0)
 
     def with_method(self, key: str) -> Study:
         """Return the study with another method, at that method's default parameters.
@@ -147,11 +153,14 @@ _WORDS = {"calibration": "noise calibration", "neighbours": "neighbouring relati
 def to_query(study: Study) -> dict[str, str]:
     """Return what differs from the defaults as a query, or the kind of guarantee where nothing does.
 
-    It is never empty, as an address without any of it opens with `opening`. Nothing of a CSV is in it.
+    It is never empty, as an address without any of it opens with `opening`. Of a CSV it says that there was one, and no
+    more: after a reload the page then says that it is gone.
     """
     start = Study()
     query = {}
-    if study.source not in ("", CSV):
+    if study.source == CSV:
+        query[OWN_TABLE[0]] = OWN_TABLE[1]
+    elif study.source:
         query["source"] = study.source
     if study.source != CSV:
         query |= {f"data.{name}": str(value) for name, value in study.data}
@@ -172,7 +181,7 @@ def means_study(query: Mapping[str, str], page: str, keeps: Sequence[str]) -> bo
 
     ``keeps`` are the names of the page's own settings.
     """
-    known = {"source", "method", "kind", *_NUMBERS, *_WORDS, *(keeps if page in OPENINGS else ())}
+    known = {"source", OWN_TABLE[0], "method", "kind", *_NUMBERS, *_WORDS, *(keeps if page in OPENINGS else ())}
     return any(name in known or name.startswith(("data.", "method.")) for name in query)
 
 
@@ -204,6 +213,8 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
 
     if "source" in query:
         attempt("source", lambda: SOURCES.get(query["source"]).key)
+    elif query.get(OWN_TABLE[0]) == OWN_TABLE[1]:
+        values["source"] = CSV
     if "method" in query:
         attempt("method", lambda: METHODS.get(query["method"]).key)
     if "kind" in query:
@@ -217,7 +228,8 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
             card = METHODS.get(values.get("method") or DEFAULT_METHOD[values.get("kind", Study.kind)])
             attempt(name, lambda n=name, c=card: _offered(n, query[n], c))
     study = Study(**values)
-    data = _pairs("data", query, SOURCES.get(study.source_key()).parameters, problems)
+    known = () if study.source == CSV else SOURCES.get(study.source_key()).parameters
+    data = _pairs("data", query, known, problems)
     options = _pairs("method", query, METHODS.get(study.method_key()).parameters, problems)
     method = study.method_key() if options else study.method  # settings belong to a method, so it has a name then
     return dataclasses.replace(study, data=data, method=method, options=options), problems
@@ -247,6 +259,16 @@ def _offered(name: str, text: str, card: MethodCard) -> str:
     if text not in _offers(card)[name]:
         raise ValueError(f"As {_WORDS[name]} {card.label} offers {' or '.join(_offers(card)[name])}.")
     return text
+
+
+def _sizes(specs: tuple[Spec, ...], now: Mapping[str, Any]) -> tuple:
+    """Return n and d as a source with these parameters takes them."""
+    kept = []
+    for spec in specs:
+        if spec.name in ("n", "d") and now.get(spec.name, spec.left_out) != spec.left_out:
+            with contextlib.suppress(ValueError):  # beyond what this source takes
+                kept.append((spec.name, spec.check(now[spec.name])))
+    return tuple(sorted(kept))
 
 
 def _number(name: str, text: str, whole: bool, low: float, high: float) -> float:

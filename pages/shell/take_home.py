@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shell import cached, frame, show
+from pages.shell import cached, frame, own_range, show
 from pages.shell import script as python_script
 from pages.shell.study import DEFAULT_SOURCE, Study
 from privcov import places
@@ -142,14 +142,14 @@ def section(
     again, where = script or python_script.script(study, data, default_source), address()
     if cached.in_session(study, default_source):
         where = ""  # a link cannot bring a file along
-    against = "sample" if data.truth is None else "truth"
+    against, range_words = ("sample" if data.truth is None else "truth"), own_range.sentence(data)
 
     def report_text() -> str:
         from privcov.bundle import front, report
 
         if make is not None:
             return make(again, where)
-        first = front.of_release(rel, data, seeds(study, data))
+        first = own_range.marked(front.of_release(rel, data, seeds(study, data)), range_words)
         return report.of_release(rel, data, script=again, address=where, front=first)
 
     def notebook_text() -> str:
@@ -185,12 +185,13 @@ def spectra(study: Study, data: Dataset, rel: Release) -> None:
 
     values = dict(spectra_of(rel, data))
     last = next(name for name in ("Post-processed", "Released", *values) if name in values)
+    range_words = own_range.sentence(data)
     shown = [Shown(f"largest eigenvalue, {last.lower()}", f"float(max(spectra[{last!r}]))", float(max(values[last])))]
 
     def make(script: str, where: str) -> str:
         from privcov.bundle import front, report
 
-        first = front.of_spectrum(rel, data, seeds(study, data))
+        first = own_range.marked(front.of_spectrum(rel, data, seeds(study, data)), range_words)
         return report.of_release(
             rel, data, script=script, address=where, front=first, title=f"Eigenvalues of {data.name}"
         )

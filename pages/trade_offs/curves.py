@@ -23,7 +23,8 @@ from privcov.figures.errors import curves
 from privcov.figures.look import Picture
 from privcov.figures.palette import Palette
 from privcov.figures.words import plain
-from privcov.metrics.errors import matrix_norm, reference_matrix
+from privcov.measurements.clipping import share_clipped
+from privcov.metrics.errors import error, matrix_norm, reference_matrix
 from privcov.privacy import NoPrivacy
 from privcov.releasing.run import release
 from privcov.sweeps import studies
@@ -314,16 +315,18 @@ def floor(
         return []
     if sweep.x not in ("rho", "epsilon", "delta", "level"):
         return []
-    reference = reference_matrix(data, target, against)
+    if not share_clipped(data):
+        return []
     clipped = data.kept.once(
-        ("clipped, no noise", data.row_bound), lambda: release("gaussian-cov", data, NoPrivacy(), seed=0).matrix
+        ("clipped, no noise", data.row_bound), lambda: release("gaussian-cov", data, NoPrivacy(), seed=0)
     )
-    size = matrix_norm(reference, norm)
+    size = matrix_norm(reference_matrix(data, target, against), norm)
     unit = size if name != metric else 1.0
     if not unit:
         return []
-    least = matrix_norm(clipped - reference, norm) / unit
-    alone = matrix_norm(reference_matrix(data, target, "sample") - reference, norm) / unit
+    least = error(clipped, data, norm, against=against) / unit
+    sample = reference_matrix(data, target, "sample")
+    alone = matrix_norm(sample - reference_matrix(data, target, against), norm) / unit
     reached = (summary["mean"] > 0) & (summary["mean"] < FLAT * least)
     if least <= max(ABOVE * alone, 1e-3 * size / unit) or not reached.any():
         return []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from pages.shell import cached, take_home
+from pages.shell import cached, own_range, take_home
 from pages.shell.study import Study
 from pages.trade_offs.sweep import Sweep
 from privcov.advice import ask
@@ -126,7 +126,7 @@ def of_which(answer: Answer, study: Study, data: Dataset, picture: Drawn, captio
     """Show what Which epsilon takes home."""
     from privcov.bundle.notebook import Shown
 
-    own = cached.in_session(study)
+    own, range_words = cached.in_session(study), own_range.sentence(data)
     guarantee = study.guarantee if answer.lever == "n" or answer.level is None else study.at(answer.level).guarantee
 
     def front() -> Front:
@@ -138,7 +138,7 @@ def of_which(answer: Answer, study: Study, data: Dataset, picture: Drawn, captio
             "not achievable": "Ask for a larger error, get more rows, or take another method.",
         }[answer.status]
         left = fronts.odds([guarantee])
-        return fronts.Front(
+        first = fronts.Front(
             str(answer), advised,
             left if answer.level is not None else f"No level is recommended. {left}",
             [
@@ -148,6 +148,7 @@ def of_which(answer: Answer, study: Study, data: Dataset, picture: Drawn, captio
             ],
             picture(LIGHT), caption,
         )  # fmt: skip
+        return own_range.marked(first, range_words)
 
     take_home.result(
         "which", f"Which {answer.lever}: {data.name}", f"Which {answer.lever} gives this error?", front,
@@ -221,7 +222,7 @@ def of_curves(
 
     private = summary[~summary["series"].str.endswith("no noise")]
     least = float(private["mean"].min())
-    own = bool(sweep.on_rows)
+    own, range_words = bool(sweep.on_rows), own_range.sentence(data)
     axis = sweep.x_label.split(" (")[0]
 
     def front() -> Front:
@@ -242,10 +243,11 @@ def of_curves(
             ]
         )
         varies = f"{axis} from {plain(float(private['x'].min()))} to {plain(float(private['x'].max()))}"
-        return fronts.Front(
+        first = fronts.Front(
             answer, advised, fronts.odds(guarantees),
             [*facts, ("Varies", f"{varies}; {sweep.replicates} replicates")], picture(LIGHT), caption,
         )  # fmt: skip
+        return own_range.marked(first, range_words)
 
     found = f'summary.loc[(summary["metric"] == {metric!r}) & (summary["guarantee"] != "none"), "mean"]'
     take_home.result(

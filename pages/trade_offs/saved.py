@@ -242,9 +242,13 @@ def opener(where) -> None:
         except ValueError as problem:
             st.error(show.as_text(f"{problem} Nothing on this page has changed."))
             return
+    study = place.study
+    if place.own.get("axis") == "privacy":  # a curve along it has no level of its own: the sidebar's stays
+        now = st.session_state["study"]
+        study = dataclasses.replace(study, rho=now.rho, epsilon=now.epsilon)
     st.session_state["saved.turn"] = turn + 1
     st.session_state["tradeoffs.start"] = True
-    st.switch_page(place.file, query_params=frame.query_for(place.file, place.study, place.own))
+    st.switch_page(place.file, query_params=frame.query_for(place.file, study, place.own))
 
 
 # --- a study that is shown as it is --------------------------------------------------------------------------

@@ -62,12 +62,13 @@ def section(study: Study, data: Dataset, *, brief: bool) -> Reply:
     asked, wanted, structure = _sentence(study, data)
     question = question_of(study, data, structure)
     reply = ask.which_level(question, wanted) if asked == LEVEL else ask.how_far(question)
+    table = data.truth is None
     if brief:
-        _first(reply, study)
+        _first(reply, study, table=table)
         return reply
     left, right = st.columns([5, 7], gap="medium")
     with left:
-        _first(reply, study)
+        _first(reply, study, table=table)
         _others(reply)
     with right:
         show.tag("Simulated", "interpolated between stored simulations; no row of any table is read")
@@ -169,11 +170,20 @@ def _level(study: Study) -> None:
     )  # fmt: skip
 
 
+OPEN = "What this table needs cannot be read off stored simulations: see the curves below, which are run on its rows."
+
+
 # --- the answer ---------------------------------------------------------------------------------------------
 
 
-def _first(reply: Reply, study: Study) -> None:
-    """Show the recommended method, its level and error, the attacker's chance and what would change it."""
+def _first(reply: Reply, study: Study, *, table: bool) -> None:
+    """Show the recommended method, its level and error, the attacker's chance and what would change it.
+
+    Of a ``table`` the stored simulations know the size alone, so what they do not reach is left open.
+    """
+    if table and not reply.reached:
+        st.html(f'<p role="status" style="font-size: 1.35rem; line-height: 1.35; margin: 0"><b>{escape(OPEN)}</b></p>')
+        return
     spread = f"± {show.percent(reply.spread)} from release to release" if reply.spread else ""
     st.html(
         '<p role="status" style="font-size: 1.35rem; line-height: 1.35; margin: 0">'
@@ -182,6 +192,8 @@ def _first(reply: Reply, study: Study) -> None:
     claim = trade_off_of_method(reply.line.key, reply.guarantee)
     show.attacker_line(accounting.attacker_success(claim), frame.palette())
     words = disclosure.suspicion(claim)
+    if table:
+        words = f"On simulated rows of this size, and not on this table: the curves below are. {words}"
     bound = [] if study.bound == 1.0 else ["Both are for the default row bound of the source."]
     st.markdown(" ".join(show.as_text(text) for text in (words, *ask.notes(reply), *bound)))
 

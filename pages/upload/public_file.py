@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import show, sidebar, visitor_files
+from pages.shell import own_range, show, sidebar, visitor_files
 from pages.shell.visitor_files import Upload
 from pages.upload import how_written, limits_table
 from pages.upload.limits_table import Field
 from privcov.data_sources.csv_file import MAX_BYTES, PublicTable, read_public
 from privcov.data_sources.declaration import declare
-from privcov.dataset import Dataset
 from privcov.figures.words import plain
 from privcov.measurements.clipping import share_out_of_bounds
 from privcov.table_files.dialect import Dialect
@@ -253,7 +252,7 @@ def _use_own_range() -> None:
     key = f"upload-cells-{upload.file_id}-bounds"
     typed = limits_table.taken_in(_blank(table) if upload.typed is None else upload.typed, _FIELDS, key).copy()
     for row, name in typed["column"].items():
-        low, high = _own_range(table, name)
+        low, high = own_range.of_column(table, name)
         if not low < high:
             typed.loc[row, "use"] = False  # one value throughout
             continue
@@ -265,21 +264,6 @@ def _use_own_range() -> None:
         _use(upload, table, ("bounds", typed, None))
     except (ValueError, TypeError) as problem:
         upload.problem = str(problem)
-
-
-def _own_range(table: PublicTable, name: str) -> tuple[float, float]:
-    """Return the lowest and the highest finite cell of a column."""
-    cells = table.frame[name].to_numpy()
-    cells = cells[np.isfinite(cells)]
-    return (float(cells.min()), float(cells.max())) if len(cells) else (0.0, 0.0)
-
-
-def _from_the_file(table: PublicTable, data: Dataset) -> list[str]:
-    """Return the columns whose bounds are the file's own range."""
-    if data.bounds is None:
-        return []
-    limits = zip(data.columns, data.bounds.tolist(), strict=True)
-    return [name for name, (low, high) in limits if _own_range(table, name) == (low, high)]
 
 
 def _use(upload: Upload, table: PublicTable, entered: tuple) -> None:
@@ -318,13 +302,7 @@ def _declared(upload: Upload) -> None:
     data = visitor_files.table()
     assert data is not None  # `_use` keeps it and records what was used
     show.tag("Declared", f"{_count(data.n, 'row')}, {_count(data.d, 'column')}, R = {plain(data.row_bound)}")
-    assert upload.table is not None  # what is declared was read
-    if upload.ranged and (ranged := _from_the_file(upload.table, data)):
-        st.warning(
-            f"**Not private.** The bounds of {len(ranged)} of {data.d} columns are the file's own range, so this is a "
-            "preview and no release of these rows: one row alone can change a bound. Replace them under **Columns and "
-            "limits** by what is publicly known of each quantity."
-        )
+    own_range.warn(data)
     for note in upload.notes:
         st.text(note)
     if upload.shares is None or not upload.shares.any():

@@ -71,7 +71,7 @@ def _file() -> None:
     if file is None:
         if own().problem:
             st.error(show.as_text(own().problem))
-        practice.offer(_fill)
+        practice.offer(fill)
         return
     state.take(file)
 
@@ -119,11 +119,11 @@ def _load() -> None:
         saved = st.file_uploader("Declaration", type=["json"], max_upload_size=1, key=f"own-load-{mine.file_id}")
         if saved is not None and st.button("Fill the form from it", key=f"own-fill-{mine.file_id}"):
             with show.problems():
-                _fill(Declaration.from_json(saved.getvalue().decode("utf-8", errors="replace")))
+                fill(Declaration.from_json(saved.getvalue().decode("utf-8", errors="replace")))
                 st.rerun()
 
 
-def _fill(declaration: Declaration) -> None:
+def fill(declaration: Declaration) -> None:
     """Put a saved declaration into the form, as far as this file has its columns."""
     mine = own()
     declared = {c.name: c for c in declaration.columns}

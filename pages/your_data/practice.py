@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.shell import owner_token
 from pages.your_data import state
 from privcov.data_sources.example import FILE, Example, written
 from privcov.data_sources.private_file import Column, Declaration
@@ -22,8 +23,12 @@ def offer(fill: Callable[[Declaration], None]) -> None:
     left, right = st.columns([1, 3], vertical_alignment="center")
     left.button("Use the practice table", on_click=_take, args=(fill,), key="own-practice", width="stretch")
     right.caption(
-        "20,000 invented people, others each time, already declared. The release goes into the ledger under a name of "
-        "its own."
+        "20,000 invented people, others each time, already declared. "
+        + (
+            "The release goes into the ledger under a name of its own."
+            if owner_token.opened()
+            else "No token is needed: the ledger is one of its own, gone with this visit."
+        )
     )
 
 
@@ -43,7 +48,7 @@ def _take(fill: Callable[[Declaration], None]) -> None:
     """Use the practice table; for the button."""
     turn = secrets.token_hex(3)
     # Other invented people each time: the ledger would refuse the same rows under another name.
-    state.hold(f"practice-{turn}", FILE.name, written(int(turn, 16)))
+    state.hold(f"practice-{turn}", FILE.name, written(int(turn, 16)), practice=True)
     known = declaration(turn)
     fill(known)
     state.own().declared = known

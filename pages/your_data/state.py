@@ -6,14 +6,18 @@ release, and freed at once each time.
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
 
-from pages.shell import frame, owner_token, tour, visitor_files
+from pages.shell import frame, hosted, owner_token, tour, visitor_files
 from pages.upload import how_written
 from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Declaration, read_private
@@ -47,7 +51,8 @@ class Own:
     ``chosen`` is the guarantee picked on Plan. ``look`` and ``checked`` are the results of the owner's view and of the
     owner's check. ``released`` is the token of the last release. ``turn`` rises when the form is filled from a file.
     ``kept`` holds widget values by name, for a return to an earlier step. ``like`` is a public file of the same
-    columns, on which Plan is computed.
+    columns, on which Plan is computed. ``book`` is the ledger of a practice without the token, removed with the
+    table.
     """
 
     file_id: str = ""
@@ -67,11 +72,24 @@ class Own:
     like: bytes = field(default=b"", repr=False)
     like_name: str = ""
     like_problem: str = ""
+    book: Path | None = None
 
 
 def own() -> Own:
     """Return the session's one table."""
     return st.session_state.setdefault("own", Own())
+
+
+def practising() -> bool:
+    """Return whether the table is that of a practice without the token."""
+    return "own" in st.session_state and own().book is not None
+
+
+def _guard() -> None:
+    """Raise as `owner_token.guard` does; a practice, whose ledger is its own, needs no token."""
+    hosted.guard()
+    if not practising():
+        owner_token.guard()
 
 
 def forget() -> None:
@@ -101,26 +119,32 @@ def take(file) -> None:
     visitor_files.let_go(file)
 
 
-def hold(file_id: str, name: str, raw: bytes, dialect: Dialect | None = None) -> None:
+def hold(file_id: str, name: str, raw: bytes, dialect: Dialect | None = None, *, practice: bool = False) -> None:
     """Keep these bytes instead of whatever was held.
 
     Without a dialect they are a plain CSV, or else the owner is asked how they are written, by their first line alone.
     Raises ValueError for a first line that holds no names of columns, `hosted.Hosted` on a server that other people
-    reach, and `Locked` for a visit that has not entered the token.
+    reach, and `Locked` for a visit that has not entered the token, but for the table of a ``practice``.
     """
-    owner_token.guard()
+    if not practice:
+        owner_token.guard()
+    hosted.guard()
     if dialect is None and how_written.plain_header(raw):
         dialect = Dialect()
     header = tuple(read_header(raw[: MAX_HEADER_BYTES + 1], dialect)) if dialect else ()
     forget()
     mine = own()
     mine.file_id, mine.file_name, mine.raw, mine.header, mine.dialect = file_id, name, raw, header, dialect
+    if not owner_token.opened():
+        folder = tempfile.mkdtemp(prefix="privcov-practice-")
+        mine.book = Path(folder) / "ledger.sqlite"
+        weakref.finalize(mine, shutil.rmtree, folder, ignore_errors=True)
 
 
 def open_ledger() -> Ledger:
-    """Return the owner's ledger; raises as `hold` does."""
-    owner_token.guard()
-    return Ledger()
+    """Return the owner's ledger, or that of a practice without the token; raises as `hold` does."""
+    _guard()
+    return Ledger(own().book)
 
 
 def rows() -> PrivateDataset:
@@ -128,7 +152,7 @@ def rows() -> PrivateDataset:
 
     Raises as `hold` does, and PrivateFileError.
     """
-    owner_token.guard()
+    _guard()
     return read_private(own().raw, _declared())
 
 
@@ -140,7 +164,7 @@ def public_rows(declared: Declaration) -> PrivateDataset:
 
 def look_over() -> OwnerCheck:
     """Return the result of the owner's check of the file; raises as `rows` does."""
-    owner_token.guard()
+    _guard()
     return check_upload(own().raw, _declared())
 
 

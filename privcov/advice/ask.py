@@ -19,7 +19,7 @@ from privcov import checks
 from privcov.advice.advise import answer_of, noise_factors, ruled
 from privcov.advice.answer import REMEDY, UNKNOWN, Advice, Question, label_of, structure_label
 from privcov.advice.evidence import guarantee_from, level_of, strength_of, with_level
-from privcov.advice.grid import NS, TARGETS
+from privcov.advice.grid import LEVELS, NS, TARGETS
 from privcov.advice.rank import TRIVIAL, Line
 from privcov.advice.surface import surface
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
@@ -274,7 +274,15 @@ def sentence(reply: Reply) -> str:
     close = reply.wanted is not None and reply.error > CLOSE * reply.wanted  # the level was rounded up
     gives = amount(reply, reply.wanted if close else reply.error)
     most = "at most " if reply.advice.question.structure == UNKNOWN else ""
-    return f"{reply.line.label}: {name} = {reply.level:g}{less} gives {most}{gives}."
+    near = "" if _stored(reply) else "about "
+    return f"{reply.line.label}: {name} = {reply.level:g}{less} gives {most}{near}{gives}."
+
+
+def _stored(reply: Reply) -> bool:
+    """Return whether the answer is a cell of the evidence, and not a number between cells."""
+    question = reply.advice.question
+    sizes = question.n in NS and question.d in TARGETS[question.target].ds
+    return sizes and reply.level in LEVELS[reply.guarantee.kind]
 
 
 def amount(reply: Reply, error: float | None) -> str:

@@ -1,4 +1,4 @@
-"""``privcov app``: the workbench in a browser, served on this machine alone."""
+"""``privcov app``: the workbench in a browser, served on this machine alone; ``privcov token`` prints its token."""
 
 from __future__ import annotations
 
@@ -19,6 +19,18 @@ def add_app(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("app", help="serve the workbench at http://127.0.0.1:8501")
     parser.add_argument("--port", default=str(PORT), help=f"another port than {PORT}")
     parser.set_defaults(act=_app)
+
+
+def add_token(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("token", help='print the token for "Your data" of the server that started last')
+    parser.set_defaults(act=_token)
+
+
+def _token(options: argparse.Namespace) -> None:
+    from privcov.owner.token_file import read_token
+
+    print(read_token())
 
 
 def trouble(port: str) -> str | None:

@@ -67,6 +67,7 @@ def whole_parser() -> argparse.ArgumentParser:
     declare.add_declare(commands)
     check.add_check(commands)
     app.add_app(commands)
+    app.add_token(commands)
     site.add_site(commands)
     bundle.add_bundle(commands)
     completion.add_completion(commands, parser)

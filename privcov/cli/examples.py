@@ -127,6 +127,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("app", "the workbench at http://127.0.0.1:8501"),
         ("app --port 8600", "at another port"),
     ),
+    "token": (("token", "what Your data asks for; the server that started last made it"),),
     "site": (("site lessons", "the lessons as files, in the folder lessons"),),
     "completion": (
         ('completion bash > "${XDG_DATA_HOME:-$HOME/.local/share}/bash-completion/completions/privcov"', "for bash"),

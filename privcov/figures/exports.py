@@ -58,6 +58,7 @@ _CORNERS = {
     "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
     "diamond": [(0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)],
     "triangle-up": [(0, -1.15), (1.05, 0.75), (-1.05, 0.75)],
+    "triangle-down": [(0, 1.15), (1.05, -0.75), (-1.05, -0.75)],
     "star": _STAR,
     "pentagon": [(math.sin(k * 0.4 * math.pi), -math.cos(k * 0.4 * math.pi)) for k in range(5)],
     "hexagon": [(math.sin(k * math.pi / 3), -math.cos(k * math.pi / 3)) for k in range(6)],

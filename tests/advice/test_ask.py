@@ -1,6 +1,7 @@
 """One engine behind the page, the shell and the panel: what is named is the first of its table, and answers invert."""
 
 import contextlib
+import dataclasses
 import io
 import itertools
 import math
@@ -307,8 +308,10 @@ def test_the_sentence_has_method_level_and_error(structure, guarantee):
     name = "rho" if guarantee.kind == "zcdp" else "epsilon"
     most = "at most " if structure == "unknown" else ""
     assert ask.sentence(far) == f"{far.line.label}: {name} = {far.level:g} gives {most}{100 * far.error:.3g} % error."
+    for between in ({"n": 5001}, {"d": 41}, {"guarantee": with_level(guarantee, 0.2)}):
+        assert f"gives {most}about " in ask.sentence(ask.how_far(dataclasses.replace(question, **between)))
     near = ask.which_level(question, 0.5)
-    assert (f"gives {most}50 % error" in ask.sentence(near)) or near.error < 0.495
+    assert (f"gives {most}about 50 % error" in ask.sentence(near)) or near.error < 0.495
     never = ask.which_level(question, 1e-3)
     assert ask.sentence(never).startswith(f"No {name} up to {never.level:g}, the largest measured, gives 0.1 % error.")
     # The rows of that structure are not clipped.

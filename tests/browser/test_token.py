@@ -54,7 +54,9 @@ def test_the_printed_token_opens_the_page_for_one_visit(visit, settle, tmp_path)
         (token,) = LINE.findall(b"".join(printed).decode())
         field = page.get_by_label("Token", exact=True)
         assert field.get_attribute("type") == "password"
-        assert page.get_by_text("Enter the token that PrivCov printed in the terminal when it started.").is_visible()
+        assert page.get_by_text(
+            "Enter the token that PrivCov printed in its terminal or log when it started."
+        ).is_visible()
         assert page.locator("input[type=file]").count() == 0
 
         enter(page, settle, token[::-1])
@@ -79,6 +81,21 @@ def test_the_printed_token_opens_the_page_for_one_visit(visit, settle, tmp_path)
             seen.close()
         assert LINE.findall(b"".join(printed).decode()) == [token]  # however many visits came
     assert token not in (tmp_path / "log").read_text()
+
+
+def test_without_a_terminal_the_kept_token_opens_the_page_and_practice_needs_none(visit, settle, tmp_path):
+    with serving(tmp_path, PRIVCOV_TOKEN="") as server:
+        page = visit("/Your_data", base=server.address)
+        page.get_by_role("button", name="Use the practice table").click()
+        settle(page)
+        assert page.get_by_text("Unread").first.is_visible()
+        page.get_by_role("button", name="Forget this file").click()
+        settle(page)
+        (token,) = LINE.findall((tmp_path / "log").read_text())
+        assert (tmp_path / "server" / "token").read_text() == token
+        enter(page, settle, token)
+        assert page.locator("input[type=file]").count() == 1
+        page.close()
 
 
 def test_the_field_can_be_used_from_the_keyboard(visit, settle, tmp_path):

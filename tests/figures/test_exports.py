@@ -4,12 +4,14 @@ import json
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
 from pages.shell import export
 from privcov.figures.errors import curves
-from privcov.figures.exports import for_paper
+from privcov.figures.exports import for_paper, svg
 from privcov.figures.graphs import network, positions
+from privcov.figures.look import SYMBOLS, Picture
 from privcov.figures.matrices import heatmap
 from privcov.figures.own import intervals
 from privcov.figures.palette import DARK, LIGHT
@@ -58,3 +60,10 @@ def test_names_of_columns_cannot_leave_the_export_page():
     page = export._page("square-x", picture, for_paper(picture.figure), DARK)
     assert page.count("<script") == page.count("</script>") == 2
     assert 'quote " here' not in page
+
+
+@pytest.mark.parametrize("symbol", SYMBOLS)
+def test_every_mark_of_a_curve_can_be_put_into_a_report(symbol):
+    figure = go.Figure(go.Scatter(x=[1, 2], y=[3, 4], mode="lines+markers", marker={"symbol": symbol}))
+    figure.update_layout(width=300, height=200, xaxis={"range": [0, 3]}, yaxis={"range": [0, 5]})
+    assert svg(Picture(figure, "two points"), height=200).startswith("<svg")

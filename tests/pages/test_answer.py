@@ -2,17 +2,22 @@
 
 import re
 from html import unescape
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
+import privcov
 from pages.shell.study import Study
-from pages.trade_offs import sentence
+from pages.trade_offs import curves, sentence
 from privcov import accounting
 from privcov.advice import ask
 from privcov.advice.answer import Question
 from privcov.audit.risk import trade_off_of_method
-from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.measurements.clipping import share_clipped
+from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
 from tests.pages.test_pages import alts, open_page, settle
+from tests.pages.test_upload import declared
 
 PAGE = "pages/2_Trade_offs.py"
 TINY = {"data.n": "500", "data.d": "5", "replicates": "2", "values": "rho:0.1,1", "methods": "gaussian-cov"}
@@ -120,7 +125,9 @@ def test_a_table_of_its_own_size_asks_about_that_size():
     assert (rows.value, columns.value) == (178, 13)
     assert rows.disabled
     assert columns.disabled
-    assert said(at) == ask.sentence(ask.which_level(Question(178, 13, ZCDP(0.1)), 0.1))
+    assert said(at) == sentence.OPEN  # no level of the evidence is enough
+    at.number_input(key="ask.percent").set_value(90.0).run()
+    assert said(at) == ask.sentence(ask.which_level(Question(178, 13, ZCDP(0.1)), 0.9))
 
 
 def test_a_published_figure_has_no_sentence_above_it():
@@ -146,3 +153,28 @@ def test_the_floor_of_clipping_is_named_where_curves_reach_it():
     assert "floor from clipping: raise the row bound" in " ".join(alts(at).values())
     at = open_page(PAGE, **query, bound="4")
     assert "floor from clipping" not in " ".join(alts(at).values())
+
+
+def test_of_a_table_nothing_is_said_that_stored_simulations_do_not_know():
+    at = open_page(PAGE, source="wine", **{"ask.error": "5"})
+    assert said(at) == sentence.OPEN
+    assert "raise" not in words(at)
+    at = open_page(PAGE, source="wine", kind="approx", ask="error")
+    assert "On simulated rows of this size, and not on this table" in words(at)
+
+
+@pytest.mark.parametrize("table", ["wine", "example", "own"])
+def test_the_floor_of_clipping_on_tables_with_bounds_is_the_error_without_noise(table):
+    data = declared().session_state["csv"] if table == "own" else privcov.source(table)
+    sweep = SimpleNamespace(x="rho")
+    reached = pd.DataFrame({"mean": [1e-9, 0.1, 1e9]})
+    for metric in ("relative-frobenius-to-sample", "spectral-to-sample"):
+        assert not share_clipped(data)
+        assert curves.floor(data, metric, "covariance", sweep, reached) == []
+        tight = data.with_row_bound(data.row_bound / 3)
+        assert share_clipped(tight) > 0
+        ((words, level),) = curves.floor(tight, metric, "covariance", sweep, reached)
+        assert words.endswith("raise the row bound")
+        rel = privcov.release("gaussian-cov", tight, NoPrivacy(), seed=0)
+        norm = metric.removeprefix("relative-").split("-")[0]
+        assert level == pytest.approx(privcov.error(rel, tight, norm, relative=metric.startswith("relative")))

@@ -2,6 +2,7 @@
 
 import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from pages.lessons import (
     simulated,
     thresholding,
 )
+from pages.shell import show
 from privcov import accounting
 from privcov.audit.bounds import binomial_high, binomial_low
 from privcov.figures.palette import DARK, LIGHT
@@ -232,6 +234,21 @@ def test_the_optimal_attacker_converges_to_the_attacker_meter(rho):
     assert limit == pytest.approx(accounting.attacker_success(GaussianDP(math.sqrt(2 * rho))), rel=1e-12)
     assert limit <= accounting.attacker_success(ZCDP(rho)) + 1e-12
     assert abs(hits / rounds - limit) < 3 * math.sqrt(limit * (1 - limit) / rounds)
+
+
+def test_the_game_tells_the_limit_of_its_noise_from_that_of_its_guarantee(monkeypatch):
+    said = []
+    monkeypatch.setattr(guess, "_game", lambda rho, seed: SimpleNamespace(votes={}, optimal=[]))
+    monkeypatch.setattr(guess.st, "markdown", said.append)
+    monkeypatch.setattr(guess.show, "attacker_meter", lambda success, palette: None)
+    guess.scores(0.5, SimpleNamespace(seed=1, palette=LIGHT))
+    gauss, every = (accounting.attacker_success(given) for given in (GaussianDP(1.0), ZCDP(0.5)))
+    own, general = said[0].splitlines()
+    assert show.chance(gauss, most=True) in own
+    assert "this Gaussian noise" in own
+    assert "zCDP" not in own
+    assert show.chance(every, most=True) in general
+    assert "Any method under 0.5-zCDP" in general
 
 
 def test_the_likelihood_ratio_is_that_of_the_densities():

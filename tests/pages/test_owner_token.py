@@ -2,6 +2,8 @@
 
 import hmac
 import io
+import os
+import stat
 import sys
 import threading
 from pathlib import Path
@@ -12,8 +14,10 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from pages.shell import hosted, owner_token
-from pages.your_data import practice, state
+from pages.your_data import state
+from privcov.cli.entry import main
 from privcov.ledger import Ledger
+from privcov.owner import token_file
 from privcov.privacy import ZCDP
 from tests.pages.sent import everything, plain
 from tests.patience import patient
@@ -55,6 +59,13 @@ def announced(monkeypatch):
     return start
 
 
+@pytest.fixture
+def kept(monkeypatch, ledger) -> Path:
+    """The file of the token, of a server whose owner has chosen none."""
+    monkeypatch.delenv(owner_token.SETTING)
+    return ledger.parent / "server" / "token"
+
+
 def visit(**query: str) -> AppTest:
     at = AppTest.from_file(APP, default_timeout=patient(60))
     for name, value in query.items():
@@ -87,7 +98,7 @@ def shut(at: AppTest) -> bool:
 def test_one_sentence_one_field_one_button(ledger):
     at = visit()
     assert shut(at)
-    assert [b.label for b in at.main.button] == ["Open"]
+    assert [b.label for b in at.main.button] == ["Open", "Use the practice table"]
     assert [plain(m.value) for m in at.main.markdown] == ["Enter the token that `PRIVCOV_TOKEN` was set to."]
     assert not ledger.exists()
 
@@ -151,13 +162,13 @@ def test_no_address_opens_it():
 
 
 def test_no_widget_event_reaches_what_lies_behind(ledger):
-    """The ids of every widget of an open visit, sent from one that is shut; but that to read a bundle, which it has."""
+    """The ids of every widget of an open visit, sent from one that is shut; but those that need none."""
     inside = enter(visit(), SECRET)
     bars = [bar for bar in inside.segmented_control if bar.key != "door"]
-    ids = {element.proto.id for element in (*inside.button, *inside.file_uploader, *bars)}
+    ids = {e.proto.id for e in (*inside.button, *inside.file_uploader, *bars) if e.key != "own-practice"}
     assert bars
-    ids |= {button.proto.id for button in enter(visit(), SECRET).main.button}
-    assert any("own-practice" in name for name in ids)
+    ids |= {b.proto.id for b in enter(visit(), SECRET).main.button if b.key != "own-practice"}
+    assert any("own-practice" in button.proto.id for button in inside.button)
     at = visit()
     states = [WidgetState(id=name, trigger_value=True) for name in ids]
     calm(at._run(WidgetStates(widgets=states)))
@@ -175,9 +186,8 @@ def test_no_widget_event_reaches_what_lies_behind(ledger):
         state.open_ledger,
         state.rows,
         lambda: state.hold("f", "table.csv", b"a\n1\n", ("a",)),
-        lambda: practice._take(lambda declared: None),
     ],
-    ids=["ledger", "rows", "hold", "practice"],
+    ids=["ledger", "rows", "hold"],
 )
 def test_the_functions_refuse_and_not_only_the_page(touch, ledger):
     with pytest.raises(owner_token.Locked, match="has not entered the token"):
@@ -196,6 +206,28 @@ def test_nothing_of_the_ledger_is_shown_to_a_visit_without_the_token(ledger):
     at.session_state["own-next"] = "answers"
     enter(at, SECRET)
     assert state.STEPS["answers"] in everything(at)
+
+
+def test_practice_needs_no_token_and_touches_nothing_of_the_owner_s(ledger):
+    Ledger(ledger).limit(CANARY, ZCDP(1.0))
+    before = ledger.read_bytes()
+    at = visit()
+    next(b for b in at.button if b.label == "Use the practice table").click().run()
+    book = at.session_state["own"].book
+    assert stat.S_IMODE(book.parent.stat().st_mode) == 0o700
+    for step in ("plan", "view", "release", "answers"):
+        at.session_state["own-next"] = step
+        assert CANARY not in everything(calm(at.run())), step
+        assert not at.error
+    assert book.exists()
+    assert ledger.read_bytes() == before
+    for refused in (lambda: state.hold("f", "t.csv", b"a\n1\n", ("a",)), lambda: state.take(None)):
+        with pytest.raises(owner_token.Locked):
+            refused()
+    next(b for b in at.button if b.label == "Forget this file").click().run()
+    calm(at.run())
+    assert [field.label for field in at.text_input] == ["Token"]
+    assert not at.file_uploader
 
 
 # --- how it is compared -------------------------------------------------------------------------------------
@@ -274,23 +306,67 @@ def test_a_made_token_is_printed_once_and_opens(monkeypatch, announced):
     st.cache_resource.clear()  # as any visitor can
     at = visit()
     assert sys.stdout.getvalue() == out
-    assert "printed in the terminal" in at.main.markdown[0].value
+    assert "printed in its terminal or log" in at.main.markdown[0].value
     assert token not in everything(at)
     assert enter(at, token).file_uploader
     assert token not in everything(at)
     assert sys.stdout.getvalue() == out
 
 
-def test_a_token_is_never_written_where_it_is_kept(monkeypatch, announced):
-    monkeypatch.delenv(owner_token.SETTING)
+def test_without_a_terminal_the_token_is_in_the_log_and_in_a_file_that_a_command_prints(announced, kept, capsys):
     out, errors = announced(None)  # a pipe or a file
-    assert out == ""
-    assert "no terminal to print its token on" in errors
-    assert owner_token._MADE not in errors
+    (line,) = out.splitlines()
+    token = owner_token._MADE
+    assert line == f'PrivCov: the token for "Your data" is {token} (enter it on that page)'
+    assert errors == ""
+    assert kept.read_text() == token
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (kept, kept.parent)] == [0o600, 0o700]
+    assert [file.name for file in kept.parent.iterdir()] == ["token"]
+    assert main(["token"]) == 0
+    assert sys.stdout.getvalue() == f"{out}{token}\n"
     at = visit()
-    assert not at.text_input
-    assert not at.file_uploader
-    assert "set PRIVCOV_TOKEN to a secret" in plain(at.error[0].value)
+    assert "token` prints it again" in plain(at.main.markdown[0].value)
+    assert token not in everything(at)
+    assert enter(at, token).file_uploader
+
+
+def test_a_new_start_replaces_the_file_as_a_whole(announced, kept, monkeypatch):
+    announced(None)
+    earlier = kept.read_text()
+    monkeypatch.setattr(owner_token, "_MADE", "b" * 40)
+    with kept.open() as begun:  # whoever reads the earlier file while it is replaced reads all of it
+        announced(None)
+        assert begun.read() == earlier
+    assert kept.read_text() == "b" * 40
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "link", "owner"])
+def test_a_file_or_folder_that_others_may_read_is_refused(what, announced, kept, monkeypatch, capsys):
+    announced(None)
+    earlier = kept.read_text()
+    monkeypatch.setattr(owner_token, "_MADE", "c" * 40)
+    if what == "link":
+        kept.rename(kept.with_name("elsewhere"))
+        kept.symlink_to(kept.with_name("elsewhere"))
+    elif what == "owner":
+        uid = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: uid + 1)
+    else:
+        (kept if what == "file" else kept.parent).chmod(0o644 if what == "file" else 0o755)
+    out, errors = announced(None)
+    assert "c" * 40 in out  # the log has it all the same
+    said = {"file": "must have mode 0600, and has 0644", "folder": "must have mode 0700, and has 0755"}
+    assert said.get(what, "of the user who runs PrivCov, and is none") in errors
+    assert kept.read_text() == earlier
+    assert main(["token"]) == 1
+    assert "c" * 40 not in errors + sys.stderr.getvalue()
+    assert earlier not in sys.stdout.getvalue()
+    assert said.get(what, "of the user who runs PrivCov, and is none") in sys.stderr.getvalue()
+
+
+def test_without_a_server_the_command_says_so(kept, capsys):
+    assert main(["token"]) == 1
+    assert "no server has started here" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["own secret", "off", "hosted"])
@@ -301,6 +377,7 @@ def test_nothing_is_printed_where_there_is_nothing_to_print(name, monkeypatch, a
         monkeypatch.delenv(owner_token.SETTING)
         monkeypatch.setenv(hosted.HOSTED, "1")
     assert announced(Terminal()) == ("", "")
+    assert not token_file.token_path().exists()
 
 
 def test_a_hosted_server_says_so_and_asks_for_no_token(monkeypatch):

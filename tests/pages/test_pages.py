@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ElementTree, Widget
 
 import privcov
 from pages.shell import frame, show
@@ -18,6 +20,7 @@ from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.figures.words import percent
 from privcov.metrics.errors import error, waterfall
+from tests.pages.test_upload import declared
 from tests.patience import patient, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -343,3 +346,67 @@ def test_a_page_keeps_settings_of_its_own_in_its_address(monkeypatch):
     del at.query_params["lesson"]
     at.run()
     assert at.text[0].value == "first 3"
+
+
+# --- every kind of guarantee on every page ------------------------------------------------------------------
+
+KINDS_WALKED = ("approx", "zcdp", "pure", "approx", "pure", "zcdp")
+WITH_KINDS = [p for p in PAGES if re.match("pages/[1234]_", p)]  # the sidebar has the kind
+TABLES = {"simulated": SMALL, "bundled": {"source": "wine", "method": "gaussian-cov"}, "own": {}}
+
+
+@pytest.fixture
+def browser(monkeypatch):
+    """Widgets send what the browser holds: the words that it was told last, even where the options now have others."""
+    held: dict[str, object] = {}
+    send = ElementTree.get_widget_states
+
+    def states(tree: ElementTree) -> WidgetStates:
+        sent = send(tree)
+        by_id = {node.proto.id: node for node in tree if isinstance(node, Widget) and hasattr(node.proto, "id")}
+        for state in sent.widgets:
+            node = by_id[state.id]
+            moved = type(getattr(node, "_value", None)).__name__ not in ("InitialValue", "NoneType")
+            if state.id in held and not moved and not getattr(node.proto, "set_value", True):
+                state.CopyFrom(held[state.id])
+            held[state.id] = type(state).FromString(state.SerializeToString())
+        for gone in held.keys() - by_id.keys():
+            del held[gone]
+        return sent
+
+    monkeypatch.setattr(ElementTree, "get_widget_states", states)
+
+
+def has_no_failure(at: AppTest, where: str) -> None:
+    assert not at.exception, f"{where}: {at.exception[0].message}"
+    assert at.title, where
+
+
+@pytest.mark.parametrize("file", WITH_KINDS)
+@pytest.mark.parametrize("table", TABLES)
+def test_every_kind_of_guarantee_forth_and_back_by_its_buttons_and_by_a_link(file, table, browser):
+    at = declared() if table == "own" else first_run(file, kind="zcdp", **TABLES[table])
+    if table == "own":
+        at.switch_page(file).run()
+    for kind in KINDS_WALKED:
+        at.segmented_control(key="w.kind").set_value(kind).run()
+        at.run()
+        has_no_failure(at, f"{file}, {table}, {kind} by its button")
+        assert at.session_state["study"].kind == kind
+    for kind in KINDS_WALKED[:4]:
+        at.query_params.clear()
+        for name, value in {"kind": kind, **TABLES[table]}.items():
+            at.query_params[name] = value
+        at.run()
+        at.run()
+        has_no_failure(at, f"{file}, {table}, {kind} by a link")
+        assert at.session_state["study"].kind == kind
+
+
+@pytest.mark.parametrize("file", [p for p in PAGES if p not in WITH_KINDS and "/8_" not in p])  # 8: slow, without one
+def test_every_kind_of_guarantee_by_a_link_on_pages_without_its_buttons(file, browser):
+    at = first_run(file)
+    for kind in KINDS_WALKED[:4]:
+        at.query_params["kind"] = kind
+        at.run()
+        has_no_failure(at, f"{file}, {kind} by a link")

@@ -350,6 +350,16 @@ def upload(file: str, content: bytes) -> AppTest:
     return at
 
 
+def test_a_saved_curve_along_epsilon_leaves_the_epsilon_of_the_sidebar():
+    study = Study(data=(("d", 3), ("n", 40)), kind="approx", epsilon=2.5)
+    data = privcov.source("ar1-covariance", n=40, d=3)
+    (plan,) = sweep.build(study, data, sweep.Setting(("gaussian-cov",), values=(0.02, 5.0), replicates=2)).plans
+    at = open_page(TRADE_OFFS, **TINY, kind="approx", epsilon="2.5")
+    at.file_uploader[0].set_value(("plan.json", plan.to_json().encode(), "application/json")).run()
+    assert at.session_state["study"].epsilon == 2.5
+    assert at.query_params["values"] == "epsilon:0.02,5"
+
+
 def test_a_bad_file_gets_one_sentence_and_changes_nothing():
     at = upload(TRADE_OFFS, json.dumps({"source": "ar1-covariance", "guarantees": [], "colour": 1}).encode())
     assert len(at.error) == 1

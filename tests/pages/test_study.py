@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import privcov
 from pages.shell.study import CSV, Study, from_query, in_address, means_study, opening, to_query
 from privcov.estimators.base import METHODS
 
@@ -117,7 +118,8 @@ def test_unknown_names_are_ignored():
 
 def test_an_upload_leaves_no_trace_in_the_address():
     study = Study(source=CSV, data=(("n", 12345),), bound=0.777, method="gaussian-cov")
-    assert to_query(study) == {"method": "gaussian-cov"}
+    assert to_query(study) == {"table": "own", "method": "gaussian-cov"}
+    assert from_query(to_query(study)) == (Study(source=CSV, method="gaussian-cov"), [])
 
 
 def test_a_link_cannot_ask_for_the_upload():
@@ -129,6 +131,17 @@ def test_a_link_cannot_ask_for_the_upload():
 def test_another_source_starts_from_its_own_defaults():
     study = Study(source="zipf-norms", data=(("n", 10),), bound=3.0).with_source("wine")
     assert (study.data, study.bound) == ((), 1.0)
+
+
+@pytest.mark.parametrize("key", ["zipf-norms", "sparse-covariance", "precision-ar2"])
+def test_another_simulated_source_keeps_the_rows_and_columns(key):
+    study = Study(source="ar1-covariance", data=(("d", 40), ("n", 5_000), ("rho", 0.3)), bound=2.0).with_source(key)
+    assert (study.data, study.bound) == ((("d", 40), ("n", 5_000)), 1.0)
+    before = privcov.source("ar1-covariance")
+    after = privcov.source(key, **dict(Study(source="ar1-covariance").with_source(key).data))
+    assert (after.n, after.d) == (before.n, before.d)
+    assert Study(source="ar1-covariance", data=(("n", 5_000),)).with_source("wine").data == ()
+    assert Study(source=CSV, data=(("n", 5_000),)).with_source(key).data == ()
 
 
 def test_the_lever_and_the_guarantee_agree():

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import cached
+from pages.shell import cached, show, sidebar
 from pages.shell.show import as_text
 from pages.shell.study import CSV
 from tests.pages.limits import drawn, type_in
 from tests.pages.sent import everything, plain
-from tests.patience import patient
+from tests.patience import patient, until
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 YES, NO = "yes", "no"
@@ -61,6 +61,15 @@ def declared(raw: bytes = GOOD, cells: dict | None = None) -> AppTest:
     at = public(raw)
     type_in(at, LIMITS if cells is None else cells)
     return use(at)
+
+
+def at_work(at: AppTest) -> bool:
+    """Whether curves are being computed."""
+    return (
+        any(job.progress.alive for job in at.session_state["sweeps"].values())
+        if "sweeps" in at.session_state
+        else False
+    )
 
 
 def press(at: AppTest, label: str) -> AppTest:
@@ -398,6 +407,35 @@ def test_bounds_of_a_public_file_may_start_from_its_own_range_and_say_so():
     assert not [w for w in at.warning if "Not private" in w.value]
 
 
+def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_report(monkeypatch):
+    made = {}
+    monkeypatch.setattr(show, "download", lambda label, make, file_name, key, mime="": made.update({key: make}))
+    draw = random.Random(3)
+    raw = "age,stature\n" + "\n".join(f"{draw.gauss(40, 9):.2f},{draw.gauss(170, 8):.2f}" for _ in range(2_000))
+    at = press(public(raw.encode()), "Start with the file's own range")
+    for page in ("1_Estimate", "4_Spectra", "3_Graph_recovery", "2_Trade_offs"):
+        made.clear()
+        at.query_params["more"] = "take-home"
+        at.query_params["values"] = "epsilon:1,2"
+        at.query_params["replicates"] = "2"
+        at.switch_page(f"pages/{page}.py").run()
+        until(lambda: not at_work(at), 30, what="the curves end")
+        at.run()
+        assert not at.exception
+        warning = " ".join(w.value for w in at.warning if "Not private" in w.value)
+        assert "2 of 2 columns" in warning, (page, [e.value for e in at.error])
+        assert "flatters" in warning, page
+        report = made["download-report"]()
+        assert "Not private" in report, page
+        assert "flatters" in report, page
+    at.switch_page("pages/1_Estimate.py").run()
+    type_in(at, {0: {"low": 0, "high": 120}, 1: {"low": 100, "high": 230}})
+    use(at)
+    at.switch_page("pages/4_Spectra.py").run()
+    assert not [w for w in at.warning if "Not private" in w.value]
+    assert "Not private" not in made["download-report"]()
+
+
 def test_a_table_without_a_range_gets_one_sentence():
     at = press(public(b"a,b\n1,2\n1,2\n"), "Start with the file's own range")
     assert [plain(e.value) for e in at.error] == [
@@ -681,3 +719,23 @@ def test_forget_clears_everything_and_asks_again():
     give(answer(at, YES), b"other\n1\n2\n")
     assert list(drawn(at)["column"]) == ["other"]
     assert (drawn(at)["low"] == "").all()
+
+
+@pytest.mark.parametrize("page", ["1_Estimate", "2_Trade_offs", "3_Graph_recovery", "4_Spectra"])
+def test_a_page_of_an_own_table_that_is_opened_again_says_that_the_table_is_gone(page):
+    at = declared()
+    at.switch_page(f"pages/{page}.py").run()
+    assert not [w for w in at.warning if "is gone" in w.value]
+    again = AppTest.from_file(APP, default_timeout=patient(30))
+    again.switch_page(f"pages/{page}.py")
+    for name, value in at.query_params.items():
+        again.query_params[name] = value
+    again.run()
+    assert not again.exception
+    assert [w.value for w in again.warning] == [sidebar.GONE]
+    assert again.session_state["study"].source == CSV
+    assert not [chart for chart in again.get("plotly_chart") if "imulated" in chart.proto.alt]
+    assert not [tag for tag in again.get("html") if "Simulated</span>" in tag.proto.body]
+    again.run()
+    assert again.session_state["study"].source == CSV
+    assert not again.warning

@@ -1,0 +1,58 @@
+"""The sentence that stays on whatever is made from a public table whose bounds are the file's own range."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from pages.shell import visitor_files
+from privcov.data_sources.csv_file import PublicTable
+from privcov.dataset import Dataset
+
+if TYPE_CHECKING:
+    from privcov.bundle.front import Front
+
+
+def of_column(table: PublicTable, name: str) -> tuple[float, float]:
+    """Return the lowest and the highest finite cell of a column."""
+    cells = table.frame[name].to_numpy()
+    cells = cells[np.isfinite(cells)]
+    return (float(cells.min()), float(cells.max())) if len(cells) else (0.0, 0.0)
+
+
+def sentence(data: Dataset | None) -> str:
+    """Return what has to be said of these rows, or "" where no bound is the file's own range."""
+    upload, held = visitor_files.upload(), visitor_files.table()
+    if upload is None or upload.table is None or not upload.ranged or held is None or data is None:
+        return ""
+    if data.name != held.name or data.columns != held.columns or data.bounds is None:
+        return ""
+    limits = zip(data.columns, data.bounds.tolist(), strict=True)
+    count = sum(of_column(upload.table, name) == (low, high) for name, (low, high) in limits)
+    if not count:
+        return ""
+    return (
+        f"The bounds of {count} of {data.d} columns are the file's own range, so this is a preview and no release of "
+        "these rows: one row alone can change a bound. Such a preview flatters: publicly known bounds are wider, and "
+        "the error is usually larger with them."
+    )
+
+
+def warn(data: Dataset | None) -> None:
+    """Show the sentence, with the way to mend it."""
+    if words := sentence(data):
+        st.warning(
+            f"**Not private.** {words} Replace them on Estimate, under **Columns and limits**, by what is publicly "
+            "known of each quantity."
+        )
+
+
+def marked(front: Front, words: str) -> Front:
+    """Return the first side of a report with the sentence among its assumptions.
+
+    ``words`` is that of `sentence`, from when the page was drawn: a report is made on click, outside the visit.
+    """
+    return dataclasses.replace(front, assumptions=[("Not private", words), *front.assumptions]) if words else front
