@@ -156,7 +156,7 @@ def suspicion(rel: Release) -> str:
     """Return what the release can make of a suspicion, as markdown."""
     from privcov.audit import disclosure
 
-    return as_text(disclosure.suspicion(rel.trade_off))
+    return as_text(disclosure.suspicion(rel.trade_off, neighbours=rel.neighbours.key))
 
 
 def _meter_values(success: float) -> str:

@@ -34,7 +34,6 @@ _METHODS = {
     "edges": "test of the de-biased graphical lasso; intervals are those of partial correlations, where identified",
 }
 MOST_REGRESSORS = 1 / 3  # for each row: at 1/2 intervals of 95 % contain the truth in 91 %, at 3/4 in 78 %
-_OF_KURTOSIS = ("variances", "covariances", "correlations")
 _PAIRS = "missing cells are measured by pairs, and the joint law of those entries is not derived"
 FALSE_DISCOVERIES = 0.05
 
@@ -99,7 +98,7 @@ class ReleaseAnswers:
         release: Release | None = None,
     ) -> None:
         self._known, self.level, self.units, self.kurtosis = known, level, units, kurtosis
-        self.classes, self._release = classes, release
+        self.classes, self._release, self._shape = classes, release, known.for_shape(kurtosis)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -190,7 +189,7 @@ class ReleaseAnswers:
         """
         self._whole()
         rate = checks.strictly_between("rate", rate, 0.0, 1.0)
-        return self._by_pair("partial_correlations", schur.partial_correlations(self._known, self.level), rate=rate)
+        return self._by_pair("partial_correlations", schur.partial_correlations(self._shape, self.level), rate=rate)
 
     def edges(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the graph of partial correlations: the edge test, which many columns need, as auto-precision draws it.
@@ -208,7 +207,9 @@ class ReleaseAnswers:
         self._whole()
         rate = checks.strictly_between("rate", rate, 0.0, 1.0)
         return self._by_pair(
-            "edges", edges.edges(self._known, schur.partial_correlations(self._known, self.level)), rate=rate
+            "edges",
+            edges.edges(self._known, schur.partial_correlations(self._shape, self.level), self.kurtosis),
+            rate=rate,
         )
 
     def regress(self, y: str, on: str | Sequence[str] | None = None, ridge: float = 0.0) -> pd.DataFrame:
@@ -252,7 +253,7 @@ class ReleaseAnswers:
                 "name at most a third as many."
             )
         ridge = checks.in_range("ridge", ridge, 0.0, 1e6)
-        fit = schur.regress(self._known, target, chosen, ridge, self.level)
+        fit = schur.regress(self._shape, target, chosen, ridge, self.level)
         scale, origin = self._units()
         names = tuple(self.columns[j] for j in chosen)
         case = "regress, ridge" if ridge else "regress, all columns" if len(chosen) == len(others) else "regress"
@@ -283,7 +284,7 @@ class ReleaseAnswers:
             One row for each axis (``axis``).
         """
         self._whole()
-        found = spectrum.eigenvalues(self._known, self.level)
+        found = spectrum.eigenvalues(self._known, self.level, self.kurtosis)
         return self._frame("eigenvalues", {"axis": tuple(range(1, len(self.columns) + 1))}, found)
 
     def components(self, axes: int = 3) -> pd.DataFrame:
@@ -301,7 +302,7 @@ class ReleaseAnswers:
         """
         self._whole()
         count = min(checks.whole("axes", axes, 1), len(self.columns))
-        found = spectrum.components(self._known, count, self.level)
+        found = spectrum.components(self._shape, count, self.level)
         flat = Found(*(a.T.ravel() for a in (found.estimate, found.low, found.high, found.reason)))
         labels = {
             "axis": tuple(k + 1 for k in range(count) for _ in self.columns),
@@ -427,17 +428,21 @@ class ReleaseAnswers:
         return table
 
     def _assumed(self, answer: str) -> str:
-        """Return what is assumed of the rows; the kurtosis enters the sampling part of entries alone."""
+        """Return what is assumed of the rows."""
         if answer == "means":
             return "rows with a variance, so many that their mean is close to normal"
-        if not self.kurtosis or answer not in _OF_KURTOSIS:
-            return "Gaussian rows"
-        return f"elliptical rows of excess kurtosis {3 * self.kurtosis:g}"
+        if not self.kurtosis or answer == "contrast":
+            rows = "Gaussian rows; heavier tails make intervals too short, and more pairs than the rate real"
+        else:
+            rows = f"elliptical rows of excess kurtosis {3 * self.kurtosis:g}"
+        return rows if self._known.two is None else f"{rows}; columns of two values as declared"
 
     def _coverage(self, case: str) -> str:
         """Return the measured coverage in words; none was measured for missing cells by pairs."""
         case = "" if self._known.available is not None else case
-        return evidence.sentence(case, self.level, self.rows, len(self.columns))
+        like = "plain" if self._known.two is None else "levels"
+        like = like if not self.kurtosis else "heavy" if like == "plain" else ""
+        return evidence.sentence(case, self.level, self.rows, len(self.columns), like)
 
 
 def answers(
@@ -456,8 +461,9 @@ def answers(
         Units of the answers: the columns' own, or public half-ranges.
     kurtosis : float, optional
         Excess kurtosis of the rows that is assumed, over 3, from 0 on: 0 for Gaussian rows, 2 for Student's t with five
-        degrees of freedom. It widens the sampling part of variances, covariances and correlations; every other answer
-        is made as for Gaussian rows.
+        degrees of freedom. It widens the sampling part of every interval and test but those of means and contrasts.
+        Columns of two values need none. Where rows have heavier tails than is assumed, intervals are too short, and
+        more pairs than the rate are called real.
 
     Returns
     -------

@@ -23,7 +23,7 @@ import numpy as np
 
 from privcov.answering import contrasts, edges, entries, schur, spectrum
 from privcov.answering.evidence import FILE, LEVEL
-from privcov.answering.known import Found, Known, joint_of, known_from
+from privcov.answering.known import Found, Known, TwoValues, joint_of, known_from
 from privcov.data_sources.example import Example, written
 from privcov.measurements.exact_moment import planned_event, settle_shape
 from privcov.measurements.exact_reading import noise_of
@@ -94,6 +94,10 @@ QUICK = (
     Cell("example", 10, 10_000, "rho .05"),
     Cell("hospital", 6, 2_000, "rho .05"),
     Cell("hospital", 6, 1_000, "rho .5", "persons"),
+    Cell("levels", 6, 5_000, "rho .5"),
+    Cell("levels", 6, 20_000, "rho .05"),
+    Cell("heavy", 6, 5_000, "rho .5"),
+    Cell("heavy", 6, 20_000, "rho .05"),
 )
 FULL = (
     *QUICK,
@@ -117,13 +121,16 @@ PRESETS = {"quick": (QUICK, 2_000), "full": (FULL, 4_000)}
 class Population:
     """A population in working units, and how rows are drawn from it.
 
-    ``rows`` draws n of them, or is None for Gaussian rows; ``gaps`` is the difference of the two class means.
+    ``rows`` draws n of them, or is None for Gaussian rows; ``gaps`` is the difference of the two class means. ``two``
+    says which columns have two values, and ``kurtosis`` what is assumed of the rows.
     """
 
     mean: np.ndarray
     covariance: np.ndarray
     rows: Callable[[int, np.random.Generator], np.ndarray] | None = None
     gaps: np.ndarray | None = None
+    two: TwoValues | None = None
+    kurtosis: float = 0.0
 
 
 @cache
@@ -132,7 +139,7 @@ def population_of(kind: str, d: int, more: str) -> Population:
 
     Parameters
     ----------
-    kind : {"neighbours", "factor", "blocks", "example", "hospital"}
+    kind : {"neighbours", "factor", "blocks", "example", "hospital", "levels", "heavy"}
         Its structure.
     d : int
         Number of columns.
@@ -150,14 +157,31 @@ def population_of(kind: str, d: int, more: str) -> Population:
     if kind == "hospital":
         rows = _visits(400_000, stream(SEED, "rows", 0, "hospital", "truth"), more == "persons")
         return Population(*_moments(rows), lambda n, rng: _visits(n, rng, more == "persons"))
+    if kind == "levels":
+        span = np.array([0.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+        two = TwoValues(np.zeros(6), span, ((1,), (2,), (3, 4, 5)))
+        return Population(
+            *_moments(_levels(4_000_000, stream(SEED, "rows", 0, "levels", "truth"))[None]),
+            lambda n, rng: _levels(n, rng)[None],
+            two=two,
+        )
     apart = np.abs(at[:, None] - at[None, :])
     structure = {
         "neighbours": 0.6**apart,
         "factor": np.where(apart == 0, 1.0, 0.5),
         "blocks": np.where(apart == 0, 1.0, np.where((at[:, None] // 2) == (at[None, :] // 2), 0.5, 0.0)),
+        "heavy": 0.6**apart,
     }[kind]
     spread = 0.3 * (1 + 0.15 * np.cos(at))
     within, mean = structure * np.outer(spread, spread), 0.2 * np.cos(at)
+    if kind == "heavy":  # Student's t with 5 degrees of freedom, excess kurtosis 6
+        root = np.linalg.cholesky(within)
+
+        def drawn(n: int, rng: np.random.Generator) -> np.ndarray:
+            rows = rng.standard_normal((n, d)) @ root.T
+            return (mean + rows * np.sqrt(3 / rng.chisquare(5, n))[:, None])[None]
+
+        return Population(mean, within, drawn, kurtosis=2.0)
     if more != "classes":
         return Population(mean, within)
     gap = 0.15 * (1 + np.sin(at))
@@ -194,6 +218,14 @@ def _visits(n: int, rng: np.random.Generator, repeated: bool) -> np.ndarray:
         np.where(0.5 * sick + 0.85 * fresh[..., 5] > 0.5, 1.0, -1.0),
     ]
     return np.clip(np.stack(columns, axis=-1), -1.0, 1.0)
+
+
+def _levels(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return rows of a number, a rare yes (3 %), a common one, and levels of 2, 6 and 30 %, related by one score."""
+    score, fresh = rng.standard_normal(n), rng.standard_normal((3, n))
+    level = np.digitize(rng.random(n) + 0.04 * np.tanh(score), [0.02, 0.08, 0.38])
+    columns = [0.3 * (0.6 * score + 0.8 * fresh[0]), 0.4 * score + 0.9 * fresh[1] > 1.852, score + fresh[2] > 0.3]
+    return np.column_stack([*columns, *(level == k for k in range(3))]).astype(np.float64)
 
 
 def _moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -280,7 +312,8 @@ def release(cell: Cell, rng: np.random.Generator) -> tuple[Known, Measured]:
     names = tuple(f"x{j + 1}" for j in range(d))
     rows = measured.rows
     relative = relative_count_std(measured)
-    return known_from(joint_of(measured), relative, rows, names, np.ones(d), np.zeros(d), None), measured
+    known = known_from(joint_of(measured), relative, rows, names, np.ones(d), np.zeros(d), None)
+    return dataclasses.replace(known, two=people.two), measured
 
 
 def _gaussian(covariance: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -292,7 +325,7 @@ def _gaussian(covariance: np.ndarray, n: int, rng: np.random.Generator) -> tuple
     return root @ rng.standard_normal(d) / math.sqrt(n), left @ left.T / n
 
 
-def answers_of(known: Known, measured: Measured) -> Iterator[tuple[str, Found]]:
+def answers_of(known: Known, measured: Measured, k: float = 0.0) -> Iterator[tuple[str, Found]]:
     """Yield the name and the intervals of every answer that is measured.
 
     Parameters
@@ -301,6 +334,8 @@ def answers_of(known: Known, measured: Measured) -> Iterator[tuple[str, Found]]:
         The release.
     measured : Measured
         The moment with its class sums.
+    k : float, optional
+        Excess kurtosis of the rows that is assumed, over 3.
 
     Yields
     ------
@@ -308,26 +343,27 @@ def answers_of(known: Known, measured: Measured) -> Iterator[tuple[str, Found]]:
         Pairs as vectors above the diagonal.
     """
     upper, few = np.triu_indices(known.d, 1), list(range(1, min(known.d, 5)))
-    partial = schur.partial_correlations(known, LEVEL)
+    shape = known.for_shape(k)
+    partial = schur.partial_correlations(shape, LEVEL)
     yield "means", entries.means(known, LEVEL)
-    yield "variances", entries.variances(known, LEVEL, 0.0)
+    yield "variances", entries.variances(known, LEVEL, k)
     for name, found in (
-        ("covariances", entries.covariances(known, LEVEL, 0.0)),
-        ("correlations", entries.correlations(known, LEVEL, 0.0)),
+        ("covariances", entries.covariances(known, LEVEL, k)),
+        ("correlations", entries.correlations(known, LEVEL, k)),
         ("partial_correlations", partial),
-        ("edges", edges.edges(known, partial)),
+        ("edges", edges.edges(known, partial, k)),
     ):
         p = None if found.p_value is None else found.p_value[upper]
         estimate, low, high, reason = (getattr(found, part)[upper] for part in ("estimate", "low", "high", "reason"))
         yield name, Found(estimate, low, high, reason, p)
-    fit = schur.regress(known, 0, few, 0.0, LEVEL)
+    fit = schur.regress(shape, 0, few, 0.0, LEVEL)
     yield "regress", fit.slopes
     yield "r_squared", fit.r_squared
-    yield "regress, ridge", schur.regress(known, 0, few, 0.05, LEVEL).slopes
+    yield "regress, ridge", schur.regress(shape, 0, few, 0.05, LEVEL).slopes
     if known.d > 5:
-        yield "regress, all columns", schur.regress(known, 0, list(range(1, known.d)), 0.0, LEVEL).slopes
-    yield "eigenvalues", spectrum.eigenvalues(known, LEVEL)
-    yield "components", spectrum.components(known, 1, LEVEL)
+        yield "regress, all columns", schur.regress(shape, 0, list(range(1, known.d)), 0.0, LEVEL).slopes
+    yield "eigenvalues", spectrum.eigenvalues(known, LEVEL, k)
+    yield "components", spectrum.components(shape, 1, LEVEL)
     if measured.distribution.n_anchors > 1:
         yield "contrast", contrasts.contrast(known, measured, 1, 0, LEVEL)
 
@@ -393,10 +429,11 @@ def measure(cell: Cell, replicates: int) -> list[dict[str, Any]]:
     """
     true: dict[str, np.ndarray] = truths(cell)
     sums: dict[str, list[tuple[float, ...]]] = {}
+    kurtosis = population_of(cell.population, cell.d, cell.more).kurtosis
     for number in range(replicates):
         rng = stream(SEED, "rows", number, cell.name, "coverage")
         known, measured = release(cell, rng)
-        for name, found in answers_of(known, measured):
+        for name, found in answers_of(known, measured, kurtosis):
             truth, shown = true[name], np.ravel(found.identified)
             inside = np.ravel((found.low <= truth) & (truth <= found.high)) & shown
             one = int(rng.integers(len(shown)))

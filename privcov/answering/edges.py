@@ -12,7 +12,7 @@ from privcov.postprocess.edge_test import discoveries, edge_test
 __all__ = ["discoveries", "edges"]
 
 
-def edges(known: Known, exact: Found) -> Found:
+def edges(known: Known, exact: Found, kurtosis: float = 0.0) -> Found:
     """Return the partial correlations, with the test of zero for every pair, also where there is no interval.
 
     Parameters
@@ -21,6 +21,8 @@ def edges(known: Known, exact: Found) -> Found:
         The release.
     exact : Found
         From `schur.partial_correlations`, whose intervals are taken where all are identified.
+    kurtosis : float, optional
+        Excess kurtosis of the rows that is assumed, over 3.
 
     Returns
     -------
@@ -36,7 +38,7 @@ def edges(known: Known, exact: Found) -> Found:
     See `postprocess.edge_test`.
     """
     shape = (known.d, known.d)
-    tested = edge_test(known.covariance, known.centre, known.rows, known.law)
+    tested = edge_test(known.covariance, known.centre, known.rows, known.law, kurtosis)
     none = np.full(shape, np.nan)
     p = none if tested is None else tested.p_value
     if exact.identified[np.triu_indices(known.d, 1)].all():

@@ -4,11 +4,20 @@ Every one inverts a test: a value belongs to the interval where the difference t
 deviations, these taken at that value. N(A) is the noise of forms.py, n the number of rows, k the assumed excess
 kurtosis of the rows (0 for Gaussian ones; elliptical rows otherwise).
 
-    mean          t_m^2 + v_u m^2 + c_jj / n
+    mean          t_m^2 + v_u m^2 + c_jj / n; of two values a and b, c_jj = (m - a)(b - m) at the tested m
     variance      (v' - v)^2 <= z^2 (N + (2 + 3 k) v^2 / n), a quadratic in v
     covariance    N + [(1 + k)(c_ii c_jj + c_ij^2) + k c_ij^2] / n
     correlation   Fieller: (c_ij - r g)^2 <= z^2 (N(A_r) + (1 + k)(1 - r^2)^2 g^2 / n), g^2 = c_ii c_jj, where A_r has
                   1/2 at (i, j), -r a / 2 at (i, i) and -r / (2 a) at (j, j), a^2 = c_jj / c_ii
+
+A column of two values, s apart, has (x - m)^2 = v + t (x - m), t = low + high - 2 m, t^2 = s^2 - 4 v, and no kurtosis
+is assumed of it. With T = t / sqrt(v) the sampling part over n is
+
+    variance      v s^2 - 4 v^2
+    covariance    of two such columns c_ii c_jj + t_i t_j c_ij - c_ij^2; of one and another kind of column, whose mean
+                  alone depends on it, c_ii c_jj + c_ij^2 (T^2 - 1)
+    correlation   of two 1 - r^2 + T_i T_j (r + r^3 / 2) - 3/4 r^2 (T_i^2 + T_j^2) (Yule 1912); of one
+                  (1 - r^2)^2 (1 + r^2 (T^2 - 2) / 4)
 
 The test of a zero correlation is that of c_ij at r = 0, whose noise is one entry with its exact law.
 """
@@ -16,6 +25,7 @@ The test of a zero correlation is that of c_ij at r = 0, whose noise is one entr
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -55,8 +65,17 @@ def means(known: Known, level: float) -> Found:
     else:
         assert known.available.mean_std is not None, "the mean was measured"
         noise, rows = known.available.mean_std**2, known.rows * np.maximum(np.diag(known.available.shares), 1e-9)
-    half = known.z(level, noise, variances / rows, law.excess(1.0, 0.0)) * np.sqrt(noise + variances / rows)
-    return Found(known.mean, known.mean - half, known.mean + half, np.where(np.isnan(known.mean), TOO_FEW, 0))
+    z = known.z(level, noise, variances / rows, law.excess(1.0, 0.0))
+    half = z * np.sqrt(noise + variances / rows)
+    low, high = known.mean - half, known.mean + half
+    if known.two is not None:  # the variance at the mean m that is tested is (m - a)(b - m)
+        first, last, q = known.two.low, known.two.low + known.span, z * z / rows
+        middle = (known.mean + q * (first + last) / 2) / (1 + q)
+        square = middle**2 - (known.mean**2 + q * first * last - z * z * noise) / (1 + q)
+        half, two = np.sqrt(np.maximum(square, 0.0)), known.span > 0
+        low = np.where(two, np.clip(middle - half, first, last), low)
+        high = np.where(two, np.clip(middle + half, first, last), high)
+    return Found(known.mean, low, high, np.where(np.isnan(known.mean), TOO_FEW, 0))
 
 
 def variances(known: Known, level: float, kurtosis: float) -> Found:
@@ -82,11 +101,15 @@ def variances(known: Known, level: float, kurtosis: float) -> Found:
     """
     seen = np.diag(known.covariance)
     noise, rows = np.diag(_entry_noise(known)), known.rows * np.diag(_shares(known))
-    part = (2 + 3 * kurtosis) / rows
-    z = known.z(level, noise, part * np.maximum(seen, 0.0) ** 2, known.law.excess(1.0, 1.0))
+    two, square = known.span > 0, known.span**2
+    linear, part = square / rows, np.where(two, -4.0, 2 + 3 * kurtosis) / rows
+    on = np.where(two, np.clip(seen, 0.0, square / 4), np.maximum(seen, 0.0))
+    z = known.z(level, noise, linear * on + part * on**2, known.law.excess(1.0, 1.0))
     a = np.maximum(1 - z * z * part, 1e-9)
-    root = np.sqrt(np.maximum(seen**2 - a * (seen**2 - z * z * noise), 0.0))
-    low, high = np.maximum((seen - root) / a, 0.0), (seen + root) / a
+    middle = seen + z * z * linear / 2
+    root = np.sqrt(np.maximum(middle**2 - a * (seen**2 - z * z * noise), 0.0))
+    low, high = np.maximum((middle - root) / a, 0.0), (middle + root) / a
+    high = np.where(two, np.minimum(high, square / 4), high)
     reason = np.where(np.isnan(seen), TOO_FEW, np.where(high > 0, 0, NO_VARIANCE))
     return Found(seen, low, np.maximum(high, 0.0), reason)
 
@@ -114,7 +137,7 @@ def covariances(known: Known, level: float, kurtosis: float) -> Found:
     """
     seen, noise = known.covariance, _entry_noise(known)
     on = np.maximum(np.nan_to_num(np.diag(seen)), 0.0)
-    sampling = ((1 + kurtosis) * (np.outer(on, on) + seen**2) + kurtosis * seen**2) / (known.rows * _shares(known))
+    sampling = _covariance_sampling(known, on, seen, kurtosis) / (known.rows * _shares(known))
     half = known.z(level, noise, sampling, known.law.excess(1.0, 0.0)) * np.sqrt(noise + sampling)
     return Found(seen, seen - half, seen + half, np.where(np.isnan(seen), TOO_FEW, 0))
 
@@ -155,12 +178,15 @@ def correlations(known: Known, level: float, kurtosis: float, tested: bool = Tru
     g = np.sqrt(np.outer(safe, safe))
     noise = _correlation_noise(known, a)
     zero = noise[0]
-    sampling = (1 + kurtosis) * g * g / n
+    two = known.span > 0
+    plain = 1 + np.where(two[:, None] | two[None, :], 0.0, kurtosis)
+    sampling = plain * g * g / n
     one, p = _one_entry(known), None
     if tested:
         p = tail(np.nan_to_num(seen), zero - one + sampling, one, _shape(known))
     z = known.z(level, zero, sampling * (1 - np.clip(np.nan_to_num(seen) / g, -1, 1) ** 2) ** 2, law.excess(1.0, 0.0))
-    estimate, low, high = fieller(seen, g, noise, (1 + kurtosis) / n, z)
+    own = _correlation_sampling(known, plain)
+    estimate, low, high = fieller(seen, g, noise, lambda r: own(r) / n, z)
     reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
     return Found(estimate, low, high, np.where(np.isnan(seen), TOO_FEW, reason), p)
 
@@ -193,11 +219,15 @@ def correlation_variances(known: Known, r: np.ndarray, spread: np.ndarray) -> tu
 
 
 def fieller(
-    above: np.ndarray, below: np.ndarray, noise: tuple[np.ndarray, ...], sampling: np.ndarray | float, z: np.ndarray
+    above: np.ndarray,
+    below: np.ndarray,
+    noise: tuple[np.ndarray, ...],
+    sampling: Callable[[np.ndarray], np.ndarray],
+    z: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (estimate, low, high) of a correlation: all r with (above - r below)^2 <= z^2 V(r), by bisection.
 
-    V(r) = n_0 + n_1 r + n_2 r^2 + (1 - r^2)^2 below^2 sampling. The ends are those nearest to the estimate.
+    V(r) = n_0 + n_1 r + n_2 r^2 + below^2 sampling(r). The ends are those nearest to the estimate.
 
     Parameters
     ----------
@@ -205,8 +235,8 @@ def fieller(
         The covariance, and the root of the product of the variances.
     noise : tuple of ndarray
         n_0, n_1, n_2.
-    sampling : ndarray or float
-        Relative sampling variance at r = 0.
+    sampling : callable
+        Variance of sampling at every r, over below^2.
     z : ndarray
         Quantile.
 
@@ -224,8 +254,7 @@ def fieller(
 
     def outside(r: np.ndarray) -> np.ndarray:
         spread = noise[0] + r * (noise[1] + r * noise[2])
-        own = sampling * (1 - r * r) ** 2
-        return (ratio - r) ** 2 > z * z * (np.maximum(spread, 0.0) / below**2 + own)
+        return (ratio - r) ** 2 > z * z * (np.maximum(spread, 0.0) / below**2 + sampling(r))
 
     ends = []
     for end in (-1.0, 1.0):
@@ -236,6 +265,33 @@ def fieller(
             inner, outer = np.where(out, inner, middle), np.where(out, middle, outer)
         ends.append(np.where(outside(np.full_like(start, end)), inner, end))
     return np.where(np.isnan(above), np.nan, start), ends[0], ends[1]
+
+
+def _covariance_sampling(known: Known, on: np.ndarray, seen: np.ndarray, kurtosis: float) -> np.ndarray:
+    """Return the variance of the product of two deviations from the mean, for every pair of columns."""
+    two, t, both = known.span > 0, known.skew, np.outer(on, on)
+    square = np.minimum(np.nan_to_num(seen) ** 2, both)
+    found = (1 + kurtosis) * (both + seen**2) + kurtosis * seen**2
+    one = both - square + np.minimum(square / np.maximum(on, 1e-300)[:, None], on[None, :]) * (t * t)[:, None]
+    found = np.where(two[:, None], one, np.where(two[None, :], one.T, found))
+    pair = np.maximum(both + np.outer(t, t) * np.nan_to_num(seen) - square, 0.0)
+    return np.where(two[:, None] & two[None, :], pair, found)
+
+
+def _correlation_sampling(known: Known, plain: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function that gives n times the sampling variance of every correlation r."""
+    two, v = known.span > 0, np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0)
+    share = np.divide(known.skew, np.sqrt(v), out=np.zeros(known.d), where=two & (v > 0))
+    either, both = two[:, None] | two[None, :], two[:, None] & two[None, :]
+    squares = share * share
+    product, total = np.outer(share, share), squares[:, None] + squares[None, :]
+    bend = np.where(either, (total - 2) / 4, 0.0)
+
+    def own(r: np.ndarray) -> np.ndarray:
+        yule = 1 - r * r + product * (r + r**3 / 2) - 0.75 * r * r * total
+        return np.maximum(np.where(both, yule, plain * (1 - r * r) ** 2 * (1 + r * r * bend)), 0.0)
+
+    return own
 
 
 def _shares(known: Known) -> np.ndarray:

@@ -13,6 +13,12 @@ from privcov import places
 LEVEL = 0.95
 FILE = "table.csv"
 FEWEST = 100  # entries shown, below which a share says nothing
+# Populations of the table by what they stand for, in words; what is said of one is not said of another.
+LIKE = {
+    "plain": (("neighbours", "factor", "blocks", "example", "hospital"), "Gaussian rows and bounded columns"),
+    "levels": (("levels",), "rows with columns of two values, of a share of 2 % or more"),
+    "heavy": (("heavy",), "heavy-tailed rows (Student's t, 5 degrees of freedom) whose kurtosis was given"),
+}
 _SIZE = re.compile(r"\bd=(\d+), n=(\d+)")  # in the name of a cell
 
 
@@ -40,20 +46,17 @@ class Measured(NamedTuple):
 
 
 @cache
-def measured() -> dict[str, Measured]:
-    """Return what was measured, by answer.
-
-    Returns
-    -------
-    dict
-        Empty where no table is stored.
-    """
+def measured(like: str = "plain") -> dict[str, Measured]:
+    """Return what was measured on rows like these, a key of `LIKE`, by answer; empty where no table is stored."""
     path = places.results("coverage") / FILE
     if not path.is_file():
         return {}
     by: dict[str, list[tuple[float, float, int, int]]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
+            own = line["cell"].partition(",")[0]
+            if own not in LIKE.get(like, ((), ""))[0]:
+                continue
             if int(line["reported"]) >= FEWEST and (size := _SIZE.search(line["cell"])):
                 found = float(line["coverage"]), float(line["wrong"]), int(size[2]), int(size[1])
                 by.setdefault(line["answer"], []).append(found)
@@ -63,7 +66,7 @@ def measured() -> dict[str, Measured]:
     }
 
 
-def sentence(answer: str, level: float, rows: float = math.inf, columns: int = 0) -> str:
+def sentence(answer: str, level: float, rows: float = math.inf, columns: int = 0, like: str = "plain") -> str:
     """Return the measured coverage of an answer in words.
 
     Parameters
@@ -76,20 +79,22 @@ def sentence(answer: str, level: float, rows: float = math.inf, columns: int = 0
         Number of rows of the release, or of persons.
     columns : int, optional
         Number of columns of the release.
+    like : str, optional
+        A key of `LIKE`, or "" for rows like none of those that were measured.
 
     Returns
     -------
     str
         One sentence, and another where the release or the level is none of those that were measured.
     """
-    found = measured().get(answer)
+    found = measured(like).get(answer)
     if found is None:
-        return "The coverage of this answer has not been measured."
+        return "The coverage of this answer has not been measured on rows like these."
     own = "" if level == LEVEL else f" Another level than {LEVEL:.0%} was not measured."
     if rows < found.rows or columns > found.columns:
         own += f" None of them had fewer than {found.rows:,} rows or more than {found.columns} columns."
     return (
-        f"Measured at {LEVEL:.0%} on {found.cells} simulated settings: on average {found.mean:.1%} of the intervals "
-        f"shown contain the truth, {found.least:.1%} in the worst setting; in each at most {found.wrong:.1%} of all "
-        f"answers were shown and wrong.{own}"
+        f"Measured at {LEVEL:.0%} on {found.cells} simulated settings of {LIKE[like][1]}: on average {found.mean:.1%} "
+        f"of the intervals shown contain the truth, {found.least:.1%} in the worst setting; in each at most "
+        f"{found.wrong:.1%} of all answers were shown and wrong.{own}"
     )

@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from privcov import checks
+from privcov.declared_columns import Kinds, typed_units
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.laws.forms import Law, law_of, moments_of, relative_count_std
@@ -22,6 +23,8 @@ from privcov.measurements.laws.tails import quantile
 from privcov.measurements.moment import Measured
 from privcov.postprocess.available import Available, available_cases
 from privcov.releasing.release import Release
+from privcov.table_files.kinds import CATEGORY, YES_NO
+from privcov.units import Units
 
 REASONS = (
     "",
@@ -76,6 +79,41 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
+class TwoValues:
+    """Which columns have two values, in working units.
+
+    Attributes
+    ----------
+    low, span : ndarray of shape (d,)
+        The lower value, and the distance to the higher one; 0 for other columns.
+    blocks : tuple of (tuple of int)
+        Their positions, those of one category together.
+    """
+
+    low: np.ndarray
+    span: np.ndarray
+    blocks: tuple[tuple[int, ...], ...]
+
+
+def two_values(kinds: Kinds, units: Units) -> TwoValues | None:
+    """Return which columns have two values by their declaration; None where there is none, or rows are shortened.
+
+    A missing cell that counts as a typical value between the two makes (x - mean)^2 vary less than the formulas say.
+    """
+    found: list[bool] = []
+    blocks: list[tuple[int, ...]] = []
+    for _, kind in kinds:
+        two = kind.kind in (YES_NO, CATEGORY)
+        if two:
+            blocks.append(tuple(range(len(found), len(found) + kind.width)))
+        found += [two] * kind.width
+    if not blocks or not units.fits_bounds or units.bounds is None:
+        return None
+    ends = (units.bounds - units.origin[:, None]) / units.scale[:, None] * np.array(found)[:, None]
+    return TwoValues(ends[:, 0], ends[:, 1] - ends[:, 0], tuple(blocks))
+
+
+@dataclass(frozen=True, eq=False)
 class Known:
     """The unbiased mean and covariance of one release, in working units, and the law of their noise.
 
@@ -99,6 +137,8 @@ class Known:
         Where missing cells were measured.
     total : NoisySum or None
         The private measurement.
+    two : TwoValues or None
+        Which columns have two values, as a level of a category has.
     """
 
     columns: tuple[str, ...]
@@ -111,6 +151,7 @@ class Known:
     measured: Measured
     available: Available | None = None
     total: NoisySum | None = None
+    two: TwoValues | None = None
 
     @property
     def d(self) -> int:
@@ -127,6 +168,30 @@ class Known:
         """What the intervals are about, in words."""
         about = "" if self.mean is not None or self.measured.centre == "zero" else ", about the typical values"
         return f"the clipped population: cells within their limits, rows within the row bound{about}"
+
+    @property
+    def span(self) -> np.ndarray:
+        """Distance of the two values of a column that has two; 0 for any other."""
+        return np.zeros(self.d) if self.two is None else self.two.span
+
+    @property
+    def skew(self) -> np.ndarray:
+        """The t of a column with two values, low + high - 2 mean, so (x - mean)^2 = v + t (x - mean); 0 for others.
+
+        Its size follows from the variance, t^2 = span^2 - 4 v, and its sign from the mean.
+        """
+        v = np.maximum(np.nan_to_num(np.diag(self.covariance)), 0.0)
+        t = np.sqrt(np.maximum(self.span**2 - 4 * v, 0.0))
+        middle = 0.0 if self.two is None else self.two.low + self.span / 2
+        return np.where(self.span > 0, np.where(np.nan_to_num(self.centre) <= middle, t, -t), 0.0)
+
+    def for_shape(self, kurtosis: float) -> Known:
+        """Return the release as that of n / (1 + k) Gaussian rows, for elliptical ones of excess kurtosis 3 k.
+
+        Answers that do not change with the scale of all columns together, as correlations given others, slopes, R
+        squared and loadings, have the same sampling error (Tyler 1983).
+        """
+        return self if not kurtosis else dataclasses.replace(self, rows=self.rows / (1 + kurtosis))
 
     def z(self, level: float, noise: np.ndarray, sampling: np.ndarray, excess: np.ndarray | float) -> np.ndarray:
         """Return the quantile of |error| in standard deviations, for noise of this excess kurtosis beside sampling."""
@@ -178,7 +243,9 @@ def known_of(x: Release | Measurement) -> Known:
         )
     measured = joint_of(x.raw)
     relative = relative_count_std(measured)
-    return known_from(measured, relative, measured.rows, x.columns, np.array(x.scale), np.array(x.origin), None)
+    known = known_from(measured, relative, measured.rows, x.columns, np.array(x.scale), np.array(x.origin), None)
+    two = two_values(x.kinds, typed_units(x.kinds).with_row_bound(x.row_bound)) if x.kinds else None
+    return dataclasses.replace(known, two=two)
 
 
 def known_of_sum(total: NoisySum) -> Known:
@@ -205,7 +272,8 @@ def known_of_sum(total: NoisySum) -> Known:
     measured, facts = read_sum(total, "joint" if total.n_anchors else "none"), total.facts
     relative = 0.0 if measured.count is None else count_std(total) / measured.count
     rows = measured.rows / facts.rows_per_person / facts.most_weight
-    return known_from(measured, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total)
+    known = known_from(measured, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total)
+    return dataclasses.replace(known, two=two_values(facts.kinds, facts.units))
 
 
 def joint_of(measured: Measured) -> Measured:

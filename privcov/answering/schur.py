@@ -288,7 +288,7 @@ def partial_correlations(known: Known, level: float) -> Found:
     sampling = 1 / max(part.rows - (d - 2), 1.0)
     own = more + sampling * below**2
     z = known.z(level, zero, own, excess)
-    estimate, low, high = fieller(above, below, (zero + more, first, second), sampling, z)
+    estimate, low, high = fieller(above, below, (zero + more, first, second), lambda r: sampling * (1 - r * r) ** 2, z)
     shape_of = 1 / max(float(np.max(excess)) / 3, 1e-9)
     p_value = tail(above, own, zero, shape_of)
     reason = np.where(weak > 0, NO_INVERSE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))

@@ -5,11 +5,13 @@ u_i'E u_j, to second order in E
 
     l_i(C) - l_i = u_i'E u_i + b_i,  b_i = sum_{j != i} f_ij / (l_i - l_j),  h_i = sum_{j != i} f_ij / (l_i - l_j)^2.
 
-Where h_i <= 0.1 the interval spans l_i and l_i - b_i, each with z standard deviations of u_i'E u_i, N(u_i u_i') +
-2 l_i^2 / n. Elsewhere Weyl's bound holds whatever the order of the axes: no eigenvalue moves by more than the spectral
-norm of E, taken as its mean and 2.1 standard deviations in draws of E (the 97.5 % point of Tracy and Widom's law of the
-largest eigenvalue). A loading moves by u_ia(C) - u_ia = g'E u_i with g = sum_{j != i} u_ja u_j / (l_i - l_j); it is
-answered where h_i <= 0.03: noise pushes eigenvalues apart, so tied ones look farther than they are.
+Where h_i <= 0.1 the interval spans l_i and l_i - b_i, each with z standard deviations of u_i'E u_i, N(u_i u_i') + (2
+l_i^2 + K_i) / n, K_i the fourth cumulant of a row along u_i: 3 k l_i^2 for elliptical rows, and for columns of two
+values that of the numbers u_ia x_a of each declared column, taken as independent of the others. Elsewhere Weyl's bound
+holds whatever the order of the axes: no eigenvalue moves by more than the spectral norm of E, taken as its mean and 2.1
+standard deviations in draws of E (the 97.5 % point of Tracy and Widom's law of the largest eigenvalue). A loading moves
+by u_ia(C) - u_ia = g'E u_i with g = sum_{j != i} u_ja u_j / (l_i - l_j); it is answered where h_i <= 0.03: noise pushes
+eigenvalues apart, so tied ones look farther than they are.
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ _DRAWS = 32
 _TRACY_WIDOM = 2.1 / 1.96  # its 97.5 % point, in standard deviations from its mean, over that of a normal number
 
 
-def _turns(known: Known) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _turns(known: Known, kurtosis: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return (eigenvalues, axes, b, h), largest first."""
     values, axes = np.linalg.eigh(known.covariance)
     values, axes = values[::-1], axes[:, ::-1]
     positive = np.maximum(values, 0.0)
     square = known.law.off + known.law.mean**2 + known.law.mean * float(known.centre @ known.centre) / known.d
-    f = square + np.outer(positive, positive) / known.rows
+    f = square + (1 + kurtosis) * np.outer(positive, positive) / known.rows
     gap = values[:, None] - values[None, :]
     np.fill_diagonal(gap, np.inf)
     gap = np.where(gap == 0, 1e-300, gap)
@@ -39,7 +41,7 @@ def _turns(known: Known) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
         return values, axes, np.sum(f / gap, axis=1), np.sum(f / gap**2, axis=1)
 
 
-def eigenvalues(known: Known, level: float) -> Found:
+def eigenvalues(known: Known, level: float, kurtosis: float = 0.0) -> Found:
     """Return the interval of every eigenvalue, largest first.
 
     Parameters
@@ -48,6 +50,8 @@ def eigenvalues(known: Known, level: float) -> Found:
         The release.
     level : float
         Nominal coverage.
+    kurtosis : float, optional
+        Excess kurtosis of the rows that is assumed, over 3.
 
     Returns
     -------
@@ -62,28 +66,49 @@ def eigenvalues(known: Known, level: float) -> Found:
     ---------
     Weyl (1912); Tracy and Widom (1996); own derivation of the first case.
     """
-    values, axes, bias, turn = _turns(known)
+    values, axes, bias, turn = _turns(known, kurtosis)
     steady = turn <= STEADY
     low, high = np.empty_like(values), np.empty_like(values)
     z = float(known.z(level, np.array(1.0), np.array(0.0), known.law.excess(0.0 if known.d > 3 else 1.0, 1.0)))
     for i in np.flatnonzero(steady):
         u = axes[:, i]
         noise = known.law.form_variance(np.outer(u, u), known.centre, known.covariance)
-        half = z * math.sqrt(noise + 2 * values[i] ** 2 / known.rows)
+        sampling = (2 + 3 * kurtosis) * values[i] ** 2 + _two_valued(known, u)
+        half = z * math.sqrt(noise + max(sampling, 0.0) / known.rows)
         low[i], high[i] = min(values[i], values[i] - bias[i]) - half, max(values[i], values[i] - bias[i]) + half
     if not steady.all():
-        reach = _spectral_reach(known, level)
+        reach = _spectral_reach(known, level, kurtosis)
         low[~steady], high[~steady] = values[~steady] - reach, values[~steady] + reach
     low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     estimate = np.maximum(np.where(steady, values - bias, values), 0.0)
     return Found(estimate, low, high, np.zeros(known.d, dtype=np.int64))
 
 
-def _spectral_reach(known: Known, level: float) -> float:
+def _two_valued(known: Known, u: np.ndarray) -> float:
+    """Return the fourth cumulant of u'x that columns of two values add, each declared column independent of the others.
+
+    A declared column is at one of its levels, or at none: the shares of the levels follow from the means.
+    """
+    if known.two is None or known.mean is None:
+        return 0.0
+    total, span = 0.0, np.where(known.span > 0, known.span, 1.0)
+    shares = np.clip((known.mean - known.two.low) / span, 0.0, 1.0)
+    for block in known.two.blocks:
+        at = list(block)
+        p = np.append(shares[at], max(1 - shares[at].sum(), 0.0))
+        y = np.append(u[at] * span[at], 0.0)
+        p = p / p.sum()
+        y = y - p @ y
+        total += float(p @ y**4 - 3 * (p @ y**2) ** 2)
+    return total
+
+
+def _spectral_reach(known: Known, level: float, kurtosis: float) -> float:
     """Return the bound on the spectral norm of the whole error of the covariance."""
     rng, d, r2 = np.random.default_rng(0), known.d, known.measured.row_bound**2
     values, axes = np.linalg.eigh(known.covariance)
     root = (axes * np.sqrt(np.maximum(values, 0.0))) @ axes.T
+    heavy = np.sqrt(np.maximum([_two_valued(known, u) for u in np.eye(d)], 0.0) / known.rows)
     ends = []
     for _ in range(_DRAWS):
         drawn = known.measured.distribution.draw(rng)
@@ -95,7 +120,10 @@ def _spectral_reach(known: Known, level: float) -> float:
             second = known.covariance - np.outer(known.centre, known.centre)
             error = error - math.sqrt(known.law.count) * rng.standard_normal() * second
         own = rng.standard_normal((d, d))
-        error = error + root @ (own + own.T) @ root / math.sqrt(2 * known.rows)
+        error = error + math.sqrt(1 + kurtosis) * root @ (own + own.T) @ root / math.sqrt(2 * known.rows)
+        error = error + math.sqrt(kurtosis / known.rows) * rng.standard_normal() * known.covariance
+        if known.two is not None:
+            error = error + np.diag(heavy * rng.standard_normal(d))
         around = np.linalg.eigvalsh(error)
         ends += [float(around[-1]), float(-around[0])]
     normal = float(known.z(level, np.array(1.0), np.array(0.0), 0.0))

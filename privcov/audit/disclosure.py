@@ -77,13 +77,16 @@ def loss(claim: Claim, chance: float) -> float:
     return claim.epsilon
 
 
-def suspicion(claim: Claim | NoPrivacy | None, prior: float = 0.1) -> str:
+def suspicion(claim: Claim | NoPrivacy | None, prior: float = 0.1, neighbours: str = "replace-one") -> str:
     """Return in one sentence what a suspicion about one row, held with probability ``prior``, can rise to.
+
+    Under "add-remove" and "zero-out" one step is whether the row is there; two values of a row are two steps apart.
 
     For a claim other than pure DP the sentence holds except in one of a thousand releases, or in 2 delta of them where
     that is more. ``claim`` None: nothing was measured.
     """
-    start = f"A {_share(prior)} suspicion about one row"
+    about = "about" if neighbours in ("replace-one", "local") else "of the presence of"
+    start = f"A {_share(prior)} suspicion {about} one row"
     if claim is None:
         return f"{start} stays what it is."
     if isinstance(claim, NoPrivacy) or (isinstance(claim, ApproxDP) and claim.delta >= 0.5):
@@ -120,12 +123,12 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
     else:
         luck = f"except in at most {_share(chance)} of all releases"
     text = [
-        f"Somebody who knows every other row, and thinks two values of yours equally likely, guesses right "
-        f"{right} of the time; a coin is right 50\u00a0% of the time.",
+        f"Somebody who thinks two tables equally likely that differ in your row as the guarantee compares them (in its "
+        f"values, or in whether it is there), guesses right {right} of the time; a coin is right 50\u00a0% of it.",
         f"In up to {_share(claim.delta)} of all releases the guarantee permits your row to be printed in clear; "
         "then the belief is certainty."
         if isinstance(claim, ApproxDP) and not math.isfinite(worst)
-        else f"A {_share(prior)} suspicion about your row can rise to at most {_share(after)}, {luck}.",
+        else f"A {_share(prior)} suspicion that one of the two is true can rise to at most {_share(after)}, {luck}.",
         f"If one innocent in a hundred may be accused, at most {_share(float(power(claim, 0.01)))} of the guilty are "
         "found.",
     ]

@@ -2,7 +2,7 @@
 
 With S the unrepaired covariance, Th a graphical lasso of it and Q = Th^2,
 
-    T = 2 Th - Th S Th,     V_ij = N((th_i th_j' + th_j th_i') / 2) + (Th_ii Th_jj + Th_ij^2) / n,
+    T = 2 Th - Th S Th,     V_ij = N((th_i th_j' + th_j th_i') / 2) + [(1 + k)(Th_ii Th_jj + Th_ij^2) + k Th_ij^2] / n,
 
 and T_ij / sqrt(V_ij) is close to a normal number where the pair has no edge: to first order T_ij - Theta_ij is a linear
 form of the error of S, and the penalty's bias is taken out. What is left of the bias, and of the second order, makes
@@ -16,7 +16,8 @@ with the letters of `measurements.laws.forms`, whose `Law` brings N and the tail
 The rule of Benjamini and Hochberg turns the p-values into edges. The same rule on the p-values of another hypothesis,
 that a partial correlation is at least `SLIGHT`, says which pairs have no edge worth the name; the rest is undecided.
 
-Gaussian rows are assumed in the sampling part of V.
+Elliptical rows of excess kurtosis 3 k are assumed in the sampling part of V, Gaussian ones for k = 0. Under heavier
+tails than that more pairs than the rate are found.
 """
 
 from __future__ import annotations
@@ -140,7 +141,9 @@ def discoveries(p_values: np.ndarray, rate: float) -> np.ndarray:
     return known <= ordered[below[-1]] if len(below) else np.zeros(m, dtype=bool)
 
 
-def edge_test(covariance: np.ndarray, mean: np.ndarray, rows: float, law: ErrorLaw) -> EdgeTest | None:
+def edge_test(
+    covariance: np.ndarray, mean: np.ndarray, rows: float, law: ErrorLaw, kurtosis: float = 0.0
+) -> EdgeTest | None:
     """Test every pair of columns for an edge.
 
     Parameters
@@ -153,6 +156,8 @@ def edge_test(covariance: np.ndarray, mean: np.ndarray, rows: float, law: ErrorL
         Number of independent rows.
     law : ErrorLaw
         Of the noise on S.
+    kurtosis : float, optional
+        k, at least 0.
 
     Returns
     -------
@@ -177,7 +182,9 @@ def edge_test(covariance: np.ndarray, mean: np.ndarray, rows: float, law: ErrorL
         theta = theta if larger is None else larger
     t = 2 * theta - theta @ covariance @ theta
     own = np.diag(theta)
-    sampling, noise = MORE * (np.outer(own, own) + theta * theta) / rows, MORE * law.products(theta, mean)
+    square = theta * theta
+    sampling = MORE * ((1 + kurtosis) * (np.outer(own, own) + square) + kurtosis * square) / rows
+    noise = MORE * law.products(theta, mean)
     rest = np.where(np.diag(t) > 0, np.diag(t), own)
     unit = np.sqrt(np.outer(rest, rest))
     short = SLIGHT * unit - np.abs(t)

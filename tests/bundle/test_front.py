@@ -137,3 +137,14 @@ def test_the_unit_of_eigenvalues_is_that_of_the_table(rel, data):
     inside = sum(abs(value) <= privcov.metrics.spectra.noise_edge(of_bounded) for value in raw.tolist())
     assert 0 < inside < bounded.d
     assert found.answer.startswith(f"{inside} of {bounded.d} eigenvalues")
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])
+def test_one_step_is_said_as_the_relation_has_it(relation):
+    """A value under replace-one; elsewhere the presence of a row, as two values of it are two steps apart."""
+    data = privcov.source("ar1-covariance", n=2000, d=2, seed=0)
+    rel = privcov.release("gaussian-cov", data, ZCDP(0.1), neighbours=relation)
+    words = front.risk_of(rel)
+    assert ("suspicion about one row" in words) is (relation == "replace-one")
+    assert ("Which of two values one given row has" in words) is (relation == "replace-one")
+    assert ("presence of one row" in words) is (relation != "replace-one")
