@@ -11,6 +11,7 @@ the table: among 10^8 persons two share them with a chance below 10^-22, and nob
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from decimal import Context
@@ -58,8 +59,8 @@ def id_text(value: object) -> str:
     return str(int(number)) if number == _EXACT.to_integral_value(number) else text
 
 
-def rows_of_persons(ids: Sequence[object] | np.ndarray, n: int) -> tuple[int, np.ndarray]:
-    """Return the number of persons and, for each row, the number of rows of its person.
+def rows_of_persons(ids: Sequence[object] | np.ndarray, n: int) -> tuple[int, np.ndarray, np.ndarray]:
+    """Return the number of persons and, for each row, the number of rows of its person and the hash of its id.
 
     Parameters
     ----------
@@ -70,8 +71,8 @@ def rows_of_persons(ids: Sequence[object] | np.ndarray, n: int) -> tuple[int, np
 
     Returns
     -------
-    tuple of (int, ndarray of shape (n,))
-        int64; 0 for a row without an id.
+    tuple of (int, ndarray of shape (n,), ndarray of shape (n,))
+        int64 and uint64; 0 for a row without an id.
 
     Raises
     ------
@@ -85,7 +86,17 @@ def rows_of_persons(ids: Sequence[object] | np.ndarray, n: int) -> tuple[int, np
     at = np.array([place.setdefault(text, len(place)) for text in _texts(values)], dtype=np.int64)
     counts = np.bincount(at, minlength=1)
     counts[0] = 0
-    return len(place) - 1, counts[at]
+    return len(place) - 1, counts[at], id_hashes(place)[at]
+
+
+def id_hashes(texts: Iterable[str]) -> np.ndarray:
+    """Return 64 bits of each id, uint64, 0 for "": for the ledger's fingerprint, which mixes its key in."""
+
+    def one(text: str) -> int:
+        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return int.from_bytes(digest, "little") if text else 0
+
+    return np.array([one(text) for text in texts], dtype=np.uint64)
 
 
 def _texts(values: Iterable[object]) -> Iterable[str]:

@@ -80,6 +80,7 @@ class PrivateDataset:
     _class_of: np.ndarray | None = field(repr=False)
     files: FileRows | None = field(default=None, repr=False)
     _rows_of_person: np.ndarray | None = field(default=None, repr=False)  # k of every row; 0 without an id
+    _person_of: np.ndarray | None = field(default=None, repr=False)  # a hash of the id of every row; 0 without one
 
     @classmethod
     def from_rows(
@@ -183,10 +184,10 @@ class PrivateDataset:
         own_names = () if typed else names_of(columns, own, d)
         names, units, kept = _measured(own_names, typed, row_bound, bounds, typical, row_bound_fraction)
         listed, class_of = classes_of_rows(labels, classes, len(rows))
-        n, rows_of_person = len(rows), None
+        n, rows_of_person, person_of = len(rows), None, None
         if persons is not None:
             person = person or "persons"
-            n, rows_of_person = rows_of_persons(persons, len(rows))
+            n, rows_of_person, person_of = rows_of_persons(persons, len(rows))
         later: dict[str, Any] = {
             "person": person,
             "most_weight": most_weight,
@@ -197,7 +198,7 @@ class PrivateDataset:
         facts = declared(names, units, listed, n, n_public, rows_per_person, missing, **later)
         if person and n_public:
             counted_persons(n, person)
-        return cls(facts, _name(name), rows, class_of, None, rows_of_person)
+        return cls(facts, _name(name), rows, class_of, None, rows_of_person, person_of)
 
     @classmethod
     def from_files(

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import privcov
@@ -609,3 +610,72 @@ def test_a_higher_limit_needs_a_reason_and_shows_it(tmp_path):
     assert words.endswith(": the board agreed")
     assert words in account.sentence
     assert Ledger(book.path).account("t") == account
+
+
+# --- what a repeat is compared with -----------------------------------------------------------------------------
+
+
+def _given(where: str, folder, rows, persons=None, labels=None) -> PrivateDataset:
+    """The table in memory, or as it is in a file."""
+    more = {"n_public": False} | ({"classes": ["p", "q"]} if labels is not None else {})
+    if where == "memory":
+        more |= {} if persons is None else {"persons": persons, "person": "id"}
+        more |= {} if labels is None else {"labels": labels}
+        return PrivateDataset.from_rows(rows, bounds=[(0, 1)] * 2, columns=["a", "b"], name="t", **more)
+    frame = pd.DataFrame(rows, columns=["a", "b"])
+    if persons is not None:
+        frame["id"], more["person"] = persons, "id"
+    if labels is not None:
+        frame["label"], more["label"] = labels, "label"
+    frame.to_csv(folder / "t.csv", index=False)
+    return PrivateDataset.from_files(folder / "t.csv", bounds=[(0, 1)] * 2, columns=["a", "b"], name="t", **more)
+
+
+ROWS_GIVEN = np.random.default_rng(2).uniform(size=(3000, 2)).round(6)
+IDS_GIVEN = np.arange(3000) // 3
+
+
+@pytest.mark.parametrize("where", ["memory", "file"])
+@pytest.mark.parametrize("changed", ["labels", "ids", "cells within their rows", "columns of half of the rows"])
+def test_labels_ids_and_columns_of_cells_belong_to_the_table(tmp_path, where, changed):
+    """A repeat with any of them changed is refused; in another order of rows, or at the other door, it is free."""
+    book, labels = ledger(tmp_path), np.where(np.arange(3000) % 2, "p", "q")
+    usual = {"rows": ROWS_GIVEN} | ({"labels": labels} if changed == "labels" else {"persons": IDS_GIVEN})
+    how = {"guarantee": privcov.ZCDP(0.25), "ledger": book}
+    first = privcov.release_private("gaussian-cov", _given(where, tmp_path, **usual), **how)
+    back = {name: value[::-1].copy() for name, value in usual.items()}
+    for door in ("memory", "file"):
+        again = privcov.release_private("gaussian-cov", _given(door, tmp_path, **back), **how)
+        assert again.covariance.tolist() == first.covariance.tolist()
+    half = ROWS_GIVEN.copy()
+    half[:1500] = half[:1500, ::-1]
+    other = {
+        "labels": {"labels": np.full(3000, "p")},
+        "ids": {"persons": np.arange(3000)},
+        "cells within their rows": {"rows": np.sort(ROWS_GIVEN, axis=1)},
+        "columns of half of the rows": {"rows": half},
+    }[changed]
+    with pytest.raises(LedgerError, match="already made from other rows"):
+        privcov.release_private("gaussian-cov", _given(where, tmp_path, **(usual | other)), **how)
+    assert book.account("t").releases == 1
+
+
+@pytest.mark.parametrize("where", ["memory", "file"])
+def test_the_same_rows_are_not_released_for_other_persons(tmp_path, where):
+    """Under the same name of the column of ids; a cost for one of a person's rows is none for all of them."""
+    book = ledger(tmp_path)
+    how = {"guarantee": privcov.ZCDP(0.25), "ledger": book}
+    privcov.release_private("gaussian-cov", _given(where, tmp_path, ROWS_GIVEN, IDS_GIVEN), **how)
+    for ids in (np.arange(3000), np.arange(3000) // 6, np.roll(IDS_GIVEN, 1)):
+        with pytest.raises(LedgerError, match="released with other ids"):
+            privcov.release_private("gaussian-cov", _given(where, tmp_path, ROWS_GIVEN, ids), draw=2, **how)
+    privcov.release_private("gaussian-cov", _given(where, tmp_path, ROWS_GIVEN, IDS_GIVEN), draw=2, **how)
+    assert book.account("t").releases == 2
+
+
+@pytest.mark.parametrize("reason", ["", " ", "\u200b", "\u00ad", "\u2800", "\x00", "\x1b[;"])
+def test_a_reason_can_be_read(tmp_path, reason):
+    book = ledger(tmp_path)
+    with pytest.raises(LedgerError, match="Give a reason"):
+        book.limit("t", privcov.ZCDP(2.0), reason)
+    assert book.limit("t", privcov.ZCDP(2.0), "\x1b[2Kbecause\u200b").raised[0].endswith(": [2Kbecause")

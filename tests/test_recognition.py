@@ -195,7 +195,17 @@ def test_nothing_of_a_table_is_stored_as_it_is():
     texts = [h for part in found if part != "repeated" for h in np.ravel(found[part]).tolist()]
     assert all(len(text) in (8, 16) and set(text) <= set("0123456789abcdef") for text in texts)
     assert type(found["repeated"]) is bool
-    assert set(found) == {*OLD, "repeated", "near rows", "near columns", "counted", "counts"}
+    assert set(found) == {
+        *OLD,
+        "cells",
+        "persons",
+        "classes",
+        "repeated",
+        "near rows",
+        "near columns",
+        "counted",
+        "counts",
+    }
 
 
 def test_a_table_in_files_has_the_fingerprint_of_its_rows(tmp_path):

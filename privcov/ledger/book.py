@@ -25,6 +25,7 @@ import os
 import socket
 import sqlite3
 import time
+import unicodedata
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -35,7 +36,7 @@ from privcov.ledger.chain import BrokenChain
 from privcov.ledger.entry import Entry
 from privcov.ledger.errors import LedgerError, LedgerUnusable
 from privcov.ledger.file import LedgerFile, default_path
-from privcov.ledger.fingerprint import alike, same_table
+from privcov.ledger.fingerprint import alike, other_persons, same_table
 from privcov.ledger.sums import Account, Cost, allows_more, cost_of, unit_of
 from privcov.privacy import Guarantee, from_dict, to_dict
 
@@ -177,14 +178,15 @@ class Ledger:
             name = checks.words("The name of a limit", name, "that of a table. Give it the declared one")
         except ValueError as problem:
             raise LedgerError(str(problem)) from None
+        reason = "".join(c for c in reason if unicodedata.category(c) not in ("Cc", "Cf", "Cs")).strip()
         with self._file.link(write=True) as link:
             before = self._account(link, name).limit
-            if before is not None and allows_more(guarantee, before) and not reason.strip():
+            if before is not None and allows_more(guarantee, before) and not any(map(str.isalnum, reason)):
                 raise LedgerError(
                     f"{guarantee} may allow more than the limit of {name!r}, {before}: it protects less. Give a reason "
                     "(reason=..., --reason), which stays on record."
                 )
-            words = json.dumps({**to_dict(guarantee), "reason": reason.strip()})
+            words = json.dumps({**to_dict(guarantee), "reason": reason})
             self._file.chain.enter_limit(link, name, words, _now())
         return self.account(name)
 
@@ -303,6 +305,12 @@ class Ledger:
                     "that what was spent counts, or say that it holds other people."
                 )
             _check_affords(self._account(link, name), guarantee, request)
+            earlier = link.execute("SELECT fingerprint FROM transactions WHERE name = ? AND fingerprint <> ''", (name,))
+            if fingerprint and any(other_persons(fingerprint, known) for (known,) in earlier):
+                raise LedgerError(
+                    f"The same rows of {name!r} were released with other ids, so other persons were protected, and the "
+                    "costs do not add up. Give the ids as before."
+                )
             cost = cost_of(guarantee)
             self._file.chain.enter_release(
                 link,

@@ -2,7 +2,8 @@
 
 A fingerprint does not depend on the order of rows and columns. It holds hashes
 
-    of the whole table, of 256 rows and, for every column, of 16 values with how often they occur;
+    of the whole table with the persons and classes of its rows, of 256 rows and, for every column, of 16 values with
+    how often they occur;
     of 256 rows and of the same values after all cells were rounded, so that a tiny change of a cell does not matter;
     of how often values and pairs of values occur, for columns of few values, each on two grids with steps of about half
     the standard deviation that such a count has.
@@ -40,6 +41,7 @@ from privcov.measurements.tables.sketch import PAIRED, ROWS, VALUES, Counted, Sk
 from privcov.measurements.tables.sketching import sketch_of
 from privcov.private_dataset import PrivateDataset
 
+_EXACT = ("cells", "persons", "classes")  # of every row: its cells, these and its person, these and its class
 ROWS_ALIKE, COLUMNS_ALIKE, COUNTS_ALIKE = 0.1, 0.5, 0.55
 ROWS_WRITTEN_TWICE = 0.25  # in tables of other people, 100 to 30,000 rows of answers, at most 16 of 256 were shared
 LEAST_COUNTED = 4
@@ -77,7 +79,7 @@ def fingerprint(private: PrivateDataset, key: bytes, anchor: int | None = None) 
     if isinstance(rows, FileRows):
         sketch = sums_of(private, numbers, anchor).sketch
     else:
-        sketch = sketch_of(rows, numbers, near_of(facts))
+        sketch = sketch_of(rows, numbers, near_of(facts), private._person_of, private._class_of)
     assert sketch is not None, "the sketch of a table has that of its rounded cells"
     assert sketch.rounded is not None
     near = sketch.rounded
@@ -87,6 +89,7 @@ def fingerprint(private: PrivateDataset, key: bytes, anchor: int | None = None) 
     return json.dumps(
         {
             "table": _sealed(key, [("table", sketch.whole)], 1),
+            **{name: _sealed(key, [(name, h)], 1) for name, h in zip(_EXACT, sketch.exact, strict=True)},
             "rows": _sealed(key, [("row", int(h)) for h in sketch.rows], ROWS),
             "columns": [_sealed(key, _values_with_counts("value", *c), VALUES) for c in sketch.columns],
             "repeated": _repeated(sketch),
@@ -98,9 +101,18 @@ def fingerprint(private: PrivateDataset, key: bytes, anchor: int | None = None) 
     )
 
 
+def other_persons(one: str, other: str) -> bool:
+    """Return True when the same rows belong to other persons in two fingerprints under one key."""
+    a, b = json.loads(one), json.loads(other)
+    return bool(a["cells"] == b["cells"] and a["persons"] != b["persons"])
+
+
 def same_table(one: str, other: str) -> bool:
-    """Return True when two fingerprints under one key are of the same table, in any order of rows and columns."""
-    return bool(json.loads(one)["table"] == json.loads(other)["table"])
+    """Return True when two fingerprints under one key are of the same table, in any order of rows and columns.
+
+    Every cell in its column, and the person and the class of every row, are the same.
+    """
+    return bool(json.loads(one)["classes"] == json.loads(other)["classes"])
 
 
 def alike(one: str, other: str) -> bool:
@@ -118,9 +130,9 @@ def alike(one: str, other: str) -> bool:
     bool
         May be True for tables of different people.
     """
-    if same_table(one, other):
-        return True
     a, b = json.loads(one), json.loads(other)
+    if a["table"] == b["table"]:
+        return True
     both = a.keys() & b.keys()
     # Where rows repeat in one table only, they may have been written twice. A row of many answers is rarely that of
     # another person, so equal rows are evidence too, but more are needed than where no row repeats.

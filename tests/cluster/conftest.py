@@ -89,6 +89,7 @@ def started(folder: Path) -> Iterator[Cluster]:
         log = folder / "worker.log"
         wait_for(lambda: log.read_text().count("Registered to") >= 2, workers, log)
         import dask
+        import distributed  # noqa: F401 # first, or what it adds to the configuration goes when ours does
 
         ours = {"ca-file": tls[0], "client.cert": tls[0], "client.key": tls[1]}
         with dask.config.set({f"distributed.comm.tls.{name}": value for name, value in ours.items()}):

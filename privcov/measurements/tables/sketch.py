@@ -178,6 +178,9 @@ class Sketch:
         The same of pairs of columns, while both have fewer than VALUES different values; by their positions.
     rounded : Sketch or None
         The sketch of the rounded cells, which alone has pairs.
+    exact : tuple of int
+        Sums modulo 2^64 of a hash of every row: of its cells with their columns, of these with its person, and of
+        these with its class.
     """
 
     whole: int
@@ -186,6 +189,7 @@ class Sketch:
     columns: tuple[Counted, ...]
     pairs: dict[tuple[int, int], Counted]
     rounded: Sketch | None = None
+    exact: tuple[int, ...] = (0, 0, 0)
 
     def plus(self, other: Sketch) -> Sketch:
         """Return the sketch of both tables together."""
@@ -198,6 +202,7 @@ class Sketch:
             columns,
             of_few_values(pairs, columns),
             None if self.rounded is None or other.rounded is None else self.rounded.plus(other.rounded),
+            tuple((a + b) % 2**64 for a, b in zip(self.exact, other.exact, strict=True)),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import ModuleType
 
 import numpy as np
@@ -38,16 +39,28 @@ class Sketching:
         loops = kernel() if compiled else None
         self._exact, self._coarse = (_Cells(secrets, near, coarse, loops) for coarse in (False, True))
         self._pairs = _Pairs(secrets, near, loops)
+        self._mix, self._labels, self._rows = Mixer(secrets), near.labels[:, None], [0, 0, 0]
 
-    def take(self, cells: np.ndarray) -> None:
-        """Add one more block, d x b float64, each column in one piece."""
+    def take(self, cells: np.ndarray, person: np.ndarray | None = None, code: np.ndarray | None = None) -> None:
+        """Add one more block, d x b float64, each column in one piece.
+
+        person: a hash of the id of each row, uint64; code: the position of its class.
+        """
+        mix = self._mix
+        line = (mix(cells) * self._labels).sum(axis=0, dtype=np.uint64)
+        of = (None, None), (person, mix.odd), (code, mix.other)
+        for k, (part, factor) in enumerate(of):
+            if part is not None:
+                line = line + mix.finish(part.astype(np.uint64)) * factor
+            self._rows[k] = (self._rows[k] + int(mix.finish(line).sum(dtype=np.uint64))) % 2**64
         self._exact.take(cells)
         self._coarse.take(cells)
         self._pairs.take(cells, self._coarse.kept.filled < VALUES)
 
     def sketch(self) -> Sketch:
         """Return the sketch of all blocks so far."""
-        return self._exact.sketch({}, self._coarse.sketch(self._pairs.counted(), None))
+        found = self._exact.sketch({}, self._coarse.sketch(self._pairs.counted(), None))
+        return dataclasses.replace(found, exact=tuple(self._rows))
 
 
 class _Lowest:
@@ -140,7 +153,13 @@ class _Pairs:
         return dict(zip(self._near.pairs, self._kept.counted(), strict=True))
 
 
-def sketch_of(rows: np.ndarray, secrets: tuple[int, ...], near: Near) -> Sketch:
+def sketch_of(
+    rows: np.ndarray,
+    secrets: tuple[int, ...],
+    near: Near,
+    person: np.ndarray | None = None,
+    code: np.ndarray | None = None,
+) -> Sketch:
     """Return the sketch of a table in memory.
 
     Parameters
@@ -151,6 +170,8 @@ def sketch_of(rows: np.ndarray, secrets: tuple[int, ...], near: Near) -> Sketch:
         See `Mixer`.
     near : Near
         See `near_of`.
+    person, code : ndarray of shape (n,) or None
+        See `Sketching.take`.
 
     Returns
     -------
@@ -160,7 +181,9 @@ def sketch_of(rows: np.ndarray, secrets: tuple[int, ...], near: Near) -> Sketch:
     sketching = Sketching(secrets, near, compiled=rows.size > _BLOCK_ENTRIES)
     step = max(1, _BLOCK_ENTRIES // rows.shape[1])
     for start in range(0, len(rows), step):
-        sketching.take(np.ascontiguousarray(rows[start : start + step].T))
+        part = slice(start, start + step)
+        own = [None if of is None else of[part] for of in (person, code)]
+        sketching.take(np.ascontiguousarray(rows[part].T), *own)
     return sketching.sketch()
 
 

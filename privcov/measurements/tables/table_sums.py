@@ -36,6 +36,7 @@ from privcov.measurements.integer_gram import (
 from privcov.measurements.lengths.bins import BINS, by_length
 from privcov.measurements.tables.sketch import Sketch, near_of
 from privcov.measurements.tables.sketching import Sketching, kernel
+from privcov.persons import id_hashes
 from privcov.persons_in_files import PartIds, Weighing
 from privcov.public_facts import MOST_FILE_ROWS, label_text
 from privcov.table_files import Block
@@ -229,11 +230,12 @@ class Adding:
         """Add the rows of one block, at most `BLOCK_ROWS`."""
         cells = block.cells
         assert cells.shape[1] <= BLOCK_ROWS, "more rows of the largest length add up beyond 2^53"
+        code = self._codes(block)
         if self.sketching:
-            self.sketching.take(cells)
+            person = None if block.ids is None or not self.spec.person else id_hashes(block.ids[0])[block.ids[1]]
+            self.sketching.take(cells, person, code if self.spec.classes else None)
         whole, hole = self._whole(cells)
         hole = hole.astype(bool) if self.spec.drop else np.zeros(len(hole), dtype=bool)
-        code = self._codes(block)
         out = hole | (code < 0)
         if out.any():
             whole[:, out] = 0.0
