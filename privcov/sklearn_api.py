@@ -187,3 +187,10 @@ class PrivateCovariance(EmpiricalCovariance):
         """Return the precision matrix, d x d."""
         check_is_fitted(self)
         return self.precision_
+
+    def score(self, X_test: ArrayLike, y: object = None) -> float:
+        """Return the mean Gaussian log-likelihood of rows; minus infinity unless the matrix is positive definite."""
+        likelihood = super().score(X_test, y)
+        # The determinant of a singular matrix has no sign but that of its rounding errors.
+        values = np.linalg.eigvalsh(self.covariance_)
+        return likelihood if values[0] > values[-1] * len(values) * np.finfo(float).eps else -np.inf
