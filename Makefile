@@ -23,9 +23,11 @@ VENV_PYTHON := .venv/bin/python
 run: .venv/.stamp-run
 	@$(VENV_PYTHON) -m privcov app --port="$(PORT)"
 
-# The finder explains itself when there is no browser; the tests then skip, or fail with REQUIRE_BROWSER=1.
+# The finder explains itself when there is no browser; the tests then skip, or fail with REQUIRE_BROWSER=1. Tests of the
+# R readers and behind nginx skip without these.
 test: .venv/.stamp-dev
 	@$(VENV_PYTHON) .ci/chromium.py --install >/dev/null || true
+	@$(VENV_PYTHON) .ci/programs.py || true
 	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: .venv/.stamp-dev

@@ -33,15 +33,17 @@ def find() -> str | None:
     return next((place for place in places if place and starts(place)), None)
 
 
-def install() -> None:
-    """Install Debian's package; what goes wrong is shown, and `find` has the last word."""
-    print("PrivCov: no browser found; apt-get installs chromium for the browser tests.", file=sys.stderr)
-    for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+def install(*packages: str) -> None:
+    """Install Debian's packages where that is possible, and start no service; what goes wrong is shown."""
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        return
+    print(f"PrivCov: apt-get installs {' and '.join(packages)} for the tests.", file=sys.stderr)
+    for command in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
         done = subprocess.run(
             ["apt-get", "-qq", *command],
             stdin=subprocess.DEVNULL,
             stdout=sys.stderr,
-            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"},
         )
         if done.returncode:
             return
@@ -50,8 +52,8 @@ def install() -> None:
 def main() -> None:
     chosen = os.environ.get("CHROMIUM")
     path = find()
-    if not (path or chosen) and "--install" in sys.argv and os.geteuid() == 0 and shutil.which("apt-get"):
-        install()
+    if not (path or chosen) and "--install" in sys.argv:
+        install("chromium")
         path = find()
     if not path:
         sys.exit(f"CHROMIUM={chosen} is not a browser that starts" if chosen else NONE)

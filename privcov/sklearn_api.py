@@ -79,16 +79,14 @@ class PrivateCovariance(EmpiricalCovariance):
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, where the data frame has them.
 
-    Guarantee
-    ---------
-    Each fit is one `privcov.release` with this guarantee. Its noise is seeded, which confidential rows must not have.
-
-    Spends
-    ------
-    The whole guarantee, once per fit: a grid search with k folds makes k releases per candidate and one more.
-
     Notes
     -----
+    **Guarantee.** Each fit is one `privcov.release` with this guarantee. Its noise is seeded, which confidential rows
+    must not have.
+
+    **Spends.** The whole guarantee, once per fit: a grid search with k folds makes k releases per candidate and one
+    more.
+
     ``score`` and ``mahalanobis`` compare the released matrix with the rows that they are given, which no guarantee
     covers: choose by a score only where those rows are public. A score is minus infinity where ``precision_`` is
     singular; set ``floor``.
@@ -187,3 +185,10 @@ class PrivateCovariance(EmpiricalCovariance):
         """Return the precision matrix, d x d."""
         check_is_fitted(self)
         return self.precision_
+
+    def score(self, X_test: ArrayLike, y: object = None) -> float:
+        """Return the mean Gaussian log-likelihood of rows; minus infinity unless the matrix is positive definite."""
+        likelihood = super().score(X_test, y)
+        # The determinant of a singular matrix has no sign but that of its rounding errors.
+        values = np.linalg.eigvalsh(self.covariance_)
+        return likelihood if values[0] > values[-1] * len(values) * np.finfo(float).eps else -np.inf

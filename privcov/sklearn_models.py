@@ -108,13 +108,11 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
         The same numbers from `privcov.answers`, with intervals. An axis that is close to another is not identified: it
         may be any mixture of both.
 
-    Guarantee
-    ---------
-    That of the release. ``fit`` makes one with seeded noise, which confidential rows must not have.
+    Notes
+    -----
+    **Guarantee.** That of the release. ``fit`` makes one with seeded noise, which confidential rows must not have.
 
-    Spends
-    ------
-    ``fit`` the whole guarantee; ``from_release`` nothing.
+    **Spends.** ``fit`` the whole guarantee; ``from_release`` nothing.
 
     Examples
     --------
@@ -266,13 +264,11 @@ class PrivateLinearRegression(RegressorMixin, _Model):
         The slopes from `privcov.answers`, with standard errors and intervals for noise and sampling together, and R
         squared in ``attrs``. A slope whose interval has no end is not identified, and its number means little.
 
-    Guarantee
-    ---------
-    That of the release. ``fit`` makes one with seeded noise, which confidential rows must not have.
+    Notes
+    -----
+    **Guarantee.** That of the release. ``fit`` makes one with seeded noise, which confidential rows must not have.
 
-    Spends
-    ------
-    ``fit`` the whole guarantee; ``from_release`` nothing.
+    **Spends.** ``fit`` the whole guarantee; ``from_release`` nothing.
 
     Examples
     --------
@@ -413,16 +409,14 @@ class PrivateLDA(ClassifierMixin, _Model):
     contrasts_ : dict of str to DataFrame
         By class but the first: its means less those of the first from `privcov.answers`, with intervals.
 
-    Guarantee
-    ---------
-    That of the release. ``fit`` makes one with seeded noise, which confidential rows must not have.
+    Notes
+    -----
+    **Guarantee.** That of the release. ``fit`` makes one with seeded noise, which confidential rows must not have.
 
-    Spends
-    ------
-    ``fit`` the whole guarantee; ``from_release`` nothing.
+    **Spends.** ``fit`` the whole guarantee; ``from_release`` nothing.
 
-    Reference
-    ---------
+    References
+    ----------
     Fisher (1936).
 
     Examples

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import privcov
+from pages.shell import show
 from privcov.bundle import derived, paper, safe, verify
 from privcov.bundle.inputs import OLD_SAMPLER
 from privcov.bundle.opened import bundle_of, declared_facts, open_answer
@@ -203,6 +204,19 @@ def test_no_text_cell_starts_a_formula(text):
     assert not found.lstrip(" \u00a0\u3000").startswith(("=", "+", "-", "@", "\t", "\r"))
     assert "\u202e" not in found
     assert "\x00" not in found
+
+
+@pytest.mark.parametrize("separator", ";\t,")
+@pytest.mark.parametrize("between", [";", "\t", ",", "\n", "\r\n", ", ;", ';"', "; "])
+def test_no_reader_of_any_separator_sees_a_formula_in_a_name(between, separator):
+    """As a spreadsheet reads it, line by line where a quoted line break is none for it; also Estimate's matrix."""
+    name = f"x{between}=cmd|' /C calc'!A0"
+    own = show.matrix_table(np.ones((2, 2)), ("a", name)).to_csv()
+    for text in (safe.table(np.ones((2, 2)), ("a", name), ("a", name)), own):
+        for read in (io.StringIO(text, newline=""), (line.replace('"', "") for line in text.splitlines())):
+            found = [field.strip() for line in csv.reader(read, delimiter=separator) for field in line]
+            assert any("=cmd" in field for field in found)
+            assert not [field for field in found if field.startswith(("=", '"='))]
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=4, max_size=4))

@@ -327,6 +327,14 @@ def test_aligned_lines_stay_aligned_and_sections_stay_sections():
     assert text.endswith(">>> f(a_)\n|1|")
 
 
+def test_attributes_described_together_have_a_field_each():
+    lines = [":ivar table, cell: The key", "    of both.", ":vartype table, cell: str", ":ivar now: A number."]
+    docstrings.plain_types(None, "class", "C", None, None, lines)
+    both = [f":ivar {name}: The key\n    of both." for name in ("table", "cell")]
+    types = [f":vartype {name}: *str*" for name in ("table", "cell")]
+    assert "\n".join(lines) == "\n".join([*both, *types, ":ivar now: A number."])
+
+
 def test_types_are_plain_words_and_a_property_has_no_type_from_its_prose():
     lines = [":param x: Rows.", ":type x: ndarray of shape (d, d)"]
     docstrings.plain_types(None, "function", "f", None, None, lines)

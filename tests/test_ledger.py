@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -474,7 +475,7 @@ def test_a_table_whose_release_failed_is_recognised_all_the_same(tmp_path):
 
 
 def recorded(book: Ledger, column: str) -> list:
-    with sqlite3.connect(book.path) as link:
+    with closing(sqlite3.connect(book.path)) as link, link:
         return [found for (found,) in link.execute(f"SELECT {column} FROM transactions ORDER BY reserved_at, id")]
 
 

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def put(book: Ledger, files: dict[str, bytes]) -> None:
 
 def rewrite(book: Ledger, *statements: str) -> None:
     """By somebody who takes the triggers away, and puts them back."""
-    with sqlite3.connect(book.path, isolation_level=None) as link:
+    with closing(sqlite3.connect(book.path, isolation_level=None)) as link, link:
         triggers = link.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
         for name, _ in triggers:
             link.execute(f"DROP TRIGGER {name}")
@@ -77,7 +78,6 @@ def rewrite(book: Ledger, *statements: str) -> None:
             link.execute(statement)
         for _, sql in triggers:
             link.execute(sql)
-    link.close()
 
 
 def refused(book: Ledger, word: str) -> None:
@@ -104,9 +104,8 @@ def test_a_ledger_that_is_gone_or_empty_beside_its_key_is_not_begun_again(book, 
     if how == "empty":
         book.path.touch(0o600)
     elif how == "another database":
-        with sqlite3.connect(book.path) as link:
+        with closing(sqlite3.connect(book.path)) as link, link:
             link.execute("CREATE TABLE other (x)")
-        link.close()
         book.path.chmod(0o600)
     kept = copy(book)
     refused(book, "lost, emptied or replaced.*begin-anew")
@@ -271,11 +270,9 @@ def test_rows_of_another_ledger_do_not_pass(book, tmp_path):
     other = ledger(tmp_path / "other")
     put(book, copy(book) | {"": copy(other)[""]})
     refused(book, "not the one this ledger was made with")
-    check = sqlite3.connect(book.path).execute("SELECT value FROM facts").fetchone()
-    assert check is not None
-    with sqlite3.connect(book.path) as link:
+    with closing(sqlite3.connect(book.path)) as link, link:
+        assert link.execute("SELECT value FROM facts").fetchone() is not None
         link.execute("UPDATE facts SET value = ?", (book._file._key_check,))
-    link.close()
     refused(book, "altered")
 
 
@@ -284,12 +281,11 @@ def test_rows_of_another_ledger_do_not_pass(book, tmp_path):
 
 def unchained(book: Ledger) -> dict[str, bytes]:
     """The files as the version before the chain left them."""
-    with sqlite3.connect(book.path, isolation_level=None) as link:
+    with closing(sqlite3.connect(book.path, isolation_level=None)) as link, link:
         for name in [n for (n,) in link.execute("SELECT name FROM sqlite_schema WHERE name LIKE '%chain%'").fetchall()]:
             if name.endswith("_chained") or name in ("chain_stays", "chain_holds"):
                 link.execute(f"DROP TRIGGER {name}")
         link.execute("DROP TABLE chain")
-    link.close()
     beside(book, ".head").unlink()
     return copy(book)
 
@@ -299,9 +295,8 @@ def test_a_ledger_without_a_chain_is_migrated_once_and_never_put_back(book):
     now = Ledger(book.path)
     assert now.entries() == entries
     assert now.answer(entries[0].token) == "answer"
-    with sqlite3.connect(book.path) as link:
+    with closing(sqlite3.connect(book.path)) as link, link:
         assert link.execute("SELECT state FROM chain WHERE subject = 'ledger'").fetchall() == [("migrated",)]
-    link.close()
     assert now.transact("t", RHO, {"m": 3}, lambda: "x", token="a token") == "x", "what was reserved is taken up"
     put(now, copy(now) | {"": old[""]})
     refused(now, "lost, emptied or replaced")

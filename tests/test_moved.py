@@ -80,11 +80,3 @@ def test_every_submodule_can_be_imported_and_no_public_name_changes():
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=patient(60))
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == len(list(pkgutil.walk_packages(privcov.__path__, "privcov."))) > 200
-
-
-def test_what_scripts_of_before_import_is_there():
-    kept = [*(ROOT / "tests" / "stored" / "scripts").glob("*.txt")]
-    assert any("privcov.experiments" in path.read_text(encoding="utf-8") for path in kept)
-    for path in kept:
-        lines = [x for x in path.read_text(encoding="utf-8").splitlines() if x.startswith(("import ", "from "))]
-        exec("\n".join(lines), {})

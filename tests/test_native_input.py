@@ -93,7 +93,7 @@ def test_other_frames_are_refused_by_the_name_of_the_column(of, words):
 
 def test_a_frame_of_arrow_without_pyarrow_is_one_sentence(monkeypatch):
     monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(extras.MissingExtra, match=r"need the package pyarrow.*privcov\[files\]"):
+    with pytest.raises(extras.MissingExtra, match=r"need the package pyarrow.*\.\[files\]"):
         numbers_of(Stream(None))
 
 

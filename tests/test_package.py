@@ -187,7 +187,8 @@ def test_a_missing_optional_package_is_one_sentence_and_nothing_is_paid(table, p
 
 def interpreter(version: str) -> str:
     """A Python of that version on this machine; skips without one."""
-    for name in (f"python{version}", "python3"):
+    managed = sorted(map(str, (Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python")))
+    for name in (f"python{version}", "python3", *managed):  # the first may be a pyenv shim, which only fails
         try:
             told = subprocess.run(
                 [name, "-c", "import sys; print(*sys.version_info[:2], sep='.')"], capture_output=True
@@ -210,11 +211,36 @@ def lowest() -> str:
     return "".join(f"{name}=={version}\n" for name, (version,) in ends.items())
 
 
+CLAIMED = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+CLEAN = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PRIVCOV_DATA_DIR")}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("version", [one for one in CLAIMED if one != "{}.{}".format(*sys.version_info)])
+def test_the_quick_tests_pass_on_every_claimed_python(tmp_path, version):
+    """With the packages of the lock. What another Python deprecates is an error here, and only a warning for users."""
+    venv = tmp_path / "an environment"
+    subprocess.run([interpreter(version), "-m", "venv", str(venv)], check=True)
+    python = str(venv / "bin" / "python")
+    pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--require-hashes"]
+    subprocess.run([*pip, "-r", "requirements-dev.lock"], cwd=ROOT, env=CLEAN, check=True, timeout=patient(1200))
+    words = ["-q", "-n", "2", "-p", "no:cacheprovider", "-m", "not deep and not slow", f"--basetemp={tmp_path / 'own'}"]
+    done = subprocess.run(
+        [python, "-m", "pytest", *words, "tests"],
+        cwd=ROOT,
+        env=CLEAN,
+        capture_output=True,
+        text=True,
+        timeout=patient(3600),
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-1000:]
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize(
     ("version", "constraints"),
-    [*((version, "") for version in ("3.11", "3.12", "3.13")), ("3.11", lowest())],
-    ids=["3.11", "3.12", "3.13", "3.11, lowest versions"],
+    [*((version, "") for version in CLAIMED), (CLAIMED[0], lowest())],
+    ids=[*CLAIMED, f"{CLAIMED[0]}, lowest versions"],
 )
 def test_an_empty_environment(tmp_path, version, constraints):
     """The wheel alone, from the package index: the core is small, says what is missing, and the extras bring it.
@@ -227,8 +253,7 @@ def test_an_empty_environment(tmp_path, version, constraints):
     elsewhere.mkdir()
     subprocess.run([python, "-m", "venv", str(venv)], check=True)
     python, script = venv / "bin" / "python", venv / "bin" / "privcov"
-    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PRIVCOV_DATA_DIR")}
-    clean |= {"PRIVCOV_LEDGER": str(tmp_path / "ledger.sqlite"), "PRIVCOV_CACHE_DIR": str(tmp_path / "cache")}
+    clean = CLEAN | {"PRIVCOV_LEDGER": str(tmp_path / "ledger.sqlite"), "PRIVCOV_CACHE_DIR": str(tmp_path / "cache")}
 
     def run(*command: object, code: int = 0) -> str:
         done = subprocess.run(

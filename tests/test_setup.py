@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -359,6 +360,26 @@ def test_a_browser_that_does_not_start_is_no_browser():
     result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=patient(60))
     assert result.returncode == 1
     assert result.stderr == "CHROMIUM=/nowhere/chromium is not a browser that starts\n"
+
+
+@pytest.mark.parametrize(("there", "asked"), [((), ["r-base-core", "nginx"]), (("Rscript",), ["nginx"])])
+def test_programs_of_some_tests_are_installed_where_they_are_missing(tmp_path, there, asked):
+    """With a stand-in for apt-get that writes down what it was asked for."""
+    for name in ("apt-get", *there):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "$@" >>{shlex.quote(str(tmp_path / "log"))}\n')
+        (tmp_path / name).chmod(0o755)
+    code = (
+        "import os, runpy, shutil, sys; sys.path.insert(0, '.ci'); os.geteuid = lambda: 0; real = shutil.which;"
+        "shutil.which = lambda name, path=None: real(name, path=os.environ['PATH']);"
+        "runpy.run_path('.ci/programs.py', run_name='__main__')"
+    )
+    env = {**os.environ, "PATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    update, install = (tmp_path / "log").read_text().splitlines()
+    assert update == "-qq update"
+    assert install.split()[-len(asked) :] == asked
+    assert len(install.split()) == 4 + len(asked), "and nothing else"
 
 
 def test_ci_requires_the_browser_and_takes_no_input():

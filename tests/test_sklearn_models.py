@@ -238,3 +238,9 @@ def test_a_covariance_estimator_of_scikit_learn_after_a_release(estimator, bundl
     sparse = GraphicalLasso(alpha=1.0, covariance="precomputed").fit(cov)
     assert sparse.precision_.shape == (4, 4)
     assert ledger.entries() == before
+
+
+@pytest.mark.parametrize("model", [privcov.PrivateCovariance, PrivateLinearRegression, PrivatePCA, PrivateLDA])
+def test_a_notebook_shows_a_model_without_a_warning(model):
+    """It reads the docstring with numpydoc, which warns of a section that it does not know."""
+    assert "guarantee" in model()._repr_html_()

@@ -13,6 +13,8 @@ SECTION = re.compile(r"-{3,}")
 ITEM = re.compile(r"([-*]|\d+\.) ")
 NAMED = re.compile(r"[\w., ]{1,40}: ")
 SPAN = re.compile(r"(``.+?``|(?<!`)`[^`]+`(?!`)|\*\*[^*\s][^*]*\*\*)", re.S)
+# Sphinx takes the first of two names for a type, and links it.
+TOGETHER = re.compile(r"^:(ivar|vartype) (\w+(?:, \w+)+):(.*(?:\n[ \t]+.*)*)", re.M)
 NAME = re.compile(r"`[A-Za-z_][\w.]*`")
 
 
@@ -103,8 +105,14 @@ def process(app: object, what: str, name: str, obj: object, options: object, lin
     lines[:] = first + prose(lines[:start]) + sections(lines[start:])
 
 
+def one_each(found: re.Match) -> str:
+    """Return the field of attributes described together as one for each, as parameters have it."""
+    return "\n".join(f":{found[1]} {name}:{found[3]}" for name in found[2].split(", "))
+
+
 def plain_types(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
     """Keep Sphinx from looking for links in types such as "ndarray of shape (d, d)"; the signature has the links."""
+    lines[:] = TOGETHER.sub(one_each, "\n".join(lines)).split("\n")
     for place, line in enumerate(lines):
         if found := re.fullmatch(r"(:(?:type|vartype)(?: [^:]+)?:) ([^*`].*)", line.strip()):
             text = re.sub(r"(?<!\\)([*`|])", r"\\\1", found[2])

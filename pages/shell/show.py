@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import streamlit as st
 
+from privcov.bundle.safe import cells
 from privcov.figures import words
 from privcov.figures.look import Picture
 from privcov.figures.matrices import Still, marks
@@ -182,10 +183,11 @@ def verdict(sentence: str, caught: bool, palette: Palette) -> None:
 
 
 def matrix_table(matrix: np.ndarray, columns: tuple[str, ...]) -> pd.DataFrame:
-    """Return a d x d matrix with the names of its columns on both sides."""
+    """Return a d x d matrix with the names of its columns on both sides, as a spreadsheet may read them."""
     import pandas as pd
 
-    return pd.DataFrame(matrix, index=list(columns), columns=list(columns))
+    names = cells(columns)
+    return pd.DataFrame(matrix, index=names, columns=names)
 
 
 def download(label: str, make: Callable[[], str], file_name: str, key: str, mime: str = "text/csv") -> None:

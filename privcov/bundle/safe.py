@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -13,15 +14,19 @@ import numpy as np
 from privcov.releasing.release import json_default
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# Where a reader of another separator, or of lines, begins a cell inside the text.
+_INNER = re.compile(r"""[;,\t\r\n][ \u00a0\u3000"]*(?=[=+\-@|%\uff1d\uff0b\uff0d\uff20])""")
 
 
 def cell(text: object) -> str:
     """Return a text cell or header that no spreadsheet takes for a formula: an apostrophe in front where it would.
 
+    Also behind every separator in the text, because whoever opens the file may choose another one.
     Numbers are not text: a column of them may begin with a minus sign.
     """
     words = "".join(c for c in str(text) if c in "\t\r\n" or unicodedata.category(c) not in ("Cc", "Cf"))
     risky = words.startswith(_FORMULA) or words.lstrip(" \u00a0\u3000").startswith(_FORMULA)
+    words = _INNER.sub(r"\g<0>'", words)
     return "'" + words if risky else words
 
 

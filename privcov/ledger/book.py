@@ -124,8 +124,8 @@ class Ledger:
         with self._file.link() as link:
             rows = link.execute(
                 "SELECT id, token, name, state, kind, amount, request, reserved_at FROM transactions "
-                "WHERE ?1 IS NULL OR name = ?1 ORDER BY id",
-                (name,),
+                "WHERE :name IS NULL OR name = :name ORDER BY id",
+                {"name": name},
             ).fetchall()
         return tuple(
             Entry(number, token, owner, state, Cost(kind, Fraction(amount)), json.loads(request), at)

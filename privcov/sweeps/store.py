@@ -14,6 +14,7 @@ import sqlite3
 import sys
 import threading
 import warnings
+import weakref
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -45,6 +46,7 @@ class Store:
             self.path = cache_folder() / "cells.sqlite" if path is None else Path(path)
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._link = sqlite3.connect(self.path, timeout=5, check_same_thread=False, isolation_level=None)
+            weakref.finalize(self, self._link.close)  # an open one that is forgotten warns from Python 3.13 on
             self._link.execute("PRAGMA journal_mode=WAL")
             self._link.execute("PRAGMA synchronous=NORMAL")
             self._link.execute(

@@ -4,6 +4,7 @@ import dataclasses
 import sqlite3
 import threading
 import warnings
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -160,7 +161,7 @@ def broken(tmp_path, how: str):
     if how == "not a database":
         path.write_bytes(b"hello, I am a poem\n" * 100)
     elif how == "another table":
-        with sqlite3.connect(path) as link:
+        with closing(sqlite3.connect(path)) as link, link:
             link.execute("CREATE TABLE cells (colour TEXT)")
     elif how == "a folder is there":
         path.mkdir()
