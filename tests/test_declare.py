@@ -87,10 +87,14 @@ def test_a_filled_template_is_a_declaration(tmp_path):
             fields["dialect"]["decimal"] = ","
         elif "row_stands_for" in gaps[-1]:
             fields["row_stands_for"] = "one patient"
+        elif "n_public open. Is the number of rows" in gaps[-1]:
+            fields["n_public"] = True
+        elif "rows_per_person open. Who is a person?" in gaps[-1]:
+            fields["rows_per_person"] = 1
         else:
             column = next(c for c in fields["columns"] if repr(c["name"]) in gaps[-1])
             column |= {"low": 0, "high": 100}
-    assert len(gaps) == 4
+    assert len(gaps) == 6
     table = declaration.on_files(tmp_path / "visits.csv")
     assert (table.facts.n, table.facts.columns) == (2, ("age", "weight"))
     found = read_private((tmp_path / "visits.csv").read_bytes(), declaration)
@@ -146,7 +150,7 @@ def test_the_command_from_a_file_to_a_declaration(tmp_path, capsys, monkeypatch)
     assert main(["declare", "visits.csv", *asked, "--out", "visits.json"]) == 0
     assert capsys.readouterr() == ("", "")
     fields = json.loads((tmp_path / "visits.json").read_text(encoding="utf-8"))
-    fields |= {"row_stands_for": "one visit", "person": "patient_id"}
+    fields |= {"row_stands_for": "one visit", "person": "patient_id", "n_public": True}
     declaration = Declaration.from_json(json.dumps(fields))
     assert declaration.columns == (Column("age", 18.5, 90.0, None, "adults"),)
     assert declaration.on_files("visits.csv").facts.n == 2

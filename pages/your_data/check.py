@@ -128,5 +128,6 @@ def _details(mine: Own, result: OwnerCheck) -> None:
     if result.label:
         st.markdown(show.as_text(f"{result.unlisted:,} of {result.rows:,} rows have no label of the list."))
     classes = len(mine.declared.classes) if mine.declared else 0
-    width = len(result.columns) + len(result.flagged)
+    pairs = mine.declared is not None and mine.declared.missing == "pairs"
+    width = len(result.columns) + (len(result.flagged) if pairs else 0)
     st.markdown(needs(result.rows, width, classes, result.seconds, in_files=False).sentence)

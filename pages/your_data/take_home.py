@@ -117,27 +117,24 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
 
     answers, columns, facts = opened.answers, opened.columns, opened.total.facts
     rows = f"n = {facts.n:,}" if facts.n is not None else f"n about {opened.measured.rows:,.0f}, a noisy count"
-    strong = strongest(answers.correlation, _PAIRS)
+    found = privcov.answers(opened.release).correlations()
+    real = square(found, "real", columns, fill=False)
+    low, high = (square(found, end, columns, fill=1.0) for end in ("low", "high"))
+    strong = [pair for pair in strongest(np.where(real, answers.correlation, 0.0), _PAIRS) if real[pair]]
 
     def front() -> Front:
         from privcov.bundle import front as fronts
 
         words, advised = "The variance of the one column was released.", "Read it with the noise of its table."
+        if len(found):
+            words, advised = f"None of {len(found)} correlations can be told from none.", "Read nothing from them."
         if strong:
             i, j = strong[0]
-            found = privcov.answers(opened.release).correlations()
-            low, high = (float(square(found, end, columns, fill=1.0)[i, j]) for end in ("low", "high"))
             words = (
-                f"The strongest released correlation is {plain(float(answers.correlation[i, j]))}, of {columns[i]} and "
-                f"{columns[j]}."
+                f"{int(found['real'].sum())} of {len(found)} correlations are real. The strongest is "
+                f"{plain(float(answers.correlation[i, j]))}, of {columns[i]} and {columns[j]}."
             )
-            advised = (
-                "Read nothing from it: under this noise it is not identified."
-                if np.isnan(low)
-                else f"Report it with its total interval, {plain(low)} to {plain(high)}."
-                if low > 0 or high < 0
-                else f"Read nothing from it: the total interval, {plain(low)} to {plain(high)}, contains 0."
-            )
+            advised = f"Report it with its total interval, {plain(float(low[i, j]))} to {plain(float(high[i, j]))}."
         return fronts.Front(
             words,
             advised,
@@ -151,9 +148,14 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
                 ("Seed", "none: the noise of a private release cannot be drawn again"),
             ],
             heatmap(
-                answers.correlation, columns, colour_limit(answers.correlation), LIGHT, what="released correlation"
+                answers.correlation,
+                columns,
+                colour_limit(answers.correlation),
+                LIGHT,
+                what="released correlation",
+                pale=~real,
             ),
-            "Released correlations; brown is negative, green positive.",
+            "Released correlations; brown is negative, green positive, pale what may be noise alone.",
         )
 
     def behind() -> pd.DataFrame:

@@ -76,12 +76,19 @@ def _clear() -> None:
     own().look = None
 
 
+def _title() -> str:
+    """Return the title of the exact correlations, with what stands for missing cells."""
+    declared = own().declared
+    filled = declared is not None and declared.missing == "typical"
+    return "Exact correlation" + (", missing cells filled with typical values" if filled else "")
+
+
 def _show(look: Look, columns: tuple[str, ...]) -> None:
     """Show the exact answers."""
     show.tag("Owner's view", MARK)
     limit, palette = max(colour_limit(look.kept), 0.2), frame.palette()
     panels = (
-        ("Exact correlation", look.kept),
+        (_title(), look.kept),
         ("A throw-away draw with noise", look.draw),
         ("Without clipping", look.raw),
     )

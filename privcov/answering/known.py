@@ -167,7 +167,9 @@ class Known:
     def population(self) -> str:
         """What the intervals are about, in words."""
         about = "" if self.mean is not None or self.measured.centre == "zero" else ", about the typical values"
-        return f"the clipped population: cells within their limits, rows within the row bound{about}"
+        filled = self.total is not None and self.total.facts.missing == "typical"
+        gaps = ", a missing cell as the typical value of its column" if filled else ""
+        return f"the clipped population: cells within their limits, rows within the row bound{gaps}{about}"
 
     @property
     def span(self) -> np.ndarray:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import io
-import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +16,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from privcov.answering import entries
+from privcov.answering.known import known_of_sum
 from privcov.bundle.paper import release_report
-from privcov.bundle.readers import extra_files
+from privcov.bundle.readers import LEVEL, extra_files
 from privcov.bundle.safe import cell, json_bytes, table
 from privcov.figures.words import plain
 from privcov.measurements.exact_moment import NoisySum
@@ -185,7 +186,12 @@ def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
 
 def _readme(total: NoisySum) -> str:
     """Return README.txt; norms and shares are named only where they were measured."""
-    return README + (OF_NORMS if total.norms is not None else "") + (OF_SHARES if total.facts.flagged else "")
+    return (
+        README
+        + (FILLED + "\n" if total.facts.missing == "typical" else "")
+        + (OF_NORMS if total.norms is not None else "")
+        + (OF_SHARES if total.facts.flagged else "")
+    )
 
 
 def manifest_of(files: Mapping[str, bytes]) -> bytes:
@@ -211,10 +217,18 @@ def _report(
     counted = facts.neighbours.counted
     rows = f"{facts.n:,} {counted}" if facts.n is not None else f"about {measured.count:,.0f} {counted} (a noisy count)"
     names = f"{', '.join(facts.columns[:40])}{' ...' if facts.d > 40 else ''}"
-    pairs = []
-    for i, j in strongest(answers.correlation, _STRONGEST):
-        noise = float(answers.noise_std[i, j]) / math.sqrt(float(answers.regular[i, i]) * float(answers.regular[j, j]))
-        pairs.append((facts.columns[i], facts.columns[j], plain(float(answers.correlation[i, j])), plain(noise)))
+    known = known_of_sum(what.total)
+    found, upper = entries.correlations(known, LEVEL, 0.0, tested=False), np.triu_indices(facts.d, 1)
+    real = found.identified & ((found.low > 0) | (found.high < 0))
+    pairs = [
+        (
+            facts.columns[i],
+            facts.columns[j],
+            *(plain(float(part[i, j])) for part in (found.estimate, found.low, found.high)),
+        )
+        for i, j in strongest(np.where(real, found.estimate, 0.0), _STRONGEST)
+        if real[i, j]
+    ]
     terms = []
     if facts.kinds and answers.mean is not None:
         mean = np.where(np.isnan(np.diag(answers.noisy)), np.nan, answers.mean)  # a column of too few rows has none
@@ -226,7 +240,10 @@ def _report(
             f"{rows}, {facts.d} columns: {names}",
             f"Guarantee: {dict(lines)['Guarantee']}",
             f"Protected: {facts.neighbours.sentence}",
+            *([FILLED] if facts.missing == "typical" else []),
         ],
+        f"The interval of {real[upper].sum()} of {len(upper[0])} correlations leaves out 0; of pairs without a "
+        "correlation, so does that of one in twenty.",
         pairs,
         [(name, hashlib.sha256(raw).hexdigest()) for name, raw in sorted(inputs.items())],
         terms,
@@ -304,6 +321,8 @@ thresholded   noisy, without the entries that pure noise could explain; shrunken
 correlation, partial (partial correlations), precision (inverse of regular, the regularised covariance)
 eigenvalues, loadings   of the covariance with every column in units of its public half-range
 """
+
+FILLED = "A missing cell counts as the typical value of its column, in every number: means lean towards it."
 
 OF_NORMS = """norms         in measurement.json: noisy numbers of rows by length, which were measured first;
               the row bound of the sums follows from them

@@ -39,8 +39,8 @@ NOT_COVERED = (
 )
 
 INTERVALS = (
-    ". That another sample of people would give another number comes on top: extras/correlations.csv has 95 % "
-    "intervals for both together."
+    "95 % intervals for privacy noise and sampling together. What could be noise alone is not listed: "
+    "extras/correlations.csv has every pair."
 )
 
 
@@ -130,14 +130,15 @@ def release_report(
     name: str,
     statement: Sequence[Sequence[str]],
     facts: Sequence[str],
+    verdict: str,
     pairs: Sequence[Sequence[Any]],
     inputs: Sequence[Sequence[str]],
     terms: Sequence[Sequence[str]],
 ) -> str:
     """Return the report of a release.
 
-    ``pairs`` holds (column, column, correlation, its noise), ``inputs`` (file, hash), and ``terms`` (column, level,
-    what, mean) of a table with kinds.
+    ``verdict`` says how many correlations are real, ``pairs`` holds (column, column, correlation, low, high),
+    ``inputs`` (file, hash), and ``terms`` (column, level, what, mean) of a table with kinds.
     """
     means = section("Means, as the columns are declared", grid(("Column", "Level", "What", "Noisy"), terms))
     return page(
@@ -146,9 +147,10 @@ def release_report(
         section("Statement", grid(("", ""), statement)),
         section(
             "The strongest correlations",
-            grid(("Column", "Column", "Correlation", "Deviation of its privacy noise, about"), pairs)
-            + "<p>The deviation says how far privacy noise may have moved the number of these very rows"
-            f"{INTERVALS}</p>",
+            f"<p>{text(verdict)}</p>"
+            + (
+                grid(("Column", "Column", "Correlation", "Low", "High"), pairs) + f"<p>{INTERVALS}</p>" if pairs else ""
+            ),
         ),
         means if terms else "",
         section("Not covered by the guarantee", listed(NOT_COVERED)),

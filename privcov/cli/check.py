@@ -34,7 +34,8 @@ def _check(options: argparse.Namespace) -> None:
 
     declaration = read_declaration(options.declaration)
     result = looked_at(declaration, options.data)
-    width, classes = len(result.columns) + len(result.flagged), len(declaration.classes)
+    flags = len(result.flagged) if declaration.missing == "pairs" else 0
+    width, classes = len(result.columns) + flags, len(declaration.classes)
     needed = needs(result.rows, width, classes, result.seconds, in_files=True, ledger=options.ledger)
     if options.json:
         from privcov.owner.check import MARK, advice

@@ -133,6 +133,13 @@ _KIND = tuple(f.name for f in dataclasses.fields(Column))[5:]  # what the first 
 _COLUMN = {field.name: field.default for field in dataclasses.fields(Column)}
 
 
+# What nobody can know for the owner, so a new declaration leaves it open.
+_QUESTIONS = {
+    "rows_per_person": "Who is a person? Name the column of ids in person, or write the most rows that one person has.",
+    "n_public": "Is the number of rows, or of persons where rows have ids, publicly known? Write true or false.",
+}
+
+
 @dataclass(frozen=True)
 class Declaration:
     """Everything that is publicly declared about a private table.
@@ -325,6 +332,11 @@ class Declaration:
             raise ValueError(
                 f'A declaration with {quote(later[0])} must hold the line "format": "{WITH_LATER}". Correct it.'
             )
+        if fields.get("person") and fields.get("rows_per_person", 1) is None:
+            del fields["rows_per_person"]  # all rows of an id are one person's
+        for name, question in _QUESTIONS.items():
+            if fields.get(name, 0) is None:
+                raise ValueError(f"The declaration leaves {name} open. {question}")
         columns = fields.pop("columns", None)
         if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
             raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")

@@ -115,7 +115,7 @@ class OwnerCheck:
     nameless : int
         Rows without an id, where ids are declared; they count as no row.
     flagged : tuple of str
-        With missing="pairs", the columns whose missing cells are measured.
+        The columns whose missing cells do not count as typical: they are measured, or their rows are left out.
     lone : bool
         Whether all rows with an id have the same one.
     """
@@ -164,6 +164,11 @@ class OwnerCheck:
             parts.append(f"no id in {self.nameless / self.rows:.1%} of the rows, which count as no row")
         if self.lone:
             parts.append(f"one id throughout in {quote(self.person)}, so the table is one person")
+        if filled := () if self.flagged else self._those(lambda c: c.holes and c.share(c.holes) <= _MUCH_MISSING):
+            parts.append(
+                f"missing cells in {_listed(filled)}, which count as typical values: means lean towards those, and "
+                "correlations are weaker"
+            )
         if not parts:
             return (
                 f"All fine: every cell is a number or empty, and at most {_MUCH_OUTSIDE:.0%} lie outside their bounds."
@@ -356,8 +361,8 @@ def _tallies(declaration: Declaration) -> list[_Tally]:
 
 
 def _declared_flags(declaration: Declaration) -> tuple[str, ...]:
-    """Return the names of the columns whose missing cells are measured."""
-    if declaration.missing != "pairs":
+    """Return the names of the columns whose missing cells do not count as typical."""
+    if declaration.missing == "typical":
         return ()
     return declaration.can_be_missing or tuple(c.name for c in declaration.columns)
 
@@ -365,6 +370,8 @@ def _declared_flags(declaration: Declaration) -> tuple[str, ...]:
 def _flagged(facts: PublicFacts) -> tuple[str, ...]:
     """Return the same from the public facts."""
     declared = tuple(name for name, kind in facts.kinds for _ in range(kind.width)) or facts.columns
+    if facts.missing == "drop-row":
+        return declared
     return tuple(declared[place] for place in facts.flagged)
 
 

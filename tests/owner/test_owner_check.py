@@ -1,5 +1,6 @@
 """The owner's check counts what the reader counts, in every format, and names every kind of unreadable column."""
 
+import dataclasses
 import gzip
 import pickle
 import tracemalloc
@@ -86,7 +87,8 @@ def test_a_mixed_file_is_counted_cell_by_cell(tmp_path):
         assert found.wasted == ("mixed",)
         assert found.verdict == (
             "Look again: hardly a readable number in 'mixed'; mostly missing cells in 'holes'; numbers that look "
-            "like codes for missing cells in 'code'; more than 1% of the cells outside their bounds in 'wide'."
+            "like codes for missing cells in 'code'; more than 1% of the cells outside their bounds in 'wide'; missing "
+            "cells in 'endless', which count as typical values: means lean towards those, and correlations are weaker."
         )
 
 
@@ -99,10 +101,16 @@ def test_whole_numbers_among_decimal_commas_do_not_hide_the_column(whole, wasted
 
 
 def test_a_fine_file_is_said_to_be_fine_in_one_sentence(tmp_path):
-    raw = csv_of({"a": ["1", "2", "3"], "b": ["4", "", "6"]})
-    for found in both(tmp_path, raw, declared("a", "b")):
+    whole, gap = (csv_of({"a": ["1", "2", "3"], "b": ["4", cell, "6"]}) for cell in ("5", ""))
+    for found in both(tmp_path, whole, declared("a", "b")):
         assert found.verdict.startswith("All fine: ")
         assert advice(found) == []
+    for found in both(tmp_path, gap, declared("a", "b")):
+        assert found.verdict.startswith("Look again: missing cells in 'b', which count as typical values")
+    for rule in ({"missing": "pairs"}, {"missing": "drop-row", "n_public": False}):
+        other = dataclasses.replace(declared("a", "b"), **rule)
+        for found in both(tmp_path, gap, other):
+            assert found.verdict.startswith("All fine: ")
 
 
 def test_the_same_cells_are_numbers_as_in_a_release(tmp_path):
