@@ -11,6 +11,7 @@ or on the number of rows.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from decimal import Decimal
 from numbers import Complex, Real
@@ -202,7 +203,8 @@ def _of_array(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
     if hasattr(X, "toarray"):
         raise ValueError("X is a sparse matrix, and a noisy one is full. Give X.toarray().")
     try:
-        cells = np.asarray(X)
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # a masked cell of a list is missing
+            cells = np.asarray(X)
         if cells.dtype.kind not in "biufcmM" and cells.dtype.names is None:
             cells = np.array(X, dtype=object)  # numpy makes text of a number beside a text
     except ValueError:
@@ -248,6 +250,8 @@ def _number(name: str | int, cell: Any) -> float:
             return float(cell)
         except OverflowError:  # a whole number beyond the largest float
             return float("inf")
+        except (TypeError, ValueError):  # numpy calls a span of time a number; a signalling NaN
+            return float("nan")
     if isinstance(cell, str):
         kind = "U"
     elif isinstance(cell, Complex):
