@@ -11,7 +11,8 @@ or on the number of rows.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from numbers import Complex, Real
 from typing import Any, NoReturn
@@ -31,6 +32,15 @@ _PRIVATE = (
 
 class _OfTheRows(ValueError):
     """A refusal that depends on cells or on the number of rows."""
+
+
+class _OfItsType(ValueError):
+    """A refusal of one column by its type, and the kind by which a private table may declare it, as it is written."""
+
+    def __init__(self, name: str | int | None, what: str, remedy: str, declare: str = "") -> None:
+        self.held = f"{'X' if name is None else f'Column {name!r}'} holds {what}. "
+        self.remedy, self.declare = remedy, f"{name!r}: {declare}" if declare and name is not None else ""
+        super().__init__(self.held + remedy)
 
 
 def numbers_of(X: Any, *, private: bool = False) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -66,9 +76,11 @@ def numbers_of(X: Any, *, private: bool = False) -> tuple[np.ndarray, tuple[str,
     """
     try:
         with np.errstate(over="ignore"):  # a number beyond the largest float is infinite
-            return _numbers(X)
+            return _numbers(X, private)
     except _OfTheRows as problem:
         said = _PRIVATE if private else str(problem)
+    except _OfItsType as problem:
+        said = _to_declare([problem]) if private else str(problem)
     raise ValueError(said)  # outside of the handler: the error of a private table has no cause with a cell in it
 
 
@@ -140,24 +152,37 @@ def _arrow(X: Any) -> Any:
     return pyarrow.table(X)
 
 
-def _numbers(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
+def _numbers(X: Any, private: bool) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Return the same as `numbers_of`; raise `_OfTheRows` for what depends on cells or on the number of rows."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame):
         # Numbers that pandas gave where the user gave no names are no names.
         own = None if X.columns.equals(pandas.RangeIndex(X.shape[1])) else tuple(map(_name, X.columns))
-        cells = (_of_pandas(own[j] if own else j, X.iloc[:, j]) for j in range(X.shape[1]))
-        return _side_by_side(cells, X.shape), own
+        columns = ((own[j] if own else j, X.iloc[:, j]) for j in range(X.shape[1]))
+        return _of_frame(_of_pandas, columns, X.shape, private), own
     if hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2:
         table = _arrow(X)
-        cells = (_of_arrow(name, table.column(j)) for j, name in enumerate(table.column_names))
-        return _side_by_side(cells, table.shape), tuple(table.column_names)
+        columns = zip(table.column_names, table.columns, strict=True)
+        return _of_frame(_of_arrow, columns, table.shape, private), tuple(table.column_names)
     return _of_array(X)
 
 
 def _name(label: object) -> str:
     """Return the name of a column of pandas, whose label may be a number, or a tuple where there are several levels."""
     return " / ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+
+
+def _of_frame(read: Callable, columns: Iterable[tuple], shape: tuple[int, ...], private: bool) -> np.ndarray:
+    """Return the columns of a frame as one array, or refuse all whose type is none of numbers at once."""
+    rows, refused = np.empty(shape, dtype=np.float64), []
+    for j, (name, column) in enumerate(columns):
+        try:
+            rows[:, j] = read(name, column)
+        except _OfItsType as problem:
+            refused.append(problem)
+    if refused:
+        raise ValueError(_to_declare(refused) if private else " ".join(map(str, refused)))
+    return rows
 
 
 def _side_by_side(cells: Iterator[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
@@ -202,7 +227,8 @@ def _of_array(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
     if hasattr(X, "toarray"):
         raise ValueError("X is a sparse matrix, and a noisy one is full. Give X.toarray().")
     try:
-        cells = np.asarray(X)
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # a masked cell of a list is missing
+            cells = np.asarray(X)
         if cells.dtype.kind not in "biufcmM" and cells.dtype.names is None:
             cells = np.array(X, dtype=object)  # numpy makes text of a number beside a text
     except ValueError:
@@ -248,6 +274,8 @@ def _number(name: str | int, cell: Any) -> float:
             return float(cell)
         except OverflowError:  # a whole number beyond the largest float
             return float("inf")
+        except (TypeError, ValueError):  # numpy calls a span of time a number; a signalling NaN
+            return float("nan")
     if isinstance(cell, str):
         kind = "U"
     elif isinstance(cell, Complex):
@@ -258,20 +286,32 @@ def _number(name: str | int, cell: Any) -> float:
     raise _OfTheRows(str(_refused(name, kind)))
 
 
-def _refused(name: str | int | None, kind: str) -> ValueError:
+def _refused(name: str | int | None, kind: str) -> _OfItsType:
     """Return the error for a column that holds no numbers, by its name or its place; None stands for all."""
-    where = "X" if name is None else f"Column {name!r}"
-    text = "text. Convert it with pandas.to_numeric, drop it, or give it as labels"
-    dates = "dates or times. Give a number with a meaning instead, such as the days since a fixed day"
+    levels, days = "Kind('category', values=(...))", "Kind('date', first, last)"
+    text = ("text", "Convert it with pandas.to_numeric, drop it, or give it as labels.", levels)
+    dates = ("dates or times", "Give a number with a meaning instead, such as the days since a fixed day.")
     said = {
         "U": text,
         "S": text,
-        "M": dates,
+        "M": (*dates, days),
         "m": dates,
-        "c": "complex numbers. Give their real and imaginary parts as two columns",
-        "category": "categories. Give one column of 0 and 1 per category (pandas.get_dummies), or give it as labels",
+        "c": ("complex numbers", "Give their real and imaginary parts as two columns."),
+        "category": (
+            "categories",
+            "Give one column of 0 and 1 per category (pandas.get_dummies), or give it as labels.",
+            levels,
+        ),
     }
-    return ValueError(f"{where} holds {said.get(kind, f'values of type {kind}. Give numbers')}.")
+    return _OfItsType(name, *said.get(kind, (f"values of type {kind}", "Give numbers.")))
+
+
+def _to_declare(refused: list[_OfItsType]) -> str:
+    """Return all refusals of a private table, and how its columns are declared: rows must not tell public levels."""
+    said = " ".join(problem.held + ("" if problem.declare else problem.remedy) for problem in refused)
+    kinds = ", ".join(problem.declare for problem in refused if problem.declare)
+    how = f"Declare the kind of every column with public levels and bounds: kinds={{{kinds}, ...}}; or drop the column."
+    return " ".join([said.strip(), *([how] if kinds else [])]).replace("  ", " ")
 
 
 def _ragged(X: Any) -> NoReturn:

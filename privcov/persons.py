@@ -37,20 +37,23 @@ def id_text(value: object) -> str:
     Returns
     -------
     str
-        "" where it is missing.
+        "" where it is missing, or a number of more than 4,300 digits.
 
     Examples
     --------
     >>> [id_text(v) for v in (17, 17.0, " 17.0", "017", "N/A", None)]
     ['17', '17', '17', '017', '', '']
     """
-    if value is None:
+    if value is None or type(value).__name__ in NO_VALUE:
         return ""
-    if type(value) is int:
-        return str(value)
     if isinstance(value, (float, np.floating)):
         value = repr(float(value))  # as pandas and Parquet's readers write it, also beyond 10^16
-    text = (value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)).strip()
+    try:
+        text = (value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)).strip()
+    except ValueError:  # a number of more digits than Python writes
+        return ""
+    if type(value) is int:
+        return text
     if text.lower() in _NO_ID:
         return ""
     if not _NUMBER.fullmatch(text) or len(text) > _LONGEST_NUMBER:

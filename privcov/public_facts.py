@@ -495,10 +495,13 @@ def label_text(value: object) -> str:
     Returns
     -------
     str
-        "" where it is missing.
+        "" where it is missing, or a number of more than 4,300 digits.
     """
     if value is None or (isinstance(value, (float, np.floating)) and value != value):
         return ""
     if isinstance(value, (float, np.floating)) and value.is_integer():
         return str(int(value))
-    return str(value).strip()
+    try:
+        return str(value).strip()
+    except ValueError:  # a number of more digits than Python writes
+        return ""

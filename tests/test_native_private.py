@@ -6,6 +6,8 @@ What a message may say of private rows: the types of columns, never a cell or ho
 from __future__ import annotations
 
 import re
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas
@@ -82,6 +84,24 @@ CELLS = {
     "nested": [[0.5, 1.0], [0.25, [777]]],
     "frame": pandas.DataFrame({"a": [0.5, "secret"], "b": [1, 2]}),
 }
+
+
+NO_NUMBERS = {"signalling": Decimal("sNaN"), "span": np.timedelta64(3, "s"), "masked": np.ma.masked}
+
+
+@pytest.mark.parametrize("cell", [*NO_NUMBERS.values()], ids=[*NO_NUMBERS])
+def test_a_number_without_a_value_is_missing_without_a_word(cell):
+    for X in ([[0.5, 0.25], [cell, 0.5]], pandas.DataFrame({"a": pandas.Series([0.5, cell], dtype=object), "b": 0.5})):
+        rows = PrivateDataset.from_rows(X, 1.0)._rows
+        assert np.isnan(rows).tolist() == [[False, False], [True, False]]
+
+
+@pytest.mark.parametrize("value", [10**5000, Fraction(10**5000, 3), np.ma.masked], ids=["whole", "fraction", "masked"])
+def test_a_label_and_an_id_that_cannot_be_written_are_none(value):
+    """Python writes no number of more than 4,300 digits."""
+    rows = [[0.5], [0.25]]
+    assert PrivateDataset.from_rows(rows, 1.0, labels=[value, "a"], classes=["a", "b"])._class_of.tolist() == [-1, 0]
+    assert PrivateDataset.from_rows(rows, 1.0, persons=[value, "p"])._rows_of_person.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("kind", list(CELLS))
