@@ -64,7 +64,7 @@ with show.problems():
             help="Relative Frobenius error against the sample; 100 % is as bad as zero.",
         )
         with st.container(border=True):
-            st.markdown(f"**Attacker's best chance: {show.chance(rel.attacker_success)}**")
+            st.markdown(f"**Attacker's best chance, this release: {show.chance(rel.attacker_success)}**")
             show.attacker_meter(rel.attacker_success, palette)
             st.caption(
                 f"Best guess whether one person's row is in the data, by an {term('attacker', 'attacker')} who "

@@ -85,7 +85,7 @@ with show.problems():
         show.chance(rel.attacker_success),
         border=True,
         height="stretch",
-        help="Best guess whether one person's row is in the data, by the exact trade-off curve.",
+        help="Best guess at one row from this release, by the exact trade-off curve; another method may leave more.",
     )
 
     if rel.target != "precision":
@@ -151,8 +151,8 @@ with show.problems():
         st.header("What an attacker learns")
         show.attacker_meter(rel.attacker_success, palette)
         st.markdown(
-            "Knowing the method and every other row, an attacker is right "
-            f"**{show.chance(rel.attacker_success)}** of the time whether one row is in the data. "
+            "Knowing the method and every other row, an attacker guesses one row right "
+            f"**{show.chance(rel.attacker_success)}** of the time from this release. "
             f"{show.suspicion(rel)}"
         )
         if rel.notes:

@@ -115,7 +115,8 @@ def gallery(study: Study) -> None:
     )
     shown = [c for c in cards if family in (ANY, c.family) and (kind == ANY or not c.refuses(kind))]
     legend = [f"{badge(name)} {words}." for name, words in STANDINGS.items() if any(c.standing == name for c in cards)]
-    st.caption(f"{len(shown)} of {len(cards)} methods. " + " ".join(legend))
+    proved = sum(card.standing == "proved" for card in cards)
+    st.caption(f"{len(shown)} of {len(cards)} methods; {proved} have a proof here. " + " ".join(legend))
     if not shown:
         st.info("No such method: choose another family or guarantee.")
     historical = [c for c in shown if c.standing == "historical"]

@@ -141,7 +141,7 @@ def ends(left: str, right: str, where=st) -> None:
 # --- the attacker beside an epsilon that is being chosen ----------------------------------------------------
 
 
-def attacker(guarantee: Guarantee, label: str = show.ATTACKER) -> None:
+def attacker(guarantee: Guarantee, label: str = "Attacker, any method") -> None:
     """Show what the guarantee alone leaves the best possible attacker."""
     show.attacker_line(cached.attacker_success(guarantee), frame.palette(), label, most=True)
 
@@ -151,7 +151,7 @@ def attacker_of(rel: Release) -> None:
     hint = ""
     if rel.given is not None:
         hint = f"Any method under {rel.guarantee}: {show.chance(cached.attacker_success(rel.guarantee), most=True)}."
-    show.attacker_line(rel.attacker_success, frame.palette(), hint=hint)
+    show.attacker_line(rel.attacker_success, frame.palette(), "Attacker, this release", hint=hint)
 
 
 def attacker_at(study: Study, levels: Iterable[float]) -> None:

@@ -125,7 +125,7 @@ def colour_note(unit: str, saturated: str) -> None:
 
 WORSE = "worse than the zero matrix here"
 ATTACKER = "Attacker's best chance"
-_GUESS = "Best guess whether one person's row is in the table; a coin toss has 50 %."
+_GUESS = "Best guess at one row by somebody who knows all others; a coin toss has 50 %."
 
 
 def attacker_meter(success: float, palette: Palette) -> None:

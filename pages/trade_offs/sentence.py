@@ -190,7 +190,7 @@ def _first(reply: Reply, study: Study, *, table: bool) -> None:
         f"<b>{escape(ask.sentence(reply))}</b></p><div>{spread}</div>"
     )
     claim = trade_off_of_method(reply.line.key, reply.guarantee)
-    show.attacker_line(accounting.attacker_success(claim), frame.palette())
+    show.attacker_line(accounting.attacker_success(claim), frame.palette(), "Attacker, this method")
     words = disclosure.suspicion(claim)
     if table:
         words = f"On simulated rows of this size, and not on this table: the curves below are. {words}"
@@ -261,7 +261,7 @@ def _rest(reply: Reply, study: Study) -> None:
             st.markdown("\n".join(f"- {show.as_text(text)}" for text in known))
         private = NONPRIVATE["covariance"]
         st.caption(
-            f"Relative {term('frobenius')} errors on simulated rows, interpolated between stored cells. ±: "
+            f"Relative {term('frobenius', 'Frobenius')} errors on simulated rows, interpolated between stored cells. ±: "
             "standard deviation over fresh rows and noise. Attacker: best chance to guess whether one person is in "
             f"the table, knowing the method and all other rows. No noise: `{private}`, clipped and not private."
         )

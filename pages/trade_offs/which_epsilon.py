@@ -223,7 +223,7 @@ def _answer(answer: Answer, study: Study, data: Dataset, question: Question, *, 
         asked = study.at(answer.level).guarantee
         if isinstance(_entry(study, question), str):
             claim = trade_off_of_method(question.method, asked)
-            show.attacker_line(accounting.attacker_success(claim), frame.palette())
+            show.attacker_line(accounting.attacker_success(claim), frame.palette(), "Attacker, this method")
         else:  # with settings of its own, of which the guarantee alone is certain
             fields.attacker(asked)
     for note in answer.notes:
