@@ -261,7 +261,7 @@ def _rest(reply: Reply, study: Study) -> None:
             st.markdown("\n".join(f"- {show.as_text(text)}" for text in known))
         private = NONPRIVATE["covariance"]
         st.caption(
-            f"Relative {term('frobenius', 'Frobenius')} errors on simulated rows, interpolated between stored cells. ±: "
+            f"Relative {term('frobenius', 'Frobenius')} errors on simulated rows, interpolated between cells. ±: "
             "standard deviation over fresh rows and noise. Attacker: best chance to guess whether one person is in "
             f"the table, knowing the method and all other rows. No noise: `{private}`, clipped and not private."
         )
