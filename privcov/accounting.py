@@ -58,23 +58,6 @@ def delta_of_gaussian(epsilon: float, mu: float) -> float:
 
     Valid for every epsilon >= 0.
 
-    Parameters
-    ----------
-    epsilon : float
-        From 0 to 1e12.
-    mu : float
-        Sensitivity over noise scale, above 0.
-
-    Returns
-    -------
-    float
-        Above 0, at most 1.
-
-    Raises
-    ------
-    ValueError
-        For an epsilon or a mu out of range.
-
     Reference
     ---------
     Balle and Wang 2018, Theorem 8; Dong, Roth and Su 2022, Corollary 1.
@@ -91,25 +74,7 @@ def delta_of_gaussian(epsilon: float, mu: float) -> float:
 
 
 def epsilon_of_gaussian(delta: float, mu: float) -> float:
-    """Return the smallest epsilon >= 0 for which mu-GDP implies (epsilon, delta)-DP, rounded up.
-
-    Parameters
-    ----------
-    delta : float
-        Above 1e-290, below 1.
-    mu : float
-        Sensitivity over noise scale, above 0.
-
-    Returns
-    -------
-    float
-        At least 0.
-
-    Raises
-    ------
-    ValueError
-        For a delta or a mu out of range.
-    """
+    """Return the smallest epsilon >= 0 for which mu-GDP implies (epsilon, delta)-DP, rounded up."""
     delta = _usable(delta)
     mu = checks.positive("mu", mu)
     if delta_of_gaussian(0.0, mu) <= delta:
@@ -125,23 +90,6 @@ def mu_of(guarantee: Guarantee | GaussianDP) -> float:
     """Return the largest mu for which mu-GDP implies the guarantee, rounded down.
 
     Exact for Gaussian noise.
-
-    Parameters
-    ----------
-    guarantee : GaussianDP, ZCDP or ApproxDP
-        The guarantee that the noise has to give.
-
-    Returns
-    -------
-    float
-        Above 0: the largest sensitivity over noise scale.
-
-    Raises
-    ------
-    TypeError
-        For PureDP and NoPrivacy, which no Gaussian noise gives.
-    ValueError
-        For an ApproxDP with an epsilon above 1e12 or a delta of 1e-290 or less.
     """
     if isinstance(guarantee, GaussianDP):
         return guarantee.mu
@@ -158,23 +106,6 @@ def mu_of_curve(epsilon: float, delta: float) -> float:
 
     The margin of the curve is added twice, once more than in `delta_of_gaussian`, because the computed curve is not
     monotone in its last digits. So no mu one unit in the last place smaller gives a larger delta than was asked for.
-
-    Parameters
-    ----------
-    epsilon : float
-        From 0 to 1e12.
-    delta : float
-        Above 1e-290, below 1.
-
-    Returns
-    -------
-    float
-        Above 0.
-
-    Raises
-    ------
-    ValueError
-        For an epsilon or a delta out of range.
     """
     epsilon = checks.in_range("epsilon", epsilon, 0.0, _LARGEST_EPSILON)
     delta = _usable(delta)
@@ -224,25 +155,6 @@ def _first_safe(start: float, safe: Callable[[float], bool], *, up: bool) -> flo
 def zcdp_to_approx(rho: float, delta: float, *, tight: bool = True) -> float:
     """Return the epsilon of the (epsilon, delta)-DP that rho-zCDP implies, rounded up.
 
-    Parameters
-    ----------
-    rho : float
-        Above 0.
-    delta : float
-        Strictly between 0 and 1.
-    tight : bool, optional
-        False takes the simple formula, which is never smaller.
-
-    Returns
-    -------
-    float
-        At least 0.
-
-    Raises
-    ------
-    ValueError
-        For a rho or a delta out of range.
-
     Reference
     ---------
     Simple: rho + 2 sqrt(rho ln(1/delta)), Bun and Steinke 2016, Proposition 1.3. Tight: the smallest epsilon with min
@@ -275,20 +187,6 @@ def epsilon_at_order(t: float, rho: float, delta: float) -> float:
     For a fixed order the condition is linear in epsilon. The formula is written so that nothing cancels where a is
     near 1.
 
-    Parameters
-    ----------
-    t : float
-        Logarithm of a - 1.
-    rho : float
-        Above 0.
-    delta : float
-        Strictly between 0 and 1.
-
-    Returns
-    -------
-    float
-        May be negative.
-
     Reference
     ---------
     Canonne, Kamath and Steinke 2020, Corollary 13.
@@ -298,41 +196,13 @@ def epsilon_at_order(t: float, rho: float, delta: float) -> float:
 
 
 def orders(rho: float, delta: float) -> tuple[float, float]:
-    """Return the range of t in which the best order of `epsilon_at_order` lies.
-
-    Parameters
-    ----------
-    rho : float
-        Above 0.
-    delta : float
-        Strictly between 0 and 1.
-
-    Returns
-    -------
-    tuple of (float, float)
-        Lowest and highest t.
-    """
+    """Return the range of t in which the best order of `epsilon_at_order` lies."""
     centre = math.log(max(math.sqrt(-math.log(delta) / rho), 1e-12))
     return centre - 12, centre + 12
 
 
 def pure_to_zcdp(epsilon: float) -> float:
     """Return the rho of the zCDP that epsilon-DP implies, rounded up: epsilon^2 / 2.
-
-    Parameters
-    ----------
-    epsilon : float
-        Above 0.
-
-    Returns
-    -------
-    float
-        Above 0.
-
-    Raises
-    ------
-    ValueError
-        For an epsilon that is not positive.
 
     Reference
     ---------
@@ -343,28 +213,7 @@ def pure_to_zcdp(epsilon: float) -> float:
 
 
 def to_approx(guarantee: Guarantee | GaussianDP, delta: float) -> ApproxDP | PureDP:
-    """Return the (epsilon, delta) statement that a guarantee implies.
-
-    Parameters
-    ----------
-    guarantee : PureDP, ApproxDP, ZCDP or GaussianDP
-        The guarantee to convert.
-    delta : float
-        Strictly between 0 and 1.
-
-    Returns
-    -------
-    ApproxDP or PureDP
-        A PureDP is returned as it is: delta 0 is stronger.
-
-    Raises
-    ------
-    TypeError
-        For an ApproxDP with a larger delta, which cannot be moved to a smaller one without knowing the mechanism, and
-        for NoPrivacy.
-    ValueError
-        For a delta out of range.
-    """
+    """Return the (epsilon, delta) statement that a guarantee implies."""
     if isinstance(guarantee, PureDP):
         return guarantee
     if isinstance(guarantee, ZCDP):
@@ -385,18 +234,7 @@ def to_approx(guarantee: Guarantee | GaussianDP, delta: float) -> ApproxDP | Pur
 
 
 def gaussian_square(events: tuple[Event, ...]) -> Fraction:
-    """Return the exact sum of mu^2 over the Gaussian events.
-
-    Parameters
-    ----------
-    events : tuple of Event
-        Events of other mechanisms, also of discrete Gaussian noise, count 0.
-
-    Returns
-    -------
-    Fraction
-        At least 0.
-    """
+    """Return the exact sum of mu^2 over the Gaussian events."""
     return sum(
         ((Fraction(e.sensitivity) / Fraction(e.scale)) ** 2 for e in events if e.mechanism == "gaussian"),
         Fraction(0),
@@ -404,18 +242,7 @@ def gaussian_square(events: tuple[Event, ...]) -> Fraction:
 
 
 def pure_sum(events: tuple[Event, ...]) -> Fraction:
-    """Return the exact sum of epsilon over the pure events.
-
-    Parameters
-    ----------
-    events : tuple of Event
-        Events of other mechanisms count 0.
-
-    Returns
-    -------
-    Fraction
-        At least 0.
-    """
+    """Return the exact sum of epsilon over the pure events."""
     return sum((Fraction(e.sensitivity) / Fraction(e.scale) for e in events if e.pure), Fraction(0))
 
 
@@ -424,21 +251,6 @@ def zcdp_sum(events: tuple[Event, ...]) -> Fraction:
 
     A Gaussian event, continuous or discrete, has mu^2/2. The exponential mechanism has epsilon^2/8, because its range
     is bounded, and every other pure event epsilon^2/2.
-
-    Parameters
-    ----------
-    events : tuple of Event
-        What was measured.
-
-    Returns
-    -------
-    Fraction
-        At least 0.
-
-    Raises
-    ------
-    TypeError
-        For a mechanism without zCDP: additive Wishart noise.
 
     Reference
     ---------
@@ -468,29 +280,6 @@ def compose(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
     Gaussian steps compose exactly (mu^2 adds) and pure steps add epsilon. A mixture under (epsilon, delta) is computed
     in both valid ways, the pure part with the Gaussian curve, and all of it as zCDP; the better result counts. With a
     discrete Gaussian step, all steps are composed as zCDP. A Wishart step has a curve of its own, and must be alone.
-
-    Parameters
-    ----------
-    events : tuple of Event
-        What was measured.
-    asked : PureDP, ApproxDP, ZCDP or NoPrivacy
-        The guarantee that was asked for; the answer is of its kind, or PureDP where an ApproxDP was asked for and every
-        step is pure.
-
-    Returns
-    -------
-    PureDP, ApproxDP, ZCDP or None
-        None when nothing was measured or NoPrivacy was asked for.
-
-    Raises
-    ------
-    TypeError
-        When the events cannot give that kind at all.
-
-    Guarantee
-    ---------
-    The answer holds for the events together, rounded up. It may be weaker or stronger than what was asked for; `covers`
-    compares the two.
     """
     if not events or isinstance(asked, NoPrivacy):
         return None
@@ -543,23 +332,6 @@ def actual_guarantee(events: tuple[Event, ...], asked: Guarantee) -> Guarantee |
 
     Like `compose`, but where the steps give no pure DP and that was claimed, the result is the (epsilon, delta) that
     they have.
-
-    Parameters
-    ----------
-    events : tuple of Event
-        What was measured.
-    asked : PureDP, ApproxDP, ZCDP or NoPrivacy
-        The claim.
-
-    Returns
-    -------
-    PureDP, ApproxDP, ZCDP or None
-        None when nothing was measured or NoPrivacy was asked for.
-
-    Raises
-    ------
-    TypeError
-        When the events cannot give that kind at all.
     """
     try:
         return compose(events, asked)
@@ -575,20 +347,7 @@ def _single_mu(event: Event) -> float:
 
 
 def covers(asked: Guarantee, given: Guarantee | None) -> bool:
-    """Return True when ``given``, from `compose`, is at least as strong as ``asked``.
-
-    Parameters
-    ----------
-    asked : PureDP, ApproxDP, ZCDP or NoPrivacy
-        The guarantee that was asked for.
-    given : PureDP, ApproxDP, ZCDP or None
-        The guarantee that the events give; None, where nothing was measured, covers everything.
-
-    Returns
-    -------
-    bool
-        False also for kinds that cannot be compared.
-    """
+    """Return True when ``given``, from `compose`, is at least as strong as ``asked``."""
     if given is None or isinstance(asked, NoPrivacy):
         return given is None
     if isinstance(asked, ZCDP):
@@ -605,26 +364,6 @@ def group(guarantee: Given, k: int) -> Given:
 
     PureDP: k epsilon. ZCDP: k^2 rho. GaussianDP: k mu. ApproxDP, of which only the pair is known:
     (k epsilon, delta (e^{k epsilon}-1)/(e^epsilon-1)).
-
-    Parameters
-    ----------
-    guarantee : PureDP, ApproxDP, ZCDP or GaussianDP
-        The guarantee for one row.
-    k : int
-        Number of rows, at least 1.
-
-    Returns
-    -------
-    PureDP, ApproxDP, ZCDP or GaussianDP
-        Of the same kind.
-
-    Raises
-    ------
-    ValueError
-        When the delta of an ApproxDP reaches 1, which guarantees nothing: convert the events instead. Also for a k that
-        is not a whole number from 1.
-    TypeError
-        For NoPrivacy, where k is more than 1.
     """
     k = checks.whole("k", k, 1)
     if k == 1:
@@ -652,25 +391,6 @@ def self_compose(guarantee: Given, k: int) -> Given:
     """Return the guarantee of k releases with the same guarantee from the same rows, rounded up.
 
     PureDP and ApproxDP add epsilon and delta (basic composition), ZCDP adds rho, GaussianDP adds mu^2.
-
-    Parameters
-    ----------
-    guarantee : PureDP, ApproxDP, ZCDP or GaussianDP
-        The guarantee of one release.
-    k : int
-        Number of releases, at least 1.
-
-    Returns
-    -------
-    PureDP, ApproxDP, ZCDP or GaussianDP
-        Of the same kind.
-
-    Raises
-    ------
-    ValueError
-        When the deltas add up to 1 or more, and for a k that is not a whole number from 1.
-    TypeError
-        For NoPrivacy.
     """
     k = checks.whole("k", k, 1)
     if isinstance(guarantee, PureDP):
@@ -695,25 +415,7 @@ def self_compose(guarantee: Given, k: int) -> Given:
 
 
 def delta_of_wishart_event(event: Event, epsilon: float) -> float:
-    """Return delta at epsilon of S + W_d(m, C I) under replace-one, rounded up.
-
-    Parameters
-    ----------
-    event : Event
-        Of mechanism "wishart": C = scale / 2 and freedom = m - d + 1.
-    epsilon : float
-        At least 0; beyond 500 the result is the one for 500, an upper bound.
-
-    Returns
-    -------
-    float
-        Above 0, at most 1.
-
-    Raises
-    ------
-    ValueError
-        For an epsilon below 0 or a freedom below 2.
-    """
+    """Return delta at epsilon of S + W_d(m, C I) under replace-one, rounded up."""
     # Beyond 500 e^epsilon would overflow. Delta falls with epsilon, so its value at 500 is a bound.
     return wishart_delta(min(epsilon, 500.0), event.freedom, _up(Fraction(event.sensitivity) / Fraction(event.scale)))
 
@@ -726,23 +428,6 @@ def split(guarantee: BudgetShare, **weights: float) -> dict[str, BudgetShare]:
 
     PureDP shares add in epsilon and ZCDP shares in rho. An ApproxDP whole is converted once into mu-GDP, and its shares
     (GaussianDP) add in mu^2. NoPrivacy splits into NoPrivacy.
-
-    Parameters
-    ----------
-    guarantee : PureDP, ApproxDP, ZCDP, GaussianDP or NoPrivacy
-        The whole.
-    **weights : float
-        Name and weight of each share; positive, with any sum. A single weight receives the whole.
-
-    Returns
-    -------
-    dict of str to BudgetShare
-        The share of each name.
-
-    Raises
-    ------
-    ValueError
-        For a weight that is not positive.
 
     Examples
     --------
@@ -771,23 +456,6 @@ def split_mixed(guarantee: Guarantee, **weights: float) -> dict[str, BudgetShare
     """Return shares for a method that mixes Gaussian and pure steps: PureDP shares of PureDP, else ZCDP shares.
 
     An ApproxDP whole is converted into the largest rho whose tight conversion stays within it.
-
-    Parameters
-    ----------
-    guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
-        The whole.
-    **weights : float
-        Name and weight of each share; positive, with any sum.
-
-    Returns
-    -------
-    dict of str to BudgetShare
-        The share of each name.
-
-    Raises
-    ------
-    ValueError
-        For a weight that is not positive.
     """
     if isinstance(guarantee, ApproxDP):
         guarantee = ZCDP(approx_to_zcdp(guarantee.epsilon, guarantee.delta))
@@ -795,25 +463,7 @@ def split_mixed(guarantee: Guarantee, **weights: float) -> dict[str, BudgetShare
 
 
 def approx_to_zcdp(epsilon: float, delta: float) -> float:
-    """Return the largest rho whose zCDP implies (epsilon, delta)-DP by the tight conversion, rounded down.
-
-    Parameters
-    ----------
-    epsilon : float
-        Above 0.
-    delta : float
-        Strictly between 0 and 1.
-
-    Returns
-    -------
-    float
-        Above 0.
-
-    Raises
-    ------
-    ValueError
-        For an epsilon or a delta out of range.
-    """
+    """Return the largest rho whose zCDP implies (epsilon, delta)-DP by the tight conversion, rounded down."""
     epsilon = checks.positive("epsilon", epsilon)
     high = 1.0
     while zcdp_to_approx(high, delta) <= epsilon:
@@ -829,23 +479,6 @@ def pure_epsilon(share: BudgetShare, *, exponential: bool = False) -> float:
     """Return the epsilon that a pure step may spend of a share.
 
     PureDP: epsilon. ZCDP: sqrt(2 rho), or sqrt(8 rho) for an exponential mechanism.
-
-    Parameters
-    ----------
-    share : PureDP, ZCDP or NoPrivacy
-        The share.
-    exponential : bool, optional
-        True for an exponential mechanism, whose range is bounded.
-
-    Returns
-    -------
-    float
-        Above 0; infinite for NoPrivacy.
-
-    Raises
-    ------
-    TypeError
-        For ApproxDP and GaussianDP shares.
     """
     if isinstance(share, NoPrivacy):
         return math.inf
@@ -866,27 +499,7 @@ def _down(x: Fraction) -> float:
 
 
 def gaussian_scale(share: BudgetShare, sensitivity: float) -> float:
-    """Return the standard deviation of Gaussian noise that spends a share.
-
-    Parameters
-    ----------
-    share : ZCDP, ApproxDP, GaussianDP or NoPrivacy
-        The share to spend.
-    sensitivity : float
-        Largest change of the statistic between neighbours in the l2 norm, above 0.
-
-    Returns
-    -------
-    float
-        In the unit of the sensitivity; 0 for NoPrivacy.
-
-    Raises
-    ------
-    TypeError
-        For PureDP, which no Gaussian noise gives.
-    ValueError
-        For a sensitivity that is not positive, or a scale above 1e300.
-    """
+    """Return the standard deviation of Gaussian noise that spends a share."""
     if isinstance(share, NoPrivacy):
         return 0.0
     limit = Fraction(mu_of(share))
@@ -898,25 +511,6 @@ def laplace_scale(share: BudgetShare, sensitivity: float) -> float:
     """Return the scale of Laplace noise that spends a share.
 
     PureDP spends its epsilon, ApproxDP its epsilon (delta stays unused), ZCDP epsilon = sqrt(2 rho).
-
-    Parameters
-    ----------
-    share : PureDP, ApproxDP, ZCDP or NoPrivacy
-        The share to spend.
-    sensitivity : float
-        Largest change of the statistic between neighbours in the l1 norm, above 0.
-
-    Returns
-    -------
-    float
-        In the unit of the sensitivity; 0 for NoPrivacy.
-
-    Raises
-    ------
-    TypeError
-        For a GaussianDP share.
-    ValueError
-        For a sensitivity that is not positive, or a scale above 1e300.
     """
     if isinstance(share, NoPrivacy):
         return 0.0
@@ -943,20 +537,6 @@ def classical_gaussian_scale(epsilon: float, delta: float, sensitivity: float) -
 
     For comparison and for as-published calibrations; `delta_of_gaussian` says what it actually gives.
 
-    Parameters
-    ----------
-    epsilon : float
-        Above 0.
-    delta : float
-        Above 0, below 1.25.
-    sensitivity : float
-        In the l2 norm.
-
-    Returns
-    -------
-    float
-        In the unit of the sensitivity.
-
     Reference
     ---------
     Dwork and Roth 2014, Theorem A.1.
@@ -972,16 +552,6 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
 
     It is (1 + TV)/2, where TV is the total variation distance between the two distributions of the answer; 0.5 is no
     information.
-
-    Parameters
-    ----------
-    guarantee : PureDP, ApproxDP, ZCDP, GaussianDP, NoPrivacy or None
-        None where nothing was measured.
-
-    Returns
-    -------
-    float
-        From 0.5 to 1.
 
     Reference
     ---------
@@ -1022,25 +592,7 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
 
 
 def trade_off_of(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | GaussianDP | None:
-    """Return the tightest known guarantee of the events, from which an attacker's success follows.
-
-    Parameters
-    ----------
-    events : tuple of Event
-        What was measured.
-    asked : PureDP, ApproxDP, ZCDP or NoPrivacy
-        The guarantee that was asked for.
-
-    Returns
-    -------
-    PureDP, ApproxDP, ZCDP, GaussianDP, NoPrivacy or None
-        GaussianDP when every step is continuous Gaussian noise; None where nothing was measured.
-
-    Raises
-    ------
-    TypeError
-        When the events cannot give the kind that was asked for.
-    """
+    """Return the tightest known guarantee of the events, from which an attacker's success follows."""
     if not events:
         return asked if isinstance(asked, NoPrivacy) else None
     mu2 = gaussian_square(events)
@@ -1052,23 +604,5 @@ def trade_off_of(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | Gau
 
 
 def attacker_on_events(events: tuple[Event, ...], asked: Guarantee) -> float:
-    """Return `attacker_success` for the events: exact when every step is continuous Gaussian noise.
-
-    Parameters
-    ----------
-    events : tuple of Event
-        What was measured.
-    asked : PureDP, ApproxDP, ZCDP or NoPrivacy
-        The guarantee that was asked for.
-
-    Returns
-    -------
-    float
-        From 0.5 to 1.
-
-    Raises
-    ------
-    TypeError
-        When the events cannot give the kind that was asked for.
-    """
+    """Return `attacker_success` for the events: exact when every step is continuous Gaussian noise."""
     return attacker_success(trade_off_of(events, asked))

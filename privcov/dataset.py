@@ -446,27 +446,7 @@ class Dataset(InUnits):
 
 
 def names_of(columns: Iterable[object] | None, own: tuple[str, ...] | None, d: int) -> tuple[str, ...]:
-    """Return the names of the columns: those given, else the table's own, else x1, x2, ...
-
-    Parameters
-    ----------
-    columns : iterable of names or None
-        As given.
-    own : tuple of str or None
-        The table's own.
-    d : int
-        Number of columns.
-
-    Returns
-    -------
-    tuple of str
-        d different names.
-
-    Raises
-    ------
-    ValueError
-        For another number of names, and for a name that comes twice.
-    """
+    """Return the names of the columns: those given, else the table's own, else x1, x2, ..."""
     if isinstance(columns, str):
         raise ValueError(f"columns must be a list of names, got the text {columns!r}. Write columns=[{columns!r}].")
     names = own or tuple(f"x{j + 1}" for j in range(d))

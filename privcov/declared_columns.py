@@ -37,38 +37,7 @@ def typed_columns(
     typical: Typical | None,
     row_bound: float | None,
 ) -> Kinds:
-    """Return name and kind of every declared column, each with the codes of the table.
-
-    Parameters
-    ----------
-    kinds : mapping of str to Kind, or None
-        Kind of every column; None where columns have bounds, or rows have one.
-    missing_codes : iterable
-        Codes for missing cells of every column.
-    columns : iterable or None
-        Names of the columns to measure, in their order; None for those of ``kinds``.
-    bounds : sequence of (float, float), mapping of column to (low, high), or None
-        Bounds instead of kinds, with ``columns``.
-    typical : sequence of (float or None), mapping of column to value, or None
-        With bounds.
-    row_bound : float or None
-        R instead of both.
-
-    Returns
-    -------
-    tuple of (str, Kind)
-        () where there are neither kinds nor codes.
-
-    Raises
-    ------
-    ValueError
-        For kinds beside bounds, for a column without a kind, and for a code that is a value of a column.
-
-    Warns
-    -----
-    UserWarning
-        For a number whose name sounds like text.
-    """
+    """Return name and kind of every declared column, each with the codes of the table."""
     if isinstance(missing_codes, (str, bytes)):
         raise ValueError(f"missing_codes must be a list of codes, got {missing_codes!r}. Write [{missing_codes!r}].")
     codes = list(missing_codes)
@@ -112,23 +81,7 @@ def typed_columns(
 
 
 def kinds_from(entries: Iterable[Mapping]) -> Kinds:
-    """Return the kinds of columns as they are stored, each with the name of its column.
-
-    Parameters
-    ----------
-    entries : iterable of mapping
-        ``name`` and the fields of `Kind.to_dict`.
-
-    Returns
-    -------
-    tuple of (str, Kind)
-        In their order.
-
-    Raises
-    ------
-    ValueError
-        For another form.
-    """
+    """Return the kinds of columns as they are stored, each with the name of its column."""
     kinds = []
     for entry in entries:
         if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
@@ -138,25 +91,7 @@ def kinds_from(entries: Iterable[Mapping]) -> Kinds:
 
 
 def kinds_of_entries(columns: Sequence[Mapping], missing_codes: Iterable[object] = ()) -> Kinds:
-    """Return the kinds that the columns of a stored declaration have.
-
-    Parameters
-    ----------
-    columns : sequence of mapping
-        Each with ``name``, and with those fields of `Kind.to_dict` that are not None; without ``kind`` it is a number.
-    missing_codes : iterable
-        Codes of every column.
-
-    Returns
-    -------
-    tuple of (str, Kind)
-        () where all of them are numbers with bounds and nothing else.
-
-    Raises
-    ------
-    ValueError
-        For what is no kind, and for a code that is a value of a column.
-    """
+    """Return the kinds that the columns of a stored declaration have."""
     known, codes = {f.name for f in dataclasses.fields(Kind)}, list(missing_codes)
     if not codes and not any(set(column) & known - {"low", "high", "typical"} for column in columns):
         return ()
@@ -166,33 +101,12 @@ def kinds_of_entries(columns: Sequence[Mapping], missing_codes: Iterable[object]
 
 
 def kept_kinds(typed: Kinds) -> Kinds:
-    """Return the kinds that the facts of a table keep.
-
-    Parameters
-    ----------
-    typed : tuple of (str, Kind)
-        Name and kind of every declared column.
-
-    Returns
-    -------
-    tuple of (str, Kind)
-        () where every column is a number with bounds and nothing else: the table is the one declared by bounds.
-    """
+    """Return the kinds that the facts of a table keep."""
     return () if all(kind.plain for _, kind in typed) else typed
 
 
 def kinds_in_words(kinds: Kinds) -> str:
     """Return how many columns were declared, of which kinds, with which transforms, for a statement.
-
-    Parameters
-    ----------
-    kinds : tuple of (str, Kind)
-        Name and kind of every declared column, or ().
-
-    Returns
-    -------
-    str
-        After "9 columns"; "" without kinds.
 
     Examples
     --------
@@ -220,23 +134,7 @@ def _with_codes(name: str, kind: Kind, codes: list[object]) -> Kind:
 
 
 def measured_names(kinds: tuple[tuple[str, Kind], ...]) -> tuple[str, ...]:
-    """Return the names of the measured columns of declared ones, each different.
-
-    Parameters
-    ----------
-    kinds : tuple of (str, Kind)
-        Name and kind of every declared column.
-
-    Returns
-    -------
-    tuple of str
-        At most 200.
-
-    Raises
-    ------
-    ValueError
-        For more columns, and where two would have one name.
-    """
+    """Return the names of the measured columns of declared ones, each different."""
     names = tuple(name for column, kind in kinds for name in kind.names(column))
     if len(names) > MOST_COLUMNS:
         widest, kind = max(kinds, key=lambda entry: entry[1].width)
@@ -256,31 +154,7 @@ def working_units(
     typical: Typical | None,
     row_bound_fraction: float = 1.0,
 ) -> Units:
-    """Return the units of a declaration, which has exactly one of row_bound and bounds.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Names of the columns.
-    row_bound : float or None
-        R, from 1e-100 to 1e100.
-    bounds : sequence of (float, float), mapping of column to (low, high), or None
-        Lower and upper limit of every column; R is then a fraction of sqrt(d) half-ranges.
-    typical : sequence of (float or None), mapping of column to value, or None
-        Public values inside the bounds; None stands for the middle.
-    row_bound_fraction : float
-        That fraction, from 1e-6 to 1. At 1 no row inside the bounds is shortened.
-
-    Returns
-    -------
-    Units
-        The working units.
-
-    Raises
-    ------
-    ValueError
-        Where neither or both are given, or a value is missing or not allowed.
-    """
+    """Return the units of a declaration, which has exactly one of row_bound and bounds."""
     d = len(names)
     if (row_bound is None) == (bounds is None):
         which = "neither" if bounds is None else "both"
@@ -320,20 +194,7 @@ def working_units(
 
 
 def typed_units(kinds: tuple[tuple[str, Kind], ...], row_bound_fraction: float = 1.0) -> Units:
-    """Return the units of declared columns: a block for each, at most its weight long.
-
-    Parameters
-    ----------
-    kinds : tuple of (str, Kind)
-        Name and kind of every declared column.
-    row_bound_fraction : float
-        As for `working_units`.
-
-    Returns
-    -------
-    Units
-        Those of `working_units` where every column is a number with bounds and nothing else.
-    """
+    """Return the units of declared columns: a block for each, at most its weight long."""
     fraction = checks.in_range("row_bound_fraction", row_bound_fraction, LEAST_FRACTION, 1.0, _OUTSIDE)
     bounds = np.array([pair for _, kind in kinds for pair in kind.limits])
     origin = np.array([usual for _, kind in kinds for usual in kind.origins])
@@ -341,20 +202,7 @@ def typed_units(kinds: tuple[tuple[str, Kind], ...], row_bound_fraction: float =
 
 
 def can_have_flags(names: tuple[str, ...], kinds: tuple[tuple[str, Kind], ...]) -> tuple[int, ...]:
-    """Return the positions of the measured columns whose missing cells can have a flag: all but those of categories.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Names of the measured columns.
-    kinds : tuple of (str, Kind)
-        Name and kind of every declared column, or ().
-
-    Returns
-    -------
-    tuple of int
-        Ascending.
-    """
+    """Return the positions of the measured columns whose missing cells can have a flag: all but those of categories."""
     flags = [kind.kind != CATEGORY for _, kind in kinds for _ in range(kind.width)]
     return tuple(j for j, flag in enumerate(flags) if flag) if kinds else tuple(range(len(names)))
 
@@ -362,27 +210,7 @@ def can_have_flags(names: tuple[str, ...], kinds: tuple[tuple[str, Kind], ...]) 
 def flag_positions(
     can_be_missing: Iterable[str] | None, names: tuple[str, ...], kinds: tuple[tuple[str, Kind], ...] = ()
 ) -> tuple[int, ...] | None:
-    """Return the positions of the columns that can be missing, in their order.
-
-    Parameters
-    ----------
-    can_be_missing : iterable of str or None
-        Their names; None for all columns.
-    names : tuple of str
-        Names of the measured columns.
-    kinds : tuple of (str, Kind)
-        Name and kind of every declared column, or (): columns are then named as they are in the table.
-
-    Returns
-    -------
-    tuple of int or None
-        None for all columns, but those of a category.
-
-    Raises
-    ------
-    ValueError
-        For a name that is no column, or of a category, or that is there twice.
-    """
+    """Return the positions of the columns that can be missing, in their order."""
     if can_be_missing is None:
         return None
     listed = [str(name) for name in can_be_missing]
@@ -405,29 +233,7 @@ def flag_positions(
 def checked_flags(
     flags: Iterable[int] | None, possible: tuple[int, ...], d: int, missing: str
 ) -> tuple[int, ...] | None:
-    """Return the positions of the flags as they are kept.
-
-    Parameters
-    ----------
-    flags : iterable of int or None
-        As declared; None for all that are possible.
-    possible : tuple of int
-        From `can_have_flags`.
-    d : int
-        Number of measured columns.
-    missing : str
-        Rule for missing cells.
-
-    Returns
-    -------
-    tuple of int or None
-        None for all that are possible, and without the rule "pairs".
-
-    Raises
-    ------
-    ValueError
-        For flags without that rule, for none with it, and for too many.
-    """
+    """Return the positions of the flags as they are kept."""
     if flags is None and missing != "pairs":
         return None
     if missing != "pairs":

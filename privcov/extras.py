@@ -20,20 +20,7 @@ class MissingExtra(ImportError):
 
 
 def require(package: str, what: str) -> None:
-    """Raise `MissingExtra` where an optional package is not installed.
-
-    Parameters
-    ----------
-    package : str
-        A key of `EXTRAS`, or another package that is installed by its own name.
-    what : str
-        What needs it, as the subject of the sentence, in the plural.
-
-    Raises
-    ------
-    MissingExtra
-        Where the package cannot be found.
-    """
+    """Raise `MissingExtra` where an optional package is not installed."""
     if importlib.util.find_spec(package) is None:
         # The name alone would fetch a package of somebody else: this one is installed from its folder.
         name = f'".[{EXTRAS[package]}]" (in the project folder)' if package in EXTRAS else package.replace("_", "-")

@@ -46,27 +46,6 @@ class _OfItsType(ValueError):
 def numbers_of(X: Any, *, private: bool = False) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Return the cells of a table as a new array, and the names of its columns where it has names.
 
-    Parameters
-    ----------
-    X : array-like of shape (n, d) or data frame
-        A table of numbers; it is not modified. A data frame is one of pandas, or any that has ``__arrow_c_stream__``.
-    private : bool
-        Whether the rows are private: then no message depends on a single cell or on the number of rows.
-
-    Returns
-    -------
-    rows : ndarray of shape (n, d)
-        Float64; a missing cell is NaN.
-    columns : tuple of str or None
-        None where the table has no names of its own.
-
-    Raises
-    ------
-    ValueError
-        For what is no table of numbers; the message names the column, of private rows where its type says so.
-    MissingExtra
-        For a data frame of Arrow's form where pyarrow is not installed.
-
     Examples
     --------
     >>> import pandas
@@ -86,23 +65,6 @@ def numbers_of(X: Any, *, private: bool = False) -> tuple[np.ndarray, tuple[str,
 
 def split(X: Any, person: str) -> tuple[Any, list[object]]:
     """Return a data frame without one of its columns, and the cells of that column.
-
-    Parameters
-    ----------
-    X : data frame
-        Of pandas, polars or Arrow.
-    person : str
-        Name of the column, such as that of the ids of persons.
-
-    Returns
-    -------
-    tuple of (data frame, list)
-        The other columns in their order, and n cells as Python has them.
-
-    Raises
-    ------
-    ValueError
-        Where X is no data frame, or has no column of this name or several.
 
     Examples
     --------
@@ -124,18 +86,7 @@ def split(X: Any, person: str) -> tuple[Any, list[object]]:
 
 
 def names_in(X: Any) -> list | None:
-    """Return the names of the columns of a data frame, or None for what is none.
-
-    Parameters
-    ----------
-    X : object
-        A table in memory.
-
-    Returns
-    -------
-    list or None
-        As the data frame has them.
-    """
+    """Return the names of the columns of a data frame, or None for what is none."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame):
         return list(X.columns)

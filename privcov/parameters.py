@@ -77,13 +77,7 @@ class Spec:
         return not self.choices and not isinstance(self.default, bool) and (self.log or isinstance(self.default, float))
 
     def check(self, value: Any) -> Any:
-        """Return the value in the parameter's type.
-
-        Raises
-        ------
-        ValueError
-            For a value that is not allowed; the message names parameter, value and limit.
-        """
+        """Return the value in the parameter's type."""
         if self.choices:
             return checks.one_of(self.name, value, self.choices)
         if value is None and self.default is None:
@@ -98,38 +92,12 @@ class Spec:
 
 
 def parameter(default: Any, label: str, **fields: Any) -> Any:
-    """Return a dataclass field with a `Spec`.
-
-    Parameters
-    ----------
-    default : object
-        Its default; the type of the default is the type of the parameter.
-    label : str
-        Its name in a form.
-    **fields : object
-        The rest of the `Spec`; ``low`` and ``high`` are required for numbers.
-
-    Returns
-    -------
-    dataclasses.Field
-        For the right-hand side of an annotated name in a dataclass.
-    """
+    """Return a dataclass field with a `Spec`."""
     return dataclasses.field(default=default, metadata={"spec": {"label": label, **fields}})
 
 
 def specs(cls: type) -> tuple[Spec, ...]:
-    """Return the parameters of a dataclass, in order.
-
-    Parameters
-    ----------
-    cls : type
-        A dataclass with fields made by `parameter`.
-
-    Returns
-    -------
-    tuple of Spec
-        Fields without a `Spec` are left out.
-    """
+    """Return the parameters of a dataclass, in order."""
     return tuple(
         Spec(name=f.name, default=f.default, **f.metadata["spec"])
         for f in dataclasses.fields(cls)
@@ -148,29 +116,7 @@ class Checked:
 
 
 def build(cls: type, owner: str, values: Mapping[str, Any], others: tuple[str, ...] = ()) -> Any:
-    """Return ``cls(**values)``, or explain which parameters there are.
-
-    Parameters
-    ----------
-    cls : type
-        A dataclass with fields made by `parameter`.
-    owner : str
-        What has the parameters, for the message.
-    values : Mapping of str to object
-        Values by name; the others take their defaults.
-    others : tuple of str
-        Names that the caller takes itself, which a misspelt one may have meant.
-
-    Returns
-    -------
-    object
-        An instance of ``cls``.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name or a value that is not allowed.
-    """
+    """Return ``cls(**values)``, or explain which parameters there are."""
     known = [s.name for s in specs(cls)]
     for name in values:
         if name not in known:

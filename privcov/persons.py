@@ -29,16 +29,6 @@ _EXACT = Context(prec=2000)  # more digits than a number of that form may have b
 def id_text(value: object) -> str:
     """Return the text by which an id is compared.
 
-    Parameters
-    ----------
-    value : object
-        The id, as text or a number.
-
-    Returns
-    -------
-    str
-        "" where it is missing, or a number of more than 4,300 digits.
-
     Examples
     --------
     >>> [id_text(v) for v in (17, 17.0, " 17.0", "017", "N/A", None)]
@@ -63,25 +53,7 @@ def id_text(value: object) -> str:
 
 
 def rows_of_persons(ids: Sequence[object] | np.ndarray, n: int) -> tuple[int, np.ndarray, np.ndarray]:
-    """Return the number of persons and, for each row, the number of rows of its person and the hash of its id.
-
-    Parameters
-    ----------
-    ids : sequence of length n
-        The id of each row's person.
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    tuple of (int, ndarray of shape (n,), ndarray of shape (n,))
-        int64 and uint64; 0 for a row without an id.
-
-    Raises
-    ------
-    ValueError
-        Where the number of ids is not n.
-    """
+    """Return the number of persons and, for each row, the number of rows of its person and the hash of its id."""
     values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
     if len(values) != n:
         raise ValueError("persons must have one entry per row.")

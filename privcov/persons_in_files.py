@@ -65,13 +65,7 @@ class Weighing:
         self._ids, self._left = ids, ids.here.copy()
 
     def rows_of_persons(self, block: Block) -> np.ndarray:
-        """Return, for each row of a block, the rows of its person in the whole table; 0 without an id.
-
-        Raises
-        ------
-        IdsChanged
-            For an id that was not counted.
-        """
+        """Return, for each row of a block, the rows of its person in the whole table; 0 without an id."""
         codes, hashes, counts = _of_block(block, self._ids.key)
         at = np.searchsorted(self._ids.hashes, hashes)
         known = at < len(self._ids.hashes)
@@ -87,23 +81,7 @@ class Weighing:
 
 
 def count_ids(table: TableFiles) -> tuple[int, tuple[PartIds, ...]]:
-    """Count the rows of every id in all files, in parallel.
-
-    Parameters
-    ----------
-    table : TableFiles
-        With a column ``person``, and counted.
-
-    Returns
-    -------
-    tuple of (int, tuple of PartIds)
-        The number of persons, and the ids of every part in the order of `parts_of`: NOT private.
-
-    Raises
-    ------
-    TableFileError, EngineError
-        In one sentence that says nothing about what the cells hold.
-    """
+    """Count the rows of every id in all files, in parallel."""
     key, seal = secrets.token_bytes(KEY_BYTES), secrets.token_bytes(KEY_BYTES) if engine.remote() else b""
     tasks = [(part, table.person, key, seal) for part in parts_of(table)]
     counted: dict[int, tuple[np.ndarray, np.ndarray]] = {}

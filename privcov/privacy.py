@@ -20,18 +20,6 @@ def shown(value: float, digits: int) -> str:
 
     A guarantee is printed this way, so that it never looks stronger than it is.
 
-    Parameters
-    ----------
-    value : float
-        A finite number.
-    digits : int
-        At least 1.
-
-    Returns
-    -------
-    str
-        In the form of the format code "g".
-
     Examples
     --------
     >>> shown(0.12345, 3)
@@ -276,39 +264,12 @@ KINDS: dict[str, Kind] = {kind.kind: kind for kind in _KINDS}
 
 
 def to_dict(guarantee: Guarantee) -> dict:
-    """Return a guarantee as a dict, ``{"kind": ..., parameters}``; `from_dict` is the inverse.
-
-    Parameters
-    ----------
-    guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
-        The guarantee.
-
-    Returns
-    -------
-    dict
-        Its values are text and numbers, as in JSON.
-    """
+    """Return a guarantee as a dict, ``{"kind": ..., parameters}``; `from_dict` is the inverse."""
     return {"kind": guarantee.kind, **vars(guarantee)}
 
 
 def from_dict(fields: dict) -> Guarantee:
-    """Return the guarantee that `to_dict` wrote.
-
-    Parameters
-    ----------
-    fields : dict
-        ``{"kind": ..., parameters}``.
-
-    Returns
-    -------
-    PureDP, ApproxDP, ZCDP or NoPrivacy
-        The guarantee.
-
-    Raises
-    ------
-    ValueError
-        For an unknown kind or a level out of range.
-    """
+    """Return the guarantee that `to_dict` wrote."""
     rest = dict(fields)
     kind = checks.one_of("guarantee kind", rest.pop("kind", None), tuple(KINDS))
     return KINDS[kind](**rest)

@@ -211,18 +211,7 @@ class PublicFacts(InUnits):
         }
 
     def shortened(self, share: float) -> PublicFacts:
-        """Return the facts of the same table whose rows are shortened to ``share`` times R.
-
-        Parameters
-        ----------
-        share : float
-            Above 0, at most 1.
-
-        Returns
-        -------
-        PublicFacts
-            As they would be declared: with bounds another ``row_bound_fraction``, else another ``row_bound``.
-        """
+        """Return the facts of the same table whose rows are shortened to ``share`` times R."""
         if share == 1:
             return self
         if self.bounds is None:
@@ -233,13 +222,7 @@ class PublicFacts(InUnits):
 
     @classmethod
     def from_dict(cls, fields: dict) -> PublicFacts:
-        """Return the facts that `to_dict` wrote, computed again from the declared fields.
-
-        Raises
-        ------
-        ValueError
-            Where the other fields do not follow from these.
-        """
+        """Return the facts that `to_dict` wrote, computed again from the declared fields."""
         try:
             facts = _facts_again(fields)
         except (TypeError, KeyError, OverflowError):
@@ -301,46 +284,7 @@ def declared(
     row_bound_fraction: float = 1.0,
     kinds: Kinds = (),
 ) -> PublicFacts:
-    """Check a declaration and return its public facts.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Names of the columns.
-    units : Units
-        The working units.
-    classes : tuple of str
-        Public list of label names, or ().
-    n : int or None
-        Number of rows, or of persons; the facts hold None where ``n_public`` is False.
-    n_public : bool
-        Whether the number of rows is public.
-    rows_per_person : int
-        From 1 to 1,000,000.
-    missing : {"typical", "drop-row", "pairs"}
-        Rule for missing and infinite cells.
-    person : str
-        What says whose row it is, or "".
-    most_weight : int
-        M, from 1 to 1,000,000; above 1 only with ``person``.
-    flags : iterable of int or None
-        With "pairs", the positions of the columns that can be missing; None for all of them.
-    row_bound_fraction : float
-        As `working_units` took it.
-    kinds : tuple of (str, Kind)
-        Name and kind of every declared column, or (), as `typed_units` took them.
-
-    Returns
-    -------
-    PublicFacts
-        The facts.
-
-    Raises
-    ------
-    ValueError
-        For a value that is not allowed, for "drop-row" where the number of rows is public, which it would change, and
-        for a column of ids that is measured too.
-    """
+    """Check a declaration and return its public facts."""
     checks.one_of("missing", missing, MISSING_RULES)
     flags = checked_flags(flags, can_have_flags(names, kinds), len(names), missing)
     if missing == "drop-row" and n_public:
@@ -377,17 +321,7 @@ def declared(
 
 
 def check_person(person: object, columns: Sequence[str], label: str = "") -> None:
-    """Raise ValueError unless ``person`` is "" or can be the name of the column of ids.
-
-    Parameters
-    ----------
-    person : object
-        What was given.
-    columns : sequence of str
-        Names of the measured columns.
-    label : str
-        Column of the labels, or "".
-    """
+    """Raise ValueError unless ``person`` is "" or can be the name of the column of ids."""
     if not isinstance(person, str):
         raise ValueError(f"person must be the name of the column of ids, as text, got person={person!r}.")
     if person:
@@ -398,20 +332,7 @@ def check_person(person: object, columns: Sequence[str], label: str = "") -> Non
 
 
 def counted_persons(n: int, person: str) -> int:
-    """Return the public number of persons, or raise ValueError where there is none.
-
-    Parameters
-    ----------
-    n : int
-        Number of different ids.
-    person : str
-        What says whose row it is.
-
-    Returns
-    -------
-    int
-        At least 1.
-    """
+    """Return the public number of persons, or raise ValueError where there is none."""
     if n < 1:
         raise ValueError(
             f"No row has an id in {person!r}, and a row without one counts as no row. Name the column of the ids."
@@ -422,27 +343,7 @@ def counted_persons(n: int, person: str) -> int:
 def classes_of_rows(
     labels: Sequence[object] | np.ndarray | None, classes: Iterable[object] | None, n: int
 ) -> tuple[tuple[str, ...], np.ndarray | None]:
-    """Return the public list of classes and the position of each row's label in it.
-
-    Parameters
-    ----------
-    labels : sequence or None
-        One label per row.
-    classes : iterable or None
-        The public list of names; required with labels.
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    tuple of (tuple of str, ndarray of shape (n,) or None)
-        A position is -1 where the label is missing or not in the list; () and None without labels.
-
-    Raises
-    ------
-    ValueError
-        Where one of the two is missing, or the number of labels is not n.
-    """
+    """Return the public list of classes and the position of each row's label in it."""
     if labels is None:
         if classes is not None:
             raise ValueError("classes without labels: give the labels of the rows, or leave classes out.")
@@ -461,23 +362,7 @@ def classes_of_rows(
 
 
 def class_names(classes: Iterable[object]) -> tuple[str, ...]:
-    """Return the declared classes as text, each once.
-
-    Parameters
-    ----------
-    classes : iterable
-        2 to 100 different names.
-
-    Returns
-    -------
-    tuple of str
-        In their order.
-
-    Raises
-    ------
-    ValueError
-        For an empty or repeated name, or another number of names.
-    """
+    """Return the declared classes as text, each once."""
     listed = tuple(label_text(c) for c in classes)
     if not 2 <= len(set(listed)) == len(listed) <= MOST_CLASSES or "" in listed:
         raise ValueError(f"classes must list 2 to {MOST_CLASSES} different names.")
@@ -485,18 +370,7 @@ def class_names(classes: Iterable[object]) -> tuple[str, ...]:
 
 
 def label_text(value: object) -> str:
-    """Return a label as text without blanks at its ends, whole numbers without decimals.
-
-    Parameters
-    ----------
-    value : object
-        The label.
-
-    Returns
-    -------
-    str
-        "" where it is missing, or a number of more than 4,300 digits.
-    """
+    """Return a label as text without blanks at its ends, whole numbers without decimals."""
     if value is None or (isinstance(value, (float, np.floating)) and value != value):
         return ""
     if isinstance(value, (float, np.floating)) and value.is_integer():

@@ -18,23 +18,6 @@ from privcov import checks
 def stream(seed: int, *names: Any) -> np.random.Generator:
     """Return a numpy Generator for the seed and the names. For simulations, never for private releases.
 
-    Parameters
-    ----------
-    seed : int
-        At least 0.
-    *names : object
-        What the stream is for; each is taken as text.
-
-    Returns
-    -------
-    numpy.random.Generator
-        The same for the same seed and names.
-
-    Raises
-    ------
-    ValueError
-        For a seed that is not a whole number from 0.
-
     Examples
     --------
     >>> stream(0, "noise").integers(100, size=3).tolist()

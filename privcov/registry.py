@@ -37,18 +37,7 @@ class Registry(Generic[Card]):
         self._loaded = False
 
     def add(self, **fields: Any) -> Callable[[type], type]:
-        """Return a decorator that enters the class under ``key`` with the rest of its card.
-
-        Parameters
-        ----------
-        **fields : object
-            The fields of the card, ``key`` among them.
-
-        Returns
-        -------
-        callable
-            Takes the class and returns it, with its ``card``. It raises ValueError for a key that is taken.
-        """
+        """Return a decorator that enters the class under ``key`` with the rest of its card."""
 
         def enter(cls: type) -> type:
             card = self.card(cls=cls, **fields)
@@ -70,13 +59,7 @@ class Registry(Generic[Card]):
         return sorted(self._entries.values(), key=lambda c: (c.order, c.key))
 
     def get(self, key: str) -> Card:
-        """Return the card of a key.
-
-        Raises
-        ------
-        ValueError
-            Where there is none; the message lists the keys.
-        """
+        """Return the card of a key."""
         by_key = {card.key: card for card in self.all()}
         if not isinstance(key, str):
             raise ValueError(f"The {self.what} must be one of the keys {', '.join(by_key)}, got {type(key).__name__}.")

@@ -21,18 +21,7 @@ if TYPE_CHECKING:
 
 
 def seed_of(state: int | np.random.RandomState | None) -> int:
-    """Return the seed of a release from a ``random_state`` of scikit-learn.
-
-    Parameters
-    ----------
-    state : int, RandomState or None
-        An int is the seed.
-
-    Returns
-    -------
-    int
-        The seed.
-    """
+    """Return the seed of a release from a ``random_state`` of scikit-learn."""
     if isinstance(state, (int, np.integer)) and not isinstance(state, bool):
         return int(state)
     return int(check_random_state(state).randint(2**31 - 1))

@@ -39,64 +39,19 @@ class Units:
 
     @classmethod
     def unbounded(cls, d: int, row_bound: float) -> Units:
-        """Return the data's own units.
-
-        Parameters
-        ----------
-        d : int
-            Number of columns.
-        row_bound : float
-            R > 0.
-
-        Returns
-        -------
-        Units
-            Without bounds, origin zero and scale one.
-        """
+        """Return the data's own units."""
         return cls(None, np.zeros(d), np.ones(d), row_bound)
 
     @classmethod
     def within(cls, bounds: np.ndarray, origin: np.ndarray, row_bound: float) -> Units:
-        """Return units in which a value is its distance from the origin over that of the farther bound.
-
-        Parameters
-        ----------
-        bounds : ndarray of shape (d, 2)
-            Lower and upper limit of every column.
-        origin : ndarray of shape (d,)
-            With low <= origin <= high in every column.
-        row_bound : float
-            R > 0.
-
-        Returns
-        -------
-        Units
-            Values lie in -1 to 1 in every column.
-        """
+        """Return units in which a value is its distance from the origin over that of the farther bound."""
         return cls(bounds, origin, np.maximum(bounds[:, 1] - origin, origin - bounds[:, 0]), row_bound)
 
     @classmethod
     def of_blocks(
         cls, bounds: np.ndarray, origin: np.ndarray, blocks: tuple[tuple[int, float], ...], fraction: float
     ) -> Units:
-        """Return units in which a block is at most its weight long.
-
-        Parameters
-        ----------
-        bounds : ndarray of shape (d, 2)
-            Lower and upper limit of every column.
-        origin : ndarray of shape (d,)
-            With low <= origin <= high in every column.
-        blocks : tuple of (int, float)
-            Number of columns and weight of each block.
-        fraction : float
-            R as a fraction of the longest possible row.
-
-        Returns
-        -------
-        Units
-            As `within` where every column is a block of weight one.
-        """
+        """Return units in which a block is at most its weight long."""
         units = cls.within(bounds, origin, 1.0)
         weights = np.repeat([weight for _, weight in blocks], [size for size, _ in blocks])
         if not (weights == 1).all() or len(blocks) < len(weights):

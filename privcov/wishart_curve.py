@@ -29,20 +29,6 @@ def add_delta(epsilon: float | np.ndarray, freedom: float, ratio: float) -> np.n
     """Return a bound on delta at epsilon of P against Q when Q has one vector more, rounded up.
 
     P and Q are the distributions of the answer; only P can fall below the shift.
-
-    Parameters
-    ----------
-    epsilon : float or ndarray
-        At least 0.
-    freedom : float
-        k = m - d + 1, at least 2.
-    ratio : float
-        |x|^2 / (2 C n), above 0.
-
-    Returns
-    -------
-    ndarray
-        Delta at every epsilon.
     """
     from scipy.special import gammainc
 
@@ -57,20 +43,6 @@ def remove_delta(epsilon: float | np.ndarray, freedom: float, ratio: float) -> n
     """Return a bound on delta at epsilon of P against Q when Q has one vector less, rounded up.
 
     P and Q are the distributions of the answer.
-
-    Parameters
-    ----------
-    epsilon : float or ndarray
-        At least 0.
-    freedom : float
-        k = m - d + 1, at least 2.
-    ratio : float
-        |x|^2 / (2 C n), above 0.
-
-    Returns
-    -------
-    ndarray
-        Delta at every epsilon; 0 where epsilon reaches the ratio.
     """
     from scipy.special import gammaincc
 
@@ -90,29 +62,6 @@ def _rounded_up(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 def wishart_delta(epsilon: float, freedom: float, ratio: float) -> float:
     """Return an upper bound on delta at epsilon under replace-one (one vector removed and one added).
-
-    Parameters
-    ----------
-    epsilon : float
-        From 0 to 500.
-    freedom : float
-        k = m - d + 1, from 2 to 1e9.
-    ratio : float
-        |x|^2 / (2 C n), above 0.
-
-    Returns
-    -------
-    float
-        Above 0, at most 1.
-
-    Raises
-    ------
-    ValueError
-        For a value out of range.
-
-    Guarantee
-    ---------
-    S + W_d(m, C I) is (epsilon, delta)-DP under replace-one with this delta.
 
     Reference
     ---------
@@ -142,27 +91,7 @@ def wishart_delta(epsilon: float, freedom: float, ratio: float) -> float:
 
 
 def wishart_freedom(epsilon: float, delta: float, ratio: float) -> int:
-    """Return the smallest whole freedom k >= 3 whose `wishart_delta` is at most delta.
-
-    Parameters
-    ----------
-    epsilon : float
-        From 0 to 500.
-    delta : float
-        Strictly between 0 and 1.
-    ratio : float
-        |x|^2 / (2 C n), above 0.
-
-    Returns
-    -------
-    int
-        At least 3.
-
-    Raises
-    ------
-    ValueError
-        Where no freedom up to 2^18 is enough.
-    """
+    """Return the smallest whole freedom k >= 3 whose `wishart_delta` is at most delta."""
     high = 4
     while wishart_delta(epsilon, high, ratio) > delta:
         high *= 2

@@ -47,50 +47,6 @@ def advise(
 ) -> Advice:
     """Return the method to use for n rows and d columns under a guarantee, or none, from the shipped evidence.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows, at least 1; a guess with ``add_remove``.
-    d : int
-        Number of columns, at least 1.
-    guarantee : PureDP, ApproxDP or ZCDP
-        What the release has to keep.
-    target : {"covariance", "precision", "graph"}, optional
-        What is estimated.
-    structure : str, optional
-        A key of TARGETS[target].structures, or "unknown": then the answer is the method whose worst ratio to the best
-        answer over the structures is smallest.
-    mean_known : bool, optional
-        The mean is publicly zero, so it need not be measured.
-    add_remove : bool, optional
-        The number of rows is not public.
-    private : bool, optional
-        Rank only the methods that are offered for private rows.
-    length_ratio : float, optional
-        Row bound over the root mean square row length, above 0; see `Question`.
-    rows_per_person : int, optional
-        Most rows that one person has, at least 1; see `Question`.
-
-    Returns
-    -------
-    Advice
-        The recommendation, the ranking behind it, and what would change it.
-
-    Raises
-    ------
-    ValueError
-        For a fact out of range.
-    TypeError
-        For a guarantee of another kind.
-
-    Guarantee
-    ---------
-    No row is read: the answer depends on the arguments and on the shipped evidence only.
-
-    Spends
-    ------
-    Nothing.
-
     Examples
     --------
     >>> from privcov import ZCDP
@@ -106,26 +62,7 @@ def advise(
 
 @lru_cache(maxsize=256)
 def answer_of(question: Question) -> Advice:
-    """Return the answer to a question; `advise` writes the question from its facts.
-
-    Parameters
-    ----------
-    question : Question
-        What is asked.
-
-    Returns
-    -------
-    Advice
-        As of `advise`.
-
-    Guarantee
-    ---------
-    No row is read: the answer depends on the question and on the shipped evidence only.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return the answer to a question; `advise` writes the question from its facts."""
     evidence = read(question.target)
     measured = surface(question.target, question.guarantee.kind)
     allowed = allowed_for(question)
@@ -157,18 +94,7 @@ def answer_of(question: Question) -> Advice:
 
 
 def noise_factors(question: Question) -> tuple[float, ...]:
-    """Return the noise of the question over that of the cells, by structure.
-
-    Parameters
-    ----------
-    question : Question
-        What is asked.
-
-    Returns
-    -------
-    tuple of float
-        In the order of ``question.structures``.
-    """
+    """Return the noise of the question over that of the cells, by structure."""
     ratios = read(question.target).ratios
     return tuple(
         noise_factor(
@@ -187,16 +113,6 @@ def allowed_for(question: Question) -> set[str]:
     """Return the methods that may be recommended.
 
     They have the neighbouring relation and can give the guarantee, and for private rows they are among those offered.
-
-    Parameters
-    ----------
-    question : Question
-        What is asked.
-
-    Returns
-    -------
-    set of str
-        Keys of methods.
     """
     relation = "add-remove" if question.add_remove else "replace-one"
     cards = private_methods() if question.private else METHODS.all()
@@ -204,28 +120,7 @@ def allowed_for(question: Question) -> set[str]:
 
 
 def ruled(question: Question, n: np.ndarray, d: float, strength: np.ndarray) -> tuple[list[str], np.ndarray, Ruled]:
-    """Apply the rule of the ranking to many questions that differ in n or in the strength of the guarantee.
-
-    Parameters
-    ----------
-    question : Question
-        What they share.
-    n : numpy.ndarray
-        Number of rows, shape (questions,).
-    d : float
-        Number of columns.
-    strength : numpy.ndarray
-        Strength of the guarantee as of `privcov.advice.evidence.strength_of`, shape (questions,).
-
-    Returns
-    -------
-    keys : list of str
-        The answers that take part.
-    errors : numpy.ndarray
-        Shape (structures, answers, questions).
-    verdicts : Ruled
-        The rule, applied to them.
-    """
+    """Apply the rule of the ranking to many questions that differ in n or in the strength of the guarantee."""
     measured = surface(question.target, question.guarantee.kind)
     factors = np.array(noise_factors(question))[:, None]
     rows, columns, level, _ = measured.place(np.broadcast_to(n, (len(factors), len(n))), d, strength / factors)

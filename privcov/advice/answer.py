@@ -197,56 +197,19 @@ NONPRIVATE_NAMES = {
 
 
 def structure_label(target: str, key: str) -> str:
-    """Return the label of a structure, as the form shows it.
-
-    Parameters
-    ----------
-    target : {"covariance", "precision", "graph"}
-        What is estimated.
-    key : str
-        Key of the structure, or "unknown".
-
-    Returns
-    -------
-    str
-        The label.
-    """
+    """Return the label of a structure, as the form shows it."""
     if key == UNKNOWN:
         return "I do not know"
     return next(s.label for s in TARGETS[target].structures if s.key == key)
 
 
 def label_of(advice: Advice, key: str) -> str:
-    """Return a method's label, or the name of a trivial answer.
-
-    Parameters
-    ----------
-    advice : Advice
-        Its target decides the name of a trivial answer.
-    key : str
-        Key of the method or of the trivial answer.
-
-    Returns
-    -------
-    str
-        The label.
-    """
+    """Return a method's label, or the name of a trivial answer."""
     return TRIVIAL_NAMES.get((advice.question.target, key)) or METHODS.get(key).label
 
 
 def verdict(advice: Advice) -> tuple[str, ...]:
-    """Return the recommendation and the numbers behind it, in sentences.
-
-    Parameters
-    ----------
-    advice : Advice
-        The answer of `privcov.advice.advise.advise`.
-
-    Returns
-    -------
-    tuple of str
-        The recommendation first, then notes.
-    """
+    """Return the recommendation and the numbers behind it, in sentences."""
     question = advice.question
     lines = {line.key: line for line in advice.ranking}
     if advice.pick:
@@ -312,18 +275,7 @@ def _errs(advice: Advice, line: Line) -> str:
 
 
 def table(advice: Advice) -> tuple[str, ...]:
-    """Return the ranking as lines of plain text: a heading, then one line per answer.
-
-    Parameters
-    ----------
-    advice : Advice
-        The answer of `privcov.advice.advise.advise`.
-
-    Returns
-    -------
-    tuple of str
-        The lines.
-    """
+    """Return the ranking as lines of plain text: a heading, then one line per answer."""
     if len(advice.cells) > 1:
         lines = [f"{'':<26}{'worst ratio to the best':>25}{'errors over the structures':>29}"]
         for line in advice.ranking:
@@ -376,52 +328,19 @@ def _reasons(advice: Advice) -> list[str]:
 
 
 def measured_at(advice: Advice) -> str:
-    """Return where the evidence was measured.
-
-    Parameters
-    ----------
-    advice : Advice
-        The answer of `privcov.advice.advise.advise`.
-
-    Returns
-    -------
-    str
-        One sentence.
-    """
+    """Return where the evidence was measured."""
     places = list(dict.fromkeys(cell.point for cell in advice.cells))
     spots = _and([place(point) for point in places])
     return f"Interpolated between cells of simulated rows, {REPLICATES} replicates each; the nearest: {spots}."
 
 
 def place(point: Point) -> str:
-    """Describe a measured point in a few words.
-
-    Parameters
-    ----------
-    point : Point
-        A place of the grid.
-
-    Returns
-    -------
-    str
-        Its n, d and level.
-    """
+    """Describe a measured point in a few words."""
     return f"n = {point.n:,}, d = {point.d}, {_level(point)}"
 
 
 def if_known(advice: Advice) -> tuple[str, ...]:
-    """Return what would be recommended if the structure were known, one sentence per structure.
-
-    Parameters
-    ----------
-    advice : Advice
-        The answer of `privcov.advice.advise.advise`.
-
-    Returns
-    -------
-    tuple of str
-        Empty where the structure is known.
-    """
+    """Return what would be recommended if the structure were known, one sentence per structure."""
     if advice.question.structure != UNKNOWN:
         return ()
     target = advice.question.target
@@ -433,18 +352,7 @@ def if_known(advice: Advice) -> tuple[str, ...]:
 
 
 def changes(advice: Advice) -> tuple[str, ...]:
-    """Return what would change the verdict, fact by fact, from measured places only.
-
-    Parameters
-    ----------
-    advice : Advice
-        The answer of `privcov.advice.advise.advise`.
-
-    Returns
-    -------
-    tuple of str
-        One sentence per change.
-    """
+    """Return what would change the verdict, fact by fact, from measured places only."""
     sentences = [_change(advice, change) for change in advice.changes if (change.what, change.at) != ("lost", None)]
     kept = [_fact(advice, c) for c in advice.changes if (c.what, c.at) == ("lost", None)]
     if kept:

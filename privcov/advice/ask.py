@@ -80,46 +80,12 @@ class Reply:
 
 
 def how_far(question: Question) -> Reply:
-    """Return how far from the truth the recommended method is under the guarantee of the question.
-
-    Parameters
-    ----------
-    question : Question
-        The facts.
-
-    Returns
-    -------
-    Reply
-        The recommendation and its error.
-
-    Raises
-    ------
-    ValueError
-        Where no method that was measured gives this kind of guarantee.
-    """
+    """Return how far from the truth the recommended method is under the guarantee of the question."""
     return _reply(question, None)
 
 
 def which_level(question: Question, wanted: float) -> Reply:
-    """Return the smallest epsilon or rho from which on the recommended method errs by at most ``wanted``.
-
-    Parameters
-    ----------
-    question : Question
-        The facts. Of its guarantee the kind and the delta count, and the level does not.
-    wanted : float
-        The error, above 0; of a matrix relative, so 0.1 for 10 %.
-
-    Returns
-    -------
-    Reply
-        At the largest level that was looked at where no level is enough.
-
-    Raises
-    ------
-    ValueError
-        For an error that is not positive.
-    """
+    """Return the smallest epsilon or rho from which on the recommended method errs by at most ``wanted``."""
     wanted = checks.positive("wanted", wanted)
     return _which_level(dataclasses.replace(question, guarantee=with_level(question.guarantee, 1.0)), wanted)
 
@@ -152,20 +118,7 @@ def _least(question: Question, wanted: float, errors: Callable[[np.ndarray], np.
 
 
 def rows_for(question: Question, wanted: float) -> int | None:
-    """Return about how many rows bring the error down to ``wanted`` under the guarantee of the question.
-
-    Parameters
-    ----------
-    question : Question
-        The facts; the answer has at least its rows.
-    wanted : float
-        The error, above 0.
-
-    Returns
-    -------
-    int or None
-        Two digits; None where no number of rows up to the largest that was measured is enough.
-    """
+    """Return about how many rows bring the error down to ``wanted`` under the guarantee of the question."""
     most = max(NS)
     if question.n >= most:
         return None
@@ -178,22 +131,7 @@ def rows_for(question: Question, wanted: float) -> int | None:
 
 
 def largest(question: Question, strengths: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-    """Return the error of the recommended method at each strength, in the structure where it is largest.
-
-    Parameters
-    ----------
-    question : Question
-        The facts.
-    strengths : numpy.ndarray
-        Strengths of the guarantee as of `privcov.advice.evidence.strength_of`, shape (questions,).
-    rows : numpy.ndarray, optional
-        Numbers of rows, shape (questions,); those of the question unless given.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (questions,).
-    """
+    """Return the error of the recommended method at each strength, in the structure where it is largest."""
     n = np.full(len(strengths), float(question.n)) if rows is None else rows
     keys, errors, verdicts = ruled(question, n, question.d, strengths)
     methods = np.array([key not in TRIVIAL for key in keys])
@@ -207,20 +145,6 @@ def curves(question: Question, keys: tuple[str, ...]) -> tuple[np.ndarray, dict[
     """Return levels, and the errors of some answers there; their worst ratios to the best where nothing is known.
 
     These are the numbers by which the ranking is ordered.
-
-    Parameters
-    ----------
-    question : Question
-        The facts; its level does not count.
-    keys : tuple of str
-        Methods or trivial answers of the table.
-
-    Returns
-    -------
-    levels : numpy.ndarray
-        Rising, shape (levels,).
-    errors : dict of str to numpy.ndarray
-        By key, shape (levels,).
     """
     levels, strengths = levels_of(question)
     found, errors, verdicts = ruled(question, np.full(len(levels), float(question.n)), question.d, strengths)
@@ -229,18 +153,7 @@ def curves(question: Question, keys: tuple[str, ...]) -> tuple[np.ndarray, dict[
 
 
 def without_noise(question: Question) -> float:
-    """Return the error of the same rows without noise, in the structure where it is largest.
-
-    Parameters
-    ----------
-    question : Question
-        The facts.
-
-    Returns
-    -------
-    float
-        At least 0.
-    """
+    """Return the error of the same rows without noise, in the structure where it is largest."""
     measured = surface(question.target, question.guarantee.kind)
     strength = strength_of(question.guarantee)
     pairs = zip(question.structures, noise_factors(question), strict=True)
@@ -251,18 +164,7 @@ def without_noise(question: Question) -> float:
 
 
 def sentence(reply: Reply) -> str:
-    """Return the answer in one sentence.
-
-    Parameters
-    ----------
-    reply : Reply
-        The answer.
-
-    Returns
-    -------
-    str
-        Method, level and error.
-    """
+    """Return the answer in one sentence."""
     name = level_name(reply)
     if not reply.reached:
         return (
@@ -286,20 +188,7 @@ def _stored(reply: Reply) -> bool:
 
 
 def amount(reply: Reply, error: float | None) -> str:
-    """Return an error in words: of a matrix in percent, of a graph as its Matthews correlation.
-
-    Parameters
-    ----------
-    reply : Reply
-        Its target decides.
-    error : float
-        The error, or None for that of the reply.
-
-    Returns
-    -------
-    str
-        For example "21.6 % error".
-    """
+    """Return an error in words: of a matrix in percent, of a graph as its Matthews correlation."""
     error = reply.error if error is None else error
     if reply.advice.question.target == "graph":
         return f"a Matthews correlation of {1 - error:.2f}"
@@ -307,34 +196,12 @@ def amount(reply: Reply, error: float | None) -> str:
 
 
 def level_name(reply: Reply) -> str:
-    """Return "rho" or "epsilon".
-
-    Parameters
-    ----------
-    reply : Reply
-        The answer.
-
-    Returns
-    -------
-    str
-        The name of its level.
-    """
+    """Return "rho" or "epsilon"."""
     return "rho" if reply.guarantee.kind == "zcdp" else "epsilon"
 
 
 def notes(reply: Reply) -> tuple[str, ...]:
-    """Return what the answer rests on and what would change it, in sentences.
-
-    Parameters
-    ----------
-    reply : Reply
-        The answer.
-
-    Returns
-    -------
-    tuple of str
-        The most important first.
-    """
+    """Return what the answer rests on and what would change it, in sentences."""
     question, advice = reply.advice.question, reply.advice
     found = []
     if advice.outside:
@@ -376,18 +243,7 @@ def _sooner(reply: Reply) -> tuple[str, ...]:
 
 
 def changed(reply: Reply) -> tuple[str, ...]:
-    """Return what would change the answer: more rows, another level, or knowing the structure.
-
-    Parameters
-    ----------
-    reply : Reply
-        The answer.
-
-    Returns
-    -------
-    tuple of str
-        One or two sentences.
-    """
+    """Return what would change the answer: more rows, another level, or knowing the structure."""
     question, name = reply.advice.question, level_name(reply)
     if reply.wanted is None and not reply.error:
         return ("No error was left where this was measured.",)
@@ -418,18 +274,7 @@ def changed(reply: Reply) -> tuple[str, ...]:
 
 
 def by_structure(reply: Reply) -> tuple[str, ...]:
-    """Return the answer for each structure, where none was named.
-
-    Parameters
-    ----------
-    reply : Reply
-        The answer.
-
-    Returns
-    -------
-    tuple of str
-        One sentence per structure; empty where the structure is known.
-    """
+    """Return the answer for each structure, where none was named."""
     question = reply.advice.question
     if question.structure != UNKNOWN:
         return ()
@@ -446,18 +291,7 @@ def by_structure(reply: Reply) -> tuple[str, ...]:
 
 
 def levels_of(question: Question) -> tuple[np.ndarray, np.ndarray]:
-    """Return the levels between the cells for a question, rising, and their strengths.
-
-    Parameters
-    ----------
-    question : Question
-        The facts; its level does not count.
-
-    Returns
-    -------
-    levels, strengths : numpy.ndarray
-        Shape (STEPS,).
-    """
+    """Return the levels between the cells for a question, rising, and their strengths."""
     levels, strengths = _grid(question.guarantee.kind, getattr(question.guarantee, "delta", None))
     measured = surface(question.target, question.guarantee.kind)
     factors = noise_factors(question)

@@ -54,24 +54,7 @@ class Classes:
 
 
 def classes_of(whole: Measured, d: int) -> Classes:
-    """Return what a moment with class sums says of the classes.
-
-    Parameters
-    ----------
-    whole : Measured
-        The moment with its class sums.
-    d : int
-        Number of columns.
-
-    Returns
-    -------
-    Classes
-        In working units.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return what a moment with class sums says of the classes."""
     noise, r, square = whole.distribution, whole.row_bound, whole.anchor_squared
     first, k = noise.dimension, noise.n_anchors
     edge, one = r * noise.off_diagonal_std, noise.count_std / square
@@ -93,28 +76,6 @@ def within_of(known: Known, whole: Measured) -> tuple[Classes, np.ndarray, np.nd
     v_t / p_c^2. It is divided by the degrees of freedom, one less for each class. A class that is too small for its
     noise takes no part.
 
-    Parameters
-    ----------
-    known : Known
-        The release.
-    whole : Measured
-        The moment with its class sums.
-
-    Returns
-    -------
-    classes : Classes
-        In working units.
-    within : ndarray of shape (d, d)
-        Unbiased to first order; it may have negative eigenvalues.
-    spread : ndarray of shape (d,)
-        Roots of its variances, none of them below the standard deviation of the noise.
-    noise : float
-        Standard deviation of the noise on a correlation, the median over pairs.
-
-    Spends
-    ------
-    Nothing.
-
     Reference
     ---------
     Own derivation, above.
@@ -132,26 +93,6 @@ def within_of(known: Known, whole: Measured) -> tuple[Classes, np.ndarray, np.nd
 
 def contrast(known: Known, whole: Measured, a: int, b: int, level: float) -> Found:
     """Return the interval of the mean of class a less that of class b, in working units.
-
-    Parameters
-    ----------
-    known : Known
-        The release.
-    whole : Measured
-        The moment with its class sums.
-    a, b : int
-        Positions of the classes.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Found
-        By column.
-
-    Spends
-    ------
-    Nothing.
 
     Reference
     ---------

@@ -135,22 +135,7 @@ class Population:
 
 @cache
 def population_of(kind: str, d: int, more: str) -> Population:
-    """Return the population of a cell.
-
-    Parameters
-    ----------
-    kind : {"neighbours", "factor", "blocks", "example", "hospital", "levels", "heavy"}
-        Its structure.
-    d : int
-        Number of columns.
-    more : str
-        As in `Cell`.
-
-    Returns
-    -------
-    Population
-        In working units.
-    """
+    """Return the population of a cell."""
     at = np.arange(d)
     if kind == "example":
         return _of_table(_example())
@@ -237,18 +222,7 @@ def _moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def noise_for(cell: Cell) -> NoiseDistribution:
-    """Return the noise that a private release of the cell would have.
-
-    Parameters
-    ----------
-    cell : Cell
-        The setting.
-
-    Returns
-    -------
-    NoiseDistribution
-        In unit-ball units, over n rows; with its corner where the number of rows is noisy.
-    """
+    """Return the noise that a private release of the cell would have."""
     names = tuple(f"x{j + 1}" for j in range(cell.d))
     units = working_units(names, None, [(-1.0, 1.0)] * cell.d, [0.0] * cell.d, 1.0)
     classes = ("a", "b") if cell.more == "classes" else ()
@@ -263,24 +237,7 @@ def noise_for(cell: Cell) -> NoiseDistribution:
 
 
 def release(cell: Cell, rng: np.random.Generator) -> tuple[Known, Measured]:
-    """Draw rows and noise of a cell.
-
-    Parameters
-    ----------
-    cell : Cell
-        The setting.
-    rng : numpy.random.Generator
-        Source of both.
-
-    Returns
-    -------
-    tuple of (Known, Measured)
-        As the answers have it, and the moment with its class sums.
-
-    Guarantee
-    ---------
-    None: the rows are simulated, and the noise is seeded.
-    """
+    """Draw rows and noise of a cell."""
     people, n, d, s = population_of(cell.population, cell.d, cell.more), cell.n, cell.d, math.sqrt(ANCHOR_SQUARED)
     noise, r = noise_for(cell), math.sqrt(cell.d)
     if people.gaps is not None:
@@ -326,22 +283,7 @@ def _gaussian(covariance: np.ndarray, n: int, rng: np.random.Generator) -> tuple
 
 
 def answers_of(known: Known, measured: Measured, k: float = 0.0) -> Iterator[tuple[str, Found]]:
-    """Yield the name and the intervals of every answer that is measured.
-
-    Parameters
-    ----------
-    known : Known
-        The release.
-    measured : Measured
-        The moment with its class sums.
-    k : float, optional
-        Excess kurtosis of the rows that is assumed, over 3.
-
-    Yields
-    ------
-    tuple of (str, Found)
-        Pairs as vectors above the diagonal.
-    """
+    """Yield the name and the intervals of every answer that is measured."""
     upper, few = np.triu_indices(known.d, 1), list(range(1, min(known.d, 5)))
     shape = known.for_shape(k)
     partial = schur.partial_correlations(shape, LEVEL)
@@ -369,18 +311,7 @@ def answers_of(known: Known, measured: Measured, k: float = 0.0) -> Iterator[tup
 
 
 def truths(cell: Cell) -> dict[str, np.ndarray]:
-    """Return the number of the population behind every entry of every answer.
-
-    Parameters
-    ----------
-    cell : Cell
-        The setting.
-
-    Returns
-    -------
-    dict of str to ndarray
-        In working units.
-    """
+    """Return the number of the population behind every entry of every answer."""
     people = population_of(cell.population, cell.d, cell.more)
     c, upper, few = people.covariance, np.triu_indices(cell.d, 1), list(range(1, min(cell.d, 5)))
     root, inverse = np.sqrt(np.diag(c)), np.linalg.inv(c)
@@ -410,23 +341,7 @@ def truths(cell: Cell) -> dict[str, np.ndarray]:
 
 
 def measure(cell: Cell, replicates: int) -> list[dict[str, Any]]:
-    """Return one line of the table for every answer of a cell.
-
-    Parameters
-    ----------
-    cell : Cell
-        The setting.
-    replicates : int
-        Number of simulated releases.
-
-    Returns
-    -------
-    list of dict
-        With the keys `COLUMNS`. ``reported`` and ``covered`` count one random entry a replicate; ``coverage`` is the
-        share of all reported intervals that contain the truth, ``wrong`` that of all entries which are reported and do
-        not, ``refused`` that which is not reported, ``length`` the median length of what is, and ``false_discoveries``
-        the mean share of zero pairs among those called real at a rate of 5 %.
-    """
+    """Return one line of the table for every answer of a cell."""
     true: dict[str, np.ndarray] = truths(cell)
     sums: dict[str, list[tuple[float, ...]]] = {}
     kurtosis = population_of(cell.population, cell.d, cell.more).kurtosis
@@ -466,22 +381,7 @@ def _line(cell: Cell, answer: str, lines: np.ndarray) -> dict[str, Any]:
 
 
 def run(preset: str, folder: Path, progress: Callable[[int, int, str], None] | None = None) -> Path:
-    """Measure the cells of a preset that the table does not have yet, and store each when it is done.
-
-    Parameters
-    ----------
-    preset : {"quick", "full"}
-        2,000 replicates of the quick cells, or 4,000 of all.
-    folder : Path
-        Where the table is; a cell that is there with as many replicates is kept.
-    progress : callable or None
-        Called with (cells done, all cells, name of the cell).
-
-    Returns
-    -------
-    Path
-        The table.
-    """
+    """Measure the cells of a preset that the table does not have yet, and store each when it is done."""
     cells, replicates = PRESETS[preset]
     path = folder / FILE
     stored: dict[str, list[dict[str, Any]]] = {}
@@ -513,20 +413,6 @@ def _write(path: Path, stored: dict[str, list[dict[str, Any]]]) -> None:
 
 def refuted(path: Path, nominal: float = 0.94, family: float = 0.05) -> list[dict[str, str]]:
     """Return the lines of a table whose coverage is below ``nominal``, by exact one-sided tests of all lines together.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    nominal : float, optional
-        The coverage that is tested.
-    family : float, optional
-        Probability of any false alarm, shared equally (Bonferroni).
-
-    Returns
-    -------
-    list of dict
-        The lines.
 
     Reference
     ---------

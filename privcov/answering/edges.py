@@ -15,24 +15,6 @@ __all__ = ["discoveries", "edges"]
 def edges(known: Known, exact: Found, kurtosis: float = 0.0) -> Found:
     """Return the partial correlations, with the test of zero for every pair, also where there is no interval.
 
-    Parameters
-    ----------
-    known : Known
-        The release.
-    exact : Found
-        From `schur.partial_correlations`, whose intervals are taken where all are identified.
-    kurtosis : float, optional
-        Excess kurtosis of the rows that is assumed, over 3.
-
-    Returns
-    -------
-    Found
-        By pair, d x d; the diagonal means nothing.
-
-    Spends
-    ------
-    Nothing.
-
     Reference
     ---------
     See `postprocess.edge_test`.

@@ -36,24 +36,7 @@ _HALVINGS = 44
 
 
 def means(known: Known, level: float) -> Found:
-    """Return the interval of every mean, in working units.
-
-    Parameters
-    ----------
-    known : Known
-        The release.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Found
-        By column.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return the interval of every mean, in working units."""
     d, law = known.d, known.law
     if known.mean is None:
         none = np.full(d, np.nan)
@@ -79,26 +62,7 @@ def means(known: Known, level: float) -> Found:
 
 
 def variances(known: Known, level: float, kurtosis: float) -> Found:
-    """Return the interval of every variance, in working units.
-
-    Parameters
-    ----------
-    known : Known
-        The release.
-    level : float
-        Nominal coverage.
-    kurtosis : float
-        Excess kurtosis of the rows that is assumed, over 3.
-
-    Returns
-    -------
-    Found
-        By column.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return the interval of every variance, in working units."""
     seen = np.diag(known.covariance)
     noise, rows = np.diag(_entry_noise(known)), known.rows * np.diag(_shares(known))
     two, square = known.span > 0, known.span**2
@@ -115,26 +79,7 @@ def variances(known: Known, level: float, kurtosis: float) -> Found:
 
 
 def covariances(known: Known, level: float, kurtosis: float) -> Found:
-    """Return the interval of every covariance, in working units.
-
-    Parameters
-    ----------
-    known : Known
-        The release.
-    level : float
-        Nominal coverage.
-    kurtosis : float
-        Excess kurtosis of the rows that is assumed, over 3.
-
-    Returns
-    -------
-    Found
-        By pair, d x d.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return the interval of every covariance, in working units."""
     seen, noise = known.covariance, _entry_noise(known)
     on = np.maximum(np.nan_to_num(np.diag(seen)), 0.0)
     sampling = _covariance_sampling(known, on, seen, kurtosis) / (known.rows * _shares(known))
@@ -144,26 +89,6 @@ def covariances(known: Known, level: float, kurtosis: float) -> Found:
 
 def correlations(known: Known, level: float, kurtosis: float, tested: bool = True) -> Found:
     """Return the interval of every correlation, with the test of zero.
-
-    Parameters
-    ----------
-    known : Known
-        The release.
-    level : float
-        Nominal coverage.
-    kurtosis : float
-        Excess kurtosis of the rows that is assumed, over 3.
-    tested : bool, optional
-        False leaves the test out, which needs scipy.
-
-    Returns
-    -------
-    Found
-        By pair, d x d; the diagonal means nothing.
-
-    Spends
-    ------
-    Nothing.
 
     Reference
     ---------
@@ -194,20 +119,6 @@ def correlations(known: Known, level: float, kurtosis: float, tested: bool = Tru
 def correlation_variances(known: Known, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the variance of the noise on every correlation, and that of sampling.
 
-    Parameters
-    ----------
-    known : Known
-        The release.
-    r : ndarray of shape (d, d)
-        The correlations at which they are taken.
-    spread : ndarray of shape (d,)
-        The standard deviations of the columns, in working units, above 0.
-
-    Returns
-    -------
-    tuple of ndarray
-        Each d x d; the diagonal means nothing, and pairs of too few rows are NaN in the first.
-
     Reference
     ---------
     Own derivation, in the docstring of the module.
@@ -228,22 +139,6 @@ def fieller(
     """Return (estimate, low, high) of a correlation: all r with (above - r below)^2 <= z^2 V(r), by bisection.
 
     V(r) = n_0 + n_1 r + n_2 r^2 + below^2 sampling(r). The ends are those nearest to the estimate.
-
-    Parameters
-    ----------
-    above, below : ndarray
-        The covariance, and the root of the product of the variances.
-    noise : tuple of ndarray
-        n_0, n_1, n_2.
-    sampling : callable
-        Variance of sampling at every r, over below^2.
-    z : ndarray
-        Quantile.
-
-    Returns
-    -------
-    tuple of ndarray
-        Each from -1 to 1.
 
     Reference
     ---------

@@ -67,26 +67,7 @@ def measured(like: str = "plain") -> dict[str, Measured]:
 
 
 def sentence(answer: str, level: float, rows: float = math.inf, columns: int = 0, like: str = "plain") -> str:
-    """Return the measured coverage of an answer in words.
-
-    Parameters
-    ----------
-    answer : str
-        Name of the method of `ReleaseAnswers`.
-    level : float
-        The nominal coverage that was asked for.
-    rows : float, optional
-        Number of rows of the release, or of persons.
-    columns : int, optional
-        Number of columns of the release.
-    like : str, optional
-        A key of `LIKE`, or "" for rows like none of those that were measured.
-
-    Returns
-    -------
-    str
-        One sentence, and another where the release or the level is none of those that were measured.
-    """
+    """Return the measured coverage of an answer in words."""
     found = measured(like).get(answer)
     if found is None:
         return "The coverage of this answer has not been measured on rows like these."

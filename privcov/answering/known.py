@@ -202,33 +202,7 @@ class Known:
 
 
 def known_of(x: Release | Measurement) -> Known:
-    """Return what is known from a release or an opened bundle.
-
-    Parameters
-    ----------
-    x : Release or Measurement
-        A private release, an opened bundle, or a release of simulated or public rows that kept its noisy matrix.
-
-    Returns
-    -------
-    Known
-        In working units.
-
-    Raises
-    ------
-    TypeError
-        For anything else.
-    ValueError
-        For a release without a noisy matrix, and for an established claim that is false.
-
-    Guarantee
-    ---------
-    That of the release: everything here is post-processing.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return what is known from a release or an opened bundle."""
     if isinstance(x, Release) and x.exposed:
         raise ValueError(f"No answers are made of this release: {x.exposed}")
     total = getattr(x, "measurement", None)
@@ -251,26 +225,7 @@ def known_of(x: Release | Measurement) -> Known:
 
 
 def known_of_sum(total: NoisySum) -> Known:
-    """Return what is known from a private measurement.
-
-    Parameters
-    ----------
-    total : NoisySum
-        The noisy whole numbers.
-
-    Returns
-    -------
-    Known
-        In working units.
-
-    Guarantee
-    ---------
-    That of the measurement: everything here is post-processing.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return what is known from a private measurement."""
     measured, facts = read_sum(total, "joint" if total.n_anchors else "none"), total.facts
     relative = 0.0 if measured.count is None else count_std(total) / measured.count
     rows = measured.rows / facts.rows_per_person / facts.most_weight
@@ -279,18 +234,7 @@ def known_of_sum(total: NoisySum) -> Known:
 
 
 def joint_of(measured: Measured) -> Measured:
-    """Return a measurement with class sums as one with the mean alone, as `exact_reading.read_sum` reads it.
-
-    Parameters
-    ----------
-    measured : Measured
-        Any.
-
-    Returns
-    -------
-    Measured
-        With at most one anchor.
-    """
+    """Return a measurement with class sums as one with the mean alone, as `exact_reading.read_sum` reads it."""
     k, d = measured.distribution.n_anchors, measured.distribution.dimension
     if k < 2:
         return measured
@@ -310,36 +254,7 @@ def known_from(
     origin: np.ndarray,
     total: NoisySum | None,
 ) -> Known:
-    """Return what is known from a noisy moment with at most one anchor.
-
-    Parameters
-    ----------
-    measured : Measured
-        The moment.
-    relative : float
-        Relative standard deviation of the noisy number of rows; 0 where it is public.
-    rows : float
-        Number of independent rows.
-    columns : tuple of str
-        Their names.
-    scale, origin : ndarray of shape (d,)
-        The public half-ranges and typical values.
-    total : NoisySum or None
-        The private measurement.
-
-    Returns
-    -------
-    Known
-        In working units.
-
-    Guarantee
-    ---------
-    That of the measurement.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return what is known from a noisy moment with at most one anchor."""
     law = law_of(measured, relative)
     if measured.flags is not None:
         found = available_cases(
@@ -351,27 +266,7 @@ def known_from(
 
 
 def positions_of(columns: tuple[str, ...], names: str | Iterable[str], what: str) -> list[int]:
-    """Return the positions of columns that are named, each once.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        All names.
-    names : str, or sequence of str
-        What was asked for.
-    what : str
-        Name of the argument, for the sentence of an error.
-
-    Returns
-    -------
-    list of int
-        In the order given.
-
-    Raises
-    ------
-    ValueError
-        For a column that is not there, or one that is named twice.
-    """
+    """Return the positions of columns that are named, each once."""
     asked = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     for at, name in enumerate(asked):
         if name not in columns:

@@ -121,28 +121,6 @@ def _inverse(covariance: np.ndarray, off: float) -> tuple[np.ndarray | None, flo
 def regress(known: Known, target: int, on: list[int], ridge: float, level: float) -> Fit:
     """Return the slopes of one column on others, and R squared.
 
-    Parameters
-    ----------
-    known : Known
-        The release.
-    target : int
-        Position of the response.
-    on : list of int
-        Positions of the regressors.
-    ridge : float
-        l, in units of squared half-ranges.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Fit
-        In working units.
-
-    Spends
-    ------
-    Nothing.
-
     Reference
     ---------
     Anderson and Rubin (1949) for a set by the inversion of a test; own derivation, in the docstring of the module.
@@ -254,22 +232,6 @@ def _r_squared(part: _Part, p: np.ndarray, e: np.ndarray, least: float, n: float
 
 def partial_correlations(known: Known, level: float) -> Found:
     """Return the interval of every partial correlation given all other columns, with the test of zero.
-
-    Parameters
-    ----------
-    known : Known
-        The release.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Found
-        By pair, d x d; the diagonal means nothing.
-
-    Spends
-    ------
-    Nothing.
 
     Reference
     ---------

@@ -44,24 +44,6 @@ def _turns(known: Known, kurtosis: float = 0.0) -> tuple[np.ndarray, np.ndarray,
 def eigenvalues(known: Known, level: float, kurtosis: float = 0.0) -> Found:
     """Return the interval of every eigenvalue, largest first.
 
-    Parameters
-    ----------
-    known : Known
-        The release.
-    level : float
-        Nominal coverage.
-    kurtosis : float, optional
-        Excess kurtosis of the rows that is assumed, over 3.
-
-    Returns
-    -------
-    Found
-        In squared half-ranges.
-
-    Spends
-    ------
-    Nothing: the draws of the error use a fixed public generator.
-
     Reference
     ---------
     Weyl (1912); Tracy and Widom (1996); own derivation of the first case.
@@ -132,24 +114,6 @@ def _spectral_reach(known: Known, level: float, kurtosis: float) -> float:
 
 def components(known: Known, axes_asked: int, level: float) -> Found:
     """Return the loadings of the first axes, each with the sign that makes its largest loading positive.
-
-    Parameters
-    ----------
-    known : Known
-        The release.
-    axes_asked : int
-        How many axes, from 1 to d.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Found
-        Of shape (d, axes).
-
-    Spends
-    ------
-    Nothing.
 
     Reference
     ---------

@@ -31,14 +31,6 @@ _LARGEST = 200  # epsilon up to which `holds_below` looks
 def events_of(method: str, calibration: str, guarantee: Guarantee, d: int, n: int = 4) -> tuple[tuple[Event, ...], int]:
     """Return (events of a run on a table of zeros, its number of rows). In the local model the events are of one user.
 
-    Guarantee
-    ---------
-    What the events state: that of the calibration, which may be less than ``guarantee``.
-
-    Spends
-    ------
-    Nothing: the table holds zeros.
-
     Reference
     ---------
     The reference of the method's card.

@@ -98,14 +98,6 @@ def sampler(
     fault: "" for the measurement as it is; "half-noise": noise for a claim that permits it; "no-clipping": what
     clipping took away is put back; "wrong-n": every row stands in the table twice, and counts as two people.
 
-    Guarantee
-    ---------
-    The claim, without a fault. With a fault the event is still that of the sound measurement: what is claimed.
-
-    Spends
-    ------
-    Nothing from a ledger: the rows are simulated, and nothing is released.
-
     Reference
     ---------
     `privcov.measurements.exact_moment`, whose measurement is run.

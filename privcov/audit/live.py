@@ -178,14 +178,6 @@ class Audit:
 def audit(asked: Asked) -> Audit:
     """Run one audit to its end.
 
-    Guarantee
-    ---------
-    None is made: the result states what the draws prove about the claim.
-
-    Spends
-    ------
-    Nothing: the tables are simulated.
-
     Reference
     ---------
     Clopper and Pearson 1934, by `privcov.audit.bounds`.

@@ -181,14 +181,6 @@ def _one_matrix(mechanism: Mechanism, dataset: Dataset, guarantee: Guarantee) ->
 def sampler(mechanism: Mechanism, dataset: Dataset, claim: Claim) -> Sampler:
     """Return the draws of the mechanism on this table, under the noise that it takes to be enough for the claim.
 
-    Guarantee
-    ---------
-    The claim, if the mechanism is sound: that is what an audit tests. A broken mechanism claims it without keeping it.
-
-    Spends
-    ------
-    Nothing: the tables are simulated.
-
     Reference
     ---------
     The reference of the method's card.

@@ -17,23 +17,6 @@ def trade_off_of_method(method: str, guarantee: Guarantee) -> Guarantee | Gaussi
     """Return the tightest known claim about a release of a method, from which an attacker's chances follow.
 
     A method spends the same at every n and d, so the events of a run on a few simulated rows are those that count.
-
-    Parameters
-    ----------
-    method : str
-        Key of a method, which is used with its default settings.
-    guarantee : PureDP, ApproxDP or ZCDP
-        What the release keeps.
-
-    Returns
-    -------
-    PureDP, ApproxDP, ZCDP, GaussianDP or None
-        As `Release.trade_off`.
-
-    Raises
-    ------
-    TypeError
-        When the method cannot give the guarantee.
     """
     source = build(SOURCES.get("ar1-covariance").cls, "Source 'ar1-covariance'", _TINY)
     return run_method(build_method(method, {}), make_dataset(source, seed=0), guarantee, seed=0).trade_off

@@ -62,18 +62,7 @@ class Front:
 
 
 def odds(claims: Iterable[Guarantee | GaussianDP | NoPrivacy]) -> str:
-    """Return what the guarantees of a report leave an attacker, for the strongest and the weakest of them.
-
-    Parameters
-    ----------
-    claims : iterable of PureDP, ApproxDP, ZCDP, GaussianDP or NoPrivacy
-        The guarantees; runs without noise are left out where others have some.
-
-    Returns
-    -------
-    str
-        One sentence, or two.
-    """
+    """Return what the guarantees of a report leave an attacker, for the strongest and the weakest of them."""
     private = {claim for claim in claims if not isinstance(claim, NoPrivacy)}
     if not private:
         return disclosure.suspicion(NoPrivacy())
@@ -86,18 +75,7 @@ _QUESTION = dict.fromkeys(("replace-one", "local"), "Which of two values one giv
 
 
 def risk_of(rel: Release) -> str:
-    """Return what a release leaves an attacker who knows every other row, and the method.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-
-    Returns
-    -------
-    str
-        Two sentences.
-    """
+    """Return what a release leaves an attacker who knows every other row, and the method."""
     question = _QUESTION.get(rel.neighbours.key, "Whether one given row is in the table")
     return (
         f"{disclosure.suspicion(rel.trade_off, neighbours=rel.neighbours.key)} {question}, somebody who knows all the "
@@ -106,22 +84,7 @@ def risk_of(rel: Release) -> str:
 
 
 def assumptions_of(data: Dataset, guarantee: object, seed: str = "") -> list[tuple[str, str]]:
-    """Return what the numbers of a report rest on.
-
-    Parameters
-    ----------
-    data : Dataset
-        The rows: simulated, or declared public.
-    guarantee : object
-        The guarantee, or words for several.
-    seed : str, optional
-        The seeds in words.
-
-    Returns
-    -------
-    list of (str, str)
-        Name and value of each assumption.
-    """
+    """Return what the numbers of a report rest on."""
     found = [
         ("Rows and columns", f"n = {data.n:,}, d = {data.d}"),
         ("Bounds", bounds_of(data.columns, data.bounds)),
@@ -133,20 +96,7 @@ def assumptions_of(data: Dataset, guarantee: object, seed: str = "") -> list[tup
 
 
 def bounds_of(columns: Sequence[str], bounds: np.ndarray | None) -> str:
-    """Return the public bounds of the columns in words.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Their names.
-    bounds : ndarray of shape (d, 2) or None
-        Lowest and highest value of each.
-
-    Returns
-    -------
-    str
-        The bounds of the first columns, and how many more there are.
-    """
+    """Return the public bounds of the columns in words."""
     if bounds is None:
         return "none of single columns; the row bound alone limits a row"
     named = [f"{name} {low:g} to {high:g}" for name, (low, high) in zip(columns, bounds.tolist(), strict=True)]
@@ -155,22 +105,7 @@ def bounds_of(columns: Sequence[str], bounds: np.ndarray | None) -> str:
 
 
 def of_release(rel: Release, data: Dataset, seed: str = "") -> Front:
-    """Return the first side of the report of one release.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-    data : Dataset
-        The rows it was made from, simulated or public.
-    seed : str, optional
-        The seeds in words.
-
-    Returns
-    -------
-    Front
-        With the released matrix as its figure.
-    """
+    """Return the first side of the report of one release."""
     against = "sample" if data.truth is None else "truth"
     wrong = error(rel, data, relative=True, against=against)
     limit = colour_limit(reference_matrix(data, rel.target, against))
@@ -208,22 +143,7 @@ def _advised(rel: Release, data: Dataset, wrong: float) -> str:
 
 
 def of_spectrum(rel: Release, data: Dataset, seed: str = "") -> Front:
-    """Return the first side of the report of the eigenvalues of a release.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-    data : Dataset
-        The rows it was made from, simulated or public.
-    seed : str, optional
-        The seeds in words.
-
-    Returns
-    -------
-    Front
-        With the eigenvalues as its figure.
-    """
+    """Return the first side of the report of the eigenvalues of a release."""
     series, edge = spectra(rel, data), noise_edge(rel)
     base, values = of_release(rel, data, seed), dict(series)
     answer, advised = base.answer, base.recommendation

@@ -52,24 +52,7 @@ class Shown:
 
 
 def of_script(title: str, question: str, script: str, shown: Sequence[Shown]) -> str:
-    """Return a notebook of format 4.5 as JSON.
-
-    Parameters
-    ----------
-    title : str
-        Its heading.
-    question : str
-        What it answers, in plain text.
-    script : str
-        The page's script; each of its paragraphs becomes a cell.
-    shown : sequence of Shown
-        What the last cell compares with the page, to a relative `CLOSE`.
-
-    Returns
-    -------
-    str
-        The file.
-    """
+    """Return a notebook of format 4.5 as JSON."""
     needs = f"It runs with `privcov` {__version__}; the last cell compares its numbers with those of the page."
     cells = [_cell("markdown", f"# {_plain(title)}\n\n{_plain(question)}\n\n{needs}", 0)]
     cells += [_cell("code", code, k) for k, code in enumerate([*_paragraphs(script), *_check(shown)], 1)]

@@ -159,31 +159,7 @@ def open_bundle(path: Path | str | bytes) -> OpenedBundle:
 
 
 def open_answer(answer: str) -> Opened:
-    """Return a stored release, read from the text in the ledger. The same text gives the same doubles.
-
-    Parameters
-    ----------
-    answer : str
-        The answer as `privcov.Ledger.answer` returns it.
-
-    Returns
-    -------
-    Opened
-        The release and the matrices that follow from it.
-
-    Raises
-    ------
-    ValueError
-        Where the post-processing of the stored release failed.
-
-    Guarantee
-    ---------
-    That of the stored release, as its statement gives it. Everything here is post-processing of the stored measurement.
-
-    Spends
-    ------
-    Nothing: it sees only the ledger's answer.
-    """
+    """Return a stored release, read from the text in the ledger. The same text gives the same doubles."""
     return _opened(read_release(answer))
 
 
@@ -197,32 +173,7 @@ def _opened(release: Release) -> Opened:
 def bundle_of(
     opened: Opened, entry: dict, declaration: dict | None, pictures: Mapping[str, tuple[str, Picture]]
 ) -> bytes:
-    """Return the zip of a stored release.
-
-    Parameters
-    ----------
-    opened : Opened
-        The stored release.
-    entry : dict
-        The ledger's entry, as `privcov.ledger.Entry.to_dict` returns it.
-    declaration : dict or None
-        The owner's declaration as JSON values. Where it is None, or is not the declaration of this release, the public
-        facts of the release take its place.
-    pictures : mapping of str to (str, Picture)
-        Title and figure by the stem of a file in `privcov.bundle.derived.EXTRAS`.
-
-    Returns
-    -------
-    bytes
-        The zip file.
-
-    Raises
-    ------
-    ValueError
-        For a release whose guarantee is not established: no bundle is made of it.
-    RuntimeError
-        Where the bundle would state something else than the release, which is a defect.
-    """
+    """Return the zip of a stored release."""
     release = opened.release
     if release.exposed:
         raise ValueError(f"No bundle is made of this release. Guarantee: {release.statement['Guarantee']}. {REMEDY}")
@@ -245,24 +196,7 @@ def _of_release(declaration: dict, total: NoisySum, name: str) -> bool:
 
 
 def save(release: Release, path: Path | str, declaration: dict | None = None) -> None:
-    """Write the bundle of a release made by `release_private`, whole or not at all; see `Release.save_bundle`.
-
-    Parameters
-    ----------
-    release : Release
-        A release with its measurement and its entry in the ledger.
-    path : Path or str
-        Where to write the zip; a file there is replaced.
-    declaration : dict or None, optional
-        The owner's declaration as JSON values; see `bundle_of`.
-
-    Raises
-    ------
-    ValueError
-        For a release whose guarantee is not established.
-    OSError
-        Where the file cannot be written.
-    """
+    """Write the bundle of a release made by `release_private`, whole or not at all; see `Release.save_bundle`."""
     place = Path(path)
     assert release.entry is not None  # checked by `Release.save_bundle`
     raw = bundle_of(_opened(release), dict(release.entry), declaration, {})

@@ -36,28 +36,7 @@ _ENDS = ("estimate", "low", "high")
 
 
 def extra_files(total: NoisySum, answers: Answers) -> dict[str, bytes]:
-    """Return the files of the folder extras that follow from a measurement.
-
-    Parameters
-    ----------
-    total : NoisySum
-        The noisy whole numbers.
-    answers : Answers
-        The matrices that follow from them.
-
-    Returns
-    -------
-    dict of str to bytes
-        By path in the bundle.
-
-    Guarantee
-    ---------
-    That of the measurement: everything here is post-processing.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return the files of the folder extras that follow from a measurement."""
     known, facts = known_of_sum(total), total.facts
     units, one = known.scale[:, None] * known.scale[None, :], known.scale * known.scale
     names, pairs = cells(known.columns), np.triu_indices(known.d, 1)
@@ -89,18 +68,6 @@ def extra_files(total: NoisySum, answers: Answers) -> dict[str, bytes]:
 
 def n_eff(known: Known, answers: Answers) -> float:
     """Return the number of rows whose sampling alone makes correlations as uncertain as they are here.
-
-    Parameters
-    ----------
-    known : Known
-        The release.
-    answers : Answers
-        Its matrices.
-
-    Returns
-    -------
-    float
-        At most the number of rows; see the docstring of the module. Pairs of too few rows are left out.
 
     Reference
     ---------

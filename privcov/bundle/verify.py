@@ -29,25 +29,7 @@ UNCHECKED = (
 
 
 def check(files: Mapping[str, bytes], library: Library) -> list[str]:
-    """Return what holds and what cannot be checked, as lines for the screen.
-
-    Parameters
-    ----------
-    files : mapping of str to bytes
-        Content of every file by its path inside the bundle, as `privcov.bundle.place.read_place` returns it.
-    library : Library
-        What this version of privcov writes into every bundle.
-
-    Returns
-    -------
-    list of str
-        One sentence per line; the last one says that everything that can be checked holds.
-
-    Raises
-    ------
-    Wrong
-        With the first thing that does not hold, in one sentence.
-    """
+    """Return what holds and what cannot be checked, as lines for the screen."""
     _check_manifest(files)
     for name in INPUTS:
         must(name in files, f"{name} is missing")
@@ -137,20 +119,7 @@ def _check_manifest(files: Mapping[str, bytes]) -> None:
 
 
 def verify(place: Path, library: Library) -> int:
-    """Check the bundle at a place and print the result.
-
-    Parameters
-    ----------
-    place : Path
-        A folder or a zip.
-    library : Library
-        What this version of privcov writes into every bundle.
-
-    Returns
-    -------
-    int
-        0 when everything that can be checked holds, else 1.
-    """
+    """Check the bundle at a place and print the result."""
     try:
         lines = check(read_place(place), library)
     except Wrong as problem:
@@ -164,20 +133,7 @@ def verify(place: Path, library: Library) -> int:
 
 
 def main(library: Library, here: Path) -> int:
-    """Run the command of verify.py on the bundle that its arguments name.
-
-    Parameters
-    ----------
-    library : Library
-        What the version of privcov that made verify.py writes into every bundle.
-    here : Path
-        The folder of verify.py, which is checked where no other place is named.
-
-    Returns
-    -------
-    int
-        The exit code: 0 when everything that can be checked holds, else 1.
-    """
+    """Run the command of verify.py on the bundle that its arguments name."""
     parser = argparse.ArgumentParser(prog="verify.py", description="Check a bundle of PrivCov without the data.")
     parser.add_argument("bundle", nargs="?", type=Path, default=here, help="folder or zip; this script's own folder")
     place = parser.parse_args().bundle

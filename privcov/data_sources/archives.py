@@ -12,25 +12,7 @@ from privcov.data_sources.papers import MAX_BYTES
 
 
 def arrays(raw: bytes, title: str) -> dict[str, np.ndarray]:
-    """Read the arrays of an npz file.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-    title : str
-        Name of the set, for the message.
-
-    Returns
-    -------
-    dict of str to ndarray
-        The arrays by name.
-
-    Raises
-    ------
-    ValueError
-        With one sentence, where the file is damaged, too large or holds other things.
-    """
+    """Read the arrays of an npz file."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             total = sum(entry.file_size for entry in archive.infolist())

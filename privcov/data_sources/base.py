@@ -116,23 +116,6 @@ SOURCES = Registry("source", "privcov.data_sources", SourceCard)
 
 
 def make_dataset(source: Source, *, seed: int, row_bound: float | None = None, repeat: int = 0) -> Dataset:
-    """Make the rows of a source, from the stream (seed, "data", repeat, source key).
-
-    Parameters
-    ----------
-    source : Source
-        The source with its parameters.
-    seed : int
-        Seed, at least 0.
-    row_bound : float, optional
-        R, above 0; by default that of the source.
-    repeat : int
-        Repetition.
-
-    Returns
-    -------
-    Dataset
-        The rows with their public facts.
-    """
+    """Make the rows of a source, from the stream (seed, "data", repeat, source key)."""
     bound = source.default_row_bound(seed) if row_bound is None else row_bound
     return source.make(stream(seed, "data", repeat, source.card.key), seed, bound)

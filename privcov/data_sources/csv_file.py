@@ -66,23 +66,6 @@ def read_header(raw: bytes, dialect: Dialect | None = None) -> list[str]:
     """Read the column names, from the first line alone; no byte after it is read.
 
     Messages give positions and never content: a file without a header would show a person's row.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-    dialect : Dialect or None
-        How it is written; None for commas, decimal points and UTF-8.
-
-    Returns
-    -------
-    list of str
-        The names.
-
-    Raises
-    ------
-    ValueError
-        Where the first line is no header.
     """
     dialect = dialect or Dialect()
     window = dialect.line_to_utf8(raw[:MAX_HEADER_BYTES], "The first line")
@@ -102,23 +85,6 @@ def read_public(raw: bytes, dialect: Dialect | None = None) -> PublicTable:
     """Read every row of a CSV that its owner declares public.
 
     The format is strict: a header, and one separator, decimal mark and encoding throughout.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file, at most MAX_BYTES.
-    dialect : Dialect or None
-        How it is written; None for commas, decimal points and UTF-8.
-
-    Returns
-    -------
-    PublicTable
-        The numeric columns.
-
-    Raises
-    ------
-    ValueError
-        With one sentence, where the file cannot be read or has no numeric column.
     """
     import pandas as pd
 
@@ -209,25 +175,7 @@ class _Column:
 
 
 def decode(raw: bytes, what: str) -> str:
-    """Return the text of a file.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-    what : str
-        Subject of the messages.
-
-    Returns
-    -------
-    str
-        The text, without a byte order mark.
-
-    Raises
-    ------
-    ValueError
-        With the line of the first byte that is not text.
-    """
+    """Return the text of a file."""
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise ValueError(f"{what} is UTF-16 text: {DECLARE_ENCODING}, or {SAVE_AGAIN}.")
     if (at := raw.find(b"\0")) >= 0:
@@ -243,27 +191,7 @@ def decode(raw: bytes, what: str) -> str:
 
 
 def upload(raw: bytes, names: Iterable[str], dialect: Dialect | None = None) -> Part:
-    """Return a CSV in memory as one part of a table, for `privcov.table_files`.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file, in UTF-8.
-    names : iterable of str
-        The column names.
-    dialect : Dialect or None
-        How it is written, whatever its encoding was.
-
-    Returns
-    -------
-    Part
-        The only part of the table.
-
-    Raises
-    ------
-    ValueError
-        For a cell that does not end.
-    """
+    """Return a CSV in memory as one part of a table, for `privcov.table_files`."""
     names, dialect = tuple(names), dialect or Dialect()
     if b'"' in raw or max(map(len, io.BytesIO(raw))) > csv.field_size_limit():
         check_records(raw, len(names), dialect)
@@ -271,27 +199,7 @@ def upload(raw: bytes, names: Iterable[str], dialect: Dialect | None = None) -> 
 
 
 def records_of(raw: bytes, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """Yield the records of a CSV; blank lines after the first are skipped.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file, in UTF-8.
-    separator : str
-        What stands between the cells.
-
-    Yields
-    ------
-    line : int
-        Line number of the record, from 1.
-    cells : list of str
-        Its cells.
-
-    Raises
-    ------
-    ValueError
-        For a cell beyond the limit, or a quotation mark that is not closed.
-    """
+    """Yield the records of a CSV; blank lines after the first are skipped."""
     # as a stream, which needs far less memory than one long string split into lines
     text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline="")
     reader = csv.reader(text, delimiter=separator, strict=True)
@@ -317,22 +225,7 @@ def records_of(raw: bytes, separator: str = ",") -> Iterator[tuple[int, list[str
 
 
 def check_records(raw: bytes, width: int, dialect: Dialect | None = None) -> None:
-    """Raise ValueError with the first record that is not as wide as the header, or that has no clear end.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file, in UTF-8.
-    width : int
-        Number of columns.
-    dialect : Dialect or None
-        How it is written.
-
-    Raises
-    ------
-    ValueError
-        With the line of the record.
-    """
+    """Raise ValueError with the first record that is not as wide as the header, or that has no clear end."""
     dialect = dialect or Dialect()
     for line, cells in records_of(raw, dialect.separator):
         if len(cells) != width:

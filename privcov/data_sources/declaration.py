@@ -22,33 +22,7 @@ def declare(
     typical: Mapping[str, float | None] | None = None,
     row_bound: float | None = None,
 ) -> tuple[Dataset, list[str]]:
-    """Make a data set from a public table: chosen columns, rows without holes, public limits.
-
-    Parameters
-    ----------
-    table : PublicTable
-        The table.
-    columns : sequence of str
-        The chosen columns.
-    bounds : mapping of str to tuple, optional
-        (low, high) for every chosen column. Give either this or ``row_bound``.
-    typical : mapping of str to float, optional
-        Usual value inside the bounds; the middle where it is left out. Needs bounds.
-    row_bound : float, optional
-        The largest Euclidean norm of a row in the table's own units.
-
-    Returns
-    -------
-    dataset : Dataset
-        The rows.
-    notes : list of str
-        What the owner may want to know.
-
-    Raises
-    ------
-    ValueError
-        With one sentence, for columns or limits that cannot be used.
-    """
+    """Make a data set from a public table: chosen columns, rows without holes, public limits."""
     columns = tuple(columns)
     _check_choice(table, columns)
     if (bounds is None) == (row_bound is None):

@@ -85,18 +85,7 @@ def _people(seed: int) -> np.ndarray:
 
 
 def written(seed: int = 1) -> bytes:
-    """Return the survey as a CSV, of other invented people for every seed.
-
-    Parameters
-    ----------
-    seed : int, optional
-        From 0 to 2**32 - 1; the bundled file is that of 1.
-
-    Returns
-    -------
-    bytes
-        A line of names and 20,000 rows.
-    """
+    """Return the survey as a CSV, of other invented people for every seed."""
     formats = ",".join(f"%.{k}f" for k in _DECIMALS)
     # Adding 0.0 turns a rounded -0 into 0.
     lines = [formats % tuple(np.round(row, 1) + 0.0) for row in _people(seed)]

@@ -16,36 +16,12 @@ from privcov.places import data_folder
 
 
 def fetchable() -> tuple[str, ...]:
-    """Return the keys of the sources that `download` can get.
-
-    Returns
-    -------
-    tuple of str
-        Keys.
-    """
+    """Return the keys of the sources that `download` can get."""
     return tuple(c.key for c in SOURCES.all() if issubclass(c.cls, PaperData) and c.cls.openml is not None)
 
 
 def download(key: str) -> Path:
-    """Download a set and keep it in the data folder; a file of that name is replaced.
-
-    Parameters
-    ----------
-    key : str
-        Key of a source, one of `fetchable`.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    MissingData
-        With what to do instead, where the set cannot be downloaded or kept, or is another one.
-    ValueError
-        For another source.
-    """
+    """Download a set and keep it in the data folder; a file of that name is replaced."""
     cls = SOURCES.get(key).cls
     if key not in fetchable():
         how = cls.missing() if issubclass(cls, PaperData) else "Its rows need no file."

@@ -257,16 +257,6 @@ def toeplitz(row: np.ndarray) -> np.ndarray:
 
     scipy.linalg has it too, but then the first picture would have to wait for scipy.
 
-    Parameters
-    ----------
-    row : ndarray of shape (d,)
-        The first row.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        The matrix.
-
     Examples
     --------
     >>> import numpy as np

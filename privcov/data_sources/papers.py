@@ -73,18 +73,7 @@ class OpenML:
 
 
 def facts(table: Sequence[Column]) -> dict[str, Any]:
-    """Return columns with their public limits, as arguments of `Dataset.from_rows`.
-
-    Parameters
-    ----------
-    table : sequence of Column
-        The columns.
-
-    Returns
-    -------
-    dict
-        "columns", "bounds" and "typical".
-    """
+    """Return columns with their public limits, as arguments of `Dataset.from_rows`."""
     return {
         "columns": [column.name for column in table],
         "bounds": [(column.low, column.high) for column in table],

@@ -97,13 +97,7 @@ class Column:
         return all(value == _COLUMN[name] for name, value in self._kind().items() if name not in _LIMITS)
 
     def of_kind(self) -> Kind:
-        """Return the kind of the column.
-
-        Raises
-        ------
-        ValueError
-            With the name of the column, for what `Kind` refuses.
-        """
+        """Return the kind of the column."""
         try:
             return Kind(**self._kind())
         except ValueError as problem:
@@ -237,11 +231,6 @@ class Declaration:
         """Return the private table of these rows, in the order of the declared columns, with the ids of their persons.
 
         With kinds the rows are cells of any type, or a data frame that has the declared columns.
-
-        Raises
-        ------
-        ValueError
-            Where ids are declared and not given, or given and not declared.
         """
         if (persons is None) == bool(self.person):
             raise ValueError(
@@ -257,13 +246,7 @@ class Declaration:
         return PrivateDataset.from_files(paths, label=self.label, progress=progress, dialect=self.dialect, **facts)
 
     def on_public_files(self, paths: Paths, progress: Progress | None = None) -> Dataset:
-        """Return the same table as one whose rows need no protection; see `Dataset.from_files`.
-
-        Raises
-        ------
-        ValueError
-            For several rows per person, which a simulated release does not take together.
-        """
+        """Return the same table as one whose rows need no protection; see `Dataset.from_files`."""
         if self.rows_per_person > 1 or self.person:
             several = f"person={self.person!r}" if self.person else f"rows_per_person={self.rows_per_person}"
             raise ValueError(
@@ -372,25 +355,6 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
     """Read the declared columns of a private CSV.
 
     A cell that is no number is a missing cell; that is the rule, not an error.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file, at most MAX_BYTES.
-    declaration : Declaration
-        The declaration.
-
-    Returns
-    -------
-    PrivateDataset
-        The private table.
-
-    Raises
-    ------
-    ValueError
-        For what the header lacks.
-    PrivateFileError
-        For everything else.
     """
     names, header = [c.name for c in declaration.columns], _header(raw, declaration)
     with _nothing_said(declaration.dialect):
@@ -411,27 +375,7 @@ def _cells(part: Part, names: list[str], kinds: tuple[Kind, ...]) -> Any:
 
 
 def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
-    """Yield summaries of the declared columns of a CSV, some rows at a time, for the owner alone.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file, at most MAX_BYTES.
-    declaration : Declaration
-        The declaration.
-
-    Yields
-    ------
-    dict of str to Said
-        For each column what its cells say.
-
-    Raises
-    ------
-    ValueError
-        For what the header lacks.
-    PrivateFileError
-        For everything else.
-    """
+    """Yield summaries of the declared columns of a CSV, some rows at a time, for the owner alone."""
     names, header = [c.name for c in declaration.columns], _header(raw, declaration)
     with _nothing_said(declaration.dialect):
         part = _part(raw, header, declaration.dialect)

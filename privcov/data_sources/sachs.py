@@ -121,13 +121,7 @@ class Sachs(PaperData):
 
 @cache
 def networks() -> dict[str, np.ndarray]:
-    """Return the published networks as undirected graphs over the columns.
-
-    Returns
-    -------
-    dict of str to ndarray
-        Name and graph, 11 x 11 bool, read-only.
-    """
+    """Return the published networks as undirected graphs over the columns."""
     place = {name: k for k, name in enumerate(SPELLINGS)}
     graphs = {name: np.zeros((11, 11), dtype=bool) for name in NAMES.values()}
     with NETWORKS.open(encoding="utf-8", newline="") as file:

@@ -23,23 +23,7 @@ Line = tuple[int, list[str]]  # its number in the file, its cells
 
 
 def unpacked(raw: bytes) -> bytes:
-    """Return the bytes of a gzip file, or the bytes themselves.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-
-    Returns
-    -------
-    bytes
-        At most MAX_BYTES.
-
-    Raises
-    ------
-    ValueError
-        For a damaged gzip file, and for one that unpacks to more than the limit.
-    """
+    """Return the bytes of a gzip file, or the bytes themselves."""
     if raw[:2] != b"\x1f\x8b":
         return raw
     try:
@@ -53,23 +37,7 @@ def unpacked(raw: bytes) -> bytes:
 
 
 def lines(raw: bytes) -> list[Line]:
-    """Return the cells of every line that is not blank.
-
-    Parameters
-    ----------
-    raw : bytes
-        The file; lines are split at commas, tabs, semicolons or spaces, as the first line has it.
-
-    Returns
-    -------
-    list of tuple
-        (line number from 1, cells).
-
-    Raises
-    ------
-    ValueError
-        For an empty file, and for a quotation mark that is not closed.
-    """
+    """Return the cells of every line that is not blank."""
     text = [(k, line.strip()) for k, line in enumerate(decode(unpacked(raw), "This file").splitlines(), 1)]
     text = [(k, line) for k, line in text if line]
     if not text:
@@ -83,18 +51,7 @@ def lines(raw: bytes) -> list[Line]:
 
 
 def number(cell: str) -> float | None:
-    """Return the finite number that a cell holds, or None.
-
-    Parameters
-    ----------
-    cell : str
-        The cell.
-
-    Returns
-    -------
-    float or None
-        The number.
-    """
+    """Return the finite number that a cell holds, or None."""
     try:
         value = float(cell)
     except ValueError:
@@ -103,27 +60,7 @@ def number(cell: str) -> float | None:
 
 
 def numbers(rows: Sequence[Line], take: Sequence[int], wide: int) -> np.ndarray:
-    """Return some columns of lines as numbers.
-
-    Parameters
-    ----------
-    rows : sequence of tuple
-        (line number, cells).
-    take : sequence of int
-        Positions of the columns.
-    wide : int
-        Number of cells that every line must have.
-
-    Returns
-    -------
-    ndarray of shape (len(rows), len(take))
-        The numbers.
-
-    Raises
-    ------
-    ValueError
-        For a line of another width, and for a cell that is no number.
-    """
+    """Return some columns of lines as numbers."""
     for at, cells in rows:
         if len(cells) != wide:
             raise ValueError(f"line {at:,} has {len(cells):,} cells, and {wide:,} were expected.")
@@ -138,22 +75,7 @@ def numbers(rows: Sequence[Line], take: Sequence[int], wide: int) -> np.ndarray:
 
 
 def check_shape(shape: tuple[int, ...], want: tuple[int, int], title: str) -> None:
-    """Raise ValueError where a table has another shape than the set.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and columns of the table; columns with the label, if the set has one.
-    want : tuple of int
-        Those of the set.
-    title : str
-        Name of the set, for the message.
-
-    Raises
-    ------
-    ValueError
-        Where they differ.
-    """
+    """Raise ValueError where a table has another shape than the set."""
     rows, columns = shape
     if shape != want:
         raise ValueError(
@@ -162,42 +84,13 @@ def check_shape(shape: tuple[int, ...], want: tuple[int, int], title: str) -> No
 
 
 def header_of(rows: list[Line]) -> list[str] | None:
-    """Return the column names, where the first line is one of names rather than of values.
-
-    Parameters
-    ----------
-    rows : list of tuple
-        (line number, cells).
-
-    Returns
-    -------
-    list of str or None
-        None where any cell of the first line is a number.
-    """
+    """Return the column names, where the first line is one of names rather than of values."""
     first = rows[0][1]
     return None if any(number(cell) is not None for cell in first) else first
 
 
 def where(header: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> list[int]:
-    """Return the position of each wanted column in a header, by any of its spellings; capitals do not matter.
-
-    Parameters
-    ----------
-    header : sequence of str
-        The column names.
-    wanted : mapping of str to sequence of str
-        For each column its other spellings.
-
-    Returns
-    -------
-    list of int
-        Positions, in the order of ``wanted``.
-
-    Raises
-    ------
-    ValueError
-        Where a column is missing.
-    """
+    """Return the position of each wanted column in a header, by any of its spellings; capitals do not matter."""
     known = {name.lower(): k for k, name in enumerate(header)}
     places: list[int] = []
     absent: list[str] = []
@@ -214,22 +107,7 @@ def where(header: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> list[in
 
 
 def check_counts(labels: np.ndarray, want: Mapping[Any, int], title: str) -> None:
-    """Raise ValueError where the number of rows per label is not that of the set.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        The labels.
-    want : mapping
-        Label and number of rows.
-    title : str
-        Name of the set, for the message.
-
-    Raises
-    ------
-    ValueError
-        Where they differ.
-    """
+    """Raise ValueError where the number of rows per label is not that of the set."""
     counts = dict(zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True))
     if counts != dict(want):
         texts = [", ".join(f"{v:,} {k}" for k, v in part.items()) for part in (counts, want)]
@@ -237,52 +115,14 @@ def check_counts(labels: np.ndarray, want: Mapping[Any, int], title: str) -> Non
 
 
 def only(parts: Sequence[bytes], title: str) -> bytes:
-    """Return the one file of a set that is one file.
-
-    Parameters
-    ----------
-    parts : sequence of bytes
-        The files.
-    title : str
-        Name of the set, for the message.
-
-    Returns
-    -------
-    bytes
-        The file.
-
-    Raises
-    ------
-    ValueError
-        For several files.
-    """
+    """Return the one file of a set that is one file."""
     if len(parts) != 1:
         raise ValueError(f"{len(parts)} files were given, and the {title} set is one file.")
     return parts[0]
 
 
 def spelled(rows: Sequence[Line], at: int, words: Mapping[str, str]) -> np.ndarray:
-    """Return the label column, by the spellings of the labels.
-
-    Parameters
-    ----------
-    rows : sequence of tuple
-        (line number, cells).
-    at : int
-        Position of the column.
-    words : mapping of str to str
-        Spelling in lower case and label.
-
-    Returns
-    -------
-    ndarray of shape (len(rows),)
-        The labels.
-
-    Raises
-    ------
-    ValueError
-        For another label.
-    """
+    """Return the label column, by the spellings of the labels."""
     strange = next(((k, cells[at]) for k, cells in rows if cells[at].lower() not in words), None)
     if strange is not None:
         raise ValueError(f"line {strange[0]:,} has the label {quote(strange[1])}; labels are {', '.join(words)}.")
@@ -293,22 +133,6 @@ def write_csv(columns: Sequence[str], values: np.ndarray, label: str, labels: Se
     """Return a tidy CSV with the label as its last column.
 
     Numbers are written so that they read back as they were.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Names of the columns.
-    values : ndarray of shape (n, d)
-        The numbers.
-    label : str
-        Name of the label's column.
-    labels : sequence
-        n labels.
-
-    Returns
-    -------
-    bytes
-        The file.
     """
     body = [",".join([*map(repr, row), str(word)]) for row, word in zip(values.tolist(), labels, strict=True)]
     return ("\n".join([",".join([*columns, label]), *body]) + "\n").encode()

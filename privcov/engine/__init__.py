@@ -101,36 +101,6 @@ def each(
     Closing the iterator drops what has not begun, and ends worker processes that nothing else uses. An exception of
     ``work`` is raised here and does the same. A worker that dies (killed, out of memory) costs nothing but time: its
     tasks are computed again, at most three times. What was yielded before an error is complete.
-
-    Parameters
-    ----------
-    work : callable
-        A function that other processes can import.
-    tasks : iterable
-        Arguments of ``work``. Tasks and results must be picklable.
-    threads : bool, optional
-        Whether to use threads of this process instead of processes, for work that releases Python's lock.
-    workers : int or None, optional
-        Whole number >= 1, default `workers`; with 1 everything runs here. A cluster has the workers it has.
-    patience : float or None, optional
-        Seconds of work done here, one task after the other, before processes are used; and only if about as much is
-        left. Default `patience`. Threads and a cluster are used at once.
-    stop : Event or None, optional
-        When it is set the iterator ends, within a fraction of a second unless a task is computed in this process.
-    confidential : bool, optional
-        Whether tasks and results must stay in this program's processes or on encrypted links. The workers of a cluster
-        are checked every two seconds.
-
-    Returns
-    -------
-    generator of (int, object)
-        Position of the task and its result.
-
-    Raises
-    ------
-    EngineError
-        For failures that are not the caller's: workers that keep dying, a scheduler that is not there or is lost, and a
-        cluster that others may join, for confidential data.
     """
     tasks = list(tasks)
     count = _default_workers() if workers is None else checks.whole("workers", workers, 1, 1024)

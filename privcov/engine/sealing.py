@@ -18,39 +18,13 @@ KEY_BYTES, _NONCE_BYTES = 32, 16
 
 
 def sealed(value: object, key: bytes) -> bytes:
-    """Return a value as bytes that show only its size without the key; different ones at every call.
-
-    Parameters
-    ----------
-    value : object
-        Anything that pickles.
-    key : bytes
-        KEY_BYTES random bytes.
-
-    Returns
-    -------
-    bytes
-        For `opened`.
-    """
+    """Return a value as bytes that show only its size without the key; different ones at every call."""
     nonce = secrets.token_bytes(_NONCE_BYTES)
     return nonce + _mixed(pickle.dumps(value), key, nonce)
 
 
 def opened(data: bytes, key: bytes) -> Any:
-    """Return what was sealed under the key.
-
-    Parameters
-    ----------
-    data : bytes
-        What `sealed` gave.
-    key : bytes
-        The same key.
-
-    Returns
-    -------
-    object
-        The value.
-    """
+    """Return what was sealed under the key."""
     return pickle.loads(_mixed(data[_NONCE_BYTES:], key, data[:_NONCE_BYTES]))
 
 

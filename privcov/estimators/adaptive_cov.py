@@ -38,20 +38,6 @@ WITHOUT_RADIUS = {"trace": 1, "threshold": 1, "matrix": 6}
 def shares_of(guarantee: Guarantee, radius: str) -> dict[str, BudgetShare]:
     """Return the named shares of the whole guarantee.
 
-    Parameters
-    ----------
-    guarantee : Guarantee
-        The guarantee to split. An approximate one is first turned into the largest rho whose tight conversion stays
-        within it.
-    radius : {"public", "private"}
-        Whether a radius is measured as well.
-
-    Returns
-    -------
-    dict of str to BudgetShare
-        "radius" (private only), "trace", "threshold" and "matrix", in eighths: 1, 1, 2 and 4 with a private radius,
-        else 1, 1 and 6. "matrix" is split again where SeparateCov takes over.
-
     Reference
     ---------
     Dong et al. 2022, Algorithm 2 (private radius); the code of its experiments (public radius).

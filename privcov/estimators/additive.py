@@ -34,21 +34,7 @@ REPAIR_HELP = (
 
 
 def repair(measured: Measured, how: str) -> np.ndarray:
-    """Return the measured matrix after a repair of its spectrum.
-
-    Parameters
-    ----------
-    measured : Measured
-        The noisy moment.
-    how : {"none", "psd", "box", "shrink"}
-        "none" returns the matrix unchanged; "psd" sets negative eigenvalues to zero; "box" also caps them at their
-        public bound; "shrink" pulls them in by what the known noise pushed them out.
-
-    Returns
-    -------
-    ndarray
-        Matrix of the measured shape, in unit-ball units.
-    """
+    """Return the measured matrix after a repair of its spectrum."""
     if how == "none":
         return measured.matrix
     if how == "psd":
@@ -67,27 +53,6 @@ def finish_available(
 
     A pair that is refused is zero before the repair, and a note names it: a repair needs the whole matrix. A column
     that is refused takes no part in the repair, and stays zero.
-
-    Parameters
-    ----------
-    ask : MethodInput
-        The input; only its public facts are used.
-    measured : Measured
-        The noisy moment, with flags.
-    repair : callable
-        From the unrepaired covariance and the root mean square deviation of the noise on its off-diagonal entries, both
-        in working units, to the answer.
-    notes : tuple of str
-        Remarks of the method, which come first.
-
-    Returns
-    -------
-    Outcome
-        With the covariance, or without a mean the second moment about the origin.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
     """
     available, distribution = available_of(measured), measured.distribution
     known = ~available.refused
@@ -106,44 +71,14 @@ def finish_available(
 
 
 def available_of(measured: Measured) -> Available:
-    """Return the available cases of a measurement with flags.
-
-    Parameters
-    ----------
-    measured : Measured
-        The noisy moment, with flags.
-
-    Returns
-    -------
-    Available
-        In working units.
-    """
+    """Return the available cases of a measurement with flags."""
     assert measured.flags is not None, "missing cells were measured"
     joint = bool(measured.distribution.n_anchors)
     return available_cases(measured.matrix, measured.flags, joint=joint, row_bound=measured.row_bound)
 
 
 def repaired(matrix: np.ndarray, noise_std: float, how: str, shape: str, top: float) -> np.ndarray:
-    """Return a covariance of available cases after a repair of its spectrum.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-    noise_std : float
-        Root mean square deviation of the noise on its off-diagonal entries.
-    how : {"none", "psd", "box", "shrink"}
-        See `privcov.estimators.additive.repair`.
-    shape : str
-        Shape of the noise.
-    top : float
-        Largest eigenvalue that "box" leaves.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Symmetric; positive semi-definite except for "none".
-    """
+    """Return a covariance of available cases after a repair of its spectrum."""
     if how == "none":
         return matrix
     if how == "psd":

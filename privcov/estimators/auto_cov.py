@@ -184,18 +184,6 @@ def affordable_rows(share: BudgetShare, d: int) -> float:
     """Return how many rows may lose all of a squared norm before it costs more than a smaller bound saves.
 
     What is saved is noise of the matrix, halved by the shrinkage. n and the rows do not enter, so the number is public.
-
-    Parameters
-    ----------
-    share : BudgetShare
-        The share for the matrix.
-    d : int
-        Number of columns.
-
-    Returns
-    -------
-    float
-        A number of rows, above 0.
     """
     if isinstance(share, PureDP):  # the Frobenius norm of Wishart-difference noise is about sqrt(2) (d + 1) sqrt(d) C n
         return math.sqrt(2) * (d + 1) * math.sqrt(d) / share.epsilon / 2
@@ -208,32 +196,6 @@ def search_clip(ask: MethodInput, share: BudgetShare, affordable: float) -> tupl
     Halving the bound from e to e/2 saves (e^2 - e^2/4) times the noise and costs at most (e^2 - e^2/4) / n for every
     row longer than e/2. So the bound is halved while the number of such rows, plus two standard deviations of its
     noise, stays below what is affordable.
-
-    Parameters
-    ----------
-    ask : MethodInput
-        The input of the run.
-    share : BudgetShare
-        The share for the histogram.
-    affordable : float
-        Number of rows from `affordable_rows`.
-
-    Returns
-    -------
-    dataset : Dataset
-        The data set under the chosen row bound.
-    note : str
-        What was done, for the notes of the release.
-    event : Event
-        The measurement of the norms.
-
-    Guarantee
-    ---------
-    The share, under the neighbouring relation of ``ask``; the proof is in measurements/norm_histogram.py.
-
-    Spends
-    ------
-    The whole share that is given.
 
     Reference
     ---------
@@ -272,22 +234,7 @@ class Centred:
 
 
 def centred(measured: Measured) -> Centred:
-    """Return the noisy covariance of a measurement.
-
-    Parameters
-    ----------
-    measured : Measured
-        The noisy moment.
-
-    Returns
-    -------
-    Centred
-        In unit-ball units.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
-    """
+    """Return the noisy covariance of a measurement."""
     law, matrix = measured.distribution, measured.matrix
     d, std = law.dimension, law.off_diagonal_std
     gaussian = law.shape in ("upper-triangle", "isotropic", "free-trace", "free-groups")
@@ -352,25 +299,7 @@ def _means(measured: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def mixture_of(measured: Measured, structure: str) -> Mixture | None:
-    """Return the estimate by a pattern of the columns, where its risk is known.
-
-    Parameters
-    ----------
-    measured : Measured
-        The noisy moment.
-    structure : {"off", "mixture", "level", "band", "similar"}
-        The parameter of `AutoCov`.
-
-    Returns
-    -------
-    Mixture or None
-        In unit-ball units; None for "off", and where the mean was measured, cells are missing, there is one column, or
-        the noise is none or not Gaussian.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
-    """
+    """Return the estimate by a pattern of the columns, where its risk is known."""
     law = measured.distribution
     if structure == OFF or measured.flags is not None or law.n_anchors or law.dimension == 1:
         return None
@@ -379,24 +308,7 @@ def mixture_of(measured: Measured, structure: str) -> Mixture | None:
 
 
 def shrunk_moments(measured: Measured, mixture: Mixture | None = None) -> Moments:
-    """Return the moments of a measurement with the covariance block shrunk for the known noise.
-
-    Parameters
-    ----------
-    measured : Measured
-        The noisy moment.
-    mixture : Mixture or None
-        The covariance block by `mixture_of`, in place of `denoise`.
-
-    Returns
-    -------
-    Moments
-        In working units.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
-    """
+    """Return the moments of a measurement with the covariance block shrunk for the known noise."""
     found, bound = centred(measured), measured.row_bound
     square = bound * bound  # not **: a release is verified bit for bit, and pow is not fixed by IEEE 754
     covariance = square * (mixture.matrix if mixture else denoise(found.covariance, found.noise))

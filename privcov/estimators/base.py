@@ -143,24 +143,6 @@ class Request:
     def carried_out(self, ask: MethodInput) -> Measured:
         """Measure what is requested, on rows that are not private.
 
-        Parameters
-        ----------
-        ask : MethodInput
-            The input, with its rows.
-
-        Returns
-        -------
-        Measured
-            The noisy moment.
-
-        Guarantee
-        ---------
-        The share, under the neighbouring relation of ``ask``; the proof is in measurements/moment.py.
-
-        Spends
-        ------
-        The whole share.
-
         Reference
         ---------
         See `privcov.measurements.moment.measure_moment`.

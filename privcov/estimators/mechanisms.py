@@ -35,18 +35,7 @@ PRINTED_LAPLACE = {
 
 
 def refuse_unknown_count(ask: MethodInput) -> None:
-    """Raise ValueError under add-remove, because every paper takes the number of rows as public.
-
-    Parameters
-    ----------
-    ask : MethodInput
-        The input of the run.
-
-    Raises
-    ------
-    ValueError
-        Where the relation is "add-remove".
-    """
+    """Raise ValueError under add-remove, because every paper takes the number of rows as public."""
     if ask.relation == "add-remove":
         raise ValueError(
             "The papers take the number of rows as public, so there is no published calibration for add-remove. "
@@ -64,28 +53,6 @@ def printed_share(
 
     In joint centring the paper's mechanism is applied to z / sqrt(1 + s^2), a unit vector of d + 1 numbers (d + k with
     k classes). Where the printed scale is the right one, it is rounded to the safe side like any other.
-
-    Parameters
-    ----------
-    ask : MethodInput
-        The input of the run.
-    printed : mapping of str to tuple
-        For each calibration the kind of guarantee that it is printed for, and the printed scale times n as a function
-        of the guarantee and p, for unit vectors of p numbers.
-    norm : str
-        Norm of the sensitivity, see `privcov.measurements.moment.sensitivity`.
-    sound_scale : callable
-        The exact scale as a function of the guarantee and the sensitivity.
-
-    Returns
-    -------
-    BudgetShare
-        The guarantee itself where the printed scale is exact, else a `PureDP` or `GaussianDP` share.
-
-    Raises
-    ------
-    ValueError
-        Under add-remove, and for another kind of guarantee than the printed one.
     """
     refuse_unknown_count(ask)
     if isinstance(ask.guarantee, NoPrivacy):
@@ -141,23 +108,6 @@ class Mechanism:
 def sulq_scale(guarantee: ApproxDP, p: int) -> float:
     """Return beta of MOD-SULQ times n, for unit vectors of p numbers.
 
-    Parameters
-    ----------
-    guarantee : ApproxDP
-        The claimed guarantee.
-    p : int
-        Length of the vectors.
-
-    Returns
-    -------
-    float
-        The printed scale.
-
-    Raises
-    ------
-    ValueError
-        Where the printed formula has no value.
-
     Reference
     ---------
     Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha (2013).
@@ -203,16 +153,6 @@ class WishartNoise:
 def with_mean(measured: Measured) -> np.ndarray:
     """Return the matrix as Wang et al. 2018 prints it, with the mean m C I of the noise; the anchors keep their counts.
 
-    Parameters
-    ----------
-    measured : Measured
-        The noisy moment, whose mean was subtracted.
-
-    Returns
-    -------
-    ndarray
-        Matrix of the same shape, in unit-ball units.
-
     Reference
     ---------
     Wang et al. 2018.
@@ -223,18 +163,7 @@ def with_mean(measured: Measured) -> np.ndarray:
 
 
 def mean_left_in(measured: Measured) -> tuple[str, ...]:
-    """Return the note that the published form leaves the mean of its noise on the diagonal.
-
-    Parameters
-    ----------
-    measured : Measured
-        The noisy moment, whose mean was subtracted.
-
-    Returns
-    -------
-    tuple of str
-        One note, or none where the mean is zero.
-    """
+    """Return the note that the published form leaves the mean of its noise on the diagonal."""
     bias = measured.distribution.removed_mean * measured.row_bound**2
     return (f"As published, the mean of the noise stays on the diagonal: {bias:.4g}.",) if bias else ()
 

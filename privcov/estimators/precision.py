@@ -21,20 +21,6 @@ def target(matrix: np.ndarray, centre: str, k: int = 1) -> np.ndarray:
     """Return the matrix whose inverse is estimated.
 
     It is the covariance about the measured or publicly zero mean(s), else the second moment.
-
-    Parameters
-    ----------
-    matrix : ndarray
-        Moment in unit-ball units.
-    centre : {"none", "zero", "joint", "classes"}
-        What was measured with the second moment.
-    k : int
-        Number of anchors in the matrix, where the centre is "classes".
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        In unit-ball units.
     """
     return unpack(matrix, centre=centre, row_bound=1.0, n_anchors=k).target
 
@@ -43,20 +29,6 @@ def noise_on_target(measured: Measured) -> Callable[[np.random.Generator], np.nd
     """Return a sampler of what fresh privacy noise of the same distribution would add to `target`.
 
     The noise of the mean comes in with it.
-
-    Parameters
-    ----------
-    measured : Measured
-        The noisy moment and its noise distribution.
-
-    Returns
-    -------
-    callable
-        From a random generator to an array of shape (d, d), in unit-ball units.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
     """
     still = target(measured.matrix, measured.centre, measured.distribution.n_anchors)
 
@@ -76,24 +48,6 @@ def fission_halves(
 
     Z is a draw of the privacy noise, whose distribution is known exactly; Y has the covariance of the sampling error of
     Gaussian rows with the released covariance.
-
-    Parameters
-    ----------
-    measured : Measured
-        The noisy moment M and its noise distribution.
-    rng : Generator
-        Two streams are spawned from it.
-    gain : float
-        g, above 0.
-
-    Returns
-    -------
-    callable
-        Without arguments, to a pair of arrays of shape (d, d) in unit-ball units.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
     """
     sampling = sampling_noise(target(measured.matrix, measured.centre, measured.distribution.n_anchors), measured.rows)
     # Streams of their own, so that without noise the splits are the same whatever shape the noise would have had.
@@ -110,23 +64,6 @@ def fission_halves(
 
 def raw_scores(ask: MethodInput, solve: Callable[[np.ndarray], Sequence[np.ndarray | None]]) -> np.ndarray:
     """Compute the cross-validated loss -log det T + <S_held, T> on the raw rows. NOT private.
-
-    Parameters
-    ----------
-    ask : MethodInput
-        The input, with its rows.
-    solve : callable
-        From the moment of the training rows to candidate precision matrices (or None), always in the same order.
-
-    Returns
-    -------
-    ndarray
-        Mean loss of each candidate over the five folds.
-
-    Raises
-    ------
-    ValueError
-        With fewer than two rows.
 
     Reference
     ---------

@@ -147,17 +147,5 @@ def ridge_lambda(penalty: float, d: int) -> float:
     """Return lambda for sqrt(8 lambda) = penalty / d.
 
     No row in the unit ball has a mean square above 1/d.
-
-    Parameters
-    ----------
-    penalty : float
-        In units of R squared / d.
-    d : int
-        Number of columns.
-
-    Returns
-    -------
-    float
-        lambda in unit-ball units.
     """
     return (penalty / d) ** 2 / 8

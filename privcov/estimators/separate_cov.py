@@ -28,20 +28,6 @@ def published_share(share: BudgetShare, d: int, joint: bool) -> BudgetShare:
     printed one for one column, and 1 + sqrt(2 d) / (d / sqrt(2) + 1) times for more, which is more than the sensitivity
     needs.
 
-    Parameters
-    ----------
-    share : BudgetShare
-        The share that the paper claims.
-    d : int
-        Number of columns.
-    joint : bool
-        Whether the mean is measured too.
-
-    Returns
-    -------
-    BudgetShare
-        At most ``share`` under pure DP, else ``share``.
-
     Reference
     ---------
     Dong et al. 2022.
@@ -54,20 +40,7 @@ def published_share(share: BudgetShare, d: int, joint: bool) -> BudgetShare:
 
 
 def matrix_shape(guarantee: BudgetShare, calibration: str) -> str:
-    """Return the shape of the noise of the matrix.
-
-    Parameters
-    ----------
-    guarantee : BudgetShare
-        The share of the matrix.
-    calibration : str
-        "sound" or "as-published-5".
-
-    Returns
-    -------
-    str
-        "laplace" under pure DP; else the papers' "upper-triangle" as published, and the less noisy "isotropic".
-    """
+    """Return the shape of the noise of the matrix."""
     if isinstance(guarantee, PureDP):
         return "laplace"
     return "upper-triangle" if calibration == PUBLISHED else "isotropic"
@@ -75,19 +48,6 @@ def matrix_shape(guarantee: BudgetShare, calibration: str) -> str:
 
 def eigenvectors(matrix: np.ndarray, how: str) -> np.ndarray:
     """Return the eigenvectors as columns, in descending order of algebraic eigenvalue.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-    how : {"eigh", "svd-authors"}
-        "svd-authors" returns the left singular vectors, in descending order of the absolute eigenvalue, as in the
-        published code: on an indefinite matrix negative noise directions then receive large eigenvalues.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Orthonormal columns.
 
     Reference
     ---------
@@ -99,39 +59,13 @@ def eigenvectors(matrix: np.ndarray, how: str) -> np.ndarray:
 
 
 def assemble(values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return the symmetric matrix sum_i values_i v_i v_i'.
-
-    Parameters
-    ----------
-    values : ndarray of shape (d,)
-        Eigenvalues.
-    vectors : ndarray of shape (d, d)
-        Eigenvectors as columns.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        The matrix.
-    """
+    """Return the symmetric matrix sum_i values_i v_i v_i'."""
     matrix = (vectors * values) @ vectors.T
     return (matrix + matrix.T) / 2
 
 
 def tidy(values: np.ndarray, ceiling: float) -> np.ndarray:
-    """Return the noisy eigenvalues clipped to [0, ceiling], in descending order.
-
-    Parameters
-    ----------
-    values : ndarray of shape (d,)
-        Noisy eigenvalues.
-    ceiling : float
-        Public bound on the largest eigenvalue.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        Clipped and sorted.
-    """
+    """Return the noisy eigenvalues clipped to [0, ceiling], in descending order."""
     return np.sort(np.clip(values, 0.0, ceiling))[::-1]
 
 
@@ -139,35 +73,6 @@ def measure_both(
     dataset: Dataset, shares: dict, *, centre: str, calibration: str, rng: np.random.Generator
 ) -> tuple[MeasuredValues, Measured]:
     """Take the two measurements of SeparateCov, of the shares "values" and "vectors".
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows.
-    shares : dict of str to BudgetShare
-        The two shares.
-    centre : {"none", "zero", "joint"}
-        What is measured with the second moment.
-    calibration : str
-        "sound" or "as-published-5".
-    rng : Generator
-        Stream of the noise.
-
-    Returns
-    -------
-    values : MeasuredValues
-        The noisy eigenvalues.
-    matrix : Measured
-        The noisy matrix for the eigenvectors.
-
-    Guarantee
-    ---------
-    The composition of the two shares, replace-one with public n; the proofs are in measurements/eigenvalues.py and
-    measurements/moment.py.
-
-    Spends
-    ------
-    Both shares; as published under pure DP, less than the share of the vectors (see `published_share`).
 
     Reference
     ---------
@@ -182,18 +87,6 @@ def measure_both(
 
 def published_guard(ask: MethodInput, card: MethodCard) -> None:
     """Raise ValueError for a published calibration under approximate DP.
-
-    Parameters
-    ----------
-    ask : MethodInput
-        The input of the run.
-    card : MethodCard
-        Card of the method, for the message.
-
-    Raises
-    ------
-    ValueError
-        Under (epsilon, delta).
 
     Reference
     ---------

@@ -19,52 +19,17 @@ from privcov.postprocess.joint import Moments, unpack
 
 
 def unit_moments(matrix: np.ndarray, measured: Measured) -> Moments:
-    """Return the moments, in unit-ball units, of a matrix shaped like the measured one.
-
-    Parameters
-    ----------
-    matrix : ndarray
-        Moment in unit-ball units.
-    measured : Measured
-        The measurement whose centre and anchors it has.
-
-    Returns
-    -------
-    Moments
-        In unit-ball units.
-    """
+    """Return the moments, in unit-ball units, of a matrix shaped like the measured one."""
     return unpack(matrix, centre=measured.centre, row_bound=1.0, n_anchors=measured.distribution.n_anchors)
 
 
 def target(moments: Moments) -> np.ndarray:
-    """Return the covariance, or the second moment where no mean is known.
-
-    Parameters
-    ----------
-    moments : Moments
-        The moments.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        The matrix, in the units of the moments.
-    """
+    """Return the covariance, or the second moment where no mean is known."""
     return moments.target
 
 
 def mean_std(measured: Measured) -> float:
-    """Return the standard deviation of the noise on an entry of the mean (of all rows).
-
-    Parameters
-    ----------
-    measured : Measured
-        The measurement.
-
-    Returns
-    -------
-    float
-        In unit-ball units.
-    """
+    """Return the standard deviation of the noise on an entry of the mean (of all rows)."""
     return measured.distribution.off_diagonal_std / math.sqrt(measured.anchor_squared)
 
 
@@ -78,20 +43,7 @@ def _classes(whole: Moments, measured: Measured) -> list[tuple[float, np.ndarray
 
 
 def subtracted(whole: Moments, measured: Measured) -> float:
-    """Return what the squares of the noise on the means take from every variance, on average.
-
-    Parameters
-    ----------
-    whole : Moments
-        Moments of the noisy matrix, in unit-ball units.
-    measured : Measured
-        The measurement.
-
-    Returns
-    -------
-    float
-        At least 0; 0 where no mean was measured.
-    """
+    """Return what the squares of the noise on the means take from every variance, on average."""
     if whole.mean is None:
         return 0.0
     if whole.class_means is None:
@@ -100,20 +52,7 @@ def subtracted(whole: Moments, measured: Measured) -> float:
 
 
 def off_diagonal_variance(whole: Moments, measured: Measured) -> np.ndarray | float:
-    """Return the variance that the noise gives to off-diagonal entries of `target`.
-
-    Parameters
-    ----------
-    whole : Moments
-        Moments of the noisy matrix, in unit-ball units.
-    measured : Measured
-        The measurement.
-
-    Returns
-    -------
-    ndarray of shape (d, d) or float
-        In squared unit-ball units.
-    """
+    """Return the variance that the noise gives to off-diagonal entries of `target`."""
     std = measured.distribution.off_diagonal_std
     if whole.class_means is None:
         return cutting.noise_variance(whole.mean, std, mean_std(measured))
@@ -129,18 +68,6 @@ def diagonal_variance(whole: Moments, measured: Measured) -> float:
     """Return the variance that the noise gives to a diagonal entry of `target`, on average.
 
     It is the average over i of Var[W_ii - 2 mu_i e_i - e_i^2], with mu_i^2 estimated as in `noise_variance`.
-
-    Parameters
-    ----------
-    whole : Moments
-        Moments of the noisy matrix, in unit-ball units.
-    measured : Measured
-        The measurement.
-
-    Returns
-    -------
-    float
-        In squared unit-ball units.
     """
     own = float(np.mean(measured.distribution.diagonal_stds**2))
     if whole.mean is None:
@@ -157,24 +84,7 @@ def _with_one_mean(own: float, mean: np.ndarray, tau: float) -> float:
 
 
 def in_working_units(matrix: np.ndarray, whole: Moments, centre: str, row_bound: float) -> Moments:
-    """Return consistent moments around a covariance (or second moment) in unit-ball units.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        The covariance or the second moment, in unit-ball units.
-    whole : Moments
-        Where the mean and the class means come from, in unit-ball units.
-    centre : {"none", "zero", "joint", "classes"}
-        What was measured with the second moment.
-    row_bound : float
-        R, in working units.
-
-    Returns
-    -------
-    Moments
-        In working units.
-    """
+    """Return consistent moments around a covariance (or second moment) in unit-ball units."""
     r2 = row_bound**2
     if whole.mean is None:
         return Moments(r2 * matrix, None, r2 * matrix if centre == "zero" else None)

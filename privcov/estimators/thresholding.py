@@ -49,28 +49,7 @@ RULE_HELP = (
 def constant_parameter(
     default: float, label: str, low: float, high: float, help: str, ends: tuple[str, str] = ("keeps more", "cuts more")
 ) -> Any:
-    """Declare a constant of a printed threshold; nearly all of them raise it.
-
-    Parameters
-    ----------
-    default : float
-        Default value.
-    label : str
-        Label in the form.
-    low : float
-        Smallest value.
-    high : float
-        Largest value.
-    help : str
-        Explanation in the form.
-    ends : tuple of str
-        Effect of a small and of a large value.
-
-    Returns
-    -------
-    Any
-        A dataclass field with a `Spec`, shown where the rule is "paper".
-    """
+    """Declare a constant of a printed threshold; nearly all of them raise it."""
     return parameter(
         default,
         label,
@@ -286,22 +265,6 @@ class WithEta(Thresholding):
 def papers_threshold(constant: float, std: Std, d: int, rows: float) -> Std:
     """Return the printed threshold, constant sqrt(log d / n) + 4 std sqrt(log d).
 
-    Parameters
-    ----------
-    constant : float
-        Constant of the sampling part.
-    std : float or ndarray
-        Standard deviation of the noise on an entry.
-    d : int
-        Number of columns.
-    rows : float
-        Number of rows n, public or noisy.
-
-    Returns
-    -------
-    float or ndarray
-        Shaped like ``std``, in its units.
-
     Reference
     ---------
     Wang, Xu & He 2019 and Mathematics 2023, step 2.
@@ -312,34 +275,7 @@ def papers_threshold(constant: float, std: Std, d: int, rows: float) -> Std:
 def cut_by_rule(
     rule: str, noisy: np.ndarray, whole: Moments, measured: Measured, constant: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Cut the off-diagonal entries by a rule.
-
-    Parameters
-    ----------
-    rule : {"hard-universal", "soft-sure", "fission", "paper"}
-        The rule.
-    noisy : ndarray of shape (d, d)
-        The noisy matrix, in unit-ball units.
-    whole : Moments
-        Moments of the measured matrix, in unit-ball units.
-    measured : Measured
-        The measurement.
-    constant : float
-        Constant of the papers' threshold, in unit-ball units.
-    rng : Generator
-        Stream of the fission.
-
-    Returns
-    -------
-    matrix : ndarray of shape (d, d)
-        The cut matrix, before it is made positive semi-definite.
-    notes : tuple of str
-        What was done.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
-    """
+    """Cut the off-diagonal entries by a rule."""
     noise = off_diagonal_variance(whole, measured)
     d = len(noisy)
     if rule == "paper":
@@ -372,28 +308,6 @@ def fission_halves(
     T1 = T + g Z and T2 = T - Z / g, Cov(Z) = Cov(T). The noise part is exact, because its distribution is known; it is
     added before the mean is subtracted. The sampling part has the covariance of Gaussian rows whose covariance is the
     released one.
-
-    Parameters
-    ----------
-    measured : Measured
-        The noisy moment and its noise distribution.
-    sampling : callable
-        Sampler of the sampling part, from a random generator.
-    rng : Generator
-        Stream of both parts.
-    gain : float
-        g, above 0.
-
-    Returns
-    -------
-    first : ndarray of shape (d, d)
-        T1.
-    second : ndarray of shape (d, d)
-        T2.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
     """
     noise, more = measured.distribution.draw(rng), sampling(rng)
 
@@ -407,23 +321,6 @@ def chosen_on_raw_rows(ask: MethodInput, measured: Measured) -> float:
     """Return the constant with the smallest cross-validated Frobenius loss on the rows. NOT private.
 
     The moment of the training rows is cut at c sqrt(log d / n) and compared with the held-out one.
-
-    Parameters
-    ----------
-    ask : MethodInput
-        The input, with its rows.
-    measured : Measured
-        The measurement whose centre and anchors are used.
-
-    Returns
-    -------
-    float
-        In unit-ball units; 0 for one column, where there is nothing to cut.
-
-    Raises
-    ------
-    ValueError
-        With fewer than two rows.
 
     Reference
     ---------

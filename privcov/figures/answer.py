@@ -30,36 +30,7 @@ def answer_chart(
     measure: str,
     height: int = 330,
 ) -> Picture:
-    """Return the error of each method against the level, named at the end of its line.
-
-    Parameters
-    ----------
-    levels : numpy.ndarray
-        Epsilon or rho, rising, shape (levels,).
-    errors : dict of str to numpy.ndarray
-        By method, shape (levels,); the first is the recommended one and is drawn thicker.
-    labels : dict of str to str
-        Name of each method.
-    palette : Palette
-        Colours of the theme.
-    level, error : float
-        The answer, marked with a dot and a vertical line.
-    level_name : str
-        "epsilon" or "rho".
-    wanted : float or None
-        The error that was asked for, as a horizontal line.
-    references : sequence of (str, float)
-        Name and error of each further horizontal line; those not above 0 have no place.
-    measure : str
-        Title of the vertical axis.
-    height : int, optional
-        Height in pixels.
-
-    Returns
-    -------
-    Picture
-        The figure and its text alternative.
-    """
+    """Return the error of each method against the level, named at the end of its line."""
     traces, story, ends = [], [], []
     for i, (key, style) in enumerate(zip(errors, pens_of(list(errors), palette), strict=True)):
         values = np.maximum(errors[key], 1e-4)

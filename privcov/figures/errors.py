@@ -19,22 +19,6 @@ def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: s
     """Return the steps of the error from stage to stage, and the final error as a whole bar.
 
     A step may be negative.
-
-    Parameters
-    ----------
-    stages : list of (str, float)
-        Name of each stage and the relative Frobenius error after it, cumulative.
-    palette : Palette
-        Colours of the theme.
-    reference : str
-        What the error is relative to, for the title of the axis.
-    height : int, optional
-        Height in pixels.
-
-    Returns
-    -------
-    Picture
-        The figure and its text alternative.
     """
     names = [name for name, _ in stages]
     levels = np.array([level for _, level in stages])
@@ -87,42 +71,6 @@ def curves(
     """Return error curves with bands.
 
     The error has a logarithmic axis, or a linear one from zero where ``log_error`` is False.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Columns method (or any name of a series), ``x``, mean, low and high; and key where the name of a series is not
-        the method's own key. Rows that have no place on a logarithmic axis are left out.
-    palette : Palette
-        Colours of the theme.
-    x : str
-        Column of ``table`` with the places along the horizontal axis.
-    x_label, y_label : str
-        Titles of the axes.
-    order : list of str
-        All names of series in the order of drawing. Several lines of one method share its hue.
-    labels : dict of str to str
-        Label of a series by its name; the name itself where there is none.
-    references : list of (str, float)
-        Name and level of each horizontal line.
-    marked : float or None, optional
-        The study's own ``x``, drawn as a vertical line.
-    height : int or None, optional
-        Height in pixels; None leaves it to the page.
-    log : bool, optional
-        Whether the horizontal axis is logarithmic.
-    log_error : bool, optional
-        Whether the vertical axis is logarithmic.
-
-    Returns
-    -------
-    Picture
-        The figure and its text alternative.
-
-    Raises
-    ------
-    ValueError
-        Where no row has a place on the axes, so that nothing can be drawn.
     """
     traces, shapes, ends, trivial, story = [], [], [], [], []
     positive = (table["mean"] > 0) | (not log_error)
@@ -214,37 +162,7 @@ def solution(
     references: Sequence[tuple[str, float]] = (),
     height: int = 360,
 ) -> Picture:
-    """Return one error curve with its band on two logarithmic axes, and where it meets the target.
-
-    Parameters
-    ----------
-    curve : DataFrame
-        Columns level, mean, low and high, where low and high are the band of the mean. Rows whose mean is not above 0
-        are left out.
-    palette : Palette
-        Colours of the theme.
-    style : Pen
-        How the curve is drawn.
-    name : str
-        Name of the curve.
-    target : float
-        Error to reach, above 0; drawn as a horizontal line.
-    level : float or None
-        Level at which the target is reached, or None where it is not reached.
-    interval : tuple of (float or None, float or None)
-        Ends of the interval around ``level``; None where an end is not known.
-    x_label, y_label : str
-        Titles of the axes.
-    references : sequence of (str, float), optional
-        Name and error of each further horizontal line; those not above 0 have no place on a logarithmic axis.
-    height : int, optional
-        Height in pixels.
-
-    Returns
-    -------
-    Picture
-        The figure and its text alternative.
-    """
+    """Return one error curve with its band on two logarithmic axes, and where it meets the target."""
     part = curve[np.isfinite(curve["mean"]) & (curve["mean"] > 0)].sort_values("level")
     # The lower end of a wide band may be negative, which a log axis cannot show.
     low = np.maximum(part["low"], 0.05 * part["mean"])

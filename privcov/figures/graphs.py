@@ -28,36 +28,12 @@ _BEND = 0.6  # distances to this power: a long chain folds up and fills the pict
 
 
 def against_reference(estimated: np.ndarray, true: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """Return the edges of a recovered graph, sorted by whether a known graph has them.
-
-    Parameters
-    ----------
-    estimated, true : ndarray of shape (d, d)
-        Recovered and known graph, as booleans.
-
-    Returns
-    -------
-    list of (str, ndarray)
-        "Missed", "False" and "Found", each with a d x d array of booleans.
-    """
+    """Return the edges of a recovered graph, sorted by whether a known graph has them."""
     return [("Missed", true & ~estimated), ("False", estimated & ~true), ("Found", estimated & true)]
 
 
 def by_state(states: np.ndarray, linked: str = LINKED) -> list[tuple[str, np.ndarray]]:
-    """Return edges sorted by how often redraws of the noise link them, or by a test, where no graph is known.
-
-    Parameters
-    ----------
-    states : ndarray of shape (d, d)
-        States as `privcov.postprocess.edges.edge_states` gives them at its ``LEVEL``, or as an `EdgeTest` does.
-    linked : str
-        Name of the pairs with an edge: `LINKED` or `TESTED_EDGE`.
-
-    Returns
-    -------
-    list of (str, ndarray)
-        "Undecided" and ``linked``, each with a d x d array of booleans.
-    """
+    """Return edges sorted by how often redraws of the noise link them, or by a test, where no graph is known."""
     return [("Undecided", states == UNDECIDED), (linked, states == EDGE)]
 
 
@@ -71,31 +47,7 @@ def network(
     rest: str = "",
     height: int | None = None,
 ) -> Picture:
-    """Return a network: nodes at fixed places, and the edges of each kind.
-
-    Parameters
-    ----------
-    kinds : list of (str, ndarray)
-        Name and d x d booleans of each kind of edges, from `against_reference` or `by_state`, or [("Drawn", graph)].
-        Later kinds lie on top.
-    place : ndarray of shape (d, 2)
-        Places of the nodes, as `positions` returns them.
-    columns : tuple of str
-        Names of the d nodes.
-    palette : Palette
-        Colours of the theme.
-    strength : ndarray of shape (d, d) or None, optional
-        Partial correlations, shown when the pointer is on an edge.
-    rest : str, optional
-        One more sentence for the text alternative, for example how many pairs have no edge.
-    height : int or None, optional
-        Height in pixels; None leaves it to the page.
-
-    Returns
-    -------
-    Picture
-        The figure and its text alternative.
-    """
+    """Return a network: nodes at fixed places, and the edges of each kind."""
     d = len(place)
     styles = {
         "Missed": (palette.faint, "dash", 1.5),
@@ -225,18 +177,6 @@ def positions(reference: np.ndarray | None, d: int) -> np.ndarray:
 
     Small graphs with edges are placed so that distances in the picture resemble the numbers of steps between nodes
     (stress majorisation, from a circle). Other graphs are placed on a circle, clockwise from the top in column order.
-
-    Parameters
-    ----------
-    reference : ndarray of shape (d, d) or None
-        Graph as booleans that the places follow; None for a circle.
-    d : int
-        Number of nodes.
-
-    Returns
-    -------
-    ndarray of shape (d, 2)
-        Places, read-only.
 
     Reference
     ---------

@@ -41,20 +41,6 @@ def spread(wanted: Sequence[float], sizes: Sequence[float], low: float, high: fl
     """Return places as near as possible to the wanted ones, at which blocks of these sizes do not overlap.
 
     The sum of squared shifts is least among all places in the same order.
-
-    Parameters
-    ----------
-    wanted : sequence of float
-        Wanted middle of each block, in any order; equal ones keep their order, the first lowest.
-    sizes : sequence of float
-        Size of each block.
-    low, high : float
-        Ends of the range for the middles.
-
-    Returns
-    -------
-    ndarray of shape (n,) or None
-        Middle of each block; None where there is no room.
     """
     order = np.argsort(np.asarray(wanted, dtype=float), kind="stable")
     target, size = np.asarray(wanted, dtype=float)[order], np.asarray(sizes, dtype=float)[order]
@@ -76,23 +62,7 @@ def spread(wanted: Sequence[float], sizes: Sequence[float], low: float, high: fl
 
 
 def at_ends(ends: Sequence[End], palette: Palette, height: float) -> tuple[list[dict], list[dict], int] | None:
-    """Return the names of lines at their right ends, each joined to its end.
-
-    Parameters
-    ----------
-    ends : sequence of End
-        The ends, lowest first where several are equal.
-    palette : Palette
-        Colours of the theme.
-    height : float
-        Least height of the plot, in pixels.
-
-    Returns
-    -------
-    tuple of (list of dict, list of dict, int) or None
-        Annotations, shapes and the margin that they need on the right, in pixels; None where the names have no room, so
-        that the chart needs a legend.
-    """
+    """Return the names of lines at their right ends, each joined to its end."""
     lines = [textwrap.wrap(end.name, _WRAP) or [""] for end in ends]
     sizes = [SIZE * _LINE * len(words) / height for words in lines]
     placed = spread([end.at for end in ends], sizes, 0.0, 1.0)
@@ -123,20 +93,7 @@ def at_ends(ends: Sequence[End], palette: Palette, height: float) -> tuple[list[
 
 
 def span(values: np.ndarray, *, log: bool) -> list[float]:
-    """Return the ends of an axis around the values, as plotly takes them: powers of ten on a logarithmic one.
-
-    Parameters
-    ----------
-    values : ndarray
-        What is drawn; values without a place on the axis are left out. From 0 to 1 where none is left.
-    log : bool
-        Whether the axis is logarithmic; a linear one contains zero.
-
-    Returns
-    -------
-    list of float
-        Lower and upper end.
-    """
+    """Return the ends of an axis around the values, as plotly takes them: powers of ten on a logarithmic one."""
     values = values[np.isfinite(values) & ((values > 0) | (not log))]
     if not len(values):
         return [0.0, 1.0]
@@ -157,28 +114,7 @@ def instead_of_legend(
     shapes: Sequence[dict] = (),
     notes: Sequence[dict] = (),
 ) -> dict[str, Any]:
-    """Return the settings of a layout that names lines at their right ends; the legend stays where there is no room.
-
-    Parameters
-    ----------
-    ends : sequence of (str, float, Pen)
-        Name, last value and look of each line, those first that stand on top where lines end together.
-    axis : sequence of float
-        Ends of the vertical axis, as `span` returns them; a line that leaves it is named at its border.
-    palette : Palette
-        Colours of the theme.
-    height : int or None
-        Height of the whole figure in pixels; None where the page decides.
-    log : bool, optional
-        Whether the vertical axis is logarithmic.
-    shapes, notes : sequence of dict, optional
-        Other shapes and annotations of the figure.
-
-    Returns
-    -------
-    dict
-        Arguments of `privcov.figures.look.draw`.
-    """
+    """Return the settings of a layout that names lines at their right ends; the legend stays where there is no room."""
     low, high = axis
     at = [float(np.clip(((np.log10(v) if log else v) - low) / (high - low), 0.0, 1.0)) for _, v, _ in ends]
     lines = [End(name, where, style) for (name, _, style), where in zip(ends, at, strict=True)]
@@ -205,23 +141,6 @@ def along(
 
     Of some places along the curve that is taken where the name hides least of the curves and is nearer to its own curve
     than to any other.
-
-    Parameters
-    ----------
-    curves : sequence of (str, ndarray, ndarray)
-        Name, and the points as fractions of the plot.
-    width, height : float
-        Least width and height of the plot, in pixels.
-    size : int
-        Size of the names, in pixels.
-    taken : sequence of (float, float, float, float), optional
-        Boxes in which no name may stand: left, right, bottom, top, as fractions.
-
-    Returns
-    -------
-    list of dict or None
-        For each curve ``x`` and ``y`` (fractions), ``xanchor`` and ``yanchor`` by plotly's names, and its ``box``; None
-        where it has no room, so that it needs an entry in a legend.
     """
     scale = np.array([width, height])
     points = [np.column_stack([x, y]) * scale for _, x, y in curves]

@@ -47,17 +47,6 @@ def colour_limit(reference: np.ndarray) -> float:
     It depends on the reference alone, so it stays the same while epsilon changes. It is the 99.5 % quantile of the
     absolute off-diagonal entries, because one large variance would make everything else pale.
 
-    Parameters
-    ----------
-    reference : ndarray of shape (d, d)
-        Matrix that the others are compared with.
-
-    Returns
-    -------
-    float
-        Above 0, in the unit of the matrix. The largest absolute entry where there is no off-diagonal or the quantile is
-        0, and 1 for a zero matrix.
-
     Examples
     --------
     >>> import numpy as np
@@ -75,16 +64,6 @@ def own_limit(difference: np.ndarray) -> float:
 
     It is rounded up to 1, 2 or 5 times a power of ten, so that the scale stays put while the matrix changes a little.
 
-    Parameters
-    ----------
-    difference : ndarray of shape (d, d)
-        The matrix.
-
-    Returns
-    -------
-    float
-        At least `colour_limit` of the matrix, and less than 2.5 times it.
-
     Examples
     --------
     >>> import numpy as np
@@ -98,20 +77,6 @@ def own_limit(difference: np.ndarray) -> float:
 
 def beyond(matrix: np.ndarray, limit: float, what: str = "") -> str:
     """Return how many pairs exceed the scale, as a sentence; empty where none does.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric matrix.
-    limit : float
-        End of the colour range, as `colour_limit` returns it.
-    what : str, optional
-        Which pairs these are, as an adjective.
-
-    Returns
-    -------
-    str
-        For example "4 pairs exceed the scale."
 
     Examples
     --------
@@ -127,18 +92,6 @@ def beyond(matrix: np.ndarray, limit: float, what: str = "") -> str:
 def saturated(matrix: np.ndarray, limit: float) -> int:
     """Return the number of off-diagonal cells beyond the colour range, each pair counted once.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric matrix.
-    limit : float
-        End of the colour range, as `colour_limit` returns it.
-
-    Returns
-    -------
-    int
-        Number of pairs, from 0 to d (d - 1) / 2.
-
     Examples
     --------
     >>> import numpy as np
@@ -150,20 +103,7 @@ def saturated(matrix: np.ndarray, limit: float) -> int:
 
 
 def thin_out(matrix: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return a matrix of block means with at most ``MOST_CELLS`` cells per side.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Square matrix.
-
-    Returns
-    -------
-    thinned : ndarray of shape (k, k)
-        Mean of every block; the matrix itself where d is at most ``MOST_CELLS``.
-    size : int
-        Rows and columns of a block, 1 where nothing was thinned out. Blocks at the end may be smaller.
-    """
+    """Return a matrix of block means with at most ``MOST_CELLS`` cells per side."""
     d = len(matrix)
     size = -(-d // MOST_CELLS)
     if size == 1:
@@ -187,28 +127,6 @@ def heatmap(
     """Return a square heatmap, first row on top, with colours from ``-limit`` to ``limit``.
 
     It has no height of its own: the page makes it about as high as it is wide.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric matrix.
-    columns : tuple of str
-        Names of the d columns.
-    limit : float
-        End of the colour range, above 0; values beyond it take the colour of the end.
-    palette : Palette
-        Colours of the theme.
-    what : str
-        What the matrix is, for the text alternative.
-    bar : bool, optional
-        Whether a slim colour bar stands on the right.
-    pale : ndarray of shape (d, d) or None, optional
-        Which cells may be noise alone, as booleans: they are drawn pale.
-
-    Returns
-    -------
-    Picture
-        The figure and its text alternative.
     """
     shown, block = thin_out(np.asarray(matrix, dtype=np.float64))
     names = [safe(c) for c in columns[::block]]
@@ -258,24 +176,6 @@ def still(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: P
     """Return the cells of `heatmap` as an image of one pixel each, for a page that must appear at once.
 
     It does not need plotly's script.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric matrix.
-    columns : tuple of str
-        Names of the d columns.
-    limit : float
-        End of the colour range, above 0.
-    palette : Palette
-        Colours of the theme.
-    what : str
-        What the matrix is, for the text alternative.
-
-    Returns
-    -------
-    Still
-        The PNG file and its text alternative.
     """
     shown, block = thin_out(np.asarray(matrix, dtype=np.float64))
     pixels = colours_of(shown, -limit, limit, palette.diverging)
@@ -284,16 +184,6 @@ def still(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: P
 
 def marks(limit: float) -> list[float]:
     """Return the round values that a colour bar from ``-limit`` to ``limit`` names.
-
-    Parameters
-    ----------
-    limit : float
-        End of the colour range, above 0.
-
-    Returns
-    -------
-    list of float
-        Three to seven values in rising order, zero in the middle.
 
     Examples
     --------
@@ -307,22 +197,7 @@ def marks(limit: float) -> list[float]:
 
 
 def colours_of(z: np.ndarray, low: float, high: float, scale: Sequence[tuple[float, str]]) -> np.ndarray:
-    """Return the colour of every value on a scale.
-
-    Parameters
-    ----------
-    z : ndarray of shape (h, w)
-        Values.
-    low, high : float
-        Ends of the range; values beyond it take the colours of the ends.
-    scale : sequence of (float, str)
-        Fraction of the range and its colour as #RRGGBB, in rising order; colours between two are interpolated.
-
-    Returns
-    -------
-    ndarray of shape (h, w, 3)
-        Red, green and blue as bytes.
-    """
+    """Return the colour of every value on a scale."""
     at = np.clip((z - low) / (high - low), 0, 1)
     stops = np.array([float(s) for s, _ in scale])
     colours = np.array([channels(c) for _, c in scale], dtype=np.float64)
@@ -330,18 +205,7 @@ def colours_of(z: np.ndarray, low: float, high: float, scale: Sequence[tuple[flo
 
 
 def png(pixels: np.ndarray) -> bytes:
-    """Return pixels as a PNG file.
-
-    Parameters
-    ----------
-    pixels : ndarray of shape (h, w, 3)
-        Red, green and blue as bytes.
-
-    Returns
-    -------
-    bytes
-        The file.
-    """
+    """Return pixels as a PNG file."""
     height, width, _ = pixels.shape
 
     def chunk(kind: bytes, body: bytes) -> bytes:

@@ -48,42 +48,14 @@ def _shown(picture: Picture, palette: Palette, *, square: bool = False) -> go.Fi
 
 
 def matrix_figure(rel: Release, which: str = "", *, dark: bool = False) -> go.Figure:
-    """Return a heatmap of one matrix.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-    which : str, optional
-        As in `privcov.releasing.display.matrix_of`.
-    dark : bool, optional
-        Whether the ground is dark.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Its ``layout.meta["alt"]`` is a text alternative.
-    """
+    """Return a heatmap of one matrix."""
     matrix, palette = matrix_of(rel, which), in_theme(dark)
     what = f"the released {(which or rel.target).replace('_', ' ')}"
     return _shown(heatmap(matrix, rel.columns, colour_limit(matrix), palette, what=what), palette, square=True)
 
 
 def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
-    """Return the eigenvalues of a covariance before and after its repair, and the band of the noise alone.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-    dark : bool, optional
-        Whether the ground is dark.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        In working units: those of the data where the columns have no bounds.
-    """
+    """Return the eigenvalues of a covariance before and after its repair, and the band of the noise alone."""
     palette, edge = in_theme(dark), 0.0
     stages = [("Post-processed", np.linalg.eigvalsh(working(rel.matrix, rel.scale, rel.target)))]
     if rel.raw is not None and rel.target != "precision" and rel.raw.centre != "classes":
@@ -97,25 +69,7 @@ def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
 
 
 def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:
-    """Return the graph of a released precision matrix: an edge where the partial correlation is not zero.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-    dark : bool, optional
-        Whether the ground is dark.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The network.
-
-    Raises
-    ------
-    ValueError
-        Where the method releases no precision matrix.
-    """
+    """Return the graph of a released precision matrix: an edge where the partial correlation is not zero."""
     if rel.precision is None:
         raise ValueError(
             f"A network needs a precision matrix, and {rel.method} releases none. Use a method whose target is "
@@ -128,25 +82,7 @@ def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:
 
 
 def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
-    """Return the largest correlations with their total intervals, for privacy noise and sampling together.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-    dark : bool, optional
-        Whether the ground is dark.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        At most 20 pairs, those whose test calls them real first; the others are pale.
-
-    Raises
-    ------
-    ValueError
-        Where the distribution of the noise on the correlations is not known, and for a single column.
-    """
+    """Return the largest correlations with their total intervals, for privacy noise and sampling together."""
     if len(rel.columns) == 1:
         raise ValueError("One column has no correlation. Release two columns or more.")
     palette = in_theme(dark)
@@ -162,18 +98,7 @@ def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
 
 
 def html(rel: Release) -> str:
-    """Return a release for a notebook, without scripts: its matrix as a picture and a table, and its statement.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-
-    Returns
-    -------
-    str
-        HTML; names and texts are escaped.
-    """
+    """Return a release for a notebook, without scripts: its matrix as a picture and a table, and its statement."""
     matrix, d = rel.matrix, len(rel.columns)
     picture = still(matrix, rel.columns, colour_limit(matrix), LIGHT, what=f"the released {rel.target}")
     source = base64.b64encode(picture.png).decode()

@@ -29,22 +29,6 @@ def roc(curves: Sequence[Curve], palette: Palette, *, rules: bool = False, heigh
     Each curve is the vertical mean over replicates with its band; a dotted line shows guessing. A curve ends, with a
     ring, where fewer than half of the replicates have a graph. It is thin where not all of them have one. The last
     trace is the mark of one network; see `point_at`.
-
-    Parameters
-    ----------
-    curves : sequence of Curve
-        One curve per line, as `privcov.sweeps.graph_curves.average` returns them.
-    palette : Palette
-        Colours of the theme.
-    rules : bool, optional
-        Whether to mark the lambdas that the automatic rules choose.
-    height : int or None, optional
-        Height in pixels; None leaves it to the page.
-
-    Returns
-    -------
-    Picture
-        The figure and its text alternative.
     """
     styles, story = pens(curves, palette), []
     traces = [dotted([0, 1], [0, 1], palette, _THIN, name="Guessing", showlegend=False, hoverinfo="skip")]
@@ -74,22 +58,6 @@ def precision_recall(
 
     The line of guessing is the base rate, taken from the first curve. The last trace is the mark of one network; see
     `point_at`.
-
-    Parameters
-    ----------
-    curves : sequence of Curve
-        At least one curve, as `privcov.sweeps.graph_curves.average` returns them.
-    palette : Palette
-        Colours of the theme.
-    rules : bool, optional
-        Whether to mark the lambdas that the automatic rules choose.
-    height : int or None, optional
-        Height in pixels; None leaves it to the page.
-
-    Returns
-    -------
-    Picture
-        The figure and its text alternative.
     """
     base, styles, story = curves[0].base, pens(curves, palette), []
     traces = [dotted([0, 1], [base, base], palette, _THIN, name="Guessing", showlegend=False, hoverinfo="skip")]
@@ -158,20 +126,7 @@ def _figure(traces: list, palette: Palette, height: int | None, notes: list, *, 
 
 
 def pens(curves: Sequence[Curve], palette: Palette) -> list[Pen]:
-    """Return the pen of every curve: ink for lines without noise, the pens of their methods for the others.
-
-    Parameters
-    ----------
-    curves : sequence of Curve
-        The curves of one picture.
-    palette : Palette
-        Colours of the theme.
-
-    Returns
-    -------
-    list of Pen
-        One pen per curve, in the same order.
-    """
+    """Return the pen of every curve: ink for lines without noise, the pens of their methods for the others."""
     noisy = iter(pens_of([c.line.method for c in curves if not _exact(c)], palette))
     return [Pen(palette.ink, "longdash", "circle") if _exact(curve) else next(noisy) for curve in curves]
 
@@ -257,20 +212,7 @@ def _marks(
 
 
 def point_at(picture: Picture, point: tuple[float, float] | None) -> Picture:
-    """Move the mark of the current network, in place, so that nothing else is built again while lambda changes.
-
-    Parameters
-    ----------
-    picture : Picture
-        A picture of `roc` or `precision_recall`; it is changed.
-    point : tuple of (float, float) or None
-        Place on the two axes, each from 0 to 1; None hides the mark.
-
-    Returns
-    -------
-    Picture
-        The same picture.
-    """
+    """Move the mark of the current network, in place, so that nothing else is built again while lambda changes."""
     mark = picture.figure.data[-1]
     mark.x, mark.y = ([None], [None]) if point is None else ([point[0]], [point[1]])
     return picture

@@ -12,24 +12,7 @@ _ROOM = 0.14  # of the bar, for a name inside
 
 
 def shares_bar(shares: Mapping[str, float], palette: Palette, *, what: str, height: int = 110) -> Picture:
-    """Return one bar whose pieces are the shares, largest first; a piece with too little room is named on hover.
-
-    Parameters
-    ----------
-    shares : mapping of str to float
-        Name and share of each piece, adding up to one.
-    palette : Palette
-        Colours of the theme.
-    what : str
-        What was mixed, for the text alternative.
-    height : int, optional
-        Height in pixels.
-
-    Returns
-    -------
-    Picture
-        The figure and its text alternative.
-    """
+    """Return one bar whose pieces are the shares, largest first; a piece with too little room is named on hover."""
     ordered = sorted(shares.items(), key=lambda piece: -piece[1])
     traces = [
         {

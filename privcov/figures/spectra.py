@@ -29,27 +29,6 @@ def spectrum(
 
     Eigenvalues of the noisy matrix inside the band are drawn hollow: they cannot be recovered separately. The band has
     an outline, so that it is seen where it is thinner than a line.
-
-    Parameters
-    ----------
-    series : list of (str, ndarray)
-        Name and eigenvalues of each matrix, in any order. "Truth", "Sample", "Noisy" and "Post-processed" have pens of
-        their own.
-    edge : float
-        Where the spectrum of the noise alone ends, in the unit of the eigenvalues; 0 for no noise.
-    palette : Palette
-        Colours of the theme.
-    scale : {"linear", "asinh"}
-        Scale of the vertical axis; "asinh" is linear within the band and logarithmic far outside it.
-    unit : str
-        Unit of the eigenvalues, for the title of the axis.
-    height : int or None, optional
-        Height in pixels; None leaves it to the page.
-
-    Returns
-    -------
-    Picture
-        The figure and its text alternative.
     """
     bend = max(edge, 1e-12) if scale == "asinh" else 1.0
 
@@ -110,18 +89,6 @@ def spectrum(
 
 def in_words(series: list[tuple[str, np.ndarray]], edge: float) -> str:
     """Return what the noisy matrix did to the largest and smallest eigenvalue, and how many the noise hides.
-
-    Parameters
-    ----------
-    series : list of (str, ndarray)
-        Name and eigenvalues of each matrix, among them "Sample"; without "Noisy" there is nothing to say.
-    edge : float
-        Where the spectrum of the noise alone ends, in the unit of the eigenvalues.
-
-    Returns
-    -------
-    str
-        One or two sentences, whose numbers are those of the chart.
 
     Examples
     --------

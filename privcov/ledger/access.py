@@ -17,16 +17,6 @@ def check_access(path: Path) -> None:
     """Refuse a ledger whose files other users may read, write or replace.
 
     Windows has no such permission bits, and nothing is checked there.
-
-    Parameters
-    ----------
-    path : Path
-        The database; the other files lie in the same folder.
-
-    Raises
-    ------
-    LedgerError
-        With a remedy, such as the command that corrects the access rights.
     """
     if os.name == "nt":
         return

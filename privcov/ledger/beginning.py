@@ -28,36 +28,12 @@ ANEW = f"{places.command()} ledger begin-anew"
 
 
 def beside(path: Path, end: str) -> Path:
-    """Return the file of the ledger with a given ending.
-
-    Parameters
-    ----------
-    path : Path
-        The database.
-    end : str
-        The ending, such as ".key".
-
-    Returns
-    -------
-    Path
-        In the same folder.
-    """
+    """Return the file of the ledger with a given ending."""
     return path.with_name(path.name + end)
 
 
 def lost(path: Path) -> LedgerError:
-    """Return the error for a key or a counter whose database is missing or empty.
-
-    Parameters
-    ----------
-    path : Path
-        The database.
-
-    Returns
-    -------
-    LedgerError
-        For the caller to raise.
-    """
+    """Return the error for a key or a counter whose database is missing or empty."""
     return LedgerError(
         f"The ledger {path} was lost, emptied or replaced: its key or counter is there, its record is not, so nothing "
         f"is released. Put the newest copy of all its files back; if there is none, begin without that record: {ANEW}"
@@ -65,22 +41,7 @@ def lost(path: Path) -> LedgerError:
 
 
 def make_sure_it_begins(path: Path, fill: Callable[[], None]) -> None:
-    """Make the files of a ledger unless they exist.
-
-    Parameters
-    ----------
-    path : Path
-        The database.
-    fill : callable
-        Makes the tables in the empty database, and the counter, once the key exists.
-
-    Raises
-    ------
-    LedgerError
-        Where some of the files exist and others are missing, or the database is not one.
-    OSError
-        Where they cannot be written.
-    """
+    """Make the files of a ledger unless they exist."""
     if _there(path) and beside(path, ".key").exists() and not beside(path, _LOCK).exists():
         return
     folders = [folder for folder in path.absolute().parents if not folder.exists()]
@@ -189,23 +150,7 @@ def _hold(handle: int) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename every file of a ledger; it can still be opened under the new name.
-
-    Parameters
-    ----------
-    path : Path
-        The database.
-
-    Returns
-    -------
-    Path
-        The new name of the database.
-
-    Raises
-    ------
-    LedgerError
-        Where there is no file to rename, or another process uses the ledger.
-    """
+    """Rename every file of a ledger; it can still be opened under the new name."""
     there = [end for end in NAMES if beside(path, end).exists()]
     if not there:
         raise LedgerError(f"There is no ledger at {path}: it begins by itself with the first limit.")

@@ -121,13 +121,7 @@ class Chain:
         return Head(*(link.execute("SELECT step, seal FROM chain ORDER BY step DESC LIMIT 1").fetchone() or (0, "")))
 
     def verified(self, link: sqlite3.Connection) -> Head:
-        """Compute the seals of all records again from the rows, and return the head.
-
-        Raises
-        ------
-        BrokenChain
-            Where seals, records and rows do not agree.
-        """
+        """Compute the seals of all records again from the rows, and return the head."""
         rows: dict[tuple[str, int], tuple[str, str, list]] = {("ledger", 0): ("", "", [])}
         rows |= {("limit", number): ("set", "", fields) for number, *fields in _limits(link)}
         rows |= {("release", number): (state, worker, fields) for number, state, worker, *fields in _releases(link)}
@@ -152,13 +146,7 @@ class Chain:
 
     @staticmethod
     def answer(link: sqlite3.Connection, token: str) -> str | None:
-        """Return the stored answer of a token, None where there is none.
-
-        Raises
-        ------
-        BrokenChain
-            Where it is not the one that was recorded.
-        """
+        """Return the stored answer of a token, None where there is none."""
         row = link.execute("SELECT id, answer FROM transactions WHERE token = ?", (token,)).fetchone()
         if row is None:
             return None
@@ -185,18 +173,7 @@ class Chain:
 
 
 def digest(answer: str | None) -> str:
-    """Return the hash by which an answer enters the chain.
-
-    Parameters
-    ----------
-    answer : str or None
-        The answer.
-
-    Returns
-    -------
-    str
-        Its SHA-256 in hexadecimal digits, "" for None.
-    """
+    """Return the hash by which an answer enters the chain."""
     return "" if answer is None else hashlib.sha256(answer.encode()).hexdigest()
 
 

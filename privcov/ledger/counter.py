@@ -67,15 +67,7 @@ class Counter:
         self.path, self._key = path, hmac.new(key, b"counter", hashlib.sha256).digest()
 
     def read(self) -> Reached | None:
-        """Return the content of the file, None where there is no file.
-
-        Raises
-        ------
-        BrokenCounter
-            Where it was not written with this key.
-        OSError
-            Where it cannot be read.
-        """
+        """Return the content of the file, None where there is no file."""
         try:
             text = self.path.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -92,13 +84,7 @@ class Counter:
         return reached
 
     def write(self, reached: Reached) -> None:
-        """Replace the content, as a whole or not at all; it is on disk when this returns.
-
-        Raises
-        ------
-        OSError
-            Where it cannot be written.
-        """
+        """Replace the content, as a whole or not at all; it is on disk when this returns."""
         fresh = self._fresh
         fresh.unlink(missing_ok=True)
         try:
@@ -133,11 +119,6 @@ def sync_folder(folder: Path) -> None:
     """Write the names in the folder to the disk.
 
     Windows has no such call, and needs none.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
     """
     if os.name == "nt":
         return

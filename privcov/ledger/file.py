@@ -54,11 +54,6 @@ def default_path() -> Path:
     """Return the path in PRIVCOV_LEDGER, else that of a file in the user's data folder.
 
     It is not in the cache folder, which may be emptied.
-
-    Returns
-    -------
-    Path
-        The file need not exist.
     """
     given = os.environ.get("PRIVCOV_LEDGER")
     if given:

@@ -56,24 +56,6 @@ def fingerprint(private: PrivateDataset, key: bytes, anchor: int | None = None) 
     """Return the fingerprint of a table under the secret key, as JSON text.
 
     For a table in files it is computed in their one pass.
-
-    Parameters
-    ----------
-    private : PrivateDataset
-        The table.
-    key : bytes
-        The ledger's key.
-    anchor : int or None
-        a of the measurement that follows, whose sums the pass makes too; see `sums_of`.
-
-    Returns
-    -------
-    str
-        For `alike`; never for publication.
-
-    Guarantee
-    ---------
-    None: the text depends on the rows. It is stored in the ledger, and no release holds a part of it.
     """
     numbers, rows, facts = _secrets(key), private._rows, private.facts
     if isinstance(rows, FileRows):
@@ -119,16 +101,6 @@ def alike(one: str, other: str) -> bool:
     """Return True when two fingerprints under one key are of the same or a nearly identical table.
 
     Parts that only one of them has, because an earlier version wrote the other, are not compared.
-
-    Parameters
-    ----------
-    one, other : str
-        From `fingerprint`, with the same key.
-
-    Returns
-    -------
-    bool
-        May be True for tables of different people.
     """
     a, b = json.loads(one), json.loads(other)
     if a["table"] == b["table"]:

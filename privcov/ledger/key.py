@@ -10,39 +10,12 @@ SIZE = 32
 
 
 def unfinished(path: Path) -> Path:
-    """Return the file in which a key is written before it is complete.
-
-    Parameters
-    ----------
-    path : Path
-        The file of the key.
-
-    Returns
-    -------
-    Path
-        In the same folder.
-    """
+    """Return the file in which a key is written before it is complete."""
     return path.with_name(f"{path.name}.new")
 
 
 def make_key(path: Path) -> bytes:
-    """Write a new key to a new file, as a whole or not at all.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    bytes
-        The key.
-
-    Raises
-    ------
-    FileExistsError
-        Where the file exists.
-    """
+    """Write a new key to a new file, as a whole or not at all."""
     key, fresh = secrets.token_bytes(SIZE), unfinished(path)
     fresh.unlink(missing_ok=True)
     handle = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -58,23 +31,7 @@ def make_key(path: Path) -> bytes:
 
 
 def read_key(path: Path) -> bytes:
-    """Return the key in the file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    bytes
-        32 bytes.
-
-    Raises
-    ------
-    OSError
-        Where the file cannot be read or is no key.
-    """
+    """Return the key in the file."""
     key = path.read_bytes()
     if len(key) != SIZE:
         raise OSError(f"the key file {path.name} does not hold {SIZE} bytes; put the old key file back")

@@ -103,38 +103,6 @@ def settle(
     """Return the next step for a request, from the ledger alone; no row is read.
 
     The same request in the same version is always free, if the guarantee of its answer is established.
-
-    Parameters
-    ----------
-    ledger : Ledger
-        The ledger.
-    name : str
-        The table.
-    request : dict
-        The release that is asked for, as JSON values.
-    token : str or None
-        None takes the token of the request.
-    again : {"ask", "stored", "pay"}
-        What to do where the same was released by another version, or without an established guarantee: "ask" raises
-        `VersionChanged`, "stored" takes that answer, "pay" makes a new release.
-    specs : tuple of Spec
-        The method's parameters.
-    tunings : tuple of str
-        The tunings that the method offers, the default first.
-    cost : str
-        Cost of a new release, in words.
-
-    Returns
-    -------
-    Settled
-        For the ledger, or with the answer.
-
-    Raises
-    ------
-    VersionChanged
-        Where the owner has to choose.
-    LedgerError
-        Where a stored answer is asked for and there is none.
     """
     checks.one_of("again", again, AGAIN)
     request = json.loads(json.dumps(request))
@@ -179,24 +147,6 @@ def earlier(
     A parameter or a fact that only one of two versions has counts as its default, and so does a tuning that the method
     ignores. An earlier default in an entry of another version counts as the default. Columns x1, x2, ... count as those
     of any other names.
-
-    Parameters
-    ----------
-    ledger : Ledger
-        The ledger.
-    name : str
-        The table.
-    request : Mapping
-        The release that is asked for, as JSON values.
-    specs : tuple of Spec
-        The method's parameters.
-    tunings : tuple of str
-        The tunings that the method offers, the default first.
-
-    Returns
-    -------
-    list of Entry
-        Stored or not.
     """
     defaults = {spec.name: spec.default for spec in specs}
     before = {spec.name: spec.before for spec in specs if spec.before is not None}
@@ -236,22 +186,7 @@ def _renamed(entry: Entry, request: Mapping) -> str:
 
 
 def doubt(ledger: Ledger, entry: Entry, version: int) -> str:
-    """Return in one sentence why an entry cannot answer a request of this version without a question to the owner.
-
-    Parameters
-    ----------
-    ledger : Ledger
-        The ledger.
-    entry : Entry
-        An entry for the same request.
-    version : int
-        Version of the method in the new request.
-
-    Returns
-    -------
-    str
-        "" where it answers the request.
-    """
+    """Return in one sentence why an entry cannot answer a request of this version without a question to the owner."""
     number = f"Release {entry.number} of {entry.name!r}"
     if entry.state == "stored" and (why := exposed_answer(ledger.answer(entry.token))):
         return f"{number} answers this request, but its guarantee is not established: {why}."
@@ -278,18 +213,7 @@ def _asked(request: Mapping, defaults: Mapping, tunings: tuple[str, ...]) -> dic
 
 
 def facts_of(request: Mapping) -> dict | None:
-    """Return the public facts of a request in the present form, whatever version wrote them.
-
-    Parameters
-    ----------
-    request : Mapping
-        A release that was asked for, as JSON values.
-
-    Returns
-    -------
-    dict or None
-        None where the request has no such facts.
-    """
+    """Return the public facts of a request in the present form, whatever version wrote them."""
     try:
         known = {name: value for name, value in request["facts"].items() if name in _FACTS}
         return PublicFacts.from_dict(_LATER | known).to_dict()

@@ -53,16 +53,6 @@ class Cost:
 def as_typed(level: float) -> Fraction:
     """Return the shortest decimal that a double prints as.
 
-    Parameters
-    ----------
-    level : float
-        Finite.
-
-    Returns
-    -------
-    Fraction
-        Exactly that decimal.
-
     Examples
     --------
     >>> as_typed(0.1)
@@ -72,23 +62,7 @@ def as_typed(level: float) -> Fraction:
 
 
 def cost_of(guarantee: Guarantee) -> Cost:
-    """Return the cost of a release that is asked for with this guarantee.
-
-    Parameters
-    ----------
-    guarantee : PureDP, ApproxDP or ZCDP
-        The guarantee.
-
-    Returns
-    -------
-    Cost
-        An ApproxDP costs the largest rho that implies it.
-
-    Raises
-    ------
-    TypeError
-        For NoPrivacy.
-    """
+    """Return the cost of a release with this guarantee: of an ApproxDP, the largest rho that implies it."""
     if isinstance(guarantee, PureDP):
         return Cost("pure", as_typed(guarantee.epsilon))
     if isinstance(guarantee, ZCDP):
@@ -205,18 +179,7 @@ class Account:
 
 
 def unit_of(request: Mapping) -> str:
-    """Return who is protected by a release that is asked for, and whether n is public; "" for a request without facts.
-
-    Parameters
-    ----------
-    request : Mapping
-        As JSON values.
-
-    Returns
-    -------
-    str
-        The same for two requests if and only if they have the same neighbours.
-    """
+    """Return who is protected by a release that is asked for, and whether n is public; "" without facts."""
     facts = request.get("facts")
     if not isinstance(facts, Mapping):
         return ""

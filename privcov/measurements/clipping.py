@@ -17,25 +17,6 @@ def clip_rows(rows: np.ndarray, row_bound: float, copy: bool = True) -> np.ndarr
 
     A row too long to be squared in floating point (norm above 1e154) becomes zero.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (b, d)
-        Never changed.
-    row_bound : float
-        R, between 1e-100 and 1e100.
-    copy : bool
-        True for a new array; False for the given one where no row is too long.
-
-    Returns
-    -------
-    ndarray of shape (b, d)
-        Rows of norm at most R, also after rounding, so that clipping twice changes nothing.
-
-    Raises
-    ------
-    ValueError
-        For a bound out of range.
-
     Spends
     ------
     Nothing by itself.
@@ -60,69 +41,25 @@ def clip_rows(rows: np.ndarray, row_bound: float, copy: bool = True) -> np.ndarr
 
 
 def blocks(dataset: Dataset) -> Iterator[slice]:
-    """Yield slices of rows small enough to stay in cache; the order of summation is the order of the rows.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Only its shape is used.
-
-    Yields
-    ------
-    slice
-        Consecutive, and together all rows.
-    """
+    """Yield slices of rows small enough to stay in cache; the order of summation is the order of the rows."""
     step = max(1, _BLOCK_ENTRIES // dataset.d)
     for start in range(0, dataset.n, step):
         yield slice(start, min(start + step, dataset.n))
 
 
 def row_norms(dataset: Dataset) -> np.ndarray:
-    """Return the norms of the rows in working units: NOT private. For public and simulated rows.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Before clipping; kept with the data set.
-    """
+    """Return the norms of the rows in working units: NOT private. For public and simulated rows."""
     parts = (np.linalg.norm(dataset.to_working(block), axis=1) for block in blocks(dataset))
     return dataset.kept.once("norms", lambda: np.concatenate([*parts]))
 
 
 def share_clipped(dataset: Dataset) -> float:
-    """Return the fraction of rows that the row bound shortens. For public and simulated rows only.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
-    """
+    """Return the fraction of rows that the row bound shortens. For public and simulated rows only."""
     return float(np.mean(row_norms(dataset) > dataset.row_bound))
 
 
 def share_out_of_bounds(dataset: Dataset) -> np.ndarray:
-    """Return for each column the fraction of values outside the bounds. For public and simulated rows only.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory where there are bounds.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        Between 0 and 1; zeros without bounds.
-    """
+    """Return for each column the fraction of values outside the bounds. For public and simulated rows only."""
     if dataset.bounds is None:
         return np.zeros(dataset.d)
     low, high = dataset.bounds.T

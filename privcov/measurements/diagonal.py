@@ -27,27 +27,6 @@ from privcov.privacy import BudgetShare, Event, PureDP
 def measure_diagonal(dataset: Dataset, share: BudgetShare, *, centre: str, rng: np.random.Generator) -> Measured:
     """Clip the rows and return the diagonal of their second moment, and the mean, with noise.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory or in files.
-    share : BudgetShare
-        PureDP for Laplace noise; ApproxDP, ZCDP or GaussianDP for Gaussian noise; NoPrivacy for none.
-    centre : {"none", "zero", "joint"}
-        "joint" measures the mean too.
-    rng : numpy.random.Generator
-        Source of the noise.
-
-    Returns
-    -------
-    Measured
-        Its matrix is zero where nothing was measured; its event is None for NoPrivacy.
-
-    Raises
-    ------
-    ValueError
-        For an unknown centre, and where `clipped_moment` raises it.
-
     Guarantee
     ---------
     The share, replace-one.

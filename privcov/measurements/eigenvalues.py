@@ -45,27 +45,6 @@ class MeasuredValues:
 def sensitivity(d: int, n: int, *, norm: str, joint: bool) -> float:
     """Return the largest change of the sorted eigenvalues between neighbours, in unit-ball units, rounded up.
 
-    Parameters
-    ----------
-    d : int
-        Number of columns, at least 1.
-    n : int
-        Number of rows, at least 1.
-    norm : {"l2", "l1"}
-        Norm in which the change of the vector of eigenvalues is measured.
-    joint : bool
-        Whether the mean is measured too.
-
-    Returns
-    -------
-    float
-        Greater than 0; replace-one.
-
-    Raises
-    ------
-    ValueError
-        For another norm.
-
     Reference
     ---------
     Dong et al. 2022, Lemma 10 and Appendix I; Hoffman and Wielandt (l2), Lidskii (l1).
@@ -76,40 +55,12 @@ def sensitivity(d: int, n: int, *, norm: str, joint: bool) -> float:
 
 
 def top(joint: int) -> float:
-    """Return the largest possible eigenvalue and trace of the moment in unit-ball units, a public fact.
-
-    Parameters
-    ----------
-    joint : int
-        Number of anchored rows, or whether there are any: 0 without.
-
-    Returns
-    -------
-    float
-        1, or 1 + s^2 with anchored rows.
-    """
+    """Return the largest possible eigenvalue and trace of the moment in unit-ball units, a public fact."""
     return 1 + moment.ANCHOR_SQUARED if joint else 1.0
 
 
 def noise_scale(d: int, n: int, share: BudgetShare, *, joint: bool) -> float:
-    """Return the scale of the noise on each eigenvalue.
-
-    Parameters
-    ----------
-    d : int
-        Number of columns, at least 1.
-    n : int
-        Number of rows, at least 1.
-    share : BudgetShare
-        PureDP for Laplace noise; ApproxDP, ZCDP or GaussianDP for Gaussian noise; NoPrivacy for none.
-    joint : bool
-        Whether the mean is measured too.
-
-    Returns
-    -------
-    float
-        In unit-ball units; 0 for NoPrivacy.
-    """
+    """Return the scale of the noise on each eigenvalue."""
     if isinstance(share, PureDP):
         return accounting.laplace_scale(share, sensitivity(d, n, norm="l1", joint=joint))
     return accounting.gaussian_scale(share, sensitivity(d, n, norm="l2", joint=joint))
@@ -119,24 +70,6 @@ def measure_eigenvalues(
     dataset: Dataset, share: BudgetShare, *, centre: str, rng: np.random.Generator, name: str = "values"
 ) -> MeasuredValues:
     """Clip the rows and return the eigenvalues of their moment, with noise.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory or in files.
-    share : BudgetShare
-        PureDP for Laplace noise; ApproxDP, ZCDP or GaussianDP for Gaussian noise; NoPrivacy for none.
-    centre : str
-        "joint" measures the mean too; any other value the second moment alone.
-    rng : numpy.random.Generator
-        Source of the noise.
-    name : str
-        Name of the share in the event.
-
-    Returns
-    -------
-    MeasuredValues
-        d values, or d + 1 when the centre is "joint".
 
     Guarantee
     ---------

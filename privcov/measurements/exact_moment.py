@@ -182,11 +182,6 @@ class NoisySum:
     def from_dict(cls, fields: dict) -> NoisySum:
         """Read what `to_dict` wrote.
 
-        Raises
-        ------
-        ValueError
-            With the field and its limit, for any other form.
-
         Guarantee
         ---------
         The one that the stored event states. Only the form of the fields is checked here.
@@ -202,28 +197,6 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int, anchor: int = ANC
     """Return the square of the largest change of T between neighbours, in the norm of the shape, as a whole number.
 
     The square is whole although the Frobenius norm need not be; the other norms have bounds that are whole numbers.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Columns, whether n is public (replace-one) or not (add-remove), and rows per person, who may change together,
-        or the largest weight of a person.
-    shape : {"isotropic", "free-trace", "free-groups", "laplace", "wishart-difference", "coupled-wishart"}
-        A shape that is drawn, see `settle_shape`; all but the first, fourth and fifth are for replace-one only.
-    n_anchors : int
-        0 (second moment alone), 1 (with the mean) or the number of classes.
-    anchor : int
-        a, in the steps of UNIT.
-
-    Returns
-    -------
-    int
-        In steps of R^2 / 2^40, squared.
-
-    Raises
-    ------
-    KeyError
-        For a shape that is not drawn under the relation.
 
     Reference
     ---------
@@ -247,33 +220,7 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int, anchor: int = ANC
 
 
 def settle_shape(facts: PublicFacts, shape: str, n_anchors: int, version: int = VERSION) -> str:
-    """Return the shape that is drawn for a requested one: the least noisy of its kind with a proof.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Columns, and whether n is public.
-    shape : str
-        The shape that a method asks for: one of "upper-triangle", "isotropic", "free-trace" and "free-groups" (Gaussian
-        noise), "laplace", "wishart-difference" and "coupled-wishart".
-    n_anchors : int
-        0 (second moment alone), 1 (with the mean) or the number of classes.
-    version : int
-        Of the laws: 1 or 2.
-
-    Returns
-    -------
-    str
-        "free-groups" for Gaussian noise, but "isotropic" where n is not public or one column is measured alone (in
-        version 1 "free-trace", and "isotropic" for one column also with a mean); "laplace";
-        "coupled-wishart" for Wishart noise, but "wishart-difference" where n is not public or beyond LARGEST_COUPLED
-        columns and anchors together.
-
-    Raises
-    ------
-    ValueError
-        For an unknown shape.
-    """
+    """Return the shape that is drawn for a requested one: the least noisy of its kind with a proof."""
     checks.one_of("shape", shape, (*GAUSSIAN, *PURE))
     if shape in ("wishart-difference", "coupled-wishart"):
         coupled = facts.n is not None and facts.width + n_anchors <= LARGEST_COUPLED
@@ -287,20 +234,6 @@ def settle_shape(facts: PublicFacts, shape: str, n_anchors: int, version: int = 
 
 def weights(facts: PublicFacts, n_anchors: int, anchor: int) -> tuple[tuple[Group, ...], tuple[Fraction, ...]]:
     """Return the groups of columns of "free-groups" noise and their weights, exact.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        As declared.
-    n_anchors : int
-        Number of anchors that are measured.
-    anchor : int
-        a, in the steps of UNIT.
-
-    Returns
-    -------
-    tuple of (tuple of Group, tuple of Fraction)
-        See free_groups.py.
 
     Reference
     ---------
@@ -320,37 +253,6 @@ def measure_exactly(
     matters: str = BOTH,
 ) -> NoisySum:
     """Clip the rows, cut them to whole numbers, sum, and add exact noise.
-
-    Parameters
-    ----------
-    private : PrivateDataset
-        Rows in memory or in files, with their public facts.
-    share : BudgetShare
-        ZCDP or ApproxDP for the Gaussian shapes (an ApproxDP share is converted to the largest rho that implies it);
-        PureDP or ZCDP for "laplace" and "wishart-difference" (coupled where that is less noise).
-    centre : str
-        "none" for the second moment alone; otherwise jointly with the mean. Where classes are declared, the class sums
-        and counts are measured, and where n is not public the count is, for every centre.
-    shape : str
-        The requested shape, see `settle_shape`.
-    name : str
-        Name of the share in the event.
-    matters : {"both", "covariance", "mean"}
-        What the size of the anchor favours, see anchor.py.
-
-    Returns
-    -------
-    NoisySum
-        The private answer.
-
-    Raises
-    ------
-    TypeError
-        For any other share.
-    ValueError
-        Before a row is read, for discrete noise of a scale above 2^54 and for an unknown shape.
-    TableFileError, EngineError, PassError
-        Where the files cannot be read or their pass fails; no message says anything about the cells.
 
     Guarantee
     ---------
@@ -382,22 +284,7 @@ def measure_exactly(
 
 
 def exact_sum(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR) -> np.ndarray:
-    """Return the exact sum of zz' that is measured, of rows in memory or in files: NOT private.
-
-    Parameters
-    ----------
-    private : PrivateDataset
-        Rows in memory or in files.
-    n_anchors : int
-        Number of anchors.
-    anchor : int
-        a, in the steps of UNIT.
-
-    Returns
-    -------
-    ndarray of shape (p, p)
-        int64, or Python integers where 64 bits may not suffice.
-    """
+    """Return the exact sum of zz' that is measured, of rows in memory or in files: NOT private."""
     if private.files is None:
         gram = noiseless_gram(private, n_anchors, anchor)
     else:
@@ -406,41 +293,12 @@ def exact_sum(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR) -> 
 
 
 def anchored_rows(facts: PublicFacts, centre: str) -> int:
-    """Return the number of anchors that are measured.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Its classes, and whether the total weight of the rows is public.
-    centre : str
-        "none" for the second moment alone; any other value for the mean as well.
-
-    Returns
-    -------
-    int
-        0 without the mean, 1 with it or where the total weight is not public, the number of classes where they are
-        declared.
-    """
+    """Return the number of anchors that are measured."""
     return len(facts.classes) or int(centre != "none" or not facts.weight_is_public)
 
 
 def anchor_of(facts: PublicFacts, n_anchors: int, matters: str) -> int:
-    """Return a, the constant that is appended to every row, from public facts alone.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        As declared.
-    n_anchors : int
-        Number of anchors that are measured.
-    matters : {"both", "covariance", "mean"}
-        What it favours.
-
-    Returns
-    -------
-    int
-        In the steps of UNIT.
-    """
+    """Return a, the constant that is appended to every row, from public facts alone."""
     return whole_anchor(matters, facts.d, n_anchors, facts.relation)
 
 
@@ -455,35 +313,6 @@ def planned_event(
     version: int = VERSION,
 ) -> Event:
     """Return the event of `measure_exactly` with the same arguments, from public facts alone.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        What is declared.
-    share : BudgetShare
-        As for `measure_exactly`.
-    centre : str
-        As for `measure_exactly`.
-    shape : str
-        The requested shape, see `settle_shape`.
-    name : str
-        Name of the share in the event.
-    matters : {"both", "covariance", "mean"}
-        As for `measure_exactly`.
-    version : int
-        Of the laws: 2, or 1 for the event of a stored sum of that version.
-
-    Returns
-    -------
-    Event
-        As `measure_exactly` would state it.
-
-    Raises
-    ------
-    TypeError
-        For a share that the shape cannot give.
-    ValueError
-        For noise that cannot be drawn exactly, and for an unknown shape.
 
     Guarantee
     ---------
@@ -574,21 +403,5 @@ def _structured(total: np.ndarray, d: int, n_anchors: int) -> np.ndarray:
 
 
 def norm_of(shape: str) -> str:
-    """Return the norm in which the sensitivity of a shape is stated; each shape that is drawn has its own.
-
-    Parameters
-    ----------
-    shape : {"isotropic", "free-trace", "free-groups", "laplace", "wishart-difference", "coupled-wishart"}
-        A shape that is drawn, see `settle_shape`.
-
-    Returns
-    -------
-    str
-        In words, as the event has it.
-
-    Raises
-    ------
-    KeyError
-        For any other shape.
-    """
+    """Return the norm in which the sensitivity of a shape is stated; each shape that is drawn has its own."""
     return _NORMS[shape]

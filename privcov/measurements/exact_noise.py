@@ -33,23 +33,6 @@ _FAR = 2**9  # noise beyond so many scales is practically impossible
 def add_discrete_gaussian(values: np.ndarray, scale: float) -> np.ndarray:
     """Return the values plus independent discrete Gaussians, P(k) proportional to exp(-k^2 / (2 scale^2)).
 
-    Parameters
-    ----------
-    values : ndarray of int
-        A vector of any length; int64 where `fits` is true, else Python integers.
-    scale : float
-        Above 0, at most 2^54.
-
-    Returns
-    -------
-    ndarray of int
-        int64 where it fits, else Python integers.
-
-    Raises
-    ------
-    ValueError
-        For a scale above 2^54.
-
     Reference
     ---------
     Canonne, Kamath and Steinke 2020.
@@ -62,23 +45,6 @@ def add_discrete_gaussian(values: np.ndarray, scale: float) -> np.ndarray:
 
 def add_discrete_laplace(values: np.ndarray, scale: float) -> np.ndarray:
     """Return the values plus independent discrete Laplaces, P(k) proportional to exp(-|k| / scale).
-
-    Parameters
-    ----------
-    values : ndarray of int
-        A vector of any length; int64 where `fits` is true, else Python integers.
-    scale : float
-        Above 0, at most 2^54.
-
-    Returns
-    -------
-    ndarray of int
-        int64 where it fits, else Python integers.
-
-    Raises
-    ------
-    ValueError
-        For a scale above 2^54.
 
     Reference
     ---------
@@ -93,23 +59,6 @@ def add_discrete_laplace(values: np.ndarray, scale: float) -> np.ndarray:
 def add_wishart_difference(values: np.ndarray, scale: float) -> np.ndarray:
     """Return the values plus floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I).
 
-    Parameters
-    ----------
-    values : ndarray of shape (p, p)
-        Whole numbers, symmetric.
-    scale : float
-        2C, positive, at most 2^1022.
-
-    Returns
-    -------
-    ndarray of shape (p, p)
-        int64 where it fits, else Python integers.
-
-    Raises
-    ------
-    ValueError
-        For a scale out of range.
-
     Reference
     ---------
     exact_wishart.py (the draw) and wishart.py (the guarantee).
@@ -120,23 +69,6 @@ def add_wishart_difference(values: np.ndarray, scale: float) -> np.ndarray:
 def add_coupled_wishart(values: np.ndarray, scale: float) -> np.ndarray:
     """Return the values plus floor(A - B + 1/2), (A, B) of the coupled distribution with t = scale.
 
-    Parameters
-    ----------
-    values : ndarray of shape (p, p)
-        Whole numbers, symmetric; p is at most LARGEST_COUPLED.
-    scale : float
-        t, positive, at most 2^1022.
-
-    Returns
-    -------
-    ndarray of shape (p, p)
-        int64 where it fits, else Python integers.
-
-    Raises
-    ------
-    ValueError
-        For a scale out of range or a larger matrix.
-
     Reference
     ---------
     exact_wishart.py.
@@ -145,36 +77,12 @@ def add_coupled_wishart(values: np.ndarray, scale: float) -> np.ndarray:
 
 
 def fits(largest: int, scale: float) -> bool:
-    """Return whether numbers up to ``largest`` and noise of this scale may be added in 64 bits.
-
-    Parameters
-    ----------
-    largest : int
-        A public bound on the size of every number.
-    scale : float
-        Scale of the noise.
-
-    Returns
-    -------
-    bool
-        True where noise of 2^9 scales on top of the bound stays below 2^63.
-    """
+    """Return whether numbers up to ``largest`` and noise of this scale may be added in 64 bits."""
     return largest + _FAR * scale < 2**63
 
 
 def check_scale(scale: float) -> None:
-    """Raise ValueError for discrete Gaussian or Laplace noise that cannot be drawn exactly.
-
-    Parameters
-    ----------
-    scale : float
-        Scale of the noise, in steps.
-
-    Raises
-    ------
-    ValueError
-        For a scale above 2^54.
-    """
+    """Raise ValueError for discrete Gaussian or Laplace noise that cannot be drawn exactly."""
     if scale > LARGEST_SCALE:
         raise ValueError(
             f"The noise scale must be at most 2^54 steps, got {scale:g}: beyond, sums of 64 bits would end at the "
@@ -203,29 +111,7 @@ def _plus(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 def calibrated(share: BudgetShare, square: int, noise: str, *, pure: bool) -> tuple[float, float]:
-    """Return (sensitivity rounded up, scale): sensitivity / scale is within the share in exact arithmetic.
-
-    Parameters
-    ----------
-    share : PureDP, ApproxDP or ZCDP
-        An ApproxDP share is converted to the largest rho that implies it.
-    square : int
-        Square of the sensitivity.
-    noise : str
-        The noise in words, for a refusal.
-    pure : bool
-        True for noise that gives pure DP, False for Gaussian noise.
-
-    Returns
-    -------
-    tuple of (float, float)
-        In the unit of the sensitivity.
-
-    Raises
-    ------
-    TypeError
-        For a share that the noise cannot give.
-    """
+    """Return (sensitivity rounded up, scale): sensitivity / scale is within the share in exact arithmetic."""
     if isinstance(share, NoPrivacy) or not isinstance(share, (PureDP, ApproxDP, ZCDP)):
         raise TypeError(f"Private rows need a guarantee, and {share} is none. Ask for PureDP, ApproxDP or ZCDP.")
     share = no_more_than_typed(share)
@@ -245,16 +131,6 @@ def no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | Z
     """Return a share whose level is at most the decimal it prints as.
 
     The ledger counts 0.1 as 1/10, and the double 0.1 is a little above that.
-
-    Parameters
-    ----------
-    share : PureDP, ApproxDP or ZCDP
-        A share, or a whole guarantee.
-
-    Returns
-    -------
-    PureDP, ApproxDP or ZCDP
-        The same, or the next smaller level.
     """
     if isinstance(share, ApproxDP):
         return share
@@ -265,18 +141,7 @@ def no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | Z
 
 
 def root_up(square: Fraction) -> float:
-    """Return the square root, rounded up.
-
-    Parameters
-    ----------
-    square : Fraction
-        At least 0.
-
-    Returns
-    -------
-    float
-        Its square is at least ``square``.
-    """
+    """Return the square root, rounded up."""
     root = math.sqrt(square)
     while Fraction(root) ** 2 < square:
         root = math.nextafter(root, math.inf)

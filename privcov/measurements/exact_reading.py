@@ -26,24 +26,6 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     the noise variance, so it is written with the anchor s / sqrt(k), at which its noise has the distribution of the
     rest and the corner is s^2 / k.
 
-    Parameters
-    ----------
-    noisy : NoisySum
-        The private answer.
-    centre : {"none", "zero", "joint", "classes"}
-        What is read of it: the second moment alone ("none", "zero"), with the mean, or with the class sums.
-
-    Returns
-    -------
-    Measured
-        With the event of ``noisy``. ``count`` is given where n is not public or classes are declared. Flags of missing
-        cells stay coordinates of their own, with the noise of the rest; see postprocess/available.py.
-
-    Raises
-    ------
-    ValueError
-        For a centre that was not measured.
-
     Guarantee
     ---------
     That of ``noisy``: reading it is post-processing.
@@ -92,26 +74,7 @@ def flags_of(
     count_std: float = 0.0,
     weight: int | None = None,
 ) -> Flags | None:
-    """Return where the flags of missing cells are in the moment matrix of a private table, and the noise there.
-
-    Parameters
-    ----------
-    d : int
-        Number of columns.
-    flagged : tuple of int
-        Positions of the columns that have a flag.
-    distribution : NoiseDistribution
-        The noise of the matrix.
-    count_std : float
-        Standard deviation of the noise on the number of rows, over that number; 0 where it is public.
-    weight : int or None
-        f, from `integer_gram.flag_of`; None for `integer_gram.flag_weight` of d columns.
-
-    Returns
-    -------
-    Flags or None
-        None where missing cells are not measured.
-    """
+    """Return where the flags of missing cells are in the moment matrix of a private table, and the noise there."""
     if not flagged:
         return None
     own: float | tuple[float, ...] = 0.0
@@ -125,18 +88,7 @@ def flags_of(
 
 
 def squared_anchor(noisy: NoisySum) -> float:
-    """Return s^2 of a measurement, the number for which its whole anchor stands.
-
-    Parameters
-    ----------
-    noisy : NoisySum
-        The private answer.
-
-    Returns
-    -------
-    float
-        See `privcov.measurements.laws.anchor.anchor_squared`.
-    """
+    """Return s^2 of a measurement, the number for which its whole anchor stands."""
     what = noisy.facts.d, noisy.n_anchors, noisy.facts.relation
     return anchor_squared(matters_of(noisy.anchor, *what), *what)
 
@@ -150,30 +102,7 @@ def noise_of(
     rows: float,
     anchor: int = ANCHOR,
 ) -> NoiseDistribution:
-    """Return the distribution of the noise of what `read_sum` gives.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        What was declared.
-    shape : str
-        Shape of the noise, as in `NoisySum`.
-    scale : float
-        Scale of the noise, in steps of R^2 / 2^40.
-    measured : int
-        Number of anchors that were measured.
-    n_anchors : int
-        Number of anchors that are read.
-    rows : float
-        Number of rows that the sum is divided by, public or noisy.
-    anchor : int
-        a, in the steps of UNIT, where any anchor was measured.
-
-    Returns
-    -------
-    NoiseDistribution
-        In unit-ball units.
-    """
+    """Return the distribution of the noise of what `read_sum` gives."""
     d, unit = facts.width, scale / UNIT**2 / rows
     if shape == COUPLED:
         hidden = measured == 1 and not facts.weight_is_public
@@ -189,18 +118,7 @@ def noise_of(
 
 
 def count_std(noisy: NoisySum) -> float:
-    """Return the standard deviation of the noisy number of rows, the sum of the counts on the anchors' diagonal.
-
-    Parameters
-    ----------
-    noisy : NoisySum
-        With at least one anchor.
-
-    Returns
-    -------
-    float
-        In rows.
-    """
+    """Return the standard deviation of the noisy number of rows, the sum of the counts on the anchors' diagonal."""
     distribution = noise_of(noisy.facts, noisy.shape, noisy.scale, noisy.n_anchors, noisy.n_anchors, 1, noisy.anchor)
     return math.sqrt(noisy.n_anchors) * distribution.count_std / squared_anchor(noisy)
 

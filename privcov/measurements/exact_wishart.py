@@ -50,23 +50,6 @@ Bits = Callable[[int], np.ndarray]
 def wishart_difference_noise(p: int, scale: float) -> np.ndarray:
     """Draw floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I), exactly.
 
-    Parameters
-    ----------
-    p : int
-        Size of the matrix, at least 1.
-    scale : float
-        2C, positive, at most 2^1022.
-
-    Returns
-    -------
-    ndarray of shape (p, p)
-        Symmetric; int64, or Python integers where 64 bits do not suffice.
-
-    Raises
-    ------
-    ValueError
-        For a scale out of range.
-
     Reference
     ---------
     Karney 2016, Algorithm N, for the normal deviates; own proof of the rounding, in the docstring of the module.
@@ -78,23 +61,6 @@ def wishart_difference_noise(p: int, scale: float) -> np.ndarray:
 
 def coupled_noise(p: int, scale: float) -> np.ndarray:
     """Draw floor(A - B + 1/2) for the coupled distribution with t = scale, exactly.
-
-    Parameters
-    ----------
-    p : int
-        Size of the matrix, at least 1, at most LARGEST_COUPLED.
-    scale : float
-        t, positive, at most 2^1022.
-
-    Returns
-    -------
-    ndarray of shape (p, p)
-        Symmetric; int64, or Python integers where 64 bits do not suffice.
-
-    Raises
-    ------
-    ValueError
-        For a larger matrix or a scale out of range.
 
     Reference
     ---------
@@ -357,18 +323,7 @@ def _product(x: np.ndarray) -> np.ndarray:
 
 
 def small(values: np.ndarray) -> np.ndarray:
-    """Return the same whole numbers as int64 where they fit; otherwise as they are, Python integers.
-
-    Parameters
-    ----------
-    values : ndarray of int
-        int64 or Python integers, of any shape.
-
-    Returns
-    -------
-    ndarray of int
-        Of the same shape; the given array where nothing changes.
-    """
+    """Return the same whole numbers as int64 where they fit; otherwise as they are, Python integers."""
     if values.dtype == object and all(-(2**63) <= v < 2**63 for v in values.ravel()):
         return values.astype(np.int64)
     return values

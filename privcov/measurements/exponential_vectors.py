@@ -25,22 +25,7 @@ _BATCH = 8  # proposals drawn at a time; the first accepted one counts
 
 
 def score_sensitivity(d: int, n: int, *, joint: bool) -> float:
-    """Return the largest change of u'Su over unit vectors u between neighbours, in unit-ball units, rounded up.
-
-    Parameters
-    ----------
-    d : int
-        Number of columns, at least 1.
-    n : int
-        Number of rows, at least 1.
-    joint : bool
-        Whether the mean is measured too.
-
-    Returns
-    -------
-    float
-        1/n alone, (1 + s^2)/n with the anchor; replace-one.
-    """
+    """Return the largest change of u'Su over unit vectors u between neighbours, in unit-ball units, rounded up."""
     return rounded_up(top(joint), d, n)
 
 
@@ -48,30 +33,6 @@ def measure_directions(
     dataset: Dataset, shares: list, *, centre: str, rng: np.random.Generator, waste: float = 1.0
 ) -> tuple[np.ndarray, tuple[Event, ...]]:
     """Draw orthonormal directions of large variance, one exponential mechanism after another.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory or in files.
-    shares : list of BudgetShare
-        q PureDP or ZCDP shares, one per draw; NoPrivacy gives the exact eigenvectors.
-    centre : str
-        "joint" measures the mean too; any other value the second moment alone.
-    rng : numpy.random.Generator
-        Source of the draws.
-    waste : float
-        1 for the tight exponent epsilon_i/2; 2 for the published epsilon_i/4.
-
-    Returns
-    -------
-    tuple of (ndarray of shape (q, q), tuple of Event)
-        Orthonormal columns, largest variance first, and one event per draw (none for NoPrivacy); q = d, or d + 1 when
-        the centre is "joint".
-
-    Raises
-    ------
-    TypeError
-        For a share that is neither PureDP, ZCDP nor NoPrivacy.
 
     Guarantee
     ---------
@@ -129,20 +90,6 @@ def deflate(values: np.ndarray, basis: np.ndarray, v: np.ndarray) -> tuple[np.nd
 
     In the eigenbasis the matrix is diagonal; the Householder reflection that takes v to an axis leaves a diagonal plus
     rank two, whose other rows and columns are the compression. One eigendecomposition and one product per step.
-
-    Parameters
-    ----------
-    values : ndarray of shape (q,)
-        Eigenvalues.
-    basis : ndarray of shape (p, q)
-        Eigenvectors, as columns.
-    v : ndarray of shape (q,)
-        A unit vector in the eigenbasis.
-
-    Returns
-    -------
-    tuple of (ndarray of shape (q - 1,), ndarray of shape (p, q - 1))
-        Ascending eigenvalues of the compression and their eigenvectors.
     """
     w = v.copy()
     w[0] += math.copysign(1.0, v[0])
@@ -167,16 +114,6 @@ def deflate(values: np.ndarray, basis: np.ndarray, v: np.ndarray) -> tuple[np.nd
 def envelope(a: np.ndarray) -> float:
     """Return b in [1, q] with sum_j 1 / (b + 2 a_j) = 1: the best envelope.
 
-    Parameters
-    ----------
-    a : ndarray of shape (q,)
-        At least 0, with smallest entry 0.
-
-    Returns
-    -------
-    float
-        b, to a relative 1e-9.
-
     Reference
     ---------
     Kent, Ganeiber and Mardia (2018).
@@ -196,18 +133,6 @@ def sample_bingham(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
     With t = v'Av and the proposal's density proportional to (1 + 2t/b)^(-q/2), target over proposal is
     e^-t (1 + 2t/b)^(q/2), largest at t = (q - b)/2; any b > 0 gives exact draws, the best one wastes least.
-
-    Parameters
-    ----------
-    a : ndarray of shape (q,)
-        Finite, of any sign.
-    rng : numpy.random.Generator
-        Source of the draws; how many it takes depends on a.
-
-    Returns
-    -------
-    ndarray of shape (q,)
-        Of norm 1.
 
     Reference
     ---------

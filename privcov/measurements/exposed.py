@@ -22,34 +22,12 @@ REMEDY = (
 
 
 def exposed(event: Event) -> str:
-    """Return why the guarantee that an event states is not established; "" where nothing is known against it.
-
-    Parameters
-    ----------
-    event : Event
-        Of a measurement.
-
-    Returns
-    -------
-    str
-        `WHY` or "".
-    """
+    """Return why the guarantee that an event states is not established; "" where nothing is known against it."""
     return _judged(event.mechanism, event.law)
 
 
 def exposed_answer(answer: str | None) -> str:
-    """Return what `exposed` gives for an answer as the ledger stores it.
-
-    Parameters
-    ----------
-    answer : str or None
-        The stored text.
-
-    Returns
-    -------
-    str
-        `WHY` or ""; "" for a text that is no private release.
-    """
+    """Return what `exposed` gives for an answer as the ledger stores it."""
     try:
         event = json.loads(answer or "")["measurement"]["event"]
         return _judged(event["mechanism"], event["law"])

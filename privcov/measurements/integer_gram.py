@@ -63,34 +63,13 @@ def block_squares(units: Units) -> tuple[int, ...]:
 
     A block of weight c is at most c long of R, R^2 = sum c^2. In a block of a category one entry at most is not zero,
     so the bound of every entry, `most_entries`, is that of the block.
-
-    Parameters
-    ----------
-    units : Units
-        With blocks.
-
-    Returns
-    -------
-    tuple of int
-        floor(m^2 c^2 / sum c^2), computed exactly: together at most m^2.
     """
     squares = [Fraction(c) ** 2 for _, c in units.blocks]
     return tuple(math.floor(UNIT**2 * square / sum(squares)) for square in squares)
 
 
 def most_entries(units: Units) -> np.ndarray:
-    """Return `most_entry` of every column, which differs where columns form blocks or have weights.
-
-    Parameters
-    ----------
-    units : Units
-        The declared units.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        int64.
-    """
+    """Return `most_entry` of every column, which differs where columns form blocks or have weights."""
     if not units.blocks or not units.fits_bounds:
         return np.full(len(units.scale), most_entry(units))
     return np.repeat([math.isqrt(square) for square in block_squares(units)], [size for size, _ in units.blocks])
@@ -101,13 +80,6 @@ def keep_one_level(whole: np.ndarray, units: Units) -> None:
 
     The coder of a category gives no such block, so this changes no row. The sums of squares of blocks, and the bounds
     that count the numbers of a row that are not zero, rely on it all the same.
-
-    Parameters
-    ----------
-    whole : ndarray of shape (b, d) or more columns
-        Whole numbers, the columns of the blocks first.
-    units : Units
-        The declared units.
     """
     ends = itertools.accumulate(size for size, _ in units.blocks)
     for (size, _), end in zip(units.blocks, ends, strict=True):
@@ -121,52 +93,17 @@ def most_entry(units: Units) -> int:
 
     With bounds a cell is at most one half-range from the typical value, also after rounding, so the cut below changes
     no row; the sensitivity of the groups of free_groups.py relies on it all the same.
-
-    Parameters
-    ----------
-    units : Units
-        The declared units, without blocks.
-
-    Returns
-    -------
-    int
-        The largest K with d K^2 <= m^2, or m.
     """
     return math.isqrt(UNIT**2 // len(units.scale)) if units.fits_bounds else UNIT
 
 
 def flag_weight(d: int) -> int:
-    """Return f, the whole number that a flag has where its cell is missing, of columns without blocks.
-
-    Parameters
-    ----------
-    d : int
-        Number of columns.
-
-    Returns
-    -------
-    int
-        isqrt(m^2 // d): d flags together are at most m long.
-    """
+    """Return f, the whole number that a flag has where its cell is missing, of columns without blocks."""
     return math.isqrt(UNIT**2 // d)
 
 
 def flag_of(units: Units, flagged: tuple[int, ...]) -> int:
-    """Return f, the whole number that a flag has where its cell is missing.
-
-    Parameters
-    ----------
-    units : Units
-        The declared units.
-    flagged : tuple of int
-        Positions of the columns with a flag.
-
-    Returns
-    -------
-    int
-        `flag_weight` without blocks. With them the root of the least bound of a flagged block, so that all flags are at
-        most as long as all blocks, and no flag is longer than its column; 0 without flags.
-    """
+    """Return f, the whole number that a flag has where its cell is missing."""
     if not units.blocks:
         return flag_weight(len(units.scale))
     block_of = [at for at, (size, _) in enumerate(units.blocks) for _ in range(size)]
@@ -180,22 +117,6 @@ def whole_rows(
     """Return the rows as whole numbers k: clipped to row_bound, times m / row_bound, cut towards zero.
 
     It is defined for every row: none makes it fail.
-
-    Parameters
-    ----------
-    working : ndarray of shape (b, d)
-        Rows in working units. Missing cells count as zero, infinite ones as very large.
-    row_bound : float
-        R > 0.
-    most : int or ndarray of shape (d,)
-        Bound of every entry, from `most_entry`, or of those of each column.
-    squares_left : ndarray of shape (b,) or None
-        int64, the bound of the sum of squares of each row, from 0 to m^2; None for m^2.
-
-    Returns
-    -------
-    ndarray of shape (b, d)
-        int64, with sum_j k_j^2 <= squares_left in every row, and every |k_j| <= ``most``.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         y = np.nan_to_num(working, nan=0.0, posinf=np.finfo(float).max, neginf=-np.finfo(float).max)
@@ -222,26 +143,7 @@ def flagged_rows(
     most: int | np.ndarray = UNIT,
     flag: int | None = None,
 ) -> np.ndarray:
-    """Return the rows as `whole_rows`, with a flag beside each column that can be missing.
-
-    Parameters
-    ----------
-    working : ndarray of shape (b, d)
-        Rows in working units; NaN where a cell is missing.
-    row_bound : float
-        R > 0.
-    holes : ndarray of shape (b, f)
-        bool, the missing cells of the flagged columns.
-    most : int or ndarray of shape (d,)
-        As for `whole_rows`.
-    flag : int or None
-        From `flag_of`; None for `flag_weight` of the columns.
-
-    Returns
-    -------
-    ndarray of shape (b, d + f)
-        int64, with a sum of squares of at most m^2 in every row; a flag is 0 or ``flag``.
-    """
+    """Return the rows as `whole_rows`, with a flag beside each column that can be missing."""
     flag = flag_weight(working.shape[1]) if flag is None else flag
     left = UNIT**2 - holes.sum(axis=1) * flag**2
     return np.concatenate([whole_rows(working, row_bound, most, left), holes * flag], axis=1)
@@ -261,20 +163,6 @@ def weighted(whole: np.ndarray, rows_of_person: np.ndarray, most_weight: int) ->
     The new number v has v^2 <= M k^2 / r, in whole numbers: the division of squares is exact, and the root of a whole
     number up to 2^40 rounds to the right whole part in float64. So a row with |k|^2 <= m^2 gets |v|^2 <= M m^2 / r,
     and the r rows of a person together at most M m^2.
-
-    Parameters
-    ----------
-    whole : ndarray of shape (b, p)
-        Whole numbers up to 2^20 in size, int64 or float64: one line per row, anchors included.
-    rows_of_person : ndarray of shape (b,)
-        r, the rows of each row's person in the whole table; 0 without an id.
-    most_weight : int
-        M, at most 10^6.
-
-    Returns
-    -------
-    ndarray of shape (b, p)
-        Of the same type: unchanged where 1 <= r <= M, zero where r = 0.
     """
     light = np.flatnonzero(rows_of_person > most_weight)
     out = whole.copy()
@@ -289,20 +177,6 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR
 
     A row without a listed class is zero throughout; so is one that the declared rule for missing cells leaves out, and
     one without the id of a person where rows have ids.
-
-    Parameters
-    ----------
-    private : PrivateDataset
-        With rows in memory.
-    n_anchors : int
-        0 (z = k), 1 (z = (k, a)) or the number of classes (z = (k, a e_class)); k with its flags.
-    anchor : int
-        a, at most UNIT.
-
-    Returns
-    -------
-    ndarray of shape (width + n_anchors, width + n_anchors)
-        int64.
     """
     size = private.facts.width + n_anchors
     gram = np.zeros((size, size), dtype=np.int64)
@@ -315,23 +189,7 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR
 def whole_blocks(
     private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR
 ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-    """Yield the rows z as whole numbers, block by block: NOT private. Only the exact measurements call it.
-
-    Parameters
-    ----------
-    private : PrivateDataset
-        With rows in memory.
-    n_anchors : int
-        As for `noiseless_gram`; a row that counts as none is zero throughout, its anchors too.
-    anchor : int
-        As for `noiseless_gram`.
-
-    Yields
-    ------
-    tuple of (ndarray of shape (b, width + n_anchors), ndarray of shape (b,) or None)
-        The rows as float64, few enough for every sum of products to be exact; and, where rows have ids, the rows of
-        each row's person, 0 without an id.
-    """
+    """Yield the rows z as whole numbers, block by block: NOT private. Only the exact measurements call it."""
     facts, d = private.facts, private.facts.width
     size, most, flag = d + n_anchors, most_entries(facts.units), flag_of(facts.units, facts.flagged)
     for start in range(0, len(private._rows), block_rows(size)):
@@ -358,22 +216,6 @@ def with_public_corner(gram: np.ndarray, facts: PublicFacts, n_anchors: int, anc
 
     Without persons it has that value already. With them every person has the weight 1, and the squares of the cut
     anchors of r rows add up to a little less than a^2.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (d + n_anchors, d + n_anchors)
-        Exact sum of z z'.
-    facts : PublicFacts
-        What is declared.
-    n_anchors : int
-        Number of anchors.
-    anchor : int
-        a.
-
-    Returns
-    -------
-    ndarray of shape (d + n_anchors, d + n_anchors)
-        The same array.
     """
     if facts.person and facts.weight_is_public and not facts.classes and n_anchors:
         assert facts.n is not None
@@ -382,34 +224,10 @@ def with_public_corner(gram: np.ndarray, facts: PublicFacts, n_anchors: int, anc
 
 
 def block_rows(size: int) -> int:
-    """Return the rows per block: few enough for every partial sum to be an exact float64, and for a small block.
-
-    Parameters
-    ----------
-    size : int
-        Length of z, at least 1.
-
-    Returns
-    -------
-    int
-        At least 1.
-    """
+    """Return the rows per block: few enough for every partial sum to be an exact float64, and for a small block."""
     return max(1, min(_BLOCK_ROWS, _BLOCK_ENTRIES // size))
 
 
 def to_working(units: Units, rows: np.ndarray) -> np.ndarray:
-    """Return rows in working units; a missing or infinite cell is NaN, which counts as the typical value.
-
-    Parameters
-    ----------
-    units : Units
-        The declared units.
-    rows : ndarray of shape (b, d)
-        In the data's units.
-
-    Returns
-    -------
-    ndarray of shape (b, d)
-        float64, NaN where a cell is missing or infinite.
-    """
+    """Return rows in working units; a missing or infinite cell is NaN, which counts as the typical value."""
     return units.to_working(np.where(np.isfinite(rows), rows, np.nan))

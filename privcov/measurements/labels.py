@@ -18,23 +18,7 @@ CLASSES = "classes"
 
 
 def names_of(labels: np.ndarray) -> np.ndarray:
-    """Return every label as text, without blanks at its ends.
-
-    Parameters
-    ----------
-    labels : array_like
-        One label per row.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Texts, none of them empty.
-
-    Raises
-    ------
-    ValueError
-        Where a label is missing or blank.
-    """
+    """Return every label as text, without blanks at its ends."""
     names = np.array([label_text(v) for v in np.asarray(labels).ravel().tolist()])
     if missing := int((names == "").sum()):
         raise ValueError(
@@ -48,22 +32,6 @@ def class_list(dataset: Dataset) -> tuple[str, ...]:
     """Return the classes in their public order.
 
     As declared, else the distinct labels: numbers by size, then text by alphabet.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With labels. Of a table in files the declared classes are returned, and its one pass checks the labels.
-
-    Returns
-    -------
-    tuple of str
-        At least two names, each once, for rows in memory.
-
-    Raises
-    ------
-    ValueError
-        For no labels, fewer than two classes, more than rows or than MOST_CLASSES, a class declared twice, and a label
-        that is missing or not in the declared list.
     """
     if isinstance(dataset.rows, FileRows) and dataset.classes:  # the pass over the files checks the labels
         return dataset.classes
@@ -71,23 +39,7 @@ def class_list(dataset: Dataset) -> tuple[str, ...]:
 
 
 def class_index(dataset: Dataset) -> np.ndarray:
-    """Return the position of each row's class in `class_list`.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With labels, in memory.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Whole numbers from 0.
-
-    Raises
-    ------
-    ValueError
-        As `class_list`.
-    """
+    """Return the position of each row's class in `class_list`."""
     return _coded(dataset)[1]
 
 
@@ -137,49 +89,13 @@ def _order(name: str) -> tuple:
 
 
 def count_anchors(dataset: Dataset, centre: str) -> int:
-    """Return the number of anchored rows of the joint moment.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Its labels are read for the centre "classes" only.
-    centre : {"none", "zero", "joint", "classes"}
-        What is measured beside the second moment.
-
-    Returns
-    -------
-    int
-        0 for "none" and "zero", 1 for "joint", one per class for "classes".
-
-    Raises
-    ------
-    ValueError
-        For an unknown centre, and as `class_list`.
-    """
+    """Return the number of anchored rows of the joint moment."""
     checks.one_of("centre", centre, ("none", "zero", "joint", CLASSES))
     return len(class_list(dataset)) if centre == CLASSES else int(centre == "joint")
 
 
 def take(dataset: Dataset, rows: np.ndarray) -> Dataset:
-    """Return the data set of some rows, with the classes of the whole: a class may be absent from a part.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With rows in memory.
-    rows : ndarray of int
-        Positions of the rows.
-
-    Returns
-    -------
-    Dataset
-        Nothing that was computed from the whole is kept with it.
-
-    Raises
-    ------
-    ValueError
-        As `class_list`, where there are labels.
-    """
+    """Return the data set of some rows, with the classes of the whole: a class may be absent from a part."""
     part = dataset.rows[rows]
     part.flags.writeable = False
     labels, classes = dataset.labels, dataset.classes

@@ -30,20 +30,6 @@ LOCAL_SHAPES = ("free-trace", "isotropic", "upper-triangle")
 def report_sensitivity(d: int, *, shape: str, n_anchors: int) -> float:
     """Return the largest change of one user's report, in unit-ball units, rounded up.
 
-    Parameters
-    ----------
-    d : int
-        Number of columns, at least 1.
-    shape : {"free-trace", "isotropic", "upper-triangle"}
-        Shape of the noise: the change is measured in the l2 norm that belongs to it.
-    n_anchors : int
-        0 (second moment alone), 1 (with the mean) or the number of classes.
-
-    Returns
-    -------
-    float
-        `sensitivity` of the moment of one row, n = 1, replace-one.
-
     Reference
     ---------
     Own proof, in the docstring of the module; Mathematics 2023, Algorithm 2, calibrates to 1 instead.
@@ -56,33 +42,6 @@ def measure_reports(
     dataset: Dataset, share: BudgetShare, *, centre: str, shape: str, rng: np.random.Generator, name: str = "reports"
 ) -> Measured:
     """Return the average of the noisy reports of n users.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        One row per user.
-    share : BudgetShare
-        ApproxDP, ZCDP or GaussianDP; NoPrivacy for no noise.
-    centre : {"none", "zero", "joint", "classes"}
-        "joint" measures the mean too, "classes" the class sums and counts.
-    shape : {"free-trace", "isotropic", "upper-triangle"}
-        Shape of the noise, one of `LOCAL_SHAPES`; "free-trace" becomes "isotropic" for one column.
-    rng : numpy.random.Generator
-        Source of the averaged noise, drawn in one go.
-    name : str
-        Name of the share in the event.
-
-    Returns
-    -------
-    Measured
-        Its ``distribution`` describes the averaged noise, its ``event`` the noise of one report (None for NoPrivacy).
-
-    Raises
-    ------
-    TypeError
-        For a share that Gaussian noise cannot give.
-    ValueError
-        For an unknown centre or shape, and where `clipped_moment` raises it.
 
     Guarantee
     ---------

@@ -157,31 +157,6 @@ def sensitivity(
 
     Under add-remove it is the change of the sum, and ``n`` is not used.
 
-    Parameters
-    ----------
-    d : int
-        Number of columns, at least 1.
-    n : int
-        Number of rows, at least 1.
-    norm : {"l2", "triangle", "l1", "nuclear"}
-        Norm of the change: Frobenius, l2 of the upper triangle, l1 of the upper triangle, or nuclear.
-    n_anchors : int
-        0 (second moment alone), 1 (with the mean) or the number of classes.
-    relation : {"replace-one", "zero-out", "add-remove"}
-        The neighbouring relation.
-    anchor_squared : float
-        s^2, at most 1; 1/2 with several anchors.
-
-    Returns
-    -------
-    float
-        Above 0; an upper bound. The docstring of the module says where it is attained.
-
-    Raises
-    ------
-    ValueError
-        For an unknown norm or relation.
-
     Reference
     ---------
     Own proofs: the docstring of this module, triangle_l1.py for the l1 norm, wishart.py for the nuclear norm. Su et al.
@@ -242,22 +217,7 @@ def _l1(d: int, n_anchors: int, s2: float) -> float:
 
 
 def rounded_up(base: float, d: int, n: int) -> float:
-    """Return base / n, enlarged by more than the rounding errors of ``base`` and of norms of d numbers.
-
-    Parameters
-    ----------
-    base : float
-        A sensitivity times n, in float64.
-    d : int
-        Length of the vectors whose norms enter the clipping.
-    n : int
-        Number of rows; 1 for a sum.
-
-    Returns
-    -------
-    float
-        base / n times 1 + (d + 16) 2^-52.
-    """
+    """Return base / n, enlarged by more than the rounding errors of ``base`` and of norms of d numbers."""
     return base / n * (1 + (d + 16) * 2**-52)
 
 
@@ -265,25 +225,6 @@ def clipped_moment(dataset: Dataset, *, n_anchors: int, anchor_squared: float = 
     """Return the moment of the clipped rows in unit-ball units, without noise: NOT private.
 
     It is stored with the data set, and so computed once for each row bound.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory or in files.
-    n_anchors : int
-        0 for the second moment alone, 1 for the mean too, or the number of the data set's classes.
-    anchor_squared : float
-        s^2.
-
-    Returns
-    -------
-    ndarray of shape (d + n_anchors, d + n_anchors)
-        Symmetric; a new array at every call.
-
-    Raises
-    ------
-    ValueError
-        For labels that `class_list` rejects, and for missing cells or unlisted labels of a table in files.
     """
     key = ("moment", dataset.row_bound)
     compute = moments if isinstance(dataset.rows, FileRows) else _moments
@@ -341,41 +282,6 @@ def measure_moment(
     matters: str = BOTH,
 ) -> Measured:
     """Clip the rows, compute their moment and add noise.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory or in files.
-    share : BudgetShare
-        ApproxDP, ZCDP or GaussianDP for the Gaussian shapes; PureDP, ApproxDP (its delta stays unused) or ZCDP for the
-        pure shapes "laplace" and "wishart-difference"; NoPrivacy for no noise.
-    centre : {"none", "zero", "joint", "classes"}
-        "joint" measures the mean as well, "classes" the class sums and counts. Under add-remove the mean and the count
-        are always measured; with "none" and "zero" the row of the mean is dropped afterwards.
-    shape : {"upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference"}
-        Shape of the noise, see `NoiseDistribution`. "free-trace" becomes "free-groups", with the groups that are free
-        for these columns; or "isotropic" for one column alone and for any relation but replace-one.
-    rng : numpy.random.Generator
-        Source of the noise.
-    name : str
-        Name of the share in the event.
-    relation : {"replace-one", "zero-out", "add-remove"}
-        The neighbouring relation.
-    matters : {"both", "covariance", "mean"}
-        What the size of the anchor favours, see anchor.py.
-
-    Returns
-    -------
-    Measured
-        Its event is None for NoPrivacy. Under add-remove ``count`` is the noisy count, raised to 1 where it is below;
-        ``matrix`` and the noise of ``distribution`` are divided by it, and no field holds n.
-
-    Raises
-    ------
-    TypeError
-        For a share that does not fit the shape.
-    ValueError
-        For an unknown shape, centre or relation, and where `clipped_moment` raises it.
 
     Guarantee
     ---------

@@ -123,15 +123,7 @@ class NoiseDistribution:
 
     @classmethod
     def from_dict(cls, stored: dict) -> NoiseDistribution:
-        """Read what `to_dict` gives.
-
-        Raises
-        ------
-        TypeError
-            For a field that is missing or unknown.
-        ValueError
-            For an unknown shape.
-        """
+        """Read what `to_dict` gives."""
         names = {old: new for new, old in _STORED.items()}
         if unknown := set(stored) & set(_STORED):
             raise TypeError(f"unknown field {unknown.pop()!r}")
@@ -316,16 +308,6 @@ class NoiseDistribution:
     def form_variance(self, form: np.ndarray) -> float:
         """Return the variance of <A, N>, the sum of the products of all entries, for the noise N and a symmetric A.
 
-        Parameters
-        ----------
-        form : ndarray of shape (size, size)
-            A, symmetric.
-
-        Returns
-        -------
-        float
-            At least 0.
-
         Reference
         ---------
         Own derivation. Different entries are uncorrelated in every shape but two. In a group of m columns of weight w
@@ -389,16 +371,6 @@ def coupled_moments(p: int) -> tuple[float, float]:
     """Return (alpha, beta), which give the variance of every linear form of coupled noise.
 
     For coupled p x p noise N at t = 1 and symmetric H, <N, H> has variance alpha |H|^2 + beta (tr H)^2.
-
-    Parameters
-    ----------
-    p : int
-        Size of the matrix, at least 1.
-
-    Returns
-    -------
-    tuple of float
-        alpha and beta.
 
     Reference
     ---------

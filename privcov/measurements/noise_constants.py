@@ -34,20 +34,6 @@ class Sizes(NamedTuple):
 def closed_form(size: int, beta: float, *, laplace: bool) -> Sizes:
     """Return bounds on the norms of noise with i.i.d. entries on and above the diagonal.
 
-    Parameters
-    ----------
-    size : int
-        Rows of the matrix and length of the vector, at least 1.
-    beta : float
-        Probability, between 0 and 1, with which each bound may fail: each holds with probability 1 - beta.
-    laplace : bool
-        True for Laplace entries, False for Gaussian ones.
-
-    Returns
-    -------
-    Sizes
-        The three bounds, at scale 1.
-
     Reference
     ---------
     Dong et al. 2022, Lemmas 6 and 7, omega of Section 5.1, and for Laplace noise the bounds of the public code. Log is
@@ -83,20 +69,6 @@ def monte_carlo(shape: str, size: int, beta: float) -> Sizes:
     No data enter and the seed is fixed, so the same arguments always give the same numbers. There are 100 draws, so the
     quantile itself is good to a few per cent. Beyond size 100 the norms of a draw of that size are scaled by sqrt
     (spectral, vector) and 1 (Frobenius) of the ratio, which is exact in the limit and a little large.
-
-    Parameters
-    ----------
-    shape : str
-        Shape of the noise, see `NoiseDistribution`.
-    size : int
-        Rows of the matrix and length of the vector, at least 1.
-    beta : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    Sizes
-        The three quantiles, at scale 1.
     """
     small = min(size, _LARGEST)
     distribution, rng = NoiseDistribution(shape, 1.0, small), np.random.default_rng(20220524)

@@ -22,18 +22,7 @@ BINS = 20
 
 
 def exact_histogram(dataset: Dataset) -> np.ndarray:
-    """Return the counts per bin: NOT private. They are kept with the data set.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory.
-
-    Returns
-    -------
-    ndarray of shape (BINS,)
-        Whole numbers as floats.
-    """
+    """Return the counts per bin: NOT private. They are kept with the data set."""
 
     def compute() -> np.ndarray:
         norms = row_norms(dataset) / dataset.row_bound
@@ -52,20 +41,7 @@ def _scale(share: BudgetShare, relation: str) -> tuple[float, float]:
 
 
 def norm_noise(share: BudgetShare, relation: str) -> float:
-    """Return the standard deviation of the noise on one count: public before anything is measured.
-
-    Parameters
-    ----------
-    share : BudgetShare
-        PureDP for Laplace noise; ApproxDP, ZCDP or GaussianDP for Gaussian noise.
-    relation : {"replace-one", "zero-out", "add-remove"}
-        The neighbouring relation.
-
-    Returns
-    -------
-    float
-        In rows.
-    """
+    """Return the standard deviation of the noise on one count: public before anything is measured."""
     return _scale(share, relation)[1] * (math.sqrt(2) if isinstance(share, PureDP) else 1.0)
 
 
@@ -73,29 +49,6 @@ def measure_norms(
     dataset: Dataset, share: BudgetShare, *, rng: np.random.Generator, name: str, relation: str
 ) -> tuple[np.ndarray, float, Event]:
     """Return the counts of row norms in bins that halve, with noise.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory.
-    share : BudgetShare
-        PureDP for Laplace noise; ApproxDP, ZCDP or GaussianDP for Gaussian noise; not NoPrivacy.
-    rng : numpy.random.Generator
-        Source of the noise.
-    name : str
-        Name of the share in the event.
-    relation : {"replace-one", "zero-out", "add-remove"}
-        The neighbouring relation.
-
-    Returns
-    -------
-    tuple of (ndarray of shape (BINS,), float, Event)
-        Noisy counts, the standard deviation of their noise, and the event.
-
-    Raises
-    ------
-    ValueError
-        For NoPrivacy, which leaves no noise for an event.
 
     Guarantee
     ---------

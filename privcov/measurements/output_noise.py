@@ -40,43 +40,13 @@ PROOF = "privcov/measurements/output_noise.py"
 
 
 def unit_sensitivity(d: int, n: int, *, joint: bool, relation: str) -> float:
-    """Return the largest Frobenius change of the moment of vectors of norm at most 1, rounded up.
-
-    Parameters
-    ----------
-    d : int
-        Number of columns, at least 1.
-    n : int
-        Number of rows, at least 1.
-    joint : bool
-        Whether the mean is measured too.
-    relation : {"replace-one", "zero-out", "add-remove"}
-        The neighbouring relation.
-
-    Returns
-    -------
-    float
-        `sensitivity` in the l2 norm, over 1 + s^2 where ``joint``.
-    """
+    """Return the largest Frobenius change of the moment of vectors of norm at most 1, rounded up."""
     delta = sensitivity(d, n, norm="l2", n_anchors=joint, relation=relation)
     return rounded_up(delta / (1 + ANCHOR_SQUARED * joint), d, 1)
 
 
 def unit_moment(dataset: Dataset, *, joint: bool) -> np.ndarray:
-    """Return the exact moment of vectors of norm at most 1: NOT private.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory or in files.
-    joint : bool
-        Whether the mean is measured too.
-
-    Returns
-    -------
-    ndarray of shape (p, p)
-        p = d + joint.
-    """
+    """Return the exact moment of vectors of norm at most 1: NOT private."""
     return clipped_moment(dataset, n_anchors=joint) / (1 + ANCHOR_SQUARED * joint)
 
 
@@ -95,44 +65,6 @@ def measure_map(
     name: str = "matrix",
 ) -> tuple[np.ndarray, NoiseDistribution, Event | None]:
     """Compute a map of the moment of the clipped rows and add noise to what it gives.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory or in files.
-    share : BudgetShare
-        ApproxDP, ZCDP or GaussianDP for Gaussian noise, PureDP for the Wishart difference; NoPrivacy for no noise.
-    solve : callable
-        From the p x p moment (see `unit_moment`) to a p x p matrix.
-    lipschitz : float
-        Lipschitz constant of the map in the Frobenius norm, at least 0, proved where ``solve`` is defined.
-    slack : float
-        Largest Frobenius distance of what ``solve`` computes from the map, at least 0, proved for every moment.
-    what : str
-        What the map gives, in words for the event.
-    centre : {"none", "zero", "joint"}
-        "joint" measures the mean too.
-    rng : numpy.random.Generator
-        Source of the noise.
-    relation : {"replace-one", "zero-out"}
-        The neighbouring relation.
-    wishart_scale : float or None
-        C of one Wishart matrix, its mean left in, whatever the share (but NoPrivacy): the published form, whose event
-        says what it gives.
-    name : str
-        Name of the share in the event.
-
-    Returns
-    -------
-    tuple of (ndarray of shape (p, p), NoiseDistribution, Event or None)
-        solve(moment) + noise, the distribution of the noise, and the event, which is None for NoPrivacy.
-
-    Raises
-    ------
-    TypeError
-        For a share that the noise cannot be calibrated to.
-    ValueError
-        For an unknown centre or relation.
 
     Guarantee
     ---------

@@ -18,29 +18,7 @@ from privcov.measurements.moment import ANCHOR_SQUARED
 def fold_moments(
     dataset: Dataset, *, n_anchors: int, folds: int, rng: np.random.Generator
 ) -> list[tuple[np.ndarray, int, np.ndarray]]:
-    """Return for each of K folds the moment of the other rows, their number, and the moment of the fold: NOT private.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory.
-    n_anchors : int
-        0 for the second moment alone, 1 for the mean too, or the number of classes (see `clipped_moment`).
-    folds : int
-        K is the smaller of folds and n.
-    rng : numpy.random.Generator
-        Source of the assignment of rows to folds, which is random.
-
-    Returns
-    -------
-    list of (ndarray of shape (p, p), int, ndarray of shape (p, p))
-        p = d + n_anchors; in unit-ball units.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two rows.
-    """
+    """Return for each fold the moment of the other rows, their number, and the moment of the fold: NOT private."""
     n, d = dataset.n, dataset.d
     if n < 2:
         raise ValueError("Cross-validation on the rows needs at least two rows, got n=1. Use tuning='released'.")

@@ -31,18 +31,7 @@ _PROOF = "privcov/measurements/sparse_vector.py"
 
 
 def unit_norms(dataset: Dataset) -> np.ndarray:
-    """Return the norms of the clipped rows in unit-ball units: NOT private. They are kept with the data set.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        At most 1.
-    """
+    """Return the norms of the clipped rows in unit-ball units: NOT private. They are kept with the data set."""
 
     def compute() -> np.ndarray:
         parts = []
@@ -59,16 +48,6 @@ def norm_bins(dataset: Dataset) -> np.ndarray:
     """Return the counts of rows with norm in (2^(-j-1), 2^-j], unit-ball units: NOT private. Kept with the data set.
 
     Shorter rows, zero rows among them, are in no bin.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory.
-
-    Returns
-    -------
-    ndarray of shape (HALVINGS + 1,)
-        For j = 0..HALVINGS.
     """
 
     def compute() -> np.ndarray:
@@ -83,16 +62,6 @@ def norm_bins(dataset: Dataset) -> np.ndarray:
 def clipping_bias(bins: np.ndarray) -> np.ndarray:
     """Return n B(tau) for tau = 1, 1/2, ..., 2^-HALVINGS: at least the Frobenius bias, times n, of clipping at tau.
 
-    Parameters
-    ----------
-    bins : ndarray of shape (HALVINGS + 1,)
-        See `norm_bins`.
-
-    Returns
-    -------
-    ndarray of shape (HALVINGS + 1,)
-        NOT private.
-
     Reference
     ---------
     Dong et al. 2022, Section 5.2.
@@ -102,39 +71,12 @@ def clipping_bias(bins: np.ndarray) -> np.ndarray:
 
 
 def rows_within(bins: np.ndarray, n: int) -> np.ndarray:
-    """Return #{|x| <= 2^-k} for k = 0..HALVINGS.
-
-    Parameters
-    ----------
-    bins : ndarray of shape (HALVINGS + 1,)
-        See `norm_bins`.
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    ndarray of shape (HALVINGS + 1,)
-        NOT private.
-    """
+    """Return #{|x| <= 2^-k} for k = 0..HALVINGS."""
     return n - np.concatenate([[0], np.cumsum(bins)[:-1]])
 
 
 def first_above(queries: np.ndarray, scale: float, rng: np.random.Generator) -> int | None:
     """Return the index of the first noisy query at or above the noisy threshold 0, None when there is none.
-
-    Parameters
-    ----------
-    queries : ndarray of shape (m,)
-        In the order in which they are read, each of sensitivity at most 1.
-    scale : float
-        1 / epsilon.
-    rng : numpy.random.Generator
-        Source of the noise.
-
-    Returns
-    -------
-    int or None
-        From 0.
 
     Guarantee
     ---------
@@ -177,29 +119,6 @@ def measure_radius(
     With probability 1 - miss it is at most twice the largest norm, or 2^-40, and at most
     (12/epsilon) log(2 (HALVINGS + 1)/miss) rows lie outside.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory.
-    share : BudgetShare
-        PureDP, ApproxDP (its delta stays unused) or ZCDP; NoPrivacy gives the radius 1.
-    miss : float
-        Probability, between 0 and 1, with which the bounds above may fail.
-    rng : numpy.random.Generator
-        Source of the noise.
-    name : str
-        Name of the share in the event.
-
-    Returns
-    -------
-    tuple of (float, Event or None)
-        The radius, and the event, which is None for NoPrivacy.
-
-    Raises
-    ------
-    TypeError
-        For a GaussianDP share.
-
     Guarantee
     ---------
     The share, replace-one.
@@ -233,29 +152,6 @@ def measure_threshold(
     """Return a private clipping norm tau, in units of the bound, that balances bias and noise.
 
     It is one step above the first tau at which the bias reaches the noise.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory.
-    noise : callable
-        From an array of tau to the error that the noise will cause, computed from public and released numbers only.
-    share : BudgetShare
-        PureDP, ApproxDP (its delta stays unused) or ZCDP; NoPrivacy gives tau = 1.
-    rng : numpy.random.Generator
-        Source of the noise.
-    name : str
-        Name of the share in the event.
-
-    Returns
-    -------
-    tuple of (float, Event or None)
-        tau, and the event, which is None for NoPrivacy.
-
-    Raises
-    ------
-    TypeError
-        For a GaussianDP share.
 
     Guarantee
     ---------

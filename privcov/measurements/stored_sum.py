@@ -29,21 +29,6 @@ def fields_of(stored: Any) -> dict:
 
     What is zero in every table must be zero, and the sum symmetric.
 
-    Parameters
-    ----------
-    stored : object
-        As read from JSON; may hold "centre" too, as bundles do.
-
-    Returns
-    -------
-    dict
-        The checked fields, with the facts and the event restored.
-
-    Raises
-    ------
-    ValueError
-        In a sentence, for anything else.
-
     Guarantee
     ---------
     The one that the stored event states; only the form of the fields is checked.
@@ -121,21 +106,6 @@ def _norms(stored: Any) -> NoisyNorms:
 
 def event_of(stored: Any) -> Event:
     """Return the event that `dataclasses.asdict` wrote.
-
-    Parameters
-    ----------
-    stored : object
-        As read from JSON.
-
-    Returns
-    -------
-    Event
-        With its own checks passed.
-
-    Raises
-    ------
-    ValueError
-        Where a field is missing, unknown or of another kind.
 
     Guarantee
     ---------

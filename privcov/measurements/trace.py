@@ -19,22 +19,6 @@ def measure_trace(
 ) -> tuple[float, float, Event | None]:
     """Clip the rows and return the trace of their second moment, with noise.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory.
-    share : BudgetShare
-        PureDP for Laplace noise; ApproxDP, ZCDP or GaussianDP for Gaussian noise; NoPrivacy for none.
-    rng : numpy.random.Generator
-        Source of the noise.
-    name : str
-        Name of the share in the event.
-
-    Returns
-    -------
-    tuple of (float, float, Event or None)
-        Noisy trace and scale of its noise, in unit-ball units, and the event, which is None for NoPrivacy.
-
     Guarantee
     ---------
     The share, replace-one.

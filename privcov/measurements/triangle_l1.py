@@ -61,24 +61,6 @@ def l1_change(d: int, m: int, anchor: int, n_anchors: int, weight: int = 1) -> i
     A change is a whole number, so a part of the bound that bounds a whole part is rounded down, after it is multiplied
     by the weight: rows of fractional weights add up to whole numbers only together.
 
-    Parameters
-    ----------
-    d : int
-        Number of columns, at least 1.
-    m : int
-        Largest length of a row.
-    anchor : int
-        Length of the anchor, in the steps of m.
-    n_anchors : int
-        0 alone, 1 with the mean, else the number of classes.
-    weight : int
-        M, the largest weight of a person. Above 1 the corner of one anchor changes as well.
-
-    Returns
-    -------
-    int
-        In squared steps; replace-one.
-
     Reference
     ---------
     Own proof, in the docstring of the module.
@@ -109,22 +91,6 @@ def l1_change(d: int, m: int, anchor: int, n_anchors: int, weight: int = 1) -> i
 
 def flagged_l1(facts: PublicFacts, m: int, anchor: int, n_anchors: int) -> int:
     """Return `l1_change` for the rows of a table, with their flags of missing cells and the weights of persons.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Columns, flags and the largest weight.
-    m : int
-        Largest length of a row.
-    anchor : int
-        Length of the anchor, in the steps of m.
-    n_anchors : int
-        0 alone, 1 with the mean, else the number of classes.
-
-    Returns
-    -------
-    int
-        In squared steps; replace-one.
 
     Reference
     ---------

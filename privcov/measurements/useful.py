@@ -18,24 +18,6 @@ def reason_useless(facts: PublicFacts, event: Event, n_anchors: int, rows: float
 
     No entry of the sum can exceed the number of rows, in units of R^2. Where the standard deviation of the noise on an
     entry does, the answer is only noise.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        What is declared.
-    event : Event
-        Planned, of the exact measurement.
-    n_anchors : int
-        Number of anchors that it measures.
-    rows : float
-        Number of rows: public, declared or noisy.
-    source : str
-        Which of these it is, in words that follow the number.
-
-    Returns
-    -------
-    str
-        A sentence with a remedy, or "".
     """
     gaussian = FREE_GROUPS if event.norm == norm_of(FREE_GROUPS) else "isotropic"
     shape = event.mechanism if event.mechanism in PURE else gaussian
@@ -51,24 +33,7 @@ def reason_useless(facts: PublicFacts, event: Event, n_anchors: int, rows: float
 
 
 def reason_no_norms(facts: PublicFacts, events: Sequence[Event], rows: float, source: str) -> str:
-    """Return in one sentence why noisy numbers of rows by length could not lower a row bound; "" when they may.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        What is declared.
-    events : sequence of Event
-        The planned event of the numbers of rows, or none.
-    rows : float
-        Number of rows: public, declared or noisy.
-    source : str
-        Which of these it is, in words that follow the number.
-
-    Returns
-    -------
-    str
-        A sentence with a remedy, or "".
-    """
+    """Return in one sentence why noisy numbers of rows by length could not lower a row bound; "" when they may."""
     for event in events:
         std = counts_std(event) / steps_of(facts)
         if 2 * CERTAIN * std > MOST_SHORTENED * rows:  # then R is hardly ever halved, which takes four bins

@@ -21,22 +21,7 @@ from privcov.privacy import BudgetShare, Event
 
 
 def sensitivity(size: int, n: int, radius: float) -> float:
-    """Return the largest Frobenius change of the moment of rows of norm <= radius, rounded up.
-
-    Parameters
-    ----------
-    size : int
-        Length of the rows, at least 1.
-    n : int
-        Number of rows, at least 1.
-    radius : float
-        Norm to which the rows are clipped, above 0.
-
-    Returns
-    -------
-    float
-        sqrt(2) radius^2 / n (size 1: radius^2 / n), replace-one.
-    """
+    """Return the largest Frobenius change of the moment of rows of norm <= radius, rounded up."""
     # Squaring the radius rounds twice more; the clip itself never exceeds the radius.
     return moment.sensitivity(size, n, norm="l2", n_anchors=0) * radius**2 * (1 + 2**-50)
 
@@ -54,33 +39,6 @@ def measure_whitened(
     """Clip the rows, transform them, clip again, and add noise to their moment.
 
     The rows of the data set are copied, never changed.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory.
-    share : BudgetShare
-        ApproxDP, ZCDP or GaussianDP; NoPrivacy for no noise.
-    whiten : ndarray of shape (size, size)
-        A, public: constant or made from earlier releases. size is d, or d + 1 when ``joint``.
-    radius : float
-        Norm to which the rows A z are clipped, above 0.
-    joint : bool
-        Whether z has the anchor of the mean.
-    rng : numpy.random.Generator
-        Source of the noise.
-    name : str
-        Name of the share in the event.
-
-    Returns
-    -------
-    tuple of (ndarray of shape (size, size), NoiseDistribution, Event or None)
-        Noisy moment of the clipped rows A z, the distribution of its noise, and the event, which is None for NoPrivacy.
-
-    Raises
-    ------
-    TypeError
-        For a share that Gaussian noise cannot give.
 
     Guarantee
     ---------

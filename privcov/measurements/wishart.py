@@ -44,16 +44,6 @@ UNIT_RATIO = 0.5  # C = |z|^2 / n
 def pure_noise_as_published(guarantee: Guarantee) -> dict:
     """Return the published pure-DP noise W_d(d + 1, 3/(2 n epsilon) I), as arguments of `measure_wishart`.
 
-    Parameters
-    ----------
-    guarantee : PureDP or NoPrivacy
-        What the paper claims for the noise.
-
-    Returns
-    -------
-    dict
-        ``freedom`` and ``ratio``; freedom 0, no noise, for NoPrivacy.
-
     Reference
     ---------
     Wang et al. 2018.
@@ -66,21 +56,6 @@ def pure_noise_as_published(guarantee: Guarantee) -> dict:
 
 def approx_noise_as_published(guarantee: Guarantee) -> dict:
     """Return the published noise W_d(m, I/n), m = d + 14 ln(4/delta) / epsilon^2 rounded up.
-
-    Parameters
-    ----------
-    guarantee : ApproxDP or NoPrivacy
-        What the paper claims for the noise.
-
-    Returns
-    -------
-    dict
-        ``freedom`` and ``ratio`` for `measure_wishart`; freedom 0, no noise, for NoPrivacy.
-
-    Raises
-    ------
-    ValueError
-        Where the noise would have more degrees of freedom than its actual guarantee is known for.
 
     Reference
     ---------
@@ -101,21 +76,6 @@ def approx_noise_as_published(guarantee: Guarantee) -> dict:
 def approx_noise_sound(guarantee: Guarantee) -> dict:
     """Return the fewest degrees of freedom that keep the guarantee when a row is replaced, with the published C.
 
-    Parameters
-    ----------
-    guarantee : ApproxDP or NoPrivacy
-        What the noise must give.
-
-    Returns
-    -------
-    dict
-        ``freedom`` and ``ratio`` for `measure_wishart`; freedom 0, no noise, for NoPrivacy.
-
-    Raises
-    ------
-    ValueError
-        Where no number of degrees of freedom is enough.
-
     Reference
     ---------
     `wishart_freedom` in wishart_curve.py.
@@ -131,32 +91,6 @@ def measure_wishart(
     dataset: Dataset, *, freedom: int, ratio: float, centre: str, rng: np.random.Generator, name: str = "matrix"
 ) -> Measured:
     """Clip the rows, compute their moment, add Wishart noise and subtract its mean.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows, in memory or in files.
-    freedom : int
-        m - p + 1 >= 2, p the size of the matrix; 0 for no noise (a non-private reference).
-    ratio : float
-        Largest |z|^2 / (2 C n), above 0; 1/2 is C = |z|^2 / n.
-    centre : {"none", "zero", "joint", "classes"}
-        "joint" measures the mean too, "classes" the class sums and counts.
-    rng : numpy.random.Generator
-        Source of the noise.
-    name : str
-        Name of the share in the event.
-
-    Returns
-    -------
-    Measured
-        Its event holds the curve; it is None for freedom 0.
-
-    Raises
-    ------
-    ValueError
-        For freedom other than 0 below 2 or above 1e9, a ratio that is not positive, an unknown centre, and where
-        `clipped_moment` raises it.
 
     Guarantee
     ---------

@@ -63,29 +63,6 @@ def split(dataset: Dataset, sizes: Sizes, *, seed: int, repeat: int = 0) -> tupl
 
     The split depends on the seed, the repetition and the name of the data, not on rows or labels, so it reveals nothing
     and costs nothing. Choosing the best columns does read the training rows.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Labelled rows.
-    sizes : Sizes
-        How many rows, and how many columns are kept.
-    seed : int
-        Seed of the split.
-    repeat : int
-        Repetition.
-
-    Returns
-    -------
-    train : Dataset
-        The training rows.
-    test : Dataset
-        The test rows.
-
-    Raises
-    ------
-    ValueError
-        Where no row is left to test on.
     """
     used = sizes.training + sizes.validation
     if used >= dataset.n:
@@ -103,25 +80,7 @@ def split(dataset: Dataset, sizes: Sizes, *, seed: int, repeat: int = 0) -> tupl
 
 
 def t_test_columns(dataset: Dataset, best: int) -> np.ndarray:
-    """Return the positions of the best columns by absolute two-sample t statistic (equal variances). NOT private.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Labelled rows of two classes.
-    best : int
-        Number of columns.
-
-    Returns
-    -------
-    ndarray of shape (best,)
-        Positions, ascending.
-
-    Raises
-    ------
-    ValueError
-        For another number of classes, or fewer than two rows of a class.
-    """
+    """Return the positions of the best columns by absolute two-sample t statistic (equal variances). NOT private."""
     classes, index = class_list(dataset), class_index(dataset)
     if len(classes) != 2:
         raise ValueError(f"A two-sample t test needs two classes, got {len(classes)}. Leave best out.")
@@ -162,20 +121,6 @@ def usable_precision(rel: Release) -> np.ndarray:
     released covariance, after every eigenvalue below the ridge is raised to it: FLOOR of the mean variance, or
     NOISE_PART of the largest eigenvalue that the known noise alone would make, whichever is larger. A direction far
     below is noise, and its inverse would dominate.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        In working units.
-
-    Spends
-    ------
-    Nothing: it uses only a release.
     """
     outer = np.outer(rel.scale, rel.scale)
     if rel.precision is not None:
@@ -193,23 +138,6 @@ def scores(rel: Release, rows: np.ndarray) -> np.ndarray:
     """Compute the linear discriminant scores of rows.
 
     A class whose noisy count is below one row is not available (score -inf), unless every class is.
-
-    Parameters
-    ----------
-    rel : Release
-        A release with class means.
-    rows : ndarray of shape (n, d)
-        In the data's units.
-
-    Returns
-    -------
-    ndarray of shape (n, k)
-        Scores.
-
-    Raises
-    ------
-    ValueError
-        Where the release has no class means.
     """
     if rel.class_means is None:
         raise ValueError(
@@ -227,25 +155,7 @@ def scores(rel: Release, rows: np.ndarray) -> np.ndarray:
 
 
 def predict(rel: Release, rows: np.ndarray) -> np.ndarray:
-    """Return the class name of every row, by the largest score (the first of equal ones).
-
-    Parameters
-    ----------
-    rel : Release
-        A release with class means.
-    rows : ndarray of shape (n, d)
-        In the data's units.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Class names.
-
-    Raises
-    ------
-    ValueError
-        Where the release has no class means.
-    """
+    """Return the class name of every row, by the largest score (the first of equal ones)."""
     return np.array(rel.classes)[np.argmax(scores(rel, rows), axis=1)]
 
 
@@ -254,23 +164,6 @@ def classification_error(rel: Release, dataset: Dataset) -> float:
 
     Values are clipped to their bounds. The binomial standard deviation on n rows is sqrt(e (1 - e) / n); repetitions of
     split and noise show the rest.
-
-    Parameters
-    ----------
-    rel : Release
-        A release with class means.
-    dataset : Dataset
-        Labelled rows with the same columns and classes.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        Where columns or classes differ, and without class means.
     """
     if rel.columns != dataset.columns:
         raise ValueError("The release and the rows to classify differ in their columns.")
@@ -285,19 +178,6 @@ def classification_error(rel: Release, dataset: Dataset) -> float:
 
 
 def majority_error(train: Dataset, test: Dataset) -> float:
-    """Return the error rate of always answering the class that is most frequent among the training rows. NOT private.
-
-    Parameters
-    ----------
-    train : Dataset
-        Training rows.
-    test : Dataset
-        Test rows.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-    """
+    """Return the error rate of the class that is most frequent among the training rows: NOT private."""
     most = int(np.argmax(np.bincount(class_index(train), minlength=len(class_list(train)))))
     return float(np.mean(class_index(test) != most))

@@ -25,24 +25,6 @@ REFERENCES = ("truth", "sample", "nonprivate")
 def matrix_norm(matrix: np.ndarray, norm: str) -> float:
     """Return a norm of a matrix.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        The matrix.
-    norm : {"frobenius", "spectral", "l1", "max"}
-        "spectral" is the largest singular value, "l1" the largest absolute column sum, "max" the largest absolute
-        entry.
-
-    Returns
-    -------
-    float
-        At least 0.
-
-    Raises
-    ------
-    ValueError
-        For an unknown norm.
-
     Examples
     --------
     >>> import numpy as np
@@ -57,52 +39,13 @@ def matrix_norm(matrix: np.ndarray, norm: str) -> float:
 
 
 def working(matrix: np.ndarray, scale: np.ndarray, target: str) -> np.ndarray:
-    """Turn a matrix in the data's units into working units (each column divided by its public scale).
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        In the data's units.
-    scale : ndarray of shape (d,)
-        Public scale of the columns.
-    target : {"covariance", "second moment", "precision"}
-        What the matrix is.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        In working units.
-    """
+    """Turn a matrix in the data's units into working units (each column divided by its public scale)."""
     outer = np.outer(scale, scale)
     return matrix * outer if target == "precision" else matrix / outer
 
 
 def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release | None = None) -> np.ndarray:
-    """Return the matrix that a release is compared with, in working units.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows.
-    target : {"covariance", "second moment", "precision"}
-        What the matrix is.
-    against : {"truth", "sample", "nonprivate"}
-        "truth": the population matrix of a generator. "sample": the matrix of the rows as they are, before row clipping
-        (values are already inside the column bounds; about the class means for a release of centre "classes").
-        "nonprivate": the method and parameters of ``rel`` without noise, on the same rows.
-    rel : Release, optional
-        The release; needed for "nonprivate".
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        In working units; that of the sample is read-only.
-
-    Raises
-    ------
-    ValueError
-        Where there is no such matrix.
-    """
+    """Return the matrix that a release is compared with, in working units."""
     checks.one_of("against", against, REFERENCES)
     if against == "nonprivate":
         if rel is None:
@@ -173,20 +116,7 @@ def _moment_in_files(dataset: Dataset, centre: str) -> np.ndarray:
 
 
 def of_target(moments: Moments, target: str) -> np.ndarray:
-    """Return the covariance or the second moment.
-
-    Parameters
-    ----------
-    moments : Moments
-        The moments; the covariance of a release is its target only where it was measured.
-    target : {"covariance", "second moment"}
-        Which one.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        In the units of the moments.
-    """
+    """Return the covariance or the second moment."""
     matrix = moments.covariance if target == "covariance" else moments.second_moment
     assert matrix is not None
     return matrix
@@ -194,26 +124,6 @@ def of_target(moments: Moments, target: str) -> np.ndarray:
 
 def without_noise(rel: Release, dataset: Dataset) -> Release:
     """Run the same method with the same parameters on the same rows, with no noise: a non-private reference.
-
-    Parameters
-    ----------
-    rel : Release
-        The release whose method is run.
-    dataset : Dataset
-        The rows.
-
-    Returns
-    -------
-    Release
-        Its guarantee is `NoPrivacy`.
-
-    Guarantee
-    ---------
-    None: for synthetic and public rows.
-
-    Spends
-    ------
-    Nothing that is counted: no noise is added.
 
     Reference
     ---------
@@ -304,28 +214,6 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
 
     Errors are against the truth where one is known (then "Sample" is the sampling error), else against the sample. For
     covariance and second-moment targets.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-    dataset : Dataset
-        The rows that it was made from.
-    norm : {"frobenius", "spectral", "l1", "max"}
-        See `matrix_norm`.
-
-    Returns
-    -------
-    list of tuple
-        (stage, error), of the stages Sample, Clipped, Noisy and Post-processed; the last error equals
-        ``error(..., relative=True)``.
-
-    Raises
-    ------
-    TypeError
-        For private rows.
-    ValueError
-        For a precision release, where release and rows differ in columns or bounds, and where the reference is zero.
     """
     if rel.target == "precision":
         raise ValueError("waterfall explains covariance targets; a precision matrix has no noisy stage of its own.")
@@ -355,20 +243,6 @@ def answers_to_beat(dataset: Dataset, target: str, norm: str = "frobenius") -> l
 
     They are the zero matrix (always 1), the diagonal of the sample, and, where the truth is known, the sample itself.
     Errors are against the truth where one is known, else against the sample. None of them is private but zero.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows.
-    target : {"covariance", "second moment"}
-        What is estimated.
-    norm : {"frobenius", "spectral", "l1", "max"}
-        See `matrix_norm`.
-
-    Returns
-    -------
-    list of tuple
-        (name, relative error).
     """
     sample = reference_matrix(dataset, target, "sample")
     reference = sample if dataset.truth is None else reference_matrix(dataset, target, "truth")

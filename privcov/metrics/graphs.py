@@ -98,24 +98,6 @@ class Rates:
 def edges(precision: np.ndarray, threshold: float = 1e-8) -> np.ndarray:
     """Return the graph of a precision matrix.
 
-    Parameters
-    ----------
-    precision : ndarray of shape (d, d)
-        Symmetric.
-    threshold : float
-        From 0 to 1. A pair is linked where its partial correlation exceeds this in absolute value. It has no unit; the
-        graphical lasso's zeros are exact, so 1e-8 keeps what it found.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        bool; False on the diagonal.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
-
     Examples
     --------
     >>> import numpy as np
@@ -136,23 +118,7 @@ def _linked(theta: np.ndarray, threshold: float) -> np.ndarray:
 
 
 def partial_correlations(precision: np.ndarray) -> np.ndarray:
-    """Return the partial correlations: the correlation of two columns given all others.
-
-    Parameters
-    ----------
-    precision : ndarray of shape (d, d)
-        theta, with a positive diagonal.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        -theta_ij / sqrt(theta_ii theta_jj) off the diagonal, 1 on it.
-
-    Raises
-    ------
-    ValueError
-        Where the diagonal is not positive.
-    """
+    """Return the partial correlations: the correlation of two columns given all others."""
     theta = checks.square("precision", precision)
     diagonal = np.diag(theta)
     if diagonal.min() <= 0:
@@ -204,25 +170,7 @@ def graph_recovery(rel: Release | np.ndarray | None, truth_precision: np.ndarray
 
 
 def compare(drawn: np.ndarray, true: np.ndarray) -> Recovery:
-    """Count the pairs of two graphs on the same columns.
-
-    Parameters
-    ----------
-    drawn : ndarray of shape (d, d)
-        The drawn graph, bool.
-    true : ndarray of shape (d, d)
-        The true graph, bool.
-
-    Returns
-    -------
-    Recovery
-        Counts of pairs.
-
-    Raises
-    ------
-    ValueError
-        Where the columns differ.
-    """
+    """Count the pairs of two graphs on the same columns."""
     if drawn.shape != true.shape:
         raise ValueError(f"The two graphs must have the same columns, got {drawn.shape[0]} and {true.shape[0]}.")
     pair = np.triu(np.ones_like(true), 1)
@@ -235,18 +183,7 @@ def compare(drawn: np.ndarray, true: np.ndarray) -> Recovery:
 
 
 def check_reference(true: np.ndarray) -> None:
-    """Raise ValueError for a graph that no rate can be measured against: empty, or complete.
-
-    Parameters
-    ----------
-    true : ndarray of shape (d, d)
-        The true graph, bool.
-
-    Raises
-    ------
-    ValueError
-        For an empty or a complete graph.
-    """
+    """Raise ValueError for a graph that no rate can be measured against: empty, or complete."""
     linked, pairs = int(true.sum()), true.shape[0] * (true.shape[0] - 1)
     if linked in (0, pairs):
         raise ValueError(
@@ -256,27 +193,7 @@ def check_reference(true: np.ndarray) -> None:
 
 
 def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -> Rates:
-    """Return the rates along a path against a reference graph.
-
-    Parameters
-    ----------
-    path : sequence of Fit
-        The path. Infeasible lambdas are counted, never taken for 0.
-    true : ndarray of shape (d, d)
-        The reference graph, bool.
-    threshold : float
-        See `edges`.
-
-    Returns
-    -------
-    Rates
-        Of the solved lambdas.
-
-    Raises
-    ------
-    ValueError
-        For an empty or a complete reference graph.
-    """
+    """Return the rates along a path against a reference graph."""
     check_reference(true)
     solved = [fit for fit in path if fit.precision is not None]
     matrices = [fit.precision for fit in path if fit.precision is not None]
@@ -297,25 +214,7 @@ def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -
 
 
 def roc_points(rel: Release, truth_precision: np.ndarray) -> list[tuple[float, float, float]]:
-    """Return the points of the ROC curve along the path of a release, solved lambdas only.
-
-    Parameters
-    ----------
-    rel : Release
-        A release of a graphical lasso.
-    truth_precision : ndarray of shape (d, d)
-        The true precision matrix.
-
-    Returns
-    -------
-    list of tuple
-        (lambda, false positive rate, true positive rate).
-
-    Raises
-    ------
-    ValueError
-        Where the release has no path.
-    """
+    """Return the points of the ROC curve along the path of a release, solved lambdas only."""
     if rel.path is None:
         raise ValueError(f"{rel.method} has no lambda path; use a graphical lasso, for example glasso-gaussian.")
     rates = path_rates(rel.path, edges(truth_precision))
@@ -327,18 +226,6 @@ def roc_at(rates: Rates, grid: np.ndarray) -> np.ndarray:
 
     The curve starts from the empty graph at (0, 0). The best rate reached so far counts, so the curve never falls: a
     path may take an edge out again.
-
-    Parameters
-    ----------
-    rates : Rates
-        Rates of a path.
-    grid : ndarray of shape (m,)
-        False positive rates.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        NaN beyond the path.
     """
     x, y = _rising(rates)
     return np.where(grid <= x[-1] + 1e-9, np.interp(grid, x, y), np.nan)
@@ -346,20 +233,6 @@ def roc_at(rates: Rates, grid: np.ndarray) -> np.ndarray:
 
 def precision_at(rates: Rates, grid: np.ndarray, base: float) -> np.ndarray:
     """Return the fraction of drawn edges that are true, at given fractions of edges found.
-
-    Parameters
-    ----------
-    rates : Rates
-        Rates of a path.
-    grid : ndarray of shape (m,)
-        Recalls, in [0, 1].
-    base : float
-        True edges as a fraction of all pairs.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        NaN beyond the path. At recall 0 it is the limit along the first edges.
 
     Reference
     ---------
@@ -394,18 +267,6 @@ def _rising(rates: Rates) -> tuple[np.ndarray, np.ndarray]:
 def losses(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
     """Return the norm of (estimate - reference) over that of the reference, for each of `NORMS`.
 
-    Parameters
-    ----------
-    estimate : ndarray of shape (d, d)
-        The estimate.
-    reference : ndarray of shape (d, d)
-        The reference.
-
-    Returns
-    -------
-    dict of str to float
-        One number for each norm; the norms are those of `matrix_norm`.
-
     Reference
     ---------
     Su et al. 2019, Section 5.1.
@@ -415,28 +276,7 @@ def losses(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
 
 
 def noisy_matrix(rel: Release) -> np.ndarray:
-    """Return what the release measured, in working units and before any repair.
-
-    Parameters
-    ----------
-    rel : Release
-        A release of a method that measures one matrix.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Covariance (within classes for the centre "classes"), or second moment without a mean. Where missing cells were
-        measured it is that of the available cases, with zero for an entry that is refused.
-
-    Raises
-    ------
-    ValueError
-        Where the method did not measure one matrix.
-
-    Spends
-    ------
-    Nothing: it uses only a release.
-    """
+    """Return what the release measured, in working units and before any repair."""
     if rel.raw is None:
         raise ValueError(f"{rel.method} did not measure one noisy matrix, so there is none to look at.")
     if rel.raw.flags is not None:
@@ -449,25 +289,6 @@ def without_noise_at(rel: Release, dataset: Dataset, lam: float) -> np.ndarray:
 
     The matrix is that of the same clipped rows; one without full rank gets the same floor under its eigenvalues as a
     noisy one. As published, the diagonal is penalised too.
-
-    Parameters
-    ----------
-    rel : Release
-        A release of a graphical lasso.
-    dataset : Dataset
-        The rows that it was made from.
-    lam : float
-        In working units, as in ``rel.path``.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Precision matrix, in working units.
-
-    Raises
-    ------
-    ValueError
-        Where the method did not measure one matrix, or the lasso does not converge.
     """
     exact = noisy_matrix(without_noise(rel, dataset))
     matrix = repair_for_lasso(exact, "psd").matrix
@@ -476,27 +297,7 @@ def without_noise_at(rel: Release, dataset: Dataset, lam: float) -> np.ndarray:
 
 
 def solved(matrix: np.ndarray, lam: float, *, penalise_diagonal: bool = False) -> np.ndarray:
-    """Return the precision matrix of `privcov.postprocess.glasso.solve`.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-    lam : float
-        Penalty, above 0, in the units of the matrix.
-    penalise_diagonal : bool
-        Whether the diagonal is penalised too.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Precision matrix.
-
-    Raises
-    ------
-    ValueError
-        Where the lasso does not converge or has no solution.
-    """
+    """Return the precision matrix of `privcov.postprocess.glasso.solve`."""
     precision = solve(matrix, lam, penalise_diagonal=penalise_diagonal).precision
     if precision is None:
         raise ValueError(f"The graphical lasso did not converge at lambda = {lam:g}. Choose a larger lambda.")
@@ -508,29 +309,6 @@ def decided_edges(rel: Release, position: int, copies: int = 60) -> EdgeStates:
 
     The draws depend on the method and the position alone: the same release gives the same result. For sound releases; a
     published form solves another problem.
-
-    Parameters
-    ----------
-    rel : Release
-        A release of a graphical lasso on one noisy matrix, of another centre than "classes".
-    position : int
-        Position on the path.
-    copies : int
-        Number of redraws, at least 20.
-
-    Returns
-    -------
-    EdgeStates
-        See `edge_states`.
-
-    Raises
-    ------
-    ValueError
-        Where the method did not measure one matrix.
-
-    Spends
-    ------
-    Nothing: it uses only a release.
     """
     matrix = noisy_matrix(rel) / rel.row_bound**2
     assert rel.path is not None  # a graphical lasso on one noisy matrix
@@ -543,20 +321,6 @@ def decided_edges(rel: Release, position: int, copies: int = 60) -> EdgeStates:
 
 def tested_states(rel: Release) -> np.ndarray:
     """Return the state of every pair by the edge test of a release: an edge, none worth the name, or undecided.
-
-    Parameters
-    ----------
-    rel : Release
-        A release by auto-precision under its rule "edge-test", whose edges are those of the release.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        As `privcov.postprocess.edge_test.EdgeTest.states`; all undecided where nothing can be tested.
-
-    Spends
-    ------
-    Nothing: it uses only a release.
 
     Examples
     --------

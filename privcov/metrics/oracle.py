@@ -21,24 +21,6 @@ ORACLES = ("relative-oracle-to-truth", "relative-oracle-to-sample")
 def oracle_error(rel: Release, dataset: Dataset, against: str = "truth") -> float:
     """Return the relative Frobenius error of the best matrix with the eigenvectors of a release's noisy matrix.
 
-    Parameters
-    ----------
-    rel : Release
-        Of a covariance or a second moment.
-    dataset : Dataset
-        The rows that it was made from.
-    against : {"truth", "sample"}
-        The reference.
-
-    Returns
-    -------
-    float
-        At least 0; NaN for a release without one noisy matrix, and for a precision matrix.
-
-    Guarantee
-    ---------
-    None: it reads the truth or the rows. For simulated and public rows.
-
     Reference
     ---------
     Ledoit and Peche (2011), who call it the oracle.

@@ -11,26 +11,7 @@ from privcov.releasing.release import Release
 
 
 def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
-    """Return the eigenvalues of every stage, in working units.
-
-    Parameters
-    ----------
-    rel : Release
-        A release of a covariance method.
-    dataset : Dataset
-        The rows that it was made from.
-
-    Returns
-    -------
-    list of tuple
-        (name, ascending eigenvalues): Truth where it is known, Sample, Noisy where something was measured,
-        Post-processed.
-
-    Raises
-    ------
-    ValueError
-        For a precision matrix.
-    """
+    """Return the eigenvalues of every stage, in working units."""
     if rel.target == "precision":
         raise ValueError("Spectra compares covariance matrices; choose a covariance method in the sidebar.")
     stages = [
@@ -47,16 +28,5 @@ def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
 
 
 def noise_edge(rel: Release) -> float:
-    """Return where the eigenvalues of the noise alone end, in working units.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-
-    Returns
-    -------
-    float
-        0 without noise.
-    """
+    """Return where the eigenvalues of the noise alone end, in working units."""
     return 0.0 if rel.raw is None else rel.raw.distribution.edge * rel.row_bound**2

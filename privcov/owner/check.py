@@ -245,35 +245,7 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
 
 
 def check_files(declaration: Declaration, paths: Paths, progress: Progress | None = None) -> OwnerCheck:
-    """Check declared files in one pass, also where a column is of a type that cannot be measured.
-
-    Parameters
-    ----------
-    declaration : Declaration
-        The public declaration of the table.
-    paths : Paths
-        The files.
-    progress : callable, optional
-        As for `check`.
-
-    Returns
-    -------
-    OwnerCheck
-        As `check` gives it.
-
-    Raises
-    ------
-    TableFileError
-        Where the files cannot be read.
-
-    Guarantee
-    ---------
-    None, as for `check`.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Check declared files in one pass, also where a column is of a type that cannot be measured."""
     names = [c.name for c in declaration.columns]
     table = describe(
         paths, names, declaration.label or None, any_type=True, person=declaration.person, dialect=declaration.dialect
@@ -283,50 +255,13 @@ def check_files(declaration: Declaration, paths: Paths, progress: Progress | Non
 
 
 def check_upload(raw: bytes, declaration: Declaration) -> OwnerCheck:
-    """Check a CSV in memory.
-
-    Parameters
-    ----------
-    raw : bytes
-        Content of the file.
-    declaration : Declaration
-        The public declaration of the table.
-
-    Returns
-    -------
-    OwnerCheck
-        As `check` gives it.
-
-    Raises
-    ------
-    ValueError
-        As `privcov.data_sources.private_file.read_private` does.
-
-    Guarantee
-    ---------
-    None, as for `check`.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Check a CSV in memory."""
     named = declaration.label, declaration.person, declaration.classes, _declared_flags(declaration)
     return _checked(declaration.name, said_in(raw, declaration), _tallies(declaration), *named)
 
 
 def advice(result: OwnerCheck) -> list[str]:
-    """Return remedies: a sentence for each kind of unreadable cell, and one for codes.
-
-    Parameters
-    ----------
-    result : OwnerCheck
-        Result of a check.
-
-    Returns
-    -------
-    list of str
-        Empty where there is nothing to mend.
-    """
+    """Return remedies: a sentence for each kind of unreadable cell, and one for codes."""
     kinds = dict.fromkeys(kind for column in result.columns for kind in column.looks)
     lines = [f"{kind[0].upper()}{kind[1:]}: {REMEDIES.get(kind, REMEDIES[TEXT])}." for kind in kinds]
     if result.nameless:

@@ -75,38 +75,7 @@ def choices(
     rows_each: RowsEach = 1.0,
     seed: int = 0,
 ) -> list[Choice]:
-    """Return what to choose otherwise than it is declared, all together the best that was tried.
-
-    Parameters
-    ----------
-    table : Twin or StandIn
-        The simulated table, or public rows.
-    facts : PublicFacts
-        As declared, with bounds or kinds.
-    guarantee : Guarantee
-        The guarantee of the release.
-    shape : {"isotropic", "laplace", "wishart-difference"}
-        As for `privcov.owner.preview.planned_noise`.
-    weigh : bool, optional
-        Whether to try weights of columns; only for public rows, whose spreads are known.
-    rows_each : float or mapping of int to float, optional
-        As for `privcov.owner.preview.planned_noise`.
-    seed : int, optional
-        As for `privcov.owner.preview.preview`.
-
-    Returns
-    -------
-    list of Choice
-        Empty where everything is best as it is, or what would be gained is below a twentieth of the error.
-
-    Guarantee
-    ---------
-    No private row is read: every choice follows from public facts and from the table in place of the private one.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return what to choose otherwise than it is declared, all together the best that was tried."""
     weights = _weights_for(table, facts) if weigh else ()
     known: dict[_Way, Preview] = {}
 
@@ -159,39 +128,13 @@ def choices(
 
 
 def with_fraction(facts: PublicFacts, fraction: float) -> PublicFacts:
-    """Return the facts under another ``row_bound_fraction``.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        With bounds or kinds.
-    fraction : float
-        Above 0, at most 1.
-
-    Returns
-    -------
-    PublicFacts
-        As they would be declared.
-    """
+    """Return the facts under another ``row_bound_fraction``."""
     units = facts.units.with_row_bound(fraction * facts.units.longest)
     return dataclasses.replace(facts, units=units, row_bound_fraction=fraction)
 
 
 def weighed(facts: PublicFacts, weights: tuple[float, ...]) -> PublicFacts:
-    """Return the facts with these weights of the declared columns.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        As declared.
-    weights : tuple of float
-        One for each declared column, see `privcov.table_files.kinds.Kind`.
-
-    Returns
-    -------
-    PublicFacts
-        With kinds, numbers with bounds where there were none.
-    """
+    """Return the facts with these weights of the declared columns."""
     pairs = zip(_kinds(facts), weights, strict=True)
     heavy = tuple((name, dataclasses.replace(kind, weight=c)) for (name, kind), c in pairs)
     return dataclasses.replace(facts, units=typed_units(heavy, facts.row_bound_fraction), kinds=heavy)

@@ -100,40 +100,6 @@ def planned_noise(
     """Return the noise of the release that would follow, on the joint moment in unit-ball units.
 
     The scale is that of the exact measurement, in its whole numbers.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        As declared.
-    guarantee : Guarantee
-        The guarantee of the release.
-    shape : {"isotropic", "laplace", "wishart-difference"}
-        The noise distribution as a method requests it; "isotropic" is Gaussian.
-    rows : int
-        The public number of rows, or of persons where rows have ids, or the owner's guess of it.
-    matters : {"both", "covariance", "mean"}
-        What the size of the anchor favours.
-    rows_each : float or mapping of int to float
-        With a largest weight M > 1, the owner's guess of the rows of a person, see
-        `privcov.owner.weights.expected_weight`. 1 plans for the weight 1 each: the noise is then the largest possible.
-
-    Returns
-    -------
-    NoiseDistribution
-        The distribution of the noise on the mean over the rows, each with its weight.
-
-    Raises
-    ------
-    ValueError
-        For noise that cannot be drawn exactly.
-
-    Guarantee
-    ---------
-    No row is read: the distribution of the noise is public.
-
-    Spends
-    ------
-    Nothing.
     """
     n_anchors = anchored_rows(facts, "joint")
     event = planned_event(facts, guarantee, centre="joint", shape=shape, matters=matters)
@@ -144,37 +110,7 @@ def planned_noise(
 def planned_trade_off(
     facts: PublicFacts, guarantee: Guarantee, shape: str, norm_budget: float | None = None
 ) -> Guarantee | GaussianDP | None:
-    """Return the tightest known claim about the release that would follow, from which an attacker's chances follow.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        As declared.
-    guarantee : Guarantee
-        The guarantee of the release.
-    shape : {"isotropic", "laplace", "wishart-difference"}
-        As for `planned_noise`.
-    norm_budget : float or None
-        As for `privcov.release_private`: the claim is then about both measurements together.
-
-    Returns
-    -------
-    PureDP, ApproxDP, ZCDP or GaussianDP
-        As `privcov.accounting.trade_off_of` has it.
-
-    Raises
-    ------
-    ValueError
-        For noise that cannot be drawn exactly.
-
-    Guarantee
-    ---------
-    No row is read.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return the tightest known claim about the release that would follow, from which an attacker's chances follow."""
     first, share = (), guarantee
     if norm_budget is not None:
         of_norms, share = split(guarantee, norm_budget)
@@ -194,34 +130,6 @@ def preview(
     """Return the plan at one guarantee.
 
     One seed gives the same simulated tables and the same unit noise at every guarantee.
-
-    Parameters
-    ----------
-    twin : Twin or StandIn
-        The simulated table, or the public rows in its place.
-    guarantee : Guarantee
-        The guarantee.
-    distribution : NoiseDistribution
-        The noise, see `planned_noise`.
-    seed : int, optional
-        Seed of the simulated tables and of the noise.
-    replicates : int, optional
-        Number of simulated tables. The default is from 4 to 40, fewer for more columns.
-    square : float, optional
-        s^2 of the anchor, see `privcov.measurements.laws.anchor.anchor_squared`.
-
-    Returns
-    -------
-    Preview
-        The numbers of the plan.
-
-    Guarantee
-    ---------
-    No row is read: the table is simulated.
-
-    Spends
-    ------
-    Nothing.
     """
     entry, diagonal, noise = _noise(twin, distribution, square)
     sampling = 1 / math.sqrt(twin.n) / (1 - twin.missing)
@@ -280,36 +188,7 @@ def _rms(stds: np.ndarray) -> float:
 def preview_by_rule(
     twin: Table, facts: PublicFacts, guarantee: Guarantee, shape: str, *, rows_each: RowsEach = 1.0, seed: int = 0
 ) -> dict[str, float]:
-    """Return the expected error under both rules for missing cells that fill or measure them.
-
-    Parameters
-    ----------
-    twin : Twin or StandIn
-        The table; one that is simulated has the owner's guess of the share of missing cells.
-    facts : PublicFacts
-        As declared; its own rule does not matter.
-    guarantee : Guarantee
-        The guarantee.
-    shape : {"isotropic", "laplace", "wishart-difference"}
-        As for `planned_noise`.
-    rows_each : float or mapping of int to float, optional
-        As for `planned_noise`.
-    seed : int, optional
-        As for `preview`.
-
-    Returns
-    -------
-    dict of str to float
-        By rule, "typical" and "pairs", `Preview.error`. "pairs" is left out where there are too many columns for it.
-
-    Guarantee
-    ---------
-    No row is read: the table is simulated.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return the expected error under both rules for missing cells that fill or measure them."""
     errors = {}
     for rule in ("typical", "pairs"):
         other = dataclasses.replace(facts, missing=rule, flags=facts.flags if facts.missing == rule else None)
@@ -325,38 +204,6 @@ def after_norms(
     """Simulate the first of two measurements: the rows of the simulated table counted by length.
 
     The rule by which the row bound follows is that of the release, `privcov.measurements.lengths.exact_norms`.
-
-    Parameters
-    ----------
-    table : Twin or StandIn
-        The table, under the declared row bound.
-    facts : PublicFacts
-        As declared.
-    guarantee : Guarantee
-        The guarantee of the release.
-    budget : float
-        The fraction of it that is paid for the counts.
-    seed : int, optional
-        Seed of the rows and of the noise.
-
-    Returns
-    -------
-    tuple of (Twin or StandIn, PublicFacts, PureDP or ZCDP)
-        For the second measurement: the table under the row bound that follows, its facts, and the rest of the
-        guarantee, for `planned_noise` and `preview`.
-
-    Raises
-    ------
-    ValueError
-        For noise that cannot be drawn exactly, and for a row bound that cannot be lowered.
-
-    Guarantee
-    ---------
-    No row is read: the table and the noise are simulated.
-
-    Spends
-    ------
-    Nothing.
     """
     of_norms, of_matrix = split(guarantee, budget)
     event, noise = planned_norms(facts, of_norms), stream(seed, "noise", 0, "plan", "norms")
@@ -371,22 +218,6 @@ def survival(strength: float, noise: float, sampling: float, level: float) -> fl
     """Return the probability that |strength + noise + sampling error| exceeds a cut, both errors Gaussian.
 
     The sampling error of a correlation r has the standard deviation (1 - r^2) / sqrt(n).
-
-    Parameters
-    ----------
-    strength : float
-        The true correlation.
-    noise : float
-        Standard deviation of the noise on a correlation.
-    sampling : float
-        1 / sqrt(n).
-    level : float
-        The cut, in standard deviations of the noise.
-
-    Returns
-    -------
-    float
-        A probability, from 0 to 1.
     """
     spread = math.hypot(noise, sampling * (1 - strength**2))
     if spread == 0:
@@ -398,22 +229,7 @@ def survival(strength: float, noise: float, sampling: float, level: float) -> fl
 def smallest_level(
     meets: Callable[[float], bool], low: float = 1e-4, high: float = 100.0, ratio: float = 1.02
 ) -> float | None:
-    """Return the smallest level at which ``meets`` is true, or None.
-
-    Parameters
-    ----------
-    meets : callable
-        From a level to True or False; it must be false below and true above one point.
-    low, high : float, optional
-        The ends of the search.
-    ratio : float, optional
-        The search ends when the bracket is this narrow, a factor above 1.
-
-    Returns
-    -------
-    float or None
-        None where ``meets`` is false at ``high``; ``low`` where it is true there.
-    """
+    """Return the smallest level at which ``meets`` is true, or None."""
     if not meets(high):
         return None
     if meets(low):
@@ -433,26 +249,7 @@ def _available(noisy: Noisy) -> Available:
 def drawn(
     table: Table, distribution: NoiseDistribution, seed: int, repeat: int = 0, square: float = ANCHOR_SQUARED
 ) -> tuple[Noisy, np.ndarray]:
-    """Return a measurement of the table with simulated noise, and the covariance of its rows.
-
-    Parameters
-    ----------
-    table : Twin or StandIn
-        The simulated table, or the public rows in its place.
-    distribution : NoiseDistribution
-        The noise, see `planned_noise`.
-    seed : int
-        Seed of the noise, and of simulated rows.
-    repeat : int, optional
-        Number of the replicate.
-    square : float, optional
-        As for `preview`.
-
-    Returns
-    -------
-    tuple of (Noisy, ndarray of shape (d, d))
-        In working units; rows longer than R are shortened in the measurement alone.
-    """
+    """Return a measurement of the table with simulated noise, and the covariance of its rows."""
     if isinstance(table, Twin):
         return noisy_twin(table, distribution, seed, repeat, square)
     return table.noisy(distribution, seed, repeat, square), table.covariance
@@ -495,25 +292,7 @@ def _compared(
 
 
 def with_level(guarantee: Guarantee, level: float) -> Guarantee:
-    """Return the same kind of guarantee at another epsilon or rho.
-
-    Parameters
-    ----------
-    guarantee : Guarantee
-        PureDP, ApproxDP or ZCDP.
-    level : float
-        The new epsilon, or rho.
-
-    Returns
-    -------
-    Guarantee
-        With the same delta, where it has one.
-
-    Raises
-    ------
-    TypeError
-        For NoPrivacy, which has no level.
-    """
+    """Return the same kind of guarantee at another epsilon or rho."""
     if isinstance(guarantee, NoPrivacy):
         raise TypeError("NoPrivacy has no level. Give PureDP, ApproxDP or ZCDP.")
     if isinstance(guarantee, ZCDP):

@@ -52,41 +52,7 @@ class Series:
 
 
 def series(facts: PublicFacts, guarantee: Guarantee, shape: str, rows: int, count: int) -> Series:
-    """Return what ``count`` releases under one declaration cost, if the same people are in all of them.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        As declared.
-    guarantee : PureDP, ApproxDP or ZCDP
-        Of one release.
-    shape : {"isotropic", "laplace", "wishart-difference"}
-        As for `privcov.owner.preview.planned_noise`.
-    rows : int
-        Number of rows, or of persons.
-    count : int
-        Number of releases, from 1 to 1,000.
-
-    Returns
-    -------
-    Series
-        Their cost.
-
-    Raises
-    ------
-    TypeError
-        For NoPrivacy.
-    ValueError
-        For a number out of range, and for noise that cannot be drawn exactly.
-
-    Guarantee
-    ---------
-    No row is read.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return what ``count`` releases under one declaration cost, if the same people are in all of them."""
     count = checks.whole("count", count, 1, MOST_RELEASES)
     if isinstance(guarantee, NoPrivacy):
         raise TypeError("NoPrivacy does not add up. Give PureDP, ApproxDP or ZCDP.")

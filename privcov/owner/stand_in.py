@@ -79,25 +79,7 @@ class StandIn:
 
     @classmethod
     def of_public(cls, table: PrivateDataset, n: int) -> StandIn:
-        """Return public rows in place of the private ones.
-
-        Parameters
-        ----------
-        table : PrivateDataset
-            The public rows, read under the declaration of the private table.
-        n : int
-            As for `StandIn`.
-
-        Returns
-        -------
-        StandIn
-            Of 5,000 of the rows where there are more, drawn with a fixed seed.
-
-        Raises
-        ------
-        ValueError
-            For rows of which none counts, or of which nearly all cells are missing.
-        """
+        """Return public rows in place of the private ones."""
         cells = cls(table, n, "")._cells
         what, count = f"a public table of {len(cells):,} rows", len(cells)
         if count > MOST_ROWS:
@@ -184,24 +166,7 @@ class StandIn:
     def noisy(
         self, distribution: NoiseDistribution, seed: int | None, repeat: int = 0, square: float = ANCHOR_SQUARED
     ) -> Noisy:
-        """Return a measurement of the rows with simulated noise.
-
-        Parameters
-        ----------
-        distribution : NoiseDistribution
-            The noise, see `privcov.owner.preview.planned_noise`.
-        seed : int or None
-            Seed of the noise; None to draw none.
-        repeat : int, optional
-            Number of the replicate.
-        square : float, optional
-            s^2 of the anchor.
-
-        Returns
-        -------
-        Noisy
-            In working units.
-        """
+        """Return a measurement of the rows with simulated noise."""
         facts, law = self.facts, distribution
         matrix, anchor = self._moment.copy(), math.sqrt(square / (len(facts.classes) or 1))
         matrix[-1] *= anchor
@@ -227,18 +192,7 @@ class StandIn:
 
 
 def entry_stds(noisy: Noisy) -> np.ndarray:
-    """Return the standard deviation of the privacy noise on every entry of the covariance, in working units.
-
-    Parameters
-    ----------
-    noisy : Noisy
-        With the mean; the noise need not have been drawn.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        NaN where missing cells are measured and too few rows have both.
-    """
+    """Return the standard deviation of the privacy noise on every entry of the covariance, in working units."""
     if noisy.flags is not None:
         return np.sqrt(available_cases(noisy.matrix, noisy.flags, joint=True, row_bound=noisy.row_bound).variance)
     mean = unpack(noisy.matrix, centre="joint", row_bound=noisy.row_bound).mean
@@ -255,33 +209,6 @@ def invented(facts: PublicFacts, twin: Twin, seed: int = 0) -> StandIn:
     varies by its ``spread``, in half-ranges about the typical value, after the transform; the levels of an ordinal
     column are such numbers, rounded. The levels of a category are as frequent as each other; so are no and yes, but for
     a declared typical value, which nine in ten have. Every person has one row.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        As declared, with kinds.
-    twin : Twin
-        Number of rows, structure, strength, spread and share of missing cells; its columns are the declared ones.
-    seed : int, optional
-        Seed of the rows.
-
-    Returns
-    -------
-    StandIn
-        Of at most 5,000 rows, for as many as ``twin`` has.
-
-    Raises
-    ------
-    ValueError
-        For facts without kinds.
-
-    Guarantee
-    ---------
-    No row is read.
-
-    Spends
-    ------
-    Nothing.
     """
     if not facts.kinds:
         raise ValueError("The declared columns have no kinds: a table of numbers with bounds is planned by a Twin.")

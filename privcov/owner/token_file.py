@@ -17,29 +17,12 @@ class TokenFileError(OSError):
 
 
 def token_path() -> Path:
-    """Return the path of the file: in a folder of its own beside the ledger.
-
-    Returns
-    -------
-    Path
-        The file need not exist.
-    """
+    """Return the path of the file: in a folder of its own beside the ledger."""
     return default_path().parent / "server" / "token"
 
 
 def write_token(token: str) -> None:
-    """Keep the token in place of an earlier one, as a whole or not at all.
-
-    Parameters
-    ----------
-    token : str
-        The token.
-
-    Raises
-    ------
-    TokenFileError
-        Where the folder or an earlier file has other rights or another owner, or nothing can be written.
-    """
+    """Keep the token in place of an earlier one, as a whole or not at all."""
     path = token_path()
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     try:
@@ -62,18 +45,7 @@ def write_token(token: str) -> None:
 
 
 def read_token() -> str:
-    """Return the token of the server that started last.
-
-    Returns
-    -------
-    str
-        The token.
-
-    Raises
-    ------
-    TokenFileError
-        Where there is none, or the file or its folder has other rights or another owner.
-    """
+    """Return the token of the server that started last."""
     path = token_path()
     try:
         _check(path.parent, _FOLDER)

@@ -113,28 +113,7 @@ class Twin:
 def noisy_twin(
     twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int = 0, square: float = ANCHOR_SQUARED
 ) -> tuple[Noisy, np.ndarray]:
-    """Return a noisy measurement of a simulated table, and the covariance of its sample.
-
-    Parameters
-    ----------
-    twin : Twin
-        The simulated table.
-    distribution : NoiseDistribution
-        The noise, see `planned_noise`.
-    seed : int
-        Seed of the rows and of the noise.
-    repeat : int, optional
-        Number of the replicate.
-    square : float, optional
-        As for `preview`.
-
-    Returns
-    -------
-    noisy : Noisy
-        The measurement.
-    sample : ndarray of shape (d, d)
-        The covariance without noise, in working units; rows longer than R are shortened in ``noisy`` alone.
-    """
+    """Return a noisy measurement of a simulated table, and the covariance of its sample."""
     rows, noise = (stream(seed, what, repeat, "plan", "twin") for what in ("rows", "noise"))
     covariance = twin.spread**2 * twin.correlation
     root = np.linalg.cholesky(covariance + 1e-12 * np.eye(twin.d))
@@ -187,38 +166,7 @@ def measured(
     *,
     anchor: float = math.sqrt(ANCHOR_SQUARED),
 ) -> Noisy:
-    """Draw the joint measurement of n rows with this mean and covariance, in working units.
-
-    Parameters
-    ----------
-    covariance : ndarray of shape (d, d)
-        Covariance of the rows.
-    mean : ndarray of shape (d,)
-        Mean of the rows.
-    n : int
-        Number of rows.
-    row_bound : float
-        R.
-    distribution : NoiseDistribution
-        The noise, see `planned_noise`.
-    rng : numpy.random.Generator
-        Source of the simulated noise.
-    anchor : float, optional
-        The constant that is appended to each row, in unit-ball units.
-
-    Returns
-    -------
-    Noisy
-        The noisy moment with its public facts.
-
-    Guarantee
-    ---------
-    None: the noise is simulated, from a seeded stream. The measurement of a release draws its own.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Draw the joint measurement of n rows with this mean and covariance, in working units."""
     d = len(mean)
     edge = anchor * mean[:, None] / row_bound
     block = (covariance + np.outer(mean, mean)) / row_bound**2

@@ -21,33 +21,6 @@ _LARGEST_GUESS = float(MOST_PER_PERSON)
 def expected_weight(most_weight: int, rows_each: RowsEach) -> float:
     """Return E[min(k, M)], the mean weight of a person with k rows.
 
-    Parameters
-    ----------
-    most_weight : int
-        M, from 1 to 1,000,000.
-    rows_each : float or mapping of int to float
-        The owner's guess of k, from knowledge of the table and never from the file: its mean, at least 1, or the share
-        of the persons with each number of rows, in any unit. Of a mean, k is taken as geometric, from 1 row on, which
-        is the widest guess with that mean: P(k > j) = (1 - 1 / mean)^j.
-
-    Returns
-    -------
-    float
-        From 1 to M.
-
-    Raises
-    ------
-    ValueError
-        For a guess that no table can have.
-
-    Guarantee
-    ---------
-    No row is read.
-
-    Spends
-    ------
-    Nothing.
-
     Examples
     --------
     >>> expected_weight(1, 2.8)
@@ -77,31 +50,6 @@ def expected_weight(most_weight: int, rows_each: RowsEach) -> float:
 def noise_ratio(most_weight: int, rows_each: RowsEach) -> float:
     """Return by how much M makes the noise larger than M = 1, M / E[min(k, M)].
 
-    Parameters
-    ----------
-    most_weight : int
-        As for `expected_weight`.
-    rows_each : float or mapping of int to float
-        As for `expected_weight`.
-
-    Returns
-    -------
-    float
-        From 1 to M.
-
-    Raises
-    ------
-    ValueError
-        As `expected_weight`.
-
-    Guarantee
-    ---------
-    No row is read.
-
-    Spends
-    ------
-    Nothing.
-
     Examples
     --------
     >>> [round(noise_ratio(most, 2.8), 2) for most in (1, 2, 3, 10)]
@@ -112,23 +60,6 @@ def noise_ratio(most_weight: int, rows_each: RowsEach) -> float:
 
 def weight_words(most_weight: int, rows_each: RowsEach) -> str:
     """Return what the planned noise assumes of the weights of persons, in one sentence; "" for M = 1.
-
-    Parameters
-    ----------
-    most_weight : int
-        As for `expected_weight`.
-    rows_each : float or mapping of int to float
-        As for `expected_weight`; 1 where nothing is guessed.
-
-    Returns
-    -------
-    str
-        For the owner's screen.
-
-    Raises
-    ------
-    ValueError
-        As `expected_weight`.
 
     Examples
     --------

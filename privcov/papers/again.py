@@ -55,34 +55,7 @@ def check(
     progress: Callable[[Again, int, int], None] | None = None,
     workers: int | None = None,
 ) -> list[Again]:
-    """Recompute random stored cells and compare.
-
-    Parameters
-    ----------
-    keys : sequence of str, optional
-        Keys of tables, () for all.
-    cells : int, optional
-        How many, at least 1. Cells of one point share their rows, so each comes from another point where there are
-        enough of them.
-    seed : int, optional
-        Of the choice of cells; a new choice each time where it is left out.
-    folder : Path, optional
-        Of the stored tables, by default that of `reproduce`.
-    progress : callable, optional
-        Called as progress(cell, done, all).
-    workers : int, optional
-        As for `privcov.run`; a task is one replicate of a cell's point.
-
-    Returns
-    -------
-    list of Again
-        In the order of the choice.
-
-    Raises
-    ------
-    ValueError
-        Where a table is not known, ``cells`` is out of range, or nothing is stored.
-    """
+    """Recompute random stored cells and compare."""
     checks.whole("cells", cells, 1, 10_000)
     folder = places.results("reproduced") if folder is None else folder
     known = [(step, _cells(step, folder)) for step in steps(keys, "full")]

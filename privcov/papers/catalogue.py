@@ -38,13 +38,7 @@ VIEWS = wang2019.VIEWS | su_figures.VIEWS | dong.VIEWS
 
 
 def tables() -> dict[str, Table]:
-    """Return every table, in the order of the papers, every figure, rows needed, other readings, and bounds.
-
-    Returns
-    -------
-    dict of str to Table
-        The tables by their key.
-    """
+    """Return every table, in the order of the papers, every figure, rows needed, other readings, and bounds."""
     needed = (wang2019.NEEDED, su_tables.NEEDED, wang2018.NEEDED, mdpi.NEEDED)
     more = (su_readings, wang2018_readings, mdpi_readings, dong_readings)
     read = [table for part in more for table in part.TABLES]
@@ -71,60 +65,16 @@ READINGS = {
 
 
 def results_of(table: str, folder: Path = REPRODUCED) -> list[Result]:
-    """Return what every reading of a table gives, as far as it was computed.
-
-    Parameters
-    ----------
-    table : str
-        Key of the table.
-    folder : Path, optional
-        Folder of the computed numbers. The default is data/reproduced.
-
-    Returns
-    -------
-    list of Result
-        In the order in which the readings are written; empty where there is none.
-    """
+    """Return what every reading of a table gives, as far as it was computed."""
     found = (result(reading, TABLES[table], folder) for reading in READINGS.values() if table in reading.tables)
     return [one for one in found if one is not None]
 
 
 def checks_of(table: str, folder: Path = REPRODUCED) -> list[Check]:
-    """Return the answer of every check about a table, in the order in which they are written.
-
-    Parameters
-    ----------
-    table : str
-        Key of the table.
-    folder : Path, optional
-        Folder of the computed numbers. The default is data/reproduced.
-
-    Returns
-    -------
-    list of Check
-        Empty where no check is about the table.
-    """
+    """Return the answer of every check about a table, in the order in which they are written."""
     return [question(folder) for question in CHECKS.values() if table in question.tables]
 
 
 def run_check(key: str, folder: Path = REPRODUCED) -> Check:
-    """Return the answer of one check.
-
-    Parameters
-    ----------
-    key : str
-        Key of the check, such as "2-stopping".
-    folder : Path, optional
-        Folder of the computed numbers. The default is data/reproduced.
-
-    Returns
-    -------
-    Check
-        The answer with its numbers.
-
-    Raises
-    ------
-    ValueError
-        For an unknown key; the message lists the keys.
-    """
+    """Return the answer of one check."""
     return CHECKS[checks.one_of("key", key, tuple(CHECKS))](folder)

@@ -122,21 +122,7 @@ class Kept:
 
 
 def every_curve(folder: Path = REPRODUCED) -> pd.DataFrame:
-    """Return every published curve of every paper with what a sound calibration leaves of it, and the n it needs.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Folder of the computed numbers.
-
-    Returns
-    -------
-    DataFrame
-        A row per curve: paper, table, curve, survives, ratio (sound over as published), published, sound, trivial
-        (errors at the smallest n, or where the curve is read), least (the smallest multiple of n computed), then the
-        multiple of n for the published error (times, times_low, times_high) and for half the trivial error (half,
-        half_low, half_high). NaN where it is not defined, inf where the largest n computed is not enough.
-    """
+    """Return every published curve of every paper with what a sound calibration leaves of it, and the n it needs."""
     rows = []
     for table in TABLES.values():
         if table.file:

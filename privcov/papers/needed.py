@@ -90,20 +90,7 @@ _WORDS = {"model": "Model ", "epsilon": "epsilon "}
 
 
 def needed(table: Table, folder: Path = REPRODUCED) -> list[Needed]:
-    """Return the rows that a sound calibration needs for each published error at the table's smallest n.
-
-    Parameters
-    ----------
-    table : Table
-        A printed table.
-    folder : Path, optional
-        Folder of the computed numbers.
-
-    Returns
-    -------
-    list of Needed
-        Empty for a table whose n is fixed by its data, or where nothing is stored.
-    """
+    """Return the rows that a sound calibration needs for each published error at the table's smallest n."""
     own = _ALONG.get(table.key)
     if own is None:
         return []

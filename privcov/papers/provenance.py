@@ -16,16 +16,6 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn")
 def made_with(needs: str = "") -> str:
     """Return versions, commit and data hashes in one line.
 
-    Parameters
-    ----------
-    needs : str, optional
-        Keys of data sets that have to be brought, joined by " and "; those that are there are hashed.
-
-    Returns
-    -------
-    str
-        Such as "privcov 1.0.0, commit 1a2b3c4d5e6f, numpy 2.4.6, scipy 1.17.0, scikit-learn 1.8.0, mnist 0f1e2d3c4b5a".
-
     Examples
     --------
     >>> made_with().startswith("privcov ")

@@ -53,25 +53,7 @@ class Step:
 
 
 def steps(keys: Sequence[str] = (), preset: str = "small") -> list[Step]:
-    """Return what a preset computes.
-
-    Parameters
-    ----------
-    keys : sequence of str, optional
-        Keys of tables, () for all.
-    preset : {"small", "overnight", "full"}, optional
-        "overnight" adds to "small" the points that are too large for it, "full" has the replicates of the papers.
-
-    Returns
-    -------
-    list of Step
-        In the order of the tables.
-
-    Raises
-    ------
-    ValueError
-        For an unknown table or preset.
-    """
+    """Return what a preset computes."""
     if preset not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}.")
     known = catalogue.TABLES
@@ -97,38 +79,14 @@ def _replicates(table: Table, point: Point, preset: str) -> tuple[int, int]:
 
 
 def not_run(folder: Path | None = None) -> list[Step]:
-    """Return the steps of which nothing is stored: too large for the preset that was run, or without their data set.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Folder of the computed tables.
-
-    Returns
-    -------
-    list of Step
-        In the order of the tables, as the overnight preset would compute them.
-    """
+    """Return the steps of which nothing is stored: too large for the preset that was run, or without their data set."""
     folder = places.results("reproduced") if folder is None else folder
     known = {key: {(r["point"], r["variant"]) for r in _rows(folder / f"{key}.csv")} for key in catalogue.TABLES}
     return [s for s in steps((), "overnight") if (s.point.name, s.variant) not in known[s.table.key]]
 
 
 def stamp(step: Step, seed: int = SEED) -> str:
-    """Return what the numbers of a step depend on beside the seed: the version of the table, and of the sound methods.
-
-    Parameters
-    ----------
-    step : Step
-        The step.
-    seed : int, optional
-        Seed of the numbers.
-
-    Returns
-    -------
-    str
-        The column "version" of data/reproduced.
-    """
+    """Return what the numbers of a step depend on beside the seed: versions of the table and of sound methods."""
     parts = [f"table {step.table.version}"]
     if step.variant != LITERAL:
         keys = step.point.methods if step.point.plan is None else step.point.plan(1, seed).methods
@@ -138,31 +96,7 @@ def stamp(step: Step, seed: int = SEED) -> str:
 
 
 def numbers(point: Point, variant: str, replicates: int, seed: int = SEED) -> Iterator[tuple[int, Number]]:
-    """Yield the numbers of one point, replicate by replicate.
-
-    Parameters
-    ----------
-    point : Point
-        The point.
-    variant : {"as published", "sound"}
-        How it is computed.
-    replicates : int
-        Number of replicates.
-    seed : int, optional
-        Seed of the numbers.
-
-    Yields
-    ------
-    replicate : int
-        Number of the replicate, from 0.
-    number : Number
-        One number of it.
-
-    Raises
-    ------
-    MissingData
-        Where its rows are not there.
-    """
+    """Yield the numbers of one point, replicate by replicate."""
     if point.ready is not None:
         point.ready()
     for replicate in range(replicates):
@@ -184,25 +118,7 @@ def _numbers(point: Point, variant: str, replicates: int, seed: int, replicate: 
 
 
 def compute(step: Step, seed: int = SEED) -> list[dict]:
-    """Return the rows of data/reproduced for one step.
-
-    Parameters
-    ----------
-    step : Step
-        The step.
-    seed : int, optional
-        Seed of the numbers.
-
-    Returns
-    -------
-    list of dict
-        One per cell: mean, standard deviation and number of the replicates that gave a number.
-
-    Raises
-    ------
-    MissingData
-        Where its rows are not there.
-    """
+    """Return the rows of data/reproduced for one step."""
     return summary(step, seed, [number for _, number in numbers(step.point, step.variant, step.replicates, seed)])
 
 
@@ -235,18 +151,7 @@ class Task:
 
 
 def one_replicate(task: Task) -> Made:
-    """Compute one replicate of a step, as a task of `privcov.engine.each`.
-
-    Parameters
-    ----------
-    task : Task
-        The replicate.
-
-    Returns
-    -------
-    Made
-        Its numbers; None where its rows are not there.
-    """
+    """Compute one replicate of a step, as a task of `privcov.engine.each`."""
     from privcov.data_sources.papers import MissingData
 
     begun = time.perf_counter()
@@ -260,22 +165,7 @@ def one_replicate(task: Task) -> Made:
 
 
 def summary(step: Step, seed: int, found_numbers: Sequence[Number]) -> list[dict]:
-    """Return the rows of data/reproduced from the numbers of all replicates.
-
-    Parameters
-    ----------
-    step : Step
-        The step.
-    seed : int
-        Seed of the numbers.
-    found_numbers : sequence of Number
-        In the order of the replicates.
-
-    Returns
-    -------
-    list of dict
-        One per cell: mean, standard deviation and number of the replicates that gave a number.
-    """
+    """Return the rows of data/reproduced from the numbers of all replicates."""
     cells: dict[tuple, list[Number]] = {}
     for number in found_numbers:
         keys = tuple(number.keys.get(name, "") for name in KEYS)
@@ -322,38 +212,6 @@ def reproduce(
 
     A step whose data set is not there (see data/README.md) is left as it is stored. A run that is stopped loses the
     replicates under way, and ends with the same bytes when it goes on.
-
-    Parameters
-    ----------
-    keys : sequence of str, optional
-        Keys of tables, () for all.
-    preset : {"small", "full"}, optional
-        As for `steps`.
-    seed : int, optional
-        Seed of the numbers.
-    folder : Path, optional
-        Where they are stored. The default is that of `places.own_results`: `data/reproduced` in a checkout, the
-        user's data folder where the package is installed.
-    fresh : bool, optional
-        Compute everything again, whatever is stored.
-    progress : callable, optional
-        Called as progress(done, total, step, seconds) after each step: seconds of computing, 0 where the step was
-        stored, NaN where its data set is not there.
-    remaining : callable, optional
-        Called after each replicate with a forecast: the seconds of computing that are left, over all workers. NaN
-        before the first replicate of every step.
-    workers : int, optional
-        As for `privcov.run`; a task is one replicate of a step.
-
-    Returns
-    -------
-    list of Path
-        The files of the tables, sorted.
-
-    Raises
-    ------
-    ValueError
-        For an unknown table or preset.
     """
     folder = places.own_results("reproduced") if folder is None else folder
     todo, done = steps(keys, preset), 0
@@ -403,20 +261,7 @@ def reproduce(
 
 
 def forecast(missing: Sequence[Step], made: Sequence[dict[int, Made]]) -> float:
-    """Return the seconds of computing that steps still take: their replicates left, each as long as those before.
-
-    Parameters
-    ----------
-    missing : sequence of Step
-        The steps.
-    made : sequence of dict
-        Their replicates so far.
-
-    Returns
-    -------
-    float
-        NaN where a step has none yet.
-    """
+    """Return the seconds of computing that steps still take: their replicates left, each as long as those before."""
     left = 0.0
     for step, parts in zip(missing, made, strict=True):
         if len(parts) < step.replicates:

@@ -73,24 +73,7 @@ def _rest(rows: pd.DataFrame, *without: str) -> list[str]:
 
 
 def along(tables: tuple[str, ...], key: str, *, falls: bool = True, folder: Path = REPRODUCED) -> Count:
-    """Count neighbours along a key whose errors fall (or rise) as the key grows.
-
-    Parameters
-    ----------
-    tables : tuple of str
-        Keys of tables.
-    key : str
-        One of "n", "d", "epsilon", "delta".
-    falls : bool, optional
-        Whether the sentence says that errors fall.
-    folder : Path, optional
-        Folder of the computed tables.
-
-    Returns
-    -------
-    Count
-        The comparisons.
-    """
+    """Count neighbours along a key whose errors fall (or rise) as the key grows."""
 
     def pairs(rows: pd.DataFrame, column: str) -> Pairs:
         found: Pairs = []
@@ -103,24 +86,7 @@ def along(tables: tuple[str, ...], key: str, *, falls: bool = True, folder: Path
 
 
 def below(tables: tuple[str, ...], key: str, orders: Iterable[tuple[str, str]], *, folder: Path = REPRODUCED) -> Count:
-    """Count cells in which one value of a key errs less than another, all else equal.
-
-    Parameters
-    ----------
-    tables : tuple of str
-        Keys of tables.
-    key : str
-        Such as "method".
-    orders : iterable of (str, str)
-        Pairs (the one that is said to err less, the other).
-    folder : Path, optional
-        Folder of the computed tables.
-
-    Returns
-    -------
-    Count
-        The comparisons.
-    """
+    """Count cells in which one value of a key errs less than another, all else equal."""
     orders = tuple(orders)
 
     def pairs(rows: pd.DataFrame, column: str) -> Pairs:
@@ -161,22 +127,7 @@ def _printed(tables: tuple[str, ...], folder: Path) -> pd.DataFrame:
 
 
 def drawn(tables: tuple[str, ...], better: str, than: str, *, folder: Path = REPRODUCED) -> Count:
-    """Count points of figures, which print no numbers, in which one method errs less than another.
-
-    Parameters
-    ----------
-    tables : tuple of str
-        Keys of figures.
-    better, than : str
-        Keys of methods.
-    folder : Path, optional
-        Folder of the computed tables.
-
-    Returns
-    -------
-    Count
-        Nothing printed.
-    """
+    """Count points of figures, which print no numbers, in which one method errs less than another."""
     counts = {}
     for variant in (LITERAL, SOUND):
         pairs: Pairs = []

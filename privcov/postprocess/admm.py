@@ -54,32 +54,6 @@ def solve_admm(
     The problem is min over T > 0 of ``-logdet T + <S, T> + lam sum_{i != j} |T_ij|`` (plus ``lam tr T`` with
     penalise_diagonal).
 
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Finite, symmetric, possibly indefinite.
-    lam : float
-        Penalty, above 0, in the units of s.
-    penalise_diagonal : bool
-        Whether the diagonal is penalised too.
-    tol : float
-        Limit of the gap per variable, ``f(T) - logdet W - d`` over d, in nats.
-    start : Admm, optional
-        An earlier result for a matrix of the same size (any penalty).
-    most : int
-        Largest number of iterations, at least 1.
-
-    Returns
-    -------
-    Admm
-        Status "ok" means that the gap is certified. An unbounded problem ends as "not converged", or as "infeasible"
-        where a diagonal entry alone shows it; `feasibility.diagnose` distinguishes the two.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
-
     Reference
     ---------
     Boyd et al. (2011), section 6.5; Wohlberg (2017) for rho.
@@ -122,20 +96,7 @@ def solve_admm(
 
 
 def components(s: np.ndarray, lam: float) -> list[np.ndarray]:
-    """Return the index sets of the connected components of the graph ``|s_ij| > lam``.
-
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Symmetric.
-    lam : float
-        Penalty.
-
-    Returns
-    -------
-    list of ndarray
-        Indices, ascending within each component.
-    """
+    """Return the index sets of the connected components of the graph ``|s_ij| > lam``."""
     from scipy.sparse.csgraph import connected_components
 
     count, label = connected_components(np.abs(s) > lam, directed=False)
@@ -187,25 +148,6 @@ def proximal_logdet(m: np.ndarray, rho: float, top: float = np.inf) -> np.ndarra
     """Return argmin over 0 < T <= top I of ``-logdet T + rho/2 |T|^2 - <m, T>``.
 
     Its eigenvalues are (q + sqrt(q^2 + 4 rho)) / (2 rho), q those of m.
-
-    Parameters
-    ----------
-    m : ndarray of shape (d, d)
-        Symmetric; it may be overwritten.
-    rho : float
-        Above 0.
-    top : float
-        Cap on the eigenvalues.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Symmetric, positive definite.
-
-    Raises
-    ------
-    LinAlgError
-        Where the eigenvalues do not converge.
     """
     from scipy.linalg.lapack import dsyevd
 
@@ -219,18 +161,7 @@ def proximal_logdet(m: np.ndarray, rho: float, top: float = np.inf) -> np.ndarra
 
 
 def logdet(matrix: np.ndarray) -> float:
-    """Return log det of a symmetric matrix, or -inf where its Cholesky factorisation fails.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-
-    Returns
-    -------
-    float
-        In nats.
-    """
+    """Return log det of a symmetric matrix, or -inf where its Cholesky factorisation fails."""
     from scipy.linalg.lapack import dpotrf
 
     factor, info = dpotrf(matrix.T, lower=1)
@@ -238,24 +169,7 @@ def logdet(matrix: np.ndarray) -> float:
 
 
 def gap_per_variable(s: np.ndarray, t: np.ndarray, w: np.ndarray, lam: float) -> float:
-    """Return the duality gap per variable, (f(t) - logdet w - d) / d, for an unpenalised diagonal.
-
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        The matrix.
-    t : ndarray of shape (d, d)
-        A precision matrix.
-    w : ndarray of shape (d, d)
-        A dual point in the box.
-    lam : float
-        Penalty.
-
-    Returns
-    -------
-    float
-        At least 0, in nats; infinite unless t and w are positive definite.
-    """
+    """Return the duality gap per variable, (f(t) - logdet w - d) / d, for an unpenalised diagonal."""
     both = logdet(t) + logdet(w)
     if not np.isfinite(both):
         return np.inf
@@ -300,29 +214,6 @@ def published_admm(
     initial values; here Z = U = 0 at the start, and it stops after ``iterations``. On an indefinite s with a small lam
     there is nothing to converge to, and ``|Z|_F`` grows by a constant at every iteration; the current state is then
     returned. Use `solve_admm` for an answer.
-
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Finite, symmetric, possibly indefinite.
-    lam : float
-        Penalty, above 0, in the units of s.
-    rho : float
-        Step of the loop, above 0.
-    iterations : int
-        Number of iterations, at least 1.
-    penalise_diagonal : bool
-        Whether the diagonal is penalised too.
-
-    Returns
-    -------
-    Published
-        The state after the last iteration.
-
-    Raises
-    ------
-    ValueError
-        For NaN, lam <= 0 or rho <= 0.
 
     Reference
     ---------

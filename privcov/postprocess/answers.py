@@ -126,22 +126,7 @@ class Answers:
 
 
 def derive(noisy: Noisy) -> Answers:
-    """Compute all answers from the noisy moment.
-
-    Parameters
-    ----------
-    noisy : Noisy
-        The measurement.
-
-    Returns
-    -------
-    Answers
-        In the data's units.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
-    """
+    """Compute all answers from the noisy moment."""
     mean, raw, variance = _unbiased(noisy)
     available = _available(noisy)
     known = np.ones(raw.shape, dtype=bool) if available is None else ~available.refused

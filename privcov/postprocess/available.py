@@ -78,26 +78,6 @@ class Available:
 def available_cases(matrix: np.ndarray, flags: Flags, *, joint: bool, row_bound: float) -> Available:
     """Return means, covariances and shares of the available cases, each with the deviation of its noise.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (p, p)
-        The noisy moment in unit-ball units: columns, flags, and one anchor where ``joint``.
-    flags : Flags
-        Where the flags are, and the noise.
-    joint : bool
-        Whether the mean was measured.
-    row_bound : float
-        R, in working units.
-
-    Returns
-    -------
-    Available
-        In working units.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
-
     Reference
     ---------
     Own derivation, in the docstring of the module.

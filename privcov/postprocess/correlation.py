@@ -12,23 +12,6 @@ def correlation(covariance: np.ndarray, floor: float) -> np.ndarray:
 
     The floor belongs in the caption: choose it from the known noise.
 
-    Parameters
-    ----------
-    covariance : ndarray of shape (d, d)
-        Symmetric.
-    floor : float
-        Above 0, in squared units of the columns.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Entries clipped to [-1, 1], unit diagonal.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
-
     Examples
     --------
     >>> import numpy as np

@@ -109,24 +109,7 @@ class BlockNoise:
 
 
 def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
-    """Estimate the covariance under the noise, of rows in the unit ball.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        The noisy covariance, symmetric, in units of R^2.
-    noise : BlockNoise
-        Size of its noise.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Symmetric, positive semi-definite, with a trace of at most one.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
-    """
+    """Estimate the covariance under the noise, of rows in the unit ball."""
     if noise.std == 0 or len(matrix) == 1:  # a single number has no other to tell how large the noise is
         return inside(clip_psd(matrix))
     parts, spectral = estimates(matrix, noise)
@@ -163,20 +146,7 @@ class Estimate:
 
 
 def estimates(matrix: np.ndarray, noise: BlockNoise) -> tuple[Estimate, Estimate | None]:
-    """Return the estimate by parts, and that by eigenvalues where one leaves the noise.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        The noisy covariance, symmetric, in units of R^2, of at least two columns.
-    noise : BlockNoise
-        Size of its noise, above 0.
-
-    Returns
-    -------
-    tuple of (Estimate, Estimate or None)
-        By parts, by eigenvalues.
-    """
+    """Return the estimate by parts, and that by eigenvalues where one leaves the noise."""
     parts, edge = _by_parts(matrix, noise), noise.edge(len(matrix))
     values, vectors = np.linalg.eigh(matrix)
     if values[-1] <= edge or edge >= _MOST:
@@ -185,20 +155,7 @@ def estimates(matrix: np.ndarray, noise: BlockNoise) -> tuple[Estimate, Estimate
 
 
 def diagonal_step(parts: Estimate, spectral: Estimate, noise: BlockNoise) -> tuple[float, np.ndarray]:
-    """Return how far the diagonal goes from one estimate to the other, and the whole step.
-
-    Parameters
-    ----------
-    parts, spectral : Estimate
-        From `estimates`.
-    noise : BlockNoise
-        Size of the noise.
-
-    Returns
-    -------
-    tuple of (float, ndarray of shape (d,))
-        A fraction from 0 to 1, and the difference of the diagonals.
-    """
+    """Return how far the diagonal goes from one estimate to the other, and the whole step."""
     diagonal = np.diag(spectral.matrix - parts.matrix)
     of_diagonal = spectral.diagonal - parts.diagonal - float(np.diag(parts.matrix) @ diagonal)
     spread = math.sqrt(float(noise.diagonal @ diagonal**2))
@@ -206,18 +163,7 @@ def diagonal_step(parts: Estimate, spectral: Estimate, noise: BlockNoise) -> tup
 
 
 def inside(matrix: np.ndarray) -> np.ndarray:
-    """Return the nearest covariance of rows in the unit ball, and the matrix itself where it is one.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric, in units of R^2.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Positive semi-definite, with a trace of at most one.
-    """
+    """Return the nearest covariance of rows in the unit ball, and the matrix itself where it is one."""
     if np.trace(matrix) <= 1:
         try:
             np.linalg.cholesky(matrix)
@@ -279,47 +225,12 @@ def _hidden(reach: float, square: float, beyond: float) -> float:
 
 
 def hidden(square: float, energy: float, k: int, noise: BlockNoise) -> float:
-    """Return the fraction that is not kept of a part of k numbers, because noise alone may have reached its square.
-
-    Parameters
-    ----------
-    square : float
-        |v|^2 of the part v.
-    energy : float
-        E |w|^2 of its noise.
-    k : int
-        How many numbers it has.
-    noise : BlockNoise
-        The noise of the whole matrix.
-
-    Returns
-    -------
-    float
-        0 to 1; it falls like (t/T)^RISE as T, the square, leaves t, the reach of the noise.
-    """
+    """Return the fraction that is not kept of a part of k numbers, because noise alone may have reached its square."""
     return _hidden(energy * (1 + noise.width(k)), square, energy * noise.width(k))
 
 
 def james_stein(square: float, energy: float, k: int, gone: float, fixed: bool = False) -> tuple[float, float]:
     """Return the factor f of a part v of k numbers with this |v|^2, and E <f v, w> = E (f + 2 |v|^2 f' / k).
-
-    Parameters
-    ----------
-    square : float
-        |v|^2.
-    energy : float
-        E |w|^2 of its noise, the same in every direction.
-    k : int
-        How many numbers it has.
-    gone : float
-        The fraction from `hidden`.
-    fixed : bool
-        Whether ``gone`` does not move with |v|^2, because something else sets it.
-
-    Returns
-    -------
-    tuple of (float, float)
-        The factor, 0 to 1, and the product with the noise.
 
     Reference
     ---------

@@ -41,30 +41,6 @@ def discriminant(
 
     The pooled covariance is the one within classes.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (d + k, d + k)
-        Noisy moment with class sums, in unit-ball units.
-    classes : int
-        Number of classes k.
-    row_bound : float
-        R, in working units.
-    scale : ndarray of shape (d,)
-        Working units: (data - origin) / scale.
-    origin : ndarray of shape (d,)
-        See ``scale``.
-    floor : float
-        Smallest eigenvalue allowed in the pooled correlation; the typical noise on a correlation.
-
-    Returns
-    -------
-    Discriminant
-        In the data's units.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
-
     Reference
     ---------
     Fisher (1936).

@@ -75,16 +75,6 @@ class EdgeTest:
     def states(self, rate: float) -> np.ndarray:
         """Return the state of every pair.
 
-        Parameters
-        ----------
-        rate : float
-            Rate of false discoveries, in (0, 1): of the edges, and of the pairs that are called none.
-
-        Returns
-        -------
-        ndarray of shape (d, d)
-            int8: 1 (EDGE), -1 (NO_EDGE) or 0 (UNDECIDED); symmetric, -1 on the diagonal.
-
         Reference
         ---------
         Benjamini and Hochberg (1995).
@@ -106,22 +96,6 @@ class EdgeTest:
 
 def discoveries(p_values: np.ndarray, rate: float) -> np.ndarray:
     """Return which hypotheses are rejected at a rate of false discoveries, by Benjamini and Hochberg's rule.
-
-    Parameters
-    ----------
-    p_values : ndarray of shape (m,)
-        NaN is never rejected, and counts as a test.
-    rate : float
-        In (0, 1).
-
-    Returns
-    -------
-    ndarray of bool, shape (m,)
-        True where rejected.
-
-    Spends
-    ------
-    Nothing.
 
     Reference
     ---------
@@ -145,28 +119,6 @@ def edge_test(
     covariance: np.ndarray, mean: np.ndarray, rows: float, law: ErrorLaw, kurtosis: float = 0.0
 ) -> EdgeTest | None:
     """Test every pair of columns for an edge.
-
-    Parameters
-    ----------
-    covariance : ndarray of shape (d, d)
-        S, unbiased and unrepaired: it may have negative eigenvalues.
-    mean : ndarray of shape (d,)
-        The measured mean, or zeros, in the units of S.
-    rows : float
-        Number of independent rows.
-    law : ErrorLaw
-        Of the noise on S.
-    kurtosis : float, optional
-        k, at least 0.
-
-    Returns
-    -------
-    EdgeTest or None
-        None where the graphical lasso has no solution at any penalty, or there is no pair.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
 
     Reference
     ---------
@@ -219,22 +171,6 @@ def on_graph(s: np.ndarray, graph: np.ndarray) -> np.ndarray:
     """Return the precision matrix of largest likelihood among those without entries off a graph.
 
     Its inverse has the diagonal of s and its entries on the edges.
-
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Positive definite.
-    graph : ndarray of shape (d, d)
-        bool, symmetric; the diagonal is ignored.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Symmetric, with exact zeros off the graph.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
 
     Reference
     ---------

@@ -77,40 +77,6 @@ def edge_states(
 
     A copy without an answer links nothing and separates nothing: it counts against both, so where many fail everything
     is undecided.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        The noisy matrix before its repair.
-    noise_draw : callable
-        From a random generator to an array of shape (d, d): a fresh draw of what the noise did to the matrix, in the
-        units of ``matrix`` and ``lam``.
-    lam : float
-        Penalty, above 0.
-    rng : Generator
-        Stream of the redraws.
-    copies : int
-        Number of redraws, at least 20.
-    level : float
-        Fraction of the copies that decides a pair, in (0.5, 1).
-    repair : str
-        Repair, as for the release; see `repair_for_lasso`.
-    floor : float
-        Floor of the repair, as for the release.
-
-    Returns
-    -------
-    EdgeStates
-        Fractions and states.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
     """
     matrix = checks.square("matrix", matrix)
     checks.positive("lam", lam)

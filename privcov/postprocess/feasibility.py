@@ -98,16 +98,6 @@ def quick_psd(s: np.ndarray) -> bool:
     """Return whether a matrix is positive semi-definite to rounding.
 
     It takes one Cholesky factor, and the eigenvalues only if that fails.
-
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Symmetric.
-
-    Returns
-    -------
-    bool
-        True to rounding; see `certainly_definite` for a proof.
     """
     from scipy.linalg.lapack import dpotrf
 
@@ -119,16 +109,6 @@ def quick_psd(s: np.ndarray) -> bool:
 
 def certainly_definite(a: np.ndarray) -> bool:
     """Return True only if the exact matrix held in ``a`` is positive definite, rounding included.
-
-    Parameters
-    ----------
-    a : ndarray of shape (d, d)
-        Symmetric.
-
-    Returns
-    -------
-    bool
-        True is a proof; False is none.
 
     Reference
     ---------
@@ -153,23 +133,6 @@ def certainly_definite(a: np.ndarray) -> bool:
 
 def diagnose(s: np.ndarray, *, penalise_diagonal: bool = False) -> Diagnosis:
     """Return the penalties that have a solution, with certificates.
-
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Finite, symmetric.
-    penalise_diagonal : bool
-        Whether the diagonal is penalised too.
-
-    Returns
-    -------
-    Diagnosis
-        Bounds and witnesses; deterministic.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
 
     Notes
     -----

@@ -34,16 +34,6 @@ def lambda_max(s: np.ndarray) -> float:
 
     It is the same for either treatment of the diagonal. For an indefinite s the problem need not have a solution there.
 
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Symmetric.
-
-    Returns
-    -------
-    float
-        In the units of s; 0 for a diagonal matrix.
-
     Examples
     --------
     >>> import numpy as np
@@ -68,38 +58,6 @@ def solve_path(
 ) -> tuple[Fit, ...]:
     """Solve the graphical lasso of s at every lambda.
 
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Finite, symmetric; definite or not.
-    lambdas : sequence of float, optional
-        Each > 0, in the units of s; by default ``points`` values from `lambda_max` (s) down to ``depth`` times that, in
-        equal ratios (for diagonal s of the mean ``|s_ii|``).
-    penalise_diagonal : bool
-        Whether the diagonal is penalised too.
-    tol : float
-        Limit of the certified gap per variable, in nats: 1e-6 for the screen, 1e-7 for a figure in print.
-    points : int
-        Number of default lambdas, at least 1.
-    depth : float
-        Smallest default lambda over the largest, from 1e-9 to 1.
-    solver : {"auto", "block descent", "admm"}
-        "block descent" needs numba.
-    diagnosis : Diagnosis, optional
-        That of `diagnose` for this s and diagonal, where it is known: it is the slow part for an indefinite s.
-
-    Returns
-    -------
-    tuple of Fit
-        One for each lambda, in the order given. A lambda without a solution has status "infeasible" and no matrix.
-        Otherwise the precision is exactly symmetric and definite, its zeros are exact, and the gap was computed for
-        that very matrix. It does not depend on the scale of s.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
-
     Reference
     ---------
     Friedman, Hastie and Tibshirani (2008); see glasso_kernel for the differences.
@@ -123,33 +81,7 @@ def solve_path(
 def solve(
     s: np.ndarray, lam: float, *, penalise_diagonal: bool = False, tol: float = 1e-6, solver: str = "auto"
 ) -> Fit:
-    """Solve the graphical lasso at one lambda; see `solve_path`.
-
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Finite, symmetric; definite or not.
-    lam : float
-        Penalty, above 0, in the units of s.
-    penalise_diagonal : bool
-        Whether the diagonal is penalised too.
-    tol : float
-        Limit of the certified gap per variable, in nats.
-    solver : {"auto", "block descent", "admm"}
-        "block descent" needs numba.
-
-    Returns
-    -------
-    Fit
-        The result.
-
-    Raises
-    ------
-    Infeasible
-        Where there is no solution.
-    ValueError
-        For bad input.
-    """
+    """Solve the graphical lasso at one lambda; see `solve_path`."""
     s = checks.square("s", s)
     (fit,), diagnosis = _path(s, [lam], penalise_diagonal, tol, solver)
     if fit.status == "infeasible":
@@ -167,11 +99,6 @@ def has_descent() -> bool:
     """Return whether the compiled descent can be used.
 
     Without numba every path is solved by ADMM, more slowly.
-
-    Returns
-    -------
-    bool
-        False without numba.
     """
     return _kernel("auto") is not None
 

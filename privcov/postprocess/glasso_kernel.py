@@ -274,42 +274,7 @@ def descend_path(
     tol: float,
     most: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Solve along falling ``lambdas``, up to the first failure.
-
-    Parameters
-    ----------
-    s : ndarray of shape (p, p)
-        Scaled to a mean diagonal of about one.
-    lambdas : ndarray of shape (m,)
-        Falling, every one above ``distance``.
-    ridged : bool
-        Whether the diagonal is penalised.
-    anchor : ndarray of shape (p, p)
-        Positive semi-definite with ``|anchor - s| <= distance``, and the diagonal of s unless ridged.
-    distance : float
-        See ``anchor``.
-    w : ndarray of shape (p, p)
-        W of the solution at ``known``; overwritten.
-    b : ndarray of shape (p, p)
-        The coefficients of column j in row j, at ``known``; overwritten.
-    known : float
-        A penalty >= lambdas[0] whose solution is in w and b.
-    tol : float
-        Limit of the gap per variable, in nats.
-    most : int
-        Largest number of sweeps for each lambda.
-
-    Returns
-    -------
-    precisions : ndarray of shape (m, p, p)
-        The precision matrices.
-    gaps : ndarray of shape (m,)
-        Certified gaps per variable; NaN after the first failure.
-    sweeps : ndarray of shape (m,)
-        Numbers of sweeps.
-    codes : ndarray of shape (m,)
-        OK, STALLED or LOST; after the first failure they stay LOST.
-    """
+    """Solve along falling ``lambdas``, up to the first failure."""
     p, m = len(s), len(lambdas)
     thetas = np.zeros((m, p, p))
     gaps, sweeps, codes = np.full(m, np.nan), np.zeros(m, np.int64), np.full(m, LOST)

@@ -43,22 +43,6 @@ class Moments:
 def unpack(matrix: np.ndarray, *, centre: str, row_bound: float, n_anchors: int = 1) -> Moments:
     """Return the moments of a matrix in unit-ball units.
 
-    Parameters
-    ----------
-    matrix : ndarray
-        Of shape (d, d) for the centres "none" and "zero", (d + 1, d + 1) for "joint", (d + k, d + k) for "classes".
-    centre : {"none", "zero", "joint", "classes"}
-        What was measured with the second moment.
-    row_bound : float
-        R, in working units.
-    n_anchors : int
-        Its rows beyond d: 1, or the number of classes.
-
-    Returns
-    -------
-    Moments
-        In working units.
-
     Notes
     -----
     joint: with corner c, covariance = R^2 (M_11 - M_12 M_21 / c), the Schur complement, which is positive semi-definite

@@ -36,18 +36,7 @@ EBIC_GAMMA = 0.5
 
 
 def solved(path: Sequence[Fit]) -> list[int]:
-    """Return the positions with a precision matrix: neither infeasible nor failed.
-
-    Parameters
-    ----------
-    path : sequence of Fit
-        The path.
-
-    Returns
-    -------
-    list of int
-        Ascending.
-    """
+    """Return the positions with a precision matrix: neither infeasible nor failed."""
     return [i for i, fit in enumerate(path) if fit.precision is not None]
 
 
@@ -60,28 +49,6 @@ def choices(
     scores: np.ndarray | None = None,
 ) -> dict[str, int]:
     """Return the position on the path of the lambda of every rule.
-
-    Parameters
-    ----------
-    path : sequence of Fit
-        The path.
-    s : ndarray of shape (d, d)
-        The matrix that the path was solved for.
-    noise_std : float
-        Standard deviation of the privacy noise on an off-diagonal entry of s.
-    rows : float
-        Number of rows, public or noisy.
-    scores : ndarray, optional
-        Those of `fission_scores` on the same lambdas; without them the rule "fission" is left out.
-
-    Returns
-    -------
-    dict of str to int
-        Rule and position; empty where nothing was solved.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
 
     Reference
     ---------
@@ -102,36 +69,12 @@ def choices(
 
 
 def nearest(path: Sequence[Fit], lam: float) -> int:
-    """Return the position of the solved lambda nearest to ``lam`` on a log scale.
-
-    Parameters
-    ----------
-    path : sequence of Fit
-        The path, with at least one solved lambda.
-    lam : float
-        Penalty, above 0.
-
-    Returns
-    -------
-    int
-        Position on the path.
-    """
+    """Return the position of the solved lambda nearest to ``lam`` on a log scale."""
     return min(solved(path), key=lambda i: abs(math.log(path[i].lam / lam)))
 
 
 def typical_product(s: np.ndarray) -> float:
-    """Return the mean of s_ii s_jj over pairs i != j (of s_11 squared when d = 1).
-
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Symmetric.
-
-    Returns
-    -------
-    float
-        In squared units of s.
-    """
+    """Return the mean of s_ii s_jj over pairs i != j (of s_11 squared when d = 1)."""
     v = np.diag(s)
     if len(v) == 1:
         return float(v[0] ** 2)
@@ -143,20 +86,6 @@ def effective_rows(s: np.ndarray, noise_std: float, rows: float) -> float:
 
     A raw noisy matrix may have a mean product of variances that is not positive: then there is nothing but noise, and
     the result is the smallest positive number that still divides safely.
-
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Symmetric.
-    noise_std : float
-        Standard deviation of the privacy noise on an off-diagonal entry of s.
-    rows : float
-        Number of rows, public or noisy.
-
-    Returns
-    -------
-    float
-        Above 0, at most ``rows``.
     """
     product = typical_product(s)
     if noise_std == 0:
@@ -167,22 +96,6 @@ def effective_rows(s: np.ndarray, noise_std: float, rows: float) -> float:
 def extended_bic(theta: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = EBIC_GAMMA) -> float:
     """Return the extended BIC of a precision matrix; smaller is better.
 
-    Parameters
-    ----------
-    theta : ndarray of shape (d, d)
-        Precision matrix.
-    s : ndarray of shape (d, d)
-        The matrix that it was solved for.
-    n_eff : float
-        Effective number of rows.
-    gamma : float
-        Weight of the penalty on edges.
-
-    Returns
-    -------
-    float
-        inf unless ``theta`` is positive definite.
-
     Reference
     ---------
     Foygel and Drton (2010).
@@ -192,22 +105,6 @@ def extended_bic(theta: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = 
 
 def extended_bics(thetas: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = EBIC_GAMMA) -> np.ndarray:
     """Return `extended_bic` of a stack of precision matrices.
-
-    Parameters
-    ----------
-    thetas : ndarray of shape (k, d, d)
-        Precision matrices.
-    s : ndarray of shape (d, d)
-        The matrix that they were solved for.
-    n_eff : float
-        Effective number of rows.
-    gamma : float
-        Weight of the penalty on edges.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        inf where a matrix is not positive definite.
 
     Reference
     ---------
@@ -233,22 +130,7 @@ def _log_dets(thetas: np.ndarray) -> np.ndarray:
 
 
 def half_universal(s: np.ndarray, noise_std: float, rows: float) -> float:
-    """Return (1/2) sqrt(2 log m) times the standard deviation of a typical off-diagonal entry, m pairs (at least two).
-
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Symmetric.
-    noise_std : float
-        Standard deviation of the privacy noise on an off-diagonal entry of s.
-    rows : float
-        Number of rows, public or noisy.
-
-    Returns
-    -------
-    float
-        A lambda, in the units of s.
-    """
+    """Return (1/2) sqrt(2 log m) times the standard deviation of a typical off-diagonal entry; m pairs, at least 2."""
     std = math.sqrt(noise_std**2 + max(typical_product(s), 0.0) / rows)
     return universal_level(len(s)) * std / 2
 
@@ -259,24 +141,6 @@ def fission_scores(
     splits: int = FISSION_SPLITS,
 ) -> np.ndarray:
     """Return the mean over the splits of -log det T + <T2, T> for every candidate T made from T1.
-
-    Parameters
-    ----------
-    halves : callable
-        Draws a pair (T1, T2).
-    solve : callable
-        From T1 to precision matrices (or None), always in the same order.
-    splits : int
-        Number of splits, at least 1.
-
-    Returns
-    -------
-    ndarray
-        One score for each candidate; inf where one was missing.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
 
     Reference
     ---------
@@ -290,20 +154,7 @@ def fission_scores(
 
 
 def likelihood_loss(theta: np.ndarray | None, s: np.ndarray) -> float:
-    """Return -log det T + <s, T>.
-
-    Parameters
-    ----------
-    theta : ndarray of shape (d, d) or None
-        T.
-    s : ndarray of shape (d, d)
-        Symmetric.
-
-    Returns
-    -------
-    float
-        inf where T is None or has no positive determinant.
-    """
+    """Return -log det T + <s, T>."""
     if theta is None:
         return math.inf
     sign, logdet = np.linalg.slogdet(theta)

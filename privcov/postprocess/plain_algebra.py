@@ -16,20 +16,7 @@ _SMALL = 2.0**-52
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return a b for two matrices, the terms of each entry added in order of the inner index.
-
-    Parameters
-    ----------
-    a : ndarray of shape (m, p)
-        Left factor.
-    b : ndarray of shape (p, n)
-        Right factor.
-
-    Returns
-    -------
-    ndarray of shape (m, n)
-        The product.
-    """
+    """Return a b for two matrices, the terms of each entry added in order of the inner index."""
     answer = np.zeros((a.shape[0], b.shape[1]))
     for k in range(a.shape[1]):
         answer += a[:, k, None] * b[None, k, :]
@@ -38,23 +25,6 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues and eigenvectors of a symmetric matrix.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-
-    Returns
-    -------
-    values : ndarray of shape (d,)
-        Eigenvalues in ascending order.
-    vectors : ndarray of shape (d, d)
-        Eigenvectors as columns; the largest entry of each is positive.
-
-    Raises
-    ------
-    ArithmeticError
-        Where the eigenvalues do not settle, because numbers are too far apart in size.
 
     Reference
     ---------
@@ -100,20 +70,7 @@ def eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rebuild(values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return the symmetric matrix with these eigenvalues and eigenvectors.
-
-    Parameters
-    ----------
-    values : ndarray of shape (d,)
-        Eigenvalues.
-    vectors : ndarray of shape (d, d)
-        Eigenvectors as columns.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        The matrix.
-    """
+    """Return the symmetric matrix with these eigenvalues and eigenvectors."""
     matrix = product(vectors * values, vectors.T)
     return (matrix + matrix.T) / 2
 

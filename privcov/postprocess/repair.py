@@ -47,32 +47,7 @@ class Repaired:
 
 
 def repair_for_lasso(s: np.ndarray, how: str = "psd", floor: float = 0.01) -> Repaired:
-    """Make a noisy matrix fit for the graphical lasso, with eigenvalues of at least floor times its mean diagonal.
-
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Finite, symmetric.
-    how : {"psd", "max-norm", "ridge", "none"}
-        A key of REPAIRS. "max-norm" is exact to 1e-3 of the distance moved below about 300 columns (see
-        `feasibility.diagnose`).
-    floor : float
-        Fraction of the mean diagonal, 0 <= floor < 1; at 0 the result may be singular.
-
-    Returns
-    -------
-    Repaired
-        The matrix and what was done.
-
-    Raises
-    ------
-    ValueError
-        For bad input, and where the mean diagonal is not positive: no variance is left to repair.
-
-    Spends
-    ------
-    Nothing where s is a private release, because nothing else is read.
-    """
+    """Make a noisy matrix fit for the graphical lasso, with eigenvalues of at least floor times its mean diagonal."""
     s = checks.square("s", s)
     checks.one_of("how", how, tuple(REPAIRS))
     floor = checks.in_range("floor", floor, 0.0, np.nextafter(1.0, 0.0))

@@ -12,23 +12,6 @@ from privcov import checks
 def ridge_precision(s: np.ndarray, lam: float) -> np.ndarray:
     """Return argmin over T > 0 of ``-log det T + <s, T> + lam |T|_F^2``, for any symmetric s.
 
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Symmetric.
-    lam : float
-        Penalty, above 0, in the squared unit of s.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Symmetric, positive definite.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
-
     Reference
     ---------
     Kuismin, Kemppainen and Sillanpaa (2017), ROPE.
@@ -45,23 +28,6 @@ def ridge_precision(s: np.ndarray, lam: float) -> np.ndarray:
 
 def ridge_path(s: np.ndarray, lambdas: Iterable[float]) -> list[np.ndarray]:
     """Compute `ridge_precision` at several penalties from one eigendecomposition.
-
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Symmetric.
-    lambdas : iterable of float
-        Penalties, each above 0.
-
-    Returns
-    -------
-    list of ndarray
-        One precision matrix for each penalty.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
 
     Reference
     ---------

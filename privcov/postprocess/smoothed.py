@@ -48,29 +48,6 @@ def smoothed_lasso(s: np.ndarray, lam: float, top: float, width: float, distance
     Every entry is penalised, the diagonal too. As width tends to zero this is the graphical lasso with the constraint
     T <= top I, which has no effect for top >= d / lam.
 
-    Parameters
-    ----------
-    s : ndarray of shape (d, d)
-        Symmetric.
-    lam : float
-        Penalty, above 0; public.
-    top : float
-        Cap on the eigenvalues, above 0; public.
-    width : float
-        Where the penalty is rounded at zero, above 0; public.
-    distance : float
-        Distance from the optimum, above 0; public.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        0 < T <= top I, dense.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
-
     Reference
     ---------
     Nesterov (2004), section 2.2; Beck (2017), Theorem 10.42.
@@ -109,70 +86,21 @@ def _ascend(
 
 
 def steps(d: int, lam: float, top: float, width: float, distance: float) -> int:
-    """Return how many steps are enough for every matrix of this size: sqrt(Q) log(2 top^2 A / distance^2), A as above.
-
-    Parameters
-    ----------
-    d : int
-        Number of columns.
-    lam : float
-        Penalty.
-    top : float
-        Cap on the eigenvalues.
-    width : float
-        Where the penalty is rounded at zero.
-    distance : float
-        Distance from the optimum.
-
-    Returns
-    -------
-    int
-        At least 1.
-    """
+    """Return how many steps are enough for matrices of this size: sqrt(Q) log(2 top^2 A / distance^2), A as above."""
     start = lam * top * d**1.5 + lam * width * d**2 / 2
     ratio = max(2 * top**2 * start / distance**2, 1.0)
     return max(math.ceil(math.sqrt(1 + top**2 * lam / width) * math.log(ratio)), 1)
 
 
 def capped_inverse(w: np.ndarray, top: float) -> np.ndarray:
-    """Return argmin over 0 < T <= top I of -log det T + <w, T>.
-
-    Parameters
-    ----------
-    w : ndarray of shape (d, d)
-        Symmetric.
-    top : float
-        Cap on the eigenvalues, above 0.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Eigenvalues min(1/w, top), and top where w <= 0.
-    """
+    """Return argmin over 0 < T <= top I of -log det T + <w, T>."""
     values, vectors = np.linalg.eigh((w + w.T) / 2)
     half = vectors / np.sqrt(np.maximum(values, 1 / top))
     return half @ half.T
 
 
 def duality_gap(t: np.ndarray, u: np.ndarray, lam: float, width: float) -> float:
-    """Return the sum of ``h(t) - u t + gamma u^2 / 2``, in a form without cancellation.
-
-    Parameters
-    ----------
-    t : ndarray of shape (d, d)
-        The primal point.
-    u : ndarray of shape (d, d)
-        The dual point, ``|u| <= lam``.
-    lam : float
-        Penalty.
-    width : float
-        Where the penalty is rounded at zero.
-
-    Returns
-    -------
-    float
-        At least 0.
-    """
+    """Return the sum of ``h(t) - u t + gamma u^2 / 2``, in a form without cancellation."""
     gamma, size = width / lam, np.abs(t)
     along = np.where(t >= 0, u, -u)
     near = (size - gamma * along) ** 2 / (2 * gamma)

@@ -18,23 +18,6 @@ def clip_psd(matrix: np.ndarray, floor: float = 0.0) -> np.ndarray:
 
     It is the projection onto a convex set that contains every covariance (floor 0), so the Frobenius error never grows.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-    floor : float
-        Smallest eigenvalue.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Symmetric.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
-
     Examples
     --------
     >>> import numpy as np
@@ -50,25 +33,7 @@ def clip_psd(matrix: np.ndarray, floor: float = 0.0) -> np.ndarray:
 
 
 def clip_box(matrix: np.ndarray, top: float) -> np.ndarray:
-    """Return the nearest symmetric matrix with eigenvalues in [0, top].
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-    top : float
-        Above 0; R^2 is public for rows of norm <= R.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Symmetric, positive semi-definite.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
-    """
+    """Return the nearest symmetric matrix with eigenvalues in [0, top]."""
     checks.positive("top", top)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
     return _rebuild(vectors, np.clip(values, 0.0, top))
@@ -78,23 +43,6 @@ def project_trace(matrix: np.ndarray, trace: float) -> np.ndarray:
     """Return the nearest positive semi-definite matrix with trace <= ``trace``, in Frobenius norm.
 
     Eigenvalues go to the simplex: max(lambda - theta, 0) with the smallest theta >= 0 that meets the trace.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-    trace : float
-        Bound on the trace, at least 0.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Symmetric, positive semi-definite.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
 
     Reference
     ---------
@@ -106,20 +54,7 @@ def project_trace(matrix: np.ndarray, trace: float) -> np.ndarray:
 
 
 def excess(values: np.ndarray, trace: float) -> float:
-    """Return the smallest theta >= 0 at which the numbers max(value - theta, 0) add up to at most ``trace``.
-
-    Parameters
-    ----------
-    values : ndarray of shape (d,)
-        Eigenvalues.
-    trace : float
-        At least 0.
-
-    Returns
-    -------
-    float
-        At least 0.
-    """
+    """Return the smallest theta >= 0 at which the numbers max(value - theta, 0) add up to at most ``trace``."""
     if np.maximum(values, 0.0).sum() <= trace:
         return 0.0
     high = np.sort(values)[::-1]
@@ -133,23 +68,6 @@ def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
 
     It denoises towards the matrix before the noise; it tends to the identity with the noise (on positive semi-definite
     matrices).
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        The noisy matrix, symmetric.
-    noise_std : float
-        Standard deviation of the noise on an off-diagonal entry, at least 0.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Symmetric, positive semi-definite.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
 
     Reference
     ---------
@@ -169,22 +87,7 @@ def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
 
 
 def pulled_in(values: np.ndarray, noise_std: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues that `shrink_spectrum` sets, before those below zero are clipped, and how they move.
-
-    Parameters
-    ----------
-    values : ndarray of shape (d,)
-        Eigenvalues of the noisy matrix.
-    noise_std : float
-        Standard deviation of the noise on an off-diagonal entry, above 0.
-
-    Returns
-    -------
-    shrunk : ndarray of shape (d,)
-        xi.
-    slope : ndarray of shape (d,)
-        The derivative of every xi_i by its own lambda_i.
-    """
+    """Return the eigenvalues that `shrink_spectrum` sets, before those below zero are clipped, and how they move."""
     d = len(values)
     gap = values[:, None] - values[None, :]
     pull = np.mean(gap / (gap**2 + noise_std**2), axis=1)
@@ -195,23 +98,6 @@ def pulled_in(values: np.ndarray, noise_std: float) -> tuple[np.ndarray, np.ndar
 
 def shrink_wishart_difference(matrix: np.ndarray, c: float) -> np.ndarray:
     """Shrink the eigenvalues for the noise A - B, with A, B independent W_d(d + 1, c I).
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        The noisy matrix, symmetric.
-    c : float
-        Scale of the two Wishart matrices, at least 0.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Symmetric, positive semi-definite.
-
-    Raises
-    ------
-    ValueError
-        For bad input.
 
     Reference
     ---------
@@ -232,22 +118,7 @@ def shrink_wishart_difference(matrix: np.ndarray, c: float) -> np.ndarray:
 
 
 def pulled_in_wishart(values: np.ndarray, c: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues that `shrink_wishart_difference` sets, before clipping at zero, and how they move.
-
-    Parameters
-    ----------
-    values : ndarray of shape (d,)
-        Eigenvalues of the noisy matrix.
-    c : float
-        Scale of the two Wishart matrices, above 0.
-
-    Returns
-    -------
-    shrunk : ndarray of shape (d,)
-        xi.
-    slope : ndarray of shape (d,)
-        The derivative of every xi_i by its own lambda_i.
-    """
+    """Return the eigenvalues that `shrink_wishart_difference` sets, before clipping at zero, and how they move."""
     d = len(values)
     unit = values / (c * d)  # in units of K nothing can overflow
     gap = unit[:, None] - unit[None, :]

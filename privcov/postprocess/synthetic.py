@@ -18,33 +18,6 @@ def synthetic_rows(
 
     They carry everything of the released mean and covariance, and nothing of anything else (skewness, categories, joint
     tails); clipping and rounding change the covariance a little.
-
-    Parameters
-    ----------
-    answers : Answers
-        The answers of `derive`, with a mean.
-    rows : int
-        Number of rows, at least 1; rows times columns may not exceed MOST_CELLS.
-    rng : Generator
-        Stream of the rows.
-    bounds : ndarray of shape (d, 2), optional
-        Limits of the columns; numbers beyond are set to the limit.
-    whole : tuple of int
-        Columns that are rounded to whole numbers.
-
-    Returns
-    -------
-    ndarray of shape (rows, d)
-        In the data's units.
-
-    Raises
-    ------
-    ValueError
-        For too many cells, and without a mean.
-
-    Spends
-    ------
-    Nothing, however many rows.
     """
     d = len(answers.covariance)
     rows = checks.whole("rows", rows, 1)

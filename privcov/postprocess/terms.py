@@ -58,23 +58,6 @@ class Term:
 def in_terms(kinds: Kinds, mean: Sequence[float] | np.ndarray) -> tuple[Term, ...]:
     """Return noisy means in the terms of their declaration.
 
-    Parameters
-    ----------
-    kinds : tuple of (str, Kind)
-        Name and kind of every declared column.
-    mean : array-like of shape (d,)
-        Of the measured columns; NaN where it is not known.
-
-    Returns
-    -------
-    tuple of Term
-        One for each measured column, in their order. Noise may take a mean beyond what a cell can be: a value is moved
-        to the declared bounds, a share to 0 or 1.
-
-    Spends
-    ------
-    Nothing: it uses noisy means and what was declared.
-
     Reference
     ---------
     Own derivation, in the docstring of the module.

@@ -50,20 +50,6 @@ class Cut:
 def noise_variance(mean: np.ndarray | None, block_std: float, mean_std: float) -> np.ndarray | float:
     """Return the variance that the added noise gives to off-diagonal entries of the covariance S - m m'.
 
-    Parameters
-    ----------
-    mean : ndarray of shape (d,) or None
-        Noisy mean, or None when S itself is the answer.
-    block_std : float
-        Standard deviation of the noise on an entry of S.
-    mean_std : float
-        Standard deviation of the noise on an entry of the mean.
-
-    Returns
-    -------
-    ndarray of shape (d, d) or float
-        A number without a mean.
-
     Notes
     -----
     With mean e = noise on the mean,
@@ -77,42 +63,13 @@ def noise_variance(mean: np.ndarray | None, block_std: float, mean_std: float) -
 
 
 def entry_variance(matrix: np.ndarray, noise: np.ndarray | float, rows: float) -> np.ndarray:
-    """Return v_ij = noise_ij + ((s_ii)_+ (s_jj)_+ + s_ij^2) / n; the second part is that of Gaussian rows.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        The noisy covariance.
-    noise : ndarray of shape (d, d) or float
-        Variance of the added noise.
-    rows : float
-        Number of rows n, public or noisy.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Variances.
-    """
+    """Return v_ij = noise_ij + ((s_ii)_+ (s_jj)_+ + s_ij^2) / n; the second part is that of Gaussian rows."""
     variances = np.maximum(np.diag(matrix), 0.0)
     return noise + (np.outer(variances, variances) + matrix**2) / rows
 
 
 def cut_off_diagonal(matrix: np.ndarray, threshold: np.ndarray | float, kind: str = "hard") -> np.ndarray:
     """Set off-diagonal entries with ``|s_ij| <= threshold`` to zero; the diagonal stays.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-    threshold : ndarray of shape (d, d) or float
-        At least 0.
-    kind : {"hard", "soft"}
-        "soft" also pulls the other entries in by the threshold.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        The cut matrix.
 
     Examples
     --------
@@ -132,22 +89,7 @@ def cut_off_diagonal(matrix: np.ndarray, threshold: np.ndarray | float, kind: st
 
 
 def apply_cut(matrix: np.ndarray, variance: np.ndarray, cut: Cut) -> np.ndarray:
-    """Apply `cut_off_diagonal` at level * sqrt(variance).
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-    variance : ndarray of shape (d, d)
-        Variance of every entry.
-    cut : Cut
-        Kind and level.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        The cut matrix.
-    """
+    """Apply `cut_off_diagonal` at level * sqrt(variance)."""
     if math.isinf(cut.level):
         return np.diag(np.diag(matrix))
     return cut_off_diagonal(matrix, cut.level * np.sqrt(variance), cut.kind)
@@ -155,18 +97,6 @@ def apply_cut(matrix: np.ndarray, variance: np.ndarray, cut: Cut) -> np.ndarray:
 
 def shrink_diagonal(matrix: np.ndarray, variance: float) -> np.ndarray:
     """Pull the diagonal to its mean, by as much as noise of this variance has spread it out.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-    variance : float
-        Variance of the noise on a diagonal entry.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        A copy.
 
     Reference
     ---------
@@ -190,16 +120,6 @@ def shrink_diagonal(matrix: np.ndarray, variance: float) -> np.ndarray:
 def universal_level(d: int) -> float:
     """Return sqrt(2 log m) for m = d(d-1)/2 pairs (at least two, so that a single pair is not always kept).
 
-    Parameters
-    ----------
-    d : int
-        Number of columns.
-
-    Returns
-    -------
-    float
-        In standard deviations of an entry.
-
     Reference
     ---------
     Donoho and Johnstone (1994).
@@ -209,18 +129,6 @@ def universal_level(d: int) -> float:
 
 def sure_level(matrix: np.ndarray, variance: np.ndarray) -> float:
     """Return the level t >= 0 that minimises Stein's unbiased estimate of the risk of a soft threshold.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-    variance : ndarray of shape (d, d)
-        Variance of every entry.
-
-    Returns
-    -------
-    float
-        In standard deviations of an entry.
 
     Reference
     ---------
@@ -251,18 +159,6 @@ def sampling_noise(covariance: np.ndarray, rows: float) -> Callable[[np.random.G
     """Return a sampler of symmetric Gaussian matrices with the covariance of a sample covariance of Gaussian rows.
 
     Cov(Z_ij, Z_kl) = (C_ik C_jl + C_il C_jk) / n: Z = C^1/2 (A + A') C^1/2 / sqrt(2 n), A standard normal.
-
-    Parameters
-    ----------
-    covariance : ndarray of shape (d, d)
-        C; negative eigenvalues count as zero.
-    rows : float
-        Number of rows n, public or noisy.
-
-    Returns
-    -------
-    callable
-        From a random generator to an array of shape (d, d).
     """
     values, vectors = np.linalg.eigh(clip_psd(covariance))
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
@@ -281,26 +177,6 @@ def fission_cut(
     splits: int = FISSION_SPLITS,
 ) -> Cut:
     """Return the cut of the first half that lies nearest to the second, on average over the splits.
-
-    Parameters
-    ----------
-    halves : callable
-        Draws a pair (T1, T2) of independent copies of the covariance; T1 has variance (1 + gain^2) v.
-    variance : ndarray of shape (d, d)
-        v, the variance of every entry.
-    gain : float
-        g, above 0.
-    splits : int
-        Number of splits.
-
-    Returns
-    -------
-    Cut
-        Kind and level.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
 
     Reference
     ---------

@@ -23,18 +23,7 @@ _LETTERS = 20  # of a name there
 
 
 def headline(rel: Release) -> str:
-    """Return what a release is, in one line: matrix, columns, rows and method.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-
-    Returns
-    -------
-    str
-        Without a line break, whatever the names of the columns are.
-    """
+    """Return what a release is, in one line: matrix, columns, rows and method."""
     d = len(rel.columns)
     short = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in rel.columns[:_NAMES]]
     names = ", ".join([*short, *(["…"] if d > _NAMES else [])])
@@ -45,18 +34,7 @@ def headline(rel: Release) -> str:
 
 
 def brief(rel: Release) -> str:
-    """Return a release in four lines: what it is, its guarantee, its neighbours, and where the rest is.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-
-    Returns
-    -------
-    str
-        The text of its ``repr``.
-    """
+    """Return a release in four lines: what it is, its guarantee, its neighbours, and where the rest is."""
     has = [name for name in (*MATRICES[:3], "mean", "class_means", "path") if getattr(rel, name) is not None]
     return (
         f"Release of {headline(rel)}\n"
@@ -67,26 +45,7 @@ def brief(rel: Release) -> str:
 
 
 def matrix_of(rel: Release, which: str = "") -> np.ndarray:
-    """Return one matrix of a release, in the data's units.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-    which : {"", "covariance", "second_moment", "precision", "correlation"}
-        "" is the matrix that the method estimates. In "correlation" a variance below the standard deviation of its own
-        noise counts as that.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        The matrix.
-
-    Raises
-    ------
-    ValueError
-        For another name, and where the release has no such matrix.
-    """
+    """Return one matrix of a release, in the data's units."""
     if not which:
         return rel.matrix
     checks.one_of("which", which, MATRICES)
@@ -101,20 +60,7 @@ def matrix_of(rel: Release, which: str = "") -> np.ndarray:
 
 
 def frame(rel: Release, which: str = "") -> pd.DataFrame:
-    """Return one matrix of a release with the names of the columns.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-    which : str
-        As in `matrix_of`.
-
-    Returns
-    -------
-    DataFrame
-        d rows and d columns.
-    """
+    """Return one matrix of a release with the names of the columns."""
     import pandas as pd
 
     names = list(rel.columns)
@@ -122,20 +68,7 @@ def frame(rel: Release, which: str = "") -> pd.DataFrame:
 
 
 def save_arrays(rel: Release, path: Path | str) -> Path:
-    """Write the arrays of a release and its text into one file of numpy.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-    path : path
-        The file; ".npz" is added where it is missing, and a file that is there is replaced.
-
-    Returns
-    -------
-    Path
-        The file.
-    """
+    """Write the arrays of a release and its text into one file of numpy."""
     place = Path(path) if str(path).endswith(".npz") else Path(f"{path}.npz")
     arrays: dict[str, Any] = {name: getattr(rel, name) for name in (*MATRICES[:3], *_VECTORS)}
     there = {name: value for name, value in arrays.items() if value is not None}
@@ -151,24 +84,6 @@ def dp_event(rel: Release) -> Any:
 
     Every event has the sensitivity of the release's own neighbouring relation already, so an accountant is to take it
     as it is: the default ``NeighboringRelation.ADD_OR_REMOVE_ONE`` does, while REPLACE_ONE doubles Gaussian ones.
-
-    Parameters
-    ----------
-    rel : Release
-        The release.
-
-    Returns
-    -------
-    dp_accounting.DpEvent
-        A ComposedDpEvent of one event each; NoOpDpEvent where nothing was measured, and NonPrivateDpEvent where no
-        guarantee is established.
-
-    Raises
-    ------
-    MissingExtra
-        Where dp_accounting is not installed.
-    ValueError
-        For noise that dp_accounting has no event for.
 
     Notes
     -----
@@ -201,19 +116,7 @@ def dp_event(rel: Release) -> Any:
 
 
 def schema(format_number: int) -> dict[str, Any]:
-    """Return the JSON schema of the text of a release, for readers in other languages.
-
-    Parameters
-    ----------
-    format_number : int
-        The number of the format, which the text states.
-
-    Returns
-    -------
-    dict
-        A schema of draft 2020-12; its ``$id`` has the number of the format. The digest and whether the events give what
-        the text claims are beyond a schema: `Release.from_json` checks them.
-    """
+    """Return the JSON schema of the text of a release, for readers in other languages."""
     number, text = {"type": "number"}, {"type": "string"}
     maybe_number = {"type": ["number", "null"]}
     texts = {"type": "array", "items": text}

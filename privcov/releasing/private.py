@@ -243,31 +243,7 @@ def _number_of(draw: object) -> int:
 
 
 def read_release(answer: str) -> Release:
-    """Return the release in a ledger's answer.
-
-    Parameters
-    ----------
-    answer : str
-        The stored text.
-
-    Returns
-    -------
-    Release
-        With its ``measurement``, without its ``entry``.
-
-    Raises
-    ------
-    ValueError
-        Where its post-processing failed; `read_measurement` still returns the measurement.
-
-    Guarantee
-    ---------
-    That of the stored release.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return the release in a ledger's answer."""
     fields = json.loads(answer)
     if fields["release"] is None:
         raise ValueError(
@@ -278,31 +254,7 @@ def read_release(answer: str) -> Release:
 
 
 def read_measurement(answer: str) -> NoisySum:
-    """Return the noisy whole numbers in a ledger's answer; everything else follows from them.
-
-    Parameters
-    ----------
-    answer : str
-        The stored text.
-
-    Returns
-    -------
-    NoisySum
-        The measurement.
-
-    Raises
-    ------
-    ValueError
-        For any other form.
-
-    Guarantee
-    ---------
-    That of the stored release.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return the noisy whole numbers in a ledger's answer; everything else follows from them."""
     fields = json.loads(answer)
     if not isinstance(fields, dict) or "measurement" not in fields:
         raise ValueError(
@@ -316,39 +268,6 @@ def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "a
 
     This is post-processing: it needs no rows and no ledger. The method of the original release, in the same version,
     gives the same numbers bit for bit.
-
-    Parameters
-    ----------
-    method : str
-        A key whose `reason_against` is empty.
-    noisy : NoisySum
-        The old measurement.
-    guarantee : PureDP, ApproxDP or ZCDP
-        The one that the measurement was asked for.
-    centre : {"auto", "joint", "none", "classes"}
-        See `release_private`.
-    **parameters : object
-        The method's own parameters.
-
-    Returns
-    -------
-    Release
-        With its ``measurement``.
-
-    Raises
-    ------
-    TypeError
-        For arguments of another type.
-    ValueError
-        Where the method needs another kind of noise.
-
-    Guarantee
-    ---------
-    That of the measurement.
-
-    Spends
-    ------
-    Nothing: it uses the noisy numbers only.
     """
     chosen, given = prepared(method, noisy.facts, guarantee, centre, parameters)
     return dataclasses.replace(_finished(chosen, given, noisy), measurement=noisy)
@@ -356,23 +275,7 @@ def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "a
 
 @cache
 def reason_against(key: str) -> str:
-    """Return why a method is not offered for private rows, in one sentence.
-
-    Parameters
-    ----------
-    key : str
-        A key from `privcov.methods()`.
-
-    Returns
-    -------
-    str
-        "" when it is offered.
-
-    Raises
-    ------
-    ValueError
-        For an unknown key.
-    """
+    """Return why a method is not offered for private rows, in one sentence."""
     card: MethodCard = METHODS.get(key)
     if card.trust != "central":
         return f"{card.label} is for people who add the noise themselves, before anybody holds a table."
@@ -390,44 +293,12 @@ def reason_against(key: str) -> str:
 
 
 def private_methods() -> list[MethodCard]:
-    """Return the cards of the methods that are offered for private rows.
-
-    Returns
-    -------
-    list of MethodCard
-        In the order of the menus.
-    """
+    """Return the cards of the methods that are offered for private rows."""
     return [card for card in METHODS.all() if not reason_against(card.key)]
 
 
 def planned_event_of(method: Method, given: MethodInput) -> Event:
-    """Return the event of the release that would follow, from public facts alone; no rows are involved.
-
-    Parameters
-    ----------
-    method : Method
-        From `prepared`.
-    given : MethodInput
-        From `prepared`.
-
-    Returns
-    -------
-    Event
-        The planned event.
-
-    Raises
-    ------
-    RuntimeError
-        If the event would exceed the guarantee, which is a defect. Errors of the method's request are passed on.
-
-    Guarantee
-    ---------
-    The event gives at least the guarantee that was asked for.
-
-    Spends
-    ------
-    Nothing: it uses public facts only.
-    """
+    """Return the event of the release that would follow, from public facts alone; no rows are involved."""
     return _planned(method, given, None)[0]
 
 
@@ -465,33 +336,7 @@ def _recognised(private: PrivateDataset, key: bytes, anchor: int) -> str:
 def prepared(
     key: str, facts: PublicFacts, guarantee: Guarantee, centre: str = "auto", parameters: dict | None = None
 ) -> tuple[Method, MethodInput]:
-    """Return the method and its input, or raise with the reason against it.
-
-    Parameters
-    ----------
-    key : str
-        A key from `privcov.methods()`.
-    facts : PublicFacts
-        The declaration of the table.
-    guarantee : PureDP, ApproxDP or ZCDP
-        The guarantee asked for.
-    centre : {"auto", "joint", "none", "classes"}
-        See `release_private`.
-    parameters : dict or None
-        The method's own parameters; ``tuning`` may be among them.
-
-    Returns
-    -------
-    tuple of (Method, MethodInput)
-        For `planned_event_of`.
-
-    Raises
-    ------
-    TypeError
-        For a guarantee of another type, and for a parameter that cannot be chosen.
-    ValueError
-        With the reason, for what is not offered on private rows.
-    """
+    """Return the method and its input, or raise with the reason against it."""
     parameters = parameters or {}
     for name, sentence in _REFUSED.items():
         if name in parameters:

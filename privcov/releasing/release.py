@@ -554,23 +554,7 @@ def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:
 
 
 def json_default(value: object) -> object:
-    """Return a numpy number or array as a Python number or list, for ``json.dumps(default=...)``.
-
-    Parameters
-    ----------
-    value : object
-        A value that ``json`` cannot write.
-
-    Returns
-    -------
-    object
-        A list or a number.
-
-    Raises
-    ------
-    TypeError
-        For anything else.
-    """
+    """Return a numpy number or array as a Python number or list, for ``json.dumps(default=...)``."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, np.generic):
@@ -579,18 +563,7 @@ def json_default(value: object) -> object:
 
 
 def state(rel: Any) -> Statement:
-    """Return the statement of a release.
-
-    Parameters
-    ----------
-    rel : Release
-        Or an object with its public fields and without matrices, as the verifier of a bundle has.
-
-    Returns
-    -------
-    Statement
-        Computed from the events alone.
-    """
+    """Return the statement of a release."""
     plain = (rel.scale == 1).all() and (rel.origin == 0).all()
     counted = rel.neighbours.counted
     noisy = "rows (a noisy count)" if counted == "rows" else "persons by weight (a noisy sum of weights)"

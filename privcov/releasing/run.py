@@ -119,25 +119,7 @@ def release(
 
 
 def build_method(key: str, parameters: dict) -> Method:
-    """Return the method object of a key, with checked parameters.
-
-    Parameters
-    ----------
-    key : str
-        A key from `privcov.methods()`.
-    parameters : dict
-        The method's own parameters; the others take their defaults.
-
-    Returns
-    -------
-    Method
-        The method.
-
-    Raises
-    ------
-    ValueError
-        For an unknown key, an unknown parameter or a value that is not allowed.
-    """
+    """Return the method object of a key, with checked parameters."""
     card = METHODS.get(key)
     return build(card.cls, f"Method {key!r}", parameters, OPTIONS)
 
@@ -155,49 +137,6 @@ def run_method(
     repeat: int = 0,
 ) -> Release:
     """Run a method that is already built; otherwise as `release`.
-
-    Parameters
-    ----------
-    method : Method
-        From `build_method`.
-    dataset : Dataset
-        The rows; they are not secret here.
-    guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
-        See `release`.
-    seed : int
-        At least 0, for the noise.
-    calibration : str or None
-        None is the card's ``default_calibration``, so that a comparison can run historical methods as well.
-    centre : {"auto", "zero", "joint", "none", "classes"}
-        See `release`.
-    tuning : {"released", "fixed", "raw-cv"}
-        See `release`.
-    neighbours : {"replace-one", "zero-out", "add-remove"}
-        See `release`.
-    repeat : int
-        Number of an independent draw of the noise under the same seed.
-
-    Returns
-    -------
-    Release
-        See `release`.
-
-    Raises
-    ------
-    TypeError
-        For a guarantee of another type.
-    ValueError
-        See `release`.
-    RuntimeError
-        See `release`.
-
-    Guarantee
-    ---------
-    As for `release`.
-
-    Spends
-    ------
-    The whole guarantee.
 
     Reference
     ---------
@@ -229,41 +168,7 @@ def method_input(
     neighbours: str = "replace-one",
     repeat: int = 0,
 ) -> MethodInput:
-    """Return the input with which `run_method` runs a method.
-
-    Parameters
-    ----------
-    method : Method
-        From `build_method`.
-    dataset : Dataset
-        The rows; they are not secret here.
-    guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
-        The guarantee asked for.
-    seed : int
-        At least 0, for the noise.
-    calibration : str or None
-        See `run_method`.
-    centre : {"auto", "zero", "joint", "none", "classes"}
-        See `release`.
-    tuning : {"released", "fixed", "raw-cv"}
-        See `release`.
-    neighbours : {"replace-one", "zero-out", "add-remove"}
-        See `release`.
-    repeat : int
-        See `run_method`.
-
-    Returns
-    -------
-    MethodInput
-        The checked choices, the rows and the generator of the noise.
-
-    Raises
-    ------
-    TypeError
-        For a guarantee of another type.
-    ValueError
-        For a choice that the method does not offer.
-    """
+    """Return the input with which `run_method` runs a method."""
     card: MethodCard = method.card
     calibration = card.default_calibration if calibration is None else calibration
     check_choices(card, guarantee, calibration, tuning, neighbours)
@@ -275,28 +180,7 @@ def method_input(
 
 
 def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuning: str, neighbours: str) -> None:
-    """Raise, with the reason, for choices with which a method is not offered.
-
-    Parameters
-    ----------
-    card : MethodCard
-        The method's card.
-    guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
-        The guarantee asked for.
-    calibration : str
-        "sound", or a published one of the card.
-    tuning : {"released", "fixed", "raw-cv"}
-        See `release`.
-    neighbours : {"replace-one", "zero-out", "add-remove"}
-        See `release`.
-
-    Raises
-    ------
-    TypeError
-        For a guarantee of another type.
-    ValueError
-        For a choice that the card does not list.
-    """
+    """Raise, with the reason, for choices with which a method is not offered."""
     kind = getattr(guarantee, "kind", None)
     if kind is None or not isinstance(guarantee, Guarantee):
         raise TypeError(
@@ -322,24 +206,7 @@ def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuni
 
 
 def check_centre(card: MethodCard, centre: str, name: str, mean_is_zero: bool) -> None:
-    """Raise, with the reason, for a centre that the method does not measure or the data set does not allow.
-
-    Parameters
-    ----------
-    card : MethodCard
-        The method's card.
-    centre : {"auto", "zero", "joint", "none", "classes"}
-        See `release`.
-    name : str
-        Name of the data set, for the message.
-    mean_is_zero : bool
-        Whether its mean is publicly zero.
-
-    Raises
-    ------
-    ValueError
-        For such a centre.
-    """
+    """Raise, with the reason, for a centre that the method does not measure or the data set does not allow."""
     checks.one_of("centre", centre, ("auto", *ALL_CENTRES))
     if centre not in card.centres:
         able = ", ".join(c.key for c in METHODS.all() if CLASSES in c.centres)
@@ -352,35 +219,7 @@ def check_centre(card: MethodCard, centre: str, name: str, mean_is_zero: bool) -
 
 
 def in_units_of_data(method: Method, given: MethodInput, outcome: Outcome) -> Release:
-    """Return the answer of a method as a release, in the data's units.
-
-    Parameters
-    ----------
-    method : Method
-        The method that ran.
-    given : MethodInput
-        Its input.
-    outcome : Outcome
-        Its answer, in working units.
-
-    Returns
-    -------
-    Release
-        In the data's units.
-
-    Raises
-    ------
-    RuntimeError
-        Where the method spent more than was asked for; see `Release`.
-
-    Guarantee
-    ---------
-    That of the events of the outcome; the conversion uses public facts only.
-
-    Spends
-    ------
-    Nothing.
-    """
+    """Return the answer of a method as a release, in the data's units."""
     card, facts, units = method.card, given.facts, given.facts.units
     moments, measured = outcome.moments, outcome.measured
     covariance = moments.covariance

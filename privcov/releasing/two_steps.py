@@ -17,37 +17,7 @@ from privcov.public_facts import PublicFacts
 
 
 def planned(facts: PublicFacts, guarantee: Guarantee, request: Request, budget: float | None) -> tuple[Event, ...]:
-    """Return the events of `measure`, in order, from public facts alone; that of the matrix under the declared R.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        What is declared.
-    guarantee : PureDP, ApproxDP or ZCDP
-        The whole.
-    request : Request
-        Of the method, for the whole guarantee.
-    budget : float or None
-        The fraction for the numbers of rows by length; None measures the matrix alone.
-
-    Returns
-    -------
-    tuple of Event
-        One, or two with a budget.
-
-    Raises
-    ------
-    ValueError
-        For noise that cannot be drawn exactly, and for a request that is not of the whole guarantee.
-
-    Guarantee
-    ---------
-    That of the shares together, which never exceed the whole.
-
-    Spends
-    ------
-    Nothing: it uses public facts only.
-    """
+    """Return the events of `measure`, in order, from public facts alone; that of the matrix under the declared R."""
     first: tuple[Event, ...] = ()
     if budget is not None:
         of_norms, request = _shared(guarantee, request, budget)
@@ -57,36 +27,6 @@ def planned(facts: PublicFacts, guarantee: Guarantee, request: Request, budget: 
 
 def measure(private: PrivateDataset, guarantee: Guarantee, request: Request, budget: float | None) -> NoisySum:
     """Measure the matrix; with a budget, under the row bound that follows from noisy numbers of rows by length.
-
-    Parameters
-    ----------
-    private : PrivateDataset
-        The table.
-    guarantee : PureDP, ApproxDP or ZCDP
-        The whole.
-    request : Request
-        Of the method, for the whole guarantee.
-    budget : float or None
-        As for `planned`.
-
-    Returns
-    -------
-    NoisySum
-        With ``norms`` where there is a budget.
-
-    Raises
-    ------
-    ValueError, TableFileError, EngineError, PassError
-        As the two measurements.
-
-    Guarantee
-    ---------
-    The whole, for all rows of a person together. The second measurement depends on the first through its noisy answer
-    alone, and has its sensitivity whatever that answer is (adaptive composition).
-
-    Spends
-    ------
-    The whole guarantee, up to rounding.
 
     Reference
     ---------

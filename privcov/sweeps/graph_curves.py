@@ -116,23 +116,7 @@ class Curve:
     problem: str = ""
 
     def area(self, to: float) -> float:
-        """Return the area under the mean curve from false positive rate 0 to ``to``.
-
-        Parameters
-        ----------
-        to : float
-            From 0 to ``reach``.
-
-        Returns
-        -------
-        float
-            At most ``to``; guessing has to^2 / 2.
-
-        Raises
-        ------
-        ValueError
-            For ``to`` outside that range.
-        """
+        """Return the area under the mean curve from false positive rate 0 to ``to``."""
         if not 0 <= to <= self.reach + 1e-9:
             raise ValueError(f"to must lie between 0 and {self.reach:.3g}, where the curve ends; got {to:g}.")
         inside = to + 1e-9 >= GRID
@@ -140,22 +124,7 @@ class Curve:
 
 
 def average(lines: Sequence[Line], names: Sequence[str], results: Sequence[Run]) -> tuple[Curve, ...]:
-    """Return one curve per line that has at least one path, whatever the order of the runs.
-
-    Parameters
-    ----------
-    lines : sequence of Line
-        The lines of a study.
-    names : sequence of str
-        The name of each curve.
-    results : sequence of Run
-        The runs, in any order.
-
-    Returns
-    -------
-    tuple of Curve
-        In the order of the lines.
-    """
+    """Return one curve per line that has at least one path, whatever the order of the runs."""
     ordered = sorted(results, key=lambda run: run.replicate)
     averaged = []
     for i, (name, line) in enumerate(zip(names, lines, strict=True)):

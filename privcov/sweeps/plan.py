@@ -359,25 +359,7 @@ def run(
 def tables(
     plans: Sequence[Plan], progress: OnCell | None = None, store: Store | None = None, *, workers: int | None = None
 ) -> list[pd.DataFrame]:
-    """Run several plans together and return the table of each.
-
-    Parameters
-    ----------
-    plans : sequence of Plan
-        What is run.
-    progress, store, workers : optional
-        As for `run`; ``progress`` counts over all plans.
-
-    Returns
-    -------
-    list of DataFrame
-        One table per plan, as `run` gives it.
-
-    Raises
-    ------
-    ValueError
-        As for `run`.
-    """
+    """Run several plans together and return the table of each."""
     total = sum(plan.steps for plan in plans)
     finished = collect(cells(plans, store, workers=workers), total, progress)
     return [pd.DataFrame([row for cell in finished if cell.plan == i for row in cell]) for i in range(len(plans))]
@@ -397,35 +379,6 @@ def run_on(
     """Run methods on rows that no registered source can draw again, and return the tidy table.
 
     The rows are measured in this process only, and nothing is kept.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The rows; replicates redraw the noise only.
-    methods : list of str or of (str, dict)
-        As for `Plan`.
-    guarantees : list of PureDP, ApproxDP, ZCDP or NoPrivacy
-        As for `Plan`.
-    metrics : list of str
-        Names from METRICS.
-    replicates : int
-        At least 1.
-    seed : int
-        Seed of the noise, at least 0.
-    row_bounds : sequence of float, optional
-        Values of R to vary. The default is the data set's own.
-    progress : callable, optional
-        As for `run`.
-
-    Returns
-    -------
-    DataFrame
-        As `run` gives it, without the column "source".
-
-    Raises
-    ------
-    ValueError
-        As for `run`.
     """
     total = replicates * max(1, len(row_bounds))
     total *= sum(not build_entry(m)[1].card.refuses(g.kind) for m in methods for g in guarantees)
@@ -434,22 +387,7 @@ def run_on(
 
 
 def collect(arriving: Generator[Cell, None, None], total: int, progress: OnCell | None) -> list[Cell]:
-    """Collect all cells and return them in the order of the table, in whatever order they were finished.
-
-    Parameters
-    ----------
-    arriving : generator of Cell
-        The cells as they are finished; closed at the end.
-    total : int
-        Number of cells, for ``progress``.
-    progress : callable or None
-        As for `run`.
-
-    Returns
-    -------
-    list of Cell
-        In the order of the table.
-    """
+    """Collect all cells and return them in the order of the table, in whatever order they were finished."""
     kept = []
     with contextlib.closing(arriving):
         for done, cell in enumerate(arriving, start=1):
@@ -460,21 +398,7 @@ def collect(arriving: Generator[Cell, None, None], total: int, progress: OnCell 
 
 
 def summarise(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return the mean over replicates with the 10 % and 90 % quantiles, per group and metric.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `run` gives it.
-    by : list of str
-        The columns that make a group.
-
-    Returns
-    -------
-    DataFrame
-        The columns of ``by``, metric, mean, low, high, replicates (cells that were filled) and failed (cells that were
-        not; they are in no mean).
-    """
+    """Return the mean over replicates with the 10 % and 90 % quantiles, per group and metric."""
     grouped = table.groupby([*by, "metric"], dropna=False, sort=False)["value"]
     return grouped.agg(
         mean="mean",

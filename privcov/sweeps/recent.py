@@ -38,20 +38,6 @@ class Recent(Generic[T]):
         """Return the result under the key.
 
         A thread that asks for what another one is computing waits for it.
-
-        Parameters
-        ----------
-        key : hashable
-            Everything that the result depends on.
-        compute : callable
-            Without arguments; called where there is no result yet. Where it raises, whoever waits gets the same
-            exception, and the next one computes again. What ends a thread (KeyboardInterrupt, SystemExit) is of that
-            thread alone: whoever waits computes again.
-
-        Returns
-        -------
-        object
-            The one result; callers share it and must not change it.
         """
         while True:
             with self._lock:

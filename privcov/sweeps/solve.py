@@ -53,53 +53,7 @@ def smallest(
     row_bound: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answer:
-    """Return the smallest level at which the mean relative error is at most ``target``, or why there is none.
-
-    Parameters
-    ----------
-    method : str or (str, dict)
-        A key, alone or with a dict of parameters and options, as in a `Plan`.
-    guarantee : PureDP, ApproxDP or ZCDP
-        Its kind is kept. Its rho or epsilon is searched for, unless ``lever`` is "n".
-    target : float
-        Relative error, above 0; 0.1 is 10 %.
-    source : str, optional
-        Key of a source: fresh rows and fresh noise in every replicate. Either this or ``dataset``.
-    source_params : dict, optional
-        Parameters of the source.
-    dataset : Dataset, optional
-        Rows that every replicate uses; only the noise is fresh.
-    lever : {"rho", "epsilon", "n"}, optional
-        The quantity whose smallest value is searched for. The default is the guarantee's own, rho or epsilon; "n" needs
-        a source with that parameter.
-    within : (float, float), optional
-        Lowest and highest level that are searched, both above 0. The default is in `RANGES`.
-    norm : {"frobenius", "spectral", "l1", "max"}, optional
-        Norm of the error.
-    against : {"truth", "sample", "nonprivate"}, optional
-        What the error is measured against.
-    replicates : int, optional
-        At least 2.
-    seed : int, optional
-        As in a `Plan`, so that the errors are those of the trade-off curves.
-    row_bound : float, optional
-        R. The default is that of the source or of the data set.
-    progress : callable, optional
-        Called as progress(done, about) after each level; ``about`` is an estimate of their number.
-
-    Returns
-    -------
-    Answer
-        The level with its interval, or the reason why there is none.
-
-    Raises
-    ------
-    ValueError
-        For a value out of range, a method that cannot give the guarantee, or both or neither of ``source`` and
-        ``dataset``.
-    TypeError
-        For a guarantee of another kind.
-    """
+    """Return the smallest level at which the mean relative error is at most ``target``, or why there is none."""
     goal = checks.positive("target", target, "A relative error of 0.1 is 10 %.")
     search = _Search(
         method, guarantee, goal, source, source_params, dataset, lever, norm, against, replicates, seed, row_bound
@@ -304,20 +258,7 @@ def _rounded(level: float, *, whole: bool) -> float:
 
 
 def grid_of(low: float, high: float, *, whole: bool) -> list:
-    """Return levels from low to high, about PER_DECADE to the decade.
-
-    Parameters
-    ----------
-    low, high : float
-        The ends, above 0.
-    whole : bool
-        Round the levels between them to whole numbers.
-
-    Returns
-    -------
-    list
-        The levels, rising, both ends included.
-    """
+    """Return levels from low to high, about PER_DECADE to the decade."""
     steps = max(1, math.ceil(PER_DECADE * math.log10(high / low))) if high > low else 0
     inner = [_rounded(low * (high / low) ** (k / steps), whole=whole) for k in range(1, steps)]
     return sorted({low, high, *(x for x in inner if low < x < high)})

@@ -38,21 +38,7 @@ _UNLISTED = "\ud800"  # half a character, which no level and no code can hold
 
 
 def coded(kind: Kind, cells: np.ndarray) -> np.ndarray:
-    """Return the measured columns of cells that are numbers already.
-
-    Parameters
-    ----------
-    kind : Kind
-        As declared.
-    cells : ndarray of shape (b,)
-        float64: numbers, positions of levels, or days since 1970-01-01; NaN or infinite where a cell is missing.
-
-    Returns
-    -------
-    ndarray of shape (kind.width, b)
-        float64, NaN where the cell is missing. Numbers and dates beyond the bounds stay as they are, and the units move
-        them (`privcov.units`); a transform is of the bounds there.
-    """
+    """Return the measured columns of cells that are numbers already."""
     x = np.where(np.isfinite(cells), cells, np.nan)
     if kind.kind == CATEGORY:
         levels = np.arange(kind.width, dtype=np.float64)[:, None]
@@ -68,58 +54,21 @@ def coded(kind: Kind, cells: np.ndarray) -> np.ndarray:
 
 
 def coder_of(kind: Kind) -> Callable[[object], float]:
-    """Return the function that makes a number of one cell, for `coded`.
-
-    Parameters
-    ----------
-    kind : Kind
-        As declared.
-
-    Returns
-    -------
-    callable
-        From any object to a float, NaN where the cell is missing; it never raises.
-    """
+    """Return the function that makes a number of one cell, for `coded`."""
     if kind.values:
         return _Levels(kind)
     return _Days(kind) if kind.kind == DATE else _number
 
 
 def stands_for_missing(kind: Kind, value: object) -> bool:
-    """Return whether a cell says that it is missing: it is empty or so spelt, or has a code.
-
-    Parameters
-    ----------
-    kind : Kind
-        As declared.
-    value : object
-        A cell, for its owner's eyes.
-
-    Returns
-    -------
-    bool
-        False for a value of the kind, and for what the coder cannot read.
-    """
+    """Return whether a cell says that it is missing: it is empty or so spelt, or has a code."""
     text, (codes, numbers) = _text(value), _codes(kind)
     x = day_of(text, kind.format) if kind.kind == DATE else number_of(text)
     return not text or text in codes or x in numbers
 
 
 def coded_values(kind: Kind, values: Iterable[object]) -> np.ndarray:
-    """Return the measured columns of any values, each different text looked at once.
-
-    Parameters
-    ----------
-    kind : Kind
-        As declared.
-    values : iterable
-        One object per row.
-
-    Returns
-    -------
-    ndarray of shape (kind.width, b)
-        As `coded`.
-    """
+    """Return the measured columns of any values, each different text looked at once."""
     code, known = coder_of(kind), {}
     numbers = []
     for value in values:
@@ -133,25 +82,7 @@ def coded_values(kind: Kind, values: Iterable[object]) -> np.ndarray:
 
 
 def coded_table(X: Any, kinds: Sequence[tuple[str, Kind]]) -> np.ndarray:
-    """Return the measured columns of a table in memory.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d) or data frame
-        Cells of any type. The columns of a data frame are found by their names, in whatever order it has them.
-    kinds : sequence of (str, Kind)
-        Name and kind of every column, in the order of an array.
-
-    Returns
-    -------
-    ndarray of shape (n, measured columns)
-        As `coded`.
-
-    Raises
-    ------
-    ValueError
-        For what is no table of these columns; never because of a cell.
-    """
+    """Return the measured columns of a table in memory."""
     if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "iloc"):
         import pyarrow as pa
 
@@ -197,20 +128,7 @@ def _of_pandas(kind: Kind, column: Any) -> np.ndarray:
 
 
 def coded_column(kind: Kind, column: pa.ChunkedArray | pa.Array) -> np.ndarray:
-    """Return the measured columns of a column of Arrow, of any type.
-
-    Parameters
-    ----------
-    kind : Kind
-        As declared.
-    column : pyarrow.ChunkedArray or pyarrow.Array
-        Cells of any type; text may be bytes.
-
-    Returns
-    -------
-    ndarray of shape (kind.width, b)
-        As `coded`.
-    """
+    """Return the measured columns of a column of Arrow, of any type."""
     import pyarrow as pa
     import pyarrow.compute as compute
     import pyarrow.types as t
@@ -232,18 +150,7 @@ def coded_column(kind: Kind, column: pa.ChunkedArray | pa.Array) -> np.ndarray:
 
 
 def python_values(column: pa.Array) -> list:
-    """Return the values of Arrow as objects of Python; one that Python does not have is an unlisted text.
-
-    Parameters
-    ----------
-    column : pyarrow.Array
-        Text need not be UTF-8, and times may be beyond the year 9999.
-
-    Returns
-    -------
-    list
-        None where a value is missing.
-    """
+    """Return the values of Arrow as objects of Python; one that Python does not have is an unlisted text."""
     try:
         return column.to_pylist()
     except (ValueError, OverflowError):
@@ -258,20 +165,7 @@ def _python_value(value: pa.Scalar) -> object:
 
 
 def positions(encoded: pa.DictionaryArray, missing: int) -> np.ndarray:
-    """Return the positions in its dictionary of every cell.
-
-    Parameters
-    ----------
-    encoded : pyarrow.DictionaryArray
-        Its positions may be of a type that has no larger number than the last of them.
-    missing : int
-        For a missing cell.
-
-    Returns
-    -------
-    ndarray
-        int64.
-    """
+    """Return the positions in its dictionary of every cell."""
     import pyarrow as pa
 
     return encoded.indices.cast(pa.int64()).fill_null(missing).to_numpy(zero_copy_only=False)

@@ -149,16 +149,6 @@ class Dialect:
 def proposed_separator(line: str) -> str:
     """Return the separator that a header line suggests, for its owner to confirm.
 
-    Parameters
-    ----------
-    line : str
-        The first line of a file: column names, no row.
-
-    Returns
-    -------
-    str
-        The mark that divides the line into most cells; a comma where none does.
-
     Examples
     --------
     >>> proposed_separator('age;"income; yearly, gross";smokes')
@@ -175,23 +165,7 @@ def proposed_separator(line: str) -> str:
 
 
 def dialect_from(fields: object) -> Dialect:
-    """Return a dialect from the fields of a declaration.
-
-    Parameters
-    ----------
-    fields : object
-        What the declaration holds under "dialect".
-
-    Returns
-    -------
-    Dialect
-        The dialect.
-
-    Raises
-    ------
-    ValueError
-        For anything else than some of the three fields, and for values that are not allowed.
-    """
+    """Return a dialect from the fields of a declaration."""
     if not isinstance(fields, dict) or not set(fields) <= {"separator", "decimal", "encoding"}:
         raise ValueError(
             f"A declaration holds dialect as separator, decimal and encoding, got {fields!a:.80}. Correct it."

@@ -40,30 +40,7 @@ _SHEETS = "{what} has {sheets} sheets, and which of them is meant is not guessed
 
 
 def as_csv(raw: bytes, what: str) -> bytes:
-    """Return the one sheet of a workbook as CSV: commas, decimal points, UTF-8.
-
-    Parameters
-    ----------
-    raw : bytes
-        The workbook, as .xlsx.
-    what : str
-        Subject of the messages.
-
-    Returns
-    -------
-    bytes
-        The first row holds the names of the columns. Numbers are written with all their digits, dates as 2024-01-31
-        without the time of day, truth values as TRUE and FALSE. Errors, such as #N/A, are empty cells, and empty rows
-        are left out.
-
-    Raises
-    ------
-    TableFileError
-        In one sentence, for a workbook with several sheets, formulas or merged cells, for cells without a name of their
-        column, and for what is no workbook.
-    MissingExtra
-        Where openpyxl is not installed.
-    """
+    """Return the one sheet of a workbook as CSV: commas, decimal points, UTF-8."""
     extras.require("openpyxl", "Excel files")
     problem = ""
     try:

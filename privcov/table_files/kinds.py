@@ -350,16 +350,6 @@ def natural_log(x: np.ndarray) -> np.ndarray:
     Each of them is rounded as IEEE 754 has it, so a number has the same logarithm in every place of every array, on
     every machine; the sum of private rows relies on it. Libraries differ in the last digit.
 
-    Parameters
-    ----------
-    x : ndarray
-        float64 > 0.
-
-    Returns
-    -------
-    ndarray
-        float64, within 4e-16 times 1 + |log x|.
-
     Examples
     --------
     >>> float(abs(natural_log(np.array([10.0])) - math.log(10.0))[0]) < 1e-15
@@ -378,16 +368,6 @@ def natural_log(x: np.ndarray) -> np.ndarray:
 def natural_exp(x: float) -> float:
     """Return e to the power of x, by operations that are rounded alike on every machine, as `natural_log`.
 
-    Parameters
-    ----------
-    x : float
-        From -700 to 700.
-
-    Returns
-    -------
-    float
-        Within a relative error of 4e-16 times 1 + |x|.
-
     Examples
     --------
     >>> abs(natural_exp(math.log(10)) - 10) < 1e-13
@@ -405,16 +385,6 @@ def natural_exp(x: float) -> float:
 def sounds_like_text(name: str) -> bool:
     """Return whether the name of a column sounds like text or a date, so that "number" is questioned.
 
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-
-    Returns
-    -------
-    bool
-        By the name alone; no cell is looked at.
-
     Examples
     --------
     >>> [sounds_like_text(name) for name in ("city", "Job title", "age", "sexage")]
@@ -424,20 +394,7 @@ def sounds_like_text(name: str) -> bool:
 
 
 def day_of(text: str, form: str) -> int | None:
-    """Return a date written in a form as days since 1970-01-01; None for any other text.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-    form : str
-        As `Kind.format`.
-
-    Returns
-    -------
-    int or None
-        The time of day is left out.
-    """
+    """Return a date written in a form as days since 1970-01-01; None for any other text."""
     try:
         return datetime.datetime.strptime(text.strip(), form).toordinal() - FIRST_DAY
     except (ValueError, OverflowError):
@@ -476,25 +433,7 @@ def _date_format(form: object) -> str:
 
 
 def texts_of(name: str, given: object) -> tuple[str, ...]:
-    """Return levels or codes as they are compared.
-
-    Parameters
-    ----------
-    name : str
-        What they are, for the message.
-    given : iterable
-        Texts or numbers.
-
-    Returns
-    -------
-    tuple of str
-        Each once.
-
-    Raises
-    ------
-    ValueError
-        For one that is a missing cell already, too long, or there twice.
-    """
+    """Return levels or codes as they are compared."""
     if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
         raise ValueError(f"{name} must be a list of texts, got {name}={given!r}.")
     texts = tuple(id_text(text) for text in given)

@@ -58,37 +58,7 @@ def describe(
     dialect: Dialect | None = None,
     kinds: Sequence[Kind] = (),
 ) -> TableFiles:
-    """Return what headers and metadata say; no row is read.
-
-    Parameters
-    ----------
-    paths : str, path-like or a sequence of these
-        A file, a folder (its files with known endings; no subfolders), a glob pattern, or a list of these. Known
-        endings: .csv, .csv.gz, .parquet, .arrow, .feather and .xlsx (see `excel.as_csv`). Formats may mix.
-    columns : sequence of str or None, optional
-        Names of the columns to read, in any order; None for all of the first file but the label's and the ids'.
-    label : str or None, optional
-        The column of class names, text or whole numbers.
-    any_type : bool, optional
-        Whether to take columns that hold no numbers too, for `said_of_part`.
-    person : str, optional
-        The column of the ids of persons, text or numbers, or "".
-    dialect : Dialect or None, optional
-        How the CSV files among them are written; None for commas, decimal points and UTF-8.
-    kinds : sequence of Kind, optional
-        Of each column, where they hold more than numbers.
-
-    Returns
-    -------
-    TableFiles
-        The files with their columns; the number of rows where the metadata have it.
-
-    Raises
-    ------
-    TableFileError
-        In one sentence, for a file that is not there or cannot be what its ending says, for one that lacks a wanted
-        column, and for a column type that holds no numbers.
-    """
+    """Return what headers and metadata say; no row is read."""
     extras.require("pyarrow", "Tables in files")
     files = [_plainly(path, None, _facts, path, dialect or Dialect()) for path in listed(paths)]
     label = label or ""
@@ -259,25 +229,7 @@ def _expanded(path: str) -> list[str]:
 
 
 def first_line(path: str, encoding: str) -> bytes | None:
-    """Return the first line of a CSV file in UTF-8, None for a file of another format; no byte after it is used.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    encoding : str
-        Its encoding, see `Dialect`.
-
-    Returns
-    -------
-    bytes or None
-        With its end; cut where it is too long for a header.
-
-    Raises
-    ------
-    TableFileError
-        For a file that cannot be read or has an unknown ending.
-    """
+    """Return the first line of a CSV file in UTF-8, None for a file of another format; no byte after it is used."""
     kind = _kind_of(path)
     if kind not in ("csv", "csv.gz"):
         return None

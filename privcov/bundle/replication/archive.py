@@ -80,25 +80,7 @@ def digest(folder: Path = REPRODUCED) -> str:
 
 
 def make(folder: Path = REPRODUCED, previous: Path | None = None) -> Archive:
-    """Decide everything from the stored numbers, and compare with an earlier archive.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Folder of the computed tables.
-    previous : Path, optional
-        Zip file of an earlier archive.
-
-    Returns
-    -------
-    Archive
-        Its files, version and changes.
-
-    Raises
-    ------
-    ValueError
-        Where ``previous`` is no such archive.
-    """
+    """Decide everything from the stored numbers, and compare with an earlier archive."""
     files = _files(folder)
     before, old = (0, {}) if previous is None else opened(previous)
     changes = difference(old, files) if old else difference({}, {})
@@ -148,25 +130,7 @@ def _read(text: str) -> pd.DataFrame:
 
 
 def opened(path: Path) -> tuple[int, dict[str, str]]:
-    """Return version and files of an archive.
-
-    Parameters
-    ----------
-    path : Path
-        The zip file.
-
-    Returns
-    -------
-    version : int
-        Its number.
-    files : dict
-        Name to text.
-
-    Raises
-    ------
-    ValueError
-        Where it is no replication archive.
-    """
+    """Return version and files of an archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             sizes = {info.filename: info.file_size for info in archive.infolist()}
@@ -182,18 +146,7 @@ def opened(path: Path) -> tuple[int, dict[str, str]]:
 
 
 def difference(before: Mapping[str, str], after: Mapping[str, str]) -> pd.DataFrame:
-    """Return what differs between the files of two archives, line by line where a file has names for its lines.
-
-    Parameters
-    ----------
-    before, after : mapping
-        Name to text.
-
-    Returns
-    -------
-    DataFrame
-        Columns file, where, what, before and after.
-    """
+    """Return what differs between the files of two archives, line by line where a file has names for its lines."""
     found: list[tuple[str, str, str, str, str]] = []
     for name in sorted({*before, *after} - {ABOUT, DIFFERENCE}):
         old, new = before.get(name), after.get(name)

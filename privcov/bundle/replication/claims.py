@@ -115,42 +115,13 @@ def claims() -> list[Claim]:
 
 
 def rows(folder: Path = REPRODUCED) -> list[Row]:
-    """Return the table of claims as the stored numbers decide it.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Folder of the computed tables.
-
-    Returns
-    -------
-    list of Row
-        In the order of `claims`.
-    """
+    """Return the table of claims as the stored numbers decide it."""
     with _exchanged(folder) as other:
         return [_row(claim, folder, other) for claim in claims()]
 
 
 def row(key: str, folder: Path = REPRODUCED) -> Row:
-    """Return one row of the table.
-
-    Parameters
-    ----------
-    key : str
-        Key of the claim.
-    folder : Path, optional
-        Folder of the computed tables.
-
-    Returns
-    -------
-    Row
-        The claim with its verdict.
-
-    Raises
-    ------
-    ValueError
-        For an unknown key.
-    """
+    """Return one row of the table."""
     known = {claim.key: claim for claim in claims()}
     claim = known[checks.one_of("claim", key, tuple(known))]
     with _exchanged(folder) as other:
@@ -190,36 +161,14 @@ def counted(table: list[Row]) -> str:
 
 
 def state(held: int, of: int) -> str:
-    """Return `HOLDS`, `WEAKER` or `FAILS` of a count, or "" of none.
-
-    Parameters
-    ----------
-    held, of : int
-        How many comparisons hold, and how many there are.
-
-    Returns
-    -------
-    str
-        The word.
-    """
+    """Return `HOLDS`, `WEAKER` or `FAILS` of a count, or "" of none."""
     if not of:
         return ""
     return HOLDS if held >= ENOUGH * of else WEAKER if held >= SOME * of else FAILS
 
 
 def verdict_of(ours: str, sound: str) -> str:
-    """Return the verdict of two states; either may be "". It is that as published, but where the sound one turns it.
-
-    Parameters
-    ----------
-    ours, sound : str
-        The states as published and sound.
-
-    Returns
-    -------
-    str
-        The verdict.
-    """
+    """Return the verdict of two states; either may be "". It is that as published, but where the sound one turns it."""
     if not ours:
         return sound or NOTHING
     if ours == HOLDS and sound == FAILS:

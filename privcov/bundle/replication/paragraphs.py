@@ -24,20 +24,7 @@ _ORDER = ("finding", "bound", "guarantee", "sentence", "algorithm", "table")
 
 
 def paragraph(paper: int, table: Sequence[Row]) -> str:
-    """Return the paragraph of one paper from the table of claims.
-
-    Parameters
-    ----------
-    paper : int
-        Number of the paper.
-    table : sequence of Row
-        All claims.
-
-    Returns
-    -------
-    str
-        Sentences, without its name.
-    """
+    """Return the paragraph of one paper from the table of claims."""
     mine = sorted((one for one in table if one.claim.paper == paper), key=lambda one: _ORDER.index(one.claim.kind))
     decided = [one for one in mine if one.verdict not in _UNDECIDED]
     good = [one for one in decided if one.verdict in GOOD]

@@ -27,22 +27,7 @@ _NOTES = (
 
 
 def html(made: Archive, table: list[claims.Row], date: datetime.date | None = None) -> str:
-    """Return the report.
-
-    Parameters
-    ----------
-    made : Archive
-        The archive that lies beside it.
-    table : list of Row
-        The claims, as they are in it.
-    date : date, optional
-        Of the report, by default today.
-
-    Returns
-    -------
-    str
-        HTML that fetches nothing.
-    """
+    """Return the report."""
     counts = claims.counted(table)
     papers = "".join(f"<p><b>{escape(name)}.</b> {text(paragraph(k, table))}</p>" for k, name in AUTHORS.items())
     return build(

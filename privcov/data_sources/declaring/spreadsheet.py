@@ -25,27 +25,6 @@ _LIMITS, _NUMERIC = ("low", "high", "typical"), (NUMBER, INTEGER)
 def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
     r"""Read the columns of a declaration from text, a line for each.
 
-    Parameters
-    ----------
-    text : str
-        Lines of cells between tabs, commas or semicolons, as in the first line. That line may hold the headings name,
-        low, high, typical, kind and why in any order, name among them; without it the cells are in this order. Cells at
-        the end may be left out. The kind is "number" where it is left out; with a transform "number log1p"; with levels
-        "yes-no: F | M", "ordinal: low | high" or "category: A | B | ...", where the dots stand for one level of all
-        that is not listed; with the form of dates "date: %d.%m.%Y".
-    decimal : {".", ","}
-        The decimal mark of the numbers.
-
-    Returns
-    -------
-    tuple of Column
-        In the order of the lines; what is left out is None, or "".
-
-    Raises
-    ------
-    ValueError
-        With one sentence that names the line, the value and the remedy.
-
     Examples
     --------
     >>> columns_of("name,low,high,why\nage,18,90,adults")[0].high
@@ -94,27 +73,7 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
 
 
 def text_of(columns: Iterable[Column], separator: str = "\t", decimal: str = ".") -> str:
-    """Return the columns as text that `columns_of` reads, with headings.
-
-    Parameters
-    ----------
-    columns : iterable of Column
-        The columns.
-    separator : str
-        A tab pastes into a spreadsheet; a comma makes a CSV file.
-    decimal : {".", ","}
-        The decimal mark of the numbers.
-
-    Returns
-    -------
-    str
-        A line for each column, below the headings.
-
-    Raises
-    ------
-    ValueError
-        For a weight, for codes of one column, and for a level with a vertical bar, which need the declaration's JSON.
-    """
+    """Return the columns as text that `columns_of` reads, with headings."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=separator, lineterminator="\n")
     writer.writerow(HEADINGS)
@@ -128,23 +87,6 @@ def text_of(columns: Iterable[Column], separator: str = "\t", decimal: str = "."
 
 def kind_fields(text: str, where: str) -> dict[str, Any]:
     """Return the kind of a column from its text, as fields of `Column`.
-
-    Parameters
-    ----------
-    text : str
-        As under the heading kind, see `columns_of`.
-    where : str
-        Subject of the message.
-
-    Returns
-    -------
-    dict
-        Its kind and transform, and the format of a date or the levels.
-
-    Raises
-    ------
-    ValueError
-        For any other text.
 
     Examples
     --------
@@ -168,23 +110,7 @@ def kind_fields(text: str, where: str) -> dict[str, Any]:
 
 
 def kind_texts(column: Column) -> tuple[str, str]:
-    """Return the two parts of a column's kind as text: its name with the transform, and the levels or the format.
-
-    Parameters
-    ----------
-    column : Column
-        The column.
-
-    Returns
-    -------
-    tuple of (str, str)
-        With a colon between them `kind_fields` reads them.
-
-    Raises
-    ------
-    ValueError
-        For a level with a vertical bar, which needs the declaration's JSON.
-    """
+    """Return the two parts of a column's kind as text: its name with the transform, and the levels or the format."""
     if any("|" in level for level in column.values):
         raise ValueError(
             f"Column {quote(column.name)} has a level with a vertical bar, which the text cannot hold: keep the "

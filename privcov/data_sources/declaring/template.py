@@ -36,29 +36,7 @@ class Header:
 def header_of(
     path: str | os.PathLike, separator: str | None = None, decimal: str | None = None, encoding: str = "utf-8"
 ) -> Header:
-    """Read the names of the columns from the first line of a CSV file, or from the metadata of another.
-
-    Parameters
-    ----------
-    path : path
-        A CSV file (plain or gz), Parquet, Arrow or Excel.
-    separator : str or None
-        What stands between the cells; None proposes what divides the first line into most cells.
-    decimal : {".", ","} or None
-        The decimal mark; None leaves it open where the separator is no comma.
-    encoding : str
-        Encoding of the text, see `Dialect`.
-
-    Returns
-    -------
-    Header
-        The names, and how the file is written.
-
-    Raises
-    ------
-    ValueError
-        With one sentence, for a file that cannot be read and a first line that is no header.
-    """
+    """Read the names of the columns from the first line of a CSV file, or from the metadata of another."""
     path = os.fspath(path)
     name = os.path.basename(path).partition(".")[0]
     raw = first_line(path, encoding)
@@ -74,25 +52,7 @@ def header_of(
 
 
 def template(header: Header, declared: Iterable[Column] = ()) -> str:
-    """Return a declaration to fill in, as JSON.
-
-    Parameters
-    ----------
-    header : Header
-        What the header of the file says.
-    declared : iterable of Column
-        The columns to measure, with what is declared of them already; all of the header without it.
-
-    Returns
-    -------
-    str
-        What is null or "" must be filled in where a declaration needs it; reading it names what is missing.
-
-    Raises
-    ------
-    ValueError
-        For a column that the header does not have.
-    """
+    """Return a declaration to fill in, as JSON."""
     columns = tuple(declared) or tuple(map(Column, header.columns))
     if strange := [column.name for column in columns if column.name not in header.columns]:
         raise ValueError(f"The file has no column {quote(strange[0])}: correct its name, or leave it out.")

@@ -27,28 +27,6 @@ ANCHOR_SQUARED = 0.5
 def anchor_squared(matters: str, d: int, n_anchors: int, relation: str) -> float:
     """Return s^2 for what matters most to the reader of a release.
 
-    Parameters
-    ----------
-    matters : {"both", "covariance", "mean"}
-        What the noise should favour.
-    d : int
-        Number of columns.
-    n_anchors : int
-        0 (second moment alone), 1 (with the mean) or the number of classes.
-    relation : {"replace-one", "zero-out", "add-remove"}
-        The neighbouring relation.
-
-    Returns
-    -------
-    float
-        1/2 for "both", with classes, and where the anchor carries the count; 1 / (2 sqrt(d + 1)) for "covariance"; 1
-        for "mean".
-
-    Raises
-    ------
-    ValueError
-        For another word.
-
     Examples
     --------
     >>> anchor_squared("covariance", 24, 1, "replace-one")
@@ -63,18 +41,6 @@ def anchor_squared(matters: str, d: int, n_anchors: int, relation: str) -> float
 def with_anchor(statistic: str, square: float) -> str:
     """Return the words for what is measured, with s^2 where it is not the usual one.
 
-    Parameters
-    ----------
-    statistic : str
-        What is measured.
-    square : float
-        s^2.
-
-    Returns
-    -------
-    str
-        For the field ``statistic`` of an event.
-
     Examples
     --------
     >>> with_anchor("mean and second moment, jointly", 0.25)
@@ -84,58 +50,14 @@ def with_anchor(statistic: str, square: float) -> str:
 
 
 def whole_anchor(matters: str, d: int, n_anchors: int, relation: str) -> int:
-    """Return a, the anchor of the whole numbers: s UNIT for s^2 of `anchor_squared`, rounded down.
-
-    Parameters
-    ----------
-    matters : {"both", "covariance", "mean"}
-        As for `anchor_squared`.
-    d : int
-        Number of columns.
-    n_anchors : int
-        As for `anchor_squared`.
-    relation : {"replace-one", "add-remove"}
-        The neighbouring relation.
-
-    Returns
-    -------
-    int
-        In the steps of UNIT.
-
-    Raises
-    ------
-    ValueError
-        For another word.
-    """
+    """Return a, the anchor of the whole numbers: s UNIT for s^2 of `anchor_squared`, rounded down."""
     if anchor_squared(matters, d, n_anchors, relation) == ANCHOR_SQUARED:
         return ANCHOR
     return UNIT if matters == MEAN else math.isqrt(math.isqrt(UNIT**4 // (4 * (d + 1))))
 
 
 def matters_of(anchor: int, d: int, n_anchors: int, relation: str) -> str:
-    """Return the word for which `whole_anchor` gives this anchor; "both" where every word gives it.
-
-    Parameters
-    ----------
-    anchor : int
-        As stored.
-    d : int
-        Number of columns.
-    n_anchors : int
-        As for `anchor_squared`.
-    relation : {"replace-one", "add-remove"}
-        The neighbouring relation.
-
-    Returns
-    -------
-    str
-        One of `MATTERS`.
-
-    Raises
-    ------
-    ValueError
-        For an anchor that is never used for such a table.
-    """
+    """Return the word for which `whole_anchor` gives this anchor; "both" where every word gives it."""
     proper = {whole_anchor(word, d, n_anchors, relation): word for word in reversed(MATTERS)}
     if isinstance(anchor, bool) or not isinstance(anchor, int) or anchor not in proper:
         raise ValueError(

@@ -13,20 +13,7 @@ from privcov.measurements.laws.free_groups import Group
 
 
 def scale_over(scale: float, divisor: int | Fraction) -> float:
-    """Return the smallest float whose square is at least scale^2 / divisor.
-
-    Parameters
-    ----------
-    scale : float
-        sigma, the scale for a unit of the sensitivity.
-    divisor : int or Fraction
-        2 for an off-diagonal entry; 1 + kappa for the diagonal entry of a group of one column; kappa for a sum.
-
-    Returns
-    -------
-    float
-        The scale that is drawn.
-    """
+    """Return the smallest float whose square is at least scale^2 / divisor."""
     return root_up(Fraction(scale) ** 2 / divisor)
 
 
@@ -34,20 +21,6 @@ def noisy_diagonal(
     exact: np.ndarray, scale: float, groups: tuple[tuple[Group, ...], tuple[Fraction, ...]]
 ) -> tuple[np.ndarray, tuple[int, ...]]:
     """Add discrete Gaussian noise to a diagonal and to the second sums of its groups, one draw for each scale.
-
-    Parameters
-    ----------
-    exact : ndarray of int
-        The diagonal, columns first.
-    scale : float
-        sigma.
-    groups : tuple of (tuple of Group, tuple of Fraction)
-        The groups and their weights; two empty tuples where every entry has the scale sigma.
-
-    Returns
-    -------
-    tuple of (ndarray of int, tuple of int)
-        The noisy diagonal, and a noisy sum for every group of several columns.
 
     Guarantee
     ---------

@@ -80,18 +80,6 @@ class Law:
     def excess(self, spread: np.ndarray | float, turn: np.ndarray | float) -> np.ndarray:
         """Return the excess kurtosis of <A, W> for A = (v w' + w v') / 2.
 
-        Parameters
-        ----------
-        spread : ndarray or float
-            sum v^4 sum w^4 / (|v|^4 |w|^4): 1 for two unit vectors, for which the form is one entry.
-        turn : ndarray or float
-            The cosine of the angle between v and w: 0 for an entry above the diagonal, 1 for one on it.
-
-        Returns
-        -------
-        ndarray
-            0 for Gaussian noise.
-
         Reference
         ---------
         Own derivation, in the docstring of the module.
@@ -108,18 +96,6 @@ class Law:
     def products(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         """Return N((th_i th_j' + th_j th_i') / 2) for all pairs of rows of a symmetric inverse Th of C0.
 
-        Parameters
-        ----------
-        theta : ndarray of shape (d, d)
-            Th, symmetric.
-        mean : ndarray of shape (d,)
-            m, in working units; zeros where none was measured.
-
-        Returns
-        -------
-        ndarray of shape (d, d)
-            At least 0. What ties a noisy number of rows to the diagonal is left out.
-
         Reference
         ---------
         Own derivation, in the docstring of `postprocess.edge_test`.
@@ -133,23 +109,6 @@ class Law:
 
     def tail(self, value: np.ndarray, normal: np.ndarray, noise: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return P(|X| > |value|) for the noise on <th_i, C th_j> of all pairs, beside a normal error.
-
-        Parameters
-        ----------
-        value : ndarray of shape (d, d)
-            What was seen.
-        normal : ndarray of shape (d, d)
-            Variance of the normal error.
-        noise : ndarray of shape (d, d)
-            Variance of the noise.
-        theta : ndarray of shape (d, d)
-            Th, symmetric.
-
-        Returns
-        -------
-        ndarray of shape (d, d)
-            Probabilities under a mixture of normal numbers with the largest fourth moment that the noise has on any
-            pair: exact for Gaussian noise, and for one entry of Laplace or Wishart noise.
 
         Reference
         ---------
@@ -166,20 +125,6 @@ class Law:
     def form_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
         """Return N(A), the variance of the privacy noise on <A, C>.
 
-        Parameters
-        ----------
-        form : ndarray of shape (d, d)
-            A, symmetric.
-        mean : ndarray of shape (d,)
-            m, in working units; zeros where none was measured.
-        covariance : ndarray of shape (d, d)
-            C0, or an estimate.
-
-        Returns
-        -------
-        float
-            At least 0.
-
         Reference
         ---------
         Own derivation, in the docstring of the module.
@@ -194,18 +139,6 @@ class Law:
 
 def law_of(measured: Measured, count: float = 0.0) -> Law:
     """Return the law of the noise on the covariance that `postprocess.joint.unpack` gives, plus t_m^2 I.
-
-    Parameters
-    ----------
-    measured : Measured
-        With the centre "none", "zero" or "joint".
-    count : float
-        Relative standard deviation of a noisy number of rows; 0 where it is public.
-
-    Returns
-    -------
-    Law
-        In working units. With flags of missing cells it is that of the columns, before any share divides them.
 
     Reference
     ---------
@@ -249,18 +182,7 @@ def _common(noise: NoiseDistribution) -> float:
 
 
 def relative_count_std(measured: Measured) -> float:
-    """Return the relative standard deviation of a noisy number of rows, 0 where it is public.
-
-    Parameters
-    ----------
-    measured : Measured
-        Of simulated or public rows; for private ones see `exact_reading.count_std`.
-
-    Returns
-    -------
-    float
-        At least 0.
-    """
+    """Return the relative standard deviation of a noisy number of rows, 0 where it is public."""
     if measured.count is None:
         return 0.0
     return (
@@ -270,20 +192,6 @@ def relative_count_std(measured: Measured) -> float:
 
 def moments_of(measured: Measured, law: Law, rows: float) -> tuple[np.ndarray | None, np.ndarray]:
     """Return the mean, None where none was measured, and the unbiased covariance, in working units.
-
-    Parameters
-    ----------
-    measured : Measured
-        With the centre "none", "zero" or "joint", and without flags of missing cells.
-    law : Law
-        Of its noise, from `law_of`.
-    rows : float
-        Number of independent rows.
-
-    Returns
-    -------
-    tuple of (ndarray of shape (d,) or None, ndarray of shape (d, d))
-        The covariance may have negative eigenvalues; without a mean it is about the typical values.
 
     Spends
     ------

@@ -73,19 +73,6 @@ class Group:
 def groups_of(facts: InUnits, flagged: tuple[int, ...] = ()) -> tuple[Group, ...]:
     """Return the groups of columns of a table, from public facts alone.
 
-    Parameters
-    ----------
-    facts : PublicFacts or Dataset
-        Its units; the number of columns is that of their scale.
-    flagged : tuple of int
-        Positions of the columns with a flag of missing cells (integer_gram.py), which follow the columns as coordinates
-        of their own: a column and its flag are one group, because one of the two is always zero.
-
-    Returns
-    -------
-    tuple of Group
-        Disjoint, of all columns and flags; the bounds add up to at most UNIT^2.
-
     Reference
     ---------
     Own proof, in the docstring of the module.
@@ -106,18 +93,6 @@ def groups_of(facts: InUnits, flagged: tuple[int, ...] = ()) -> tuple[Group, ...
 def weights_of(groups: tuple[Group, ...], anchor: int) -> tuple[Fraction, ...]:
     """Return kappa of every group, exact.
 
-    Parameters
-    ----------
-    groups : tuple of Group
-        From `groups_of`.
-    anchor : int
-        a, in the steps of UNIT; 0 without anchors.
-
-    Returns
-    -------
-    tuple of Fraction
-        (sum of the bounds + 2 a^2) / bound.
-
     Reference
     ---------
     Own proof, in the docstring of the module.
@@ -127,36 +102,13 @@ def weights_of(groups: tuple[Group, ...], anchor: int) -> tuple[Fraction, ...]:
 
 
 def labels_of(groups: tuple[Group, ...]) -> tuple[int, ...]:
-    """Return the number of the group of every column, as `NoiseDistribution.groups` has it.
-
-    Parameters
-    ----------
-    groups : tuple of Group
-        Disjoint, of all columns.
-
-    Returns
-    -------
-    tuple of int
-        By column.
-    """
+    """Return the number of the group of every column, as `NoiseDistribution.groups` has it."""
     place = {column: number for number, group in enumerate(groups) for column in group.columns}
     return tuple(place[column] for column in range(len(place)))
 
 
 def in_unit_ball(facts: InUnits, anchor_squared: float) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Return groups and weights as `NoiseDistribution` has them, for rows of floating-point numbers.
-
-    Parameters
-    ----------
-    facts : PublicFacts or Dataset
-        Its units.
-    anchor_squared : float
-        s^2; 0 without anchors.
-
-    Returns
-    -------
-    tuple of (tuple of int, tuple of float)
-        The group of every column, and the weight of every group.
 
     Reference
     ---------
@@ -170,20 +122,7 @@ def in_unit_ball(facts: InUnits, anchor_squared: float) -> tuple[tuple[int, ...]
 
 
 def words_of(groups: tuple[Group, ...], kappas: tuple[Fraction, ...]) -> str:
-    """Return what is drawn with which scale, in the words of an event.
-
-    Parameters
-    ----------
-    groups : tuple of Group
-        From `groups_of`.
-    kappas : tuple of Fraction
-        From `weights_of`.
-
-    Returns
-    -------
-    str
-        The field ``law`` of an event of "free-groups" noise.
-    """
+    """Return what is drawn with which scale, in the words of an event."""
     alone = sorted({1 + k for g, k in zip(groups, kappas, strict=True) if len(g.columns) == 1})
     more = sorted({k for g, k in zip(groups, kappas, strict=True) if len(g.columns) > 1})
     words = [f"exact, off-diagonal scale / sqrt(2), diagonal scale / sqrt({float(k):.6g})" for k in alone]

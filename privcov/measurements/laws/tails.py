@@ -46,22 +46,6 @@ def _rule(shape: float) -> tuple[np.ndarray, np.ndarray]:
 def tail(value: np.ndarray, normal: np.ndarray, mixed: np.ndarray, shape: float) -> np.ndarray:
     """Return P(|X| > |value|) for an error X with a normal part and a Gamma mixture.
 
-    Parameters
-    ----------
-    value : ndarray
-        What was seen.
-    normal : ndarray
-        Variance of the normal part, at least 0.
-    mixed : ndarray
-        Variance of the mixture, at least 0.
-    shape : float
-        j, above 0; infinity for a normal number.
-
-    Returns
-    -------
-    ndarray
-        Probabilities.
-
     Reference
     ---------
     Own derivation, in the docstring of the module.
@@ -106,18 +90,6 @@ def _solved(level: float) -> np.ndarray:
 
 def quantile(level: float, excess: np.ndarray) -> np.ndarray:
     """Return z such that |X| <= z standard deviations with probability ``level``.
-
-    Parameters
-    ----------
-    level : float
-        In (0, 1).
-    excess : ndarray
-        Excess kurtosis of X, from 0 on; more than 3.5 counts as 3.5.
-
-    Returns
-    -------
-    ndarray
-        Shaped like ``excess``.
 
     Reference
     ---------

@@ -14,70 +14,25 @@ STEP_BITS = 20  # of the weight of a row that has an id
 
 
 def edges() -> tuple[int, ...]:
-    """Return the largest |k|^2 of each bin.
-
-    Returns
-    -------
-    tuple of int
-        e_0 .. e_(BINS - 1).
-    """
+    """Return the largest |k|^2 of each bin."""
     return tuple(math.isqrt(UNIT**4 >> j) for j in range(BINS))
 
 
 def bins_of(squares: np.ndarray) -> np.ndarray:
-    """Return the bin of each row.
-
-    Parameters
-    ----------
-    squares : ndarray of shape (b,)
-        |k|^2, whole numbers from 0 to m^2.
-
-    Returns
-    -------
-    ndarray of shape (b,)
-        From 0, the longest rows, to BINS - 1.
-    """
+    """Return the bin of each row."""
     lower = np.array(edges()[:0:-1], dtype=np.float64)  # whole numbers below 2^53
     return BINS - 1 - np.searchsorted(lower, squares, side="left")
 
 
 def steps_of(facts: PublicFacts) -> int:
-    """Return how many steps a row of the weight 1 counts.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        What is declared.
-
-    Returns
-    -------
-    int
-        1, or 2^20 where rows have ids.
-    """
+    """Return how many steps a row of the weight 1 counts."""
     return 2**STEP_BITS if facts.person else 1
 
 
 def by_length(
     squares: np.ndarray, counted: np.ndarray, rows_of_person: np.ndarray | None, most_weight: int
 ) -> np.ndarray:
-    """Return the exact counts of a block of rows: NOT private.
-
-    Parameters
-    ----------
-    squares : ndarray of shape (b,)
-        |k|^2, whole numbers from 0 to m^2.
-    counted : ndarray of shape (b,)
-        Whether the row counts.
-    rows_of_person : ndarray of shape (b,) or None
-        The rows of each row's person, 0 without an id; None where rows have no ids.
-    most_weight : int
-        M.
-
-    Returns
-    -------
-    ndarray of shape (BINS,)
-        int64: rows, or steps of 2^-20 rows where they have ids.
-    """
+    """Return the exact counts of a block of rows: NOT private."""
     if rows_of_person is None:
         weights = counted.astype(np.int64)
     else:

@@ -58,20 +58,6 @@ _LEAST_BUDGET = 1e-6
 def count_change(relation: str, *, pure: bool, rows: int = 1) -> int:
     """Return the square of the largest change of counts of rows in bins that do not overlap.
 
-    Parameters
-    ----------
-    relation : {"replace-one", "zero-out", "add-remove"}
-        The neighbouring relation. Under "zero-out" the zero row is in no bin.
-    pure : bool
-        True for the l1 norm, False for the l2 norm.
-    rows : int
-        Rows of a person, who may all change, or the largest weight of a person in steps.
-
-    Returns
-    -------
-    int
-        1, 2 or 4, times the square of ``rows``.
-
     Reference
     ---------
     Own proof, in the docstring of the module.
@@ -124,48 +110,14 @@ class NoisyNorms:
 
 
 def checked_budget(budget: object) -> float:
-    """Return the fraction of the guarantee for the norms.
-
-    Parameters
-    ----------
-    budget : object
-        A number.
-
-    Returns
-    -------
-    float
-        From 1e-6 to 0.5.
-
-    Raises
-    ------
-    ValueError
-        For anything else.
-    """
+    """Return the fraction of the guarantee for the norms."""
     return checks.in_range(
         "norm_budget", budget, _LEAST_BUDGET, LARGEST_BUDGET, "It is a fraction of the guarantee, such as 0.05."
     )
 
 
 def split(guarantee: Guarantee, budget: float) -> tuple[PureDP | ZCDP, PureDP | ZCDP]:
-    """Return the shares of the norms and of the matrix, whose exact composition never exceeds the whole.
-
-    Parameters
-    ----------
-    guarantee : PureDP, ApproxDP or ZCDP
-        The whole; ApproxDP is converted into the largest rho that implies it.
-    budget : float
-        The fraction for the norms.
-
-    Returns
-    -------
-    tuple of (PureDP or ZCDP, PureDP or ZCDP)
-        The two shares.
-
-    Raises
-    ------
-    TypeError
-        For NoPrivacy.
-    """
+    """Return the shares of the norms and of the matrix, whose exact composition never exceeds the whole."""
     if isinstance(guarantee, NoPrivacy):
         raise TypeError("NoPrivacy has no share for the lengths of rows. Ask for PureDP, ApproxDP or ZCDP.")
     if isinstance(guarantee, ApproxDP):
@@ -179,23 +131,6 @@ def split(guarantee: Guarantee, budget: float) -> tuple[PureDP | ZCDP, PureDP | 
 
 def planned_norms(facts: PublicFacts, share: BudgetShare) -> Event:
     """Return the event of `measure_norms_exactly` with the same share, from public facts alone.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        What is declared.
-    share : PureDP or ZCDP
-        From `split`.
-
-    Returns
-    -------
-    Event
-        As `measure_norms_exactly` would state it.
-
-    Raises
-    ------
-    ValueError
-        For noise that cannot be drawn exactly, and for a row bound that cannot be lowered.
 
     Guarantee
     ---------
@@ -233,44 +168,12 @@ def planned_norms(facts: PublicFacts, share: BudgetShare) -> Event:
 
 
 def counts_std(event: Event) -> float:
-    """Return the standard deviation of the noise on one count.
-
-    Parameters
-    ----------
-    event : Event
-        From `planned_norms`.
-
-    Returns
-    -------
-    float
-        In the unit of the counts; of the continuous noise of that scale, a little larger than the discrete one.
-    """
+    """Return the standard deviation of the noise on one count."""
     return event.scale * (math.sqrt(2) if event.pure else 1.0)
 
 
 def measure_norms_exactly(private: PrivateDataset, share: BudgetShare, budget: float) -> NoisyNorms:
     """Count the rows by their length, and add exact noise.
-
-    Parameters
-    ----------
-    private : PrivateDataset
-        Rows in memory or in files, with their public facts.
-    share : PureDP or ZCDP
-        From `split`: discrete Laplace noise for PureDP, else discrete Gaussian noise.
-    budget : float
-        The fraction of the guarantee that the share is.
-
-    Returns
-    -------
-    NoisyNorms
-        The private answer.
-
-    Raises
-    ------
-    ValueError
-        As `planned_norms`, before a row is read.
-    TableFileError, EngineError, PassError
-        Where the files cannot be read or their pass fails; no message says anything about the cells.
 
     Guarantee
     ---------
@@ -293,18 +196,7 @@ def measure_norms_exactly(private: PrivateDataset, share: BudgetShare, budget: f
 
 
 def noiseless_norms(private: PrivateDataset) -> np.ndarray:
-    """Return the exact counts: NOT private. Only the exact measurement calls it.
-
-    Parameters
-    ----------
-    private : PrivateDataset
-        With rows in memory.
-
-    Returns
-    -------
-    ndarray of shape (BINS,)
-        int64.
-    """
+    """Return the exact counts: NOT private. Only the exact measurement calls it."""
     anchors, counts = max(1, len(private.facts.classes)), np.zeros(BINS, dtype=np.int64)
     for z, rows_of_person in whole_blocks(private, anchors):
         counted = (z[:, -anchors:] != 0).any(axis=1)  # a row that counts as none has no anchor

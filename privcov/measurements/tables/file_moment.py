@@ -21,26 +21,6 @@ def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None, anc
 
     Only the exact measurement and the ledger's fingerprint call it; the fingerprint comes first, so a release reads the
     files once.
-
-    Parameters
-    ----------
-    private : PrivateDataset
-        With rows in files.
-    numbers : tuple of int or None
-        Secrets of the ledger's sketch, so that the pass makes the sketch too.
-    anchor : int or None
-        a of the measurement. Where rows have the ids of persons the sums depend on it, and another one is another pass.
-        None for what does not depend on it.
-
-    Returns
-    -------
-    Sums
-        Of all rows; with a sketch where ``numbers`` are given.
-
-    Raises
-    ------
-    TableFileError, EngineError, PassError
-        As `add_up`.
     """
     from privcov.measurements.tables.table_pass import add_up
 
@@ -65,25 +45,7 @@ def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None, anc
 
 
 def public_sums(dataset: Dataset) -> Sums:
-    """Return the exact sums of a public table in files under its row bound; one pass for each bound, kept.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With rows in files.
-
-    Returns
-    -------
-    Sums
-        Of the rows that count.
-
-    Raises
-    ------
-    ValueError
-        For missing cells, unless their rows are to be left out, and for labels outside the list.
-    TableFileError, EngineError, PassError
-        As `add_up`; also where the files changed since they were opened.
-    """
+    """Return the exact sums of a public table in files under its row bound; one pass for each bound, kept."""
     from privcov.measurements.tables.table_pass import add_up
 
     files = dataset.rows
@@ -102,21 +64,6 @@ def moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Return the second moment and the mean of the clipped rows, in unit-ball units.
 
     Every quotient of whole numbers is rounded once, so the bits are the same however the files are cut.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With rows in files.
-
-    Returns
-    -------
-    tuple of (ndarray of shape (d, d), ndarray of shape (d,))
-        Within 2^-20 of the floating-point answer. NOT private.
-
-    Raises
-    ------
-    ValueError, TableFileError, EngineError, PassError
-        As `public_sums`.
     """
     sums, n = public_sums(dataset), dataset.n
     second = np.array([[v / (n * UNIT**2) for v in line] for line in sums.second()], dtype=np.float64)
@@ -124,45 +71,13 @@ def moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def class_moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Return each class's sum of clipped rows over n and its fraction of the rows, in unit-ball units.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With rows in files, and classes.
-
-    Returns
-    -------
-    tuple of (ndarray of shape (d, k), ndarray of shape (k,))
-        NOT private.
-
-    Raises
-    ------
-    ValueError, TableFileError, EngineError, PassError
-        As `public_sums`.
-    """
+    """Return each class's sum of clipped rows over n and its fraction of the rows, in unit-ball units."""
     sums = public_sums(dataset)
     return sums.lines / (dataset.n * UNIT), sums.counts / dataset.n
 
 
 def rows_shortened(dataset: Dataset) -> int:
-    """Return the number of rows of a public table in files that the row bound shortened.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With rows in files.
-
-    Returns
-    -------
-    int
-        At most n.
-
-    Raises
-    ------
-    ValueError, TableFileError, EngineError, PassError
-        As `public_sums`.
-    """
+    """Return the number of rows of a public table in files that the row bound shortened."""
     return public_sums(dataset).long
 
 

@@ -102,16 +102,6 @@ def near_of(units: Declared) -> Near:
     """Return what the rounded cells need, from declared facts.
 
     The paired columns are chosen by their names, so that a column more or less leaves most pairs as they were.
-
-    Parameters
-    ----------
-    units : Declared
-        Anything with ``columns``, ``bounds`` and ``row_bound``.
-
-    Returns
-    -------
-    Near
-        The same for the same facts.
     """
     largest = np.full(len(units.columns), units.row_bound) if units.bounds is None else np.abs(units.bounds).max(axis=1)
     labels = np.array([int.from_bytes(_of_name(name)[:8], "little") | 1 for name in units.columns], dtype=np.uint64)
@@ -119,18 +109,7 @@ def near_of(units: Declared) -> Near:
 
 
 def by_name(columns: tuple[str, ...]) -> list[int]:
-    """Return the positions of the columns, in an order that depends on the names alone.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        Their names.
-
-    Returns
-    -------
-    list of int
-        Each position once.
-    """
+    """Return the positions of the columns, in an order that depends on the names alone."""
     return sorted(range(len(columns)), key=lambda j: _of_name(columns[j]))
 
 
@@ -140,20 +119,7 @@ def _of_name(column: str) -> bytes:
 
 
 def rounded(cells: np.ndarray, tiny: np.ndarray) -> np.ndarray:
-    """Return the cells on the coarse grid.
-
-    Parameters
-    ----------
-    cells : ndarray of shape (d, b)
-        float64, each column in one piece.
-    tiny : ndarray of shape (d,)
-        See `Near`.
-
-    Returns
-    -------
-    ndarray of shape (d, b)
-        Missing and infinite cells as they were.
-    """
+    """Return the cells on the coarse grid."""
     bits = cells.view(np.uint64)
     near = np.where(np.isfinite(cells), (bits + COARSE_THIRD) & COARSE_KEPT, bits)
     near[np.abs(cells) <= tiny[:, None]] = 0
@@ -207,22 +173,7 @@ class Sketch:
 
 
 def together(one: Counted, other: Counted, most: int = VALUES) -> Counted:
-    """Return the lowest different values of both, with the sum of their counts.
-
-    Parameters
-    ----------
-    one : tuple of (ndarray, ndarray)
-        (values, counts).
-    other : tuple of (ndarray, ndarray)
-        (values, counts).
-    most : int
-        Largest number of values that are kept.
-
-    Returns
-    -------
-    tuple of (ndarray, ndarray)
-        (values, counts), values ascending.
-    """
+    """Return the lowest different values of both, with the sum of their counts."""
     values, counts = (np.concatenate(two) for two in zip(one, other, strict=True))
     different, place = np.unique(values, return_inverse=True)
     total = np.zeros(len(different), np.int64)
@@ -236,18 +187,6 @@ def of_few_values(
     """Return the pairs of columns that both have few values.
 
     When a column is seen to have many values depends on how the table was cut, so its pairs are left out.
-
-    Parameters
-    ----------
-    pairs : dict
-        See `Sketch`.
-    columns : tuple of (ndarray, ndarray)
-        See `Sketch`.
-
-    Returns
-    -------
-    dict
-        The pairs of columns that both have fewer than VALUES different values.
     """
     few = [len(values) < VALUES for values, _ in columns]
     return {(i, j): pair for (i, j), pair in pairs.items() if few[i] and few[j]}

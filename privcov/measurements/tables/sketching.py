@@ -160,24 +160,7 @@ def sketch_of(
     person: np.ndarray | None = None,
     code: np.ndarray | None = None,
 ) -> Sketch:
-    """Return the sketch of a table in memory.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-        float64.
-    secrets : tuple of int
-        See `Mixer`.
-    near : Near
-        See `near_of`.
-    person, code : ndarray of shape (n,) or None
-        See `Sketching.take`.
-
-    Returns
-    -------
-    Sketch
-        The same as of the table in files.
-    """
+    """Return the sketch of a table in memory."""
     sketching = Sketching(secrets, near, compiled=rows.size > _BLOCK_ENTRIES)
     step = max(1, _BLOCK_ENTRIES // rows.shape[1])
     for start in range(0, len(rows), step):
@@ -188,13 +171,7 @@ def sketch_of(
 
 
 def kernel() -> ModuleType | None:
-    """Return the compiled loops, or None without numba: then numpy computes the same bits, more slowly.
-
-    Returns
-    -------
-    module or None
-        `privcov.measurements.tables.sum_kernel`.
-    """
+    """Return the compiled loops, or None without numba: then numpy computes the same bits, more slowly."""
     try:
         from privcov.measurements.tables import sum_kernel
     except ImportError:

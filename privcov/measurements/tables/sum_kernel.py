@@ -35,30 +35,7 @@ def whole_cells(
     hole: np.ndarray,
     holes: np.ndarray,
 ) -> None:
-    """Fill ``whole``, the sum of squares of every row, and which rows have a missing cell.
-
-    Parameters
-    ----------
-    cells : ndarray of shape (d, b)
-        float64, in the data's units.
-    factor : float
-        UNIT / row_bound.
-    nearest : bool
-        True rounds, for public rows; False cuts towards zero, for private rows.
-    bounded : bool
-        Whether the columns have bounds; without, the next four arrays are not used.
-    low, high, origin, scale : ndarray of shape (d,)
-        The units, see `Units`.
-    whole : ndarray of shape (d, b)
-        Set here: the whole numbers as float64.
-    squares : ndarray of shape (b,)
-        Set here: the float64 sum of squares of the whole numbers; for public rows of the numbers that are rounded to
-        them.
-    hole : ndarray of shape (b,)
-        Set here: 1 where a row has a missing or infinite cell.
-    holes : ndarray of shape (d,)
-        Missing or infinite cells by column, added to what is there.
-    """
+    """Fill ``whole``, the sum of squares of every row, and which rows have a missing cell."""
     d, b = cells.shape
     for i in range(b):
         squares[i] = 0.0
@@ -144,29 +121,7 @@ def hash_cells(
     mixed: np.ndarray,
     lines: np.ndarray,
 ) -> None:
-    """Hash every cell, add the hashes up by row and keep the lowest different ones of each column with their counts.
-
-    Parameters
-    ----------
-    bits : ndarray of shape (d, b)
-        uint64, the float64 cells as they lie in memory.
-    keys : ndarray of shape (4,)
-        The secrets, see `sketch.Mixer`.
-    coarse : bool
-        Whether the cells are rounded first.
-    tiny : ndarray of shape (d,)
-        uint64, as it lies in memory; see `sketch.Near`.
-    labels : ndarray of shape (d,)
-        Factors of the columns in the sum of a row; used for rounded cells only.
-    lowest, counts : ndarray of shape (d, 16)
-        Updated here: hashes and how often they occur, ascending up to filled[j].
-    filled : ndarray of shape (d,)
-        Updated here: the number of hashes kept of each column.
-    mixed : ndarray of shape (b,)
-        Work space.
-    lines : ndarray of shape (b,)
-        Set here: the hashes of the rows.
-    """
+    """Hash every cell, add the hashes up by row and keep the lowest different ones of each column with their counts."""
     d, b = bits.shape
     first, odd, other, last = keys[0], keys[1], keys[2], keys[3]
     for i in range(b):
@@ -200,27 +155,7 @@ def hash_pairs(
     filled: np.ndarray,
     mixed: np.ndarray,
 ) -> None:
-    """Hash pairs of rounded cells and keep the lowest different hashes of each pair with their counts.
-
-    Parameters
-    ----------
-    bits : ndarray of shape (d, b)
-        uint64, the float64 cells as they lie in memory.
-    keys : ndarray of shape (4,)
-        The secrets, see `sketch.Mixer`.
-    tiny : ndarray of shape (d,)
-        uint64, as it lies in memory; see `sketch.Near`.
-    pairs : ndarray of shape (p, 2)
-        Positions of the two columns of each pair.
-    few : ndarray of shape (d,)
-        bool; a pair is skipped unless both of its columns are among them.
-    lowest, counts : ndarray of shape (p, 16)
-        Updated here: hashes and how often they occur, ascending up to filled[j].
-    filled : ndarray of shape (p,)
-        Updated here: the number of hashes kept of each pair.
-    mixed : ndarray of shape (b,)
-        Work space.
-    """
+    """Hash pairs of rounded cells and keep the lowest different hashes of each pair with their counts."""
     first, odd, other = keys[0], keys[1], keys[2]
     for p in range(len(pairs)):
         one, two = pairs[p]

@@ -52,16 +52,6 @@ def sum_part(task: tuple[Part, SumSpec]) -> Sums | bytes | Refused:
     """Return the sums of one part, in whatever process or thread it is.
 
     It never raises what might hold a cell.
-
-    Parameters
-    ----------
-    task : tuple of (Part, SumSpec)
-        The part and what to sum.
-
-    Returns
-    -------
-    Sums, bytes or Refused
-        Bytes where the sums are requested under a seal.
     """
     part, spec = task
     pulse = _PULSES.get(spec.run)
@@ -144,26 +134,7 @@ _PULSES: dict[int, _Pulse] = {}
 
 
 def add_up(files: FileRows, spec: SumSpec) -> Sums:
-    """Sum all rows in one pass over all files, in parallel; progress goes to ``files.progress``.
-
-    Parameters
-    ----------
-    files : FileRows
-        The table.
-    spec : SumSpec
-        What to sum; its ``run`` and ``seal`` are set here.
-
-    Returns
-    -------
-    Sums
-        Of all rows: NOT private.
-
-    Raises
-    ------
-    TableFileError, EngineError, PassError
-        TableFileError also where there are more or fewer rows than before. Each has one sentence that says nothing of
-        the cells of private rows.
-    """
+    """Sum all rows in one pass over all files, in parallel; progress goes to ``files.progress``."""
     key = secrets.token_bytes(KEY_BYTES) if spec.private and engine.remote() else b""
     assert files.table.n is not None, "the rows of files are counted when they are opened"
     total, spec = files.table.n, dataclasses.replace(spec, run=secrets.randbits(63), seal=key)

@@ -332,13 +332,7 @@ class Adding:
         self.low &= 2**_LIMB - 1
 
     def sums(self) -> Sums:
-        """Return the sums of all blocks of a part.
-
-        Raises
-        ------
-        IdsChanged
-            Where the part holds other ids than were counted.
-        """
+        """Return the sums of all blocks of a part."""
         self._carry()
         if self.weighing:
             self.weighing.end()

@@ -160,20 +160,7 @@ BOUNDS = (
 
 
 def number_cells(bound: Bound, seed: int, replicate: int) -> list[Number]:
-    """Compute one replicate of a bound on its whole grid.
-
-    Parameters
-    ----------
-    bound : Bound
-        The bound.
-    seed, replicate : int
-        Of the rows and the noise.
-
-    Returns
-    -------
-    list of Number
-        Per setting "error", "bound", "ratio" and "exceeded" (1 where the error is above the bound).
-    """
+    """Compute one replicate of a bound on its whole grid."""
     numbers = []
     for axis, values in bound.along.items():
         for value in values:
@@ -247,20 +234,7 @@ class Judged:
 
 
 def judge(key: str, folder: Path = REPRODUCED) -> Judged:
-    """Return what the stored simulation says of a bound.
-
-    Parameters
-    ----------
-    key : str
-        Key of the bound.
-    folder : Path, optional
-        Folder of the computed tables.
-
-    Returns
-    -------
-    Judged
-        ``holds`` is None where it is not stored.
-    """
+    """Return what the stored simulation says of a bound."""
     bound = next(bound for bound in BOUNDS if bound.key == key)
     cells = stored(f"{bound.paper}-bounds", folder)
     cells = cells[(cells["model"] == key) & (cells["variant"] == LITERAL)]

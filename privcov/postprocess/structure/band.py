@@ -18,18 +18,7 @@ KIND = "band"
 
 
 def bands(rest: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
-    """Yield the means of the diagonals up to the lags 1, 2, 4, ..., and the number of diagonals.
-
-    Parameters
-    ----------
-    rest : ndarray of shape (d, d)
-        Symmetric, zeros on the diagonal.
-
-    Yields
-    ------
-    tuple of (ndarray of shape (d, d), int)
-        The projection on matrices that are constant along diagonals, and its dimensions.
-    """
+    """Yield the means of the diagonals up to the lags 1, 2, 4, ..., and the number of diagonals."""
     at = np.arange(len(rest))
     lag = np.abs(at[:, None] - at)
     means = np.bincount(lag.ravel(), rest.ravel()) / np.bincount(lag.ravel())
@@ -41,22 +30,6 @@ def bands(rest: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
 
 def band(rest: np.ndarray, noise: BlockNoise) -> list[Member]:
     """Return the means of the diagonals up to each lag, as far as they leave the noise.
-
-    Parameters
-    ----------
-    rest : ndarray of shape (d, d)
-        The noisy off-diagonal entries; zeros on the diagonal.
-    noise : BlockNoise
-        The noise.
-
-    Returns
-    -------
-    list of Member
-        One estimate for each lag 1, 2, 4, ... below d.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
 
     Reference
     ---------

@@ -14,18 +14,7 @@ KIND = "one level"
 
 
 def on_one_level(rest: np.ndarray) -> np.ndarray:
-    """Return the matrix with the mean of the off-diagonal entries in each of them.
-
-    Parameters
-    ----------
-    rest : ndarray of shape (d, d)
-        Symmetric, zeros on the diagonal; d >= 2.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        The projection on a line.
-    """
+    """Return the matrix with the mean of the off-diagonal entries in each of them."""
     d = len(rest)
     flat = np.full((d, d), rest.sum() / (d * (d - 1)))
     np.fill_diagonal(flat, 0.0)
@@ -34,22 +23,6 @@ def on_one_level(rest: np.ndarray) -> np.ndarray:
 
 def level(rest: np.ndarray, noise: BlockNoise) -> list[Member]:
     """Return the one level, as far as it leaves the noise.
-
-    Parameters
-    ----------
-    rest : ndarray of shape (d, d)
-        The noisy off-diagonal entries; zeros on the diagonal.
-    noise : BlockNoise
-        The noise.
-
-    Returns
-    -------
-    list of Member
-        One estimate.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
 
     Reference
     ---------

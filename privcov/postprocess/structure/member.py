@@ -51,28 +51,7 @@ class Member:
 
 
 def part(kind: str, projection: np.ndarray, k: int, noise: BlockNoise) -> Member:
-    """Return a projection of the off-diagonal entries, as far as it leaves the noise.
-
-    Parameters
-    ----------
-    kind : str
-        What it is called.
-    projection : ndarray of shape (d, d)
-        The off-diagonal entries projected on a linear space; zeros on the diagonal.
-    k : int
-        Dimensions of that space.
-    noise : BlockNoise
-        The noise.
-
-    Returns
-    -------
-    Member
-        The projection times a number from 0 to 1.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
-    """
+    """Return a projection of the off-diagonal entries, as far as it leaves the noise."""
     square, energy = float(np.sum(projection**2)), 2 * k * noise.std**2
     factor, with_noise = james_stein(square, energy, k, hidden(square, energy, k, noise))
     return Member(kind, factor * projection, with_noise)
@@ -83,20 +62,6 @@ def as_far_as_shown(member: Member, projections: Iterable[tuple[np.ndarray, int]
 
     T = |P|^2 is the square of a projection P of Y, and t the reach of its noise. The factor moves with T alone, by
     RISE (t/T)^RISE / T, and T by 4 P_ij with an entry of both triangles, so D gains 4 v RISE (t/T)^RISE <F, P> / T.
-
-    Parameters
-    ----------
-    member : Member
-        The estimate.
-    projections : iterable of (ndarray of shape (d, d), int)
-        Projections of the off-diagonal entries, and the dimensions of their spaces.
-    noise : BlockNoise
-        The noise.
-
-    Returns
-    -------
-    Member
-        The estimate times a number from 0 to 1.
     """
     gone, square, along = 1.0, 1.0, member.matrix
     for projection, k in projections:

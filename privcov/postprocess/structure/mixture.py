@@ -60,29 +60,6 @@ class Mixture:
 def mix(matrix: np.ndarray, noise: BlockNoise, structure: str = MIXTURE) -> Mixture:
     """Estimate the covariance under Gaussian noise whose off-diagonal entries follow a pattern.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-        The noisy second moment about a known mean, symmetric, in units of R^2.
-    noise : BlockNoise
-        Size of its noise.
-    structure : {"mixture", "level", "band", "similar"}
-        All estimates, or zeros off the diagonal and the estimates of one pattern.
-
-    Returns
-    -------
-    Mixture
-        The estimate, and its shares.
-
-    Raises
-    ------
-    ValueError
-        For another word.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
-
     Examples
     --------
     >>> import numpy as np

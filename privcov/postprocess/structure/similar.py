@@ -36,22 +36,6 @@ _FEWEST = 5  # columns: below, too few others tell two columns apart
 def similar(rest: np.ndarray, noise: BlockNoise) -> list[Member]:
     """Return the means over similar columns, as far as anything off the diagonal leaves the noise.
 
-    Parameters
-    ----------
-    rest : ndarray of shape (d, d)
-        The noisy off-diagonal entries; zeros on the diagonal.
-    noise : BlockNoise
-        The noise.
-
-    Returns
-    -------
-    list of Member
-        One estimate; none for fewer than five columns.
-
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
-
     Reference
     ---------
     Own construction; the divergence is exact.
