@@ -221,6 +221,7 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
     ...     [[0.2, 5.0], [float("nan"), 0.4], [0.1, 0.6]],
     ...     bounds=[(0, 1), (0, 1)],
     ...     columns=["a", "b"],
+    ...     missing="pairs",
     ... )
     >>> result = privcov.check(private)
     >>> [(column.name, column.missing, column.outside) for column in result.columns]
