@@ -87,7 +87,7 @@ LESSON = Lesson(
     ),
     control=Control("Columns d", DS, 40, "few columns", "many columns", count),
     draw=draw,
-    question="Why is dropping small entries better from 20 columns on?",
+    question="Why is dropping small entries better, and more so with many columns?",
     choices=(
         Choice(
             "Its noise is smaller",

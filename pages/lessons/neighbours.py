@@ -13,6 +13,7 @@ from privcov import checks
 from privcov.dataset import Dataset
 from privcov.figures.lessons import panels
 from privcov.figures.words import percent, plain
+from privcov.measurements.clipping import clip_rows
 from privcov.measurements.moment import clipped_moment, sensitivity
 from privcov.metrics.errors import matrix_norm
 from privcov.randomness import stream
@@ -42,7 +43,10 @@ def neighbours(way: float) -> Neighbours:
     ``way`` is the share of the way (0 to 1) from the person's row to one of full length at right angles to it.
     """
     way = checks.in_range("way", way, 0.0, 1.0)
-    first = made("ar1-covariance", **TABLE)
+    simulated = made("ar1-covariance", **TABLE)
+    # Shortened to the row bound before they are shown, so that the matrices are those of the tables on the screen.
+    short = clip_rows(np.asarray(simulated.rows), simulated.row_bound)
+    first = Dataset.from_rows(short, simulated.row_bound, columns=simulated.columns, provenance="simulated")
     own = first.rows[PERSON]
     other = stream(SEED, "lesson", "neighbour").standard_normal(first.d)
     other -= (other @ own) / (own @ own) * own

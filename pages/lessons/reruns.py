@@ -109,7 +109,7 @@ LESSON = Lesson(
     aim=("The same rows released again and again, then averaged. The noise averages out, and with it the protection."),
     control=Control("Number of runs", RUNS, 1, "released once", "released again and again", count),
     draw=draw,
-    question="An analyst runs a private method nine times and publishes the last. What was spent?",
+    question="An analyst runs a private method nine times and publishes the run that looks best. What was spent?",
     choices=(
         Choice(
             "One run: eight were never published",

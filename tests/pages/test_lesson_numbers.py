@@ -40,6 +40,8 @@ def test_neighbours_differ_in_one_row_by_at_most_the_bound():
         assert changed.tolist() == ([neighbours.PERSON] if way else [])
         assert np.linalg.norm(second, axis=1)[neighbours.PERSON] <= found.row_bound * (1 + 1e-12)
         assert found.size <= found.bound
+        for table, moment in zip(found.tables, found.moments, strict=True):  # of the tables that are shown
+            np.testing.assert_allclose(moment, table.T @ table / len(table), rtol=1e-12, atol=1e-12)
         x, y = first[neighbours.PERSON], second[neighbours.PERSON]
         literal = (np.outer(y, y) - np.outer(x, x)) / len(first)
         assert np.linalg.norm(x) < found.row_bound, "this row is not shortened, so the formula holds as it stands"
