@@ -39,7 +39,7 @@ class Sketching:
         loops = kernel() if compiled else None
         self._exact, self._coarse = (_Cells(secrets, near, coarse, loops) for coarse in (False, True))
         self._pairs = _Pairs(secrets, near, loops)
-        self._mix, self._labels, self._rows = Mixer(secrets), near.labels[:, None], [0, 0, 0]
+        self._mix, self._labels, self._sums = Mixer(secrets), near.labels[:, None], [0, 0, 0]
 
     def take(self, cells: np.ndarray, person: np.ndarray | None = None, code: np.ndarray | None = None) -> None:
         """Add one more block, d x b float64, each column in one piece.
@@ -52,7 +52,7 @@ class Sketching:
         for k, (part, factor) in enumerate(of):
             if part is not None:
                 line = line + mix.finish(part.astype(np.uint64)) * factor
-            self._rows[k] = (self._rows[k] + int(mix.finish(line).sum(dtype=np.uint64))) % 2**64
+            self._sums[k] = (self._sums[k] + int(mix.finish(line).sum(dtype=np.uint64))) % 2**64
         self._exact.take(cells)
         self._coarse.take(cells)
         self._pairs.take(cells, self._coarse.kept.filled < VALUES)
@@ -60,7 +60,7 @@ class Sketching:
     def sketch(self) -> Sketch:
         """Return the sketch of all blocks so far."""
         found = self._exact.sketch({}, self._coarse.sketch(self._pairs.counted(), None))
-        return dataclasses.replace(found, exact=tuple(self._rows))
+        return dataclasses.replace(found, exact=tuple(self._sums))
 
 
 class _Lowest:
