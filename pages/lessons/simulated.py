@@ -43,4 +43,4 @@ def rho_at(epsilon: float) -> float:
 
 def guarantee(rho: float) -> str:
     """Return rho in words, with the epsilon that a class is more likely to know."""
-    return f"{plain(rho)}-zCDP (of this Gaussian noise epsilon = {epsilon(rho):.2g} at {AT_DELTA})"
+    return f"{plain(rho)}-zCDP (epsilon = {epsilon(rho):.2g} at {AT_DELTA})"
