@@ -66,10 +66,7 @@ with show.problems():
         with st.container(border=True):
             st.markdown(f"**Attacker's best chance, this release: {show.chance(rel.attacker_success)}**")
             show.attacker_meter(rel.attacker_success, palette)
-            st.caption(
-                f"Best guess whether one person's row is in the data, by an {term('attacker', 'attacker')} who "
-                "knows all others."
-            )
+            st.caption(f"Best guess at one person's row, by an {term('attacker', 'attacker')} who knows all others.")
     show.colour_note("covariance", beyond(rel.matrix, limit, "released"))
     show.tag(
         "Simulated",
