@@ -18,9 +18,7 @@ class Clicks:
         self.page, self.settle, self.count = page, settle, 0
 
     def on(self, found) -> None:
-        found.scroll_into_view_if_needed()
-        box = found.bounding_box()
-        self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        found.click()  # at its centre, once nothing moves any more
         self.count += 1
         self.settle(self.page)
 
@@ -64,6 +62,8 @@ def test_a_confidential_table_is_uploaded_once(visit, settle):
     clicks.on(page.get_by_text("No, its rows are confidential"))
     clicks.choose("ward.csv", b"age,ward\n777123,A\n3,B\n")
     clicks.on(page.get_by_role("link", name="Go on to Your data"))
+    page.wait_for_url(re.compile("/Your_data"))
+    settle(page)
     fields = page.get_by_role("textbox", name=re.compile("^Lowest of "))
     assert fields.count() == 2
     assert page.locator("input[type=file]").count() == 1, "the one of a saved declaration"
