@@ -18,7 +18,10 @@ class Clicks:
         self.page, self.settle, self.count = page, settle, 0
 
     def on(self, found) -> None:
-        found.click()  # at its centre, once nothing moves any more
+        found.scroll_into_view_if_needed()
+        self.settle(self.page)  # a page that still scrolls moves its target away from the mouse
+        box = found.bounding_box()
+        self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         self.count += 1
         self.settle(self.page)
 
