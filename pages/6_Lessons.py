@@ -7,7 +7,7 @@ import streamlit as st
 from pages.lessons import view
 from pages.shell import frame
 
-study = frame.page("Lessons", keeps=("part", "lesson", "lever", "unit", "demo", "demo_lever", "minutes", "full"))
+frame.page("Lessons", keeps=("part", "lesson", "lever", "unit", "demo", "demo_lever", "minutes", "full"))
 full = frame.own("full") == "1"
 view.look(full=full)
 if view.part() == "demos":
@@ -25,4 +25,4 @@ elif view.part() == "teach":
     view.heading("Teach")
     teach.draw()
 else:
-    view.draw(study, full=full)
+    view.draw(full=full)

@@ -13,8 +13,8 @@ proved sensitivity, so this is the largest chance that the guarantee of the rele
 
 from __future__ import annotations
 
-import dataclasses
 import math
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -24,8 +24,8 @@ import streamlit as st
 from scipy.special import bdtr, bdtrik, betaincinv
 
 from pages.lessons.lesson import AUDIT, RHO_HELP, Choice, Control, Lesson, Screen
-from pages.lessons.simulated import guarantee
-from pages.shell import frame, show
+from pages.lessons.simulated import SEED, guarantee
+from pages.shell import show
 from pages.shell.study import Study
 from privcov import accounting, checks
 from privcov.dataset import Dataset
@@ -44,7 +44,6 @@ WRONG = 0.05  # chance that the interval of a score misses, and that a score at 
 HUNDRED = 100
 MOST = 5_000  # rounds of one game
 FIRST = 20  # rounds that the axis of the scores has from the start
-_KEPT = 20  # games of a session
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,14 +186,12 @@ class Game:
             self.optimal.append((played.number, played.optimal_is_right))
 
 
-def _game(rho: float, seed: int) -> Game:
-    """Return the session's game at this rho and seed."""
+def _game(rho: float) -> Game:
+    """Return the session's game at this rho; its coins and noise are the visit's own, so nobody knows them before."""
     games = st.session_state.setdefault("lesson_games", {})
-    if (rho, seed) not in games:
-        if len(games) >= _KEPT:
-            games.pop(next(iter(games)))
-        games[rho, seed] = Game(rho, seed)
-    return games[rho, seed]
+    if rho not in games:
+        games[rho] = Game(rho, secrets.randbelow(2**32))
+    return games[rho]
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -273,7 +270,7 @@ def running_scores(
 
 def draw(rho: float, screen: Screen) -> str:
     """Show the two tables' matrices, the release, the votes and the scores; the truth after the vote."""
-    game, palette = _game(rho, screen.seed), screen.palette
+    game, palette = _game(rho), screen.palette
     now = game.shown or game.next()
     first, second = exact_moments()
     screen.tag(
@@ -293,7 +290,7 @@ def draw(rho: float, screen: Screen) -> str:
 
 def printed(rho: float, screen: Screen) -> str:
     """Draw the two tables' matrices, the first release, and a hundred rounds of the optimal attacker."""
-    game, palette = Game(rho, screen.seed), screen.palette
+    game, palette = Game(rho, SEED), screen.palette
     now, (first, second) = game.next(), exact_moments()
     game.hundred()
     screen.tag("Simulated", f"{guarantee(rho)}; A and B differ in the mean squares of x1 and x2")
@@ -309,7 +306,7 @@ def printed(rho: float, screen: Screen) -> str:
 
 def scores(rho: float, screen: Screen) -> None:
     """Show the scores in words, and the limit."""
-    game, most = _game(rho, screen.seed), _limit(rho)
+    game, most = _game(rho), _limit(rho)
     rounds, hits = len(game.votes), sum(game.votes.values())
     lines = []
     if rounds:
@@ -362,12 +359,12 @@ def _buttons(game: Game) -> None:
             help=f"At most {MOST:,} rounds: start again." if full_up else "Optimal, by the likelihood ratio.",
         )
         if game.optimal:
-            st.button("New game", key="lesson-new-game", on_click=_new_game, help="Other coins and noise, in the link.")
+            st.button("New game", key="lesson-new-game", on_click=_end, args=(game.rho,), help="Other coins and noise.")
 
 
-def _new_game() -> None:
-    """Start a new game, with other coins and other noise."""
-    frame.change(lambda s: dataclasses.replace(s, seed=s.seed + 1))
+def _end(rho: float) -> None:
+    """Forget the game at this rho, so that another begins."""
+    st.session_state["lesson_games"].pop(rho, None)
 
 
 def _outcome(game: Game, now: Round) -> str:

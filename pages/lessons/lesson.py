@@ -69,12 +69,10 @@ class Choice:
 class Screen:
     """The screen on which a lesson is drawn.
 
-    ``full`` is set in the lecture hall; ``seed`` is that of the current study; ``answered`` says whether this visitor's
-    answer was right.
+    ``full`` is set in the lecture hall; ``answered`` says whether this visitor's answer was right.
     """
 
     full: bool
-    seed: int
     answered: bool = False
 
     @property

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pages.lessons.lesson import Lesson, Screen
-from pages.lessons.simulated import SEED
 from privcov.figures.look import Picture
 from privcov.figures.palette import LIGHT, Palette
 
@@ -51,7 +50,7 @@ class Paper(Screen):
 
 
 def content(lesson: Lesson, value: Any) -> Content:
-    """Return what a lesson shows at a value of its control, with the noise seed of a first visit."""
-    paper = Paper(full=False, seed=SEED)
+    """Return what a lesson shows at a value of its control."""
+    paper = Paper(full=False)
     paper.content.sentence = (lesson.printed or lesson.draw)(value, paper)
     return paper.content

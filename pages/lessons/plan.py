@@ -34,22 +34,22 @@ class Step:
 
 
 _NEIGHBOUR = "Move the new row to full length."
-_ROWS = "Ask first. Then move n right until the lines cross."
+_ROWS = "Ask first. Then move n right until the lines have crossed."
 _RERUNS = "Ask first. Then move to 100 runs; read epsilon and the attacker's chance."
 _GUESS = "Five rounds by show of hands; then the optimal attacker plays a hundred."
 SHEETS = {
     20: (
         Step(1, 4, _NEIGHBOUR, 1.0),
-        Step(3, 5, _ROWS, 100_000),
+        Step(3, 5, _ROWS, 50_000),
         Step(9, 5, _RERUNS, 100),
         Step(10, 6, _GUESS),
     ),
     50: (
         Step(1, 5, _NEIGHBOUR, 1.0),
         Step(2, 6, "Ask first. Then double R and compare the proved bounds.", 2.0),
-        Step(3, 6, _ROWS, 100_000),
-        Step(5, 7, "Let the class guess the best R; then move through the range.", 2.0),
-        Step(6, 6, "Raise the cut step by step to the smallest error.", 2.0),
+        Step(3, 6, _ROWS, 50_000),
+        Step(5, 7, "Let the class guess the best R; then move to the least error.", 1.189207),
+        Step(6, 6, "Raise the cut step by step to the least error.", 2.5),
         Step(7, 6, "Move rho to the left until eigenvalues fall far below zero.", 0.002),
         Step(9, 6, _RERUNS, 100),
         Step(10, 8, _GUESS),

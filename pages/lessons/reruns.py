@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.lessons.lesson import METHODS, Choice, Control, Lesson, Screen, computed, count
-from pages.lessons.simulated import AT_DELTA, DELTA, SEED, made
+from pages.lessons.simulated import AT_DELTA, SEED, epsilon, made
 from pages.shell import show
 from pages.shell.study import Study
 from privcov import accounting
@@ -31,8 +31,8 @@ class Rerun:
 
     ``exact`` is the clipped covariance, which is not released. ``one`` and ``average`` are the first release and the
     mean of all k (d x d). ``error`` is that of the average against ``exact``, relative Frobenius; ``expected`` is its
-    root mean square over noise draws. ``rho`` and ``epsilon`` are the zCDP of all k together and its exact epsilon at
-    DELTA; ``attacker`` is the best chance of a right guess.
+    root mean square over noise draws. ``rho`` and ``epsilon`` are the zCDP of all k together and its epsilon;
+    ``attacker`` is the best chance of a right guess.
     """
 
     k: int
@@ -68,7 +68,6 @@ def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
         noise_norm = data.row_bound**2 * math.hypot(
             math.sqrt(d) * distribution.diagonal_std, math.sqrt(d * (d - 1)) * distribution.off_diagonal_std
         )
-        mu = math.sqrt(run) * event.sensitivity / event.scale
         results.append(
             Rerun(
                 run,
@@ -78,7 +77,7 @@ def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
                 matrix_norm(average - exact, "frobenius") / size,
                 noise_norm / math.sqrt(run) / size,
                 accounting.self_compose(ZCDP(RHO), run).rho,
-                accounting.epsilon_of_gaussian(DELTA, mu),
+                epsilon(run * RHO),
                 accounting.attacker_on_events((event,) * run, ZCDP(run * RHO)),
             )
         )

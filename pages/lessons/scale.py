@@ -66,7 +66,7 @@ def in_epsilon(control: Control) -> Control:
         options=options,
         start=nearest(options, epsilon(control.start)),
         meaning=rho_at,
-        help="The same Gaussian noise, named by its epsilon at this delta.",
+        help="The same noise, named by the epsilon that its rho implies at this delta.",
     )
 
 

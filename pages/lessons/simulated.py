@@ -5,14 +5,11 @@ All data are simulated, so exact matrices may be shown next to released ones.
 
 from __future__ import annotations
 
-import math
-
 from privcov import accounting, checks
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
 from privcov.figures.words import plain, powers
 from privcov.parameters import build
-from privcov.privacy import ApproxDP
 
 SEED = 1  # of the noise; the rows have seed 0, as they have on every page
 DELTA = 1e-6  # at which epsilon is shown next to rho
@@ -32,15 +29,15 @@ def widened(data: Dataset) -> Dataset:
 
 
 def epsilon(rho: float) -> float:
-    """Return the exact epsilon at DELTA of Gaussian noise that is just rho-zCDP, which has mu = sqrt(2 rho)."""
-    return accounting.epsilon_of_gaussian(DELTA, math.sqrt(2 * checks.positive("rho", rho)))
+    """Return the epsilon at DELTA that rho-zCDP implies for any method, as Words and Your data have it."""
+    return accounting.zcdp_to_approx(checks.positive("rho", rho), DELTA)
 
 
 def rho_at(epsilon: float) -> float:
-    """Return the rho of Gaussian noise that is just (epsilon, DELTA)-DP: the inverse of `epsilon`."""
-    return accounting.mu_of(ApproxDP(epsilon, DELTA)) ** 2 / 2
+    """Return the inverse of `epsilon`."""
+    return accounting.approx_to_zcdp(epsilon, DELTA)
 
 
 def guarantee(rho: float) -> str:
     """Return rho in words, with the epsilon that a class is more likely to know."""
-    return f"{plain(rho)}-zCDP (epsilon = {epsilon(rho):.2g} at {AT_DELTA})"
+    return f"{plain(rho)}-zCDP (epsilon = {epsilon(rho):.3g} at {AT_DELTA})"

@@ -11,7 +11,6 @@ from pages.lessons import scale
 from pages.lessons.book import LESSONS, NUMBERS, answered, answers, place
 from pages.lessons.lesson import Control, Lesson, Screen
 from pages.shell import frame, show, tour
-from pages.shell.study import Study
 
 PARTS = {"lessons": "Lessons", "demos": "Demonstrations", "teach": "Teach"}
 _STYLE = """
@@ -160,7 +159,7 @@ def _resize(full: str) -> None:
     frame.put(full=full)
 
 
-def draw(study: Study, *, full: bool) -> None:
+def draw(*, full: bool) -> None:
     """Show the lesson that the address names."""
     number = _number()
     lesson = LESSONS[number]
@@ -169,7 +168,7 @@ def draw(study: Study, *, full: bool) -> None:
     meaning = control.meaning(value)
     _chooser(number, full=full)
     heading(f"{place(number)}. {lesson.title}")
-    screen = Screen(full, study.seed, answered(number))
+    screen = Screen(full, answered(number))
     with st.container(key="lesson-screen"), show.problems():
         left, right = st.columns([7, 5], gap="large")
         with left:

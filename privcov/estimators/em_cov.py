@@ -28,6 +28,7 @@ TAIL = 0.1  # failure probability in the adaptive budgets' offset
     family="Spectral",
     guarantees=ALL_KINDS,
     standing="proved",
+    version=2,
     order=43,
     summary="Draws eigenvectors one by one from the exponential mechanism, and measures eigenvalues with noise.",
     formula=r"\hat\Sigma=\sum_i\tilde\lambda_i\theta_i\theta_i^\top,\quad "
@@ -36,11 +37,13 @@ TAIL = 0.1  # failure probability in the adaptive budgets' offset
     avoid="Beyond some dozens of columns: every direction takes a share of the guarantee.",
     reference="Amin, Dick, Kulesza, Munoz Medina and Vassilvitskii (2019); sampler of Kent, Ganeiber and Mardia "
     "(2018); a comparison method of Dong et al. 2022, Section 6.",
-    differs="Exponent epsilon_i/2 where the paper has epsilon_i/4, since the score has sensitivity 1; under zCDP each "
-    "draw is accounted with its bounded range, rho_i = epsilon_i^2/8.",
+    differs="Exponent epsilon_i/2 where the paper has epsilon_i/4, since the score has sensitivity 1; the last "
+    "direction, which the others determine, costs nothing; under zCDP each draw is accounted with its bounded range, "
+    "rho_i = epsilon_i^2/8.",
     calibrations={
-        "sound": "right sensitivities, exact calibration, exponent epsilon_i/2",
-        PUBLISHED: "the exponent epsilon_i/4 of the paper and of the public code; it spends half of each epsilon",
+        "sound": "right sensitivities, exact calibration, exponent epsilon_i/2, the last direction free",
+        PUBLISHED: "the exponent epsilon_i/4 of the paper and of the public code, which spends half of each epsilon, "
+        "and a share for the last direction too",
     },
 )
 @dataclass(frozen=True)
@@ -55,7 +58,8 @@ class EMCov(Method):
         Shares of the directions. "adaptive": in proportion to the roots of the released eigenvalues. "auto": adaptive
         under pure DP, else uniform.
     exponent : {"tight", "published"}
-        "published" is half of the tight exponent, as in the paper, and leaves half of each epsilon unused.
+        "published" is the paper's: half of the tight exponent, and a share for the last direction, though the others
+        determine it. It leaves half of each epsilon unused.
 
     Guarantee
     ---------
@@ -108,17 +112,19 @@ class EMCov(Method):
                 "The published EMCov is stated under pure DP; its (epsilon, delta) form is an approximate composition. "
                 "Ask for PureDP or ZCDP, or use calibration='sound'."
             )
+        published = published or self.exponent == "published"
+        draws = d + joint if published else max(d + joint - 1, 1)
         shares = accounting.split_mixed(ask.guarantee, values=self.values_share, vectors=1 - self.values_share)
         spectrum = measure_eigenvalues(ask.dataset, shares["values"], centre=ask.centre, rng=ask.rng)
         values = np.clip(spectrum.values, 0.0, top(joint))
-        weights = self._weights(values, shares["values"], ask.dataset.n)
+        weights = self._weights(values, shares["values"], ask.dataset.n)[:draws]
         parts = accounting.split(shares["vectors"], **{f"vector{i}": w for i, w in enumerate(weights)})
         vectors, drawn = measure_directions(
             ask.dataset,
             list(parts.values()),
             centre=ask.centre,
             rng=ask.rng,
-            waste=2.0 if published or self.exponent == "published" else 1.0,
+            waste=2.0 if published else 1.0,
         )
         moments = unpack(assemble(values, vectors), centre=ask.centre, row_bound=ask.dataset.row_bound)
         first = () if spectrum.event is None else (spectrum.event,)

@@ -2,7 +2,8 @@
 
 Direction i is drawn on the unit sphere of the complement of the earlier ones with density proportional to
 exp(epsilon_i u'S_i u / (2 Delta)), S_i the moment compressed to that complement: the exponential mechanism with score
-u'Su (McSherry and Talwar 2007), epsilon_i-DP and (epsilon_i^2/8)-zCDP. The earlier directions are already public.
+u'Su (McSherry and Talwar 2007), epsilon_i-DP and (epsilon_i^2/8)-zCDP. The earlier directions are already public. The
+last one spans what they leave: its sign apart, which no product u u' has, it is a function of them and costs nothing.
 
 Score sensitivity Delta (replace one row, n public): |u'Gu| / n with G = zz' - ww' has eigenvalues between -|w|^2 and
 |z|^2, so Delta = 1/n alone and (1 + s^2)/n with the anchor s of a joint mean; both attained by orthogonal z, w along u.
@@ -36,7 +37,7 @@ def measure_directions(
 
     Guarantee
     ---------
-    Each draw its share, replace-one.
+    Each draw its share, replace-one. With one share fewer than directions, the last is what the others leave.
 
     Spends
     ------
@@ -59,8 +60,10 @@ def measure_directions(
     for i, scale in enumerate(scales):
         v = sample_bingham((values[-1] - values) / (2 * scale), rng)
         columns[:, i] = basis @ v
-        if i + 1 < len(scales):
+        if i + 1 < len(columns):
             values, basis = deflate(values, basis, v)
+    if len(scales) < len(columns):
+        columns[:, -1] = basis[:, 0]
     # One correction of the rounding of up to q products: orthonormal to the last digit, and post-processing.
     columns, triangle = np.linalg.qr(columns)
     columns *= np.where(np.diag(triangle) < 0, -1.0, 1.0)

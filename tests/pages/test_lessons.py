@@ -11,7 +11,7 @@ from pages.lessons.book import FILES, LESSONS, NUMBERS, place
 from pages.shell import cached
 from privcov import accounting
 from privcov.figures.words import percent
-from privcov.privacy import ApproxDP
+from privcov.privacy import ZCDP
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/6_Lessons.py"
@@ -184,7 +184,8 @@ def test_the_re_runs_are_read_from_the_control():
 # --- guess the neighbour ------------------------------------------------------------------------------------
 
 
-def test_a_vote_reveals_the_truth_and_scores_beside_the_optimal_attacker():
+def test_a_vote_reveals_the_truth_and_scores_beside_the_optimal_attacker(monkeypatch):
+    monkeypatch.setattr(guess.secrets, "randbelow", lambda most: 1)
     at = open_page(PAGE, lesson="10", lever="0.5")
     rounds = [guess.play(0.5, 1, k) for k in (1, 2)]
     assert not any("It was **" in m.value for m in at.markdown), "nothing is told before the vote"
@@ -204,7 +205,21 @@ def test_a_vote_reveals_the_truth_and_scores_beside_the_optimal_attacker():
     assert percent(guess.limit(0.5), "at most") in words
 
 
-def test_a_hundred_rounds_of_the_optimal_attacker_leave_the_class_alone():
+def test_every_visit_and_every_new_game_has_coins_and_noise_of_its_own(monkeypatch):
+    drawn = iter(range(5, 20))
+    monkeypatch.setattr(guess.secrets, "randbelow", lambda most: next(drawn))
+    seeds = []
+    for _ in range(2):
+        at = open_page(PAGE, lesson="10", seed="1")
+        for _ in range(2):
+            seeds += [game.seed for game in at.session_state["lesson_games"].values()]
+            element(at, "button", "lesson-vote-A").click().run()
+            element(at, "button", "lesson-new-game").click().run()
+    assert seeds == [5, 6, 8, 9], "two games in each of two visits"
+
+
+def test_a_hundred_rounds_of_the_optimal_attacker_leave_the_class_alone(monkeypatch):
+    monkeypatch.setattr(guess.secrets, "randbelow", lambda most: 1)
     at = open_page(PAGE, lesson="10", lever="2.0")
     for _ in range(3):
         element(at, "button", "lesson-hundred").click().run()
@@ -216,7 +231,8 @@ def test_a_hundred_rounds_of_the_optimal_attacker_leave_the_class_alone():
     assert f"optimal attacker: {right} of 300 right" in alt
     element(at, "button", "lesson-new-game").click().run()
     assert not any("On all" in m.value for m in at.markdown)
-    assert told(at, "seed") == "2", "a new game is in the link"
+    element(at, "button", "lesson-hundred").click().run()
+    assert "On all 100 releases" in next(m.value for m in at.markdown if "releases:" in m.value)
 
 
 def test_the_numbers_in_the_last_question_are_true():
@@ -263,7 +279,7 @@ def test_the_switch_keeps_the_noise_goes_back_and_is_in_the_address():
     assert place not in scale.in_epsilon(LESSONS[7].control).options
     assert element(at, "select_slider", "lesson-lever-7-epsilon").value == place
     assert told(at, "lever") == str(place)
-    assert f"epsilon = {place:.2g} at delta" in " ".join(
+    assert f"epsilon = {place:.3g} at delta" in " ".join(
         [h.proto.body for h in at.get("html")] + [c.value for c in [*at.markdown, *at.caption]]
     )
     element(at, "button", "lesson-next").click().run()
@@ -313,6 +329,6 @@ def test_a_link_by_epsilon_opens_what_it_says_and_hands_on_the_same_noise():
     )
     study = LESSONS[7].onward[2](simulated.rho_at(2.0))
     found = cached.release(study).raw.event
-    assert found.sensitivity / found.scale == pytest.approx(accounting.mu_of(ApproxDP(2.0, simulated.DELTA)))
+    assert found.sensitivity / found.scale == pytest.approx(accounting.mu_of(ZCDP(simulated.rho_at(2.0))))
     at = open_page(PAGE, lesson="10", unit="bits")
     assert "was left out" in at.warning[0].value

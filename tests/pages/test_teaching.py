@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 import segno
 
-from pages.lessons import guess, plan, sheets, teach
+from pages.lessons import guess, plan, rows, sheets, teach
 from pages.lessons.book import LESSONS, NUMBERS
 from pages.lessons.paper import content
+from pages.lessons.simulated import SEED
 from privcov.figures.exports import svg
 from privcov.figures.palette import LIGHT
 from tests.pages.test_lessons import element, told
@@ -55,9 +56,31 @@ def test_the_minutes_add_up_and_every_step_is_a_place_of_its_lesson(minutes):
         assert step.value != step.lesson.control.start, "the step moves the control, or says that it does not"
 
 
+def test_every_step_of_a_run_sheet_ends_where_it_says():
+    """The lines have crossed and not before; the best R and the best cut are those of the whole range; and so on."""
+    ends = {step.number: step.value for steps in plan.SHEETS.values() for step in steps}
+    sizes = [n for n in LESSONS[3].control.options if n <= ends[3]]
+    larger = [sampling > noise for noise, sampling in rows.standard_deviations(sizes)]
+    assert larger == [False] * (len(sizes) - 1) + [True]
+    for number, read in ((5, r"\*\*error ([\d.]+)"), (6, r"([\d.]+)\xa0%")):
+        errors = {}
+        for value in LESSONS[number].control.options:
+            found = content(LESSONS[number], value)
+            told = found.sentence if number == 5 else dict(found.numbers)["Error against the truth"]
+            errors[value] = float(re.search(read, told).group(1))
+        assert errors[ends[number]] == min(errors.values())
+        assert errors[LESSONS[number].control.start] > 1.05 * min(errors.values()), "the step leads somewhere"
+    assert ends[1] == LESSONS[1].control.options[-1] == 1.0, "full length"
+    assert ends[2] == 2 * LESSONS[2].control.start
+    assert ends[9] == 100
+    (_, _, spectra), *_ = content(LESSONS[7], ends[7]).pictures
+    assert float(re.search(r"Noisy from [\d.]+ down to ([-\d.]+)", spectra.alt).group(1)) < -3
+
+
 @pytest.mark.parametrize("number", NUMBERS)
-def test_a_lesson_on_paper_shows_what_the_page_shows(number):
-    """The same texts of the same pictures; lesson 10 is printed without its game."""
+def test_a_lesson_on_paper_shows_what_the_page_shows(number, monkeypatch):
+    """The same texts of the same pictures; lesson 10 is printed without its game, whose seed is fixed here."""
+    monkeypatch.setattr(guess.secrets, "randbelow", lambda most: SEED)
     lesson = LESSONS[number]
     found = content(lesson, lesson.control.options[-1])
     at = open_page(PAGE, lesson=str(number), lever=str(lesson.control.options[-1]))
