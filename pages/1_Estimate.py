@@ -152,7 +152,7 @@ with show.problems():
         show.attacker_meter(rel.attacker_success, palette)
         st.markdown(
             "Knowing the method and every other row, an attacker guesses one row right "
-            f"**{show.chance(rel.attacker_success)}** of the time from this release. "
+            f"**{show.chance(rel.attacker_success, most=True)}** of the time from this release. "
             f"{show.suspicion(rel)}"
         )
         if rel.notes:

@@ -7,6 +7,7 @@ sentence is shown on the screen, so it should be kind.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -135,6 +136,14 @@ def words(name: str, value: object, meaning: str) -> str:
     if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
         raise ValueError(f"{name} holds half a character, which cannot be written down: {value!r}. Type it again.")
     return value.strip()
+
+
+def one_line(name: str, value: object, meaning: str) -> str:
+    """Return `words` of one line: a name that holds a line end or an escape would forge lines of a list."""
+    value = words(name, value, meaning)
+    if any(unicodedata.category(letter) in ("Cc", "Zl", "Zp") for letter in value):
+        raise ValueError(f"{name} must be of one line, without control characters, got {value!r}. Type it again.")
+    return value
 
 
 def square(name: str, matrix: np.ndarray) -> np.ndarray:

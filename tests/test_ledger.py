@@ -460,7 +460,7 @@ def test_the_same_table_under_another_name_is_refused(tmp_path):
         book.transact("fresh", RHO, {}, pytest.fail, fingerprint=print_of(rows[1:]))
     assert book.similar("fresh", print_of(rows[1:])) == ("t",)
     assert book.transact("fresh", RHO, {}, lambda: "y", fingerprint=print_of(rows[1:]), different_from=("t",)) == "y"
-    with pytest.raises(LedgerError, match="other rows"):
+    with pytest.raises(LedgerError, match="another table"):
         book.transact("t", RHO, {}, pytest.fail, fingerprint=print_of(rows + 1))
 
 
@@ -581,6 +581,60 @@ def test_another_unit_is_refused_before_files_are_read(tmp_path):
         book.transact("t", RHO, {"m": 1}, lambda: "drawn")
 
 
+def test_a_changed_public_number_of_rows_is_a_changed_table(tmp_path):
+    """Refused before files are read, and without a second payment; the next draw pays. The release before is free."""
+    book, rows = ledger(tmp_path), np.random.default_rng(1).uniform(size=(4000, 2))
+    first = privcov.release_private("gaussian-cov", table_of("row", rows), RHO, ledger=book)
+    more = table_of("row", np.vstack([rows, [0.5, 0.5]]))
+    for again in ("ask", "pay"):
+        with pytest.raises(LedgerError, match=r"already made from another table.*next draw"):
+            privcov.release_private("gaussian-cov", more, RHO, ledger=book, again=again)
+    with pytest.raises(LedgerError, match="already made from another table"):
+        book.check("t", RHO, {**book.entries("t")[0].request, "facts": more.facts.to_dict()})
+    assert book.account("t").releases == 1
+    again = privcov.release_private("gaussian-cov", table_of("row", rows), RHO, ledger=book)
+    assert again.covariance.tolist() == first.covariance.tolist()
+    privcov.release_private("gaussian-cov", more, RHO, ledger=book, draw=2)
+    assert book.account("t").releases == 2
+
+
+def test_a_changed_table_of_a_draw_that_failed_is_not_promised_a_stored_answer(tmp_path):
+    book = ledger(tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        book.transact("t", RHO, {"m": 1}, lambda: str(1 / 0), fingerprint=print_of(ROWS_GIVEN))
+    with pytest.raises(LedgerError, match="already begun, and paid, from another table") as refused:
+        book.transact("t", RHO, {"m": 1}, lambda: "", fingerprint=print_of(ROWS_GIVEN[:-1]))
+    assert "stored" not in str(refused.value)
+
+
+@pytest.mark.parametrize("token", [5, True, 1.5, b"x", "", "a\nb", "\ud800", ("a",)])
+def test_a_token_that_is_no_text_never_reaches_the_file(tmp_path, token):
+    book = ledger(tmp_path)
+    with pytest.raises(ValueError, match="token"):
+        privcov.release_private("gaussian-cov", table_of("row"), RHO, ledger=book, token=token)
+    with pytest.raises(ValueError, match="token"):
+        book.transact("t", RHO, {"m": 1}, lambda: "", token=token)
+    with pytest.raises(TypeError, match="fingerprint"):
+        book.transact("t", RHO, {"m": 1}, lambda: "", fingerprint=5)
+    assert Ledger(book.path).account("t").releases == 0
+
+
+@pytest.mark.parametrize("name", ["a\nb: 1-zCDP", "a\x1b[2Kb", "a\u2028b"])
+def test_a_name_cannot_forge_a_line_of_the_list(tmp_path, name):
+    with pytest.raises(LedgerError, match="one line"):
+        ledger(tmp_path).limit(name, privcov.ZCDP(1.0))
+    with pytest.raises(ValueError, match="one line"):
+        PrivateDataset.from_rows([[0.0, 0.0]], row_bound=1.0, name=name)
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"), [(5, "must be text"), (["why"], "must be text"), ("x" * 1001, "Say it shorter")]
+)
+def test_a_reason_is_one_short_line_of_text(tmp_path, reason, said):
+    with pytest.raises(LedgerError, match=said):
+        ledger(tmp_path).limit("t", privcov.ZCDP(2.0), reason)
+
+
 @pytest.mark.parametrize("changed", ["one row more", "half of the rows", "one cell"])
 def test_a_changed_table_never_gets_the_old_numbers(tmp_path, changed):
     """Also one that looks nearly the same; the same rows in another order are the same table."""
@@ -593,17 +647,22 @@ def test_a_changed_table_never_gets_the_old_numbers(tmp_path, changed):
         changed
     ]
     other[0, 0] += 1e-4 * (changed == "one cell")
-    with pytest.raises(LedgerError, match=r"already made from other rows.*Nothing was spent"):
+    with pytest.raises(LedgerError, match=r"already made from another table.*Nothing more was spent"):
         privcov.release_private("gaussian-cov", table_of(rows=other, **hidden), RHO, ledger=book)
     assert book.account("t").releases == 1
 
 
 def test_a_higher_limit_needs_a_reason_and_shows_it(tmp_path):
     book = ledger(tmp_path)
-    for higher in (privcov.ZCDP(1.5), privcov.PureDP(0.1), privcov.ApproxDP(0.1, 1e-9)):
+    for higher in (privcov.ZCDP(1.5), privcov.PureDP(1.5), privcov.ApproxDP(10.0, 1e-9), privcov.ApproxDP(1.5, 1e-9)):
         for reason in ("", " "):
             with pytest.raises(LedgerError, match="Give a reason"):
                 book.limit("t", higher, reason)
+    for lower in (privcov.ApproxDP(0.5, 1e-9), privcov.ApproxDP(0.1, 1e-9), privcov.PureDP(0.1)):
+        assert book.limit("t", lower).raised == (), "all that it allows was allowed before"
+    with pytest.raises(LedgerError, match="Give a reason"):
+        book.limit("t", privcov.ApproxDP(0.1, 1e-9))
+    book = ledger(tmp_path / "another")
     assert book.limit("t", privcov.ZCDP(0.5)).raised == ()
     account = book.limit("t", privcov.ZCDP(5.0), "the board agreed")
     (words,) = account.raised
@@ -656,7 +715,7 @@ def test_labels_ids_and_columns_of_cells_belong_to_the_table(tmp_path, where, ch
         "cells within their rows": {"rows": np.sort(ROWS_GIVEN, axis=1)},
         "columns of half of the rows": {"rows": half},
     }[changed]
-    with pytest.raises(LedgerError, match="already made from other rows"):
+    with pytest.raises(LedgerError, match="already made from another table"):
         privcov.release_private("gaussian-cov", _given(where, tmp_path, **(usual | other)), **how)
     assert book.account("t").releases == 1
 

@@ -175,7 +175,7 @@ def table(advice: Advice, most: int = _SHOWN) -> str:
         rows = [
             [_number(line), _ratio(line.to_zero), _ratio(line.to_diagonal), _ratio(line.to_nonprivate)] for line in kept
         ]
-        words = f"{TARGETS[target].measure}; mean ± standard error. Over: divided by the error of that answer."
+        words = f"{TARGETS[target].measure}; mean (standard error). Over: divided by the error of that answer."
     named = []
     for line, numbers in zip(kept, rows, strict=True):
         name = show.as_text(_name(advice, line.key) + (" *" if line.harms and len(advice.cells) > 1 else ""))
@@ -186,7 +186,7 @@ def table(advice: Advice, most: int = _SHOWN) -> str:
 
 def _number(line: Line) -> str:
     """Return an error with its standard error, as text."""
-    return f"{line.error:.3g}" + (f" ± {line.se:.1g}" if line.se else "")
+    return f"{line.error:.3g}" + (f" ({line.se:.1g})" if line.se else "")
 
 
 def _span(errors: list[float]) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pages.shell import visitor_files
 from pages.shell.study import CSV, DEFAULT_SOURCE, REPLACE_ONE, SOUND, Study
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
+from privcov.table_files import excel
+from privcov.table_files.dialect import Dialect
 
 
 def script(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -> str:
@@ -48,11 +51,10 @@ def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -
         return [
             "import privcov",
             "",
-            "# The table you declared public, cleaned as on the page: complete rows of the chosen columns.",
-            "import pandas as pd",
-            "",
+            "# The table you declared public, read and cleaned as on the page: complete rows of the chosen columns.",
+            *_read(),
             f"columns = {list(dataset.columns)!r}",
-            'table = pd.read_csv("your.csv")[columns]',
+            "table = read_public(raw, dialect).frame[columns]",
             'table = table.replace([float("inf"), -float("inf")], float("nan")).dropna()',
             f"bounds = {bounds}",
             f"typical = {typical}",
@@ -65,6 +67,23 @@ def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -
         "",
         f"ds = privcov.source({key!r}, seed={study.rows}{given})",
         f"ds = ds.with_row_bound({dataset.row_bound!r})",
+    ]
+
+
+def _read() -> list[str]:
+    """Return lines after which ``raw`` and ``dialect`` are those of the visitor's file."""
+    upload = visitor_files.upload()
+    name, dialect = ("your.csv", Dialect()) if upload is None else (upload.name, upload.dialect)
+    raw = f"Path({name!r}).read_bytes()"
+    workbook = name.lower().endswith(excel.ENDING)
+    return [
+        "from pathlib import Path",
+        "",
+        "from privcov.data_sources.csv_file import read_public",
+        *(["from privcov.table_files.excel import as_csv"] if workbook else []),
+        "",
+        f"dialect = privcov.{dialect!r}",
+        f"raw = as_csv({raw}, {name!r})" if workbook else f"raw = {raw}",
     ]
 
 

@@ -89,6 +89,15 @@ STYLE = Template("""
 /* A dialogue stands outside the app, which alone knows whether it is dark: there captions fade from its own ink. */
 [data-testid="stDialog"] [data-testid="stCaptionContainer"] {
   color: color-mix(in srgb, currentColor 75%, transparent);}
+/* The browser sends no number beyond its limits, so what is on the page belongs to the one before. */
+.stApp:has(input:out-of-range) .stMain :is(.stHtml, .stMarkdown, .stPlotlyChart, .stMetric, .stTable, .stDataFrame) {
+  opacity: .25;}
+.stApp:has(input:out-of-range) .stMain .st-key-ask .stMarkdown {opacity: 1;}
+.stApp:has(input:out-of-range)::after {
+  content: "A number is outside its limits. What is faded belongs to the one before.";
+  position: fixed; right: 1rem; bottom: 1rem; max-width: calc(100vw - 2rem); z-index: 999990;
+  padding: .5rem 1rem; border-radius: .3rem;
+  background: light-dark($ink); color: light-dark($ground);}
 /* On paper there is no menu, and no chart or card is cut in two. */
 @media print {
   [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"] {display: none !important;}
@@ -107,6 +116,7 @@ STYLE = Template("""
     bar=RIGHT - TOP,
     edge=BORDER,
     ink=f"{LIGHT.ink}, {DARK.ink}",
+    ground=f"{DARK.ink}, {LIGHT.ink}",
     chosen=", ".join(CHOSEN),
     pointed=", ".join(CHOSEN_UNDER_POINTER),
     quiet=f"{LIGHT.quiet}, {DARK.quiet}",

@@ -29,6 +29,7 @@ from privcov.data_sources.fetch import download
 from privcov.data_sources.papers import PaperData, Raw
 from privcov.dataset import Dataset
 from privcov.parameters import build
+from privcov.table_files.dialect import Dialect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,11 +61,12 @@ class Upload:
 
     ``file_id`` is part of its widgets' keys, so another file starts empty. ``typed`` is the editor's table as the
     visitor left it; ``used`` is what was typed when the table was declared; ``ranged`` says that bounds were taken from
-    the file. ``raw`` is a file that waits for an answer.
+    the file. ``raw`` is a file that waits for an answer, ``dialect`` that answer.
     """
 
     file_id: str
     name: str
+    dialect: Dialect = field(default_factory=Dialect)
     table: PublicTable | None = None
     typed: pd.DataFrame | None = None
     used: tuple | None = None

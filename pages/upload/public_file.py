@@ -130,6 +130,7 @@ def _begin(upload: Upload, file) -> None:
 
 def _read(upload: Upload, raw: bytes, dialect: Dialect | None = None) -> None:
     """Read a public file, or keep the reason why it cannot be read."""
+    upload.dialect = dialect or Dialect()
     try:
         with st.spinner("Reading the file ..."):
             upload.table = read_public(raw, dialect)

@@ -258,8 +258,8 @@ def _show_level(level: float | None, level_name: str, asked: tuple, facts: Publi
     show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {level_name} {plain(level)}")
     if chance > HARDLY_PRIVATE:
         st.warning(
-            f"At {level_name} {plain(level)} an attacker is right in {show.chance(chance)} of cases: this protects "
-            "hardly anybody. More rows, fewer columns or tighter bounds give the same accuracy with more privacy."
+            f"At {level_name} {plain(level)} an attacker is right in {show.chance(chance, most=True)} of cases: this "
+            "protects hardly anybody. More rows, fewer columns or tighter bounds give more privacy at this accuracy."
         )
     st.button(
         f"Use it as candidate {at + 1}", key="own-use-level", on_click=keep_now,

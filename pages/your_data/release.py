@@ -14,7 +14,7 @@ import streamlit as st
 from pages.shell import fields, frame, show
 from pages.your_data import check
 from pages.your_data.noise import PURE_METHODS, attacker, best_shape, facts_of
-from pages.your_data.state import go_on, keep, norm_budget, open_ledger, own, rows
+from pages.your_data.state import drop, go_on, keep, norm_budget, open_ledger, own, rows
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.estimators.base import METHODS
 from privcov.figures.words import percent, raised
@@ -187,6 +187,7 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
             except LedgerError as problem:
                 st.error(show.as_text(str(problem)))
                 return
+            drop("limit-reason")  # it is that of one change
             st.rerun()
 
 
@@ -298,6 +299,7 @@ def _earlier(ledger: Ledger, name: str, request: Asked, facts: PublicFacts) -> E
         if (e.state == "stored" or e.request.get("version") != version)
         and request.same(e)
         and (facts_in(e.request) or {}) | {"n": None} == known
+        and (e.request["facts"].get("n") is None) == (facts.n is None)
     ]
     rank = {e.token: (e.state == "stored", not doubt(ledger, e, version), e.number) for e in entries}
     return max(entries, key=lambda e: rank[e.token], default=None)

@@ -208,6 +208,12 @@ def keep_now(name: str, value: object) -> None:
     own().kept[name] = st.session_state[_key_of(name)] = value
 
 
+def drop(name: str) -> None:
+    """Forget the value that `keep` keeps by this name; its widget begins anew in the next run."""
+    own().kept.pop(name, None)
+    st.session_state.pop(_key_of(name), None)
+
+
 def shown(name: str) -> Any:
     """Return the value of a kept widget as it is shown; in a callback, also of one that was changed just now."""
     return st.session_state[_key_of(name)]

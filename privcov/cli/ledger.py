@@ -37,7 +37,7 @@ def _ledger(options: argparse.Namespace) -> None:
     if options.what != "list" and not options.name:
         raise ValueError(f"ledger {options.what} needs the name of a table.")
     if options.name:
-        checks.words("The name", options.name, "that of a table. Give it the declared one")
+        options.name = checks.one_line("The name", options.name, "that of a table. Give it the declared one")
     ledger = privcov.Ledger(options.ledger)
     if options.what == "limit":
         account = ledger.limit(options.name, guarantee_of(options), options.reason)

@@ -39,7 +39,7 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         dest="again",
         action="store_const",
         const="stored",
-        help="where another version answered this request: that answer, free",
+        help="the newest stored answer to this request, free, also of another version; the rows are not compared",
     )
     repeat.add_argument(
         "--pay-again", dest="again", action="store_const", const="pay", help="the same: release again, and pay again"

@@ -40,6 +40,8 @@ from privcov.ledger.fingerprint import alike, other_persons, same_table
 from privcov.ledger.sums import Account, Cost, allows_more, cost_of, unit_of
 from privcov.privacy import Guarantee, from_dict, to_dict
 
+_LONGEST_REASON = 1_000  # characters: it is read at every use, and shown with the account
+
 
 class Ledger:
     """The ledger in one file, made on first use.
@@ -157,7 +159,7 @@ class Ledger:
                 "SELECT 1 FROM transactions WHERE token = ?", (token or self.token_of(name, request),)
             ).fetchone()
             if not row:
-                _check_affords(self._account(link, name), guarantee, request)
+                self._check_affords(link, name, guarantee, request)
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -175,16 +177,20 @@ class Ledger:
         """
         cost_of(guarantee)
         try:
-            name = checks.words("The name of a limit", name, "that of a table. Give it the declared one")
+            name = checks.one_line("The name of a limit", name, "that of a table. Give it the declared one")
         except ValueError as problem:
             raise LedgerError(str(problem)) from None
-        reason = "".join(c for c in reason if unicodedata.category(c) not in ("Cc", "Cf", "Cs")).strip()
+        if not isinstance(reason, str):
+            raise LedgerError(f"reason must be text, got {type(reason).__name__}.")
+        reason = "".join(c for c in reason if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Zl", "Zp")).strip()
+        if len(reason) > _LONGEST_REASON:
+            raise LedgerError(f"reason has {len(reason):,} characters, at most {_LONGEST_REASON:,}. Say it shorter.")
         with self._file.link(write=True) as link:
             before = self._account(link, name).limit
             if before is not None and allows_more(guarantee, before) and not any(map(str.isalnum, reason)):
                 raise LedgerError(
-                    f"{guarantee} may allow more than the limit of {name!r}, {before}: it protects less. Give a reason "
-                    "(reason=..., --reason), which stays on record."
+                    f"{guarantee} may allow more than the limit of {name!r}, {before}: it protects less. Give a "
+                    "reason, which stays on record (in Python reason=..., in a shell --reason)."
                 )
             words = json.dumps({**to_dict(guarantee), "reason": reason})
             self._file.chain.enter_limit(link, name, words, _now())
@@ -241,7 +247,9 @@ class Ledger:
         ------
         The cost of the guarantee, once per token, also where the draw or the storing fails.
         """
-        token = token or self.token_of(name, request)
+        if not isinstance(fingerprint, str):
+            raise TypeError(f"fingerprint must be text, got {type(fingerprint).__name__}.")
+        token = self.token_of(name, request) if token is None else checks.one_line("token", token, "text, or None")
         try:
             may_draw = self._reserve(name, guarantee, request, token, fingerprint, different_from) and self._commit(
                 token
@@ -292,11 +300,7 @@ class Ledger:
                 if row[:2] != (name, words):
                     raise LedgerError("This token belongs to another request. Use a new one.")
                 if fingerprint and row[3] and not same_table(fingerprint, row[3]):
-                    raise LedgerError(
-                        f"This very release of {name!r} was already made from other rows: something in the table has "
-                        "changed since. Nothing was spent. Ask for the next draw to spend again on these rows, or give "
-                        "the table as it was for the stored answer, free."
-                    )
+                    raise _changed(name, row[2])
                 return row[2] == "reserved"
             similar = [n for n in self._similar(link, name, fingerprint) if n not in different_from]
             if similar:
@@ -304,12 +308,12 @@ class Ledger:
                     f"This table looks like {similar[0]!r}, which the ledger knows. Release it under that name, so "
                     "that what was spent counts, or say that it holds other people."
                 )
-            _check_affords(self._account(link, name), guarantee, request)
+            self._check_affords(link, name, guarantee, request)
             earlier = link.execute("SELECT fingerprint FROM transactions WHERE name = ? AND fingerprint <> ''", (name,))
             if fingerprint and any(other_persons(fingerprint, known) for (known,) in earlier):
                 raise LedgerError(
-                    f"The same rows of {name!r} were released with other ids, so other persons were protected, and the "
-                    "costs do not add up. Give the ids as before."
+                    f"The same rows of {name!r} were released with other ids. Costs add up for the same persons only: "
+                    "give the ids as they were."
                 )
             cost = cost_of(guarantee)
             self._file.chain.enter_release(
@@ -398,6 +402,24 @@ class Ledger:
         unit = unit_of(json.loads(first[0])) if first else ""
         return Account(name, limit, tuple(Cost(kind, Fraction(a)) for kind, a in costs), unit, tuple(raised))
 
+    def _check_affords(self, link: sqlite3.Connection, name: str, guarantee: Guarantee, request: dict) -> None:
+        """Raise LedgerError where there is no limit, not enough is left of it, or it counts releases of another unit.
+
+        Also where the request was made with another public number of rows: then the table has changed.
+        """
+        account = self._account(link, name)
+        if account.limit is None:
+            raise LedgerError(f"The ledger has no limit for {name!r}. Set one first (limit), for all its releases.")
+        if other := account.other_unit(unit_of(request)):
+            raise LedgerError(other)
+        asked = _but_for_n(request)
+        for words, state in link.execute("SELECT request, state FROM transactions WHERE name = ?", (name,)):
+            known = json.loads(words)
+            if known != request and _but_for_n(known) == asked:
+                raise _changed(name, state)
+        if not account.affords(guarantee):
+            raise LedgerError(f"{guarantee} is more than is left for {name!r}. {account.sentence}")
+
     @staticmethod
     def _similar(link: sqlite3.Connection, name: str, fingerprint: str) -> tuple[str, ...]:
         """Return the other names whose fingerprint is alike."""
@@ -409,14 +431,21 @@ class Ledger:
         return tuple(dict.fromkeys(other for other, known in others if alike(fingerprint, known)))
 
 
-def _check_affords(account: Account, guarantee: Guarantee, request: dict) -> None:
-    """Raise LedgerError where there is no limit, not enough is left of it, or it counts releases of another unit."""
-    if account.limit is None:
-        raise LedgerError(f"The ledger has no limit for {account.name!r}. Set one first, for all its releases.")
-    if not account.affords(guarantee):
-        raise LedgerError(f"{guarantee} is more than is left for {account.name!r}. {account.sentence}")
-    if other := account.other_unit(unit_of(request)):
-        raise LedgerError(other)
+def _changed(name: str, state: str) -> LedgerError:
+    """Return the refusal of a request that was made of another table, in this state."""
+    free = " For the stored answer, free, give the table as it was." if state == "stored" else ""
+    begun = "was already made" if state == "stored" else "was already begun, and paid,"
+    return LedgerError(
+        f"This very release of {name!r} {begun} from another table: its rows, a cell, a label or an id have changed "
+        f"since. Nothing more was spent. Ask for the next draw to spend again on this table.{free}"
+    )
+
+
+def _but_for_n(request: dict) -> dict:
+    """Return a request without its public number of rows, which a changed table changes."""
+    facts = request.get("facts")
+    counted = isinstance(facts, dict) and facts.get("n") is not None
+    return {**request, "facts": {**facts, "n": "public"}} if counted else request
 
 
 def _now() -> str:

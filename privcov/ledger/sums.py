@@ -191,10 +191,11 @@ def unit_of(request: Mapping) -> str:
 
 
 def allows_more(limit: Guarantee, before: Guarantee) -> bool:
-    """Return whether a limit may allow something that the one before did not."""
-    if type(limit) is not type(before):
-        return True
-    return any(value > getattr(before, name) for name, value in vars(limit).items())
+    """Return whether a limit may allow something that the one before did not: releases with all of it at once."""
+    if limit == before:
+        return False
+    whole = (PureDP(limit.epsilon), ZCDP(float(cost_of(limit).amount))) if isinstance(limit, ApproxDP) else (limit,)
+    return not all(Account("", before).affords(one) for one in whole)
 
 
 def _down(amount: Fraction) -> str:
@@ -205,4 +206,5 @@ def _down(amount: Fraction) -> str:
     """
     cut = Context(prec=6, rounding=ROUND_FLOOR)
     reached = amount * (1 + Fraction(1, 2**48))
-    return f"{cut.divide(Decimal(reached.numerator), Decimal(reached.denominator)).normalize():g}"
+    shown = cut.divide(Decimal(reached.numerator), Decimal(reached.denominator)).normalize()
+    return f"{shown:f}" if shown >= 1 else f"{shown:g}"

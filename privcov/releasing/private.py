@@ -91,13 +91,14 @@ def release_private(
         The same request on the same table is one release and costs once, however often it is made and by however many
         processes. draw=2 asks for another one, and pays again.
     token : str or None
-        Another name for the request, for example one per confirmation dialogue.
+        Another name for the request. Under a name of its own it is another release, and is paid.
     different_from : tuple of str
         Names of tables in the ledger that look like this one and hold other people.
     again : {"ask", "stored", "pay"}
         What to do where another version of the method has an entry for this request, the guarantee of the stored answer
         is not established, or one of the two has columns without names (x1, x2, ...): "ask" raises `VersionChanged`,
-        "stored" returns that answer (free; rows are not compared), "pay" releases again.
+        "pay" releases again. "stored" returns the newest stored answer to this request, free, in this version too;
+        rows are not compared, so it is that of the table as it was then.
     expected_rows : int or None
         A public guess of the number of rows where it is not public. It is used only to refuse, before anything is read
         or spent, noise that exceeds all that so many rows can add up to. None takes a noisy count of the table's newest
@@ -165,6 +166,7 @@ def release_private(
         raise TypeError("ledger must be a privcov.Ledger: private rows are released on the record only.")
     if expected_rows is not None and private.facts.n is not None:
         raise ValueError("expected_rows is a guess for a hidden number of rows, and here it is public: leave it out.")
+    token = None if token is None else checks.one_line("token", token, "text, or None")
     draw, budget = _number_of(draw), None if norm_budget is None else checked_budget(norm_budget)
     chosen, given = prepared(method, private.facts, guarantee, centre, parameters)
     request = {

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import cached, show, sidebar
+from pages.shell import cached, script, show, sidebar, visitor_files
 from pages.shell.show import as_text
-from pages.shell.study import CSV
+from pages.shell.study import CSV, Study
 from tests.pages.limits import drawn, type_in
 from tests.pages.sent import everything, plain
 from tests.patience import patient, until
@@ -353,7 +353,7 @@ def test_a_bad_file_gets_one_sentence_and_the_next_one_is_read(raw, said):
         ("age|stature|größe\n30|170,5|é\n41|182,25|é\n57|165|é\n".encode("cp1252"), ","),
     ],
 )
-def test_a_file_of_another_dialect_is_asked_about_once(raw, decimal):
+def test_a_file_of_another_dialect_is_asked_about_once(raw, decimal, monkeypatch, tmp_path):
     """The decimal mark alone is asked for; the rest is proposed from the header, and nothing is kept of the bytes."""
     at = public(raw)
     assert not at.error
@@ -364,7 +364,21 @@ def test_a_file_of_another_dialect_is_asked_about_once(raw, decimal):
     np.testing.assert_array_equal(table.frame, [[30, 170.5], [41, 182.25], [57, 165]])
     type_in(at, LIMITS)
     use(at)
-    assert at.session_state["csv"].rows[1, 1] == 182.25
+    data = at.session_state["csv"]
+    assert data.rows[1, 1] == 182.25
+    read_by_script(at.session_state["upload"], data, raw, monkeypatch, tmp_path)
+
+
+def read_by_script(upload, data, raw, monkeypatch, folder) -> None:
+    """Run the script of the page beside the file: the rows are the page's, bit for bit."""
+    (folder / upload.name).write_bytes(raw)
+    scope: dict = {}
+    with monkeypatch.context() as inner:
+        inner.setattr(visitor_files, "upload", lambda: upload)
+        inner.chdir(folder)
+        exec("\n".join(script.rows(Study(source=CSV), data)), scope)
+    assert scope["ds"].columns == data.columns
+    np.testing.assert_array_equal(scope["ds"].to_working(), data.to_working())
 
 
 def test_a_wrong_answer_about_a_file_gets_one_sentence():
@@ -444,7 +458,7 @@ def test_a_table_without_a_range_gets_one_sentence():
 
 
 @pytest.mark.parametrize(("what", "where"), [(YES, "upload"), (NO, "own")])
-def test_an_excel_workbook_is_taken_by_both_doors(what, where):
+def test_an_excel_workbook_is_taken_by_both_doors(what, where, monkeypatch, tmp_path):
     openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed: the extra files has it")
     book, out = openpyxl.Workbook(), io.BytesIO()
     for row in (["age", "stature"], [30, 170.5], [41, 182.25]):
@@ -455,6 +469,8 @@ def test_an_excel_workbook_is_taken_by_both_doors(what, where):
     held = at.session_state[where]
     if what == YES:
         np.testing.assert_array_equal(held.table.frame, [[30, 170.5], [41, 182.25]])
+        press(at, "Start with the file's own range")
+        read_by_script(held, at.session_state["csv"], out.getvalue(), monkeypatch, tmp_path)
     else:
         assert (held.header, held.raw) == (("age", "stature"), b"age,stature\n30,170.5\n41,182.25\n")
     book.active["A3"], out = "=A2", io.BytesIO()
