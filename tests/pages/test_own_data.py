@@ -14,6 +14,7 @@ from privcov.accounting import attacker_success
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.figures.words import plain, raised
 from privcov.ledger import Ledger
+from privcov.privacy import ZCDP
 from tests.pages.limits import type_in
 from tests.patience import patient
 
@@ -382,6 +383,42 @@ def test_a_release_that_exists_is_not_called_too_much(ledger):
     widget(go(at, "release"), "number_input", "draw").set_value(2).run()
     assert not calm(at).info
     assert any("more than is left" in w.value for w in at.warning)
+
+
+def test_a_table_with_another_public_number_of_rows_is_refused_as_the_page_says(ledger):
+    at = limited(declared(n_public=True))
+    press(press(at, "Release ..."), "Confirm and release")
+    at.session_state["own"].raw = table() + b"p400,50,75,5\n"
+    at.session_state["own"].checked = None
+    go(at, "release")
+    assert any("in the ledger already" in i.value for i in at.info)
+    assert any(
+        "of a changed one it is refused, and nothing is spent" in m.value for m in press(at, "Release ...").markdown
+    )
+    press(at, "Confirm and release")
+    assert any("from another table" in e.value for e in at.error)
+    assert len(Ledger(ledger).entries("trial")) == 1
+
+
+def test_a_hidden_number_of_rows_after_a_public_one_is_another_unit_and_no_repeat(ledger):
+    at = limited(declared(n_public=True))
+    press(press(at, "Release ..."), "Confirm and release")
+    at = limited(declared(n_public=False))
+    assert not any("in the ledger already" in i.value for i in at.info)
+    assert any("such costs do not add up" in w.value for w in at.warning)
+
+
+def test_every_higher_limit_has_a_reason_of_its_own(ledger):
+    at = limited(declared(), rho=0.1)
+    for rho in (0.5, 0.9):
+        widget(at, "number_input", "limit-rho").set_value(rho).run()
+        press(at, "Set the limit")
+        assert any("Give a reason" in e.value for e in at.error)
+        widget(at, "text_input", "limit-reason").set_value(f"the board, {rho}").run()
+        press(at, "Set the limit")
+        assert not at.error
+        assert Ledger(ledger).account("trial").limit == ZCDP(rho)
+        assert widget(at, "text_input", "limit-reason").value == ""
 
 
 def test_a_release_beyond_the_limit_is_refused(ledger):
