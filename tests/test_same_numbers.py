@@ -19,6 +19,7 @@ from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[1]
 BASE = "bbb8c06"
+CHANGED = ("em-cov sound ",)  # on purpose: the last direction is free
 
 
 def _begun(tree: Path) -> subprocess.Popen:
@@ -57,4 +58,5 @@ def test_every_number_is_that_of_the_base_bit_for_bit(answers):
             assert now[kind] == before[kind]
             continue
         assert now[kind].keys() == before[kind].keys()
-        assert [name for name in before[kind] if now[kind][name] != before[kind][name]] == []
+        same = [name for name in before[kind] if not name.startswith(CHANGED)]
+        assert [name for name in same if now[kind][name] != before[kind][name]] == []

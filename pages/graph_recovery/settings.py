@@ -68,7 +68,7 @@ def is_tested(rel: Release) -> bool:
 def place_of(rel: Release, at: int) -> str:
     """Return in words which of the networks of a release is shown."""
     if at == TESTED:
-        return f"edge test, {show.percent(float(rel.parameters['rate']))} false edges expected"
+        return f"edge test, {show.percent(float(rel.parameters['rate']))} false edges expected of Gaussian rows"
     return f"lambda = {plain(path_of(rel)[at].lam)}"
 
 

@@ -435,7 +435,8 @@ class ReleaseAnswers:
             rows = "Gaussian rows; heavier tails make intervals too short, and more pairs than the rate real"
         else:
             rows = f"elliptical rows of excess kurtosis {3 * self.kurtosis:g}"
-        return rows if self._known.two is None else f"{rows}; columns of two values as declared"
+        two = "columns of two values as declared, the spread of other columns the same for both values"
+        return rows if self._known.two is None else f"{rows}; {two}"
 
     def _coverage(self, case: str) -> str:
         """Return the measured coverage in words; none was measured for missing cells by pairs."""
@@ -462,8 +463,9 @@ def answers(
     kurtosis : float, optional
         Excess kurtosis of the rows that is assumed, over 3, from 0 on: 0 for Gaussian rows, 2 for Student's t with five
         degrees of freedom. It widens the sampling part of every interval and test but those of means and contrasts.
-        Columns of two values need none. Where rows have heavier tails than is assumed, intervals are too short, and
-        more pairs than the rate are called real.
+        Means, variances, covariances, correlations and eigenvalues of columns of two values need none; their other
+        answers have intervals under a given kurtosis alone. Where rows have heavier tails than is assumed, or columns
+        of two values are declared as numbers, intervals are too short, and more pairs than the rate are called real.
 
     Returns
     -------

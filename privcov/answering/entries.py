@@ -13,9 +13,10 @@ kurtosis of the rows (0 for Gaussian ones; elliptical rows otherwise).
 A column of two values, s apart, has (x - m)^2 = v + t (x - m), t = low + high - 2 m, t^2 = s^2 - 4 v, and no kurtosis
 is assumed of it. With T = t / sqrt(v) the sampling part over n is
 
-    variance      v s^2 - 4 v^2
-    covariance    of two such columns c_ii c_jj + t_i t_j c_ij - c_ij^2; of one and another kind of column, whose mean
-                  alone depends on it, c_ii c_jj + c_ij^2 (T^2 - 1)
+    variance      v s^2 - 4 v^2; and v' is below v by (m' - m)^2 <= z^2 v / n, which is all there is at t = 0
+    covariance    of two such columns c_ii c_jj + t_i t_j c_ij - c_ij^2, and 3 (s_i s_j)^2 / n, so that no rows with
+                  both are as many as there may be; of one and another kind of column, whose mean alone depends on it,
+                  c_ii c_jj + c_ij^2 (T^2 - 1)
     correlation   of two 1 - r^2 + T_i T_j (r + r^3 / 2) - 3/4 r^2 (T_i^2 + T_j^2) (Yule 1912); of one
                   (1 - r^2)^2 (1 + r^2 (T^2 - 2) / 4)
 
@@ -73,9 +74,9 @@ def variances(known: Known, level: float, kurtosis: float) -> Found:
     middle = seen + z * z * linear / 2
     root = np.sqrt(np.maximum(middle**2 - a * (seen**2 - z * z * noise), 0.0))
     low, high = np.maximum((middle - root) / a, 0.0), (middle + root) / a
-    high = np.where(two, np.minimum(high, square / 4), high)
+    high = np.where(two, np.minimum(high + z * z * on / rows, square / 4), high)
     reason = np.where(np.isnan(seen), TOO_FEW, np.where(high > 0, 0, NO_VARIANCE))
-    return Found(seen, low, np.maximum(high, 0.0), reason)
+    return Found(seen, low, np.maximum(high, 0.0), reason).refusing(known.unknown)
 
 
 def covariances(known: Known, level: float, kurtosis: float) -> Found:
@@ -84,7 +85,8 @@ def covariances(known: Known, level: float, kurtosis: float) -> Found:
     on = np.maximum(np.nan_to_num(np.diag(seen)), 0.0)
     sampling = _covariance_sampling(known, on, seen, kurtosis) / (known.rows * _shares(known))
     half = known.z(level, noise, sampling, known.law.excess(1.0, 0.0)) * np.sqrt(noise + sampling)
-    return Found(seen, seen - half, seen + half, np.where(np.isnan(seen), TOO_FEW, 0))
+    found = Found(seen, seen - half, seen + half, np.where(np.isnan(seen), TOO_FEW, 0))
+    return found.refusing(known.unknown[:, None] | known.unknown[None, :])
 
 
 def correlations(known: Known, level: float, kurtosis: float, tested: bool = True) -> Found:
@@ -113,7 +115,8 @@ def correlations(known: Known, level: float, kurtosis: float, tested: bool = Tru
     own = _correlation_sampling(known, plain)
     estimate, low, high = fieller(seen, g, noise, lambda r: own(r) / n, z)
     reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
-    return Found(estimate, low, high, np.where(np.isnan(seen), TOO_FEW, reason), p)
+    found = Found(estimate, low, high, np.where(np.isnan(seen), TOO_FEW, reason), p)
+    return found.refusing(known.unknown[:, None] | known.unknown[None, :])
 
 
 def correlation_variances(known: Known, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -169,7 +172,7 @@ def _covariance_sampling(known: Known, on: np.ndarray, seen: np.ndarray, kurtosi
     found = (1 + kurtosis) * (both + seen**2) + kurtosis * seen**2
     one = both - square + np.minimum(square / np.maximum(on, 1e-300)[:, None], on[None, :]) * (t * t)[:, None]
     found = np.where(two[:, None], one, np.where(two[None, :], one.T, found))
-    pair = np.maximum(both + np.outer(t, t) * np.nan_to_num(seen) - square, 0.0)
+    pair = np.maximum(both + np.outer(t, t) * np.nan_to_num(seen) - square, 0.0) + _few(known)
     return np.where(two[:, None] & two[None, :], pair, found)
 
 
@@ -181,12 +184,26 @@ def _correlation_sampling(known: Known, plain: np.ndarray) -> Callable[[np.ndarr
     squares = share * share
     product, total = np.outer(share, share), squares[:, None] + squares[None, :]
     bend = np.where(either, (total - 2) / 4, 0.0)
+    few = np.divide(_few(known), np.outer(v, v), out=np.zeros((known.d, known.d)), where=np.outer(v, v) > 0)
 
     def own(r: np.ndarray) -> np.ndarray:
-        yule = 1 - r * r + product * (r + r**3 / 2) - 0.75 * r * r * total
+        yule = 1 - r * r + product * (r + r**3 / 2) - 0.75 * r * r * total + few
         return np.maximum(np.where(both, yule, plain * (1 - r * r) ** 2 * (1 + r * r * bend)), 0.0)
 
     return own
+
+
+def sampling_norm(known: Known) -> float:
+    """Return the root of the mean squared Frobenius norm of the sampling error of the covariance."""
+    seen, on = known.covariance, np.maximum(np.diag(known.covariance), 0.0)
+    entries = _covariance_sampling(known, on, seen, 0.0)
+    np.fill_diagonal(entries, np.where(known.span > 0, np.maximum(on * known.span**2 - 4 * on**2, 0.0), 2 * on**2))
+    return math.sqrt(float(entries.sum()) / known.rows)
+
+
+def _few(known: Known) -> np.ndarray:
+    """Return 3 (s_i s_j)^2 / n: a count of 3 has no more than 5 % to be seen as none."""
+    return 3 * np.outer(known.span, known.span) ** 2 / (known.rows * _shares(known))
 
 
 def _shares(known: Known) -> np.ndarray:

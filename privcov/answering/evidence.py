@@ -15,8 +15,11 @@ FILE = "table.csv"
 FEWEST = 100  # entries shown, below which a share says nothing
 # Populations of the table by what they stand for, in words; what is said of one is not said of another.
 LIKE = {
-    "plain": (("neighbours", "factor", "blocks", "example", "hospital"), "Gaussian rows and bounded columns"),
-    "levels": (("levels",), "rows with columns of two values, of a share of 2 % or more"),
+    "plain": (
+        ("neighbours", "factor", "blocks", "example", "hospital"),
+        "Gaussian rows and bounded columns of many values",
+    ),
+    "levels": (("levels",), "rows with weakly related columns of two values, of a share of 2 % or more"),
     "heavy": (("heavy",), "heavy-tailed rows (Student's t, 5 degrees of freedom) whose kurtosis was given"),
 }
 _SIZE = re.compile(r"\bd=(\d+), n=(\d+)")  # in the name of a cell

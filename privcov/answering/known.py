@@ -37,8 +37,11 @@ REASONS = (
     "an eigenvalue is too close to the next one",
     "the class has too few rows for its noise",
     "the pair is tested, and no interval is known",
+    "the sampling error of columns of two values is not known here",
 )
-NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS, TESTED_ONLY = range(1, len(REASONS))
+NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS, TESTED_ONLY, TWO_VALUED = range(
+    1, len(REASONS)
+)
 
 
 class Measurement(Protocol):
@@ -77,6 +80,12 @@ class Found:
         """Where the interval is one."""
         return self.reason == 0
 
+    def refusing(self, where: np.ndarray) -> Found:
+        """Return the same estimates without intervals and tests where columns of two values have none."""
+        p = None if self.p_value is None else np.where(where, np.nan, self.p_value)
+        reason = np.where(where & (self.reason == 0), TWO_VALUED, self.reason)
+        return dataclasses.replace(self, reason=reason, p_value=p)
+
 
 @dataclass(frozen=True, eq=False)
 class TwoValues:
@@ -88,15 +97,18 @@ class TwoValues:
         The lower value, and the distance to the higher one; 0 for other columns.
     blocks : tuple of (tuple of int)
         Their positions, those of one category together.
+    whole : bool
+        Whether rows are not shortened, so that the columns still have these two values.
     """
 
     low: np.ndarray
     span: np.ndarray
     blocks: tuple[tuple[int, ...], ...]
+    whole: bool = True
 
 
 def two_values(kinds: Kinds, units: Units) -> TwoValues | None:
-    """Return which columns have two values by their declaration; None where there is none, or rows are shortened.
+    """Return which columns have two values by their declaration; None where there is none.
 
     A missing cell that counts as a typical value between the two makes (x - mean)^2 vary less than the formulas say.
     """
@@ -107,10 +119,11 @@ def two_values(kinds: Kinds, units: Units) -> TwoValues | None:
         if two:
             blocks.append(tuple(range(len(found), len(found) + kind.width)))
         found += [two] * kind.width
-    if not blocks or not units.fits_bounds or units.bounds is None:
+    if not blocks:
         return None
+    assert units.bounds is not None, "declared columns have bounds"
     ends = (units.bounds - units.origin[:, None]) / units.scale[:, None] * np.array(found)[:, None]
-    return TwoValues(ends[:, 0], ends[:, 1] - ends[:, 0], tuple(blocks))
+    return TwoValues(ends[:, 0], ends[:, 1] - ends[:, 0], tuple(blocks), units.fits_bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +190,12 @@ class Known:
         return np.zeros(self.d) if self.two is None else self.two.span
 
     @property
+    def unknown(self) -> np.ndarray:
+        """Which columns of two values have no sampling law here: rows are shortened, or no mean was measured."""
+        holds = self.two is None or (self.two.whole and self.mean is not None)
+        return np.zeros(self.d, dtype=bool) if holds else self.span > 0
+
+    @property
     def skew(self) -> np.ndarray:
         """The t of a column with two values, low + high - 2 mean, so (x - mean)^2 = v + t (x - mean); 0 for others.
 
@@ -191,9 +210,10 @@ class Known:
         """Return the release as that of n / (1 + k) Gaussian rows, for elliptical ones of excess kurtosis 3 k.
 
         Answers that do not change with the scale of all columns together, as correlations given others, slopes, R
-        squared and loadings, have the same sampling error (Tyler 1983).
+        squared and loadings, have the same sampling error (Tyler 1983). Without a kurtosis columns of two values have
+        none of these answers: related ones are far from any elliptical law.
         """
-        return self if not kurtosis else dataclasses.replace(self, rows=self.rows / (1 + kurtosis))
+        return self if not kurtosis else dataclasses.replace(self, rows=self.rows / (1 + kurtosis), two=None)
 
     def z(self, level: float, noise: np.ndarray, sampling: np.ndarray, excess: np.ndarray | float) -> np.ndarray:
         """Return the quantile of |error| in standard deviations, for noise of this excess kurtosis beside sampling."""

@@ -143,8 +143,9 @@ def regress(known: Known, target: int, on: list[int], ridge: float, level: float
     for j in range(1, k + 1):
         found = _slope(part, p, e, j, n, level, ridge, known)
         slopes[j - 1], low[j - 1], high[j - 1], std[j - 1], why[j - 1] = found
-    fit = Found(slopes, low, high, why.astype(np.int64), std=std)
-    return Fit(fit, _r_squared(part, p, e, least, n, level, known))
+    two = bool(known.span[[target, *on]].any())
+    fit = Found(slopes, low, high, why.astype(np.int64), std=np.where(two, np.nan, std)).refusing(np.array(two))
+    return Fit(fit, _r_squared(part, p, e, least, n, level, known).refusing(np.array(two)))
 
 
 def _slope(
@@ -263,7 +264,8 @@ def partial_correlations(known: Known, level: float) -> Found:
         return whole
 
     estimate, low, high, p_value = (square(line, np.nan) for line in (estimate, low, high, p_value))
-    return Found(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
+    found = Found(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
+    return found.refusing(np.array(bool(known.span.any())))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,17 @@ u_i'E u_j, to second order in E
 
     l_i(C) - l_i = u_i'E u_i + b_i,  b_i = sum_{j != i} f_ij / (l_i - l_j),  h_i = sum_{j != i} f_ij / (l_i - l_j)^2.
 
-Where h_i <= 0.1 the interval spans l_i and l_i - b_i, each with z standard deviations of u_i'E u_i, N(u_i u_i') + (2
-l_i^2 + K_i) / n, K_i the fourth cumulant of a row along u_i: 3 k l_i^2 for elliptical rows, and for columns of two
-values that of the numbers u_ia x_a of each declared column, taken as independent of the others. Elsewhere Weyl's bound
+Where h_i <= 0.1 the interval spans l_i and l_i - b_i, each with z standard deviations of u_i'E u_i, N(u_i u_i') + V_i
+/ n, V_i the variance of the square of a row along u_i: (2 + 3 k) l_i^2 for elliptical rows. With columns of two values
+that row is b + g, b of these and bounded, |b| <= M, and g of the others; however the columns are related,
+
+    sqrt V_i <= sqrt(l_b (M^2 - l_b)) + 2 M sqrt(l_g) + sqrt(2 + 3 k) l_g,   l_b and l_g the variances of b and g
+
+(Bhatia and Davis 2000 for the first term), and k in f_ij is the largest (V_i / l_i^2 - 2) / 3. Elsewhere Weyl's bound
 holds whatever the order of the axes: no eigenvalue moves by more than the spectral norm of E, taken as its mean and 2.1
-standard deviations in draws of E (the 97.5 % point of Tracy and Widom's law of the largest eigenvalue). A loading moves
+standard deviations in draws of E (the 97.5 % point of Tracy and Widom's law of the largest eigenvalue); with columns of
+two values the part of sampling is its Frobenius norm, z times the root of the sum of its variances. Heavy tails have no
+such bound: with a kurtosis close eigenvalues are not identified. A loading moves
 by u_ia(C) - u_ia = g'E u_i with g = sum_{j != i} u_ja u_j / (l_i - l_j); it is answered where h_i <= 0.03: noise pushes
 eigenvalues apart, so tied ones look farther than they are.
 """
@@ -20,6 +26,7 @@ import math
 
 import numpy as np
 
+from privcov.answering import entries
 from privcov.answering.known import TIED, Found, Known
 
 STEADY, CLEAR = 0.1, 0.03  # of h_i, for eigenvalues and for loadings
@@ -49,48 +56,51 @@ def eigenvalues(known: Known, level: float, kurtosis: float = 0.0) -> Found:
     Weyl (1912); Tracy and Widom (1996); own derivation of the first case.
     """
     values, axes, bias, turn = _turns(known, kurtosis)
+    sampling = (2 + 3 * kurtosis) * values**2
+    if known.span.any():
+        sampling = np.array([_two_valued(known, u, kurtosis) for u in axes.T])
+        heavy = sampling / np.maximum(values, 1e-300) ** 2
+        values, axes, bias, turn = _turns(known, max(kurtosis, float(np.max(heavy[values > 0], initial=2.0) - 2) / 3))
     steady = turn <= STEADY
     low, high = np.empty_like(values), np.empty_like(values)
     z = float(known.z(level, np.array(1.0), np.array(0.0), known.law.excess(0.0 if known.d > 3 else 1.0, 1.0)))
     for i in np.flatnonzero(steady):
         u = axes[:, i]
         noise = known.law.form_variance(np.outer(u, u), known.centre, known.covariance)
-        sampling = (2 + 3 * kurtosis) * values[i] ** 2 + _two_valued(known, u)
-        half = z * math.sqrt(noise + max(sampling, 0.0) / known.rows)
+        half = z * math.sqrt(noise + sampling[i] / known.rows)
         low[i], high[i] = min(values[i], values[i] - bias[i]) - half, max(values[i], values[i] - bias[i]) + half
+    reason = np.where(steady | (kurtosis == 0), 0, TIED)
     if not steady.all():
-        reach = _spectral_reach(known, level, kurtosis)
+        reach = _spectral_reach(known, level)
         low[~steady], high[~steady] = values[~steady] - reach, values[~steady] + reach
     low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     estimate = np.maximum(np.where(steady, values - bias, values), 0.0)
-    return Found(estimate, low, high, np.zeros(known.d, dtype=np.int64))
+    return Found(estimate, low, high, reason).refusing(np.array(bool(known.unknown.any())))
 
 
-def _two_valued(known: Known, u: np.ndarray) -> float:
-    """Return the fourth cumulant of u'x that columns of two values add, each declared column independent of the others.
+def _two_valued(known: Known, u: np.ndarray, kurtosis: float) -> float:
+    """Return the bound on the variance of the square of a row along u, with columns of two values.
 
-    A declared column is at one of its levels, or at none: the shares of the levels follow from the means.
+    A declared column is at one of its levels, or at none.
     """
-    if known.two is None or known.mean is None:
-        return 0.0
-    total, span = 0.0, np.where(known.span > 0, known.span, 1.0)
-    shares = np.clip((known.mean - known.two.low) / span, 0.0, 1.0)
-    for block in known.two.blocks:
-        at = list(block)
-        p = np.append(shares[at], max(1 - shares[at].sum(), 0.0))
-        y = np.append(u[at] * span[at], 0.0)
-        p = p / p.sum()
-        y = y - p @ y
-        total += float(p @ y**4 - 3 * (p @ y**2) ** 2)
-    return total
+    assert known.two is not None
+    c, two = known.covariance, known.span > 0
+    steps = [np.append((u * known.span)[list(block)], 0.0) for block in known.two.blocks]
+    ends = [float(sum(step.min() for step in steps)), float(sum(step.max() for step in steps))]
+    middle = float(u[two] @ (known.centre - known.two.low)[two])
+    most = max(middle - ends[0], ends[1] - middle, 0.0) ** 2
+    bounded = min(max(float(u[two] @ c[np.ix_(two, two)] @ u[two]), 0.0), most)
+    free = max(float(u[~two] @ c[np.ix_(~two, ~two)] @ u[~two]), 0.0)
+    std = math.sqrt(bounded * (most - bounded)) + 2 * math.sqrt(most * free) + math.sqrt(2 + 3 * kurtosis) * free
+    return std * std
 
 
-def _spectral_reach(known: Known, level: float, kurtosis: float) -> float:
+def _spectral_reach(known: Known, level: float) -> float:
     """Return the bound on the spectral norm of the whole error of the covariance."""
     rng, d, r2 = np.random.default_rng(0), known.d, known.measured.row_bound**2
     values, axes = np.linalg.eigh(known.covariance)
     root = (axes * np.sqrt(np.maximum(values, 0.0))) @ axes.T
-    heavy = np.sqrt(np.maximum([_two_valued(known, u) for u in np.eye(d)], 0.0) / known.rows)
+    elliptical = 0.0 if known.span.any() else 1 / known.rows
     ends = []
     for _ in range(_DRAWS):
         drawn = known.measured.distribution.draw(rng)
@@ -102,14 +112,12 @@ def _spectral_reach(known: Known, level: float, kurtosis: float) -> float:
             second = known.covariance - np.outer(known.centre, known.centre)
             error = error - math.sqrt(known.law.count) * rng.standard_normal() * second
         own = rng.standard_normal((d, d))
-        error = error + math.sqrt(1 + kurtosis) * root @ (own + own.T) @ root / math.sqrt(2 * known.rows)
-        error = error + math.sqrt(kurtosis / known.rows) * rng.standard_normal() * known.covariance
-        if known.two is not None:
-            error = error + np.diag(heavy * rng.standard_normal(d))
+        error = error + math.sqrt(elliptical / 2) * root @ (own + own.T) @ root
         around = np.linalg.eigvalsh(error)
         ends += [float(around[-1]), float(-around[0])]
     normal = float(known.z(level, np.array(1.0), np.array(0.0), 0.0))
-    return float(np.mean(ends) + _TRACY_WIDOM * normal * np.std(ends, ddof=1))
+    sampling = entries.sampling_norm(known) if known.span.any() else 0.0
+    return float(np.mean(ends) + _TRACY_WIDOM * normal * np.std(ends, ddof=1)) + normal * sampling
 
 
 def components(known: Known, axes_asked: int, level: float) -> Found:
@@ -137,4 +145,5 @@ def components(known: Known, axes_asked: int, level: float) -> Found:
             noise = known.law.form_variance((form + form.T) / 2, known.centre, known.covariance)
             z = float(known.z(level, np.array(noise), sampling[a], known.law.excess(0.0 if d > 3 else 1.0, 0.0)))
             half[a, i] = z * math.sqrt(noise + sampling[a])
-    return Found(estimate, np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0), reason)
+    found = Found(estimate, np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0), reason)
+    return found.refusing(np.array(bool(known.span.any())))

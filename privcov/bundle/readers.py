@@ -100,10 +100,11 @@ def _for_regression(known: Known, names: Sequence[str]) -> dict[str, bytes]:
     law = known.law
     fields = ("off", "common", "mean", "count", "tie", "laplace", "freedom")
     numbers = [(name, _number(getattr(law, name))) for name in fields] + [("rows", _number(known.rows))]
-    units = zip(names, *(map(_number, x) for x in (known.scale, known.origin, law.extra)), strict=True)
+    two = (known.span > 0).astype(np.float64)
+    units = zip(names, *(map(_number, x) for x in (known.scale, known.origin, law.extra, two)), strict=True)
     return {
         "extras/law.csv": _lines(("what", "value"), numbers),
-        "extras/columns.csv": _lines(("column", "scale", "origin", "extra"), units),
+        "extras/columns.csv": _lines(("column", "scale", "origin", "extra", "two_values"), units),
         "extras/regress.R": REGRESS_R.encode(),
     }
 
@@ -263,6 +264,7 @@ regress <- function(y, on = setdiff(columns$column, y), ridge = 0) {{
     c(centre - e[j], own, centre - e[j] + ends)
   }}
   found <- t(vapply(seq_len(k) + 1, slope, numeric(4))) * scale[1] / scale[-1]
+  if (any(of("two_values") > 0)) found[, 2:4] <- NA  # their sampling error is not known here
   data.frame(column = on, estimate = found[, 1], std_error = found[, 2], low = found[, 3], high = found[, 4])
 }}
 """

@@ -94,8 +94,8 @@ class AutoPrecision(Glasso):
         "Rule for the edges",
         choices=(TESTED, *RULES),
         before=OTHERWISE,
-        help="Free. edge-test bounds the rate of false edges. The others choose lambda: ebic aims at the likelihood, "
-        "half-universal at edges, fission at estimation error (exact for Gaussian noise only).",
+        help="Free. edge-test bounds the rate of false edges of Gaussian rows. The others choose lambda: ebic aims at "
+        "the likelihood, half-universal at edges, fission at estimation error (exact for Gaussian noise only).",
     )
     rate: float = parameter(
         0.1,
@@ -104,7 +104,7 @@ class AutoPrecision(Glasso):
         high=0.5,
         log=True,
         shown_if={"rule": TESTED},
-        help="Expected share of false edges among those drawn.",
+        help="Expected share of false edges among those drawn, for Gaussian rows; heavy tails have more.",
         ends=("fewer edges", "more edges"),
     )
 

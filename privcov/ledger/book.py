@@ -444,8 +444,9 @@ def _changed(name: str, state: str) -> LedgerError:
 def _but_for_n(request: dict) -> dict:
     """Return a request without its public number of rows, which a changed table changes."""
     facts = request.get("facts")
-    counted = isinstance(facts, dict) and facts.get("n") is not None
-    return {**request, "facts": {**facts, "n": "public"}} if counted else request
+    if not isinstance(facts, dict) or facts.get("n") is None:
+        return request
+    return {**request, "facts": {**facts, "n": "public"}}
 
 
 def _now() -> str:

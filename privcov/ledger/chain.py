@@ -77,14 +77,9 @@ class Chain:
         """Return True when the ledger has a chain."""
         return bool(link.execute("SELECT 1 FROM sqlite_schema WHERE name = 'chain' AND type = 'table'").fetchone())
 
-    def begin(self, link: sqlite3.Connection, state: str, note: str) -> None:
-        """Write the first record, in the state "begun" or "migrated", then one for each row that already exists."""
-        self._record(link, "ledger", 0, state, note, [])
-        for number, *fields in _limits(link):
-            self._record(link, "limit", number, "set", "", fields)
-        for number, state, worker, *fields in _releases(link):
-            (answer,) = link.execute("SELECT answer FROM transactions WHERE id = ?", (number,)).fetchone()
-            self._record(link, "release", number, state, digest(answer), [*fields, worker])
+    def begin(self, link: sqlite3.Connection, note: str) -> None:
+        """Write the first record."""
+        self._record(link, "ledger", 0, "begun", note, [])
 
     def enter_limit(self, link: sqlite3.Connection, name: str, guarantee: str, set_at: str) -> None:
         """Add a row to the limits, with its record."""

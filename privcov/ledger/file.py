@@ -23,6 +23,7 @@ from privcov.ledger.counter import BrokenCounter, Counter, Reached
 from privcov.ledger.errors import LedgerError, LedgerUnusable
 from privcov.ledger.key import read_key
 
+FORMAT = "2"  # of the tables and of what is written in them
 _BUSY_SECONDS = 30
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
@@ -102,8 +103,6 @@ class LedgerFile:
         with self._alone() as link:
             self.counter.tidy()
             self._check_key(link)
-            if not Chain.exists(link):
-                self._migrate(link)
         with self.link():
             pass
 
@@ -159,28 +158,19 @@ class LedgerFile:
         self._read_key()
         self._check_nothing_settled()
         with self._alone() as link:
-            self._begin_chain(link, "begun")
+            for statement in (*_TABLES, *SCHEMA):
+                link.execute(statement)
+            link.executemany("INSERT INTO facts VALUES (?, ?)", (("key", self._key_check), ("format", FORMAT)))
+            self.chain.begin(link, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"))
+            self._commit(link, None, Chain.head(link))
         with self._alone(lock=False) as link:
             link.execute("PRAGMA journal_mode=WAL")
-
-    def _migrate(self, link: sqlite3.Connection) -> None:
-        """Make a chain for a ledger of an early version, which has none."""
-        self._check_nothing_settled()
-        self._begin_chain(link, "migrated")
 
     def _check_nothing_settled(self) -> None:
         """Raise LedgerError where the counter has a settled head, because the ledger is then not a new one."""
         reached = self._reached()
         if reached is not None and reached.settled is not None:
             raise lost(self.path)
-
-    def _begin_chain(self, link: sqlite3.Connection, state: str) -> None:
-        """Make the missing tables, and begin the chain."""
-        for statement in (*_TABLES, *SCHEMA):
-            link.execute(statement)
-        link.execute("INSERT OR IGNORE INTO facts VALUES ('key', ?)", (self._key_check,))
-        self.chain.begin(link, state, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"))
-        self._commit(link, None, Chain.head(link))
 
     def _reached(self) -> Reached | None:
         """Return the content of the counter, or raise LedgerError."""
@@ -211,14 +201,19 @@ class LedgerFile:
         self._key_check = hmac.new(self.key, b"check", hashlib.sha256).hexdigest()
 
     def _check_key(self, link: sqlite3.Connection) -> None:
-        """Raise LedgerError where the database was made with another key."""
+        """Raise LedgerError where the database was made with another key, or in another form."""
         try:
-            row = link.execute("SELECT value FROM facts WHERE name = 'key'").fetchone()
+            facts = dict(link.execute("SELECT name, value FROM facts").fetchall())
         except sqlite3.OperationalError:  # a database, and no ledger
-            row = None
-        if row is None:
+            facts = {}
+        if "key" not in facts:
             raise lost(self.path)
-        if row != (self._key_check,):
+        if facts.get("format") != FORMAT:
+            raise LedgerError(
+                f"The ledger {self.path} is of another version of PrivCov, which this one does not read, so nothing is "
+                f"released. Use that version, or begin without the record, which is kept under another name: {ANEW}"
+            )
+        if facts["key"] != self._key_check:
             raise LedgerError(
                 f"The key file beside {self.path} is not the one this ledger was made with, so tables would not be "
                 "recognised. Put the old key file back."
