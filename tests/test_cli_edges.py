@@ -15,8 +15,8 @@ from tests.patience import patient
 from tests.test_cli import ROOT, plan
 
 DECLARED = (
-    '{"format": "privcov-declaration-1", "name": "Zürich", "row_stands_for": "one patient", '
-    '"columns": [{"name": "größe", "low": 0, "high": 100}]}'
+    '{"format": "privcov-declaration-1", "name": "Zürich", "row_stands_for": "one patient", "rows_per_person": 1, '
+    '"n_public": true, "columns": [{"name": "größe", "low": 0, "high": 100}]}'
 )
 
 

@@ -309,3 +309,13 @@ def test_the_owners_check_reads_the_dialect_too(tmp_path):
         assert [(c.numbers, c.unreadable) for c in result.columns] == [(3, 0), (1, 2)]
         assert list(result.columns[1].looks) == ["numbers with a decimal point"]
         assert "declare the decimal mark of the file" in advice(result)[0]
+
+
+@pytest.mark.parametrize("name", ["rows_per_person", "n_public"])
+@pytest.mark.parametrize("left", ["null", "absent"])
+def test_what_only_a_person_can_say_is_asked_for(name, left):
+    fields = json.loads(Declaration("t", "one patient", (Column("a", 0.0, 1.0),)).to_json()) | {name: None}
+    if left == "absent":
+        del fields[name]
+    with pytest.raises(ValueError, match=f"leaves {name} open"):
+        Declaration.from_json(json.dumps(fields))

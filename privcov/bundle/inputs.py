@@ -188,7 +188,7 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
         must(given in near, "the noise does not give the stated epsilon and delta")
     else:
         real = accounting.compose(total.events, asked)
-        must(given == real, f"the noise gives {real}, and {given} is stated")
+        must(given == real, f"the noise gives {real!r}, and {given!r} is stated")
         must(accounting.covers(asked, given), f"{asked} was asked for and paid, and the noise gives {given} only")
     k, unit = total.facts.rows_per_person, total.facts.neighbours
     people = "one row of a person" if k == 1 else f"up to {k} rows of a person together"

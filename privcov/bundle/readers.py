@@ -52,6 +52,7 @@ def extra_files(total: NoisySum, answers: Answers) -> dict[str, bytes]:
         "extras/variances.csv": _interval_lines(("column",), alone, variances),
         "extras/covariances.csv": _interval_lines(("first", "second"), both, covariances),
         "extras/correlations.csv": _interval_lines(("first", "second"), both, correlations),
+        "extras/about.csv": _lines(("about",), [[f"Every number is about {known.population}."]]),
         "extras/read.py": READ_PY.encode(),
         "extras/read.R": READ_R.encode(),
     }
@@ -174,9 +175,10 @@ def matrix(name):
 
 
 columns, cov = table("matrices/regular.csv")[0][1:], matrix("regular")  # positive definite
+about = table("extras/about.csv")[1][0]
 n_eff = {what: float(value) for what, value, _ in table("extras/rows.csv")[1:]}["n_eff"]
 if __name__ == "__main__":
-    print(*columns, *cov, f"n_eff {n_eff:.0f}", *table("extras/correlations.csv"), sep="\\n")
+    print(about, *columns, *cov, f"n_eff {n_eff:.0f}", *table("extras/correlations.csv"), sep="\\n")
 """
 
 READ_R = """\
@@ -195,6 +197,7 @@ cov <- matrix_of("regular")  # positive definite
 n <- lines_of("extras/rows.csv")
 n_eff <- as.numeric(n$value[n$what == "n_eff"])
 correlations <- type.convert(lines_of("extras/correlations.csv"), na.strings = "nan", as.is = TRUE)
+message(lines_of("extras/about.csv")$about)
 """
 
 REGRESS_R = f"""\

@@ -315,10 +315,10 @@ class Declaration:
             raise ValueError(
                 f'A declaration with {quote(later[0])} must hold the line "format": "{WITH_LATER}". Correct it.'
             )
-        if fields.get("person") and fields.get("rows_per_person", 1) is None:
-            del fields["rows_per_person"]  # all rows of an id are one person's
+        if fields.get("person") and fields.get("rows_per_person") is None:
+            fields["rows_per_person"] = 1  # all rows of an id are one person's
         for name, question in _QUESTIONS.items():
-            if fields.get(name, 0) is None:
+            if fields.get(name) is None:
                 raise ValueError(f"The declaration leaves {name} open. {question}")
         columns = fields.pop("columns", None)
         if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
