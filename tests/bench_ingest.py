@@ -2,7 +2,7 @@
 
 Unavoidable are reading the numbers (`blocks_of` alone, on as many threads as the pass) and the float Gram product alone
 (numpy on all cores, rows in memory). Both are measured in the same run as the pass and in turns with it, medians of
-three. The public pass makes the sums of `Dataset.from_files`; the private one makes the ledger's sketch as well.
+three. The public pass makes the sums of `Dataset.from_files`; the private one makes the ledger's marks as well.
 
     python -m tests.bench_ingest FILE.parquet --rows 5000000 --columns 50
 

@@ -75,7 +75,10 @@ print("shown")
 # What a class sees of the lessons whose numbers are given: everything but the place in the order.
 TAUGHT = """
 import json, sys
+from pages.lessons import guess
 from tests.pages.test_pages import open_page
+
+guess.secrets.randbelow = lambda most: 1  # the game of a visit is its own
 
 def screen(number):
     at = open_page("pages/6_Lessons.py", lesson=number)

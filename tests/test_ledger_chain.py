@@ -38,7 +38,7 @@ def made_once(tmp_path_factory) -> Path:
     made.transact("t", RHO, {"m": 1}, lambda: "answer")
     with pytest.raises(ZeroDivisionError):
         made.transact("t", RHO, {"m": 2}, lambda: 1 / 0)
-    made._reserve("t", RHO, {"m": 3}, "a token", "", ())
+    made._reserve("t", RHO, {"m": 3}, "a token", "")
     return made.path
 
 
@@ -128,7 +128,7 @@ def test_an_older_copy_is_refused_after_every_step(tmp_path):
     book, copies = Ledger(tmp_path / "ledger.sqlite"), []
     steps = [
         lambda: book.limit("t", privcov.ZCDP(1.0)),
-        lambda: book._reserve("t", RHO, {}, "token", "", ()),
+        lambda: book._reserve("t", RHO, {}, "token", ""),
         lambda: book._commit("token"),
         lambda: book._finish("token", "stored", "answer"),
         lambda: book.limit("t", privcov.ZCDP(0.5)),
@@ -186,8 +186,8 @@ def test_a_lost_key_is_never_replaced(book):
 
 # --- edited -------------------------------------------------------------------------------------------------
 
-ROW = ["token", "name", "kind", "amount", "request", "fingerprint", "different_from", "reserved_at", "state", "worker"]
-OTHER = {"state": "'failed'", "kind": "'pure'", "request": "'{}'", "different_from": "'[\"u\"]'", "amount": "'1/16'"}
+ROW = ["token", "name", "kind", "amount", "request", "fingerprint", "reserved_at", "state", "worker"]
+OTHER = {"state": "'failed'", "kind": "'pure'", "request": "'{}'", "amount": "'1/16'"}
 
 
 @pytest.mark.parametrize("field", [*ROW, "id"])
@@ -225,7 +225,7 @@ def test_no_field_of_a_record_can_be_edited(book, field, step):
         "DELETE FROM limits WHERE id = 1",
         "DELETE FROM chain WHERE step = 3",
         "INSERT INTO limits (name, guarantee, set_at) SELECT name, guarantee, set_at FROM limits",
-        "INSERT INTO transactions SELECT 9, 'new', name, state, kind, amount, request, fingerprint, different_from, "
+        "INSERT INTO transactions SELECT 9, 'new', name, state, kind, amount, request, fingerprint, "
         "reserved_at, worker, answer FROM transactions WHERE id = 1",
         "INSERT INTO chain SELECT step + 100, subject, number, state, note, seal FROM chain WHERE step = 2",
         "UPDATE transactions SET state = 'reserved', worker = '', answer = NULL WHERE id = 2",
@@ -292,8 +292,8 @@ def test_the_version_before_writes_no_row_into_a_chain(book, what):
     """Its statements, as they were; the row would have no record, and its owner would be locked out later."""
     statement = {
         "limit": "INSERT INTO limits (name, guarantee, set_at) VALUES ('t', '{}', 'now')",
-        "reserve": "INSERT INTO transactions (token, name, state, kind, amount, request, fingerprint, different_from, "
-        "reserved_at) VALUES ('x', 't', 'reserved', 'zcdp', '1', '{}', '', '[]', 'now')",
+        "reserve": "INSERT INTO transactions (token, name, state, kind, amount, request, fingerprint, "
+        "reserved_at) VALUES ('x', 't', 'reserved', 'zcdp', '1', '{}', '', 'now')",
         "commit": "UPDATE transactions SET state = 'committed', worker = 'w' WHERE id = 3 AND state = 'reserved'",
     }[what]
     link = sqlite3.connect(book.path)
@@ -424,7 +424,7 @@ def test_between_commit_and_counter_no_step_is_lost_and_none_can_be_taken_back(t
 
     monkeypatch.setattr(book._file.counter, "write", killed)
     with pytest.raises(Killed):
-        book._reserve("t", RHO, {"m": 1}, "token", "", ())
+        book._reserve("t", RHO, {"m": 1}, "token", "")
     now = Ledger(book.path)
     assert [e.state for e in now.entries()] == [state] * (state != "nothing")
     if state == "nothing":

@@ -104,9 +104,9 @@ def test_an_undeclared_number_of_rows_is_nowhere(ledger):
 
 def test_rows_of_a_person_are_in_the_statement(ledger):
     made = privcov.release_private("auto-cov", private(rows_per_person=4), GUARANTEES["zcdp"], ledger=ledger)
-    ledger.limit("one", privcov.ZCDP(100.0))
-    alone, same = private(name="one"), ("t",)
-    one = privcov.release_private("auto-cov", alone, GUARANTEES["zcdp"], ledger=ledger, different_from=same)
+    other = privcov.Ledger(ledger.path.with_name("other.sqlite"))
+    other.limit("t", privcov.ZCDP(100.0))
+    one = privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=other)
     assert "up to 4 rows" in made.statement["Neighbours"]
     assert made.events[0].scale == pytest.approx(4 * one.events[0].scale)
 
@@ -239,10 +239,10 @@ def test_no_cell_makes_the_way_to_a_release_fail(cell, ledger):
     x = rows(60)
     x[3, :2] = cell
     for k, more in enumerate(({"bounds": [(-1, 1)] * 3}, {"row_bound": 1.0}, {"row_bound": 1.0, "n_public": False})):
-        ledger.limit(f"u{k}", privcov.ZCDP(1.0))
-        made, others = PrivateDataset.from_rows(x, name=f"u{k}", **more), tuple(f"u{j}" for j in range(k))
-        how = {"ledger": ledger, "different_from": others}
-        assert np.isfinite(privcov.release_private("auto-cov", made, privcov.ZCDP(1.0), **how).covariance).all()
+        own = privcov.Ledger(ledger.path.with_name(f"{k}.sqlite"))
+        own.limit("u", privcov.ZCDP(1.0))
+        made = PrivateDataset.from_rows(x, name="u", **more)
+        assert np.isfinite(privcov.release_private("auto-cov", made, privcov.ZCDP(1.0), ledger=own).covariance).all()
 
 
 def test_a_method_that_cannot_use_the_measurement_does_not_waste_it(ledger, monkeypatch):

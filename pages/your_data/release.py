@@ -36,7 +36,6 @@ class Asked:
     method: str
     guarantee: Guarantee
     draw: int
-    different: tuple[str, ...]
     norm_budget: float | None
 
     def same(self, entry: Entry) -> bool:
@@ -80,14 +79,6 @@ def section() -> None:
             **keep("draw", 1),
         )
         budget = norm_budget()
-        others = [name for name in ledger.names() if name != mine.declared.name]
-        different = (
-            st.multiselect(
-                "These tables look like mine and hold other people", others, **keep("different", [], argument="default")
-            )
-            if others
-            else []
-        )
     chance = attacker(facts, guarantee, 1000, budget)
     first = "" if budget is None else f"Rows counted by length, with {percent(budget)} of the guarantee, then one"
     what.markdown(
@@ -99,7 +90,7 @@ def section() -> None:
             + ". Everything on Answers follows from it and spends nothing."
         )
     )
-    request = Asked(method, guarantee, int(draw), tuple(different), budget)
+    request = Asked(method, guarantee, int(draw), budget)
     earlier = _earlier(ledger, account.name, request, facts)
     unsure = "" if earlier is None else doubt(ledger, earlier, METHODS.get(method).version)
     if unsure:
@@ -267,7 +258,6 @@ def _release(request: Asked, again: str) -> None:
             request.guarantee,
             ledger=ledger,
             draw=request.draw,
-            different_from=request.different,
             again=again,
             norm_budget=request.norm_budget,
             expected_rows=mine.kept.get("rows") if private.facts.n is None else None,  # typed on Plan, if anything

@@ -301,9 +301,9 @@ ledger_entry.json    the record of the spend
 method_card.txt      the method
 extras/              for whoever analyses it: about.csv (what all numbers are about), rows.csv (number of rows,
                      n_eff), means, variances, covariances and correlations with 95 % intervals for noise and sampling
-                     together, counts and means of classes, shares of missing cells; read.py and read.R read the bundle without PrivCov, regress.R has
-                     regressions with those intervals; and pictures, for a browser (they need no
-                     network), which nothing checks: they may come from anybody
+                     together, counts and means of classes, shares of missing cells; read.py and read.R read the bundle
+                     without PrivCov, regress.R has regressions with those intervals; and pictures, for a browser (they
+                     need no network), which nothing checks: they may come from anybody
 verify.py            derives every other file again, from measurement, declaration and ledger entry
 
 How to check. Where PrivCov is installed, from a folder other than this one:

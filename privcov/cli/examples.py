@@ -68,9 +68,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("release table.csv --declaration table.json --rho 0.1 --stored", "what another version answered, free"),
         ("release table.csv --declaration table.json --rho 0.1 --pay-again", "not that answer, but a new one"),
         (
-            "release table.csv --declaration table.json --rho 0.1 --different-from clinic-2020 "
-            "--accept-unreadable smokes",
-            "people other than those of a table that looks alike; a column with hardly a number",
+            "release table.csv --declaration table.json --rho 0.1 --accept-unreadable smokes",
+            "a column with hardly a number",
         ),
         ("release table.csv --declaration table.json --rho 0.1 --public --seed 3", "rows that need no protection"),
     ),

@@ -62,7 +62,7 @@ def guarantee_of(options: argparse.Namespace) -> privcov.PureDP | privcov.Approx
     )
 
 
-_TAKEN = ("method", "private", "dataset", "guarantee", "ledger", "draw", "token", "different_from", "key", "out")
+_TAKEN = ("method", "private", "dataset", "guarantee", "ledger", "draw", "token", "key", "out")
 _TAKEN += ("files", "declaration", "progress", "again", "expected_rows", "norm_budget")
 
 

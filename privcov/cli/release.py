@@ -30,9 +30,6 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add_guarantee(release)
     release.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     release.add_argument("--draw", type=int, default=1, help="2, 3, ... for another draw, which is paid again")
-    release.add_argument(
-        "--different-from", action="append", default=[], metavar="NAME", help="a table of other people"
-    )
     repeat = release.add_mutually_exclusive_group()
     repeat.add_argument(
         "--stored",
@@ -104,7 +101,6 @@ def _release(options: argparse.Namespace) -> None:
                 guarantee,
                 ledger=ledger,
                 draw=options.draw,
-                different_from=tuple(options.different_from),
                 again=options.again,
                 expected_rows=options.expected_rows,
                 norm_budget=options.norm_budget,
@@ -138,7 +134,6 @@ def _needed(options: argparse.Namespace) -> list[Path]:
 def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: Guarantee) -> None:
     """Make a seeded release from rows that need no protection: the same bits wherever the sums are computed."""
     only_private = (
-        options.different_from,
         options.ledger,
         options.bundle,
         options.accept_unreadable,
@@ -147,7 +142,7 @@ def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: 
     )
     if any(only_private) or options.draw != 1 or options.again != "ask":
         raise ValueError(
-            "--public keeps no record: leave --ledger, --draw, --bundle, --different-from, --stored, --pay-again, "
+            "--public keeps no record: leave --ledger, --draw, --bundle, --stored, --pay-again, "
             "--accept-unreadable, --expected-rows and --norm-budget out."
         )
     with progress(show_rows=True) as bar:

@@ -36,7 +36,7 @@ from privcov.ledger.chain import BrokenChain
 from privcov.ledger.entry import Entry
 from privcov.ledger.errors import LedgerError, LedgerUnusable
 from privcov.ledger.file import LedgerFile, default_path
-from privcov.ledger.fingerprint import alike, other_persons, same_table
+from privcov.ledger.fingerprint import other_persons, same_cells, same_table
 from privcov.ledger.sums import Account, Cost, allows_more, cost_of, unit_of
 from privcov.privacy import Guarantee, from_dict, to_dict
 
@@ -139,11 +139,6 @@ class Ledger:
         with self._file.link() as link:
             return self._answer(link, token)
 
-    def similar(self, name: str, fingerprint: str) -> tuple[str, ...]:
-        """Return the other names under which the ledger has the same or a nearly identical table."""
-        with self._file.link() as link:
-            return self._similar(link, name, fingerprint)
-
     def token_of(self, name: str, request: dict) -> str:
         """Return the token of a request; equal requests on a table have the same one, and so are one transaction."""
         words = json.dumps([name, request], sort_keys=True)
@@ -205,7 +200,6 @@ class Ledger:
         *,
         fingerprint: str = "",
         token: str | None = None,
-        different_from: tuple[str, ...] = (),
         wait: float = 60.0,
     ) -> str:
         """Reserve, commit, draw and store a release, and return what is stored.
@@ -224,8 +218,6 @@ class Ledger:
             Of the table, from `privcov.ledger.fingerprint`; "" compares nothing.
         token : str or None
             None takes the token of the request.
-        different_from : tuple of str
-            Names of tables that look like this one and hold other people.
         wait : float
             Seconds to wait for another process that is drawing for the same token.
 
@@ -251,9 +243,7 @@ class Ledger:
             raise TypeError(f"fingerprint must be text, got {type(fingerprint).__name__}.")
         token = self.token_of(name, request) if token is None else checks.one_line("token", token, "text, or None")
         try:
-            may_draw = self._reserve(name, guarantee, request, token, fingerprint, different_from) and self._commit(
-                token
-            )
+            may_draw = self._reserve(name, guarantee, request, token, fingerprint) and self._commit(token)
         except LedgerUnusable as problem:
             raise LedgerError(
                 f"{problem} The cost of this release of {name!r} may have been entered already, and then counts as "
@@ -281,15 +271,7 @@ class Ledger:
             self._give_up(token)
             raise
 
-    def _reserve(
-        self,
-        name: str,
-        guarantee: Guarantee,
-        request: dict,
-        token: str,
-        fingerprint: str,
-        different_from: tuple[str, ...],
-    ) -> bool:
+    def _reserve(self, name: str, guarantee: Guarantee, request: dict, token: str, fingerprint: str) -> bool:
         """Return True when there is a reserved row for this process, False when it is committed, stored or failed."""
         words = json.dumps(request, sort_keys=True)
         with self._file.link(write=True) as link:
@@ -302,15 +284,15 @@ class Ledger:
                 if fingerprint and row[3] and not same_table(fingerprint, row[3]):
                     raise _changed(name, row[2])
                 return row[2] == "reserved"
-            similar = [n for n in self._similar(link, name, fingerprint) if n not in different_from]
-            if similar:
-                raise LedgerError(
-                    f"This table looks like {similar[0]!r}, which the ledger knows. Release it under that name, so "
-                    "that what was spent counts, or say that it holds other people."
-                )
             self._check_affords(link, name, guarantee, request)
-            earlier = link.execute("SELECT fingerprint FROM transactions WHERE name = ? AND fingerprint <> ''", (name,))
-            if fingerprint and any(other_persons(fingerprint, known) for (known,) in earlier):
+            known = link.execute("SELECT name, fingerprint FROM transactions WHERE fingerprint <> ''").fetchall()
+            known = known if fingerprint else []
+            if other := next((n for n, mark in known if n != name and same_cells(fingerprint, mark)), ""):
+                raise LedgerError(
+                    f"The ledger has these very rows as {other!r}. Release them under that name, so that what was "
+                    "spent counts."
+                )
+            if any(n == name and other_persons(fingerprint, mark) for n, mark in known):
                 raise LedgerError(
                     f"The same rows of {name!r} were released with other ids. Costs add up for the same persons only: "
                     "give the ids as they were."
@@ -324,7 +306,6 @@ class Ledger:
                 amount=str(cost.amount),
                 request=words,
                 fingerprint=fingerprint,
-                different_from=json.dumps(sorted(different_from)),
                 reserved_at=_now(),
             )
         return True
@@ -419,16 +400,6 @@ class Ledger:
                 raise _changed(name, state)
         if not account.affords(guarantee):
             raise LedgerError(f"{guarantee} is more than is left for {name!r}. {account.sentence}")
-
-    @staticmethod
-    def _similar(link: sqlite3.Connection, name: str, fingerprint: str) -> tuple[str, ...]:
-        """Return the other names whose fingerprint is alike."""
-        if not fingerprint:
-            return ()
-        others = link.execute(
-            "SELECT name, fingerprint FROM transactions WHERE name <> ? AND fingerprint <> ''", (name,)
-        ).fetchall()
-        return tuple(dict.fromkeys(other for other, known in others if alike(fingerprint, known)))
 
 
 def _changed(name: str, state: str) -> LedgerError:

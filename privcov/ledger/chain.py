@@ -37,7 +37,7 @@ SCHEMA = (
   WHEN NOT EXISTS (SELECT 1 FROM chain WHERE subject = 'release' AND number = NEW.id AND state = NEW.state)
   BEGIN SELECT RAISE(ABORT, 'a later version of PrivCov keeps this ledger; use that one'); END""",
 )
-_RELEASE = ("token", "name", "kind", "amount", "request", "fingerprint", "different_from", "reserved_at")
+_RELEASE = ("token", "name", "kind", "amount", "request", "fingerprint", "reserved_at")
 
 
 class BrokenChain(Exception):

@@ -33,12 +33,11 @@ _TABLES = (
   id INTEGER PRIMARY KEY, token TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('reserved', 'committed', 'stored', 'failed')),
   kind TEXT NOT NULL CHECK (kind IN ('pure', 'zcdp')), amount TEXT NOT NULL, request TEXT NOT NULL,
-  fingerprint TEXT NOT NULL,
-  different_from TEXT NOT NULL, reserved_at TEXT NOT NULL, worker TEXT NOT NULL DEFAULT '', answer TEXT) STRICT""",
+  fingerprint TEXT NOT NULL, reserved_at TEXT NOT NULL, worker TEXT NOT NULL DEFAULT '', answer TEXT) STRICT""",
     """CREATE TRIGGER IF NOT EXISTS rows_stay BEFORE DELETE ON transactions BEGIN
   SELECT RAISE(ABORT, 'a ledger row is never deleted'); END""",
     """CREATE TRIGGER IF NOT EXISTS costs_stay BEFORE UPDATE OF id, token, name, kind, amount, request, fingerprint,
-  different_from, reserved_at ON transactions BEGIN SELECT RAISE(ABORT, 'a ledger row is never rewritten'); END""",
+  reserved_at ON transactions BEGIN SELECT RAISE(ABORT, 'a ledger row is never rewritten'); END""",
     """CREATE TRIGGER IF NOT EXISTS states_go_on BEFORE UPDATE OF state, answer ON transactions
   WHEN NOT ((OLD.state = 'reserved' AND NEW.state = 'committed' AND NEW.answer IS NULL)
     OR (OLD.state = 'committed' AND NEW.state = 'failed' AND NEW.answer IS NULL)

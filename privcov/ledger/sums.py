@@ -163,8 +163,8 @@ class Account:
             return ""
         return (
             f"The account of {self.name!r} counts releases with the unit {self.unit!r}, and this one "
-            f"has {unit!r}: such costs do not add up. Declare the table as before, or release "
-            "it under another name, whose costs come on top of these."
+            f"has {unit!r}: such costs do not add up. Declare the table as before: the unit of an "
+            "account never changes."
         )
 
     @property

@@ -63,7 +63,6 @@ def release_private(
     centre: str = "auto",
     draw: int = 1,
     token: str | None = None,
-    different_from: tuple[str, ...] = (),
     again: str = "ask",
     expected_rows: int | None = None,
     norm_budget: float | None = None,
@@ -92,8 +91,6 @@ def release_private(
         processes. draw=2 asks for another one, and pays again.
     token : str or None
         Another name for the request. Under a name of its own it is another release, and is paid.
-    different_from : tuple of str
-        Names of tables in the ledger that look like this one and hold other people.
     again : {"ask", "stored", "pay"}
         What to do where another version of the method has an entry for this request, the guarantee of the stored answer
         is not established, or one of the two has columns without names (x1, x2, ...): "ask" raises `VersionChanged`,
@@ -204,10 +201,8 @@ def release_private(
 
     request = _requested(chosen, given)
     anchor = anchor_of(private.facts, anchored_rows(private.facts, request.centre), request.matters)
-    mark, others = _recognised(private, ledger.key, anchor), tuple(different_from)
-    answer = ledger.transact(
-        private.name, guarantee, settled.request, measured, fingerprint=mark, token=request_token, different_from=others
-    )
+    mark = _recognised(private, ledger.key, anchor)
+    answer = ledger.transact(private.name, guarantee, settled.request, measured, fingerprint=mark, token=request_token)
     return _entered(answer, ledger, private.name, request_token)
 
 

@@ -161,7 +161,6 @@ def test_the_bound_follows_from_noisy_counts_alone(n_public, ledger, monkeypatch
             norm_budget=0.05,
             draw=draw,
             again="pay",
-            different_from=("t",),
         )
         assert made.measurement.norms.counts == tuple(given.tolist())
         bounds.append(made.row_bound)

@@ -1,9 +1,9 @@
 """The compiled loops of a pass over files: the same bits as the plain numpy code, for every row there can be."""
 
-import collections
+import functools
+import hashlib
 import math
-from fractions import Fraction
-from types import SimpleNamespace
+import struct
 
 import numpy as np
 import pytest
@@ -11,9 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from privcov.measurements.integer_gram import UNIT, to_working, whole_rows
-from privcov.measurements.tables import sketch
-from privcov.measurements.tables.sketch import Mixer, near_of, rounded
-from privcov.measurements.tables.sketching import Sketching, sketch_of
+from privcov.measurements.tables.marks import marks_of, together
 from privcov.measurements.tables.table_sums import Adding, SumSpec
 from privcov.units import Units
 
@@ -75,46 +73,25 @@ def test_without_numba_the_numbers_are_the_same(private, bounded):
     assert bounded or fast.long > 900  # every third row is beyond floating point, and counted
 
 
-NEAR = near_of(SimpleNamespace(columns=("a", "b", "c", "e"), bounds=None, row_bound=2.0))
+def literal(rows: np.ndarray, columns: tuple[str, ...]) -> tuple[int, ...]:
+    """The definition, in whole numbers of any size, of a table without persons and classes."""
+    first, odd, other, last = SECRETS
 
+    def stir(x: int) -> int:
+        x = x * odd % 2**64
+        x = (x ^ x >> 32) * other % 2**64
+        x = (x ^ x >> 29) * odd % 2**64
+        return x ^ x >> 32
 
-def coarse(x: float, tiny: float) -> float:
-    """The cell on the coarse grid, by exact fractions."""
-    if not np.isfinite(x):
-        return x
-    if abs(x) <= tiny:
-        return 0.0
-    step = Fraction(2) ** (math.frexp(x)[1] - 16)
-    return math.copysign(float(math.floor(abs(Fraction(x)) / step + Fraction(2**37 // 3, 2**37)) * step), x)
-
-
-def literal(rows: np.ndarray, secrets=SECRETS, near=NEAR):
-    """The definition, with dictionaries: what is kept of the cells, and of the rounded cells."""
-    mix, few = Mixer(secrets), {}
-
-    def kept(cells, pairs, labels):
-        hashes = mix(cells)
-        lines = mix.finish((hashes * labels).sum(axis=1, dtype=np.uint64)).tolist()
-        columns = [sorted(collections.Counter(column.tolist()).items())[:16] for column in hashes.T]
-        for i, j in pairs:
-            if max(len(columns[i]), len(columns[j])) < 16:
-                both = (hashes[:, i] * np.uint64(secrets[1]) + hashes[:, j]) >> np.uint64(2)
-                few[i, j] = sorted(collections.Counter(mix(both.view(np.float64)).tolist()).items())[:16]
-        return sum(lines) % 2**64, sorted(collections.Counter(lines).items())[:256], columns
-
-    near_rows = np.array([[coarse(x, t) for x, t in zip(row, near.tiny, strict=True)] for row in rows.tolist()])
-    return kept(rows, [], np.uint64(1)), kept(near_rows.reshape(rows.shape), near.pairs, near.labels), few
-
-
-def content(made: sketch.Sketch):
-    def listed(counted):
-        return list(zip(*(part.tolist() for part in counted), strict=True))
-
-    def kept(half):
-        return half.whole, listed((half.rows, half.repeats)), [listed(column) for column in half.columns]
-
-    assert made.pairs == {}
-    return kept(made), kept(made.rounded), {at: listed(pair) for at, pair in made.rounded.pairs.items()}
+    names = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") | 1 for name in columns]
+    total = 0
+    for row in rows.tolist():
+        line = 0
+        for x, name in zip(row, names, strict=True):
+            (bits,) = struct.unpack("<Q", struct.pack("<d", math.nan if math.isnan(x) else x + 0.0))
+            line += stir(bits ^ first) * name
+        total += stir(line % 2**64 ^ last)
+    return (total % 2**64,) * 3
 
 
 def table(n: int, seed: int = 0) -> np.ndarray:
@@ -127,63 +104,14 @@ def table(n: int, seed: int = 0) -> np.ndarray:
     return rows
 
 
-@given(st.one_of(st.sampled_from(SPECIAL), st.floats(-1e300, 1e300), st.floats(-3, 3)))
-@example(-0.0)
-@example(1.0 - 2**-53)
-@example(131073.0)
-def test_a_rounded_cell_is_what_its_definition_says(x):
-    if abs(x) < 1e308 or not math.isfinite(x):
-        np.testing.assert_array_equal(rounded(np.array([[x]]), np.array([2.0**-20])), [[coarse(x, 2.0**-20)]])
-
-
-def test_no_tiny_change_moves_a_whole_number_or_a_short_fraction_to_another_cell():
-    """Also not where 16 bits are too few for it, so that it lies between two points of the grid."""
-    numbers = np.array([[1.0, 2.0, 5.0, 0.25, 90.0, 65_535.0, 65_537.0, 131_071.0, 999_999.0, -3.0, 0.0, 2.0**-9]])
-    tiny = np.array([100 * 2.0**-20])
-    assert len(np.unique(rounded(numbers, tiny))) == numbers.size
-    for change in (1e-9, -1e-9, 1e-7 * numbers, -1e-7 * numbers):
-        np.testing.assert_array_equal(rounded(numbers + change, tiny), rounded(numbers, tiny))
-
-
-def test_what_a_sketch_needs_of_the_columns_is_public_and_goes_by_their_names():
-    names = tuple(f"x{j}" for j in range(12))
-    near = near_of(SimpleNamespace(columns=names, bounds=np.array([(-4.0, 2.0)] * 6 + [(0.0, 8.0)] * 6), row_bound=9.0))
-    assert near.tiny.tolist() == [4.0 * 2**-20] * 6 + [8.0 * 2**-20] * 6
-    assert near_of(SimpleNamespace(columns=names, bounds=None, row_bound=9.0)).tiny.tolist() == [9.0 * 2**-20] * 12
-    assert len(near.pairs) == 28
-    assert len(set(near.labels.tolist())) == 12
-    assert (near.labels % 2 == 1).all()
-    pairs = {(names[i], names[j]) for i, j in near.pairs}
-    turned = names[::-1]
-    again = near_of(SimpleNamespace(columns=turned, bounds=None, row_bound=1.0)).pairs
-    assert {(turned[i], turned[j]) for i, j in again} == pairs, "whatever the order of the columns"
-    fewer = names[1:]
-    left = near_of(SimpleNamespace(columns=fewer, bounds=None, row_bound=1.0)).pairs
-    assert len(pairs & {(fewer[i], fewer[j]) for i, j in left}) >= 21, "a column less leaves most of them"
-
-
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("n", [1, 15, 300, 5_000])
-def test_a_sketch_is_what_its_definition_says(n, compiled):
-    rows = table(n)
-    made = Sketching(SECRETS, NEAR, compiled)
-    for start in range(0, n, 700):
-        made.take(np.ascontiguousarray(rows[start : start + 700].T))
-    assert content(made.sketch()) == literal(rows) == content(sketch_of(rows, SECRETS, NEAR))
-
-
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.integers(0, 900), max_size=6), st.randoms(use_true_random=False))
-def test_sketches_of_parts_are_the_sketch_of_the_whole_in_whatever_order(cuts, random):
-    rows = table(900)
-    parts = np.split(rows, sorted(cuts))
+@given(st.lists(st.integers(0, 300), max_size=6), st.randoms(use_true_random=False))
+def test_the_marks_of_parts_are_those_of_the_whole_as_defined_in_whatever_order(cuts, random):
+    rows, columns = table(300), ("a", "b", "c", "e")
+    parts = [part for part in np.split(rows, sorted(cuts)) if len(part)]
     random.shuffle(parts)
-    made = [sketch_of(part, SECRETS, NEAR) for part in parts]
-    while len(made) > 1:  # any tree of merges
-        one = made.pop(random.randrange(len(made)))
-        at = random.randrange(len(made))
-        made[at] = made[at].plus(one)
-    assert content(made[0]) == literal(rows)
+    made = functools.reduce(together, (marks_of(part, columns, SECRETS) for part in parts))
+    assert made == literal(rows, columns)
 
 
 @pytest.mark.parametrize("compiled", [True, False])

@@ -26,11 +26,10 @@ from privcov.measurements.integer_gram import ANCHOR, UNIT, noiseless_gram
 from privcov.measurements.moment import clipped_moment
 from privcov.measurements.tables import file_moment, table_pass, table_sums
 from privcov.measurements.tables.file_moment import sums_of
-from privcov.measurements.tables.sketch import near_of
-from privcov.measurements.tables.sketching import sketch_of
+from privcov.measurements.tables.marks import marks_of
 from privcov.table_files import TableFileError
 from privcov.units import Units
-from tests.measurements.test_sum_kernel import SECRETS, content
+from tests.measurements.test_sum_kernel import SECRETS
 
 D, CLASSES = 3, ("a", "b")
 BOUNDS = [(-2.0, 3.0), (-1.0, 1.0), (0.0, 5.0)]
@@ -68,8 +67,7 @@ def private(paths, **more) -> PrivateDataset:
 
 def numbers(found: table_sums.Sums) -> tuple:
     arrays = found.holes, found.high, found.low, found.lines, found.counts
-    kept = None if found.sketch is None else content(found.sketch)
-    return found.seen, found.dropped, found.unlisted, found.long, [a.tolist() for a in arrays], kept
+    return found.seen, found.dropped, found.unlisted, found.long, [a.tolist() for a in arrays], found.marks
 
 
 @pytest.mark.parametrize("how", [{"bounds": BOUNDS}, {"bounds": None, "row_bound": 1.5}])
@@ -114,8 +112,8 @@ def test_the_bits_do_not_depend_on_cuts_order_blocks_formats_or_workers(
         if is_private:
             table = private(paths)
             found = sums_of(table, SECRETS)
-            assert content(found.sketch) == content(sketch_of(rows, SECRETS, near_of(table.facts)))
             memory = PrivateDataset.from_rows(rows, bounds=BOUNDS, labels=labels, classes=CLASSES)
+            assert found.marks == marks_of(rows, table.facts.columns, SECRETS, code=memory._class_of)
             assert found.gram(2).tolist() == noiseless_gram(memory, 2).tolist()
         else:
             table = Dataset.from_files(paths, bounds=BOUNDS, label="y", classes=CLASSES, row_bound=0.8)
@@ -440,7 +438,7 @@ def test_what_a_cluster_may_write_or_log_tells_nothing(tmp_path):
     assert plain.low.tobytes() not in found
     assert found[:16] != table_pass.sum_part((part, ask))[:16]  # a stream is used once
     assert "rows" not in repr(part).replace(str(tmp_path), "")
-    shown = repr((ask, plain, plain.sketch))
+    shown = repr((ask, plain))
     assert str(SECRETS[0]) not in shown
     assert "array" not in shown
     assert "kkk" not in shown

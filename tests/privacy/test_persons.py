@@ -34,7 +34,7 @@ from privcov.persons_in_files import IdsChanged, PartIds, Weighing
 from privcov.public_facts import PublicFacts
 from privcov.table_files import Block, TableFileError, parts_of
 from tests.forging import bundled, problem, rewritten
-from tests.measurements.test_sum_kernel import SECRETS, content
+from tests.measurements.test_sum_kernel import SECRETS
 from tests.privacy import checkers
 from tests.privacy.test_replay import SHAPES, rows_of
 
@@ -239,7 +239,7 @@ def test_files_are_summed_with_the_anchor_that_is_asked_for(tmp_path):
         assert exact_sum(file, 1, anchor).tolist() == expected
 
 
-def test_the_pass_with_the_sketch_is_kept_for_what_follows(tmp_path, monkeypatch):
+def test_the_pass_with_the_marks_is_kept_for_what_follows(tmp_path, monkeypatch):
     """Not for another bound, whose pass is not kept in its place; nor is one with another anchor."""
     rows, ids, _ = some()
     table, passes, real = written(tmp_path, rows, ids, "parquet", 25), [], table_pass.add_up
@@ -248,7 +248,7 @@ def test_the_pass_with_the_sketch_is_kept_for_what_follows(tmp_path, monkeypatch
     assert sums_of(table) is first
     fingerprint(table, b"k" * 32, UNIT)
     kept = sums_of(table, anchor=UNIT)
-    assert kept.sketch is not None
+    assert kept.marks is not None
     assert len(passes) == 2
     shorter = dataclasses.replace(table, facts=table.facts.shortened(0.5))
     assert sums_of(shorter, anchor=UNIT).gram(1, UNIT).tolist() != kept.gram(1, UNIT).tolist()
@@ -263,7 +263,7 @@ def test_the_pass_with_the_sketch_is_kept_for_what_follows(tmp_path, monkeypatch
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_the_sums_of_persons_are_the_same_with_one_worker_and_with_two(tmp_path, kind, small_parts, monkeypatch):
-    """Bit for bit, with the numbers of rows by length and the sketch, whichever worker has which rows of a person."""
+    """Bit for bit, with the numbers of rows by length and the marks, whichever worker has which rows of a person."""
     rows, ids, _ = some()
     found = []
     for workers in ("1", "2"):
@@ -272,7 +272,7 @@ def test_the_sums_of_persons_are_the_same_with_one_worker_and_with_two(tmp_path,
         table = written(tmp_path / workers, rows, ids, kind, 25, most_weight=2)
         sums = sums_of(table, SECRETS)
         arrays = sums.holes, sums.high, sums.low, sums.lines, sums.counts, sums.norms
-        found.append((sums.seen, sums.dropped, sums.long, [a.tolist() for a in arrays], content(sums.sketch)))
+        found.append((sums.seen, sums.dropped, sums.long, [a.tolist() for a in arrays], sums.marks))
         assert table.facts.n == len(set(ids) - {None})
     assert found[0] == found[1]
 

@@ -37,7 +37,7 @@ def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None, anc
         spec = _spec(files, facts, facts.classes, True, drop, numbers, facts.flagged)
         spec = replace(spec, person=facts.person, most_weight=facts.most_weight, anchor=anchor, kinds=facts.kinds)
         sums = add_up(files, spec)
-        # The pass under a bound that was chosen is used once; the one with the sketch serves every request.
+        # The pass under a bound that was chosen is used once; the one with the marks serves every request.
         if kept is None or kept[1][0] is None or numbers is not None:
             files.private_pass = facts, (numbers, anchor), sums
         return sums

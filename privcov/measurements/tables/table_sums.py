@@ -2,7 +2,7 @@
 
 The rows of `integer_gram`, sum k k', the sum of the k of every class and the number of rows of each: whole numbers, so
 sums of parts merge in any order, and the bits do not depend on blocks, parts, files, workers or the machine. With them
-come, for public rows, how many rows the bound shortened and which cells are missing, and, for the ledger, the sketch of
+come, for public rows, how many rows the bound shortened and which cells are missing, and, for the ledger, the marks of
 its fingerprint. A block of at most 8,192 rows is summed in float64, where every product and partial sum is a whole
 number up to 2^53; blocks are added up in two 64-bit limbs, enough for 10^10 rows.
 
@@ -19,6 +19,7 @@ Nothing here is private: only the exact measurement and the ledger's fingerprint
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 
@@ -34,8 +35,7 @@ from privcov.measurements.integer_gram import (
     weighted,
 )
 from privcov.measurements.lengths.bins import BINS, by_length
-from privcov.measurements.tables.sketch import Sketch, near_of
-from privcov.measurements.tables.sketching import Sketching, kernel
+from privcov.measurements.tables.marks import Marking, together
 from privcov.persons import id_hashes
 from privcov.persons_in_files import PartIds, Weighing
 from privcov.public_facts import MOST_FILE_ROWS, label_text
@@ -55,7 +55,7 @@ assert MOST_FILE_ROWS * UNIT**2 < 2 ** (63 + _LIMB), "a sum of squares over the 
 
 @dataclass(frozen=True, eq=False, repr=False)  # logs of a cluster repeat the repr of a task and of a result
 class SumSpec(InUnits):
-    """What a worker needs: public facts, and for a sketch the four secret numbers of `sketch.Mixer`.
+    """What a worker needs: public facts, and for marks the four secret numbers of `marks.Mixer`.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class SumSpec(InUnits):
     flagged : tuple of int
         Positions of the columns whose missing cells are flagged, see integer_gram.py; of private rows only.
     secrets : tuple of int or None
-        Secrets of the sketch; None for no sketch.
+        Secrets of the marks; None for no marks.
     run : int
         Number of the pass, by which workers that are threads of its process find its pulse in `table_pass`.
     seal : bytes
@@ -143,8 +143,8 @@ class Sums:
         int64, the rows of each class.
     norms : ndarray of shape (BINS,)
         int64, the weight of the private rows in each bin of `privcov.measurements.lengths.bins`; zeros for public rows.
-    sketch : Sketch or None
-        Where secrets were given.
+    marks : tuple of int or None
+        See marks.py; where secrets were given.
     """
 
     seen: int
@@ -157,14 +157,14 @@ class Sums:
     lines: np.ndarray
     counts: np.ndarray
     norms: np.ndarray
-    sketch: Sketch | None
+    marks: tuple[int, ...] | None
 
     def plus(self, other: Sums) -> Sums:
         """Return the sums of both together; associative and commutative, bit for bit."""
-        low, sketch = self.low + other.low, self.sketch
-        if sketch is not None:
-            assert other.sketch is not None, "the parts of a pass are all sketched, or none is"
-            sketch = sketch.plus(other.sketch)
+        low, marks = self.low + other.low, self.marks
+        if marks is not None:
+            assert other.marks is not None, "the parts of a pass are all marked, or none is"
+            marks = together(marks, other.marks)
         return Sums(
             self.seen + other.seen,
             self.dropped + other.dropped,
@@ -176,7 +176,7 @@ class Sums:
             self.lines + other.lines,
             self.counts + other.counts,
             self.norms + other.norms,
-            sketch,
+            marks,
         )
 
     def second(self) -> np.ndarray:
@@ -224,16 +224,16 @@ class Adding:
         p = w + c * bool(spec.person)
         self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((p, p), (p, p), (w, c)))
         self.weighing = None if spec.ids is None else Weighing(spec.ids)
-        self.sketching = None if spec.secrets is None else Sketching(spec.secrets, near_of(spec), compiled)
+        self.marking = None if spec.secrets is None else Marking(spec.secrets, spec.columns)
 
     def take(self, block: Block) -> None:
         """Add the rows of one block, at most `BLOCK_ROWS`."""
         cells = block.cells
         assert cells.shape[1] <= BLOCK_ROWS, "more rows of the largest length add up beyond 2^53"
         code = self._codes(block)
-        if self.sketching:
+        if self.marking:
             person = None if block.ids is None or not self.spec.person else id_hashes(block.ids[0])[block.ids[1]]
-            self.sketching.take(cells, person, code if self.spec.classes else None)
+            self.marking.take(cells, person, code if self.spec.classes else None)
         whole, hole = self._whole(cells)
         hole = hole.astype(bool) if self.spec.drop else np.zeros(len(hole), dtype=bool)
         out = hole | (code < 0)
@@ -336,6 +336,15 @@ class Adding:
         self._carry()
         if self.weighing:
             self.weighing.end()
-        sketch = self.sketching.sketch() if self.sketching else None
+        marks = self.marking.sums if self.marking else None
         numbers = self.seen, self.dropped, self.unlisted, self.long
-        return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, self.norms, sketch)
+        return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, self.norms, marks)
+
+
+def kernel() -> ModuleType | None:
+    """Return the compiled loop, or None without numba: then numpy computes the same bits, more slowly."""
+    try:
+        from privcov.measurements.tables import sum_kernel
+    except ImportError:
+        return None
+    return sum_kernel
