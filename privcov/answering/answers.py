@@ -268,8 +268,8 @@ class ReleaseAnswers:
             r = fit.r_squared
             table.attrs["r_squared"] = {
                 "estimate": float(r.estimate),
-                "low": float(r.low),
-                "high": float(r.high),
+                "low": float(r.low) if r.identified else float("nan"),
+                "high": float(r.high) if r.identified else float("nan"),
                 "identified": bool(r.identified),
                 "coverage": self._coverage("r_squared"),
             }
@@ -435,7 +435,7 @@ class ReleaseAnswers:
             rows = "Gaussian rows; heavier tails make intervals too short, and more pairs than the rate real"
         else:
             rows = f"elliptical rows of excess kurtosis {3 * self.kurtosis:g}"
-        two = "columns of two values as declared, the spread of other columns the same for both values"
+        two = "columns of two values as declared, other columns Gaussian around a mean that hardly depends on these"
         return rows if self._known.two is None else f"{rows}; {two}"
 
     def _coverage(self, case: str) -> str:
@@ -463,9 +463,10 @@ def answers(
     kurtosis : float, optional
         Excess kurtosis of the rows that is assumed, over 3, from 0 on: 0 for Gaussian rows, 2 for Student's t with five
         degrees of freedom. It widens the sampling part of every interval and test but those of means and contrasts.
-        Means, variances, covariances, correlations and eigenvalues of columns of two values need none; their other
-        answers have intervals under a given kurtosis alone. Where rows have heavier tails than is assumed, or columns
-        of two values are declared as numbers, intervals are too short, and more pairs than the rate are called real.
+        Means, variances, covariances, correlations, eigenvalues and contrasts of columns of two values need none; their
+        other answers have intervals only under a kurtosis that is at least their own, (1 / (p (1 - p)) - 6) / 3. Where
+        rows have heavier tails than is assumed, or columns of two values are declared as numbers, intervals are too
+        short, and more pairs than the rate are called real.
 
     Returns
     -------

@@ -107,8 +107,14 @@ def contrast(known: Known, whole: Measured, a: int, b: int, level: float) -> Fou
     for c in (a, b):
         p = safe[c]
         spread += (of_sum + of_count * means[:, c] ** 2) / p**2 + of_sum * of_count / p**4
-        sampling += within / (known.rows * p)
+        own = within
+        if known.two is not None:  # the variance of two values is that of their mean, in each class another
+            low = known.two.low
+            own = np.where(known.span > 0, np.maximum((means[:, c] - low) * (low + known.span - means[:, c]), 0.0), own)
+            own = own + 3 * known.span**2 / (known.rows * p)  # as if three more had the rarer value
+        sampling += own / (known.rows * p)
     spread = np.maximum(spread + shared * (means[:, a] / safe[a] - means[:, b] / safe[b]) ** 2, 0.0)
     half = known.z(level, spread, sampling, known.law.excess(1.0, 0.0)) * np.sqrt(spread + sampling)
     step = means[:, a] - means[:, b]
-    return Found(step, step - half, step + half, np.full(d, SMALL_CLASS if found.small[[a, b]].any() else 0))
+    reason = np.full(d, SMALL_CLASS if found.small[[a, b]].any() else 0)
+    return Found(step, step - half, step + half, reason).refusing(known.unknown)

@@ -14,9 +14,9 @@ A column of two values, s apart, has (x - m)^2 = v + t (x - m), t = low + high -
 is assumed of it. With T = t / sqrt(v) the sampling part over n is
 
     variance      v s^2 - 4 v^2; and v' is below v by (m' - m)^2 <= z^2 v / n, which is all there is at t = 0
-    covariance    of two such columns c_ii c_jj + t_i t_j c_ij - c_ij^2, and 3 (s_i s_j)^2 / n, so that no rows with
-                  both are as many as there may be; of one and another kind of column, whose mean alone depends on it,
-                  c_ii c_jj + c_ij^2 (T^2 - 1)
+    covariance    of two such columns c_ii c_jj + t_i t_j c_ij - c_ij^2, of one and another kind of column, whose mean
+                  alone depends on it, c_ii c_jj + c_ij^2 (T^2 - 1); each with 3 (s_i s_j)^2 / n more, as if three more
+                  rows had the rarer value
     correlation   of two 1 - r^2 + T_i T_j (r + r^3 / 2) - 3/4 r^2 (T_i^2 + T_j^2) (Yule 1912); of one
                   (1 - r^2)^2 (1 + r^2 (T^2 - 2) / 4)
 
@@ -107,7 +107,7 @@ def correlations(known: Known, level: float, kurtosis: float, tested: bool = Tru
     zero = noise[0]
     two = known.span > 0
     plain = 1 + np.where(two[:, None] | two[None, :], 0.0, kurtosis)
-    sampling = plain * g * g / n
+    sampling = (plain * g * g + _few(known)) / n
     one, p = _one_entry(known), None
     if tested:
         p = tail(np.nan_to_num(seen), zero - one + sampling, one, _shape(known))
@@ -170,7 +170,12 @@ def _covariance_sampling(known: Known, on: np.ndarray, seen: np.ndarray, kurtosi
     two, t, both = known.span > 0, known.skew, np.outer(on, on)
     square = np.minimum(np.nan_to_num(seen) ** 2, both)
     found = (1 + kurtosis) * (both + seen**2) + kurtosis * seen**2
-    one = both - square + np.minimum(square / np.maximum(on, 1e-300)[:, None], on[None, :]) * (t * t)[:, None]
+    one = (
+        both
+        + _few(known)
+        - square
+        + np.minimum(square / np.maximum(on, 1e-300)[:, None], on[None, :]) * (t * t)[:, None]
+    )
     found = np.where(two[:, None], one, np.where(two[None, :], one.T, found))
     pair = np.maximum(both + np.outer(t, t) * np.nan_to_num(seen) - square, 0.0) + _few(known)
     return np.where(two[:, None] & two[None, :], pair, found)
@@ -202,8 +207,14 @@ def sampling_norm(known: Known) -> float:
 
 
 def _few(known: Known) -> np.ndarray:
-    """Return 3 (s_i s_j)^2 / n: a count of 3 has no more than 5 % to be seen as none."""
-    return 3 * np.outer(known.span, known.span) ** 2 / (known.rows * _shares(known))
+    """Return 3 (s_i s_j)^2 / n, the standard deviation in place of s for a column of many values; 0 for two of these.
+
+    A count of 3 has no more than 5 % to be seen as none.
+    """
+    two, std = known.span > 0, np.sqrt(np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0))
+    size = np.where(two, known.span, std)
+    either = two[:, None] | two[None, :]
+    return np.where(either, 3 * np.outer(size, size) ** 2, 0.0) / (known.rows * _shares(known))
 
 
 def _shares(known: Known) -> np.ndarray:

@@ -23,7 +23,7 @@ from privcov.measurements.laws.tails import quantile
 from privcov.measurements.moment import Measured
 from privcov.postprocess.available import Available, available_cases
 from privcov.releasing.release import Release
-from privcov.table_files.kinds import CATEGORY, YES_NO
+from privcov.table_files.kinds import CATEGORY, INTEGER, ORDINAL, YES_NO
 from privcov.units import Units
 
 REASONS = (
@@ -115,7 +115,9 @@ def two_values(kinds: Kinds, units: Units) -> TwoValues | None:
     found: list[bool] = []
     blocks: list[tuple[int, ...]] = []
     for _, kind in kinds:
-        two = kind.kind in (YES_NO, CATEGORY)
+        levels = len(kind.values) if kind.kind == ORDINAL else 0
+        steps = kind.high - kind.low if kind.kind == INTEGER and None not in (kind.low, kind.high) else 0
+        two = kind.kind in (YES_NO, CATEGORY) or levels == 2 or steps == 1
         if two:
             blocks.append(tuple(range(len(found), len(found) + kind.width)))
         found += [two] * kind.width
@@ -210,10 +212,15 @@ class Known:
         """Return the release as that of n / (1 + k) Gaussian rows, for elliptical ones of excess kurtosis 3 k.
 
         Answers that do not change with the scale of all columns together, as correlations given others, slopes, R
-        squared and loadings, have the same sampling error (Tyler 1983). Without a kurtosis columns of two values have
-        none of these answers: related ones are far from any elliptical law.
+        squared and loadings, have the same sampling error (Tyler 1983). Columns of two values have none of these
+        answers without a kurtosis that is at least their own: related ones are far from any elliptical law.
         """
-        return self if not kurtosis else dataclasses.replace(self, rows=self.rows / (1 + kurtosis), two=None)
+        if not kurtosis:
+            return self
+        v, two = np.nan_to_num(np.diag(self.covariance)), self.span > 0
+        own = (self.span[two] ** 2 / np.maximum(v[two], 1e-300) - 6) / 3
+        enough = kurtosis >= np.max(own, initial=0.0)
+        return dataclasses.replace(self, rows=self.rows / (1 + kurtosis), two=None if enough else self.two)
 
     def z(self, level: float, noise: np.ndarray, sampling: np.ndarray, excess: np.ndarray | float) -> np.ndarray:
         """Return the quantile of |error| in standard deviations, for noise of this excess kurtosis beside sampling."""

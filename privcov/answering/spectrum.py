@@ -7,15 +7,16 @@ u_i'E u_j, to second order in E
 
 Where h_i <= 0.1 the interval spans l_i and l_i - b_i, each with z standard deviations of u_i'E u_i, N(u_i u_i') + V_i
 / n, V_i the variance of the square of a row along u_i: (2 + 3 k) l_i^2 for elliptical rows. With columns of two values
-that row is b + g, b of these and bounded, |b| <= M, and g of the others; however the columns are related,
+that row is b + g, b of these and bounded, |b| <= M, and g of the others, Gaussian; however those of two values are
+related,
 
     sqrt V_i <= sqrt(l_b (M^2 - l_b)) + 2 M sqrt(l_g) + sqrt(2 + 3 k) l_g,   l_b and l_g the variances of b and g
 
 (Bhatia and Davis 2000 for the first term), and k in f_ij is the largest (V_i / l_i^2 - 2) / 3. Elsewhere Weyl's bound
 holds whatever the order of the axes: no eigenvalue moves by more than the spectral norm of E, taken as its mean and 2.1
 standard deviations in draws of E (the 97.5 % point of Tracy and Widom's law of the largest eigenvalue); with columns of
-two values the part of sampling is its Frobenius norm, z times the root of the sum of its variances. Heavy tails have no
-such bound: with a kurtosis close eigenvalues are not identified. A loading moves
+two values the part of sampling is its Frobenius norm, z times the root of the sum of its variances. One long row can
+move it: under a kurtosis no eigenvalue of more than 6 columns is identified where some are close. A loading moves
 by u_ia(C) - u_ia = g'E u_i with g = sum_{j != i} u_ja u_j / (l_i - l_j); it is answered where h_i <= 0.03: noise pushes
 eigenvalues apart, so tied ones look farther than they are.
 """
@@ -29,6 +30,7 @@ import numpy as np
 from privcov.answering import entries
 from privcov.answering.known import TIED, Found, Known
 
+MOST_TIED = 6  # columns, to which close eigenvalues of heavy rows were measured
 STEADY, CLEAR = 0.1, 0.03  # of h_i, for eigenvalues and for loadings
 _DRAWS = 32
 _TRACY_WIDOM = 2.1 / 1.96  # its 97.5 % point, in standard deviations from its mean, over that of a normal number
@@ -59,8 +61,8 @@ def eigenvalues(known: Known, level: float, kurtosis: float = 0.0) -> Found:
     sampling = (2 + 3 * kurtosis) * values**2
     if known.span.any():
         sampling = np.array([_two_valued(known, u, kurtosis) for u in axes.T])
-        heavy = sampling / np.maximum(values, 1e-300) ** 2
-        values, axes, bias, turn = _turns(known, max(kurtosis, float(np.max(heavy[values > 0], initial=2.0) - 2) / 3))
+        heavy = sampling[values > 0] / np.maximum(values[values > 0], 1e-150) ** 2
+        values, axes, bias, turn = _turns(known, max(kurtosis, float(np.max(heavy, initial=2.0) - 2) / 3))
     steady = turn <= STEADY
     low, high = np.empty_like(values), np.empty_like(values)
     z = float(known.z(level, np.array(1.0), np.array(0.0), known.law.excess(0.0 if known.d > 3 else 1.0, 1.0)))
@@ -69,9 +71,10 @@ def eigenvalues(known: Known, level: float, kurtosis: float = 0.0) -> Found:
         noise = known.law.form_variance(np.outer(u, u), known.centre, known.covariance)
         half = z * math.sqrt(noise + sampling[i] / known.rows)
         low[i], high[i] = min(values[i], values[i] - bias[i]) - half, max(values[i], values[i] - bias[i]) + half
-    reason = np.where(steady | (kurtosis == 0), 0, TIED)
+    tied = np.array(kurtosis > 0 and known.d > MOST_TIED and not steady.all())
+    reason = np.where(tied, TIED, np.zeros(known.d, dtype=np.int64))
     if not steady.all():
-        reach = _spectral_reach(known, level)
+        reach = _spectral_reach(known, level, kurtosis)
         low[~steady], high[~steady] = values[~steady] - reach, values[~steady] + reach
     low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     estimate = np.maximum(np.where(steady, values - bias, values), 0.0)
@@ -89,13 +92,14 @@ def _two_valued(known: Known, u: np.ndarray, kurtosis: float) -> float:
     ends = [float(sum(step.min() for step in steps)), float(sum(step.max() for step in steps))]
     middle = float(u[two] @ (known.centre - known.two.low)[two])
     most = max(middle - ends[0], ends[1] - middle, 0.0) ** 2
-    bounded = min(max(float(u[two] @ c[np.ix_(two, two)] @ u[two]), 0.0), most)
+    seen = max(float(u[two] @ c[np.ix_(two, two)] @ u[two]), 0.0)
+    bounded = min(seen + 3 * most / known.rows, most)  # as if three more rows had the rarer value
     free = max(float(u[~two] @ c[np.ix_(~two, ~two)] @ u[~two]), 0.0)
     std = math.sqrt(bounded * (most - bounded)) + 2 * math.sqrt(most * free) + math.sqrt(2 + 3 * kurtosis) * free
     return std * std
 
 
-def _spectral_reach(known: Known, level: float) -> float:
+def _spectral_reach(known: Known, level: float, kurtosis: float) -> float:
     """Return the bound on the spectral norm of the whole error of the covariance."""
     rng, d, r2 = np.random.default_rng(0), known.d, known.measured.row_bound**2
     values, axes = np.linalg.eigh(known.covariance)
@@ -112,7 +116,8 @@ def _spectral_reach(known: Known, level: float) -> float:
             second = known.covariance - np.outer(known.centre, known.centre)
             error = error - math.sqrt(known.law.count) * rng.standard_normal() * second
         own = rng.standard_normal((d, d))
-        error = error + math.sqrt(elliptical / 2) * root @ (own + own.T) @ root
+        error = error + math.sqrt((1 + kurtosis) * elliptical / 2) * root @ (own + own.T) @ root
+        error = error + math.sqrt(kurtosis * elliptical) * rng.standard_normal() * known.covariance
         around = np.linalg.eigvalsh(error)
         ends += [float(around[-1]), float(-around[0])]
     normal = float(known.z(level, np.array(1.0), np.array(0.0), 0.0))
