@@ -116,7 +116,8 @@ def two_values(kinds: Kinds, units: Units) -> TwoValues | None:
     blocks: list[tuple[int, ...]] = []
     for _, kind in kinds:
         levels = len(kind.values) if kind.kind == ORDINAL else 0
-        steps = kind.high - kind.low if kind.kind == INTEGER and None not in (kind.low, kind.high) else 0
+        low, high = kind.low, kind.high
+        steps = high - low if kind.kind == INTEGER and low is not None and high is not None else 0
         two = kind.kind in (YES_NO, CATEGORY) or levels == 2 or steps == 1
         if two:
             blocks.append(tuple(range(len(found), len(found) + kind.width)))
