@@ -116,9 +116,8 @@ def two_values(kinds: Kinds, units: Units) -> TwoValues | None:
     blocks: list[tuple[int, ...]] = []
     for _, kind in kinds:
         levels = len(kind.values) if kind.kind == ORDINAL else 0
-        low, high = kind.low, kind.high
-        steps = high - low if kind.kind == INTEGER and low is not None and high is not None else 0
-        two = kind.kind in (YES_NO, CATEGORY) or levels == 2 or steps == 1
+        from_zero = kind.kind == INTEGER and (kind.low, kind.high) == (0, 1)
+        two = kind.kind in (YES_NO, CATEGORY) or levels == 2 or from_zero
         if two:
             blocks.append(tuple(range(len(found), len(found) + kind.width)))
         found += [two] * kind.width
