@@ -20,7 +20,7 @@ import privcov
 from privcov import PrivateDataset, persons_in_files
 from privcov.bundle.inputs import INPUTS
 from privcov.data_sources.private_file import Column, Declaration, read_private
-from privcov.ledger.fingerprint import alike, fingerprint
+from privcov.ledger.fingerprint import fingerprint, same_cells
 from privcov.measurements import exact_moment, integer_gram
 from privcov.measurements.exact_moment import exact_sum, measure_exactly, norm_bound
 from privcov.measurements.exact_reading import read_sum
@@ -547,7 +547,7 @@ def test_a_table_is_recognised_with_ids_and_without(tmp_path):
     )
     file = PrivateDataset.from_files(tmp_path / "t.parquet", row_bound=1.0, person="w")
     marks = [fingerprint(table, key) for table in (plain, known, file)]
-    assert all(alike(one, other) for one, other in itertools.combinations(marks, 2))
+    assert all(same_cells(one, other) for one, other in itertools.combinations(marks, 2))
 
 
 def test_a_forged_weight_or_a_person_left_out_is_found(tmp_path, monkeypatch):
