@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shell import address, frame, hosted, owner_token, show
 from pages.shell.glossary import term
 from pages.your_data import answers, columns, declare, elsewhere, plan, practice, read_bundle, release, view
-from pages.your_data.state import DOORS, STEPS, follow, forget, lead, own, practising
+from pages.your_data.state import DOORS, STEPS, forget, own, practising
 
 frame.page("Your data", keeps=("door",))
 st.title("Your data")
@@ -51,7 +51,6 @@ sections = {
     "release": release.section,
     "answers": answers.section,
 }
-lead()
 st.session_state["own-step"] = st.session_state.pop("own-next", st.session_state.get("own-step", "declare"))
 step = st.segmented_control(
     "Step",
@@ -60,7 +59,6 @@ step = st.segmented_control(
     format_func=STEPS.__getitem__,
     key="own-step",
     label_visibility="collapsed",
-    on_change=lambda: follow(st.session_state["own-step"]),
 )
 assert step is not None  # a step is always chosen
 if step != "view":

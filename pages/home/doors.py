@@ -1,24 +1,73 @@
-"""Below the demonstration on Home: three cards, each with its two-minute tour, and the list of every page."""
+"""Below the demonstration on Home: three doors to pages that are already set up, and the list of every page."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.shell import frame, tour
+from pages.shell import frame, hosted
 from pages.shell.study import CSV, Study
+
+_PRIVATE = "Your data"
+ELSEWHERE = f"Shut on this server (**{_PRIVATE}** says why); it works on your own machine."
+
+
+@dataclass(frozen=True)
+class Door:
+    """One card: for whom it is, and the page that it opens.
+
+    ``study`` is how the page is set up, None for as the visitor has it. ``own`` are settings of that page alone.
+    """
+
+    key: str
+    title: str
+    about: str
+    page: str
+    label: str
+    study: Study | None = None
+    own: Mapping[str, str] = field(default_factory=dict)
+
+
+DOORS = (
+    Door(
+        "teach",
+        "Teach",
+        "**A class tomorrow.** Ten lessons, and a game against the best possible attacker.",
+        "Lessons",
+        "Open the first lesson",
+        Study(kind="approx", epsilon=1.0),
+        {"lesson": "1"},
+    ),
+    Door(
+        "explore",
+        "Explore",
+        "**5,000 rows, 40 columns, one question.** What privacy costs at your size.",
+        "Estimate",
+        "See the error at epsilon = 1",
+        Study(source="ar1-covariance", data=(("d", 40), ("n", 5_000)), kind="approx", epsilon=1.0),
+    ),
+    Door(
+        "release",
+        "Release",
+        "**A confidential table.** A practice table, from declaration to the file.",
+        _PRIVATE,
+        "Try the practice table",
+    ),
+)
 
 
 def doors() -> None:
-    """Show the cards Teach, Explore and Release; each opens the first step of its tour, already set up."""
+    """Show the cards Teach, Explore and Release; each opens its page, already set up."""
     st.header("Where do you want to go?")
-    for place, one in zip(st.columns(len(tour.TOURS), gap="medium"), tour.TOURS, strict=True):
-        with place, st.container(border=True, height="stretch", key=f"door-{one.key}"):
-            st.markdown(f"### {one.title}\n\n**{one.whom}.** {one.summary}")
-            if shut := tour.elsewhere(one.steps[0]):
-                st.caption(shut)
-            frame.to_step(one.steps[0], f"Start: two minutes, {len(one.steps)} steps", tour.word(one, 0))
+    for place, door in zip(st.columns(len(DOORS), gap="medium"), DOORS, strict=True):
+        with place, st.container(border=True, height="stretch", key=f"door-{door.key}"):
+            st.markdown(f"### {door.title}\n\n{door.about}")
+            if door.page == _PRIVATE and hosted.refusal():
+                st.caption(ELSEWHERE)
+            frame.link(frame.file_of(door.page), door.label, door.study, door.own)
     pressed = st.button(
         "Open your own table",
         key="home-own",

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.lessons import scale
 from pages.lessons.book import LESSONS, NUMBERS, answered, answers, place
 from pages.lessons.lesson import Control, Lesson, Screen
-from pages.shell import frame, show, tour
+from pages.shell import frame, show
 
 PARTS = {"lessons": "Lessons", "demos": "Demonstrations", "teach": "Teach"}
 _STYLE = """
@@ -144,8 +144,8 @@ def size_and_link(*, full: bool) -> None:
 
 
 def address() -> str:
-    """Return the screen as a relative address; the step of a two-minute tour is left out."""
-    settings = {name: value for name, value in st.query_params.items() if isinstance(value, str) and name != tour.KEY}
+    """Return the screen as a relative address."""
+    settings = {name: value for name, value in st.query_params.items() if isinstance(value, str)}
     return "/Lessons" + (f"?{urlencode(settings)}" if settings else "")
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.shell import export, owner_token, tour
+from pages.shell import export, owner_token
 from pages.shell.fair_queue import FairQueue
 from pages.shell.show import as_text
 from pages.shell.study import CSV, Study, from_query, in_address, means_study, opening
@@ -205,7 +205,6 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     with st.sidebar:
         _menu()
         export.button(palette())
-    tour.bar(st.session_state.get("path", ""), title, to_step, leave_tour)
     notices = st.container(key="notices")
     for sentence in st.session_state.pop("link_problems", []):
         notices.warning(as_text(sentence))
@@ -262,7 +261,7 @@ def move(name: str, label: str) -> None:
     """Go on to the page that has a setting now which this one had in earlier versions, so that old links lead there."""
     asked = {name: _mine().pop(name)}
     st.session_state["page_own"][label] = asked  # the address does not change, so nothing would be read from it
-    st.switch_page(file_of(label), query_params=_tour_step() | query_for(file_of(label), None, asked))
+    st.switch_page(file_of(label), query_params=query_for(file_of(label), None, asked))
 
 
 def leave_out(name: str, why: str) -> None:
@@ -288,7 +287,7 @@ def _write_address(*, surely: bool = False) -> None:
     """
     mine = _mine()
     kept = {name: mine[name] for name in st.session_state["page_keeps"] if mine.get(name)}
-    wanted = in_address(st.session_state["study"], st.session_state["page"], kept) | kept | _tour_step()
+    wanted = in_address(st.session_state["study"], st.session_state["page"], kept) | kept
     if surely or dict(st.query_params.items()) != wanted:
         st.query_params.from_dict(wanted)
         st.session_state["address_since"] = time.monotonic()
@@ -304,25 +303,6 @@ def _is_stale(query: dict[str, str], begun: float) -> bool:
     state = st.session_state
     before, state["told"] = state.get("told"), query
     return query == before and begun - state.get("address_since", -ON_THE_WAY) < ON_THE_WAY
-
-
-def walk(word: str) -> None:
-    """Go to a step of a two-minute tour; for widget callbacks. The address follows."""
-    st.session_state["path"] = word
-    st.session_state["study_changed"] = True
-
-
-def leave_tour() -> None:
-    """End the two-minute tour; for widget callbacks."""
-    walk("")
-
-
-def to_step(step: tour.Step, label: str, word: str) -> None:
-    """Show a link to a step of the two-minute tour.
-
-    ``word`` is the tour and the step, as the address has them.
-    """
-    link(file_of(step.page), label, step.study, {**step.own, tour.KEY: word})
 
 
 def file_of(label: str) -> str:
@@ -350,19 +330,12 @@ def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
             state["study"] = dataclasses.replace(state["study"], source=CSV, data=(), bound=before.bound)
         if problems:
             state["link_problems"] = problems
-        state["path"] = query.get(tour.KEY, "") if tour.parse(query.get(tour.KEY, "")) else ""
         settings = {name: query[name] for name in keeps if name in query}
         if settings or not state["fresh_page"]:  # a link from the menu has no settings: the page stays as it was left
             mine.clear()
             mine |= settings
             state["unchecked"] = set(settings)
     _write_address(surely=arrived and not state["fresh_page"])
-
-
-def _tour_step() -> dict[str, str]:
-    """Return the two-minute tour as part of an address; nothing where none is followed."""
-    step = st.session_state.get("path")
-    return {tour.KEY: step} if step else {}
 
 
 def _menu() -> None:
@@ -383,8 +356,7 @@ def link(file: str, label: str, study: Study | None = None, own: Mapping[str, st
 
     ``own`` are settings of that page alone.
     """
-    query = _tour_step() | query_for(file, study, own or {})
-    st.page_link(file, label=label, query_params=query, **look)
+    st.page_link(file, label=label, query_params=query_for(file, study, own or {}), **look)
 
 
 def query_for(file: str, study: Study | None, own: Mapping[str, str]) -> dict[str, str]:

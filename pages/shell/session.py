@@ -41,7 +41,6 @@ KEYS = (
     Key("told", "shell/frame", "the query that the browser sent last"),
     Key("link_problems", "shell/frame", "sentences on the parts of a link that made no sense"),
     Key("problem_place", "shell/frame", "container on top of the page for such sentences"),
-    Key("path", "shell/frame", 'the two-minute tour and its step, or ""'),
     Key("visit", "shell/frame", "name of the visit in the queue of runs"),
     Key("own.seen", "shell/address", "by widget, the text and the value that it showed last"),
     Key("{}.turn", "shell/address", "of a range: counts the keys that its widget has had"),
@@ -98,7 +97,6 @@ KEYS = (
     # Your data: everything that begins with own goes when the file is forgotten
     Key("own", "your_data/state", "the table: unread bytes, declaration, plan"),
     Key("own-step", "your_data", "widget: the step"),
-    Key("tour.shown", "your_data/state", "the step of the tour that the page followed last"),
     Key("own-next", "your_data", "the step that a button asked for"),
     Key("own-{}-{}-{}", "your_data/state", "widget: by name, file and turn of the form"),
     Key("own-shown-{}", "your_data/answers", "by release, what begins the keys of its widgets in Answers"),

@@ -45,10 +45,8 @@ STYLE = Template("""
 .pc-line > .pc-meter {flex: 1; min-width: 3rem; height: .55rem;}
 .pc-line > .pc-meter > i {height: .95rem;}
 /* The page's own header covers what has no title above it. */
-.st-key-path-bar, .st-key-notices:not(:empty) {margin-top: 1.5rem;}
-.st-key-path-bar {padding-top: .4rem; padding-bottom: .4rem;}
-.st-key-path-bar [data-testid="stMarkdownContainer"]:not(label *), .st-key-path-bar > * > * p {margin-bottom: 0;}
-.st-key-path-bar [data-testid="stPageLink"] a, [class*="st-key-door-"] [data-testid="stPageLink"] a,
+.st-key-notices:not(:empty) {margin-top: 1.5rem;}
+[class*="st-key-door-"] [data-testid="stPageLink"] a,
 .st-key-answer-link [data-testid="stPageLink"] a {
   border: 1px solid $edge; background: transparent; padding: .15rem .7rem; border-radius: .3rem;}
 [class*="st-key-page-"] [data-testid="stPageLink"] a {padding-left: 0;}

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from pages.shell import frame, hosted, owner_token, tour, visitor_files
+from pages.shell import hosted, owner_token, visitor_files
 from pages.upload import how_written
 from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Declaration, read_private
@@ -37,8 +37,6 @@ STEPS = {
     "release": "3 Release",
     "answers": "4 Answers",
 }
-
-_ON_THE_TOUR = ("declare", "plan", "release", "answers")  # the steps of the tour "Release", in its order
 
 
 @dataclass
@@ -246,25 +244,5 @@ def next_step(label: str, step: str) -> None:
 
 
 def go_on(step: str) -> None:
-    """Go to another step, and the two-minute tour with it; in a callback, or before a rerun."""
+    """Go to another step; in a callback, or before a rerun."""
     st.session_state["own-next"] = step
-    follow(step)
-
-
-def lead() -> None:
-    """Go to the step that a link of the two-minute tour names; call it before the step is shown."""
-    word = st.session_state.get("path", "")
-    if word == st.session_state.get("tour.shown"):
-        return
-    st.session_state["tour.shown"] = word
-    place = tour.parse(word)
-    if place is not None and place[0].key == "release" and place[1] < len(_ON_THE_TOUR):
-        st.session_state["own-next"] = _ON_THE_TOUR[place[1]]
-
-
-def follow(step: str) -> None:
-    """Move the two-minute tour to this step, so that "Next step" need not be pressed after the page's own buttons."""
-    place = tour.parse(st.session_state.get("path", ""))
-    if place is None or place[0].key != "release" or step not in _ON_THE_TOUR:
-        return
-    frame.walk(tour.word(place[0], _ON_THE_TOUR.index(step)))

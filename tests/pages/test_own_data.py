@@ -291,28 +291,6 @@ def test_the_plan_says_in_words_what_was_picked(kind):
     assert ("It implies epsilon" in said) == (kind == "zcdp")
 
 
-def test_the_path_walks_along_with_the_pages_own_buttons():
-    at = AppTest.from_file(APP, default_timeout=patient(60))
-    at.query_params["path"] = "release-1"
-    at.switch_page(PAGE).run()
-    press(press(at, "Use the practice table"), "Declare")
-    for label, step in (("Go on to Plan", 2), ("Go on to Release", 3)):
-        press(at, label)
-        assert at.session_state["path"] == f"release-{step}"
-    assert go(at, "declare").session_state["path"] == "release-1"
-    assert go(at, "view").session_state["path"] == "release-1"  # a detour that the path does not name
-
-
-def test_the_path_s_own_links_move_the_page():
-    at = AppTest.from_file(APP, default_timeout=patient(60))
-    for step, shown in ((1, "declare"), (2, "plan"), (3, "release"), (2, "plan"), (4, "answers")):
-        at.query_params["path"] = f"release-{step}"
-        at.switch_page(PAGE).run()
-        assert calm(at).session_state["own-step"] == shown
-    go(at, "view")
-    assert calm(at.run()).session_state["own-step"] == "view"  # the same step of the path does not hold the page
-
-
 def test_answers_opens_a_release_of_the_declared_table_and_of_no_other():
     released(name="patients in one ward")
     at = go(declared(name="patients in another ward"), "answers")

@@ -158,7 +158,7 @@ def test_no_state_that_a_visit_could_carry_opens_it(ledger):
 
 def test_no_address_opens_it():
     words = {"token": SECRET, "token-entry": SECRET, "PRIVCOV_TOKEN": "off"}
-    assert shut(visit(**words, **{"token-opened": "1", "own-step": "answers", "path": "release-4"}))
+    assert shut(visit(**words, **{"token-opened": "1", "own-step": "answers"}))
 
 
 def test_no_widget_event_reaches_what_lies_behind(ledger):

@@ -21,7 +21,7 @@ def test_the_default_study_is_named_by_its_kind():
 @pytest.mark.parametrize("page", ["Home", "Estimate", "Trade-offs", "Graph recovery", "Spectra", "Lessons"])
 def test_an_address_means_the_opening_only_where_it_says_nothing_else(page):
     assert in_address(opening(page), page, {}) == {}
-    assert not means_study({"path": "teach-1", "utm_source": "x"}, page, ("tab",))
+    assert not means_study({"utm_source": "x"}, page, ("tab",))
     for study in (Study(), Study(epsilon=2.0), opening("Graph recovery"), opening("Estimate")):
         for own in ({}, {"tab": "x"}):
             query = in_address(study, page, own) | own
