@@ -286,7 +286,7 @@ def rows_in_decimals(measured, stated, entry, said):
         (upper_shape, "upper-triangle"),
         (longer_rows, "contradict each other"),
         (no_rows, "n must be in"),
-        (lambda m, g, e, d: g.update(rho=0.4), "0.4-zCDP is stated"),
+        (lambda m, g, e, d: g.update(rho=0.4), "ZCDP(rho=0.4) is stated"),
         (lambda m, g, e, d: (g.clear(), g.update(kind="none")), "states none"),
         (lambda m, g, e, d: e.update(amount="1/4"), "cost is not that"),
         (lambda m, g, e, d: e["request"].update(method="zero"), "offered"),

@@ -97,7 +97,7 @@ def test_the_page_takes_a_paid_bound_for_another_release(place):
 
     book = Ledger(place / "ledger.sqlite")
     private = PLAIN.on_files(place / "t.parquet")
-    asked = page.Asked("gaussian-cov", ZCDP(0.5), draw=1, different=(), norm_budget=None)
+    asked = page.Asked("gaussian-cov", ZCDP(0.5), draw=1, norm_budget=None)
     release_private(asked.method, private, asked.guarantee, ledger=book, norm_budget=0.05)
     assert page._earlier(book, "clinic", asked, private.facts) is None
     assert page._token(book, asked, private.facts.to_dict(), "clinic") == ""

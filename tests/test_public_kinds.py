@@ -208,7 +208,8 @@ def test_a_declaration_without_kinds_is_of_the_first_version():
     ],
 )
 def test_a_column_that_cannot_be_is_named_in_one_sentence(column, words):
-    fields = {"format": WITH_LATER, "name": "t", "row_stands_for": "x", "columns": [{"name": "a", **column}]}
+    fields = {"format": WITH_LATER, "name": "t", "row_stands_for": "x", "rows_per_person": 1, "n_public": True}
+    fields["columns"] = [{"name": "a", **column}]
     with pytest.raises(ValueError, match=words) as caught:
         Declaration.from_json(json.dumps(fields))
     assert "\n" not in str(caught.value)

@@ -89,10 +89,10 @@ STYLE = Template("""
   color: color-mix(in srgb, currentColor 75%, transparent);}
 /* The browser sends no number beyond its limits, so what is on the page belongs to the one before. */
 .stApp:has(input:out-of-range) .stMain :is(.stHtml, .stMarkdown, .stPlotlyChart, .stMetric, .stTable, .stDataFrame) {
-  opacity: .25;}
-.stApp:has(input:out-of-range) .stMain .st-key-ask .stMarkdown {opacity: 1;}
+  visibility: hidden;}
+.stApp:has(input:out-of-range) .stMain .st-key-ask .stMarkdown {visibility: visible;}
 .stApp:has(input:out-of-range)::after {
-  content: "A number is outside its limits. What is faded belongs to the one before.";
+  content: "A number is outside its limits. What belonged to the one before is hidden.";
   position: fixed; right: 1rem; bottom: 1rem; max-width: calc(100vw - 2rem); z-index: 999990;
   padding: .5rem 1rem; border-radius: .3rem;
   background: light-dark($ink); color: light-dark($ground);}

@@ -60,10 +60,10 @@ def measure_directions(
     for i, scale in enumerate(scales):
         v = sample_bingham((values[-1] - values) / (2 * scale), rng)
         columns[:, i] = basis @ v
-        if i + 1 < len(columns):
+        if i + 1 < len(scales):
             values, basis = deflate(values, basis, v)
-    if len(scales) < len(columns):
-        columns[:, -1] = basis[:, 0]
+    if len(scales) < len(columns):  # from the others alone, its sign too
+        columns[:, -1] = np.linalg.qr(columns[:, :-1], mode="complete")[0][:, -1]
     # One correction of the rounding of up to q products: orthonormal to the last digit, and post-processing.
     columns, triangle = np.linalg.qr(columns)
     columns *= np.where(np.diag(triangle) < 0, -1.0, 1.0)
