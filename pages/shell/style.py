@@ -88,9 +88,9 @@ STYLE = Template("""
 [data-testid="stDialog"] [data-testid="stCaptionContainer"] {
   color: color-mix(in srgb, currentColor 75%, transparent);}
 /* The browser sends no number beyond its limits, so what is on the page belongs to the one before. */
-.stApp:has(input:out-of-range) .stMain :is(.stHtml, .stMarkdown, .stPlotlyChart, .stMetric, .stTable, .stDataFrame) {
-  visibility: hidden;}
-.stApp:has(input:out-of-range) .stMain .st-key-ask .stMarkdown {visibility: visible;}
+.stApp:has(input:out-of-range) .stMain
+  :is(.stHtml, .stMarkdown, .stPageLink, .stPlotlyChart, .stMetric, .stTable, .stDataFrame):not(.st-key-ask *),
+.stApp:has(input:out-of-range) .stMain .stMarkdown:not(.st-key-ask *) * {visibility: hidden;}
 .stApp:has(input:out-of-range)::after {
   content: "A number is outside its limits. What belonged to the one before is hidden.";
   position: fixed; right: 1rem; bottom: 1rem; max-width: calc(100vw - 2rem); z-index: 999990;

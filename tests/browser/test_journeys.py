@@ -274,6 +274,12 @@ def test_a_number_beyond_its_limits_hides_what_belongs_to_the_one_before(visit, 
         box.fill(text)
         box.press("Enter")
         settle(page)
-        assert headline.is_hidden() is hidden
+        for answer in (
+            headline,
+            page.get_by_text("suspicion").first,
+            page.get_by_role("link", name="See such a release"),
+        ):
+            assert answer.is_hidden() is hidden
+        assert page.get_by_text("rows and", exact=True).is_visible(), "the question stands"
         assert ("outside its limits" in page.evaluate(said)) is hidden
     assert headline.inner_text() == words
