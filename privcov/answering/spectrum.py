@@ -93,7 +93,8 @@ def _two_valued(known: Known, u: np.ndarray, kurtosis: float) -> float:
     middle = float(u[two] @ (known.centre - known.two.low)[two])
     most = max(middle - ends[0], ends[1] - middle, 0.0) ** 2
     seen = max(float(u[two] @ c[np.ix_(two, two)] @ u[two]), 0.0)
-    bounded = min(seen + 3 * most / known.rows, most)  # as if three more rows had the rarer value
+    # Up to three more rows may have the rarer value; l (M^2 - l) is largest at M^2 / 2.
+    bounded = min(max(most / 2, seen), seen + 3 * most / known.rows, most)
     free = max(float(u[~two] @ c[np.ix_(~two, ~two)] @ u[~two]), 0.0)
     std = math.sqrt(bounded * (most - bounded)) + 2 * math.sqrt(most * free) + math.sqrt(2 + 3 * kurtosis) * free
     return std * std
