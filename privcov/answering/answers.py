@@ -432,7 +432,7 @@ class ReleaseAnswers:
         if answer == "means":
             return "rows with a variance, so many that their mean is close to normal"
         if not self.kurtosis or answer == "contrast":
-            rows = "Gaussian rows; heavier tails make intervals too short, and more pairs than the rate real"
+            rows = "Gaussian rows; under heavier tails intervals are too short, and too many pairs are called real"
         else:
             rows = f"elliptical rows of excess kurtosis {3 * self.kurtosis:g}"
         two = "columns of two values as declared, other columns Gaussian around a mean that hardly depends on these"

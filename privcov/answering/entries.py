@@ -76,7 +76,8 @@ def variances(known: Known, level: float, kurtosis: float) -> Found:
     low, high = np.maximum((middle - root) / a, 0.0), (middle + root) / a
     high = np.where(two, np.minimum(high + z * z * on / rows, square / 4), high)
     reason = np.where(np.isnan(seen), TOO_FEW, np.where(high > 0, 0, NO_VARIANCE))
-    return Found(seen, low, np.maximum(high, 0.0), reason).refusing(known.unknown)
+    estimate = np.where(two, np.minimum(seen, square / 4), seen)  # two values cannot vary more
+    return Found(estimate, low, np.maximum(high, 0.0), reason).refusing(known.unknown)
 
 
 def covariances(known: Known, level: float, kurtosis: float) -> Found:

@@ -37,7 +37,7 @@ REASONS = (
     "an eigenvalue is too close to the next one",
     "the class has too few rows for its noise",
     "the pair is tested, and no interval is known",
-    "the sampling error of columns of two values is not known here",
+    "columns of two values have no interval here: leave them out, or give their kurtosis where rows are whole",
 )
 NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS, TESTED_ONLY, TWO_VALUED = range(
     1, len(REASONS)

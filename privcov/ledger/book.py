@@ -408,7 +408,7 @@ def _changed(name: str, state: str) -> LedgerError:
     begun = "was already made" if state == "stored" else "was already begun, and paid,"
     return LedgerError(
         f"This very release of {name!r} {begun} from another table: its rows, a cell, a label or an id have changed "
-        f"since. Nothing more was spent. Ask for the next draw to spend again on this table.{free}"
+        f"since. Nothing more was spent. Ask for the next draw (draw=2, --draw 2) to spend again on this table.{free}"
     )
 
 

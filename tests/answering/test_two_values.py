@@ -150,7 +150,9 @@ def test_what_hangs_on_several_columns_of_two_values_is_refused_unless_a_kurtosi
     for ask in asks:
         found = ask(answered(0))
         assert not found["identified"].any()
-        assert set(found["reason"]) == {"the sampling error of columns of two values is not known here"}
+        assert set(found["reason"]) == {
+            "columns of two values have no interval here: leave them out, or give their kurtosis where rows are whole"
+        }
         assert found[["low", "high"]].isna().all(axis=None)
         assert not found.get("real", pd.Series([False])).any()
         assert ask(answered(0, kurtosis=20.0))["identified"].any()
