@@ -12,8 +12,6 @@ study = frame.page(
     "Trade-offs",
     keeps=("tab", *sentence.KEEPS, *form.KEEPS, *saved.KEEPS, *which_epsilon.KEEPS, *who_wins.KEEPS),
 )
-for part, keeps in (("curves", form.KEEPS), ("which", which_epsilon.KEEPS), ("map", who_wins.KEEPS)):
-    form.arrive(part, keeps)
 sidebar.draw(study, method=False)
 st.title(
     "Trade-offs",

@@ -154,9 +154,7 @@ def tab_changed() -> None:
     frame.put(tab="convert" if tab == CONVERT else "")
 
 
-study = frame.page("Methods", keeps=("word", "tab", "show.family", "show.kind", *converter.KEEPS))
-if frame.own("word"):  # the glossary was a tab of this page
-    frame.move("word", "Words")
+study = frame.page("Methods", keeps=("tab", "show.family", "show.kind", *converter.KEEPS))
 st.title("Methods")
 st.markdown(
     f"Rows are read through a noisy {glossary.term('measurement')}; the rest is free "

@@ -46,9 +46,6 @@ class Spec:
         True for a logarithmic slider.
     ends : tuple of (str, str)
         What a small and a large value does, in a few words, for the two ends of a slider.
-    before : object
-        The earlier default, where it has changed: what a stored address, study or request means that leaves the
-        parameter out.
     """
 
     name: str
@@ -64,12 +61,6 @@ class Spec:
     shown_if: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     log: bool = False
     ends: tuple[str, str] = ("", "")
-    before: Any = None
-
-    @property
-    def left_out(self) -> Any:
-        """What a stored description means that leaves the parameter out."""
-        return self.default if self.before is None else self.before
 
     @property
     def slides(self) -> bool:

@@ -6,7 +6,6 @@ public.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -209,16 +208,6 @@ class PublicFacts(InUnits):
             **({} if self.flags is None else {"flags": list(self.flags)}),
             **({"kinds": [{"name": name, **kind.to_dict()} for name, kind in self.kinds]} if self.kinds else {}),
         }
-
-    def shortened(self, share: float) -> PublicFacts:
-        """Return the facts of the same table whose rows are shortened to ``share`` times R."""
-        if share == 1:
-            return self
-        if self.bounds is None:
-            return dataclasses.replace(self, units=self.units.with_row_bound(self.row_bound * share))
-        fraction = self.row_bound_fraction * share
-        units = self.units.with_row_bound(fraction * self.units.longest)
-        return dataclasses.replace(self, units=units, row_bound_fraction=fraction)
 
     @classmethod
     def from_dict(cls, fields: dict) -> PublicFacts:

@@ -50,7 +50,7 @@ def errors(n: int, d: int, least: float, most: float) -> dict[str, float]:
             rule = "pairs" if way == "pairs" else "typical"
             private = PrivateDataset.from_rows(cells.get(way, holed), bounds=[(1, 5)] * d, missing=rule)
             noisy = measure_exactly(private, GUARANTEE, centre="joint", shape="free-trace")
-            got = correlation(view("auto-cov", noisy, GUARANTEE, matters="both").covariance)
+            got = correlation(view("auto-cov", noisy, GUARANTEE).covariance)
             found[way].append(float(np.sqrt(np.mean((got - truth)[upper] ** 2))))
     return {way: float(np.mean(values)) for way, values in found.items()}
 

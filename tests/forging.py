@@ -30,7 +30,7 @@ TYPED = {
     "height": privcov.Kind("yes-no", values=("40", "50"), missing_codes=("n.k.",)),
 }
 _LABELS = {"labels": ["a", "b"] * (ROWS // 2), "classes": ["a", "b"]}
-_OPTIONS = ("centre", "matters", "norm_budget")  # of the release, not of the declaration
+_OPTIONS = ("centre",)  # of the release, not of the declaration
 KINDS: dict[str, tuple] = {
     "zcdp": ("gaussian-cov", ZCDP(0.5), {}),
     "approx, hidden n": ("gaussian-cov", ApproxDP(1.0, 1e-6), {"n_public": False}),
@@ -45,13 +45,10 @@ KINDS: dict[str, tuple] = {
     "classes": ("gaussian-cov", ZCDP(0.5), _LABELS),
     "classes, hidden n": ("wishart-difference", PureDP(2.0), {**_LABELS, "n_public": False}),
     "missing cells": ("gaussian-cov", ZCDP(0.5), {"missing": "pairs", "can_be_missing": NAMES[:3]}),
-    "covariance matters": ("auto-cov", ZCDP(0.5), {}),
-    "mean matters, a row bound": ("auto-cov", ZCDP(0.5), {"bounds": None, "row_bound": 200.0, "matters": "mean"}),
-    "matters nothing": ("auto-cov", ZCDP(0.5), {"n_public": False}),
+    "auto": ("auto-cov", ZCDP(0.5), {}),
+    "auto, a row bound": ("auto-cov", ZCDP(0.5), {"bounds": None, "row_bound": 200.0}),
+    "auto, hidden n": ("auto-cov", ZCDP(0.5), {"n_public": False}),
     "shortened rows": ("gaussian-cov", ZCDP(0.5), {"row_bound_fraction": 0.5, "rows_per_person": 2}),
-    "rows by length": ("gaussian-cov", ZCDP(2.0), {"norm_budget": 0.05, "row_bound_fraction": 0.8}),
-    "rows by length, pure": ("wishart-difference", PureDP(2.0), {"norm_budget": 0.1, "n_public": False}),
-    "rows by length, approx": ("gaussian-cov", ApproxDP(2.0, 1e-6), {"norm_budget": 0.1, **_LABELS}),
     "typed columns": (
         "gaussian-cov",
         ZCDP(0.5),

@@ -1,4 +1,4 @@
-"""A declared row bound and a paid one, from a declaration in files: texts, the shell, bundles and public rows."""
+"""A declared row bound, from a declaration in files: texts, the shell, bundles and public rows."""
 
 import json
 import math
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privcov import Dataset, Ledger, Release, ZCDP, release_private
+from privcov import Dataset, Ledger, Release, ZCDP
 from privcov.cli.entry import main
 from privcov.data_sources.private_file import Column, Declaration, read_private
 
@@ -60,49 +60,17 @@ def test_a_declared_bound_reaches_rows_files_and_public_files(place):
     assert PLAIN.on_public_files(place / "t.parquet").row_bound == 2.0
 
 
-@pytest.mark.parametrize(
-    ("declaration", "more"), [(SHORT, ()), (PLAIN, ("--norm-budget", "0.05")), (SHORT, ("--norm-budget", "0.1"))]
-)
-def test_the_shell_releases_bundles_and_verifies(place, declaration, more, capsys):
+@pytest.mark.parametrize("declaration", [SHORT, PLAIN])
+def test_the_shell_releases_bundles_and_verifies(place, declaration, capsys):
     out, bundle = place / "r.json", place / "b.zip"
-    assert shell(place, declaration, "--out", out, "--bundle", bundle, *more) == 0
+    assert shell(place, declaration, "--out", out, "--bundle", bundle) == 0
     made = Release.from_json(out.read_text(encoding="utf-8"))
-    assert len(made.events) == (2 if more else 1)
-    assert made.row_bound <= declaration.row_bound_fraction * 2
+    assert len(made.events) == 1
+    assert made.row_bound == declaration.row_bound_fraction * 2
     assert main(["verify", str(bundle)]) == 0
     with zipfile.ZipFile(bundle) as archive:
         told = json.loads(archive.read("declaration.json"))
-        asked = json.loads(archive.read("ledger_entry.json"))["request"]
-        statement = archive.read("statement.txt").decode()
     assert told == json.loads(declaration.to_json())
-    assert asked.get("norm_budget") == (float(more[1]) if more else None)
-    assert ("noisy numbers of rows by length" in statement) == bool(more)
-    assert shell(place, declaration, "--out", out, *more) == 0
+    assert shell(place, declaration, "--out", out) == 0
     assert len(Ledger(place / "ledger.sqlite").entries()) == 1
     capsys.readouterr()
-
-
-def test_the_shell_refuses_a_budget_for_public_rows(place, capsys):
-    assert shell(place, PLAIN, "--norm-budget", "0.7") == 2
-    assert "norm_budget" in capsys.readouterr().err
-    (place / "d.json").write_text(PLAIN.to_json(), encoding="utf-8")
-    words = ["release", place / "t.parquet", "--declaration", place / "d.json", "--rho", 1, "--public"]
-    assert main(list(map(str, [*words, "--norm-budget", "0.05"]))) == 2
-    assert "--norm-budget" in capsys.readouterr().err
-
-
-def test_the_page_takes_a_paid_bound_for_another_release(place):
-    """Its own request has none, so it must not say that asking again is free."""
-    from pages.your_data import release as page
-
-    book = Ledger(place / "ledger.sqlite")
-    private = PLAIN.on_files(place / "t.parquet")
-    asked = page.Asked("gaussian-cov", ZCDP(0.5), draw=1, norm_budget=None)
-    release_private(asked.method, private, asked.guarantee, ledger=book, norm_budget=0.05)
-    assert page._earlier(book, "clinic", asked, private.facts) is None
-    assert page._token(book, asked, private.facts.to_dict(), "clinic") == ""
-    release_private(asked.method, private, asked.guarantee, ledger=book)
-    found = page._earlier(book, "clinic", asked, private.facts)
-    assert found is not None
-    assert "norm_budget" not in found.request
-    assert page._token(book, asked, private.facts.to_dict(), "clinic") == found.token

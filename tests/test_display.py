@@ -329,7 +329,7 @@ def test_private_rows_have_their_guarantee_there_and_their_arrays_and_text_are_c
     accountant, whose grid of orders is coarser than ours; pure noise by privacy loss distributions.
     """
     rel, _ = released(tmp_path, kind)
-    assert len(rel.events) == (2 if "norm_budget" in KINDS[kind][2] else 1)
+    assert len(rel.events) == 1
     assert isinstance(KINDS[kind][1], PureDP) == all(e.pure for e in rel.events)
     if isinstance(KINDS[kind][1], PureDP):
         want, factor, found = rel.given.epsilon, 1.0, epsilon_of(rel, 0.0)
@@ -364,7 +364,7 @@ def test_what_is_not_established_is_not_private_there():
 def test_every_mechanism_has_an_event_or_a_sentence(mechanism):
     pytest.importorskip("dp_accounting", reason="dp_accounting is not installed: requirements-dev.txt has it")
     event = Event("s", "s", mechanism, "n", 1.0, 2.0, "p", freedom=3.0)
-    rel = type("Rel", (), {"guarantee": ZCDP(1), "exposed": "", "parameters": {"tuning": "released"}, "method": "m"})()
+    rel = type("Rel", (), {"guarantee": ZCDP(1), "parameters": {"tuning": "released"}, "method": "m"})()
     rel.events = (event,)
     if mechanism == "wishart":
         with pytest.raises(ValueError, match="no event"):

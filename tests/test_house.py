@@ -42,7 +42,6 @@ ROOMS = [
 COMMON = {"shell": set(), "upload": {"shell"}}  # folders of pages/ that others may import, and what these may import
 DOORS = {
     "__init__",
-    "experiments",
     "__main__",
     "cli",
     "sklearn_api",

@@ -13,9 +13,7 @@ import numpy as np
 import pandas
 import pytest
 
-import privcov
-from privcov import Ledger, PrivateDataset, ZCDP
-from privcov.ledger import VersionChanged
+from privcov import PrivateDataset
 from privcov.measurements.exact_moment import exact_sum
 from tests.test_native_input import COLUMNS, Stream
 
@@ -124,47 +122,3 @@ def test_a_number_beyond_the_largest_float_is_infinite_without_a_warning():
     table = PrivateDataset.from_rows(np.array([[np.longdouble("1e4000")], [0.5]]), row_bound=1.0)
     plain = PrivateDataset.from_rows([[np.inf], [0.5]], row_bound=1.0)
     assert exact_sum(table, 1).tolist() == exact_sum(plain, 1).tolist()
-
-
-# --- a request from before the names of a frame were kept -------------------------------------------------------
-
-
-@pytest.fixture
-def ledger(tmp_path) -> Ledger:
-    book = Ledger(tmp_path / "ledger.sqlite")
-    book.limit("t", ZCDP(10.0))
-    return book
-
-
-def ask(ledger: Ledger, X, again: str = "ask") -> privcov.Release:
-    table = PrivateDataset.from_rows(X, bounds=[(-1, 3), (0, 2)], name="t")
-    return privcov.release_private("gaussian-cov", table, ZCDP(0.5), ledger=ledger, again=again)
-
-
-ROWS = pandas.DataFrame(np.random.default_rng(0).uniform(0, 2, (300, 2)), columns=["age", "pay"])
-
-
-@pytest.mark.parametrize("first", ["names", "none"])
-def test_a_repeat_with_the_names_of_the_frame_asks_before_it_is_paid(ledger, first):
-    """The same release of the same rows, whose columns were x1 and x2: without the question it would cost twice."""
-    given = {"names": ROWS, "none": ROWS.to_numpy()}
-    second = next(kind for kind in given if kind != first)
-    old = ask(ledger, given[first])
-    words = r"names of the columns: column 1 is '\w+' there, and '\w+' here.*costs 0.5-zCDP"
-    with pytest.raises(VersionChanged, match=words):
-        ask(ledger, given[second])
-    assert len(ledger.entries("t")) == 1
-    assert ask(ledger, given[second], "stored").to_json() == old.to_json()
-    new = ask(ledger, given[second], "pay")
-    assert new.columns == (("x1", "x2") if first == "names" else ("age", "pay"))
-    for again in ("ask", "pay"):  # each is free from now on
-        assert ask(ledger, given[first], again).to_json() == old.to_json()
-        assert ask(ledger, given[second], again).to_json() == new.to_json()
-    assert len(ledger.entries("t")) == 2
-
-
-def test_two_tables_with_names_are_two_requests(ledger):
-    """Nobody is asked there: the names were always part of the request."""
-    ask(ledger, ROWS)
-    ask(ledger, ROWS.rename(columns={"age": "years"}))
-    assert len(ledger.entries("t")) == 2

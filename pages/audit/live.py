@@ -61,7 +61,7 @@ def section(study: Study) -> None:
 
 
 def _chosen(box) -> str:
-    """Return the key of the mechanism, or of the old sampler, which has a test of its own."""
+    """Return the key of the mechanism, or of the floating-point sampler, which has a test of its own."""
     with box:
         first, second = st.columns([3, 2], vertical_alignment="bottom")
     group = address.bound(

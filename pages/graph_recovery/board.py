@@ -25,7 +25,7 @@ from privcov.postprocess.edges import EDGE, LACKED, NO_EDGE, UNDECIDED, EdgeStat
 from privcov.privacy import NoPrivacy
 from privcov.releasing.release import Release
 
-KEEPS = ("tab", "view", "partial", "lambda", "reference", settings.BY)
+KEEPS = ("tab", "view", "partial", "lambda", "reference")
 AGAINST, OWNER = "Against the graph", "As an owner sees it"
 _SOURCE = ("fit.precision", "rel.precision")  # in a script: of a network on the path, and of the tested one
 
@@ -65,7 +65,6 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
             name="tab",
             key="graph-tab",
             quiet=True,
-            before=settings.BEFORE,
         )
         if curves.open:
             with curves:

@@ -26,7 +26,6 @@ from privcov.sweeps.graph_study import reference_graph
 SOURCE = "precision-ar2"
 METHOD = "auto-precision"
 TESTED = -1  # the place on the slider of the tested edges, which no lambda draws
-BY, NOW = "by", "tests"  # in an address without a method: whether the page's own is meant as it is now
 LARGE = 300  # columns
 
 
@@ -46,11 +45,7 @@ def effective(study: Study) -> Study:
         return study
     if not able:
         raise ValueError(f"No method draws a graph under {KINDS[study.kind].name}. Choose another kind in the sidebar.")
-    if frame.came_from_another_page():
-        frame.note(**{BY: NOW})
-    named = study.with_method(METHOD if METHOD in able else able[0])
-    # An address that names no method means the page's own as it was before its default changed.
-    return named if frame.own(BY) == NOW else dataclasses.replace(named, options=())
+    return study.with_method(METHOD if METHOD in able else able[0])
 
 
 def path_of(rel: Release) -> tuple[Fit, ...]:
@@ -233,8 +228,6 @@ def ask_first(study: Study, data: Dataset) -> None:
     st.session_state["graph.large"] = study
 
 
-# Earlier names of the tabs, as older addresses have them.
-BEFORE = {"found-against-false": "ROC curve", "which-lambdas-have-an-answer": "Solvable penalties"}
 CURVES, MATRICES, ANSWERS = "ROC curve", "Matrices", "Solvable penalties"
 
 

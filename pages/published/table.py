@@ -29,7 +29,6 @@ MEANING = {
     "different": "further apart",
     "no number": "one of the two has no number",
 }
-MOST_CHECKS = 20
 _STYLE = Template("""
 <style>
 .pc-cells {width: 100%; border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums;}
@@ -49,14 +48,10 @@ def section(table: Table, palette: Palette) -> None:
     st.header(f"{place_in(table.paper, table.where)}: {table.title}")
     other = summary.readings(table.key)
     _verdict(verdict, other)
-    reasons = f"Why ({len(verdict.checks)} checks)"
-    # The tab of older addresses has the number of checks that there were.
-    before = {address.word(f"Why ({k} checks)"): reasons for k in range(1, MOST_CHECKS)}
     cells, why, sound, again, readings = address.tabs(
-        ["Cells", reasons, "What is left when sound", "Compute again", "Readings"],
+        ["Cells", "Why", "What is left when sound", "Compute again", "Readings"],
         name="tab",
         key="published.tab",
-        before=before,
     )
     with cells:
         _cells(table, verdict, palette)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -254,16 +254,9 @@ def _number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def tabs(
-    labels: Sequence[str], *, name: str, key: str, quiet: bool = False, before: Mapping[str, str] | None = None
-) -> Sequence:
-    """Return `st.tabs` whose open tab is kept in the address; the first is the default.
-
-    ``quiet`` is as for `bound`. ``before`` has the label of a tab by the word that older addresses have for it.
-    """
-    code = one_of(labels)
-    known = {old: word(label) for old, label in (before or {}).items()}
-    settle(name, key, Code(lambda text: code.read(known.get(text, text)), code.write), labels[0])
+def tabs(labels: Sequence[str], *, name: str, key: str, quiet: bool = False) -> Sequence:
+    """Return `st.tabs` whose open tab is kept in the address; the first is the default. ``quiet`` as for `bound`."""
+    settle(name, key, one_of(labels), labels[0])
 
     def on_change() -> None:
         chosen = st.session_state[key]

@@ -71,13 +71,13 @@ def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
     """
     if not is_shown(spec, part, study, owner=owner):
         return
-    value = dict(getattr(study, part)).get(spec.name, spec.left_out)
+    value = dict(getattr(study, part)).get(spec.name, spec.default)
 
     def put(s: Study, chosen: object) -> Study:
         named = s if part == "data" else s.naming(study, owner)
         named = named if part == "options" or s.source else dataclasses.replace(named, source=owner)
         rest = {k: v for k, v in getattr(named, part) if k != spec.name}
-        if chosen != spec.left_out:
+        if chosen != spec.default:
             rest[spec.name] = chosen
         pairs = tuple(sorted(rest.items()))
         return dataclasses.replace(named, data=pairs) if part == "data" else dataclasses.replace(named, options=pairs)
@@ -109,7 +109,7 @@ def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
 def is_shown(spec: Spec, part: str, study: Study, *, owner: str) -> bool:
     """Return whether the form shows the parameter at the other values of the study."""
     card = (SOURCES if part == "data" else METHODS).get(owner)
-    values = {s.name: s.left_out for s in card.parameters} | dict(getattr(study, part))
+    values = {s.name: s.default for s in card.parameters} | dict(getattr(study, part))
     return all(values.get(name) == value for name, value in spec.shown_if.items())
 
 

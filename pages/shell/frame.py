@@ -257,13 +257,6 @@ def note(**settings: str) -> None:
         _write_address()
 
 
-def move(name: str, label: str) -> None:
-    """Go on to the page that has a setting now which this one had in earlier versions, so that old links lead there."""
-    asked = {name: _mine().pop(name)}
-    st.session_state["page_own"][label] = asked  # the address does not change, so nothing would be read from it
-    st.switch_page(file_of(label), query_params=query_for(file_of(label), None, asked))
-
-
 def leave_out(name: str, why: str) -> None:
     """Forget a setting that makes no sense on this page, with a sentence where a link brought it."""
     text = own(name)

@@ -78,7 +78,6 @@ KEYS = (
     Key("pins.told", "trade_offs/curves", "whether a new pin has not been confirmed on the page yet"),
     Key("saved.turn", "trade_offs/saved", "counts opened studies: a new key closes the box"),
     Key("tradeoffs.start", "trade_offs", "set by a choice after which curves start unasked"),
-    Key("tradeoffs.usual.{}", "trade_offs/form", "by part, whether an older address meant its usual methods"),
     Key("tradeoffs.choices", "trade_offs/form", "counts choices: a new key closes the menus"),
     Key("tradeoffs.told", "trade_offs/store", "whether the page has said that the store does not work"),
     Key("roc", "graph_recovery/roc", "jobs of the ROC curves", with_files=True),

@@ -187,7 +187,7 @@ def _choice(label: str, name: str, meanings: Mapping[str, str], study: Study) ->
 
 def _changed(card: MethodCard, study: Study) -> list[str]:
     """Return the settings that differ from the default, in the order of the form."""
-    given = {spec.name: spec.left_out for spec in card.parameters} | dict(study.options)
+    given = {spec.name: spec.default for spec in card.parameters} | dict(study.options)
     ordered = sorted(card.parameters, key=lambda spec: spec.advanced)
     changed = [f"{spec.label} {given[spec.name]}" for spec in ordered if given[spec.name] != spec.default]
     settings = study.settings(card)

@@ -29,8 +29,8 @@ class Study:
     """A study of plain values only, so that it can be a cache key and a link.
 
     ``source`` and ``method`` are keys, or "" for the default of the page. ``data`` and ``options`` are pairs of
-    parameter name and value that differ from what leaving them out means: the default, or the earlier one where it has
-    changed. ``bound`` is the row bound as a multiple of the source's public default. ``seed`` is that of the noise,
+    parameter name and value that differ from the default.
+    ``bound`` is the row bound as a multiple of the source's public default. ``seed`` is that of the noise,
     ``rows`` that of the simulated rows. ``calibration`` and ``neighbours`` are as in `privcov.release`; see `settings`.
     """
 
@@ -78,7 +78,7 @@ class Study:
         """Return the study on another source: n and d where it takes them, else that source's defaults."""
         now = dict(self.data)
         if self.source not in ("", CSV):
-            now = {s.name: s.left_out for s in SOURCES.get(self.source).parameters} | now
+            now = {s.name: s.default for s in SOURCES.get(self.source).parameters} | now
         data = () if CSV in (key, self.source) else _sizes(SOURCES.get(key).parameters, now)
         return dataclasses.replace(self, source=key, data=data, bound=1.0)
 
@@ -89,8 +89,7 @@ class Study:
         """
         card = METHODS.get(key or DEFAULT_METHOD[self.kind])
         kept = {name: getattr(self, name) for name in _WORDS if getattr(self, name) in _offers(card)[name]}
-        now = tuple((spec.name, spec.default) for spec in card.parameters if spec.before is not None)
-        return dataclasses.replace(self.without_method(), method=key, options=now if key else (), **kept)
+        return dataclasses.replace(self.without_method(), method=key, **kept)
 
     def naming(self, shown: Study, key: str) -> Study:
         """Return the study with a method that it may leave to the page, at the options that the page shows for it."""
@@ -101,11 +100,8 @@ class Study:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The parameters with which the method is called: the options, and what leaving one out means for good."""
-        if not self.method:
-            return {}
-        parameters = METHODS.get(self.method).parameters
-        return {s.name: s.before for s in parameters if s.before is not None} | dict(self.options)
+        """The parameters with which the method is called."""
+        return dict(self.options) if self.method else {}
 
     def without_method(self) -> Study:
         """Return the study without its method, for pictures that do not depend on it."""
@@ -126,7 +122,7 @@ OPENING = Study(source=DEFAULT_SOURCE, data=(("d", 40), ("n", 5_000)), kind="app
 OPENINGS = {
     "Estimate": OPENING,
     "Trade-offs": OPENING,
-    "Graph recovery": Study(kind="approx", method="auto-precision", options=(("rule", "edge-test"),)),
+    "Graph recovery": Study(kind="approx", method="auto-precision"),
     "Spectra": OPENING,
     "Methods": OPENING,
     "Privacy audit": OPENING,
@@ -265,7 +261,7 @@ def _sizes(specs: tuple[Spec, ...], now: Mapping[str, Any]) -> tuple:
     """Return n and d as a source with these parameters takes them."""
     kept = []
     for spec in specs:
-        if spec.name in ("n", "d") and now.get(spec.name, spec.left_out) != spec.left_out:
+        if spec.name in ("n", "d") and now.get(spec.name, spec.default) != spec.default:
             with contextlib.suppress(ValueError):  # beyond what this source takes
                 kept.append((spec.name, spec.check(now[spec.name])))
     return tuple(sorted(kept))
@@ -294,7 +290,7 @@ def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], probl
         except (ValueError, TypeError) as problem:
             problems.append(_left_out(f"{prefix}.{spec.name}", text, problem))
             continue
-        if value != spec.left_out:
+        if value != spec.default:
             pairs.append((spec.name, value))
     return tuple(sorted(pairs))
 

@@ -160,7 +160,7 @@ def own_form(study: Study, data: Dataset, answered: list[str]) -> tuple[Sweep, s
         usable = [c.key for c in cards if not all(c.refuses(k) for k in needed)]
         proved = [c.key for c in cards if c.key in usable and c.standing != "reference" and c.trust == "central"]
         fit = [m for m in answered if m in usable]
-        shown = start("curves", KEEPS, "methods", fit, _first(proved))
+        shown = start(KEEPS, "methods", fit, _first(proved))
         methods = _chosen("methods", "t.methods", top[0], usable, shown)
         axis = _axis(study, data, top[1], bool(kinds))
         replicates = address.bound(
@@ -212,23 +212,12 @@ def own_form(study: Study, data: Dataset, answered: list[str]) -> tuple[Sweep, s
     return sweep, sweep.metrics[0]
 
 
-def arrive(part: str, keeps: Sequence[str]) -> None:
-    """Note whether a link has brought settings of a part of the page; call it before a widget reads them.
-
-    ``keeps`` are the settings of the part.
-    """
-    own = {setting for setting in keeps if frame.own(setting)}
-    if own & st.session_state.get("unchecked", set()) or not own:
-        st.session_state[f"tradeoffs.usual.{part}"] = bool(own)
-
-
-def start(part: str, keeps: Sequence[str], name: str, answered: list[str], usual: list[str]) -> list[str]:
+def start(keeps: Sequence[str], name: str, answered: list[str], usual: list[str]) -> list[str]:
     """Return the methods of a part of the page where the address names none in ``name``.
 
-    They are those of the answer. An address from before there was one, known by settings of the part without methods,
-    meant the usual ones; what changes from here on puts the methods into the address. ``keeps`` as of `arrive`.
+    They are those of the answer, if any. Once a setting of the part (``keeps``) is in the address, they are too.
     """
-    if not answered or st.session_state.get(f"tradeoffs.usual.{part}"):
+    if not answered:
         return usual
     if any(map(frame.own, keeps)) and not frame.own(name):
         frame.note(**{name: ",".join(answered)})

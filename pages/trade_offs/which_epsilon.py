@@ -88,7 +88,7 @@ def _form(study: Study, data: Dataset, answered: Sequence[str]) -> tuple[Questio
     cards = [c for c in METHODS.all() if c.target == "covariance" and not c.refuses(study.kind)]
     keys = [c.key for c in cards]
     usual = study.method_key() if study.method_key() in keys else keys[0]
-    start, *_ = form_start("which", KEEPS, "which.method", [m for m in answered[:1] if m in keys], [usual])
+    start, *_ = form_start(KEEPS, "which.method", [m for m in answered[:1] if m in keys], [usual])
     references = [r for r in REFERENCE_NAMES if r != "truth" or data.truth is not None]
     controls = {study.level_name: f"smallest {study.level_name}"}
     if redraws(study, data):

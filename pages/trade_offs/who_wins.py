@@ -113,7 +113,7 @@ def form(study: Study, data: Dataset, answered: Sequence[str] = ()) -> Map:
     # Similar methods of one family tie in most cells, and such a map shows little: the first of each family starts.
     usual = [c.key for i, c in enumerate(proved) if c.family not in [b.family for b in proved[:i]]]
     named = list(dict.fromkeys([m for m in answered if m in [c.key for c in fit]] + usual))[:_USUAL]
-    start = form_start("map", KEEPS, "who.methods", named if answered else [], usual[:_USUAL])
+    start = form_start(KEEPS, "who.methods", named if answered else [], usual[:_USUAL])
     labels = {c.key: c.label + (" (local)" if c.trust == "local" else "") for c in fit}
     references = [r for r in ("truth", "sample") if r != "truth" or data.truth is not None]
     with st.container(border=True):

@@ -13,7 +13,6 @@ from pages.your_data.state import open_ledger, own
 from privcov.bundle.opened import Opened, open_answer
 from privcov.figures.words import raised
 from privcov.ledger import Entry, Ledger
-from privcov.measurements.exposed import REMEDY
 from privcov.privacy import from_dict
 
 
@@ -34,14 +33,8 @@ def section() -> None:
     assert isinstance(opened, Opened)
     with right:
         take_home.bundle(opened, entry, declaration)
-    release = opened.release
-    head(entry.name, shown, "guarantee not established" if release.exposed else raised(str(release.given)))
-    if release.exposed:  # no answer is made of it
-        st.error(show.as_text(f"Guarantee: {release.statement['Guarantee']}. {REMEDY}"))
-        take_home.section(opened, entry, declaration, ledger.answer(entry.token) or "")
-        return
-    measured = "one noisy measurement" if opened.total.norms is None else "two noisy measurements"
-    st.caption(f"All of it comes from {measured}. Looking at it is free.")
+    head(entry.name, shown, raised(str(opened.release.given)))
+    st.caption("All of it comes from one noisy measurement. Looking at it is free.")
 
     def home() -> None:
         take_home.section(opened, entry, declaration, ledger.answer(entry.token) or "")

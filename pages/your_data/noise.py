@@ -62,10 +62,10 @@ def planned(facts: PublicFacts, guarantee: Guarantee, rows: int, each: float = 1
     return planned_noise(facts, guarantee, best_shape(facts, guarantee, rows), rows, rows_each=each)
 
 
-def attacker(facts: PublicFacts, guarantee: Guarantee, rows: int, norm_budget: float | None = None) -> float:
+def attacker(facts: PublicFacts, guarantee: Guarantee, rows: int) -> float:
     """Return the attacker's best chance against the release that would follow."""
     shape = best_shape(facts, guarantee, rows)
-    return accounting.attacker_success(planned_trade_off(facts, guarantee, shape, norm_budget))
+    return accounting.attacker_success(planned_trade_off(facts, guarantee, shape))
 
 
 def line(plan: Preview, chance: float) -> dict:

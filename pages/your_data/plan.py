@@ -81,9 +81,7 @@ def section() -> None:
         _which_level(simulated, facts, guarantees[picked], picked, asked.each)
         _explain(facts, plans[picked])
         plan_more.recommended(simulated, facts, guarantees[picked], asked)
-        plan_more.norms_first(simulated, facts, plans, picked, asked.each)
         plan_more.weight_of_person(facts, asked)
-        plan_more.several(facts, guarantees[picked], asked.rows)
         _record(mine.declared, facts, plans, chances, picked)
         _take_home(facts, plans, chances, picked, asked.each)
         next_step("Go on to Release", "release")
@@ -354,8 +352,6 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
         f"Neighbouring tables: {facts.neighbours.sentence}.",
         *facts_in_words(declared),
     ]
-    if share := own().kept.get("norm-budget"):
-        lines.append(f"Rows are counted by length first, with {percent(share)} of the guarantee.")
     assert facts.bounds is not None  # the form declares both limits of every column
     reasons = [c.reason for c in declared.columns for _ in range(c.of_kind().width)]
     bounds = [

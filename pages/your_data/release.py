@@ -14,13 +14,11 @@ import streamlit as st
 from pages.shell import fields, frame, show
 from pages.your_data import check
 from pages.your_data.noise import PURE_METHODS, attacker, best_shape, facts_of
-from pages.your_data.state import drop, go_on, keep, norm_budget, open_ledger, own, rows
+from pages.your_data.state import drop, go_on, keep, open_ledger, own, rows
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.estimators.base import METHODS
-from privcov.figures.words import percent, raised
-from privcov.ledger import Account, Entry, Ledger, LedgerError, VersionChanged, cost_of
-from privcov.ledger.repeats import ASK, PAY, STORED, doubt
-from privcov.ledger.repeats import facts_of as facts_in
+from privcov.figures.words import raised
+from privcov.ledger import Account, Entry, Ledger, LedgerError, cost_of
 from privcov.ledger.sums import unit_of
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
 from privcov.public_facts import PublicFacts
@@ -36,16 +34,10 @@ class Asked:
     method: str
     guarantee: Guarantee
     draw: int
-    norm_budget: float | None
 
     def same(self, entry: Entry) -> bool:
         """Return whether an entry of the ledger was asked for so."""
-        wanted = {
-            "method": self.method,
-            "guarantee": to_dict(self.guarantee),
-            "draw": self.draw,
-            "norm_budget": self.norm_budget,
-        }
+        wanted = {"method": self.method, "guarantee": to_dict(self.guarantee), "draw": self.draw}
         return all(entry.request.get(name) == value for name, value in wanted.items())
 
 
@@ -69,7 +61,7 @@ def section() -> None:
     method = PURE_METHODS.get(shape, "gaussian-cov")
     st.header("What will be released")
     what = st.empty()
-    with st.expander("Advanced: another draw, rows by length first"):
+    with st.expander("Advanced: another draw"):
         draw = st.number_input(
             "Draw",
             1,
@@ -78,24 +70,18 @@ def section() -> None:
             "draw spends again.",
             **keep("draw", 1),
         )
-        budget = norm_budget()
-    chance = attacker(facts, guarantee, 1000, budget)
-    first = "" if budget is None else f"Rows counted by length, with {percent(budget)} of the guarantee, then one"
+    chance = attacker(facts, guarantee, 1000)
     what.markdown(
         show.as_text(
-            f"{first or 'One'} noisy measurement of {len(mine.declared.measured)} columns "
+            f"One noisy measurement of {len(mine.declared.measured)} columns "
             + ("with the class means " if mine.declared.label else "with the mean ")
             + f"({METHODS.get(method).label}): {raised(str(guarantee))}"
-            + (" in all" if first else "")
             + ". Everything on Answers follows from it and spends nothing."
         )
     )
-    request = Asked(method, guarantee, int(draw), budget)
+    request = Asked(method, guarantee, int(draw))
     earlier = _earlier(ledger, account.name, request, facts)
-    unsure = "" if earlier is None else doubt(ledger, earlier, METHODS.get(method).version)
-    if unsure:
-        st.warning(show.as_text(unsure))
-    elif earlier is not None:
+    if earlier is not None:
         st.info(
             show.as_text(
                 f"This release is in the ledger already, as number {earlier.number}: Answers has it, and asking again "
@@ -114,16 +100,8 @@ def section() -> None:
             )
         )
     check.panel()
-    if earlier is not None and unsure:
-        if earlier.state == "stored":
-            st.button("Open the stored answer, free", on_click=_open, args=(earlier.token,), key="own-open-stored")
-        if (
-            st.button(show.as_text(f"Release again, costs {raised(str(guarantee))} ..."), key="own-pay-again")
-            and check.passed()
-        ):
-            _confirm(request, account, after, again=PAY, chance=chance)
-    elif st.button("Release ...", type="primary", key="own-ask") and check.passed():
-        _confirm(request, account, after, again=STORED if earlier else ASK, chance=chance)
+    if st.button("Release ...", type="primary", key="own-ask") and check.passed():
+        _confirm(request, account, after, stored=earlier is not None, chance=chance)
     if mine.problem:
         st.error(show.as_text(mine.problem))
         mine.problem = ""
@@ -191,14 +169,13 @@ def _level(guarantee: Guarantee) -> float:
 
 
 @st.dialog("Release once")
-def _confirm(request: Asked, account: Account, after: Account, again: str, chance: float) -> None:
+def _confirm(request: Asked, account: Account, after: Account, stored: bool, chance: float) -> None:
     """Show the dialog that confirms a release.
 
-    ``chance`` is the attacker's best against it. ``again`` is ASK for a new release, STORED for one that the ledger
-    has, PAY for one that it has in another version.
+    ``chance`` is the attacker's best against it. ``stored``: whether the ledger has this release already.
     """
     guarantee = request.guarantee
-    if again == STORED:
+    if stored:
         st.markdown(
             show.as_text(
                 f"Asks again for a release of {account.name!r} with {raised(str(guarantee))}. Of the same table "
@@ -208,7 +185,7 @@ def _confirm(request: Asked, account: Account, after: Account, again: str, chanc
     else:
         st.markdown(show.as_text(f"Spends {raised(str(guarantee))} on the people of {account.name!r}."))
     st.markdown(show.as_text(f"Now, {account.left}."))
-    if again != STORED:
+    if not stored:
         refused = "That is too little: it will be refused, free."
         st.markdown(show.as_text(f"Then, {after.left}." if account.affords(guarantee) else refused))
     show.attacker_line(chance, frame.palette())
@@ -221,20 +198,14 @@ def _confirm(request: Asked, account: Account, after: Account, again: str, chanc
         type="primary",
         key="own-confirm",
         on_click=_agree,
-        args=(request, PAY if again == PAY else ASK),
+        args=(request,),
     )
     _carry_out()
 
 
-def _open(token: str) -> None:
-    """Open a stored release on Answers."""
-    own().released = token
-    go_on("answers")
-
-
-def _agree(request: Asked, again: str) -> None:
+def _agree(request: Asked) -> None:
     """Keep what was confirmed until the next run carries it out."""
-    st.session_state["own-agreed"] = (request, again)
+    st.session_state["own-agreed"] = request
 
 
 def _carry_out() -> None:
@@ -243,11 +214,11 @@ def _carry_out() -> None:
     if agreed is None:
         return
     with st.spinner("Reading, measuring, drawing ..."):
-        _release(*agreed)
+        _release(agreed)
     st.rerun()
 
 
-def _release(request: Asked, again: str) -> None:
+def _release(request: Asked) -> None:
     """Run the release once; an error becomes one sentence that says nothing about the rows."""
     mine = own()
     try:
@@ -258,14 +229,10 @@ def _release(request: Asked, again: str) -> None:
             request.guarantee,
             ledger=ledger,
             draw=request.draw,
-            again=again,
-            norm_budget=request.norm_budget,
             expected_rows=mine.kept.get("rows") if private.facts.n is None else None,  # typed on Plan, if anything
         )
         mine.released = _token(ledger, request, private.facts.to_dict(), private.name)
         go_on("answers")
-    except VersionChanged as asked:  # the two ways on are buttons on the page
-        mine.problem = f"{asked.what} Nothing was spent."
     except (LedgerError, PrivateFileError, MeasurementError) as problem:
         mine.problem = str(problem)
     except ValueError as problem:  # from the declaration or the method, before anything was drawn
@@ -277,7 +244,7 @@ def _release(request: Asked, again: str) -> None:
 
 
 def _earlier(ledger: Ledger, name: str, request: Asked, facts: PublicFacts) -> Entry | None:
-    """Return a release with this declaration, finished, or begun by another version.
+    """Return the stored release of this request by the present version of its method.
 
     Whether the rows are the same is for the ledger to determine: a public number of rows is not known before the file
     is read, so it is not compared.
@@ -286,16 +253,16 @@ def _earlier(ledger: Ledger, name: str, request: Asked, facts: PublicFacts) -> E
     entries = [
         e
         for e in ledger.entries(name)
-        if (e.state == "stored" or e.request.get("version") != version)
+        if e.state == "stored"
+        and e.request.get("version") == version
         and request.same(e)
-        and (facts_in(e.request) or {}) | {"n": None} == known
-        and (e.request["facts"].get("n") is None) == (facts.n is None)
+        and e.request["facts"] | {"n": None} == known
+        and (e.request["facts"]["n"] is None) == (facts.n is None)
     ]
-    rank = {e.token: (e.state == "stored", not doubt(ledger, e, version), e.number) for e in entries}
-    return max(entries, key=lambda e: rank[e.token], default=None)
+    return entries[-1] if entries else None
 
 
 def _token(ledger: Ledger, request: Asked, facts: dict, name: str) -> str:
     """Return the token of this request in the ledger."""
-    entries = [e for e in ledger.entries(name) if request.same(e) and facts_in(e.request) == facts]
+    entries = [e for e in ledger.entries(name) if request.same(e) and e.request["facts"] == facts]
     return entries[-1].token if entries else ""

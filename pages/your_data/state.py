@@ -22,7 +22,6 @@ from pages.upload import how_written
 from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Declaration, read_private
 from privcov.ledger import Ledger
-from privcov.measurements.lengths.exact_norms import LARGEST_BUDGET
 from privcov.owner.check import OwnerCheck, check_upload
 from privcov.owner.view import Look
 from privcov.privacy import Guarantee
@@ -215,21 +214,6 @@ def drop(name: str) -> None:
 def shown(name: str) -> Any:
     """Return the value of a kept widget as it is shown; in a callback, also of one that was changed just now."""
     return st.session_state[_key_of(name)]
-
-
-def norm_budget() -> float | None:
-    """Show the share of the guarantee for counting the rows by length, or None; Plan and Release show the same one."""
-    share = st.number_input(  # a field that keeps a value cannot be emptied again, so none is 0
-        "Share of the guarantee for counting rows by length",
-        min_value=0.0,
-        max_value=LARGEST_BUDGET,
-        step=0.01,
-        format="%g",
-        help="0: only the matrix is measured. 0.05 pays where most rows are far shorter than the longest possible one; "
-        "Plan shows what it changes.",
-        **keep("norm-budget", 0.0),
-    )
-    return share or None
 
 
 def _key_of(name: str) -> str:

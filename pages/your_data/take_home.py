@@ -48,10 +48,7 @@ def bundle(opened: Opened, entry: Entry, declaration: dict | None) -> None:
         key="own-bundle",
         type="primary",
         width="stretch",
-        disabled=bool(opened.release.exposed),
-        help="A release whose guarantee is not established is not handed on."
-        if opened.release.exposed
-        else "One zip with every answer. Take home says what is in it, and how its reader checks it.",
+        help="One zip with every answer. Take home says what is in it, and how its reader checks it.",
     )
 
 
@@ -66,8 +63,7 @@ def section(opened: Opened, entry: Entry, declaration: dict | None, answer: str)
     )
     if declaration is None:
         st.caption("The declaration is not open in this session; its public facts go in, the reasons do not.")
-    if not opened.release.exposed:
-        _report(opened, entry, answer)
+    _report(opened, entry, answer)
     st.header("Statement")
     for title, text in opened.release.statement.lines:
         name, words = st.columns([1, 6])

@@ -1,4 +1,4 @@
-"""The old floating-point sampler of pure-DP noise compared with the exact one, at given parameters."""
+"""A floating-point sampler of pure-DP noise compared with the exact one, at given parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from privcov.audit.reachable import Attack, tell_apart
 from privcov.measurements.integer_gram import UNIT
 
 KEY = "floating-point-sampler"
-LABEL = "The old floating-point sampler (pure DP)"
+LABEL = "A floating-point sampler (pure DP)"
 COLUMNS, RELEASES = 20, 60
 MOST_PER_PERSON = 1_000  # the attack makes as many rows as a person has
 
@@ -31,7 +31,7 @@ class Trial:
 
     @property
     def caught(self) -> bool:
-        """Whether the old sampler is uneven, or its attacker right too often."""
+        """Whether the floating-point sampler is uneven, or its attacker right too often."""
         return bool(self.old[0].faults) or self.old[1].caught
 
     @property
@@ -53,7 +53,7 @@ class Trial:
         (_, old), (_, exact) = self.old, self.exact
         return (
             f"Counting reachable residues tells two neighbouring tables apart in {old.right} of {old.releases} "
-            f"releases of the old sampler and in {exact.right} of the exact one; {self.epsilon:g}-DP allows "
+            f"releases of the floating-point sampler and in {exact.right} of the exact one; {self.epsilon:g}-DP allows "
             f"{old.most:.1f} on average, and a coin gets half."
         )
 

@@ -24,7 +24,6 @@ from privcov.bundle.safe import cell, json_bytes, table
 from privcov.figures.words import plain
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import read_sum
-from privcov.measurements.exposed import exposed
 from privcov.measurements.moment import Measured
 from privcov.parameters import Spec
 from privcov.postprocess.answers import Answers, Noisy, derive
@@ -83,13 +82,13 @@ class Inputs:
 class Library:
     """What a version of privcov says about its methods: the cards by key, as lines, their noise, and verify.py.
 
-    ``noise`` holds the mechanisms that a method measures with, by `noise_key`; ``parameters`` the version of each
-    method with its parameters, as private rows take them. ``script`` is the SHA-256 of plotly's script here.
+    ``noise`` holds the mechanisms that a method measures with, by `noise_key`; ``parameters`` the parameters of
+    each, as private rows take them. ``script`` is the SHA-256 of plotly's script here.
     """
 
     cards: Mapping[str, tuple[tuple[str, str], ...]]
     noise: Mapping[str, tuple[str, ...]]
-    parameters: Mapping[str, tuple[int, tuple[Spec, ...]]]
+    parameters: Mapping[str, tuple[Spec, ...]]
     verifier: bytes
     script: str = ""
 
@@ -138,12 +137,11 @@ def statement_of(what: Inputs, measured: Measured) -> Statement:
     facts = what.total.facts
     return state(
         SimpleNamespace(
-            events=what.total.events,
+            events=(what.total.event,),
             raw=measured,
             guarantee=what.asked,
             given=what.given,
             as_asked=True,
-            exposed=exposed(what.total.event),
             parameters={"calibration": "sound", "tuning": what.entry["request"]["tuning"]},
             neighbours=facts.neighbours,
             n=facts.n,
@@ -159,7 +157,7 @@ def statement_of(what: Inputs, measured: Measured) -> Statement:
 
 def declared_facts(total: NoisySum) -> dict:
     """Return what a release itself says about the declaration, where the declaration is not available."""
-    return {"facts": total.declared.to_dict(), "neighbours": dataclasses.asdict(total.declared.neighbours)}
+    return {"facts": total.facts.to_dict(), "neighbours": dataclasses.asdict(total.facts.neighbours)}
 
 
 def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
@@ -185,11 +183,10 @@ def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
 
 
 def _readme(total: NoisySum) -> str:
-    """Return README.txt; norms and shares are named only where they were measured."""
+    """Return README.txt; shares are named only where they were measured."""
     return (
         README
         + (FILLED + "\n" if total.facts.missing == "typical" else "")
-        + (OF_NORMS if total.norms is not None else "")
         + (OF_SHARES if total.facts.flagged else "")
     )
 
@@ -323,10 +320,6 @@ eigenvalues, loadings   of the covariance with every column in units of its publ
 """
 
 FILLED = "A missing cell counts as the typical value of its column, in every number: means lean towards it."
-
-OF_NORMS = """norms         in measurement.json: noisy numbers of rows by length, which were measured first;
-              the row bound of the sums follows from them
-"""
 
 OF_SHARES = """shares        share of rows that have both cells, on the diagonal the cell;
               shares_std is the deviation of the noise on it. Where a share is below three deviations, noisy and

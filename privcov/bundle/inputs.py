@@ -26,10 +26,9 @@ from privcov.declared_columns import (
     working_units,
 )
 from privcov.ledger.sums import cost_of
-from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows, norm_of, planned_event
+from privcov.measurements.exact_moment import NoisySum, anchored_rows, norm_of, planned_event
 from privcov.measurements.exact_reading import count_std
-from privcov.measurements.laws.anchor import BOTH, matters_of
-from privcov.measurements.lengths.exact_norms import planned_norms, split
+from privcov.measurements.laws.anchor import matters_of
 from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict
 from privcov.public_facts import LATER, PublicFacts, declared
 from privcov.table_files.dialect import Dialect, dialect_from
@@ -38,18 +37,11 @@ INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaratio
 ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at")
 REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "centre", "tuning")
 _GAPS, _CODES = "can_be_missing", "missing_codes"
-LATER_REQUEST = ("norm_budget",)  # there only where it was asked for
 _COLUMN = ("name", "low", "high", "typical", "reason")
 _DIALECT = "dialect"
 _KIND = ("kind", "values", "other", "transform", "format", "weight", "missing_codes")  # where it is not the usual one
 _DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person", "n_public", "row_bound", "label")
 _DECLARATION += ("classes", "missing")
-# The noise distribution of an earlier version: it was drawn in floating point, and may disclose the rows.
-OLD_SAMPLER = "rounded to whole numbers, floating-point sampler"
-OLD_NOISE = (
-    "its noise was drawn in floating point by an earlier version of privcov, and may show the rows. Do not pass it on; "
-    "SECURITY.md says what to do"
-)
 _RATIO = r"\d{1,400}(/\d{1,400})?"
 _MOST_CONTAINERS = 10_000
 _DEVIATIONS = 12  # of a noisy count from the declared number of rows
@@ -109,8 +101,7 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     """
     must(isinstance(entry, dict) and set(entry) == set(ENTRY), f"the entry must hold {', '.join(ENTRY)}")
     request = entry["request"]
-    known = isinstance(request, dict) and set(REQUEST) <= set(request) <= {*REQUEST, *LATER_REQUEST}
-    must(known, f"the request must hold {', '.join(REQUEST)}")
+    must(isinstance(request, dict) and set(request) == set(REQUEST), f"the request must hold {', '.join(REQUEST)}")
     _whole("number", entry["number"], 1)
     _words("name", entry["name"])
     must(entry["state"] == "stored", "the entry of the ledger is not of a stored release")
@@ -124,22 +115,14 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     for value in request["parameters"].values():
         must(isinstance(value, (str, bool, int, float, type(None))), "a parameter must be a number or a word")
         must(not isinstance(value, float) or math.isfinite(value), "a parameter must be finite")
-    must(request["facts"] == total.declared.to_dict(), "the request has other facts than the measurement")
-    must(json_bytes(request["facts"]) == json_bytes(total.declared.to_dict()), "the facts are written in another way")
-    asked_budget, budget = request.get("norm_budget"), None if total.norms is None else total.norms.budget
-    must(("norm_budget" in request) == (budget is not None), "only one of request and measurement has norms")
-    must(repr(asked_budget) == repr(budget), "the request has another norm_budget than the measurement")
+    must(request["facts"] == total.facts.to_dict(), "the request has other facts than the measurement")
+    must(json_bytes(request["facts"]) == json_bytes(total.facts.to_dict()), "the facts are written in another way")
     checks.one_of("tuning", request["tuning"], ("released", "fixed"))
     centre = checks.one_of(
         "centre", request["centre"], ("none", "joint", *(("classes",) if total.facts.classes else ()))
     )
     must(
         anchored_rows(total.facts, centre) == total.n_anchors, "the request asked for another centre than was measured"
-    )
-    matters = request["parameters"].get("matters", BOTH)
-    must(
-        anchor_of(total.facts, total.n_anchors, matters) == total.anchor,
-        "the anchor is not the one that the request asked for",
     )
     asked = from_dict(request["guarantee"])
     must(not isinstance(asked, NoPrivacy), "no guarantee was asked for")
@@ -163,22 +146,17 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     The event must be the one that the library would plan from the facts.
     """
     total, event, given = what.total, what.total.event, what.given
-    must(event.law != OLD_SAMPLER, OLD_NOISE)
     # The scale follows exactly, except for the last digit where the share itself is a rounded decimal.
     slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
-    whole = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
-    share: BudgetShare = whole
-    if total.norms is not None:
-        of_norms, share = split(whole, total.norms.budget)
-        _check_event(total.norms.event, planned_norms(total.declared, of_norms), slack, "the norms: ")
+    share: BudgetShare = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
     matters = matters_of(total.anchor, total.facts.d, total.n_anchors, total.facts.relation)
     centre, shape = derived.centre_of(total), total.shape
-    planned = planned_event(total.facts, share, centre=centre, shape=shape, matters=matters, version=total.version)
+    planned = planned_event(total.facts, share, centre=centre, shape=shape, matters=matters)
     _check_event(event, planned, slack)
     _check_count(total)
     must(norm_of(total.shape) == event.norm, "noise of this shape is not drawn for these facts")
     if isinstance(asked, ApproxDP):
-        rho = accounting.zcdp_sum(total.events)
+        rho = accounting.zcdp_sum((event,))
         must(rho <= Fraction(what.entry["amount"]), "the noise is less than what was paid for")
         least = Fraction(least_epsilon(float(rho), asked.delta))
         must(isinstance(given, ApproxDP) and given.delta == asked.delta, "the delta is not the one asked for")
@@ -187,7 +165,7 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
             near = {derived.as_stated(asked)}
         must(given in near, "the noise does not give the stated epsilon and delta")
     else:
-        real = accounting.compose(total.events, asked)
+        real = accounting.compose((event,), asked)
         must(given == real, f"the noise gives {real!r}, and {given!r} is stated")
         must(accounting.covers(asked, given), f"{asked} was asked for and paid, and the noise gives {given} only")
     k, unit = total.facts.rows_per_person, total.facts.neighbours
@@ -211,15 +189,15 @@ def _check_count(total: NoisySum) -> None:
     )
 
 
-def _check_event(event: Event, planned: Event, slack: Fraction, where: str = "") -> None:
+def _check_event(event: Event, planned: Event, slack: Fraction) -> None:
     """Check that the event is the planned one, its scale up to the relative slack."""
     off = abs(Fraction(planned.scale) / Fraction(event.scale) - 1)
-    must(off <= slack, f"{where}the noise is not the one that the guarantee asked for needs")
+    must(off <= slack, "the noise is not the one that the guarantee asked for needs")
     for field, value in dataclasses.asdict(dataclasses.replace(planned, scale=event.scale)).items():
         there = getattr(event, field)
         must(
             repr(there) == repr(value),
-            f"{where}{field} of the event is {there!a}, and from the declared facts follows {value!a}",
+            f"{field} of the event is {there!a}, and from the declared facts follows {value!a}",
         )
 
 
@@ -239,7 +217,7 @@ def least_epsilon(rho: float, delta: float) -> float:
 
 def _check_declaration(what: Inputs) -> None:
     """Check that the declaration is that of the release: the same facts follow from it."""
-    declaration, facts = what.declaration, what.total.declared
+    declaration, facts = what.declaration, what.total.facts
     must(isinstance(declaration, dict), "the declaration must be names with values")
     if set(declaration) == {"facts", "neighbours"}:
         must(

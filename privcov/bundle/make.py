@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Mapping
 
 from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of, zipped
-from privcov.bundle.inputs import ENTRY, LATER_REQUEST, REQUEST
+from privcov.bundle.inputs import ENTRY, REQUEST
 from privcov.bundle.verifier import library
 from privcov.figures.look import Picture
 
@@ -28,7 +28,7 @@ def make_bundle(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> by
 def recorded(entry: dict) -> dict:
     """Return what a bundle says of a ledger's entry: the record of the spend, and nothing else that a ledger holds."""
     asked = entry["request"]
-    return {**{k: entry[k] for k in ENTRY}, "request": {k: asked[k] for k in (*REQUEST, *LATER_REQUEST) if k in asked}}
+    return {**{k: entry[k] for k in ENTRY}, "request": {k: asked[k] for k in REQUEST}}
 
 
 def _drawn(pictures: Mapping[str, tuple[str, Picture]]) -> dict[str, bytes]:

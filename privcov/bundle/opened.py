@@ -19,7 +19,6 @@ from privcov.bundle.place import Wrong, read_place, read_zip
 from privcov.bundle.verifier import library
 from privcov.bundle.verify import check
 from privcov.measurements.exact_moment import NoisySum
-from privcov.measurements.exposed import REMEDY
 from privcov.measurements.moment import Measured
 from privcov.postprocess.answers import Answers, Noisy, derive
 from privcov.releasing.private import read_release
@@ -175,8 +174,6 @@ def bundle_of(
 ) -> bytes:
     """Return the zip of a stored release."""
     release = opened.release
-    if release.exposed:
-        raise ValueError(f"No bundle is made of this release. Guarantee: {release.statement['Guarantee']}. {REMEDY}")
     if declaration is None or not _of_release(declaration, opened.total, entry["name"]):
         declaration = declared_facts(opened.total)
     given = release.given
@@ -189,10 +186,10 @@ def bundle_of(
 
 def _of_release(declaration: dict, total: NoisySum, name: str) -> bool:
     try:
-        implied = facts_of(declaration, total.declared.n)
+        implied = facts_of(declaration, total.facts.n)
     except (ValueError, Wrong):
         return False
-    return implied.to_dict() == total.declared.to_dict() and declaration["name"].strip() == name
+    return implied.to_dict() == total.facts.to_dict() and declaration["name"].strip() == name
 
 
 def save(release: Release, path: Path | str, declaration: dict | None = None) -> None:

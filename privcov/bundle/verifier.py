@@ -95,8 +95,8 @@ if __name__ == "__main__":
     _cards = {key: tuple(map(tuple, lines)) for key, lines in json.loads(CARDS).items()}
     _noise = {key: tuple(drawn) for key, drawn in json.loads(NOISE).items()}
     _parameters = {
-        key: (version, tuple(Spec(a, usual, "", "", low, high, tuple(k)) for a, usual, low, high, k in named))
-        for key, (version, named) in json.loads(PARAMETERS).items()
+        key: tuple(Spec(a, usual, "", "", low, high, tuple(k)) for a, usual, low, high, k in named)
+        for key, named in json.loads(PARAMETERS).items()
     }
     with open(_file, "rb") as _own:
         _text = _own.read()
@@ -119,10 +119,9 @@ def verifier_source() -> str:
     noise = json.dumps({key: list(drawn) for key, drawn in _noise().items()}, indent=1)
     parts.append(f"\n# What noise each method draws.\nNOISE = r'''{noise}'''\n")
     fields = {
-        key: [version, [(s.name, s.default, s.low, s.high, s.choices) for s in specs]]
-        for key, (version, specs) in _parameters().items()
+        key: [(s.name, s.default, s.low, s.high, s.choices) for s in specs] for key, specs in _parameters().items()
     }
-    parts.append(f"\n# Version and parameters of each method.\nPARAMETERS = r'''{json.dumps(fields, indent=1)}'''\n")
+    parts.append(f"\n# Parameters of each method.\nPARAMETERS = r'''{json.dumps(fields, indent=1)}'''\n")
     return "".join([*parts, _TAIL])
 
 
@@ -145,13 +144,10 @@ def _script() -> str:
 
 
 @cache
-def _parameters() -> dict[str, tuple[int, tuple[Spec, ...]]]:
-    """Return version and parameters of each method; what private rows do not leave open has one choice."""
+def _parameters() -> dict[str, tuple[Spec, ...]]:
+    """Return the parameters of each method; what private rows do not leave open has one choice."""
     return {
-        card.key: (
-            card.version,
-            tuple(Spec(s.name, s.default, "", "", s.low, s.high, _choices(card, s)) for s in card.parameters),
-        )
+        card.key: tuple(Spec(s.name, s.default, "", "", s.low, s.high, _choices(card, s)) for s in card.parameters)
         for card in private_methods()
     }
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from privcov.bundle.derived import EXTRAS, FORMAT, Library, derived_files, manifest_of, noise_key
-from privcov.bundle.inputs import INPUTS, OLD_NOISE, OLD_SAMPLER, parsed, read_inputs
+from privcov.bundle.inputs import INPUTS, parsed, read_inputs
 from privcov.bundle.place import Wrong, must, read_place
 
 SCRIPT = "extras/plotly.min.js"
@@ -65,18 +65,14 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
 
 
 def _check_parameters(request: dict, library: Library) -> None:
-    """Check that the request has the parameters of its method, each with a value that the method takes.
-
-    A request of an earlier version of the method may lack some that this one has.
-    """
-    version, specs = library.parameters[request["method"]]
-    given, earlier = request["parameters"], request["version"] < version
+    """Check that the request has the parameters of its method, each with a value that the method takes."""
+    specs, given = library.parameters[request["method"]], request["parameters"]
     for name in sorted(set(given) - {spec.name for spec in specs}):
         raise Wrong(f"ledger_entry.json: {request['method']} has no parameter {name!a}")
     for spec in specs:
-        if spec.name not in given:
-            must(earlier, f"ledger_entry.json: the request lacks the parameter {spec.name} of {request['method']}")
-            continue
+        must(
+            spec.name in given, f"ledger_entry.json: the request lacks the parameter {spec.name} of {request['method']}"
+        )
         try:
             value = spec.check(given[spec.name])
         except ValueError as problem:
@@ -94,18 +90,9 @@ def _check_manifest(files: Mapping[str, bytes]) -> None:
     manifest = parsed("manifest.json", raw)
     must(isinstance(manifest, dict) and isinstance(manifest.get("files"), dict), "manifest.json lists no files")
     number = manifest.get("format")
-    first = number == 1 and not isinstance(number, (bool, float))
-    old = first and OLD_SAMPLER.encode() in files.get("measurement.json", b"")
-    must(not old, OLD_NOISE)
-    must(
-        not first,
-        "a bundle of format 1 brings the code that judges it, so it cannot be checked. Make it again from the ledger, "
-        "on the page Your data or with privcov.release_private(...).save_bundle(...), which costs nothing; its "
-        "measurement.json is still read by NoisySum.from_dict",
-    )
     must(
         repr(number) == repr(FORMAT),
-        f"it has format {number!a}, and this version of privcov knows {FORMAT}. Use a newer one",
+        f"it has format {number!a}, and this version of privcov knows {FORMAT}. Check it with the privcov that made it",
     )
     for name in sorted({*files, *manifest["files"]} - {"manifest.json"}):
         must(name in manifest["files"], f"unlisted file {name!a}")

@@ -58,15 +58,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "many files, a method and its parameter, and a bundle to take home",
         ),
         (
-            "release table.csv --declaration table.json --rho 0.1 --norm-budget 0.05 --expected-rows 4000",
-            "a part of the guarantee for the lengths of the rows, and a guess of their number where it is hidden",
+            "release table.csv --declaration table.json --rho 0.1 --expected-rows 4000",
+            "a public guess of the number of rows where it is hidden",
         ),
         (
             "release table.csv --declaration table.json --rho 0.1 --draw 2 --ledger a.sqlite",
             "once more, paid again",
         ),
-        ("release table.csv --declaration table.json --rho 0.1 --stored", "what another version answered, free"),
-        ("release table.csv --declaration table.json --rho 0.1 --pay-again", "not that answer, but a new one"),
         (
             "release table.csv --declaration table.json --rho 0.1 --accept-unreadable smokes",
             "a column with hardly a number",

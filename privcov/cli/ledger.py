@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from pathlib import Path
 from typing import Any
 
 import privcov
-from privcov import places
 from privcov.cli.options import add_guarantee, add_json, guarantee_of, print_json
 
 
@@ -29,7 +27,6 @@ def add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _ledger(options: argparse.Namespace) -> None:
     from privcov import checks
-    from privcov.measurements.exposed import exposed_answer
 
     if options.what == "begin-anew":
         _begin_anew(options)
@@ -49,8 +46,7 @@ def _ledger(options: argparse.Namespace) -> None:
         return
     for name in [options.name] if options.name else ledger.names():
         entries = ledger.entries(name)
-        marks = {e.number: exposed_answer(ledger.answer(e.token)) for e in entries}
-        print(f"{name}: {ledger.account(name).sentence}" + _marked(name, sum(map(bool, marks.values()))))
+        print(f"{name}: {ledger.account(name).sentence}")
         if options.what == "show":
             for entry in entries:
                 unit = "epsilon" if entry.cost.kind == "pure" else "rho"
@@ -58,19 +54,14 @@ def _ledger(options: argparse.Namespace) -> None:
                 print(
                     f"  {entry.number} {entry.reserved_at} {entry.state} {what} {unit} {float(entry.cost.amount):.9g}"
                 )
-                if marks[entry.number]:
-                    print(f"    guarantee not established: {marks[entry.number]}")
 
 
 def _told(ledger: privcov.Ledger, name: str) -> dict[str, Any]:
-    """Return one table as JSON values: its limit, and every release with what is not established of it."""
-    from privcov.measurements.exposed import exposed_answer
+    """Return one table as JSON values: its limit, and every release."""
     from privcov.privacy import to_dict
 
-    account, releases = ledger.account(name), []
-    for entry in ledger.entries(name):
-        doubt = exposed_answer(ledger.answer(entry.token))
-        releases.append({**entry.to_dict(), "amount": float(entry.cost.amount), "not_established": doubt})
+    account = ledger.account(name)
+    releases = [{**entry.to_dict(), "amount": float(entry.cost.amount)} for entry in ledger.entries(name)]
     limit = None if account.limit is None else to_dict(account.limit)
     return {"name": name, "limit": limit, "unit": account.unit, "sentence": account.sentence, "releases": releases}
 
@@ -86,12 +77,3 @@ def _begin_anew(options: argparse.Namespace) -> None:
     print(
         f"A new ledger begins at {ledger.path}; the old files are beside it, with until- and the time in their names."
     )
-
-
-def _marked(name: str, count: int) -> str:
-    """Return what the list says of releases whose guarantee is not established."""
-    if not count:
-        return ""
-    releases = "1 release has" if count == 1 else f"{count} releases have"
-    see = f"{places.command()} ledger show {shlex.quote(name)}"
-    return f" {releases} no established guarantee: see {see}, and SECURITY.md."

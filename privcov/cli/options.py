@@ -63,7 +63,7 @@ def guarantee_of(options: argparse.Namespace) -> privcov.PureDP | privcov.Approx
 
 
 _TAKEN = ("method", "private", "dataset", "guarantee", "ledger", "draw", "token", "key", "out")
-_TAKEN += ("files", "declaration", "progress", "again", "expected_rows", "norm_budget")
+_TAKEN += ("files", "declaration", "progress", "expected_rows")
 
 
 def parameters_of(options: argparse.Namespace) -> dict:

@@ -30,17 +30,6 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add_guarantee(release)
     release.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     release.add_argument("--draw", type=int, default=1, help="2, 3, ... for another draw, which is paid again")
-    repeat = release.add_mutually_exclusive_group()
-    repeat.add_argument(
-        "--stored",
-        dest="again",
-        action="store_const",
-        const="stored",
-        help="the newest stored answer to this request, free, also of another version; the rows are not compared",
-    )
-    repeat.add_argument(
-        "--pay-again", dest="again", action="store_const", const="pay", help="the same: release again, and pay again"
-    )
     release.add_argument(
         "--accept-unreadable",
         nargs="+",
@@ -55,24 +44,16 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="a public guess where the number of rows is not public: noise beyond all they can add up to is refused",
     )
     release.add_argument(
-        "--norm-budget",
-        type=float,
-        metavar="SHARE",
-        help="pay this share, such as 0.05, to count the rows by length and lower the row bound before the matrix",
-    )
-    release.add_argument(
         "--public", action="store_true", help="rows that need no protection: simulated noise, no ledger, nothing spent"
     )
     release.add_argument("--seed", type=int, help="of the simulated noise; with --public only (default 0)")
     release.add_argument("--out", type=Path, help="JSON file; standard output when left out")
     release.add_argument("--bundle", type=Path, help="zip to take home: everything released, and what verifies it")
     release.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
-    release.set_defaults(act=_release, again="ask")
+    release.set_defaults(act=_release)
 
 
 def _release(options: argparse.Namespace) -> None:
-    from privcov.ledger import VersionChanged
-
     guarantee = guarantee_of(options)
     declaration = check.read_declaration(options.declaration)
     edges.check_place(options.out)
@@ -94,20 +75,15 @@ def _release(options: argparse.Namespace) -> None:
             guarantee
         ):  # else nothing can be spent, and release_private says so
             check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
-        try:
-            release = privcov.release_private(
-                options.method,
-                declaration.on_files(options.data, bar),
-                guarantee,
-                ledger=ledger,
-                draw=options.draw,
-                again=options.again,
-                expected_rows=options.expected_rows,
-                norm_budget=options.norm_budget,
-                **parameters_of(options),
-            )
-        except VersionChanged as problem:
-            raise problem.instead("--stored", "--pay-again") from None
+        release = privcov.release_private(
+            options.method,
+            declaration.on_files(options.data, bar),
+            guarantee,
+            ledger=ledger,
+            draw=options.draw,
+            expected_rows=options.expected_rows,
+            **parameters_of(options),
+        )
     edges.answer(
         release.to_json() + "\n",
         options.out,
@@ -138,12 +114,10 @@ def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: 
         options.bundle,
         options.accept_unreadable,
         options.expected_rows,
-        options.norm_budget is not None,
     )
-    if any(only_private) or options.draw != 1 or options.again != "ask":
+    if any(only_private) or options.draw != 1:
         raise ValueError(
-            "--public keeps no record: leave --ledger, --draw, --bundle, --stored, --pay-again, "
-            "--accept-unreadable, --expected-rows and --norm-budget out."
+            "--public keeps no record: leave --ledger, --draw, --bundle, --accept-unreadable and --expected-rows out."
         )
     with progress(show_rows=True) as bar:
         release = privcov.release(

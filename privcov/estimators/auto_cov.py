@@ -28,7 +28,7 @@ from privcov.estimators.additive import finish_available, repaired
 from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, OtherSteps, Outcome, Request
 from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.labels import CLASSES
-from privcov.measurements.laws.anchor import MATTERS
+from privcov.measurements.laws.anchor import COVARIANCE
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.norm_histogram import measure_norms, norm_noise
 from privcov.parameters import parameter
@@ -83,9 +83,6 @@ class AutoCov(Method):
         "auto" spends CLIP_SHARE of the guarantee on a noisy histogram of row norms and may lower the row bound, which
         helps where the longest rows are much longer than most. It spends nothing where d is too small for it to pay.
         "off" makes one measurement only, as private rows need.
-    matters : {"both", "covariance", "mean"}
-        With a mean and a public number of rows: "covariance" measures with a smaller anchor, which makes the covariance
-        more accurate and the mean less; "mean" does the opposite. See measurements/laws/anchor.py.
     structure : {"off", "mixture", "level", "band", "similar"}
         What else the off-diagonal entries may be taken for, where the mean is known and the noise Gaussian. "level":
         one number. "band": the means of the diagonals near the main one. "similar": means over columns that are
@@ -111,13 +108,6 @@ class AutoCov(Method):
         help="auto: with many columns, spend 2 % of the guarantee on looking for a smaller row bound.",
     )
 
-    matters: str = parameter(
-        "covariance",
-        "What matters",
-        choices=MATTERS,
-        help="With a mean and a public number of rows: which of the two the noise favours.",
-    )
-
     structure: str = parameter(
         OFF,
         "Pattern of the columns",
@@ -141,8 +131,8 @@ class AutoCov(Method):
         return self._wanted(ask)
 
     def _wanted(self, ask: MethodInput) -> Request:
-        """Return the measurement of the matrix, under the whole guarantee."""
-        return dataclasses.replace(self.mechanism.request(ask), matters=self.matters)
+        """Return the measurement of the matrix, under the whole guarantee, with an anchor that favours it."""
+        return dataclasses.replace(self.mechanism.request(ask), matters=COVARIANCE)
 
     def run(self, ask: MethodInput) -> Outcome:
         """Look for a smaller row bound where that pays, then measure once and finish."""

@@ -93,7 +93,6 @@ class AutoPrecision(Glasso):
         TESTED,
         "Rule for the edges",
         choices=(TESTED, *RULES),
-        before=OTHERWISE,
         help="Free. edge-test bounds the rate of false edges of Gaussian rows. The others choose lambda: ebic aims at "
         "the likelihood, half-universal at edges, fission at estimation error (exact for Gaussian noise only).",
     )

@@ -130,7 +130,7 @@ class Request:
         Shape of the noise, see there.
     name : str
         Name of the share, in the event.
-    matters : {"both", "covariance", "mean"}
+    matters : {"both", "covariance"}
         What the size of the anchor favours, see there.
     """
 

@@ -20,7 +20,7 @@ from privcov.figures.look import Picture, band, dotted, draw, note, pen
 from privcov.figures.palette import Palette, wash
 from privcov.figures.words import percent, plain
 
-_SAMPLERS = ("old sampler, floating point", "exact sampler")
+_SAMPLERS = ("floating-point sampler", "exact sampler")
 _FINE = 201
 
 
@@ -234,6 +234,6 @@ def evenness(trial: Trial, palette: Palette, *, height: int = 400) -> Picture:
     old, exact = (max(size for size, _ in peaks(result).values()) for result, _ in (trial.old, trial.exact))
     return Picture(
         figure,
-        f"Unevenness of residues over their period. The old sampler reaches {plain(old)}, the exact one {plain(exact)};"
+        f"Unevenness of residues over their period. The floating-point sampler reaches {plain(old)}, the exact one {plain(exact)};"
         f" even noise stays below a limit of {LIMIT:g}, higher at the right end.",
     )

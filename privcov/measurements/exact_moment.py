@@ -63,16 +63,14 @@ from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
 from privcov.measurements.laws.anchor import BOTH, anchor_squared, whole_anchor, with_anchor
 from privcov.measurements.laws.drawing import noisy_diagonal, scale_over
 from privcov.measurements.laws.free_groups import Group, groups_of, weights_of, words_of
-from privcov.measurements.lengths.exact_norms import NoisyNorms
 from privcov.measurements.noise import FREE_GROUPS
-from privcov.measurements.stored_sum import fields_of
+from privcov.measurements.stored_sum import VERSION, fields_of
 from privcov.measurements.tables.file_moment import sums_of
 from privcov.measurements.triangle_l1 import flagged_l1
 from privcov.privacy import BudgetShare, Event
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS, PublicFacts
 
-VERSION = 2  # of the laws; sums of version 1 are read and verified by its rules
 GAUSSIAN = ("upper-triangle", "isotropic", "free-trace", FREE_GROUPS)
 PURE = ("laplace", "wishart-difference", "coupled-wishart")
 EXACT_AT_ANY_SCALE = ("wishart-difference", "coupled-wishart")
@@ -80,7 +78,6 @@ GRID = f"steps of R^2 / 2^{2 * BITS}"
 _WHAT = {0: "second moment", 1: "mean and second moment, jointly", 2: "class sums, counts and second moment, jointly"}
 _NORMS = {
     "isotropic": "Frobenius norm",
-    "free-trace": "Frobenius norm and trace, jointly",
     FREE_GROUPS: "Frobenius norm and sums of squares of groups of columns, jointly",
     "laplace": "l1 norm of the upper triangle",
     "wishart-difference": "nuclear norm",
@@ -88,7 +85,6 @@ _NORMS = {
 }
 _LAWS = {  # what the stored field ``law`` of an event says
     "isotropic": "exact, off-diagonal scale / sqrt(2)",
-    "free-trace": "exact, off-diagonal scale / sqrt(2), the trace measured twice",
     "laplace": "discrete, exact",
     "wishart-difference": "rounded exactly",
     "coupled-wishart": "rounded exactly",
@@ -113,8 +109,6 @@ class NoisySum:
     total : ndarray of shape (p, p)
         Noisy sum of zz', symmetric, with p = facts.width + n_anchors; int64, or Python integers where 64 bits do not
         suffice. With classes, or where n is not public, the diagonal entries of the anchors hold noisy counts of rows.
-    trace : int or None
-        A second noisy trace of the first ``facts.width`` entries, for "free-trace" of the first version; else None.
     n_anchors : int
         Number of rows and columns at the end of ``total`` that carry the mean (1) or the classes (one each).
     shape : str
@@ -126,56 +120,32 @@ class NoisySum:
         What was done to the rows, for the accountant.
     anchor : int
         a, the constant that was appended to every row, in steps of R / 2^20.
-    version : int
-        Of the laws by which the noise was drawn, 1 or 2.
     sums : tuple of int
         A second noisy sum of the diagonal over every group of several columns, for "free-groups"; else ().
-    norms : NoisyNorms or None
-        The measurement before it, from which the row bound in ``facts`` follows; None where that was declared.
     """
 
     facts: PublicFacts
     total: np.ndarray
-    trace: int | None
     n_anchors: int
     shape: str
     scale: float
     event: Event
     anchor: int = ANCHOR
-    version: int = 1
     sums: tuple[int, ...] = ()
-    norms: NoisyNorms | None = None
-
-    @property
-    def declared(self) -> PublicFacts:
-        """The facts as they were declared, before a row bound was chosen."""
-        return self.facts if self.norms is None else self.norms.facts
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """Everything that was done to the rows, in order."""
-        return (self.event,) if self.norms is None else (self.norms.event, self.event)
-
-    @property
-    def anchors(self) -> int:
-        """The ``n_anchors`` under their earlier name, which stored texts and scripts use."""
-        return self.n_anchors
 
     def to_dict(self) -> dict:
-        """Return the fields as JSON values; whole numbers stay exact. A sum of version 1 is written in its own form."""
-        first = self.version == 1
+        """Return the fields as JSON values; whole numbers stay exact."""
         return {
             "facts": self.facts.to_dict(),
             "total": self.total.tolist(),
-            **({"trace": self.trace} if first else {"sums": list(self.sums)}),
+            "sums": list(self.sums),
             "anchors": self.n_anchors,
             "shape": self.shape,
             "scale": self.scale,
             "event": dataclasses.asdict(self.event),
             "grid": 2 ** (2 * BITS),
             "anchor": self.anchor,
-            **({} if first else {"version": self.version}),
-            **({} if self.norms is None else {"norms": self.norms.to_dict()}),
+            "version": VERSION,
         }
 
     @classmethod
@@ -219,7 +189,7 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int, anchor: int = ANC
     return k * k * square
 
 
-def settle_shape(facts: PublicFacts, shape: str, n_anchors: int, version: int = VERSION) -> str:
+def settle_shape(facts: PublicFacts, shape: str, n_anchors: int) -> str:
     """Return the shape that is drawn for a requested one: the least noisy of its kind with a proof."""
     checks.one_of("shape", shape, (*GAUSSIAN, *PURE))
     if shape in ("wishart-difference", "coupled-wishart"):
@@ -227,8 +197,6 @@ def settle_shape(facts: PublicFacts, shape: str, n_anchors: int, version: int = 
         return "coupled-wishart" if coupled else "wishart-difference"
     if shape not in GAUSSIAN:
         return shape
-    if version == 1:
-        return "free-trace" if facts.n is not None and facts.width > 1 else "isotropic"
     return FREE_GROUPS if facts.n is not None and facts.width + n_anchors > 1 else "isotropic"
 
 
@@ -280,7 +248,7 @@ def measure_exactly(
     total, sums = _noisy(gram, facts.width, n_anchors, shape, event.scale, groups)
     for column, flag in facts.own_flags:
         total[column, flag] = total[flag, column] = 0  # as in every table
-    return NoisySum(facts, total, None, n_anchors, shape, event.scale, event, anchor, VERSION, sums)
+    return NoisySum(facts, total, n_anchors, shape, event.scale, event, anchor, sums)
 
 
 def exact_sum(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR) -> np.ndarray:
@@ -310,7 +278,6 @@ def planned_event(
     shape: str,
     name: str = "matrix",
     matters: str = BOTH,
-    version: int = VERSION,
 ) -> Event:
     """Return the event of `measure_exactly` with the same arguments, from public facts alone.
 
@@ -327,7 +294,7 @@ def planned_event(
     As `measure_exactly`.
     """
     n_anchors = anchored_rows(facts, centre)
-    shape = settle_shape(facts, shape, n_anchors, version)
+    shape = settle_shape(facts, shape, n_anchors)
     anchor = anchor_of(facts, n_anchors, matters)
     bound, scale = _scale(facts, shape, n_anchors, share, anchor)
     square = anchor_squared(matters, facts.d, n_anchors, facts.relation)

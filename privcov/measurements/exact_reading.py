@@ -132,13 +132,11 @@ def _freed_block(noisy: NoisySum, rows: int | float) -> np.ndarray:
     """
     facts, d = noisy.facts, noisy.facts.width
     block = noisy.total[:d, :d].astype(object)
-    diagonal, all_columns = [int(t) for t in np.diag(noisy.total)[:d]], tuple(range(d))
+    diagonal = [int(t) for t in np.diag(noisy.total)[:d]]
     moves: list[tuple[tuple[int, ...], int, int]] = []  # columns, and a fraction that is added to each of them
-    if noisy.trace is not None:
-        moves.append((all_columns, noisy.trace - sum(diagonal), d + 1))
-    elif noisy.shape == COUPLED and noisy.n_anchors == 1 and facts.weight_is_public:
+    if noisy.shape == COUPLED and noisy.n_anchors == 1 and facts.weight_is_public:
         assert facts.n is not None, "coupled noise is for a public number of rows only"
-        moves.append((all_columns, int(noisy.total[d, d]) - facts.n * noisy.anchor**2, d))
+        moves.append((tuple(range(d)), int(noisy.total[d, d]) - facts.n * noisy.anchor**2, d))
     elif noisy.shape == FREE_GROUPS:
         again = iter(noisy.sums)
         for group, kappa in zip(*weights(facts, noisy.n_anchors, noisy.anchor), strict=True):

@@ -119,11 +119,6 @@ class Measured:
     flags: Flags | None = None
 
     @property
-    def law(self) -> NoiseDistribution:
-        """The ``distribution`` under its earlier name, which scripts may use."""
-        return self.distribution
-
-    @property
     def rows(self) -> float:
         """Number of rows that the matrix was divided by, public or noisy."""
         rows = self.n if self.count is None else self.count

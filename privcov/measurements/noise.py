@@ -109,11 +109,6 @@ class NoiseDistribution:
         for weight in self.weights:
             checks.positive("A weight", weight)
 
-    @property
-    def joint(self) -> int:
-        """Return ``n_anchors`` under its earlier name, which methods of others may use."""
-        return self.n_anchors
-
     def to_dict(self) -> dict:
         """Name every field as release texts have always named it: there the number of anchors is called "joint"."""
         fields = {_STORED.get(field.name, field.name): getattr(self, field.name) for field in dataclasses.fields(self)}

@@ -1,8 +1,10 @@
 """Noisy counts of the row norms in bins that halve, from which a smaller row bound can be chosen.
 
 Bin k counts the rows with 2^-(k+1) < |y| / R <= 2^-k, k = 0 .. bins - 1 (rows beyond R count in bin 0); shorter rows
-are not counted. The sensitivities are those of exact_norms.py, where they are proved: sqrt(2) in the l2 and 2 in the l1
-norm where a row is replaced, else 1 and 1.
+are not counted.
+
+**Sensitivity.** A row is in one bin or in none. Replacing a row lowers one count by 1 and raises one by 1, or moves
+less: l1 norm 2, l2 norm sqrt(2), attained by two rows of different bins. A row more or less moves one count: 1 and 1.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ import numpy as np
 from privcov import accounting
 from privcov.dataset import Dataset
 from privcov.measurements.clipping import row_norms
-from privcov.measurements.lengths.exact_norms import count_change
 from privcov.measurements.moment import rounded_up
 from privcov.privacy import BudgetShare, Event, PureDP
 
@@ -36,7 +37,7 @@ def exact_histogram(dataset: Dataset) -> np.ndarray:
 def _scale(share: BudgetShare, relation: str) -> tuple[float, float]:
     """Return (sensitivity, noise scale) of the counts."""
     pure = isinstance(share, PureDP)
-    delta = rounded_up(math.sqrt(count_change(relation, pure=pure)), 1, 1)
+    delta = rounded_up(math.sqrt((4 if pure else 2) if relation == "replace-one" else 1), 1, 1)
     return delta, (accounting.laplace_scale if pure else accounting.gaussian_scale)(share, delta)
 
 

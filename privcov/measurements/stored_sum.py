@@ -9,18 +9,15 @@ import numpy as np
 
 from privcov import checks
 from privcov.measurements.integer_gram import BITS
-from privcov.measurements.laws.anchor import BOTH, matters_of
+from privcov.measurements.laws.anchor import matters_of
 from privcov.measurements.laws.free_groups import groups_of
-from privcov.measurements.lengths.bins import BINS
-from privcov.measurements.lengths.exact_norms import RULE, NoisyNorms, checked_budget
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
 
-_BOTH = ("facts", "total", "anchors", "shape", "scale", "event", "grid", "anchor")
-_FIELDS = {1: (*_BOTH, "trace"), 2: (*_BOTH, "sums", "version")}  # by the version of the laws
-_NORMS = ("rule", "facts", "budget", "counts", "event")
-_TRACED = "free-trace"  # the one shape of version 1 whose trace is measured a second time
+VERSION = 2  # of the laws by which the noise was drawn
+_FIELDS = ("facts", "total", "anchors", "shape", "scale", "event", "grid", "anchor", "sums", "version")
+SHAPES = ("isotropic", FREE_GROUPS, "laplace", "wishart-difference", "coupled-wishart")  # that are drawn
 _LARGEST = 2**127  # of a number with its noise, at the largest table and the largest scale
 
 
@@ -38,19 +35,16 @@ def fields_of(stored: Any) -> dict:
     Nothing: it reads a stored answer.
     """
     held = stored if isinstance(stored, dict) else {}
-    version = held.get("version", 1)
-    known = isinstance(version, int) and not isinstance(version, bool) and version in _FIELDS
-    if not known or (version == 1 and "version" in held):
-        raise ValueError(f"version must be 2, or absent for version 1, got version={version!r}. Use a newer privcov.")
-    names, later = _FIELDS[version], ("norms",) if version > 1 else ()
-    if not set(names) <= set(held) <= {*names, *later, "centre"}:
-        raise ValueError(f"A stored measurement must hold {', '.join(names)} and nothing else, in version {version}.")
+    if repr(held.get("version")) != repr(VERSION):
+        raise ValueError(
+            f"The measurement is of version {held.get('version')!r}, and this privcov reads version {VERSION}. Read it "
+            "with the privcov that made it."
+        )
+    if set(held) - {"centre"} != set(_FIELDS):
+        raise ValueError(f"A stored measurement must hold {', '.join(_FIELDS)} and nothing else.")
     if stored["grid"] != 2 ** (2 * BITS):
         raise ValueError("The measurement was made on another grid, by another version of privcov.")
     facts = PublicFacts.from_dict(stored["facts"])
-    norms = _norms(stored["norms"]) if "norms" in stored else None
-    if norms is not None and norms.chosen.to_dict() != facts.to_dict():
-        raise ValueError("The facts of the measurement are not those that follow from the numbers of rows by length.")
     n_anchors = checks.whole("anchors", stored["anchors"], 0)
     allowed = (len(facts.classes),) if facts.classes else (0, 1) if facts.weight_is_public else (1,)
     if n_anchors not in allowed:
@@ -59,14 +53,9 @@ def fields_of(stored: Any) -> dict:
             "class, else one for the mean, which also carries the count where the number of rows, or "
             "their total weight, is not public."
         )
-    if matters_of(stored["anchor"], facts.d, n_anchors, facts.relation) != BOTH and version == 1:
-        raise ValueError("Version 1 knows one anchor only. Take the measurement as it was stored.")
-    trace, shape = stored.get("trace"), stored["shape"]
-    if not isinstance(shape, str) or (version == 1 and (trace is not None) != (shape == _TRACED)):
-        raise ValueError(f"trace must be there for {_TRACED} noise and for no other, got shape={shape!r}.")
-    if shape == (_TRACED if version > 1 else FREE_GROUPS):
-        raise ValueError(f"shape={shape!r} is not drawn in version {version}. Take the measurement as it was stored.")
-    sums, wanted = stored.get("sums", []), 0
+    matters_of(stored["anchor"], facts.d, n_anchors, facts.relation)  # raises for another anchor
+    shape = checks.one_of("shape", stored["shape"], SHAPES)
+    sums, wanted = stored["sums"], 0
     if shape == FREE_GROUPS:
         wanted = sum(len(group.columns) > 1 for group in groups_of(facts, facts.flagged))
     if not isinstance(sums, list) or len(sums) != wanted:
@@ -78,30 +67,13 @@ def fields_of(stored: Any) -> dict:
     return {
         "facts": facts,
         "total": _whole_sum(stored["total"], facts, n_anchors),
-        "norms": norms,
-        "trace": None if trace is None else _whole("trace", trace),
         "n_anchors": n_anchors,
         "shape": shape,
         "scale": scale,
         "event": event,
         "anchor": stored["anchor"],
-        "version": version,
         "sums": tuple(_whole("A sum of a group", value) for value in sums),
     }
-
-
-def _norms(stored: Any) -> NoisyNorms:
-    """Return the first of two measurements, or raise ValueError."""
-    if not isinstance(stored, dict) or set(stored) != set(_NORMS):
-        raise ValueError(f"norms must hold {', '.join(_NORMS)} and nothing else.")
-    if stored["rule"] != RULE or not isinstance(stored["rule"], int) or isinstance(stored["rule"], bool):
-        raise ValueError("The row bound follows by another rule, of another version of privcov.")
-    counts = stored["counts"]
-    if not isinstance(counts, list) or len(counts) != BINS:
-        raise ValueError(f"counts must be a list of {BINS} whole numbers, one for each bin of lengths.")
-    numbers = tuple(_whole("An entry of counts", count) for count in counts)
-    facts, budget = PublicFacts.from_dict(stored["facts"]), checked_budget(stored["budget"])
-    return NoisyNorms(facts, budget, numbers, event_of(stored["event"]))
 
 
 def event_of(stored: Any) -> Event:

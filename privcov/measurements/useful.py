@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from privcov.measurements.exact_moment import PURE, norm_of
 from privcov.measurements.exact_reading import noise_of
-from privcov.measurements.lengths.bins import steps_of
-from privcov.measurements.lengths.exact_norms import CERTAIN, MOST_SHORTENED, counts_std
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
@@ -30,16 +26,3 @@ def reason_useless(facts: PublicFacts, event: Event, n_anchors: int, rows: float
         f"{rows:,.0f} rows ({source}) add up to {rows:,.0f} R^2 at most. Nothing was spent. Ask for a weaker guarantee"
         + (", or declare fewer rows per person." if facts.rows_per_person > 1 else ".")
     )
-
-
-def reason_no_norms(facts: PublicFacts, events: Sequence[Event], rows: float, source: str) -> str:
-    """Return in one sentence why noisy numbers of rows by length could not lower a row bound; "" when they may."""
-    for event in events:
-        std = counts_std(event) / steps_of(facts)
-        if 2 * CERTAIN * std > MOST_SHORTENED * rows:  # then R is hardly ever halved, which takes four bins
-            return (
-                f"norm_budget would buy nothing: the noise on a number of rows has a standard deviation of {std:.3g}, "
-                f"and a tenth of {rows:,.0f} rows ({source}) is not four of them. Nothing was spent. Leave norm_budget "
-                "out, or ask for a weaker guarantee."
-            )
-    return ""

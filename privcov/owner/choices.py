@@ -1,4 +1,4 @@
-"""What to declare before a release: row bound, rule for missing cells, counts by length, weights of columns.
+"""What to declare before a release: row bound, rule for missing cells, weights of columns.
 
 Every choice is tried on the table that stands in for the private one, a simulated one or public rows, so it depends on
 public facts alone. What counts is the error of the correlations: weights change the unit of every other error.
@@ -14,9 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privcov.declared_columns import MOST_COLUMNS, Kinds, typed_units
-from privcov.measurements.lengths.exact_norms import planned_norms, split
-from privcov.measurements.useful import reason_no_norms
-from privcov.owner.preview import Preview, Table, after_norms, planned_noise, preview
+from privcov.owner.preview import Preview, Table, planned_noise, preview
 from privcov.owner.stand_in import StandIn
 from privcov.owner.weights import RowsEach
 from privcov.privacy import Guarantee
@@ -24,7 +22,6 @@ from privcov.public_facts import PublicFacts
 from privcov.table_files.kinds import MOST_WEIGHT, NUMBER, Kind
 
 FRACTIONS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.42, 0.35, 0.3, 0.25, 0.2, 0.15, 0.1)
-BUDGETS = (0.02, 0.05, 0.1)
 WORTH = 0.95  # a choice is worth naming where it leaves at most this share of the error
 _TABLES = 4  # that are drawn for each choice
 
@@ -35,8 +32,8 @@ class Choice:
 
     Attributes
     ----------
-    name : {"row_bound_fraction", "weight", "missing", "norm_budget"}
-        What is declared, or asked of the release.
+    name : {"row_bound_fraction", "weight", "missing"}
+        What is declared.
     value : str, float or tuple of float
         What to choose; of weights one for each declared column.
     error : float
@@ -46,7 +43,7 @@ class Choice:
     why : str
         In one or two sentences, for the owner.
     facts : PublicFacts
-        The declaration with this choice and those before it; of "norm_budget" as it was.
+        The declaration with this choice and those before it.
     """
 
     name: str
@@ -99,17 +96,10 @@ def choices(
         rules.append("pairs")
     heavy = (False, True) if weights else (False,)
     best = min(itertools.starmap(_Way, itertools.product(rules, heavy, FRACTIONS)), key=error)
-    unbound = best._replace(row_bound_fraction=declared.row_bound_fraction)
-    counted = _counted(table, under(unbound), guarantee, shape, rows_each, seed)
-    budget = min(counted, key=lambda b: counted[b][0], default=0.0)
-    if budget and counted[budget][0] <= WORTH * error(best):
-        best = unbound
-    else:
-        budget = 0.0
-        for name, value in declared._asdict().items():  # what hardly matters stays as it is declared
-            plainer = best._replace(**{name: value})
-            if error(plainer) * WORTH <= error(best):
-                best = plainer
+    for name, value in declared._asdict().items():  # what hardly matters stays as it is declared
+        plainer = best._replace(**{name: value})
+        if error(plainer) * WORTH <= error(best):
+            best = plainer
     found, now = [], declared
     for name in reversed(_Way._fields):  # in this order each is seen to help: the others do little under long rows
         if (value := getattr(best, name)) == getattr(declared, name):
@@ -121,9 +111,6 @@ def choices(
             why = _why_weights(facts, weights) if name == "weight" else _why_pairs(table.missing)
         found.append(Choice(name, weights if name == "weight" else value, error(then), error(now), why, under(then)))
         now = then
-    if budget:
-        why = _why_counts(budget, counted[budget][1], under(now).row_bound)
-        found.append(Choice("norm_budget", budget, counted[budget][0], error(now), why, under(now)))
     return found
 
 
@@ -176,22 +163,6 @@ def _numbers(facts: PublicFacts) -> Kinds:
     return tuple((name, Kind(NUMBER, low, high, typical=usual)) for name, (low, high), usual in rows)
 
 
-def _counted(
-    table: Table, facts: PublicFacts, guarantee: Guarantee, shape: str, rows_each: RowsEach, seed: int
-) -> dict[float, tuple[float, float]]:
-    """Return by share of the guarantee the error after rows were counted by length, and the row bound that follows."""
-    found = {}
-    for budget in BUDGETS:
-        event = planned_norms(facts, split(guarantee, budget)[0])
-        if reason_no_norms(facts, [event], table.n, "as planned"):
-            continue
-        after, chosen, rest = after_norms(table.under(facts), facts, guarantee, budget, seed=seed)
-        noise = planned_noise(chosen, rest, shape, table.n, rows_each=rows_each)
-        plan = preview(after, guarantee, noise, seed=seed, replicates=_TABLES)
-        found[budget] = (plan.correlation_error, chosen.row_bound)
-    return found
-
-
 def _why_pairs(missing: float) -> str:
     return (
         f"{_percent(missing)} of the cells are missing. Counted as typical values they pull every covariance to "
@@ -212,13 +183,6 @@ def _why_bound(fraction: float, declared: float, plan: Preview) -> str:
     return (
         f"{_percent(plan.clipped)} of the rows are longer than {fraction:g} of the longest possible one and are "
         f"shortened to it; the noise on every entry is {ratio:.2g} times as large."
-    )
-
-
-def _why_counts(budget: float, bound: float, declared: float) -> str:
-    return (
-        f"{_percent(budget)} of the guarantee buys noisy numbers of rows by length. A row bound of {bound:.3g} in "
-        f"place of {declared:.3g} follows from them here, and in the release from the table itself."
     )
 
 

@@ -19,8 +19,6 @@ from privcov.declared_columns import MOST_COLUMNS
 from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_event, settle_shape
 from privcov.measurements.exact_reading import noise_of
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
-from privcov.measurements.lengths.bins import BINS, steps_of
-from privcov.measurements.lengths.exact_norms import NoisyNorms, planned_norms, split
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.stand_in import StandIn, entry_stds
 from privcov.owner.twin import Twin, anchor_for, noisy_measurement, noisy_twin, share_clipped
@@ -30,9 +28,8 @@ from privcov.postprocess.available import Available, available_cases
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.threshold import universal_level
-from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, PureDP, ZCDP
+from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, ZCDP
 from privcov.public_facts import PublicFacts
-from privcov.randomness import stream
 
 Table = Twin | StandIn
 
@@ -107,15 +104,9 @@ def planned_noise(
     return noise_of(facts, settle_shape(facts, shape, n_anchors), event.scale, n_anchors, 1, weight, anchor)
 
 
-def planned_trade_off(
-    facts: PublicFacts, guarantee: Guarantee, shape: str, norm_budget: float | None = None
-) -> Guarantee | GaussianDP | None:
+def planned_trade_off(facts: PublicFacts, guarantee: Guarantee, shape: str) -> Guarantee | GaussianDP | None:
     """Return the tightest known claim about the release that would follow, from which an attacker's chances follow."""
-    first, share = (), guarantee
-    if norm_budget is not None:
-        of_norms, share = split(guarantee, norm_budget)
-        first = (planned_norms(facts, of_norms),)
-    return accounting.trade_off_of((*first, planned_event(facts, share, centre="joint", shape=shape)), guarantee)
+    return accounting.trade_off_of((planned_event(facts, guarantee, centre="joint", shape=shape),), guarantee)
 
 
 def preview(
@@ -196,22 +187,6 @@ def preview_by_rule(
             noise = planned_noise(other, guarantee, shape, twin.n, rows_each=rows_each)
             errors[rule] = preview(twin.under(other), guarantee, noise, seed=seed, replicates=_FEWEST).error
     return errors
-
-
-def after_norms(
-    table: Table, facts: PublicFacts, guarantee: Guarantee, budget: float, *, seed: int = 0
-) -> tuple[Table, PublicFacts, PureDP | ZCDP]:
-    """Simulate the first of two measurements: the rows of the simulated table counted by length.
-
-    The rule by which the row bound follows is that of the release, `privcov.measurements.lengths.exact_norms`.
-    """
-    of_norms, of_matrix = split(guarantee, budget)
-    event, noise = planned_norms(facts, of_norms), stream(seed, "noise", 0, "plan", "norms")
-    exact = table.by_length(seed) * (table.n * steps_of(facts))
-    unit = noise.laplace(size=BINS) if event.pure else noise.standard_normal(BINS)
-    counts = tuple(int(count) for count in np.rint(exact + event.scale * unit))
-    chosen = NoisyNorms(facts, budget, counts, event).chosen
-    return table.under(chosen), chosen, of_matrix
 
 
 def survival(strength: float, noise: float, sampling: float, level: float) -> float:

@@ -21,7 +21,6 @@ from privcov.measurements.exact_moment import anchor_of, anchored_rows, exact_su
 from privcov.measurements.exact_reading import flags_of
 from privcov.measurements.integer_gram import UNIT, flag_of, to_working
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
-from privcov.measurements.lengths.bins import BINS, bins_of
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.twin import Twin
 from privcov.postprocess.answers import Noisy
@@ -156,12 +155,6 @@ class StandIn:
         """Fraction of the rows that are longer than R."""
         y = np.nan_to_num(to_working(self.facts.units, self._cells))
         return float((np.linalg.norm(y, axis=1) > self.row_bound * (1 + 1e-12)).mean())
-
-    def by_length(self, seed: int = 0) -> np.ndarray:
-        """Return the share of the rows in every bin of lengths, the longest first."""
-        y = np.nan_to_num(to_working(self.facts.units, self._cells))
-        squares = np.minimum((y**2).sum(axis=1) / self.row_bound**2, 1.0) * UNIT**2
-        return np.bincount(bins_of(squares), minlength=BINS) / len(squares)
 
     def noisy(
         self, distribution: NoiseDistribution, seed: int | None, repeat: int = 0, square: float = ANCHOR_SQUARED

@@ -10,9 +10,7 @@ import numpy as np
 
 from privcov import checks
 from privcov.measurements.exact_reading import flags_of
-from privcov.measurements.integer_gram import UNIT
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED
-from privcov.measurements.lengths.bins import BINS, bins_of
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.answers import Noisy
 from privcov.public_facts import PublicFacts
@@ -103,11 +101,6 @@ class Twin:
     def under(self, facts: PublicFacts) -> Twin:
         """Return the same table under other facts: another rule for missing cells, or another row bound."""
         return dataclasses.replace(self, row_bound=facts.row_bound, flagged=facts.flagged)
-
-    def by_length(self, seed: int = 0) -> np.ndarray:
-        """Return the share of the rows in every bin of lengths, the longest first."""
-        squares = np.minimum((_simulated_rows(self, seed) ** 2).sum(axis=1) / self.row_bound**2, 1.0) * UNIT**2
-        return np.bincount(bins_of(squares), minlength=BINS) / len(squares)
 
 
 def noisy_twin(

@@ -4,9 +4,6 @@ A method says from public facts what is to be measured (`Method.request`), and t
 (`Method.finish`); it sees no rows. So a method is offered when its whole guarantee goes into one such measurement. Its
 answer is a function of the noisy whole numbers and of public facts. Random numbers of the method itself (the fission
 rules) come from one fixed public generator, so that the answer can be computed again from the measurement.
-
-With ``norm_budget`` a part of the guarantee goes into a measurement before that one: how long the rows are, from which
-a smaller row bound follows (two_steps.py). Both are drawn inside one transaction of the ledger.
 """
 
 from __future__ import annotations
@@ -24,19 +21,16 @@ from privcov.engine import EngineError
 from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, NothingMeasured, OtherSteps, Request
 from privcov.ledger import Ledger
 from privcov.ledger.fingerprint import fingerprint
-from privcov.ledger.repeats import settle
-from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows
+from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows, measure_exactly, planned_event
 from privcov.measurements.exact_reading import count_std, read_sum
-from privcov.measurements.lengths.exact_norms import checked_budget
 from privcov.measurements.tables.table_pass import PassError
-from privcov.measurements.useful import reason_no_norms, reason_useless
+from privcov.measurements.useful import reason_useless
 from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP, to_dict
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS, PublicFacts
 from privcov.randomness import stream
 from privcov.releasing.release import Release
 from privcov.releasing.run import TUNINGS, build_method, check_centre, check_choices, in_units_of_data
-from privcov.releasing.two_steps import measure, planned
 from privcov.table_files import TableFileError
 
 FORMAT = "privcov-private-release-1"
@@ -63,9 +57,7 @@ def release_private(
     centre: str = "auto",
     draw: int = 1,
     token: str | None = None,
-    again: str = "ask",
     expected_rows: int | None = None,
-    norm_budget: float | None = None,
     **parameters: Any,
 ) -> Release:
     """Make one release from private rows, paid from the ledger.
@@ -91,20 +83,10 @@ def release_private(
         processes. draw=2 asks for another one, and pays again.
     token : str or None
         Another name for the request. Under a name of its own it is another release, and is paid.
-    again : {"ask", "stored", "pay"}
-        What to do where another version of the method has an entry for this request, the guarantee of the stored answer
-        is not established, or one of the two has columns without names (x1, x2, ...): "ask" raises `VersionChanged`,
-        "pay" releases again. "stored" returns the newest stored answer to this request, free, in this version too;
-        rows are not compared, so it is that of the table as it was then.
     expected_rows : int or None
         A public guess of the number of rows where it is not public. It is used only to refuse, before anything is read
         or spent, noise that exceeds all that so many rows can add up to. None takes a noisy count of the table's newest
         release that has one clearly above its noise, or else the most rows that a table may have.
-    norm_budget : float or None
-        Fraction of the guarantee, from 1e-6 to 0.5, for noisy numbers of rows by length. The matrix is then measured
-        under the smallest row bound that shortens about a tenth of the rows, with the rest of the guarantee. 0.05 pays
-        where most rows are far shorter than R. None measures the matrix alone. Files are read once more, after the cost
-        is entered, so an interruption in that pass is paid.
     **parameters : object
         The method's own parameters.
 
@@ -138,7 +120,7 @@ def release_private(
     Reference
     ---------
     Canonne, Kamath and Steinke 2020 for discrete Gaussian noise. The sensitivities are proved in
-    measurements/exact_moment.py and measurements/lengths/exact_norms.py.
+    measurements/exact_moment.py.
 
     Examples
     --------
@@ -164,7 +146,7 @@ def release_private(
     if expected_rows is not None and private.facts.n is not None:
         raise ValueError("expected_rows is a guess for a hidden number of rows, and here it is public: leave it out.")
     token = None if token is None else checks.one_line("token", token, "text, or None")
-    draw, budget = _number_of(draw), None if norm_budget is None else checked_budget(norm_budget)
+    draw = _number_of(draw)
     chosen, given = prepared(method, private.facts, guarantee, centre, parameters)
     request = {
         "method": chosen.card.key,
@@ -175,34 +157,28 @@ def release_private(
         "draw": draw,
         "centre": given.centre,
         "tuning": given.tuning,
-        **({} if budget is None else {"norm_budget": budget}),
     }
-    specs, tunings, cost = chosen.card.parameters, chosen.card.tunings, str(guarantee)
-    settled = settle(ledger, private.name, request, token, again, specs=specs, tunings=tunings, cost=cost)
-    if settled.answer is not None:
-        return _entered(settled.answer, ledger, private.name, settled.token)
-    request_token = settled.token or ledger.token_of(private.name, settled.request)
+    request_token = token or ledger.token_of(private.name, request)
     if ledger.answer(request_token) is None:
         extras.require("opendp", "Private releases")  # before anything is paid
-        *first, event = _planned(chosen, given, budget)
+        event = planned_event_of(chosen, given)
         n_anchors, rows = anchored_rows(private.facts, given.centre), _rows_of(private, ledger, expected_rows)
-        useless = reason_useless(private.facts, event, n_anchors, *rows)
-        if useless := useless or reason_no_norms(private.facts, first, *rows):
+        if useless := reason_useless(private.facts, event, n_anchors, *rows):
             raise ValueError(useless)
         if private.files is not None:  # what the ledger refuses is refused before the files are read
-            ledger.check(private.name, guarantee, settled.request, request_token)
+            ledger.check(private.name, guarantee, request, request_token)
 
     def measured() -> str:
         """Return the answer to store: measurement and release as text."""
-        noisy, release, problem = _measure_and_finish(chosen, private, given, budget)
+        noisy, release, problem = _measure_and_finish(chosen, private, given)
         written = None if release is None else json.loads(release.to_json())
         kept = {"format": FORMAT, "measurement": noisy.to_dict(), "release": written, "problem": problem}
         return json.dumps(kept, allow_nan=False)
 
-    request = _requested(chosen, given)
-    anchor = anchor_of(private.facts, anchored_rows(private.facts, request.centre), request.matters)
+    wanted = _requested(chosen, given)
+    anchor = anchor_of(private.facts, anchored_rows(private.facts, wanted.centre), wanted.matters)
     mark = _recognised(private, ledger.key, anchor)
-    answer = ledger.transact(private.name, guarantee, settled.request, measured, fingerprint=mark, token=request_token)
+    answer = ledger.transact(private.name, guarantee, request, measured, fingerprint=mark, token=request_token)
     return _entered(answer, ledger, private.name, request_token)
 
 
@@ -296,21 +272,16 @@ def private_methods() -> list[MethodCard]:
 
 def planned_event_of(method: Method, given: MethodInput) -> Event:
     """Return the event of the release that would follow, from public facts alone; no rows are involved."""
-    return _planned(method, given, None)[0]
+    return _within(planned_event(given.facts, **vars(_requested(method, given))), method, given)
 
 
-def _planned(method: Method, given: MethodInput, norm_budget: float | None) -> tuple[Event, ...]:
-    """Return the events of the release that would follow, in order; see `planned_event_of`."""
-    return _within(planned(given.facts, given.guarantee, _requested(method, given), norm_budget), method, given)
-
-
-def _within(events: tuple[Event, ...], method: Method, given: MethodInput) -> tuple[Event, ...]:
-    """Return the events, or raise RuntimeError where they exceed the guarantee."""
-    if not accounting.covers(given.guarantee, accounting.compose(events, given.guarantee)):
+def _within(event: Event, method: Method, given: MethodInput) -> Event:
+    """Return the event, or raise RuntimeError where it exceeds the guarantee."""
+    if not accounting.covers(given.guarantee, accounting.compose((event,), given.guarantee)):
         raise RuntimeError(
             f"{method.card.label} would spend more than {given.guarantee}: a defect, and nothing was measured."
         )
-    return events
+    return event
 
 
 def _recognised(private: PrivateDataset, key: bytes, anchor: int) -> str:
@@ -363,6 +334,7 @@ def prepared(
     for name, value in card.for_private.items():
         if own.setdefault(name, value) != value:
             raise ValueError(f"{name} would measure the private rows a second time. Leave it {value}.")
+    tuning = tuning if tuning in card.tunings else card.tunings[0]  # one that the method ignores is no other request
     return build_method(key, own), _input(card, facts, guarantee, centre, tuning)
 
 
@@ -404,15 +376,15 @@ def _requested(method: Method, given: MethodInput) -> Request:
 
 
 def _measure_and_finish(
-    method: Method, private: PrivateDataset, given: MethodInput, budget: float | None = None
+    method: Method, private: PrivateDataset, given: MethodInput
 ) -> tuple[NoisySum, Release | None, str]:
     """Return the noisy sum, the release or None, and why there is none.
 
     An error after the measurement depends on published numbers only, so its message may be shown.
     """
     try:
-        noisy = measure(private, given.guarantee, _requested(method, given), budget)
-        _within(noisy.events, method, given)
+        noisy = measure_exactly(private, **vars(_requested(method, given)))
+        _within(noisy.event, method, given)
     except Exception:
         raise MeasurementError(
             f"The private measurement failed (id {secrets.token_hex(4)}). Nothing was published, and what it would "
@@ -428,7 +400,6 @@ def _finished(method: Method, given: MethodInput, noisy: NoisySum) -> Release:
     """Return the release that a method makes of the measurement."""
     given = dataclasses.replace(given, facts=noisy.facts)
     outcome = method.finish(_afresh(method, given), read_sum(noisy, _requested(method, given).centre))
-    outcome = dataclasses.replace(outcome, steps=noisy.events[:-1] + outcome.steps)
     return dataclasses.replace(in_units_of_data(method, given, outcome), neighbours=given.facts.neighbours)
 
 

@@ -22,10 +22,8 @@ from privcov import accounting, checks
 from privcov.declared_columns import Kinds, kinds_from, kinds_in_words, measured_names, typed_units
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import flags_of
-from privcov.measurements.exposed import exposed
 from privcov.measurements.integer_gram import UNIT, flag_weight
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED
-from privcov.measurements.lengths.exact_norms import CHOSEN_AFTER, STATISTIC
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.stored_sum import event_of
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
 
     from privcov.postprocess.terms import Term
 
-FORMAT = 2  # of the text of a release; texts without a number are of format 1, and have no digest
+FORMAT = 2  # of the text of a release
 _NOT_IN_TEXT = ("measurement", "entry")
 
 
@@ -200,7 +198,7 @@ class Release:
             )
         stored = self.measurement
         if stored is not None and (
-            not set(stored.events) <= set(self.events)
+            stored.event not in self.events
             or (stored.facts.n, stored.facts.columns) != (self.n, self.columns)
             or stored.facts.row_bound != self.row_bound
         ):
@@ -219,20 +217,14 @@ class Release:
         return accounting.actual_guarantee(self.events, self.guarantee)
 
     @property
-    def exposed(self) -> str:
-        """Why the guarantee that the events would give is not established, in one sentence; "" where it is."""
-        return next(filter(None, map(exposed, self.events)), "")
-
-    @property
     def claim_is_false(self) -> bool:
-        """True when the guarantee asked for is not given: a false published claim, raw tuning, or `exposed`."""
-        raw = self.parameters["tuning"] == "raw-cv"
-        return raw or bool(self.exposed) or not accounting.covers(self.guarantee, self.given)
+        """True when the guarantee asked for is not given: a false published claim, or raw tuning."""
+        return self.parameters["tuning"] == "raw-cv" or not accounting.covers(self.guarantee, self.given)
 
     @property
     def trade_off(self) -> Guarantee | GaussianDP | None:
         """The tightest known guarantee of this release, from which an attacker's success follows; see `accounting`."""
-        return NoPrivacy() if self.exposed else accounting.trade_off_of(self.events, self.guarantee)
+        return accounting.trade_off_of(self.events, self.guarantee)
 
     @property
     def attacker_success(self) -> float:
@@ -429,10 +421,9 @@ class Release:
             ) from None
         if not isinstance(fields, dict):
             raise ValueError("This is not the text of a release. Take what to_json wrote.")
-        number = fields.pop("format", 1)
-        if isinstance(number, bool) or number not in (1, FORMAT):
-            raise ValueError(f"The release has format {number!r}, and this version of privcov knows 1 to {FORMAT}.")
-        if number != 1 and fields.pop("digest", None) != _digest(fields):
+        if repr(number := fields.pop("format", None)) != repr(FORMAT):
+            raise ValueError(f"The release has format {number!r}, and this version of privcov reads format {FORMAT}.")
+        if fields.pop("digest", None) != _digest(fields):
             raise ValueError("The text of the release was altered after it was written. Take the original.")
         try:
             rel = cls(**_read(fields))
@@ -462,9 +453,8 @@ def _read(fields: dict) -> dict:
     The errors that this raises for a wrong field are turned into a sentence by the caller.
     """
     known = {f.name: f for f in dataclasses.fields(Release) if f.name not in _NOT_IN_TEXT}
-    late = {"count", "class_means", "class_counts", "classes", "kinds"}  # the texts of earlier versions lack them
     given = {name: value for name, value in fields.items() if name != "statement"}
-    if not set(known) - late <= set(given) <= set(known):
+    if set(given) | {"kinds"} != set(known):  # which are there where columns have them
         raise ValueError("it lacks a field or has one too many.")
     read = dict(given)
     read["guarantee"] = from_dict(given["guarantee"])
@@ -575,7 +565,6 @@ def state(rel: Any) -> Statement:
     weighted = any(kind.weight != 1 for _, kind in rel.kinds)
     size += "" if plain else " in units of the public half-ranges" + (" over the weights" if weighted else "")
     size += f", {share:.4g} of the longest possible row: longer ones are shortened" if share < 1 - 1e-12 else ""
-    size += f"; R {CHOSEN_AFTER}" if STATISTIC in [e.statistic for e in rel.events] else ""
     one = "one row stands for" if counted == "rows" else "the unit is"
     neighbours = ("Neighbours", f"{rel.neighbours.sentence}; {one} {rel.neighbours.unit}")
     if not rel.events:
@@ -616,8 +605,6 @@ def state(rel: Any) -> Statement:
 
 def _verdict(rel: Release) -> str:
     """Return the last line of the statement."""
-    if rel.exposed:
-        return f"not established: {rel.guarantee} was asked for, but {rel.exposed}"
     if rel.parameters["tuning"] == "raw-cv":
         return f"no end-to-end guarantee: tuned on the raw rows; the noise alone would give {rel.given}"
     if rel.as_asked:

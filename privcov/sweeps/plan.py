@@ -40,8 +40,6 @@ MOST_REPLICATES, MOST_BOUND = 1_000_000, 1e100
 OnCell = Callable[[int, int, Cell], None]  # progress: how many are done, of how many, and the last one
 __all__ = ["CLASSIFICATION", "METRICS", "NORMS", "Plan", "column_of", "run", "run_on", "summarise"]
 
-_DEFAULTS, _NOW = "defaults", "2026-11"  # of a stored plan: what it means that leaves a parameter out
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -220,8 +218,6 @@ class Plan:
         """
         fields = dataclasses.asdict(self)
         fields["guarantees"] = [to_dict(g) for g in self.guarantees]
-        if any(_with_before(entry) != entry for entry in self.methods):
-            fields[_DEFAULTS] = _NOW
         return json.dumps(fields, indent=2)
 
     @classmethod
@@ -252,12 +248,11 @@ class Plan:
         known = [f.name for f in dataclasses.fields(cls)]
         if not isinstance(fields, dict):
             raise ValueError(f"A plan must be a JSON object with the fields {', '.join(known)}.")
-        now = fields.pop(_DEFAULTS, "") == _NOW
         for name in fields:
             if name not in known:
                 raise ValueError(f"A plan has no field {name!r}. It has {', '.join(known)}.")
-        if not now and "methods" in fields:
-            fields["methods"] = [_with_before(_entry(m)) for m in _as_list("methods", fields["methods"])]
+        if "methods" in fields:
+            fields["methods"] = [_entry(m) for m in _as_list("methods", fields["methods"])]
         if "source" not in fields:
             raise ValueError("A plan must name its source.")
         entries = _as_list("guarantees", fields.get("guarantees", []))
@@ -292,13 +287,6 @@ def _entry(entry: Any) -> Entry:
     if isinstance(entry, (list, tuple)) and len(entry) == 2 and isinstance(entry[1], dict):
         return entry[0], entry[1]
     raise ValueError(f"methods must hold keys or (key, {{parameters}}), got {entry!r}.")
-
-
-def _with_before(entry: Entry) -> Entry:
-    """Return an entry of a stored plan with the earlier defaults that it leaves out, where defaults have changed."""
-    key, given = (entry, {}) if isinstance(entry, str) else entry
-    left_out = {s.name: s.before for s in METHODS.get(key).parameters if s.before is not None and s.name not in given}
-    return (key, given | left_out) if left_out else entry
 
 
 def run(

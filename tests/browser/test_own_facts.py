@@ -118,10 +118,6 @@ def test_ids_gaps_row_bound_and_counts_by_length_from_a_file_to_a_verified_bundl
         mouse(page, settle, page.locator("label").filter(has_text="Candidate 3"))
         enter(page, settle, "rho 3", "0.8")
         expect(page.locator("label").filter(has_text="Candidate 3").get_by_role("radio")).to_be_checked()
-        opens(page, settle, "Advanced: count the rows by length")
-        enter(page, settle, "Share of the guarantee for counting", "0.25")
-        expect(page.get_by_text("Price of the counts")).to_be_visible()
-        expect(page.get_by_text("0.2-zCDP", exact=True)).to_be_visible()  # a quarter of 0.8
         at_every_width(page, settle, "Plan")
         mouse(page, settle, button(page, "Go on to Release"))
         at_every_width(page, settle, "Release")
@@ -129,19 +125,18 @@ def test_ids_gaps_row_bound_and_counts_by_length_from_a_file_to_a_verified_bundl
         mouse(page, settle, button(page, "Set the limit"))
         mouse(page, settle, button(page, "Release ..."))
         mouse(page, settle, button(page, "Confirm and release"))
-        page.get_by_text("two noisy measurements. Looking at it").wait_for()
+        page.get_by_text("one noisy measurement. Looking at it").wait_for()
         settle(page)
         assert f"{PERSONS} persons" in page.get_by_test_id("stMain").inner_text()
         book = Ledger(tmp_path / "ledger.sqlite")
         (entry,) = book.entries()
-        facts = open_answer(book.answer(entry.token)).total.declared
+        facts = open_answer(book.answer(entry.token)).total.facts
         assert (facts.person, facts.missing, facts.flagged, facts.row_bound_fraction) == (
             "patient",
             "pairs",
             (1,),
             0.75,
         )
-        assert entry.request["norm_budget"] == 0.25
         at_every_width(page, settle, "Answers", beside_their_bar)
         for view in ("Which are real", "Spectrum and PCA", "Take home"):
             step(page, settle, view)

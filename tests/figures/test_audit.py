@@ -80,14 +80,14 @@ def sampled():
 def test_the_unevenness_of_both_samplers_stands_beside_its_limit(sampled, palette):
     figure, alt = pictures.evenness(sampled, palette)
     old, exact, limit = figure.data
-    assert [t.name for t in figure.data] == ["old sampler, floating point", "exact sampler", "limit for even noise"]
+    assert [t.name for t in figure.data] == ["floating-point sampler", "exact sampler", "limit for even noise"]
     assert list(old.x) == list(exact.x) == list(limit.x) == sorted(old.x)
     assert max(old.y) == sampled.old[0].worst.statistic > LIMIT
     assert all(size < most for size, most in zip(exact.y, limit.y, strict=True))
     assert min(limit.y) >= LIMIT
     assert figure.layout.xaxis.title.text == "period of the residues (steps of R² / 2^40, powers of two)"
     assert "1 on average" in figure.layout.yaxis.title.text
-    assert f"The old sampler reaches {plain(max(old.y))}" in alt
+    assert f"The floating-point sampler reaches {plain(max(old.y))}" in alt
     assert old.marker.symbol != exact.marker.symbol
 
 

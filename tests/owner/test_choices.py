@@ -1,19 +1,16 @@
-"""What Plan recommends: better on rows it has not seen, nothing where nothing helps, the best weights; and a series."""
+"""What Plan recommends: better on rows it has not seen, nothing where nothing helps, and the best weights."""
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
 
-from privcov import PrivateDataset, accounting
-from privcov.measurements.exact_moment import planned_event
+from privcov import PrivateDataset
 from privcov.owner.choices import choices, weighed
-from privcov.owner.preview import after_norms, planned_noise, preview, with_level
-from privcov.owner.series import series
+from privcov.owner.preview import planned_noise, preview
 from privcov.owner.stand_in import StandIn
 from privcov.owner.twin import Twin
-from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
+from privcov.privacy import ZCDP
 
 GUARANTEE = ZCDP(0.1)
 
@@ -87,61 +84,3 @@ def test_missing_cells_are_to_be_measured_where_there_are_many(missing, names):
     assert ("missing" in [one.name for one in found]) is names
     if names:
         assert found[-1].error < 0.5 * found[-1].before
-
-
-def test_counts_by_length_are_named_where_no_public_share_is_as_good(monkeypatch):
-    """With one public share to try, which is too small, the counts find a better one."""
-    monkeypatch.setattr("privcov.owner.choices.FRACTIONS", (1.0, 0.02))
-    twin = Twin(8, 40_000, "factor", 0.5, 0.1, math.sqrt(8))
-    facts = dataclasses.replace(table(rows(1)).facts, n=40_000)
-    (one,) = choices(twin, facts, ZCDP(0.02), "isotropic")
-    assert one.name == "norm_budget"
-    under, chosen, rest = after_norms(twin, facts, ZCDP(0.02), one.value)
-    noise = planned_noise(chosen, rest, "isotropic", twin.n)
-    assert one.error == preview(under, ZCDP(0.02), noise, replicates=4).correlation_error
-    assert one.error < 0.5 * one.before
-
-
-# --- a series -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("guarantee", "shape", "noise"),
-    [
-        (ZCDP(0.1), "isotropic", math.sqrt(12)),
-        (ApproxDP(1.0, 1e-6), "isotropic", math.sqrt(12)),
-        (PureDP(1.0), "laplace", 12),
-        (PureDP(1.0), "wishart-difference", 12),
-    ],
-)
-def test_a_series_adds_up_and_its_share_is_the_largest(guarantee, shape, noise):
-    facts = table(rows(1, 1_000)).facts
-    cost = series(facts, guarantee, shape, 1_000, 12)
-
-    def within(level: float) -> bool:
-        each = with_level(guarantee, level)
-        events = (planned_event(facts, each, centre="joint", shape=shape),) * 12
-        return accounting.covers(guarantee, accounting.compose(events, guarantee))
-
-    level = cost.share.rho if isinstance(guarantee, ZCDP) else cost.share.epsilon
-    assert within(level)
-    assert not within(level * 1.0001)
-    assert cost.noise == pytest.approx(noise, rel=1e-4)
-    assert cost.pooled == pytest.approx(noise / math.sqrt(12), rel=1e-4)
-    assert len(cost.events) == 12
-    assert accounting.attacker_success(cost.claim) > accounting.attacker_success(
-        accounting.trade_off_of(cost.events[:1], guarantee)
-    )
-    if not isinstance(guarantee, ApproxDP):
-        total = cost.together.rho if isinstance(guarantee, ZCDP) else cost.together.epsilon
-        assert total == pytest.approx(12 * (0.1 if isinstance(guarantee, ZCDP) else 1.0))
-
-
-def test_one_release_is_no_series_and_no_privacy_does_not_add_up():
-    facts = table(rows(1, 1_000)).facts
-    cost = series(facts, GUARANTEE, "isotropic", 1_000, 1)
-    assert (cost.noise, cost.pooled, cost.share) == (1, 1, GUARANTEE)
-    with pytest.raises(ValueError, match="count must"):
-        series(facts, GUARANTEE, "isotropic", 1_000, 0)
-    with pytest.raises(TypeError, match="does not add up"):
-        series(facts, NoPrivacy(), "isotropic", 1_000, 2)

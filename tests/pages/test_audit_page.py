@@ -194,7 +194,10 @@ def test_the_old_sampler_is_caught_beside_the_exact_one():
     assert float(shown["Old: largest unevenness"].replace(",", "")) > 40 > float(shown["Exact: largest unevenness"])
     old, exact = (int(shown[f"{name}: attacker right"].removesuffix(" of 60")) for name in ("Old", "Exact"))
     assert old > 56 > exact  # of 60: the old one's miss and the coin's 56 are both below 1e-9
-    assert f"in {old} of 60 releases of the old sampler and in {exact} of the exact one; 1-DP allows 43.9" in texts(at)
+    assert (
+        f"in {old} of 60 releases of the floating-point sampler and in {exact} of the exact one; 1-DP allows 43.9"
+        in texts(at)
+    )
     assert "once in 10^11" in texts(at)
     assert "No longer used" in texts(at)
     space = {}

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 import privcov
 from pages.graph_recovery import board, settings
-from pages.shell.study import from_query, opening, to_query
+from pages.shell.study import from_query, to_query
 from privcov import accounting
 from privcov.audit.risk import trade_off_of_method
 from privcov.figures.graphs import LINKED, TESTED_EDGE
@@ -22,6 +22,7 @@ from tests.patience import patient, until
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"data.n": "600", "data.d": "8"}
+EBIC = {"method": "auto-precision", "method.rule": "ebic"}
 
 
 def open_page(**query: str) -> AppTest:
@@ -56,13 +57,6 @@ def counts(at: AppTest) -> dict[str, int]:
 
 def words(at: AppTest) -> str:
     return " ".join([m.value for m in at.markdown] + [c.value for c in at.caption])
-
-
-@pytest.mark.parametrize(("old", "tab"), settings.BEFORE.items())
-def test_an_address_with_an_earlier_name_of_a_tab_opens_that_tab(old, tab):
-    at = open_page(**SMALL, tab=old)
-    assert not at.warning
-    assert at.session_state["graph-tab"] == tab
 
 
 def test_the_marks_of_the_rules_are_drawn_when_asked_for_and_by_the_address():
@@ -114,7 +108,7 @@ def test_another_level_moves_the_pen_of_no_other_line():
 
 
 def test_the_network_is_the_release_s_and_the_counts_are_recovery_s():
-    at = open_page(**SMALL)
+    at = open_page(**SMALL, **EBIC)
     assert not at.error
     data = privcov.source("precision-ar2", n=600, d=8)
     rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1, rule="ebic")
@@ -124,7 +118,7 @@ def test_the_network_is_the_release_s_and_the_counts_are_recovery_s():
 
 
 def test_the_slider_reads_the_path_and_moves_the_mark_but_no_node():
-    at = open_page(**SMALL)
+    at = open_page(**SMALL, **EBIC)
     data = privcov.source("precision-ar2", n=600, d=8)
     rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1, rule="ebic")
     slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
@@ -142,7 +136,7 @@ def test_the_slider_reads_the_path_and_moves_the_mark_but_no_node():
 
 
 def test_the_chosen_lambda_is_named_on_the_slider():
-    at = open_page(**SMALL)
+    at = open_page(**SMALL, **EBIC)
     slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
     named = [option for option in slider.options if "chosen: ebic" in option]
     assert len(named) == 1
@@ -173,7 +167,7 @@ def test_every_rule_is_followed_only_where_that_is_asked_for():
         marks = (t["hovertemplate"] for t in spec["data"] if t.get("marker", {}).get("size") == 13)
         return {mark.split(",")[0].removesuffix(" lambda") for mark in marks}
 
-    at = open_page(**SMALL)
+    at = open_page(**SMALL, **EBIC)
     assert marked(at) == set()
     (job,) = at.session_state["roc"].values()
     assert {rule for run in job.progress.rows for rule in run.marks} == {"ebic"}  # its lambda is known already
@@ -205,20 +199,16 @@ def test_the_tested_edges_are_the_release_s_in_every_view():
     assert chart(at, "Heatmap of non-private, same test precision")
 
 
-def test_the_page_s_own_rule_is_the_edge_test_and_an_address_of_before_keeps_ebic():
-    """An address that names no method, or no rule, was written when ebic was the default."""
-    assert dict(opening("Graph recovery").options) == {"rule": "edge-test"}
+def test_the_page_s_own_rule_is_the_edge_test():
     for query in ({}, {"method": "auto-precision"}, {"method": "gaussian-cov"}):
-        assert open_page(**SMALL, **query).selectbox(key="w.options.auto-precision.rule").value == "ebic"
-    at = open_page(**SMALL, by="tests")
-    assert at.selectbox(key="w.options.auto-precision.rule").value == "edge-test"
+        at = open_page(**SMALL, **query)
+        assert at.selectbox(key="w.options.auto-precision.rule").value == "edge-test"
     at.selectbox(key="w.options.auto-precision.rule").set_value("ebic").run()
-    assert at.session_state["study"].options == ()
     assert at.session_state["study"].given == {"rule": "ebic"}
-    assert "method.rule" not in dict(at.query_params)
+    assert dict(at.query_params)["method.rule"] == "ebic"
 
 
-def test_a_visitor_from_another_page_meets_the_edge_test_and_the_link_says_so():
+def test_a_visitor_from_another_page_meets_the_edge_test():
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=patient(120))
     at.switch_page("pages/1_Estimate.py")
     for name, value in {**SMALL, "source": "precision-ar2"}.items():
@@ -227,7 +217,6 @@ def test_a_visitor_from_another_page_meets_the_edge_test_and_the_link_says_so():
     at.switch_page("pages/3_Graph_recovery.py").run()
     settle(at)
     assert at.selectbox(key="w.options.auto-precision.rule").value == "edge-test"
-    assert dict(at.query_params)["by"] == "tests"
     assert at.session_state["study"].method == ""  # the other pages keep their own method
 
 
@@ -318,7 +307,7 @@ def test_a_positive_definite_matrix_is_said_to_have_every_answer():
 
 
 def test_the_owner_s_view_has_three_states():
-    at = open_page(**SMALL)
+    at = open_page(**SMALL, **EBIC)
     at.segmented_control(key="graph.view").set_value("As an owner sees it").run()
     data = privcov.source("precision-ar2", n=600, d=8)
     rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1, rule="ebic")
@@ -332,7 +321,7 @@ def test_the_owner_s_view_has_three_states():
 
 
 def test_without_a_known_graph_only_the_owner_s_view_is_there():
-    at = open_page(source="wine")
+    at = open_page(source="wine", **EBIC)
     assert not at.error
     assert LINKED in counts(at)
     assert "A ROC curve needs a known graph" in at.info[0].value
@@ -340,7 +329,7 @@ def test_without_a_known_graph_only_the_owner_s_view_is_there():
 
 
 def test_matrices_share_one_scale_and_the_losses_are_paper_2_s():
-    at = open_page(**SMALL)
+    at = open_page(**SMALL, **EBIC)
     at.session_state["graph-tab"] = settings.MATRICES
     at.run()
     ranges = set()

@@ -94,15 +94,6 @@ def test_every_card_is_closed_until_it_is_opened_or_is_the_only_one():
     assert all(f"[{standing[label.split('**')[1]]}]" in label for label in shown)
 
 
-def test_a_link_to_a_word_from_before_opens_the_glossary():
-    at = open_page(word="ledger", seed="7")
-    assert [t.value for t in at.title] == ["Words"]
-    assert at.main.markdown[0].value.startswith("## Ledger")
-    assert at.session_state["study"].seed == 7
-    at.switch_page("pages/7_Methods.py").run()
-    assert [t.value for t in at.title] == ["Methods"], "the menu leads to the methods again"
-
-
 @pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])
 def test_each_link_opens_its_method_under_a_guarantee_it_can_give(kind):
     at = open_page(kind=kind, seed="7", **{"data.d": "5", "data.n": "300"})

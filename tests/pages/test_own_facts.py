@@ -1,4 +1,4 @@
-"""Your data with more than bounds: ids of persons, measured gaps, a share of the row bound, rows counted by length."""
+"""Your data with more than bounds: ids of persons, measured gaps, a share of the row bound."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 
 from pages.your_data import columns, noise, plan_table, practice
-from privcov import accounting
 from privcov.bundle.opened import open_answer
 from privcov.data_sources.private_file import Column, Declaration
-from privcov.figures.words import percent, plain
+from privcov.figures.words import plain
 from privcov.ledger import Ledger
-from privcov.measurements.exact_moment import planned_event
-from privcov.measurements.lengths.exact_norms import planned_norms, split
-from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.privacy import ZCDP
 from tests.pages.limits import type_in
 from tests.pages.sent import everything
 from tests.pages.sent import plain as unmarked
@@ -130,62 +127,6 @@ def test_everything_declared_under_advanced_is_said_before_a_row_is_read():
     assert noise.facts_in_words(declaration()) == ["A missing cell counts as the typical value."]
     by_class = declaration(n_public=False, missing="drop-row", label="arm", classes=("a", "b"))
     assert noise.facts_in_words(by_class) == ["A row with a missing cell is left out.", "Classes in 'arm': a, b."]
-
-
-# --- rows counted by length first -------------------------------------------------------------------------------
-
-
-def test_rows_are_counted_by_length_where_a_share_is_given_for_it(ledger):  # noqa: F811
-    """The same field on both steps; the price is that of the release; another share is another release."""
-    at = go(declared(), "plan")
-    assert widget(at, "number_input", "norm-budget").value == 0
-    assert "Price of the counts" not in everything(at)
-    widget(at, "number_input", "rows").set_value(400).run()
-    widget(at, "number_input", "norm-budget").set_value(0.1).run()
-    assert any("would buy nothing" in w.value for w in calm(at).warning), "at a tenth of 0.1 and 400 rows"
-    widget(at, "radio", "pick").set_value(2).run()
-    assert not calm(at).warning
-    assert all(f"{price}-zCDP" in table(at, "Price of the counts") for price in (0.002, 0.01, 0.05))
-    limited(at)
-    assert widget(at, "number_input", "norm-budget").value == 0.1
-    assert said(at, f"Rows counted by length, with {percent(0.1)} of the guarantee")
-    press(press(at, "Release ..."), "Confirm and release")
-    entry, answer = stored(ledger)
-    assert entry.request["norm_budget"] == 0.1
-    assert [e.share for e in answer.total.events] == ["norms", "matrix"]
-    assert 0.499 < accounting.zcdp_sum(answer.total.events) <= 0.5
-    assert "two noisy measurements" in everything(at)
-    go(at, "release")
-    assert any("in the ledger already" in i.value for i in at.info)
-    widget(at, "number_input", "norm-budget").set_value(0.0).run()
-    assert not calm(at).info
-    assert said(at, "One noisy measurement of 3 columns")
-
-
-def test_without_a_share_the_request_is_that_of_before(ledger):  # noqa: F811
-    through(declared())
-    entry, answer = stored(ledger)
-    assert "norm_budget" not in entry.request
-    assert answer.total.norms is None
-
-
-@pytest.mark.parametrize("guarantee", [ZCDP(0.2), ApproxDP(1.0, 1e-6), PureDP(1.0)])
-def test_the_chance_of_an_attacker_is_that_of_both_measurements(guarantee):
-    facts = noise.facts_of(declaration(), 1000)
-    shape, (norms, rest) = noise.best_shape(facts, guarantee, 1000), split(guarantee, 0.2)
-    events = (planned_norms(facts, norms), planned_event(facts, rest, centre="joint", shape=shape))
-    expected = accounting.attacker_on_events(events, guarantee)
-    assert noise.attacker(facts, guarantee, 1000, 0.2) == expected
-    assert 0.5 < expected <= accounting.attacker_success(guarantee)
-    only_matrix = accounting.attacker_on_events(events[1:], guarantee)
-    assert only_matrix < expected, "the counts are no gift"
-
-
-def test_a_row_bound_too_small_to_be_lowered_is_said_and_the_plan_goes_on():
-    at = go(declared(row_bound_fraction=1e-6), "plan")
-    widget(at, "number_input", "norm-budget").set_value(0.05).run()
-    assert any("norm_budget" in unmarked(e.value) for e in calm(at).error)
-    assert [b for b in at.button if b.label == "Go on to Release"]
 
 
 # --- a plan is that of its declaration --------------------------------------------------------------------------

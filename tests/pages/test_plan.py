@@ -1,4 +1,4 @@
-"""Plan: one draw of each candidate, public rows in place of invented ones, choices with reasons, weights, series."""
+"""Plan: one draw of each candidate, public rows in place of invented ones, choices with reasons, weights."""
 
 import dataclasses
 
@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 
 from pages.your_data import noise
 from privcov.data_sources.private_file import Column, read_private
-from privcov.owner.series import series
 from privcov.owner.stand_in import StandIn
 from privcov.owner.weights import noise_ratio
 from privcov.privacy import ZCDP
@@ -103,18 +102,6 @@ def test_choices_are_tried_on_a_press_and_say_why():
     assert "instead of" in said
     widget(at, "number_input", "level-zcdp-1").set_value(0.11).run()
     assert "instead of" not in text_of(calm(at))  # the answer belongs to its question
-
-
-def test_a_series_costs_what_the_accountant_says():
-    at = go(declared(), "plan")
-    widget(at, "number_input", "releases").set_value(12).run()
-    said = text_of(calm(at))
-    mine = at.session_state["own"]
-    cost = series(noise.facts_of(mine.declared, 1000), mine.chosen, "isotropic", 1000, 12)
-    assert cost.together.rho == pytest.approx(1.2)
-    assert "1.2-zCDP" in said
-    assert "3.46 x" in said
-    assert "0.289 x" in said
 
 
 def test_the_weight_of_a_person_is_drawn_from_the_owners_guess():

@@ -164,13 +164,6 @@ def test_every_curve_is_listed_when_asked():
     assert {"yes", "no"} == set(every["Survives"])
 
 
-def test_the_address_of_a_table_that_had_fewer_checks_still_opens_its_reasons():
-    for k in (5, 40):
-        at = open_page(PAGE, table="4-table-1", tab=f"why-{k}-checks")
-        assert not at.exception
-        assert at.session_state["published.tab"].startswith("Why" if k == 5 else "Cells")
-
-
 @pytest.mark.parametrize("key", FIGURES)
 def test_every_figure_shows_its_curves_findings_and_what_is_left(page, key):
     table = catalogue.TABLES[key]

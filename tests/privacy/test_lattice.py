@@ -24,7 +24,6 @@ from privcov.private_dataset import PrivateDataset
 SAMPLERS = lattice.private_samplers()
 OF_SHAPE = {
     "isotropic": "add_discrete_gaussian",
-    "free-trace": "add_discrete_gaussian",
     "free-groups": "add_discrete_gaussian",
     "laplace": "add_discrete_laplace",
     "wishart-difference": "add_wishart_difference",
@@ -134,7 +133,7 @@ def test_even_over_the_whole_range(shape, d, rows_per_person, epsilon):
     check_even(OF_SHAPE[drawn], p, scale, max(1, -(-2_000 // numbers)))
 
 
-# --- the old sampler ----------------------------------------------------------------------------------------
+# --- a floating-point sampler --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_too_little_off_the_diagonal(monkeypatch):
 
 
 def test_free_groups_where_they_are_not_free(monkeypatch):
-    monkeypatch.setattr(exact_moment, "settle_shape", lambda facts, shape, n_anchors, version=2: "free-groups")
+    monkeypatch.setattr(exact_moment, "settle_shape", lambda facts, shape, n_anchors: "free-groups")
     bound = exact_moment.norm_bound
     monkeypatch.setattr(exact_moment, "norm_bound", lambda f, s, *a: bound(f, "isotropic", *a))
     with pytest.raises(AssertionError, match="costs"):

@@ -188,22 +188,3 @@ def test_a_kind_of_figure_that_cannot_be_printed_is_refused():
 
     with pytest.raises(TypeError, match="Bar"):
         svg(Picture(go.Figure([go.Bar(y=[1])]), "x"))
-
-
-def test_a_plan_of_before_keeps_the_rule_that_it_left_out():
-    """ebic was the default of auto-precision; a plan written now says that it means today's, and comes back equal."""
-    old = json.dumps(
-        {
-            "source": "precision-ar2",
-            "methods": ["auto-precision", "auto-cov", ["auto-precision", {"rule": "fission"}]],
-            "guarantees": [{"kind": "zcdp", "rho": 0.1}],
-        }
-    )
-    (plan,) = studies.read(old)
-    assert plan.methods == [
-        ("auto-precision", {"rule": "ebic"}), "auto-cov", ("auto-precision", {"rule": "fission"}),
-    ]  # fmt: skip
-    now = privcov.Plan("precision-ar2", methods=["auto-precision", "auto-cov"], guarantees=[privcov.ZCDP(0.1)])
-    assert studies.read(studies.write([now])) == (now,)
-    assert "defaults" not in json.loads(studies.write([plan]))
-    assert studies.expand(studies.compact([now, plan])) == (now, plan)

@@ -20,7 +20,7 @@ import math
 from privcov import checks
 from privcov.measurements.integer_gram import ANCHOR, UNIT
 
-BOTH, COVARIANCE, MEAN = MATTERS = ("both", "covariance", "mean")
+BOTH, COVARIANCE = MATTERS = ("both", "covariance")
 ANCHOR_SQUARED = 0.5
 
 
@@ -35,7 +35,7 @@ def anchor_squared(matters: str, d: int, n_anchors: int, relation: str) -> float
     checks.one_of("matters", matters, MATTERS)
     if matters == BOTH or n_anchors != 1 or relation != "replace-one":
         return ANCHOR_SQUARED
-    return 1.0 if matters == MEAN else 0.5 / math.sqrt(d + 1)
+    return 0.5 / math.sqrt(d + 1)
 
 
 def with_anchor(statistic: str, square: float) -> str:
@@ -53,7 +53,7 @@ def whole_anchor(matters: str, d: int, n_anchors: int, relation: str) -> int:
     """Return a, the anchor of the whole numbers: s UNIT for s^2 of `anchor_squared`, rounded down."""
     if anchor_squared(matters, d, n_anchors, relation) == ANCHOR_SQUARED:
         return ANCHOR
-    return UNIT if matters == MEAN else math.isqrt(math.isqrt(UNIT**4 // (4 * (d + 1))))
+    return math.isqrt(math.isqrt(UNIT**4 // (4 * (d + 1))))
 
 
 def matters_of(anchor: int, d: int, n_anchors: int, relation: str) -> str:

@@ -34,7 +34,6 @@ from privcov.measurements.integer_gram import (
     to_working,
     weighted,
 )
-from privcov.measurements.lengths.bins import BINS, by_length
 from privcov.measurements.tables.marks import Marking, together
 from privcov.persons import id_hashes
 from privcov.persons_in_files import PartIds, Weighing
@@ -141,8 +140,6 @@ class Sums:
         int64, the sum of k in each class (c = 1 without classes).
     counts : ndarray of shape (c,)
         int64, the rows of each class.
-    norms : ndarray of shape (BINS,)
-        int64, the weight of the private rows in each bin of `privcov.measurements.lengths.bins`; zeros for public rows.
     marks : tuple of int or None
         See marks.py; where secrets were given.
     """
@@ -156,7 +153,6 @@ class Sums:
     low: np.ndarray
     lines: np.ndarray
     counts: np.ndarray
-    norms: np.ndarray
     marks: tuple[int, ...] | None
 
     def plus(self, other: Sums) -> Sums:
@@ -175,7 +171,6 @@ class Sums:
             low & (2**_LIMB - 1),
             self.lines + other.lines,
             self.counts + other.counts,
-            self.norms + other.norms,
             marks,
         )
 
@@ -219,7 +214,7 @@ class Adding:
         self.most, self.flag = most_entries(spec.units)[:, None], flag_of(spec.units, spec.flagged)
         self.place = {name: i for i, name in enumerate(spec.classes)}
         self.seen = self.dropped = self.unlisted = self.long = self.blocks = 0
-        self.holes, self.counts, self.norms = np.zeros(d, np.int64), np.zeros(c, np.int64), np.zeros(BINS, np.int64)
+        self.holes, self.counts = np.zeros(d, np.int64), np.zeros(c, np.int64)
         w = d + len(spec.flagged)
         p = w + c * bool(spec.person)
         self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((p, p), (p, p), (w, c)))
@@ -245,9 +240,6 @@ class Adding:
         kept = np.where(out, len(self.counts), code)
         self.counts += np.bincount(kept, minlength=len(self.counts) + 1)[:-1]
         of_person = self.weighing.rows_of_persons(block) if self.weighing else None
-        if self.spec.private:
-            squares = np.einsum("ij,ij->j", whole, whole)  # whole numbers up to 2^40, so in any order
-            self.norms += by_length(squares, ~out, of_person, self.spec.most_weight)
         c = len(self.counts)
         lines = whole.sum(axis=1, keepdims=True) if c == 1 else whole @ np.eye(c + 1)[kept][:, :c]
         self.lines += lines.astype(np.int64)
@@ -338,7 +330,7 @@ class Adding:
             self.weighing.end()
         marks = self.marking.sums if self.marking else None
         numbers = self.seen, self.dropped, self.unlisted, self.long
-        return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, self.norms, marks)
+        return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, marks)
 
 
 def kernel() -> ModuleType | None:
