@@ -234,6 +234,6 @@ def evenness(trial: Trial, palette: Palette, *, height: int = 400) -> Picture:
     old, exact = (max(size for size, _ in peaks(result).values()) for result, _ in (trial.old, trial.exact))
     return Picture(
         figure,
-        f"Unevenness of residues over their period. The floating-point sampler reaches {plain(old)}, the exact one {plain(exact)};"
-        f" even noise stays below a limit of {LIMIT:g}, higher at the right end.",
+        f"Unevenness of residues over their period. The floating-point sampler reaches {plain(old)}, "
+        f"the exact one {plain(exact)}; even noise stays below a limit of {LIMIT:g}, higher at the right end.",
     )
