@@ -15,7 +15,6 @@ from privcov.cli import (
     bundle,
     check,
     completion,
-    coverage,
     declare,
     edges,
     examples,
@@ -62,7 +61,6 @@ def whole_parser() -> argparse.ArgumentParser:
     ledger.add_ledger(commands)
     verify.add_verify(commands)
     answers.add_answers(commands)
-    coverage.add_coverage(commands)
     generate.add_generate(commands)
     declare.add_declare(commands)
     check.add_check(commands)

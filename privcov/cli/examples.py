@@ -32,12 +32,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
         ("reproduce 2-table-2 --fresh --seed 7", "computed again, whatever is stored, from other random numbers"),
         ("reproduce --check --cells 20", "20 stored cells computed again; the exit code is 1 where one differs"),
-        ("reproduce --claim 4-headline", "one claim of a paper, decided from what is stored"),
-        ("reproduce --claims", "every claim decided again, and the table kept"),
-        (
-            "reproduce --report new.html --previous old.zip",
-            "a page with all claims and verdicts, the same as CSV in new.zip, and what differs from an earlier one",
-        ),
     ),
     "advice": (
         ("advice --n 5000 --d 40 --rho 0.1", "nothing is known about the structure"),
@@ -97,7 +91,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("answers table.zip components --axes 2", "the first principal axes"),
         ("answers table.zip contrast --a treated --b control", "the difference of two classes"),
     ),
-    "coverage": (("coverage --preset full", "how often those intervals contain the truth, on simulated releases"),),
     "declare": (
         (
             "declare visits.csv --separator ';' --decimal , --out columns.tsv",

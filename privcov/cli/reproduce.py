@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privcov import places
-from privcov.cli import edges, replication
+from privcov.cli import edges
 
 if TYPE_CHECKING:
     from privcov.papers.again import Again
@@ -31,7 +31,6 @@ def add_reproduce(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--cells", type=int, help="how many cells --check recomputes (12)")
     parser.add_argument("--seed", type=int, help="seed of the numbers; with --check, of the choice of cells")
     parser.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
-    replication.add_options(parser)
     parser.set_defaults(act=_reproduce)
 
 
@@ -43,9 +42,6 @@ def _reproduce(options: argparse.Namespace) -> None:
         checks.whole("--workers", options.workers, 1, 1024)
     if options.seed is not None:
         checks.whole("--seed", options.seed, 0, 2**63 - 1)
-    if what := replication.chosen(options):
-        replication.tell(what, options)
-        return
     if options.check:
         _check(options)
         return

@@ -4,7 +4,6 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import expect
 
 from tests.patience import patient
 
@@ -123,16 +122,6 @@ def test_paper_2_s_roc_in_one_click_and_lambda_under_the_hand(visit, settle):
     )
 
 
-def test_a_class_is_guessed_from_one_release(visit, settle):
-    page = visit("/Trade_offs")
-    page.get_by_role("button", name="Classification").click()
-    page.get_by_role("button", name=re.compile("Wine: LDA")).click()
-    page.get_by_text("better than guessing the commonest class").first.wait_for(timeout=patient(90) * 1000)
-    settle(page)
-    assert page.get_by_role("button", name=re.compile("Wine: LDA")).count() == 0  # the menu has closed
-    assert "guessing the commonest class" in chart_words(page, "trade-offs")
-
-
 def test_a_deep_link_works_on_a_server_nobody_has_visited(visit, cold_server):
     """The page with the most to load; tests/test_load.py opens each of the others without a browser."""
     page = visit("/Graph_recovery?kind=approx&epsilon=0.5&data.n=2000", base=cold_server())
@@ -215,51 +204,6 @@ def test_a_public_csv_becomes_matrices(visit, settle):
     menu(page, "Spectra")
     settle(page)
     assert "Sample from" in chart_words(page, "spectrum")
-
-
-def test_a_confidential_csv_is_not_read(visit, settle):
-    page = open_csv(visit, settle)
-    upload(page, settle, "No, its rows are confidential", "secret.csv", b"alpha,beta\n777123,2\n3,4\n")
-    words = page.get_by_test_id("stMain").inner_text()
-    assert "alpha" in words
-    assert "beta" in words
-    assert "777123" not in words
-
-
-BAD = [
-    ("empty.csv", b"", "empty"),
-    ("decimal.csv", b'a,b\n"1,5","2,5"\n"3,1","4,2"\n', "decimal"),
-    ("twice.csv", b"a,a\n1,2\n3,4\n", "same name"),
-    ("text.csv", b"a,b\nx,y\nz,w\n", "number"),
-]
-ASKED = [("latin.csv", "größe,b\n1,2\n".encode("latin-1")), ("semicolon.csv", b"a;b\n1;2\n3;4\n")]
-
-
-def test_a_bad_csv_gets_one_sentence_and_the_page_stays(visit, settle):
-    """One after the other on the same page: it stays of use after each, and no sentence outlives its file."""
-    page = open_csv(visit, settle)
-    page.get_by_text("Yes, anyone may see its rows").click()
-    settle(page)
-    before = ""
-    for name, data, word in BAD:
-        bring(page, settle, name, data)
-        said = " ".join(e.inner_text() for e in page.locator("[data-testid=stAlert]").all())
-        assert word.lower() in said.lower(), name
-        assert said != before, name
-        assert page.locator("h1").inner_text() == "Estimate"
-        before = said
-    for name, data in ASKED:
-        bring(page, settle, name, data)
-        expect(page.get_by_text("How is the file written?")).to_be_visible()
-        assert page.locator("[data-testid=stAlert]").count() == 0, name
-
-
-def test_a_link_with_nonsense_opens_with_a_sentence(visit):
-    page = visit("/Estimate?rho=banana&source=nowhere&data.n=2000")
-    said = " ".join(e.inner_text() for e in page.locator("[data-testid=stAlert]").all())
-    assert "rho='banana' was left out" in said
-    assert "'nowhere'" in said
-    assert page.locator(".st-key-square-released").count() == 1
 
 
 @pytest.mark.parametrize(("field", "typed"), [("Rows", "3000000"), ("Error, %", "900")])

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from pages.published import again, figures, summary
+from pages.published import again, figures, front, summary
 from pages.published import table as published_table
 from pages.shell import show
 from pages.shell.papers import place_in
-from privcov.bundle.replication import archive, claims
-from privcov.bundle.replication.paragraphs import paragraph
 from privcov.figures import published as pictures
 from privcov.figures.palette import DARK, LIGHT, wash
 from privcov.figures.published import colours, scatter
@@ -43,17 +41,17 @@ def test_the_summary_names_every_table_with_its_verdict(page):
 
 def test_the_page_opens_on_a_paragraph_per_paper_and_keeps_its_tables_closed(page):
     at = open_page(PAGE)
-    table = archive.kept_claims() or claims.rows()
+    table, words = front.stored("claims.csv"), front.stored("paragraphs.csv")
     text = " ".join(m.value for m in at.markdown)
+    assert words["paper"].tolist() == list(AUTHORS)
     for paper, name in AUTHORS.items():
-        assert f"**{name}.** {show.as_text(paragraph(paper, table))}" in text
+        assert f"**{name}.** {show.as_text(words.set_index('paper')['paragraph'][paper])}" in text
     assert at.session_state["published.part"] == "In words"
     every = next(e for e in at.expander if e.label.startswith("Every claim"))
     assert every.label == f"Every claim: {len(table)} sentences, bounds and guarantees"
     assert not every.proto.expanded
     shown = next(d.value for d in at.dataframe if "As published" in d.value and "Claim" in d.value)
-    assert shown["Verdict"].tolist() == [row.verdict for row in table]
-    assert {b.proto.label for b in at.get("download_button")} >= {"Report (HTML)", "Everything (zip of CSV)"}
+    assert shown["Verdict"].tolist() == table["verdict"].tolist()
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from html import escape
 import pandas as pd
 
 from privcov.bundle.paper import grid, listed, section, text
-from privcov.bundle.replication import claims
-from privcov.bundle.replication.archive import CLAIMS, CURVES, NOT_RUN, READINGS, SURVIVAL, VERDICTS, Archive
-from privcov.bundle.replication.paragraphs import paragraph
 from privcov.bundle.report import build
 from privcov.papers.names import AUTHORS
+from replication import claims
+from replication.archive import CLAIMS, CURVES, NOT_RUN, READINGS, SURVIVAL, VERDICTS, Archive
+from replication.paragraphs import paragraph
 
 _NOTES = (
     "As published: what is printed, computed by us as it is described. Sound: the same with a calibration that is "
@@ -61,7 +61,7 @@ def _claims(table: list[claims.Row]) -> str:
             one.ours,
             one.sound,
             one.verdict,
-            " ".join(filter(None, (one.evidence, one.claim.note, f"reproduce --claim {one.claim.key}"))),
+            " ".join(filter(None, (one.evidence, one.claim.note, f"claim {one.claim.key}"))),
         )
         for one in table
     ]

@@ -16,8 +16,18 @@ import pytest
 
 from privcov import places
 from privcov.audit.catalogue import CLAIMS as GUARANTEES
-from privcov.bundle.replication import archive, claims, report
-from privcov.bundle.replication.claims import (
+from privcov.estimators.em_cov import LARGEST
+from privcov.measurements.noise_constants import closed_form
+from privcov.papers import base, reproduce
+from privcov.papers.catalogue import CHECKS, TABLES
+from privcov.papers.dong2022 import figures as dong
+from privcov.papers.names import AUTHORS
+from privcov.papers.sentences import COUNTS
+from privcov.papers.theorems import bounds, draws
+from privcov.papers.theorems.draws import Setting
+from replication import archive, claims, report
+from replication.__main__ import main
+from replication.claims import (
     AS_PUBLISHED,
     CORRECTED,
     FAILS,
@@ -28,17 +38,7 @@ from privcov.bundle.replication.claims import (
     WEAKER,
     WHEN_SOUND,
 )
-from privcov.bundle.replication.paragraphs import paragraph
-from privcov.cli.entry import main
-from privcov.estimators.em_cov import LARGEST
-from privcov.measurements.noise_constants import closed_form
-from privcov.papers import base, reproduce
-from privcov.papers.catalogue import CHECKS, TABLES
-from privcov.papers.dong2022 import figures as dong
-from privcov.papers.names import AUTHORS
-from privcov.papers.sentences import COUNTS
-from privcov.papers.theorems import bounds, draws
-from privcov.papers.theorems.draws import Setting
+from replication.paragraphs import paragraph
 
 ROOT = Path(__file__).parents[2]
 KNOWN = {claim.key: claim for claim in claims.claims()}
@@ -101,8 +101,10 @@ def test_every_verdict_is_one_of_the_words_and_rests_on_numbers(decided):
 
 def test_the_stored_table_is_that_of_the_numbers(decided):
     kept = archive.kept_claims()
-    assert kept is not None, "the numbers are newer; run: python -m privcov reproduce --claims"
+    assert kept is not None, "the numbers are newer; run: python -m replication claims"
     assert claims.frame(kept).equals(claims.frame(list(decided.values())))
+    stored = pd.read_csv(places.results("replication") / archive.PARAGRAPHS, keep_default_na=False)
+    assert stored["paragraph"].tolist() == [paragraph(paper, list(decided.values())) for paper in AUTHORS]
 
 
 def test_other_numbers_turn_the_verdict(tmp_path):
@@ -335,39 +337,36 @@ def test_paragraphs_count_what_the_table_has(decided):
 def test_the_command_writes_both_files_and_compares(made, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(archive, "_files", lambda folder: dict(made.files) | {"claims.csv": made.files["claims.csv"]})
     page = tmp_path / "r.html"
-    assert main(["reproduce", "--report", str(page)]) == 0
+    assert main(["report", str(page)]) == 0
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     first = tmp_path / "first.zip"
     shutil.move(tmp_path / "r.zip", first)
-    assert main(["reproduce", "--report", str(page), "--previous", str(first)]) == 0
+    assert main(["report", str(page), "--previous", str(first)]) == 0
     assert "0 values differ from version 1" in capsys.readouterr().out
     text = made.files["claims.csv"].replace(",does not hold,", ",holds,", 1)
     monkeypatch.setattr(archive, "_files", lambda folder: dict(made.files) | {"claims.csv": text})
-    assert main(["reproduce", "--report", str(page), "--previous", str(first)]) == 0
+    assert main(["report", str(page), "--previous", str(first)]) == 0
     assert "version 2." in capsys.readouterr().out
 
 
 def test_one_claim_is_told(capsys):
-    assert main(["reproduce", "--claim", "2-same-noise"]) == 0
+    assert main(["claim", "2-same-noise"]) == 0
     assert "Verdict: does not hold" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("--previous x.zip", "Give --report too"),
-        ("--report r.html --check", "--check cannot be given with it"),
-        ("--claim 4-headline 4-table-1", "tables cannot be given with it"),
-        ("--claim nothing", "claim"),
-        ("--report r.html --previous absent.zip", "--previous must be the zip file"),
-        ("--report nowhere/r.html", "in a folder that exists"),
-        ("--claims --out nowhere", "There is no folder nowhere"),
+        ("claim nothing", "claim"),
+        ("report r.html --previous absent.zip", "--previous must be the zip file"),
+        ("report nowhere/r.html", "in a folder that exists"),
+        ("claims --out nowhere", "There is no folder nowhere"),
     ],
 )
 def test_mistakes_are_a_sentence(words, sentence, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(archive, "_files", lambda folder: {})
-    assert main(["reproduce", *words.split()]) == 2
+    assert main(words.split()) == 2
     assert sentence in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
@@ -377,4 +376,5 @@ def test_places_of_an_installed_package(tmp_path, monkeypatch):
     monkeypatch.setattr(places, "own_results", lambda name: tmp_path / name)
     monkeypatch.setattr(claims, "rows", lambda folder: [])
     monkeypatch.setattr(claims, "frame", lambda table: pd.DataFrame({"key": []}))
+    monkeypatch.setattr(archive, "AUTHORS", {})
     assert archive.keep_claims() == tmp_path / "replication" / "claims.csv"

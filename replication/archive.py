@@ -17,15 +17,18 @@ from pathlib import Path
 import pandas as pd
 
 from privcov import places
-from privcov.bundle.replication import claims
 from privcov.papers import reproduce
 from privcov.papers.base import KEYS, PUBLISHED, REPRODUCED, beside
 from privcov.papers.catalogue import FIGURES, TABLES, results_of
 from privcov.papers.curves import curves, every_curve
+from privcov.papers.names import AUTHORS
 from privcov.papers.provenance import made_with
 from privcov.papers.verdicts import survival, verdict
+from replication import claims
+from replication.paragraphs import paragraph
 
 ABOUT, DIFFERENCE, CLAIMS = "version.json", "difference.csv", "claims.csv"
+PARAGRAPHS = "paragraphs.csv"
 VERDICTS, SURVIVAL, CURVES, NOT_RUN = "verdicts.csv", "survival.csv", "curves_kept.csv", "not_run.csv"
 READINGS = "readings.csv"
 # The columns that name a line of a file; of the other files is said whether they differ.
@@ -201,10 +204,13 @@ def read_claims(text: str) -> list[claims.Row]:
 
 
 def keep_claims(folder: Path = REPRODUCED) -> Path:
-    """Decide every claim again and store the table; return its file."""
+    """Decide every claim again and store the table, and a paragraph per paper; return the file of the table."""
     place = places.own_results("replication")
     place.mkdir(parents=True, exist_ok=True)
     path = place / CLAIMS
-    path.write_text(_text(claims.frame(claims.rows(folder))), encoding="utf-8")
+    table = claims.rows(folder)
+    path.write_text(_text(claims.frame(table)), encoding="utf-8")
+    words = [{"paper": paper, "paragraph": paragraph(paper, table)} for paper in AUTHORS]
+    (place / PARAGRAPHS).write_text(_text(pd.DataFrame(words)), encoding="utf-8")
     (place / ABOUT).write_text(json.dumps({"digest": digest(folder)}, indent=1) + "\n", encoding="utf-8")
     return path

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from privcov import checks, places
+from privcov import checks
 from privcov.audit import catalogue as guarantees
 from privcov.audit import claims as curves
 from privcov.estimators.base import METHODS
@@ -81,7 +81,7 @@ class Claim:
     @property
     def command(self) -> str:
         """The command that decides it."""
-        return f"{places.command()} reproduce --claim {self.key}"
+        return f"python -m replication claim {self.key}"
 
 
 @dataclass(frozen=True)

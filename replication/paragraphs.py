@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from privcov.bundle.replication.claims import CORRECTED, FAILS, GOOD, NOT_THEIRS, NOTHING, OPEN, Row
+from replication.claims import CORRECTED, FAILS, GOOD, NOT_THEIRS, NOTHING, OPEN, Row
 
 FEW = 4  # claims that are named; the others are counted
 INSTEAD = {

@@ -9,9 +9,10 @@ import pytest
 from scipy.stats import binom
 
 from privcov import places
-from privcov.answering import coverage, evidence
-from privcov.answering.coverage import Cell
+from privcov.answering import evidence
 from privcov.randomness import stream
+from replication import coverage
+from replication.coverage import Cell
 
 SMALL = Cell("neighbours", 3, 3_000, "eps 1 pure", "laplace")
 STORED = places.shipped() / "coverage" / evidence.FILE

@@ -1,0 +1,112 @@
+"""``python -m replication``: the claims of the papers decided again, the report, and the coverage of the answers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from privcov import places
+from privcov.cli import edges
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the four commands."""
+    whole = argparse.ArgumentParser(prog="python -m replication", description=__doc__)
+    commands = whole.add_subparsers(required=True)
+
+    def add(name: str, act: object, about: str) -> argparse.ArgumentParser:
+        one = commands.add_parser(name, help=about, description=about)
+        one.set_defaults(act=act)
+        return one
+
+    tables: dict[str, Any] = {
+        "type": Path,
+        "metavar": "DIR",
+        "help": "folder of computed tables, instead of data/reproduced",
+    }
+    add("claims", _claims, "decide every claim again and keep the table").add_argument("--out", **tables)
+    claim = add("claim", _claim, "decide one claim of a paper from the stored tables")
+    claim.add_argument("key", help="such as 4-headline; data/published/claims.csv lists all")
+    claim.add_argument("--out", **tables)
+    report = add("report", _report, "write FILE (HTML) and the same as CSV in a .zip beside it")
+    report.add_argument("file", type=Path, metavar="FILE")
+    report.add_argument("--previous", type=Path, metavar="ZIP", help="say what differs from this earlier archive")
+    report.add_argument("--out", **tables)
+    coverage = add("coverage", _coverage, "measure how often intervals contain the truth; goes on where it stopped")
+    coverage.add_argument("--preset", choices=("quick", "full"), default="quick", help="quick: minutes; full: an hour")
+    return whole
+
+
+def _folder(options: argparse.Namespace) -> Path:
+    folder = options.out or places.results("reproduced")
+    if not folder.is_dir():
+        raise ValueError(f"There is no folder {folder}. Run {places.command()} reproduce first, or give another --out.")
+    return folder
+
+
+def _claims(options: argparse.Namespace) -> None:
+    from replication import archive, claims
+
+    path = archive.keep_claims(_folder(options))
+    print(claims.counted(archive.read_claims(path.read_text(encoding="utf-8"))))
+    print(path)
+
+
+def _claim(options: argparse.Namespace) -> None:
+    from privcov.papers.names import AUTHORS
+    from replication import claims
+
+    row = claims.row(options.key, _folder(options))
+    print(f"{AUTHORS[row.claim.paper]}, {row.claim.place}: {row.claim.printed}.")
+    for name, words in (("Printed", row.printed), ("As published", row.ours), ("Sound", row.sound),
+                        ("Verdict", row.verdict), ("Evidence", row.evidence), ("Note", row.claim.note)):  # fmt: skip
+        if words not in ("", claims.NO_SIDE):
+            print(f"{name}: {words}")
+
+
+def _report(options: argparse.Namespace) -> None:
+    from replication import archive, report
+
+    page, folder = options.file, _folder(options)
+    beside = page.with_suffix(".zip")
+    edges.check_place(page, "FILE")
+    edges.check_apart({"FILE": page, "the archive": beside}, [options.previous] if options.previous else [])
+    made = archive.make(folder, options.previous)
+    text = report.html(made, archive.read_claims(made.files[archive.CLAIMS]))
+    with edges.all_or_none() as begin:
+        begin(page).write_text(text, encoding="utf-8", newline="")
+        begin(beside).write_bytes(made.zipped())
+    print(f"{page} and {beside}: version {made.version}.")
+    if made.before:
+        print(f"{len(made.changes):,} values differ from version {made.before}.")
+
+
+def _coverage(options: argparse.Namespace) -> None:
+    from replication import coverage
+
+    edges.check_folder(places.results("coverage"))
+
+    def tell(done: int, total: int, name: str) -> None:
+        print(f"{done}/{total} {name}", file=sys.stderr, flush=True)
+
+    path = coverage.run(options.preset, places.own_results("coverage"), tell)
+    print(path)
+    for line in coverage.refuted(path):
+        print(f"below 94 %: {line['answer']} in {line['cell']}: {float(line['coverage']):.1%} of those shown")
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Carry out a command and return its exit code."""
+
+    def act() -> None:
+        options = parser().parse_args(given)
+        options.act(options)
+
+    return edges.guarded(act)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
