@@ -4,8 +4,10 @@ Linear algebra gets one thread: tests that run side by side would wait for each 
 data owner's page; tests/pages/test_owner_token.py and tests/browser/test_token.py are about that one.
 """
 
+import functools
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -30,6 +32,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--store-durations") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Durations())
+
+
+def pytest_collection_finish() -> None:
+    """Let Streamlit look for components of other packages once a process: every AppTest reads all metadata anew."""
+    if "streamlit" in sys.modules:
+        from streamlit.components.v2 import manifest_scanner
+
+        manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 def durations() -> dict[str, dict[str, float]]:

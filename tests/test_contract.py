@@ -23,6 +23,7 @@ from privcov.privacy import KINDS, LOCAL, PURE_MECHANISMS, REPLACE_ONE, ApproxDP
 from privcov.releasing.release import Release
 from privcov.releasing.run import TUNINGS, build_method
 from privcov.releasing.run import release as plain_release
+from tests.test_release_text import signed
 
 USUAL = {"pure": PureDP(2.0), "approx": ApproxDP(1.0, 1e-6), "zcdp": privcov.ZCDP(0.3)}
 ENORMOUS = {"pure": PureDP(1e12), "approx": ApproxDP(1e4, 1e-6), "zcdp": privcov.ZCDP(1e24)}
@@ -388,7 +389,7 @@ def test_a_release_read_from_json_cannot_claim_more_than_its_events(key):
         Release.from_json(json.dumps(fields))
     del fields["format"], fields["digest"]
     with pytest.raises(ValueError, match="no release was made"):
-        Release.from_json(json.dumps(fields))
+        Release.from_json(signed(fields))
 
 
 # --- the statement ------------------------------------------------------------------------------------------

@@ -172,6 +172,7 @@ def test_the_pages_show_them(extended):
     assert shell(extended, "-c", SHOWN).strip().endswith("shown")
 
 
+@pytest.mark.deep
 def test_a_lesson_in_the_middle_moves_the_others_by_one_and_changes_none(extended):
     """By the number in its link every lesson is what it was, the game too, though it is the tenth no longer."""
     shell(extended, "-c", COMPUTED)

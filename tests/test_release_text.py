@@ -7,6 +7,7 @@ import pytest
 
 import privcov
 from privcov import ApproxDP, PureDP, Release, ZCDP
+from privcov.releasing.release import FORMAT, _digest
 from tests.forging import exchanged, leaves, released
 
 MADE = {
@@ -28,20 +29,24 @@ def made(kind: str) -> Release:
     return privcov.release(method, ds, guarantee, **options)
 
 
-def old_form(text: str) -> dict:
-    """As it was written before the text had a format: no number, no digest."""
+def bare(text: str) -> dict:
+    """The fields of a text without its number and its digest."""
     fields = json.loads(text)
     del fields["format"], fields["digest"]
     return fields
 
 
+def signed(fields: dict) -> str:
+    """A text whose digest is that of its fields: whoever alters a text can write it anew."""
+    return json.dumps({**fields, "format": FORMAT, "digest": _digest(fields)})
+
+
 @pytest.mark.parametrize("kind", list(MADE))
-def test_old_texts_open_and_unknown_ones_are_refused(kind):
+def test_a_text_of_another_format_is_refused(kind):
     rel = made(kind)
-    assert json.loads(rel.to_json())["format"] == 2
-    assert Release.from_json(json.dumps(old_form(rel.to_json()))).to_json() == rel.to_json()
-    for number in (3, 0, "2", None, True, []):
-        with pytest.raises(ValueError, match=r"The release has format .*, and this version of privcov knows 1 to 2"):
+    assert Release.from_json(signed(bare(rel.to_json()))).to_json() == rel.to_json()
+    for number in (3, 0, 1, "2", None, True, 2.0, []):
+        with pytest.raises(ValueError, match=r"The release has format .*, and this version of privcov reads format 2"):
             Release.from_json(json.dumps({**json.loads(rel.to_json()), "format": number}))
     for text in ("", "{", "[]", "null", "3", '"x"', "[" * 100_000, "{}"):
         with pytest.raises(ValueError, match=r"^T"):
@@ -71,14 +76,18 @@ def opened(read, value, start: tuple[str, ...]) -> bool:
     return False
 
 
+def _read(text: str) -> Release:
+    return Release.from_json(signed(json.loads(text)))
+
+
 def fuzzed(kind: str, most: int) -> None:
-    """With the digest every change is found; without it, in the old form, it is a sentence or a whole release."""
+    """With the digest every change is found; under a digest of its own it is a sentence or a whole release."""
     fields = json.loads(made(kind).to_json())
-    old = old_form(json.dumps(fields))
+    old = bare(json.dumps(fields))
     start = ("The text of the release was altered or is broken", "This is not the text of a release")
     every = list(altered(old))
     some = random.Random(kind).sample(every, min(most, len(every)))
-    read = [path for path, changed in some if opened(Release.from_json, changed, start)]
+    read = [path for path, changed in some if opened(_read, changed, start)]
     assert len(read) < 0.6 * len(some)
     assert not [path for path in read if path[0] in ("guarantee", "row_bound", "target")]
     for _, changed in some[::5]:
@@ -114,14 +123,14 @@ def test_a_stored_measurement_that_is_altered_is_a_sentence(tmp_path):
             refused = str(problem)
         assert refused.endswith(".") or json.loads(json.dumps(read.to_dict())) == value, refused
     for other in (None, [], "x", 3, {}):
-        with pytest.raises(ValueError, match="A stored measurement must hold"):
+        with pytest.raises(ValueError, match="The measurement is of version None"):
             NoisySum.from_dict(other)
 
 
 @pytest.mark.parametrize("kind", ["path", "hidden n"])
 def test_a_text_without_the_matrix_that_is_its_target_is_refused(kind):
-    """Whatever else is in order: an old text has no digest that would tell."""
-    fields = old_form(made(kind).to_json())
+    """Whatever else is in order, its digest too."""
+    fields = bare(made(kind).to_json())
     fields[fields["target"].replace(" ", "_")] = None
     with pytest.raises(ValueError, match="names as its target"):
-        Release.from_json(json.dumps(fields))
+        Release.from_json(signed(fields))

@@ -48,6 +48,7 @@ def answers(tmp_path_factory) -> tuple[dict, dict | None]:
     return _ended(now), None if before is None else _ended(before)
 
 
+@pytest.mark.deep  # while the house is rebuilt it is run before every submission
 def test_every_number_is_that_of_the_base_bit_for_bit(answers):
     now, before = answers
     if before is None:

@@ -198,13 +198,21 @@ def beside(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
     printed_se is what stands in the paper and errors what it was read as, see `read_errors`; se is the standard error
     that it comes to.
     """
-    left = printed(table)
-    known = computed(table, folder)
+    files = (PUBLISHED / table.file, folder / f"{table.key}.csv")
+    stamps = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in files)
+    return _beside(*files, table.key, table.replicates, stamps).copy()
+
+
+@lru_cache(maxsize=128)
+def _beside(file: Path, made: Path, key: str, replicates: int, stamps: tuple[int, ...]) -> pd.DataFrame:
+    """Return `beside` of a printed and a computed file; ``stamps`` change when these do."""
+    left = _load(file)
+    known = stored(key, made.parent)
     known["se"] = standard_error(known)
     left["printed_se"] = left["se"]
-    left["errors"] = read_errors(left, known, table.replicates)
+    left["errors"] = read_errors(left, known, replicates)
     if (left["errors"] == DEVIATIONS).all():
-        left["se"] = left["printed_se"] / math.sqrt(table.replicates)
+        left["se"] = left["printed_se"] / math.sqrt(replicates)
     for variant, name in ((LITERAL, "ours"), (SOUND, "sound")):
         part = known[known["variant"] == variant].rename(columns={"value": name, "se": f"{name}_se"})
         part = part.rename(columns={"replicates": f"{name}_replicates", "problem": f"{name}_problem"})

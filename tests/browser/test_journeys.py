@@ -55,49 +55,6 @@ def test_home_melts_the_noise(visit, settle):
     assert box["width"] == pytest.approx(box["height"], abs=2)  # a matrix is square on the screen
 
 
-def test_from_home_to_breast_cancer_and_on(visit, settle):
-    page = visit("/")
-    menu(page, "Estimate")
-    settle(page)
-    page.get_by_role("combobox", name="Data set").click()
-    page.keyboard.type("breast", delay=50)  # the list draws only the options that fit
-    page.get_by_role("option", name=re.compile("breast", re.I)).click()
-    settle(page)
-    assert query(page)["source"] == "breast-cancer"
-    assert page.locator(".st-key-square-truth").count() == 0
-    before = chart_words(page, "square-released")
-    guarantee = page.get_by_text(re.compile(r"; asked for")).inner_text()
-    slide(page, "Epsilon", "ArrowRight", 5, settle)
-    assert chart_words(page, "square-released") != before
-    assert page.get_by_text(re.compile(r"; asked for")).inner_text() != guarantee
-    menu(page, "Spectra")
-    settle(page)
-    assert query(page)["source"] == "breast-cancer"
-    assert "Noisy" in chart_words(page, "spectrum")
-
-
-def test_error_curves_and_roc_curves(visit, settle):
-    page = visit("/Trade_offs?data.n=2000&data.d=8")
-    assert "Error curves" in chart_words(page, "trade-offs")
-    page.get_by_role("button", name="CSV").wait_for()  # the curves that the first visit drew unasked are whole
-    settle(page)
-    field = page.get_by_role("spinbutton", name="Replicates")
-    field.fill("21")  # one more
-    field.press("Enter")
-    page.wait_for_function("new URLSearchParams(location.search).get('replicates') === '21'")
-    settle(page)
-    page.get_by_role("button", name="Draw the curves").click()
-    page.get_by_text("21 replicates").first.wait_for(timeout=patient(60) * 1000)
-    settle(page)
-    assert "Error curves" in chart_words(page, "trade-offs")
-    menu(page, "Graph recovery")
-    settle(page)
-    assert "ROC curves" in chart_words(page, "roc")
-    before = chart_words(page, "network")
-    slide(page, "Penalty lambda", "ArrowRight", 3, settle)
-    assert chart_words(page, "network") != before
-
-
 def test_paper_2_s_roc_in_one_click_and_lambda_under_the_hand(visit, settle):
     page = visit("/Graph_recovery")
     page.get_by_role("button", name="Su et al. 2019, Figure 1: AR(2)").click()

@@ -40,7 +40,7 @@ def colours_in(text: str) -> set[str]:
     return written | {"#" + "".join(f"{int(v):02X}" for v in rgb) for rgb in parts}
 
 
-@pytest.mark.parametrize("figure", ["Heatmap of sample", "Waterfall"])
+@pytest.mark.parametrize("figure", ["Heatmap of sample", pytest.param("Waterfall", marks=pytest.mark.deep)])
 def test_a_dark_page_exports_dark_ink_on_white(visit, settle, tmp_path, figure):
     page = visit("/Estimate?data.n=2000&data.d=8", dark=True)
     frame = open_export(page, settle, figure)

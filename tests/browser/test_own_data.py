@@ -283,9 +283,8 @@ def test_a_file_beyond_the_limit_is_turned_away_by_a_sentence(visit, settle, tmp
     assert page.get_by_text("column names read").count() == 0
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_first_look_fits_and_says_what_to_do(dark, visit, settle):
-    page = visit("/Your_data", dark=dark)
+def test_the_first_look_fits_and_says_what_to_do(visit, settle):
+    page = visit("/Your_data")
     words = page.get_by_test_id("stMain").inner_text()
     assert all(w in words for w in ("Declare", "Plan", "Release", "Answers", "Confidential table"))
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import pytest
 from playwright.sync_api import expect
 
 from privcov.bundle.opened import open_answer
@@ -82,7 +83,8 @@ def beside_their_bar(page) -> bool:
     return all(min(numbers) >= bar for bar, *numbers in places)
 
 
-def test_ids_gaps_row_bound_and_counts_by_length_from_a_file_to_a_verified_bundle(visit, settle, tmp_path):
+@pytest.mark.deep
+def test_ids_gaps_and_row_bound_from_a_file_to_a_verified_bundle(visit, settle, tmp_path):
     file = {"name": "ward.csv", "mimeType": "text/csv", "buffer": visits()}
     with serving(tmp_path) as server:
         page = visit("/Your_data", base=server.address)

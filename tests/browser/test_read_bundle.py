@@ -69,7 +69,7 @@ def test_a_regression_and_a_refused_one_from_a_zip_alone(zips, visit, settle, tm
         page.close()
 
 
-@pytest.mark.parametrize(("width", "dark"), [(390, False), (1920, True)])
+@pytest.mark.parametrize(("width", "dark"), [(390, False), pytest.param(1920, True, marks=pytest.mark.deep)])
 def test_every_view_fits_and_the_mouse_reaches_it(width, dark, zips, visit, settle):
     page = visit("/Your_data?door=bundle", width=width, dark=dark)
     drop(page, settle, zips["clear"])

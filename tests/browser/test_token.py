@@ -7,6 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from tests.patience import patient
 from tests.serving import serving
 
@@ -98,6 +100,7 @@ def test_without_a_terminal_the_kept_token_opens_the_page_and_practice_needs_non
         page.close()
 
 
+@pytest.mark.deep
 def test_the_field_can_be_used_from_the_keyboard(visit, settle, tmp_path):
     secret = "a heron in the reeds"
     with serving(tmp_path, PRIVCOV_TOKEN=secret) as server:

@@ -65,6 +65,7 @@ def kind_of(page, column: str):
     return page.get_by_role("combobox", name=f"Kind of {column}", exact=True)
 
 
+@pytest.mark.deep
 def test_kinds_levels_and_dates_keep_every_key(visit, settle):
     """The kind is picked by typing its name; a date is no wrong number, and becomes one when the kind is a number."""
     page = visit("/Your_data", height=1500)
@@ -186,6 +187,7 @@ def test_limits_of_a_public_file_stay_however_soon_another_kind_of_limit_is_chos
     assert [cell(page, label, "u").input_value() for label in LABELS[:2]] == ["12", "34"]
 
 
+@pytest.mark.deep
 def test_plans_controls_stand_where_they_were_however_soon_one_goes_on(visit, settle):
     """A second click, or keys into the first field, while the first run of the step is under way."""
     page = visit("/Your_data", height=1500)

@@ -319,15 +319,6 @@ def test_every_method_that_lists_classes_measures_them(key):
     assert again.to_json() == rel.to_json()
 
 
-def test_an_old_release_without_classes_still_reads():
-    import json
-
-    rel = privcov.release("auto-cov", labelled(), ZCDP(1.0))
-    fields = json.loads(rel.to_json())
-    del fields["classes"], fields["format"], fields["digest"]
-    assert Release.from_json(json.dumps(fields)).classes == ()
-
-
 def test_methods_that_do_not_measure_classes_say_so_before_they_run(monkeypatch):
     others = [card for card in METHODS.all() if "classes" not in card.centres]
     assert {"em-cov", "zero"} <= {card.key for card in others}

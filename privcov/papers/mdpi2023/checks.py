@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ _TARGETS = {"Sigma": "other", "5/3 Sigma": "ours"}
 LOCAL, CENTRAL = ("modified-ldp", "ldp"), ("modified-dp", "dp")
 
 
+@cache
 def trivial(model: str, law: str, d: str, norm: str) -> float:
     """Return the error of the zero matrix: the norm of the covariance."""
     return matrix_norm(source(model, law, d, "2").truth(0).covariance, norm)
