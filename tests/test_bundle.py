@@ -95,7 +95,7 @@ def test_the_owners_declaration_goes_in_where_it_is_that_of_the_release(tmp_path
     forged = json.loads(declaration().to_json())
     for change in (
         {"rows_per_person": 2}, {"n_public": False}, {"row_bound": 1.0}, {"missing": "drop-row"}, {"name": "other"},
-        {"classes": ["a", "b"], "label": "c"}, {"more": 1}, {"columns": []}, {"format": "privcov-declaration-2"},
+        {"classes": ["a", "b"], "label": "c"}, {"more": 1}, {"columns": []}, {"format": "privcov-declaration-3"},
     ):  # fmt: skip
         changed = redone({**found, "declaration.json": derived.json_bytes({**forged, **change})})
         assert "declaration" in problem(changed, monkeypatch), change

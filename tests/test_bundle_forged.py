@@ -293,7 +293,7 @@ def test_the_noise_of_a_pair_is_exactly_what_was_paid_for(bundles, factor, monke
 
 def test_a_declaration_names_classes_only_with_their_label(bundles, monkeypatch):
     columns = [{"name": n, "low": 0.0, "high": 100.0, "typical": None, "reason": ""} for n in NAMES]
-    said = {"format": "privcov-declaration-1", "name": "t", "row_stands_for": "a person", "columns": columns}
+    said = {"format": "privcov-declaration-2", "name": "t", "row_stands_for": "a person", "columns": columns}
     said |= {
         "rows_per_person": 1,
         "n_public": True,

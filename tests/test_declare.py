@@ -19,7 +19,7 @@ from privcov import Dialect
 from privcov.cli.entry import main
 from privcov.data_sources.declaring.spreadsheet import HEADINGS, columns_of, text_of
 from privcov.data_sources.declaring.template import header_of, template
-from privcov.data_sources.private_file import FORMAT, WITH_LATER, Column, Declaration, read_private
+from privcov.data_sources.private_file import FORMAT, Column, Declaration, read_private
 from privcov.table_files import TableFileError
 from tests.patience import patient
 
@@ -76,7 +76,7 @@ def test_a_filled_template_is_a_declaration(tmp_path):
     (tmp_path / "visits.csv").write_text("age;weight\n40,5;70,25\n41;71\n", encoding="utf-8")
     fields = json.loads(template(header_of(tmp_path / "visits.csv")))
     gaps = []
-    while True:  # every gap is named in one sentence, and filling it in helps
+    while True:  # every gap is named, and filling it in helps
         try:
             declaration = Declaration.from_json(json.dumps(fields))
             break
@@ -87,14 +87,12 @@ def test_a_filled_template_is_a_declaration(tmp_path):
             fields["dialect"]["decimal"] = ","
         elif "row_stands_for" in gaps[-1]:
             fields["row_stands_for"] = "one patient"
-        elif "n_public open. Is the number of rows" in gaps[-1]:
-            fields["n_public"] = True
-        elif "rows_per_person open. Who is a person?" in gaps[-1]:
-            fields["rows_per_person"] = 1
+        elif "rows_per_person and n_public open. Who is a person?" in gaps[-1]:  # both at once
+            fields |= {"rows_per_person": 1, "n_public": True}
         else:
             column = next(c for c in fields["columns"] if repr(c["name"]) in gaps[-1])
             column |= {"low": 0, "high": 100}
-    assert len(gaps) == 6
+    assert len(gaps) == 5
     table = declaration.on_files(tmp_path / "visits.csv")
     assert (table.facts.n, table.facts.columns) == (2, ("age", "weight"))
     found = read_private((tmp_path / "visits.csv").read_bytes(), declaration)
@@ -272,15 +270,12 @@ def test_a_usual_dialect_leaves_a_declaration_as_it_was():
     fields = json.loads(declared().to_json())
     assert fields["format"] == FORMAT
     assert "dialect" not in fields
-    assert Declaration.from_json(json.dumps({**fields, "format": WITH_LATER, "dialect": {}})) == declared()
-    with pytest.raises(ValueError, match=f"must hold the line .*{WITH_LATER}"):
-        Declaration.from_json(json.dumps({**fields, "dialect": {}}))
+    assert Declaration.from_json(json.dumps({**fields, "dialect": {}})) == declared()
 
 
 def test_a_dialect_goes_through_json_and_a_bundle(tmp_path):
     declaration = declared(dialect=Dialect(";", ",", "latin-1"))
     fields = json.loads(declaration.to_json())
-    assert fields["format"] == WITH_LATER
     assert fields["dialect"] == {"separator": ";", "decimal": ",", "encoding": "latin-1"}
     assert Declaration.from_json(declaration.to_json()) == declaration
     (tmp_path / "t.csv").write_bytes("a;b;größe\n0,5;0,25;é\n1;0;é\n".encode("latin-1"))

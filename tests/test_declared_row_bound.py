@@ -34,11 +34,10 @@ def shell(place, declaration: Declaration, *more) -> int:
     return main(list(map(str, [*words, place / "ledger.sqlite", *more])))
 
 
-def test_a_text_has_the_second_version_only_where_it_needs_it():
+def test_a_text_says_the_row_bound_only_where_it_is_declared():
     plain, short = json.loads(PLAIN.to_json()), json.loads(SHORT.to_json())
-    assert plain["format"] == "privcov-declaration-1"
+    assert plain["format"] == short["format"] == "privcov-declaration-2"
     assert "row_bound_fraction" not in plain
-    assert short["format"] == "privcov-declaration-2"
     assert short["row_bound_fraction"] == 0.35
     for one in (PLAIN, SHORT):
         assert Declaration.from_json(one.to_json()) == one

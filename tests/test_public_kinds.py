@@ -10,7 +10,7 @@ import pytest
 
 import privcov
 from privcov import Dataset, Dialect, Kind, PrivateDataset
-from privcov.data_sources.private_file import FORMAT, WITH_LATER, Column, Declaration, read_private
+from privcov.data_sources.private_file import FORMAT, Column, Declaration, read_private
 from privcov.measurements.tables.file_moment import public_sums, sums_of
 from privcov.metrics.errors import reference_matrix
 from privcov.owner.check import check_files, check_upload
@@ -151,7 +151,6 @@ def test_kinds_go_through_json_and_a_bundle(tmp_path):
     declaration = declared()
     assert Declaration.from_json(declaration.to_json()) == declaration
     fields = json.loads(declaration.to_json())
-    assert fields["format"] == WITH_LATER
     assert fields["columns"][0] == {
         "name": "age",
         "low": 0.0,
@@ -185,12 +184,9 @@ def test_the_owners_check_knows_the_kinds(tmp_path):
     assert [vars(c) for c in results[0].columns] == [vars(c) for c in results[1].columns]
 
 
-def test_a_declaration_without_kinds_is_of_the_first_version():
+def test_a_declaration_without_kinds_names_none():
     fields = json.loads(Declaration("t", "x", (Column("a", 0, 1),)).to_json())
     assert (fields["format"], set(fields["columns"][0])) == (FORMAT, {"name", "low", "high", "typical", "reason"})
-    fields["columns"][0]["kind"] = "number"
-    with pytest.raises(ValueError, match=f"'kind' must hold the line .*{WITH_LATER}"):
-        Declaration.from_json(json.dumps(fields))
 
 
 @pytest.mark.parametrize(
@@ -208,7 +204,7 @@ def test_a_declaration_without_kinds_is_of_the_first_version():
     ],
 )
 def test_a_column_that_cannot_be_is_named_in_one_sentence(column, words):
-    fields = {"format": WITH_LATER, "name": "t", "row_stands_for": "x", "rows_per_person": 1, "n_public": True}
+    fields = {"format": FORMAT, "name": "t", "row_stands_for": "x", "rows_per_person": 1, "n_public": True}
     fields["columns"] = [{"name": "a", **column}]
     with pytest.raises(ValueError, match=words) as caught:
         Declaration.from_json(json.dumps(fields))

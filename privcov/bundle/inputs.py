@@ -258,9 +258,7 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
         written = set(own[0][1].to_dict()) if own else set()
         must(set(column) - set(_COLUMN) <= written, "a column holds a field although it has its usual value")
     kinds = kinds_of_entries(columns, codes)
-    second = later or gaps is not None or declaration["missing"] == "pairs" or kinds or _DIALECT in declaration
-    form = "privcov-declaration-2" if second else "privcov-declaration-1"
-    must(declaration["format"] == form, "the declaration is of another format")
+    must(declaration["format"] == "privcov-declaration-2", "the declaration is of another format")
     for name, value in later.items():
         must(repr(value) != repr(LATER[name]), f"{name} is written although it has its usual value")
     if _DIALECT in declaration:  # how the files were written: no fact follows from it

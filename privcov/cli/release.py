@@ -66,14 +66,13 @@ def _release(options: argparse.Namespace) -> None:
         raise ValueError("--seed is for --public: the noise of a private release comes from the operating system.")
     if options.expected_rows is not None and declaration.n_public:
         raise ValueError("--expected-rows is for a hidden number of rows, and the declaration says that it is public.")
-    ledger = privcov.Ledger(options.ledger)
+    ledger, name = privcov.Ledger(options.ledger), declaration.name.strip()
+    known = len(ledger.entries(name))
     with (
         progress(show_rows=declaration.n_public and not declaration.person) as bar,
-        _explain_interruption(ledger, declaration.name.strip()),
+        _explain_interruption(ledger, name),
     ):
-        if ledger.account(declaration.name.strip()).affords(
-            guarantee
-        ):  # else nothing can be spent, and release_private says so
+        if ledger.account(name).affords(guarantee):  # else nothing can be spent, and release_private says so
             check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
         release = privcov.release_private(
             options.method,
@@ -93,7 +92,9 @@ def _release(options: argparse.Namespace) -> None:
     if options.bundle:
         _save_bundle(release, options.bundle, declaration)
     print(release.statement, file=sys.stderr)
-    print(ledger.account(declaration.name.strip()).sentence, file=sys.stderr)
+    if len(ledger.entries(name)) == known:
+        print("Nothing was spent: the ledger had this release already.", file=sys.stderr)
+    print(ledger.account(name).sentence, file=sys.stderr)
 
 
 def _needed(options: argparse.Namespace) -> list[Path]:

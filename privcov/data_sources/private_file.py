@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 Limit = Any  # a number, the text of a date or of a level, or None
 Built = TypeVar("Built", bound="Column | Declaration")
 
-FORMAT, WITH_LATER = "privcov-declaration-1", "privcov-declaration-2"  # the second where a later fact is declared
+FORMAT = "privcov-declaration-2"
 
 
-# What a declaration of the first version does not hold, with the values at which none holds it.
+# What a text leaves out where it has its usual value.
 _PLAIN, _LIMITS = Dialect(), ("low", "high", "typical")
 _USUAL: dict[str, Any] = {**LATER, "can_be_missing": None, "dialect": _PLAIN, "missing_codes": ()}
 
@@ -295,9 +295,7 @@ class Declaration:
         kept["columns"] = [column.to_dict() for column in self.columns]
         if "dialect" in kept:
             kept["dialect"] = self.dialect.to_dict()
-        plain = all(column.plain for column in self.columns)
-        form = FORMAT if len(usual) == len(_USUAL) and plain and self.missing != "pairs" else WITH_LATER
-        return json.dumps({"format": form, **kept}, indent=2, ensure_ascii=False)
+        return json.dumps({"format": FORMAT, **kept}, indent=2, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Declaration:
@@ -306,27 +304,16 @@ class Declaration:
             fields = json.loads(text)
         except json.JSONDecodeError as problem:
             raise ValueError(f"A declaration must be JSON: {problem}.") from None
-        form = fields.pop("format", None) if isinstance(fields, dict) else None
-        if form not in (FORMAT, WITH_LATER):
-            raise ValueError(
-                f'A declaration must hold the line "format": "{FORMAT}" or "format": "{WITH_LATER}". Save it again.'
-            )
-        if form == FORMAT and (later := sorted(set(fields) & set(_USUAL)) or _later_rule(fields)):
-            raise ValueError(
-                f'A declaration with {quote(later[0])} must hold the line "format": "{WITH_LATER}". Correct it.'
-            )
+        if not isinstance(fields, dict) or fields.pop("format", None) != FORMAT:
+            raise ValueError(f'A declaration must hold the line "format": "{FORMAT}". Save it again.')
         if fields.get("person") and fields.get("rows_per_person") is None:
             fields["rows_per_person"] = 1  # all rows of an id are one person's
-        for name, question in _QUESTIONS.items():
-            if fields.get(name) is None:
-                raise ValueError(f"The declaration leaves {name} open. {question}")
+        if left := [name for name in _QUESTIONS if fields.get(name) is None]:
+            questions = " ".join(_QUESTIONS[name] for name in left)
+            raise ValueError(f"The declaration leaves {' and '.join(left)} open. {questions}")
         columns = fields.pop("columns", None)
         if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
             raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")
-        if form == FORMAT and (later := sorted({name for c in columns for name in c} & set(_KIND))):
-            raise ValueError(
-                f'A declaration with {quote(later[0])} must hold the line "format": "{WITH_LATER}". Correct it.'
-            )
         declared = tuple(Column.from_dict(c) for c in columns)
         gaps = fields.get("can_be_missing")
         if gaps is not None:
@@ -381,11 +368,6 @@ def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
         part = _part(raw, header, declaration.dialect)
         for some, _ in said_of_part(part, names, declaration.label, declaration.person):
             yield some
-
-
-def _later_rule(fields: dict) -> list[str]:
-    """Return the name of the rule for missing cells in a list where the first version did not have that rule."""
-    return ["missing"] if fields.get("missing") == "pairs" else []
 
 
 def _header(raw: bytes, declaration: Declaration) -> list[str]:

@@ -399,7 +399,10 @@ class Ledger:
             if known != request and _but_for_n(known) == asked:
                 raise _changed(name, state)
         if not account.affords(guarantee):
-            raise LedgerError(f"{guarantee} is more than is left for {name!r}. {account.sentence}")
+            raise LedgerError(
+                f"{guarantee} is more than is left for {name!r}. {account.sentence} Nothing was spent. Ask for less, "
+                "or raise the limit with a reason."
+            )
 
 
 def _changed(name: str, state: str) -> LedgerError:

@@ -498,15 +498,14 @@ def test_no_id_at_all_is_no_error_where_the_number_of_persons_is_hidden():
 COLUMNS = tuple(Column(name, 0.0, 1.0, None, "a share") for name in ("a", "b"))
 
 
-def test_a_declaration_has_the_second_format_only_where_it_needs_it():
+def test_a_declaration_names_persons_only_where_it_has_them():
     plain = Declaration("t", "a visit", COLUMNS)
     told = Declaration("t", "a visit", COLUMNS, person="who", most_weight=2)
-    assert json.loads(plain.to_json())["format"] == "privcov-declaration-1"
     assert not {"person", "most_weight"} & set(json.loads(plain.to_json()))
     fields = json.loads(told.to_json())
-    assert (fields["format"], fields["person"], fields["most_weight"]) == ("privcov-declaration-2", "who", 2)
+    assert (fields["person"], fields["most_weight"]) == ("who", 2)
     assert [Declaration.from_json(d.to_json()) for d in (plain, told)] == [plain, told]
-    with pytest.raises(ValueError, match=r"'most_weight' must hold the line .*privcov-declaration-2"):
+    with pytest.raises(ValueError, match=r"must hold the line .*privcov-declaration-2"):
         Declaration.from_json(json.dumps(fields | {"format": "privcov-declaration-1"}))
     with pytest.raises(ValueError, match="'a' holds the ids of persons"):
         Declaration("t", "a visit", COLUMNS, person="a")

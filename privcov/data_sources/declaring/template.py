@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from privcov.data_sources.csv_file import read_header
-from privcov.data_sources.private_file import WITH_LATER, Column
+from privcov.data_sources.private_file import FORMAT, Column
 from privcov.table_files.dialect import Dialect, proposed_separator
 from privcov.table_files.facts import quote
 from privcov.table_files.reading import describe, first_line
@@ -57,7 +57,7 @@ def template(header: Header, declared: Iterable[Column] = ()) -> str:
     if strange := [column.name for column in columns if column.name not in header.columns]:
         raise ValueError(f"The file has no column {quote(strange[0])}: correct its name, or leave it out.")
     fields = {
-        "format": WITH_LATER,
+        "format": FORMAT,
         "name": header.name,
         "row_stands_for": "",
         "columns": [column.to_dict() for column in columns],
