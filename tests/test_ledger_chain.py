@@ -287,22 +287,6 @@ def test_a_ledger_of_another_version_is_refused_in_one_sentence_and_left_as_it_i
     assert copy(book) == before
 
 
-@pytest.mark.parametrize("what", ["limit", "reserve", "commit"])
-def test_the_version_before_writes_no_row_into_a_chain(book, what):
-    """Its statements, as they were; the row would have no record, and its owner would be locked out later."""
-    statement = {
-        "limit": "INSERT INTO limits (name, guarantee, set_at) VALUES ('t', '{}', 'now')",
-        "reserve": "INSERT INTO transactions (token, name, state, kind, amount, request, fingerprint, "
-        "reserved_at) VALUES ('x', 't', 'reserved', 'zcdp', '1', '{}', '', 'now')",
-        "commit": "UPDATE transactions SET state = 'committed', worker = 'w' WHERE id = 3 AND state = 'reserved'",
-    }[what]
-    link = sqlite3.connect(book.path)
-    with pytest.raises(sqlite3.IntegrityError, match="later version"):
-        link.execute(statement)
-    link.close()
-    assert len(Ledger(book.path).entries()) == 3
-
-
 # --- crashes ------------------------------------------------------------------------------------------------
 
 # Every line of the ledger's own code is a place to die at: the child kills itself at the n-th one.

@@ -10,7 +10,6 @@ import streamlit as st
 from pages.audit import reports
 from pages.shell import address, fields, frame, show
 from pages.shell.fields import ends
-from pages.shell.papers import by_author
 from pages.shell.study import Study
 from privcov.audit import catalogue, claims
 from privcov.figures.words import plain, powers, raised
@@ -87,7 +86,6 @@ def section(study: Study) -> None:
     palette, text = frame.palette(), st.column_config.TextColumn
     colours = {v: palette.bad if c in ("red", "orange") else palette.good for v, c in _COLOURS.items()}
     shown = rows.assign(
-        Paper=rows["Paper"].map(by_author),
         Claim=rows["Claim"].map(raised).replace("", "-"),
         **{name: rows[name].map(number) for name in _NUMBERS},
     )
@@ -138,11 +136,8 @@ def number(value: float) -> str:
 
 
 def filtered(table: pd.DataFrame, words: str, verdicts: list[str]) -> pd.DataFrame:
-    """Return the rows that hold every searched word somewhere and one of the verdicts (none: all).
-
-    A paper is found by its authors and year and, for saved links, by its number.
-    """
-    text = table.apply(lambda row: " ".join(map(str, [*row, by_author(row["Paper"])])).lower(), axis=1)
+    """Return the rows that hold every searched word somewhere and one of the verdicts (none: all)."""
+    text = table.apply(lambda row: " ".join(map(str, row)).lower(), axis=1)
     keep = pd.Series(True, index=table.index)
     for word in words.lower().split():
         keep &= text.str.contains(word, regex=False)

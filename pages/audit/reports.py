@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pages.shell import take_home
-from pages.shell.papers import by_author
 from privcov import accounting
 from privcov.audit import catalogue, disclosure
 from privcov.audit.live import Audit
@@ -119,7 +118,7 @@ def of_claims(whole: pd.DataFrame, rows: pd.DataFrame, asked: ApproxDP, n: int, 
         front,
         provenance="Simulated",
         subject=f"{raised(str(asked))}, n = {n:,}, d = {d}; no data are used",
-        behind=lambda: rows[columns].assign(Paper=rows["Paper"].map(by_author)),
+        behind=lambda: rows[columns],
         script=script,
         shown=[Shown("claims that do not hold", f'int(found["Verdict"].isin({bad!r}).sum())', false)],
         notes=[],

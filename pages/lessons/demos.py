@@ -9,7 +9,6 @@ import streamlit as st
 from pages.lessons.lesson import sized
 from pages.shell import frame, show
 from pages.shell.fields import ends
-from pages.shell.papers import by_author
 from privcov.audit import demonstrations
 from privcov.audit.demonstrations import DEMONSTRATIONS, Curve, Demonstration, Found
 from privcov.audit.demonstrations_attack import CONFIDENCE, Side
@@ -29,7 +28,7 @@ def draw(*, full: bool) -> None:
     with left:
         st.markdown(
             f"**Why it feels harmless.** {show.as_text(shown.harmless)}  \n"
-            f"**Where it occurs.** {show.as_text(by_author(shown.occurs))}"
+            f"**Where it occurs.** {show.as_text(shown.occurs)}"
         )
         value = _control(shown)
     with right:

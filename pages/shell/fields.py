@@ -154,12 +154,6 @@ def attacker_of(rel: Release) -> None:
     show.attacker_line(rel.attacker_success, frame.palette(), "Attacker, this release", hint=hint)
 
 
-def attacker_at(study: Study, levels: Iterable[float]) -> None:
-    """Show one line per level of the study's epsilon or rho."""
-    for level in sorted(levels):
-        attacker(study.at(level).guarantee, f"{study.level_name} = {level:.3g}")
-
-
 def attacker_between(guarantees: Iterable[Guarantee]) -> None:
     """Show the strongest and the weakest of many guarantees, leaving out runs without one."""
     given = sorted({g for g in guarantees if g.kind != "none"}, key=cached.attacker_success)

@@ -280,7 +280,7 @@ def _write_address(*, surely: bool = False) -> None:
     """
     mine = _mine()
     kept = {name: mine[name] for name in st.session_state["page_keeps"] if mine.get(name)}
-    wanted = in_address(st.session_state["study"], st.session_state["page"], kept) | kept
+    wanted = in_address(st.session_state["study"], st.session_state["page"]) | kept
     if surely or dict(st.query_params.items()) != wanted:
         st.query_params.from_dict(wanted)
         st.session_state["address_since"] = time.monotonic()
@@ -317,7 +317,7 @@ def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
     if "study" not in state or arrived:
         before = state.get("study")
         page = state["page"]
-        state["study"], problems = from_query(query) if means_study(query, page, keeps) else (opening(page), [])
+        state["study"], problems = from_query(query) if means_study(query) else (opening(page), [])
         if "source" not in query and before is not None and before.source == CSV:
             # A link cannot name an upload, so one that names no source leaves the visitor's own table in place.
             state["study"] = dataclasses.replace(state["study"], source=CSV, data=(), bound=before.bound)
@@ -361,4 +361,4 @@ def query_for(file: str, study: Study | None, own: Mapping[str, str]) -> dict[st
     state = st.session_state
     if study is None:
         study = opening(page) if state["study"] == opening(state["page"]) else state["study"]
-    return in_address(study, page, own) | dict(own)
+    return in_address(study, page) | dict(own)

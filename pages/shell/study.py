@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -172,22 +172,15 @@ def to_query(study: Study) -> dict[str, str]:
     return query or {"kind": study.kind}
 
 
-def means_study(query: Mapping[str, str], page: str, keeps: Sequence[str]) -> bool:
-    """Return whether an address means a study, if only by leaving it out beside a setting of a page that shows one.
-
-    ``keeps`` are the names of the page's own settings.
-    """
-    known = {"source", OWN_TABLE[0], "method", "kind", *_NUMBERS, *_WORDS, *(keeps if page in OPENINGS else ())}
+def means_study(query: Mapping[str, str]) -> bool:
+    """Return whether an address names a part of a study."""
+    known = {"source", OWN_TABLE[0], "method", "kind", *_NUMBERS, *_WORDS}
     return any(name in known or name.startswith(("data.", "method.")) for name in query)
 
 
-def in_address(study: Study, page: str, own: Mapping[str, str]) -> dict[str, str]:
-    """Return the study's part of an address of the page, beside settings of that page alone.
-
-    It is empty where the page opens with that study anyway; see `means_study`.
-    """
-    opens = study == opening(page) and not (own and page in OPENINGS)
-    return {} if opens else to_query(study)
+def in_address(study: Study, page: str) -> dict[str, str]:
+    """Return the study's part of an address of the page: nothing where the page opens with that study anyway."""
+    return {} if study == opening(page) else to_query(study)
 
 
 def _digits(value: float) -> str:

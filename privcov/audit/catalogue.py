@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from privcov import accounting
 from privcov.audit import counterexamples
 from privcov.estimators.base import METHODS
+from privcov.papers.names import AUTHORS
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 
 TRUE, LOOSE, LUCKY, EMPTY = "true", "true, loose", "true, wrong proof", "true, worthless"
 FALSE, NONE = "false", "no guarantee"
 VERDICTS = (FALSE, NONE, EMPTY, LUCKY, LOOSE, TRUE)
-_NAMES = {1: "Paper 1", 2: "Paper 2", 3: "Paper 3", 4: "Paper 4", 5: "Paper 5"}
 _ONE_OVER_N = (
     "Its sensitivity 1/n is that of a row left out; replacing one changes sqrt(2)/n, whether the whole matrix or one "
     "triangle is released. The classical constant is loose enough to hide that up to some epsilon."
@@ -72,59 +72,59 @@ def _root2(d: int) -> float:
 
 
 CLAIMS = (
-    Claim("1-gauss", _NAMES[1], "Theorem 1, Algorithm 1", "Gaussian noise, sensitivity 1/n", "approx",
+    Claim("1-gauss", AUTHORS[1], "Theorem 1, Algorithm 1", "Gaussian noise, sensitivity 1/n", "approx",
           "gaussian-cov", "as-published-1", _one, _ONE_OVER_N),
-    Claim("2-ridge", _NAMES[2], "Theorem 3.1, Algorithm 1", "Gaussian noise, 1/n missing", "approx",
+    Claim("2-ridge", AUTHORS[2], "Theorem 3.1, Algorithm 1", "Gaussian noise, 1/n missing", "approx",
           "ridge-precision", "as-printed", None,
           "The printed noise lacks 1/n and is n times what is needed: private, useless. The experiments had 1/n.", 10,
           grows=True),
-    Claim("2-ridge-run", _NAMES[2], "Algorithm 1 as it was run", "Gaussian noise, classical constant", "approx",
+    Claim("2-ridge-run", AUTHORS[2], "Algorithm 1 as it was run", "Gaussian noise, classical constant", "approx",
           "ridge-precision", "as-published", _root2,
           "The theorem wants epsilon < 1; the formula stays right well beyond, and wastes noise below.", 10),
-    Claim("2-agl", _NAMES[2], "Theorem 3.2, Algorithm 2", "Gaussian noise, classical constant", "approx",
+    Claim("2-agl", AUTHORS[2], "Theorem 3.2, Algorithm 2", "Gaussian noise, classical constant", "approx",
           "glasso-gaussian", "as-published-2", _root2,
           "The theorem wants epsilon < 1; the formula stays right well beyond, and wastes noise below.", 30),
-    Claim("3-gauss", _NAMES[3], "Covariance perturbation, Gaussian", "Gaussian noise, sensitivity 1/n", "approx",
+    Claim("3-gauss", AUTHORS[3], "Covariance perturbation, Gaussian", "Gaussian noise, sensitivity 1/n", "approx",
           "gaussian-cov", "as-published-3", _one, _ONE_OVER_N),
-    Claim("3-laplace", _NAMES[3], "Covariance perturbation, Laplace", "Laplace noise, scale 2d/(n epsilon)", "pure",
+    Claim("3-laplace", AUTHORS[3], "Covariance perturbation, Laplace", "Laplace noise, scale 2d/(n epsilon)", "pure",
           "laplace-cov", "as-published-3", lambda d: 2.0 * d,
           "One triangle changes by at most sqrt(d^2/2 + d + 1) in the sum of absolute values; 2d is up to 2.8 times "
           "that."),
-    Claim("3-wishart-pure", _NAMES[3], "Covariance perturbation, Wishart, pure", "Wishart noise, m = d + 1", "pure",
+    Claim("3-wishart-pure", AUTHORS[3], "Covariance perturbation, Wishart, pure", "Wishart noise, m = d + 1", "pure",
           "wishart-pure", "as-published", None, _SUPPORT),
-    Claim("3-wishart-approx", _NAMES[3], "Covariance perturbation, Wishart",
+    Claim("3-wishart-approx", AUTHORS[3], "Covariance perturbation, Wishart",
           "Wishart noise, m = d + 14 ln(4/delta)/epsilon^2", "approx", "wishart-approx", "as-published", None,
           "True with several times the degrees of freedom it needs; the column compares degrees of freedom."),
-    Claim("3-output", _NAMES[3], "Algorithm 1, output perturbation", "Wishart noise on the lasso's answer", "pure",
+    Claim("3-output", AUTHORS[3], "Algorithm 1, output perturbation", "Wishart noise on the lasso's answer", "pure",
           "output-perturbation", "as-published", None, _SUPPORT + " The delta shown is a proved upper bound.", 2),
-    Claim("4-central", _NAMES[4], "Theorem 1, Algorithm 1", "Gaussian noise, classical constant", "approx",
+    Claim("4-central", AUTHORS[4], "Theorem 1, Algorithm 1", "Gaussian noise, classical constant", "approx",
           "gaussian-cov", "as-published-4", _root2,
           "The right sensitivity. The theorem wants epsilon < 1; the formula stays right well beyond."),
-    Claim("4-local", _NAMES[4], "Theorem 2, Algorithm 2", "local Gaussian reports", "approx",
+    Claim("4-local", AUTHORS[4], "Theorem 2, Algorithm 2", "local Gaussian reports", "approx",
           "modified-ldp-thresholding", "as-published", _one, _LOCAL, 30),
-    Claim("4-local-1", _NAMES[4], "its comparison, the local form of paper 1", "local Gaussian reports", "approx",
+    Claim("4-local-1", AUTHORS[4], "its comparison, the local form of paper 1", "local Gaussian reports", "approx",
           "ldp-thresholding", "as-published", _one, _LOCAL, 30),
-    Claim("5-gauss", _NAMES[5], "Section 3.1, GaussCov", "Gaussian noise, zCDP", "zcdp",
+    Claim("5-gauss", AUTHORS[5], "Section 3.1, GaussCov", "Gaussian noise, zCDP", "zcdp",
           "gaussian-cov", "as-published-5", _root2, "Right sensitivity, right noise."),
-    Claim("5-separate", _NAMES[5], "Algorithm 1, SeparateCov", "Gaussian eigenvalues and eigenvectors", "zcdp",
+    Claim("5-separate", AUTHORS[5], "Algorithm 1, SeparateCov", "Gaussian eigenvalues and eigenvectors", "zcdp",
           "separate-cov", "as-published-5", _root2, "Right sensitivities; epsilon and delta split exactly.", 30),
-    Claim("5-laplace", _NAMES[5], "public code, LapCov", "Laplace noise, scale sqrt(2) d/(n epsilon)", "pure",
+    Claim("5-laplace", AUTHORS[5], "public code, LapCov", "Laplace noise, scale sqrt(2) d/(n epsilon)", "pure",
           "laplace-cov", "as-published-5", lambda d: math.sqrt(2) * d,
           "The l1 norm of the whole matrix; one triangle, which is what is released, needs half."),
-    Claim("sulq", _NAMES[3], "comparison, MOD-SULQ", "Gaussian noise that grows with d", "approx",
+    Claim("sulq", AUTHORS[3], "comparison, MOD-SULQ", "Gaussian noise that grows with d", "approx",
           "sulq", "as-published", None, "Proved entry by entry: about d times more noise than the matrix needs.", 100),
-    Claim("max-norm", "Papers 2 and 5", "experiments", "rows divided by the longest row", "approx",
+    Claim("max-norm", "Su et al. 2019 and Dong et al. 2022", "experiments", "rows divided by the longest row", "approx",
           "gaussian-cov", "sound", _root2,
           "One long row shrinks all the others. Shown: n - 1 rows of 0.01 e1 and one e2, or n rows of 0.01 e1.",
           change=lambda n, d: counterexamples.by_the_longest_row(n)),
-    Claim("centring", "Paper 5", "in its text", "sample mean subtracted", "approx",
+    Claim("centring", "Dong et al. 2022", "in its text", "sample mean subtracted", "approx",
           "gaussian-cov", "sound", _root2,
           "One row moves the mean, and with it all the others: 4 (n - 1)/n^2. Shown: rows at -e1, one of them at e1.",
           change=lambda n, d: counterexamples.by_the_sample_mean(n)),
-    Claim("ball-1", _NAMES[1], "experiments", "rows outside the unit ball", "approx", "gaussian-cov", "sound", _root2,
+    Claim("ball-1", AUTHORS[1], "experiments", "rows outside the unit ball", "approx", "gaussian-cov", "sound", _root2,
           "Rows of its generator have a mean squared norm of d/4, the noise is made for 1. Shown: two rows of that "
           "length.", change=lambda n, d: counterexamples.rows_of_typical_length(d / 4, n)),
-    Claim("ball-4", _NAMES[4], "experiments", "rows outside the unit ball", "approx", "gaussian-cov", "sound", _root2,
+    Claim("ball-4", AUTHORS[4], "experiments", "rows outside the unit ball", "approx", "gaussian-cov", "sound", _root2,
           "Rows of N(0, Sigma) with unit variances have a mean squared norm of d, the noise is made for 1. Shown: two "
           "rows of that length.", change=lambda n, d: counterexamples.rows_of_typical_length(float(d), n)),
 )  # fmt: skip
@@ -135,7 +135,7 @@ def definition_rows(n: int) -> list[dict]:
     tuned = [c for c in METHODS.all() if "raw-cv" in c.tunings]
     return [
         {
-            "Paper": "Papers 1 and 2",
+            "Paper": "Wang, Xu & He 2019 and Su et al. 2019",
             "Where": "experiments",
             "Mechanism": "delta = 1/n",
             "Claim": f"(0, {1 / n:.3g})-DP",
@@ -151,7 +151,7 @@ def definition_rows(n: int) -> list[dict]:
             "Calibration": "",
         },
         {
-            "Paper": "Papers 2 and 4",
+            "Paper": "Su et al. 2019 and Mathematics 2023",
             "Where": "experiments",
             "Mechanism": "tuned on the raw rows",
             "Claim": "",

@@ -24,7 +24,6 @@ from privcov.randomness import stream
 from privcov.releasing.run import build_method
 
 _LOOSE = 1.05  # noise beyond what the exact calibration needs
-_LARGEST = 200  # epsilon up to which `holds_below` looks
 
 
 @lru_cache(maxsize=512)
@@ -118,21 +117,6 @@ def holds(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> bool:
     guarantee = claim.guarantee(epsilon, delta)
     events, _ = events_of(claim.method, claim.calibration, guarantee, min(d, claim.most_d), claim.rows(n))
     return accounting.covers(guarantee, accounting.actual_guarantee(events, guarantee))
-
-
-def holds_below(claim: Claim, delta: float, d: int, n: int = 1000) -> float:
-    """Return the epsilon below which the printed noise is enough at delta; 0: for none, inf: for all up to 200."""
-    grid = np.geomspace(1e-2, _LARGEST, 60)
-    bad = [i for i, e in enumerate(grid) if not holds(claim, float(e), delta, n, d)]
-    if not bad:
-        return math.inf
-    if bad[0] == 0:
-        return 0.0
-    low, high = float(grid[bad[0] - 1]), float(grid[bad[0]])
-    for _ in range(25):
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(claim, middle, delta, n, d) else (low, middle)
-    return high
 
 
 def _prepared(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> tuple[Event, ...]:

@@ -89,7 +89,7 @@ DEMONSTRATIONS = (
         "Every row is divided by the largest norm in the table, so that all lie in the ball the noise is made for.",
         "It is a mere change of units, the same for everybody.",
         "A row bound that is named before anybody looks at the rows; a longer row is shortened to it, on its own.",
-        "Papers 2 and 5, in their experiments.",
+        "Su et al. 2019 and Dong et al. 2022, in their experiments.",
         "First table: one row of the control's length among 99 of length 1. Second table: 100 rows of length 1.",
         Control(
             "Length of the one row, in lengths of the others",
@@ -107,7 +107,7 @@ DEMONSTRATIONS = (
         "The sample mean is subtracted first; then the covariance gets the noise for a mean that is known.",
         "A mean over many rows hardly depends on one of them.",
         "Mean and second moment in one measurement, centre=\"joint\": the noise covers both.",
-        "Paper 5, in its text.",
+        "Dong et al. 2022, in its text.",
         "First table: 99 rows at one point, one at the far end of the ball. Second table: all 100 rows at that point.",
         Control(
             "Distance of the other rows from the origin, in row bounds",
@@ -125,7 +125,8 @@ DEMONSTRATIONS = (
         "The threshold is chosen by cross-validation on the rows; only the matrix gets noise.",
         "A tuning constant is one number about the whole table.",
         "A rule that reads the noisy matrix only, tuning=\"released\": it spends nothing.",
-        "Papers 2 and 4, in their experiments; the simulated attack runs dp-thresholding with tuning=\"raw-cv\".",
+        "Su et al. 2019 and Mathematics 2023, in their experiments; the simulated attack runs dp-thresholding with "
+        "tuning=\"raw-cv\".",
         "First table: 25 rows, one with the control's value in column 2 as well. Second table: none has both.",
         Control(
             "Value of the one row in the second column, in row bounds",
@@ -143,7 +144,7 @@ DEMONSTRATIONS = (
         "Delta is set to 1/n, and a mechanism that prints one random row in the clear then keeps its claim.",
         "With many rows 1/n is a tiny number.",
         "Delta far below 1/n, so that n times delta, the rows that may be printed, is far below one.",
-        "Papers 1 and 2; Mathematics 2023 has about 1/(2n).",
+        "Wang, Xu & He 2019 and Su et al. 2019; Mathematics 2023 has about 1/(2n).",
         "Everybody's row is one of two, equally likely; the attacker picks the person after seeing the release.",
         Control(
             "Number of rows n",
@@ -180,7 +181,8 @@ DEMONSTRATIONS = (
         "The noise is made for rows of length 1, and nothing makes the rows that short.",
         "The theorem says \"assume that rows have norm at most 1\", and one row is only one of many.",
         "Clipping inside the measurement, which no caller can leave out.",
-        "Papers 1 and 4: with 100 columns their generators draw rows of length 5 and 10 on average.",
+        "Wang, Xu & He 2019 and Mathematics 2023: with 100 columns their generators draw rows of length 5 and 10 on "
+        "average.",
         "First table: one row of the control's length along the first axis. Second table: along the second axis.",
         Control(
             "Length of the one row, in row bounds",

@@ -17,7 +17,6 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
-# The triggers refuse rows from an earlier version of the program, which would write no record of them.
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS chain (
   step INTEGER PRIMARY KEY, subject TEXT NOT NULL CHECK (subject IN ('ledger', 'limit', 'release')),
@@ -27,15 +26,6 @@ SCHEMA = (
   SELECT RAISE(ABORT, 'a record of the chain is never deleted'); END""",
     """CREATE TRIGGER IF NOT EXISTS chain_holds BEFORE UPDATE ON chain BEGIN
   SELECT RAISE(ABORT, 'a record of the chain is never rewritten'); END""",
-    """CREATE TRIGGER IF NOT EXISTS limits_are_chained BEFORE INSERT ON limits
-  WHEN NOT EXISTS (SELECT 1 FROM chain WHERE subject = 'limit' AND number = NEW.id)
-  BEGIN SELECT RAISE(ABORT, 'a later version of PrivCov keeps this ledger; use that one'); END""",
-    """CREATE TRIGGER IF NOT EXISTS releases_are_chained BEFORE INSERT ON transactions
-  WHEN NOT EXISTS (SELECT 1 FROM chain WHERE subject = 'release' AND number = NEW.id)
-  BEGIN SELECT RAISE(ABORT, 'a later version of PrivCov keeps this ledger; use that one'); END""",
-    """CREATE TRIGGER IF NOT EXISTS states_are_chained BEFORE UPDATE OF state ON transactions
-  WHEN NOT EXISTS (SELECT 1 FROM chain WHERE subject = 'release' AND number = NEW.id AND state = NEW.state)
-  BEGIN SELECT RAISE(ABORT, 'a later version of PrivCov keeps this ledger; use that one'); END""",
 )
 _RELEASE = ("token", "name", "kind", "amount", "request", "fingerprint", "reserved_at")
 

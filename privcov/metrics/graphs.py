@@ -213,14 +213,6 @@ def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -
     )
 
 
-def roc_points(rel: Release, truth_precision: np.ndarray) -> list[tuple[float, float, float]]:
-    """Return the points of the ROC curve along the path of a release, solved lambdas only."""
-    if rel.path is None:
-        raise ValueError(f"{rel.method} has no lambda path; use a graphical lasso, for example glasso-gaussian.")
-    rates = path_rates(rel.path, edges(truth_precision))
-    return list(zip(rates.lam.tolist(), rates.fpr.tolist(), rates.tpr.tolist(), strict=True))
-
-
 def roc_at(rates: Rates, grid: np.ndarray) -> np.ndarray:
     """Return the true positive rate at given false positive rates.
 

@@ -39,8 +39,9 @@ def test_auto_is_the_least_noisy_only_for_many_columns():
 def test_when_not_to_take_the_wishart_difference(d):
     rho = ZCDP(0.5)
     assert noise("auto-cov", rho, d) < noise("wishart-difference", rho, d)
-    # With the anchor of the other; a smaller one, its default, wins from five columns on.
-    assert (noise("auto-cov", PAIR, d, matters="both") < noise("wishart-difference", PureDP(1.0), d)) == (d >= 10)
+    # With the anchor of the other; a smaller one wins from five columns on.
+    usual = noise("gaussian-cov", PAIR, d, shape="free-trace")
+    assert (usual < noise("wishart-difference", PureDP(1.0), d)) == (d >= 10)
     assert (noise("auto-cov", PAIR, d) < noise("wishart-difference", PureDP(1.0), d)) == (d >= 5)
     assert "Under zCDP, or approximate DP with more than ten columns" in METHODS.get("wishart-difference").avoid
 

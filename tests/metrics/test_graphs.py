@@ -18,7 +18,6 @@ from privcov.metrics.graphs import (
     path_rates,
     precision_at,
     roc_at,
-    roc_points,
     solved,
     without_noise_at,
 )
@@ -69,26 +68,21 @@ def test_edges_have_no_loops_and_no_direction():
 
 def test_roc_of_a_made_path():
     """Empty, half, full: the curve starts at (0, 0), ends at (1, 1) and leaves out what did not solve."""
-    data = privcov.source("precision-ar2", n=3000, d=4)
-    rel = release("glasso-gaussian", data, privcov.ZCDP(1.0))
     full = np.full((4, 4), 0.1) + np.eye(4)
     path = (Fit(1.0, np.eye(4), "ok"), Fit(0.5, None, "infeasible"), Fit(0.2, FOUND, "ok"), Fit(0.1, full, "ok"))
-    object.__setattr__(rel, "path", path)
-    assert roc_points(rel, TRUE) == [
-        (1.0, 0.0, 0.0),
-        (0.2, pytest.approx(1 / 3), pytest.approx(2 / 3)),
-        (0.1, 1.0, 1.0),
-    ]
+    rates = path_rates(path, edges(TRUE))
+    assert rates.lam.tolist() == [1.0, 0.2, 0.1]
+    assert rates.fpr.tolist() == [0.0, pytest.approx(1 / 3), 1.0]
+    assert rates.tpr.tolist() == [0.0, pytest.approx(2 / 3), 1.0]
 
 
 def test_roc_of_a_real_path_goes_up():
     data = privcov.source("precision-ar2", n=20_000, d=8, seed=1)
     rel = release("glasso-gaussian", data, privcov.ZCDP(1.0), seed=1)
-    points = roc_points(rel, data.truth.precision)
-    lam, fpr, tpr = zip(*points, strict=True)
-    assert list(lam) == sorted(lam, reverse=True)
-    assert (fpr[0], tpr[0]) == (0.0, 0.0)  # the largest lambda empties the graph
-    assert tpr[-1] == 1.0
+    rates = path_rates(rel.path, edges(data.truth.precision))
+    assert rates.lam.tolist() == sorted(rates.lam, reverse=True)
+    assert (rates.fpr[0], rates.tpr[0]) == (0.0, 0.0)  # the largest lambda empties the graph
+    assert rates.tpr[-1] == 1.0
     assert graph_recovery(rel, data.truth.precision).tpr == 1.0
     np.testing.assert_array_equal(edges(data.truth.precision), data.truth.graph)
 
@@ -100,8 +94,6 @@ def test_what_cannot_be_compared_is_a_sentence():
         graph_recovery(rel, np.eye(3))
     with pytest.raises(ValueError, match="no precision matrix"):
         graph_recovery(None, np.eye(3))
-    with pytest.raises(ValueError, match="no lambda path"):
-        roc_points(rel, np.eye(3))
     with pytest.raises(ValueError, match="same columns"):
         graph_recovery(np.eye(2), np.eye(3))
     with pytest.raises(ValueError, match="square matrix"):

@@ -47,11 +47,6 @@ def test_another_page_s_opening_comes_with_its_page():
     assert page.session_state["study"] == OPENING
 
 
-@pytest.mark.parametrize(("label", "own"), [("Spectra", {"axis": "asinh"}), ("Trade-offs", {"tab": "pinned"})])
-def test_an_old_link_with_settings_alone_means_the_study_it_meant(label, own):
-    assert open_page(frame.file_of(label), **own).session_state["study"] == Study()
-
-
 def test_the_menu_has_at_most_ten_entries():
     shown = links(open_page("app.py").sidebar)
     assert len([label for label in shown if label != frame.WORDS.label]) <= 10

@@ -325,7 +325,7 @@ def test_a_failing_measurement_or_view_is_generic_and_spent(ledger, monkeypatch,
         raise ZeroDivisionError(f"row 17 holds {CANARY}")
 
     at = limited(declared(table(), declaration()))
-    monkeypatch.setattr("privcov.releasing.private.measure", burst)
+    monkeypatch.setattr("privcov.releasing.private.measure_exactly", burst)
     press(press(at, "Release ..."), "Confirm and release")
     assert any("The private measurement failed (id " in plain(e.value) for e in at.error)
     monkeypatch.setattr(own_view, "owner_look", burst)

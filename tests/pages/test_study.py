@@ -20,22 +20,17 @@ def test_the_default_study_is_named_by_its_kind():
 
 @pytest.mark.parametrize("page", ["Home", "Estimate", "Trade-offs", "Graph recovery", "Spectra", "Lessons"])
 def test_an_address_means_the_opening_only_where_it_says_nothing_else(page):
-    assert in_address(opening(page), page, {}) == {}
-    assert not means_study({"utm_source": "x"}, page, ("tab",))
+    assert in_address(opening(page), page) == {}
+    assert not means_study({"utm_source": "x"})
     for study in (Study(), Study(epsilon=2.0), opening("Graph recovery"), opening("Estimate")):
         for own in ({}, {"tab": "x"}):
-            query = in_address(study, page, own) | own
-            read = from_query(query)[0] if means_study(query, page, ("tab",)) else opening(page)
+            query = in_address(study, page) | own
+            read = from_query(query)[0] if means_study(query) else opening(page)
             assert read == study
 
 
 def test_an_address_of_a_page_without_a_study_stays_short():
-    assert in_address(opening("Lessons"), "Lessons", {"lesson": "3"}) == {}
-
-
-def test_an_old_address_with_settings_of_a_page_alone_means_what_it_meant():
-    assert means_study({"axis": "asinh"}, "Spectra", ("axis",))  # its study was left out, as it was the default
-    assert not means_study({"lesson": "3"}, "Lessons", ("lesson",))  # no study is shown there
+    assert in_address(opening("Lessons"), "Lessons") == {}
 
 
 numbers = st.floats(1e-5, 100, allow_nan=False).map(lambda v: float(f"{v:.10g}"))
