@@ -181,11 +181,11 @@ def working_units(
         low, high = (checks.number(f"A bound of {column!r}", x) for x in pair)
         if not low < high or not math.isfinite(high - low):
             raise ValueError(f"The bounds of {column!r} must satisfy low < high, got {low:g} and {high:g}.")
-    limits = np.array(bounds, dtype=np.float64)
+    limits = np.array(bounds, dtype=np.float64) + 0.0  # -0.0 would be another request
     origin = limits[:, 0] / 2 + limits[:, 1] / 2
     if typical is not None:
         typical = checks.per_column("typical", typical, names, "Give a value of each, or None for the middle.")
-        origin = np.array([o if t is None else t for o, t in zip(origin, typical, strict=True)], dtype=np.float64)
+        origin = np.array([o if t is None else t for o, t in zip(origin, typical, strict=True)], dtype=np.float64) + 0.0
         inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])
         if not inside.all():
             where = ", ".join(np.array(names)[~inside][:5])

@@ -275,6 +275,8 @@ def declared(
 ) -> PublicFacts:
     """Check a declaration and return its public facts."""
     checks.one_of("missing", missing, MISSING_RULES)
+    for name in (*names, *classes):
+        checks.encodable("The name of a column or class", name)
     flags = checked_flags(flags, can_have_flags(names, kinds), len(names), missing)
     if missing == "drop-row" and n_public:
         raise ValueError(

@@ -381,6 +381,23 @@ def test_a_request_has_the_parameters_of_its_method(bundles, kind, version, chan
     assert said.isascii()
 
 
+@pytest.mark.parametrize(("kind", "other"), [("auto", "gaussian-cov"), ("zcdp", "auto-cov")])
+def test_a_method_that_measures_with_another_anchor_is_refused(bundles, kind, other, monkeypatch):
+    def change(m, g, e, d):
+        specs = METHODS.get(other).parameters
+        e["request"]["parameters"] = {s.name: METHODS.get(other).for_private.get(s.name, s.default) for s in specs}
+        e["request"] |= {"method": other, "version": METHODS.get(other).version}
+
+    assert "another anchor" in problem(told(bundles(kind), change), monkeypatch)
+
+
+def test_a_guarantee_that_is_written_in_another_way_is_refused(bundles, monkeypatch):
+    def change(m, g, e, d):
+        e["request"]["guarantee"] = [[name, value] for name, value in e["request"]["guarantee"].items()]
+
+    assert "written in another way" in problem(told(bundles("zcdp"), change), monkeypatch)
+
+
 # --- files --------------------------------------------------------------------------------------------------
 
 

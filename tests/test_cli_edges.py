@@ -7,8 +7,10 @@ import shlex
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+import privcov
 from privcov.cli import edges
 from privcov.cli.entry import main
 from tests.patience import patient
@@ -260,3 +262,17 @@ def test_a_stream_in_memory_is_left_alone():
     with contextlib.redirect_stdout(io.StringIO()) as out:
         assert main(["methods"]) == 0
     assert "auto-cov" in out.getvalue()
+
+
+def test_a_name_from_a_bundle_gives_no_orders_to_a_terminal(tmp_path, capsys):
+    """In the answer and in a refusal that lists the columns."""
+    rows = np.random.default_rng(0).uniform(size=(500, 2))
+    table = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1)] * 2, columns=["age", "X\x1b[31m"], name="t")
+    ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
+    ledger.limit("t", privcov.ZCDP(1.0))
+    privcov.release_private("gaussian-cov", table, privcov.ZCDP(1.0), ledger=ledger).save_bundle(tmp_path / "b.zip")
+    for words, code in ((["means"], 0), (["regress", "--y", "zz"], 2)):
+        assert main(["answers", str(tmp_path / "b.zip"), *words]) == code
+        said = capsys.readouterr()
+        assert "\x1b" not in said.out + said.err
+        assert "X\\x1b[31m" in said.out + said.err

@@ -452,3 +452,12 @@ def test_what_is_no_number_of_a_draw_is_refused_before_anything_is_entered(book,
         privcov.release_private("auto-cov", table, RHO, ledger=book, draw=draw)
     assert f"draw={draw!r}" in str(said.value)
     assert book.entries() == ()
+
+
+def test_a_folder_is_never_renamed_for_a_new_ledger(tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "a.txt").write_text("kept")
+    with pytest.raises(LedgerError, match="is a folder"):
+        Ledger.begin_anew(folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["papers"]

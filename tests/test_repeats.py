@@ -74,3 +74,24 @@ def test_a_token_of_one_s_own(ledger):
     assert ask(ledger, token="mine").to_json() == first.to_json()
     assert ask(ledger).to_json() != first.to_json()
     assert len(ledger.entries()) == 2
+
+
+def test_a_bound_of_minus_zero_is_zero(ledger):
+    """Two ways to write one number are one request."""
+    rows = np.random.default_rng(7).uniform(size=(400, 2))
+    for low in (0.0, -0.0, 0):
+        table = PrivateDataset.from_rows(rows, bounds=[(low, 1)] * 2, typical=[low] * 2, name="t")
+        privcov.release_private("gaussian-cov", table, RHO, ledger=ledger)
+    assert len(ledger.entries()) == 1
+
+
+def test_names_that_no_file_can_hold_and_levels_that_no_ledger_can_add_are_refused_free(ledger):
+    rows = np.zeros((4, 1))
+    with pytest.raises(ValueError, match="must be whole characters"):
+        PrivateDataset.from_rows(rows, row_bound=1.0, columns=["\ud800"])
+    with pytest.raises(ValueError, match="must be whole characters"):
+        PrivateDataset.from_rows(rows, row_bound=1.0, labels=["a"] * 4, classes=["a", "\ud800"])
+    for guarantee in (privcov.ZCDP(1.7e308), privcov.ApproxDP(1e-300, 1e-300), privcov.PureDP(1e300)):
+        with pytest.raises(ValueError, match=r"(rho|epsilon) must lie in .*cost cannot be computed"):
+            ask(ledger, guarantee=guarantee)
+    assert ledger.entries() == ()

@@ -82,13 +82,13 @@ class Inputs:
 class Library:
     """What a version of privcov says about its methods: the cards by key, as lines, their noise, and verify.py.
 
-    ``noise`` holds the mechanisms that a method measures with, by `noise_key`; ``parameters`` the parameters of
-    each, as private rows take them. ``script`` is the SHA-256 of plotly's script here.
+    ``noise`` holds the mechanisms that a method measures with, by `noise_key`; ``parameters`` what the
+    anchor of each favours, and its parameters as private rows take them. ``script`` is the SHA-256 of plotly's script.
     """
 
     cards: Mapping[str, tuple[tuple[str, str], ...]]
     noise: Mapping[str, tuple[str, ...]]
-    parameters: Mapping[str, tuple[Spec, ...]]
+    parameters: Mapping[str, tuple[str, tuple[Spec, ...]]]
     verifier: bytes
     script: str = ""
 

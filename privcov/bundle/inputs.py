@@ -29,7 +29,7 @@ from privcov.ledger.sums import cost_of
 from privcov.measurements.exact_moment import NoisySum, anchored_rows, norm_of, planned_event
 from privcov.measurements.exact_reading import count_std
 from privcov.measurements.laws.anchor import matters_of
-from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict
+from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict, to_dict
 from privcov.public_facts import LATER, PublicFacts, declared
 from privcov.table_files.dialect import Dialect, dialect_from
 
@@ -126,6 +126,7 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     )
     asked = from_dict(request["guarantee"])
     must(not isinstance(asked, NoPrivacy), "no guarantee was asked for")
+    must(json_bytes(request["guarantee"]) == json_bytes(to_dict(asked)), "the guarantee is written in another way")
     if isinstance(asked, ApproxDP):  # its cost was computed numerically, as the largest rho that implies the pair
         # As text first: of "1e999999999" Fraction makes a number of a billion digits.
         must(bool(re.fullmatch(_RATIO, _words("amount", entry["amount"]))), "amount must be a whole number or a ratio")

@@ -19,7 +19,7 @@ from privcov.measurements.exact_wishart import LARGEST_COUPLED
 from privcov.parameters import Spec
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.public_facts import declared
-from privcov.releasing.private import planned_event_of, prepared, private_methods
+from privcov.releasing.private import favours, planned_event_of, prepared, private_methods
 
 _ROOT = Path(__file__).resolve().parents[1]
 _COLUMNS = (1, 2, LARGEST_COUPLED + 1)  # numbers of columns on which the noise of a method may depend
@@ -95,8 +95,8 @@ if __name__ == "__main__":
     _cards = {key: tuple(map(tuple, lines)) for key, lines in json.loads(CARDS).items()}
     _noise = {key: tuple(drawn) for key, drawn in json.loads(NOISE).items()}
     _parameters = {
-        key: tuple(Spec(a, usual, "", "", low, high, tuple(k)) for a, usual, low, high, k in named)
-        for key, named in json.loads(PARAMETERS).items()
+        key: (favours, tuple(Spec(a, usual, "", "", low, high, tuple(k)) for a, usual, low, high, k in named))
+        for key, (favours, named) in json.loads(PARAMETERS).items()
     }
     with open(_file, "rb") as _own:
         _text = _own.read()
@@ -119,9 +119,10 @@ def verifier_source() -> str:
     noise = json.dumps({key: list(drawn) for key, drawn in _noise().items()}, indent=1)
     parts.append(f"\n# What noise each method draws.\nNOISE = r'''{noise}'''\n")
     fields = {
-        key: [(s.name, s.default, s.low, s.high, s.choices) for s in specs] for key, specs in _parameters().items()
+        key: [favours, [(s.name, s.default, s.low, s.high, s.choices) for s in specs]]
+        for key, (favours, specs) in _parameters().items()
     }
-    parts.append(f"\n# Parameters of each method.\nPARAMETERS = r'''{json.dumps(fields, indent=1)}'''\n")
+    parts.append(f"\n# Anchor and parameters of each method.\nPARAMETERS = r'''{json.dumps(fields)}'''\n")
     return "".join([*parts, _TAIL])
 
 
@@ -144,10 +145,13 @@ def _script() -> str:
 
 
 @cache
-def _parameters() -> dict[str, tuple[Spec, ...]]:
-    """Return the parameters of each method; what private rows do not leave open has one choice."""
+def _parameters() -> dict[str, tuple[str, tuple[Spec, ...]]]:
+    """Return what the anchor of each method favours, and its parameters, as private rows leave them open."""
     return {
-        card.key: tuple(Spec(s.name, s.default, "", "", s.low, s.high, _choices(card, s)) for s in card.parameters)
+        card.key: (
+            favours(card),
+            tuple(Spec(s.name, s.default, "", "", s.low, s.high, _choices(card, s)) for s in card.parameters),
+        )
         for card in private_methods()
     }
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from privcov.bundle.derived import EXTRAS, FORMAT, Library, derived_files, manifest_of, noise_key
 from privcov.bundle.inputs import INPUTS, parsed, read_inputs
 from privcov.bundle.place import Wrong, must, read_place
+from privcov.measurements.laws.anchor import whole_anchor
 
 SCRIPT = "extras/plotly.min.js"
 UNCHECKED = (
@@ -37,6 +38,9 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
     must(what.entry["request"]["method"] in library.cards, "the method is none that private rows are offered")
     event, drawn = what.total.event, noise_key(what.entry["request"]["method"], what.asked.kind, what.total.facts.d)
     must(event.mechanism in library.noise.get(drawn, ()), f"the method draws no {event.mechanism} noise ({drawn})")
+    facts, (favours, _) = what.total.facts, library.parameters[what.entry["request"]["method"]]
+    anchor = whole_anchor(favours, facts.d, what.total.n_anchors, facts.relation)
+    must(anchor == what.total.anchor, "the method measures with another anchor")
     _check_parameters(what.entry["request"], library)
     expected = derived_files(what, library)
     given = {name: raw for name, raw in files.items() if name not in EXTRAS and name != "manifest.json"}
@@ -66,7 +70,7 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
 
 def _check_parameters(request: dict, library: Library) -> None:
     """Check that the request has the parameters of its method, each with a value that the method takes."""
-    specs, given = library.parameters[request["method"]], request["parameters"]
+    (_, specs), given = library.parameters[request["method"]], request["parameters"]
     for name in sorted(set(given) - {spec.name for spec in specs}):
         raise Wrong(f"ledger_entry.json: {request['method']} has no parameter {name!a}")
     for spec in specs:

@@ -130,4 +130,4 @@ def _as_text(table: pd.DataFrame, dates: set[str]) -> str:
         f"About {table.attrs['population']}; {table.attrs['assumes']} assumed; level {table.attrs['level']:g}."
     )
     lines.append(table.attrs["coverage"])
-    return "\n".join(lines) + "\n"
+    return edges.printable("\n".join(lines)) + "\n"

@@ -60,7 +60,13 @@ def _inspect(options: argparse.Namespace) -> None:
     if options.json:
         print_json(told)
         return
-    print("Nothing of this is checked yet: privcov verify does that.", "", *_plain(told["statement"]), "", sep="\n")
+    print(
+        "Nothing of this is checked yet: privcov verify does that.",
+        "",
+        *map(edges.printable, told["statement"]),
+        "",
+        sep="\n",
+    )
     for name, size in told["files"].items():
         print(f"{size:>12,}  {name}")
 
@@ -81,8 +87,3 @@ def _said(place: Path) -> dict[str, Any]:
             raise edges.Failed(f"{place} is no bundle: it has no {name} that can be read.") from None
     statement = files.get("statement.txt", b"").decode("utf-8", "replace").splitlines()
     return {"statement": statement, **read, "files": {name: len(raw) for name, raw in sorted(files.items())}}
-
-
-def _plain(lines: list[str]) -> list[str]:
-    """Return lines of somebody else's text without signs that a terminal would obey."""
-    return ["".join(c if c.isprintable() else ascii(c)[1:-1] for c in line) for line in lines]

@@ -131,8 +131,13 @@ def guarded(act: Callable[[], None]) -> int:
     return 0
 
 
+def printable(text: str) -> str:
+    """Return a text without signs that a terminal would obey, but for ends of lines."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+
+
 def _report(sentence: str, code: int) -> int:
-    print(f"privcov: {' '.join(sentence.split())}", file=sys.stderr, flush=True)
+    print(f"privcov: {printable(' '.join(sentence.split()))}", file=sys.stderr, flush=True)
     return code
 
 

@@ -151,6 +151,8 @@ def _hold(handle: int) -> None:
 
 def set_aside(path: Path) -> Path:
     """Rename every file of a ledger; it can still be opened under the new name."""
+    if path.is_dir():
+        raise LedgerError(f"{path} is a folder, and no ledger. Give the path of the ledger's file.")
     there = [end for end in NAMES if beside(path, end).exists()]
     if not there:
         raise LedgerError(f"There is no ledger at {path}: it begins by itself with the first limit.")

@@ -35,6 +35,7 @@ from privcov.table_files import TableFileError
 
 FORMAT = "privcov-private-release-1"
 MOST_DRAWS = 10**9
+LEAST_LEVEL, MOST_LEVEL = 1e-15, 1e9  # of epsilon and rho
 # Arguments that a private release does not take, with the message for each.
 _REFUSED = {
     "seed": "A private release takes no seed: its noise comes from the operating system and is never drawn twice.",
@@ -246,6 +247,12 @@ def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "a
     return dataclasses.replace(_finished(chosen, given, noisy), measurement=noisy)
 
 
+def favours(card: MethodCard) -> str:
+    """Return what the anchor of a method favours, see measurements/laws/anchor.py."""
+    method, given = build_method(card.key, dict(card.for_private)), _input(card, _EXAMPLE, _example_guarantee(card))
+    return _requested(method, given).matters
+
+
 @cache
 def reason_against(key: str) -> str:
     """Return why a method is not offered for private rows, in one sentence."""
@@ -314,6 +321,10 @@ def prepared(
         raise ValueError("Private rows are released with calibration='sound' only: a published claim may be false.")
     if not isinstance(guarantee, Guarantee) or isinstance(guarantee, NoPrivacy):
         raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
+    level = "rho" if isinstance(guarantee, ZCDP) else "epsilon"
+    checks.in_range(
+        level, getattr(guarantee, level), LEAST_LEVEL, MOST_LEVEL, "Beyond them its cost cannot be computed."
+    )
     card: MethodCard = METHODS.get(key)
     if reason := reason_against(key):
         raise ValueError(f"{reason} For private rows use one of {', '.join(c.key for c in private_methods())}.")

@@ -422,7 +422,10 @@ class Release:
         if not isinstance(fields, dict):
             raise ValueError("This is not the text of a release. Take what to_json wrote.")
         if repr(number := fields.pop("format", None)) != repr(FORMAT):
-            raise ValueError(f"The release has format {number!r}, and this version of privcov reads format {FORMAT}.")
+            raise ValueError(
+                f"The release has format {number!r}, and this version of privcov reads format {FORMAT}. Read it "
+                "with the privcov that made it."
+            )
         if fields.pop("digest", None) != _digest(fields):
             raise ValueError("The text of the release was altered after it was written. Take the original.")
         try:

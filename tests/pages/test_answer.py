@@ -98,17 +98,6 @@ def test_the_curves_start_with_the_methods_of_the_answer():
     assert at.query_params["methods"] == ",".join(sentence.methods_of(reply))
 
 
-@pytest.mark.parametrize(
-    ("query", "key", "meant"),
-    [({"replicates": "2"}, "t.methods", ["auto-cov", "gaussian-cov", "wishart-difference"]),
-     ({"tab": "which-epsilon", "which.target": "50"}, "which.method", "auto-cov")],
-)  # fmt: skip
-def test_an_address_from_before_the_answer_means_the_methods_that_it_meant(query, key, meant):
-    at = open_page(PAGE, **{"data.n": "60", "data.d": "3", **query})
-    box = at.multiselect(key=key) if key == "t.methods" else next(b for b in at.selectbox if b.label == "Method")
-    assert box.value == meant
-
-
 def test_which_epsilon_and_the_map_take_the_methods_of_the_answer():
     query = {"data.n": "500", "data.d": "5", "ask.structure": "banded"}
     reply = ask.which_level(Question(500, 5, ZCDP(0.1), structure="banded", mean_known=True), 0.1)
