@@ -138,7 +138,7 @@ MISTAKES = [
     ("release('auto-cov', DATA, RHO, centre='zero')", ValueError, "publicly known to be zero", "centre='joint'"),
     ("release('auto-cov', DATA, RHO, centre='classes')", ValueError, "a label for every row", "centre='joint'"),
     ("release('auto-cov', DATA, RHO, neighbours='add_remove')", ValueError, "one of", "mean 'add-remove'"),
-    ("Release.from_json('{}')", ValueError, "text of the release", "refused"),
+    ("Release.from_json('{}')", ValueError, "has format None", "Read it with the privcov that made it"),
     ("privcov.error(rel, DATA, norm='frobenious')", ValueError, "norm must be one of", "mean 'frobenius'"),
     ("privcov.error(rel, DATA, against='truth')", ValueError, "no known truth", "against='sample'"),
     ("privcov.graph_recovery(rel, np.eye(2))", ValueError, "no precision matrix", "target is precision"),
