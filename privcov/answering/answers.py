@@ -435,8 +435,11 @@ class ReleaseAnswers:
             rows = "Gaussian rows; under heavier tails intervals are too short, and too many pairs are called real"
         else:
             rows = f"elliptical rows of excess kurtosis {3 * self.kurtosis:g}"
-        two = "columns of two values as declared, other columns Gaussian around a mean that hardly depends on these"
-        return rows if self._known.two is None else f"{rows}; {two}"
+        if self._known.two is None:
+            return rows
+        weakly = " and weakly related" if self.kurtosis else ""  # strongly related ones are far from elliptical
+        others = "other columns Gaussian around a mean and with a spread that hardly depend on these"
+        return f"{rows}; columns of two values as declared{weakly}, {others}"
 
     def _coverage(self, case: str) -> str:
         """Return the measured coverage in words; none was measured for missing cells by pairs."""

@@ -26,6 +26,7 @@ from privcov.releasing.release import Release
 from privcov.table_files.kinds import CATEGORY, INTEGER, ORDINAL, YES_NO
 from privcov.units import Units
 
+STRONG = 0.7  # correlation of two columns of two values from which on no kurtosis stands for their law (at .7: .93)
 REASONS = (
     "",
     "no mean was measured",
@@ -37,7 +38,8 @@ REASONS = (
     "an eigenvalue is too close to the next one",
     "the class has too few rows for its noise",
     "the pair is tested, and no interval is known",
-    "columns of two values have no interval here: leave them out, or give their kurtosis where rows are whole",
+    "columns of two values have no interval here: leave them out, or, for whole rows and weakly related columns, give "
+    "their kurtosis",
 )
 NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS, TESTED_ONLY, TWO_VALUED = range(
     1, len(REASONS)
@@ -213,13 +215,16 @@ class Known:
 
         Answers that do not change with the scale of all columns together, as correlations given others, slopes, R
         squared and loadings, have the same sampling error (Tyler 1983). Columns of two values have none of these
-        answers without a kurtosis that is at least their own: related ones are far from any elliptical law.
+        answers without a kurtosis that is at least their own, nor where two of them are strongly related: no kurtosis
+        makes these elliptical (at r = .89 and 3 % each, it covered a partial correlation in .84 of 200 releases).
         """
         if not kurtosis:
             return self
         v, two = np.nan_to_num(np.diag(self.covariance)), self.span > 0
         own = (self.span[two] ** 2 / np.maximum(v[two], 1e-300) - 6) / 3
-        enough = kurtosis >= np.max(own, initial=0.0)
+        between = np.nan_to_num(self.covariance[np.ix_(two, two)]) ** 2 / np.maximum(np.outer(v[two], v[two]), 1e-300)
+        related = np.max(between - np.diag(np.diag(between)), initial=0.0) > STRONG**2
+        enough = kurtosis >= np.max(own, initial=0.0) and not related
         return dataclasses.replace(self, rows=self.rows / (1 + kurtosis), two=None if enough else self.two)
 
     def z(self, level: float, noise: np.ndarray, sampling: np.ndarray, excess: np.ndarray | float) -> np.ndarray:
