@@ -28,13 +28,13 @@ run: .venv/.stamp-run
 test: .venv/.stamp-dev
 	@$(VENV_PYTHON) .ci/chromium.py --install >/dev/null || true
 	@$(VENV_PYTHON) .ci/programs.py || true
-	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 1 $(ARGS)
 
 check: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m pytest -q -n 2 --dist worksteal -m "not deep and not slow" $(ARGS)
 
 deep: .venv/.stamp-dev
-	@$(VENV_PYTHON) -m pytest -n 2 -m deep $(ARGS)
+	@$(VENV_PYTHON) -m pytest -n 2 -m deep -o faulthandler_timeout=3600 $(ARGS)
 
 stress: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m tests.stress $(ARGS)
