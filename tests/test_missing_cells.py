@@ -86,7 +86,8 @@ def test_the_shell_releases_and_verifies_and_a_forged_fact_fails(tmp_path, capsy
     matrices = np.load(io.BytesIO(files["matrices.npz"]))
     there = np.isfinite(x).astype(float)
     assert matrices["shares"] == pytest.approx(there.T @ there / len(x), abs=6 * matrices["shares_std"].max())
-    assert matrices["correlation"][1, 2] == pytest.approx(pairwise(x, 1, 2), abs=0.27)  # six deviations of the noise, .043 each
+    six = 0.27  # deviations of the noise, .043 each
+    assert matrices["correlation"][1, 2] == pytest.approx(pairwise(x, 1, 2), abs=six)
     script = tmp_path / "verify.py"
     script.write_bytes(files["verify.py"])
     alone = subprocess.run([sys.executable, "-I", script, bundle], capture_output=True, text=True, cwd=tmp_path)
