@@ -70,6 +70,8 @@ def test_the_shell_releases_bundles_and_verifies(place, declaration, capsys):
     with zipfile.ZipFile(bundle) as archive:
         told = json.loads(archive.read("declaration.json"))
     assert told == json.loads(declaration.to_json())
+    free = "Nothing was spent: the ledger had this release already."
+    assert free not in capsys.readouterr().err
     assert shell(place, declaration, "--out", out) == 0
+    assert free in capsys.readouterr().err
     assert len(Ledger(place / "ledger.sqlite").entries()) == 1
-    capsys.readouterr()

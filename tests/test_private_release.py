@@ -233,6 +233,25 @@ def test_a_failing_fingerprint_tells_nothing_and_spends_nothing(ledger, monkeypa
     assert ledger.entries() == ()
 
 
+def test_what_was_drawn_must_be_within_what_was_asked_for(tmp_path, monkeypatch):
+    """A measurement that says of itself that it spent more is never published; its cost counts."""
+    real = _private.measure_exactly
+
+    def louder(*table, **asked):
+        noisy = real(*table, **asked)
+        return dataclasses.replace(noisy, event=dataclasses.replace(noisy.event, scale=noisy.event.scale / 2))
+
+    monkeypatch.setattr(_private, "measure_exactly", louder)
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.limit("t", privcov.ZCDP(1.0))
+    table = PrivateDataset.from_rows(np.zeros((500, 2)), bounds=[(-1, 1)] * 2, name="t")
+    with pytest.raises(_private.MeasurementError, match="The private measurement failed"):
+        privcov.release_private("gaussian-cov", table, privcov.ZCDP(0.5), ledger=ledger)
+    (entry,) = ledger.entries()
+    assert ledger.answer(entry.token) is None
+    assert ledger.account("t").spent_rho == 0.5
+
+
 @pytest.mark.parametrize("cell", [0.0, -0.0, np.nan, np.inf, -np.inf, 5e-324, 1e308, -1e308])
 def test_no_cell_makes_the_way_to_a_release_fail(cell, ledger):
     """Warnings are errors here, so none of these takes another branch that could be seen."""

@@ -29,9 +29,9 @@ class Study:
     """A study of plain values only, so that it can be a cache key and a link.
 
     ``source`` and ``method`` are keys, or "" for the default of the page. ``data`` and ``options`` are pairs of
-    parameter name and value that differ from the default.
-    ``bound`` is the row bound as a multiple of the source's public default. ``seed`` is that of the noise,
-    ``rows`` that of the simulated rows. ``calibration`` and ``neighbours`` are as in `privcov.release`; see `settings`.
+    parameter name and value that differ from the default. ``bound`` is the row bound as a multiple of the source's
+    public default. ``seed`` is that of the noise, ``rows`` that of the simulated rows. ``calibration`` and
+    ``neighbours`` are as in `privcov.release`; see `settings`.
     """
 
     source: str = ""
@@ -272,7 +272,7 @@ def _number(name: str, text: str, whole: bool, low: float, high: float) -> float
 
 
 def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], problems: list[str]) -> tuple:
-    """Return the parameters of a source or a method that differ from what leaving them out means."""
+    """Return the parameters of a source or a method that differ from the default."""
     pairs = []
     for spec in specs:
         text = query.get(f"{prefix}.{spec.name}")

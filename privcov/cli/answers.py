@@ -127,7 +127,7 @@ def _as_text(table: pd.DataFrame, dates: set[str]) -> str:
     if table.attrs.get("intercept") is not None:
         lines.append(f"Intercept {table.attrs['intercept']:.5g}.")
     lines.append(
-        f"About {table.attrs['population']}; {table.attrs['assumes']} assumed; level {table.attrs['level']:g}."
+        f"About {table.attrs['population']}; assumed: {table.attrs['assumes']}; level {table.attrs['level']:g}."
     )
     lines.append(table.attrs["coverage"])
     return edges.printable("\n".join(lines)) + "\n"

@@ -162,7 +162,7 @@ class AutoCov(Method):
     def _repaired(self, matrix: np.ndarray, noise_std: float, ask: MethodInput, measured: Measured) -> np.ndarray:
         """Return a covariance of available cases with its eigenvalues shrunk."""
         shape = measured.distribution.shape
-        if shape in ("free-trace", "free-groups", "isotropic"):
+        if shape in ("free-groups", "isotropic"):  # of private rows, which alone have flags
             d, square, std = len(matrix), measured.row_bound**2, noise_std / measured.row_bound**2
             noise = BlockNoise(d * (d - 1) * std**2, np.full(d, 2 * std**2), 2 * d * std**2, std, gaussian=True)
             return square * denoise(matrix / square, noise)

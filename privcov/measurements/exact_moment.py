@@ -17,8 +17,7 @@ every group g of columns may be measured once more, with variance sigma^2 / kapp
 one column the two looks at T_jj are drawn as one, of scale sigma / sqrt(1 + kappa_g), rounded up: it costs as much, and
 says the same. A larger group is measured a second time. Its two noisy sums, tr_g T and t_g, have variances m sigma^2
 and sigma^2 / kappa_g, m the number of its columns, so they are averaged with weights 1 : m kappa_g: every diagonal
-entry of the group is moved by kappa_g (t_g - tr_g T) / (1 + m kappa_g). This is "free-groups" of noise.py. Sums of the
-first version had "free-trace": all columns in one group, of kappa = 1.
+entry of the group is moved by kappa_g (t_g - tr_g T) / (1 + m kappa_g). This is "free-groups" of noise.py.
 **Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s. The sum is a whole number, so it
 is at most the whole part of any bound:
   replace-one  `flagged_l1`, proved in triangle_l1.py.

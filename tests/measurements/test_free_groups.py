@@ -435,6 +435,7 @@ def test_a_stored_sum_opens_as_it_was(matters, shape):
         {"version": 3},
         {"version": True},
         {"version": "2"},
+        {"version": 2.0},
         {"anchor": ANCHOR + 1},
         {"anchor": 0},
         {"shape": "free-trace"},

@@ -335,6 +335,14 @@ def test_a_table_that_comes_out_in_part_is_not_passed_over():
     assert verdicts.beyond_the_word([two[1], dataclasses.replace(half, word=SHAPE)]) == ""
 
 
+def test_what_one_reader_changes_is_not_what_the_next_one_gets():
+    table = TABLES["2-table-2"]
+    found = base.beside(table)
+    before = found["value"].tolist()
+    found["value"] *= 2
+    assert base.beside(table)["value"].tolist() == before
+
+
 # --- the checks: they see what is there, and do not see what is not --------------------------------------------
 
 
