@@ -146,13 +146,12 @@ def one_line(name: str, value: object, meaning: str) -> str:
     return value
 
 
-def encodable(name: str, text: str) -> str:
-    """Return a text that UTF-8 can write; half of a character could be stored and never written."""
+def encodable(name: str, text: str) -> None:
+    """Raise ValueError for a text that UTF-8 cannot write: half of a character could be stored and never written."""
     try:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError(f"{name} must be whole characters, got {text!a}. Rename it.") from None
-    return text
 
 
 def square(name: str, matrix: np.ndarray) -> np.ndarray:

@@ -107,6 +107,6 @@ def _check(options: argparse.Namespace) -> None:
     counted = {word: sum(cell.word == word for cell in found) for word in dict.fromkeys(c.word for c in found)}
     print("; ".join(f"{count} {word}" for word, count in counted.items()) + ".")
     if counted.get(again.DIFFERS) or counted.get(again.OLDER):
-        raise edges.Failed("Stored cells do not come out again. Compute them again with reproduce --fresh.")
+        raise edges.Failed("Stored cells do not come out again. Compute their tables again: reproduce TABLE --fresh.")
     if not counted.get(again.SAME):
         raise edges.Failed("No cell could be compared: the data sets of all of them are not there.")

@@ -22,7 +22,7 @@ from privcov.data_sources.csv_file import MAX_BYTES, decode, read_header, upload
 from privcov.dataset import Dataset, Progress
 from privcov.declared_columns import Kinds, kinds_of_entries, measured_names
 from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import LATER, MOST_COLUMNS, MOST_ROWS
+from privcov.public_facts import LATER, MOST_COLUMNS, MOST_ROWS, check_person
 from privcov.table_files import Dialect, Part, Said, blocks_of, csv_rows, said_of_part
 from privcov.table_files.dialect import dialect_from
 from privcov.table_files.facts import quote
@@ -314,6 +314,7 @@ class Declaration:
         columns = fields.pop("columns", None)
         if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
             raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")
+        check_person(fields.get("person", ""), [c.get("name") for c in columns])  # ids need no bounds
         declared = tuple(Column.from_dict(c) for c in columns)
         gaps = fields.get("can_be_missing")
         if gaps is not None:

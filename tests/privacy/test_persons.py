@@ -509,6 +509,9 @@ def test_a_declaration_names_persons_only_where_it_has_them():
         Declaration.from_json(json.dumps(fields | {"format": "privcov-declaration-1"}))
     with pytest.raises(ValueError, match="'a' holds the ids of persons"):
         Declaration("t", "a visit", COLUMNS, person="a")
+    listed = [{"name": "who"}, *fields["columns"]]  # as `privcov declare` lists every column; ids need no bounds
+    with pytest.raises(ValueError, match=r"'who' holds the ids of persons.*Leave it out there"):
+        Declaration.from_json(json.dumps(fields | {"columns": listed}))
 
 
 def test_the_facts_of_a_table_without_ids_are_written_as_before():
