@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.ledger import Ledger, LedgerError
@@ -67,14 +68,20 @@ def bring(page, settle, raw: bytes, what: Declaration) -> None:
     page.locator("input[type=file]").first.set_input_files(saved)
     settle(page)
     press(page, settle, "Fill the form from it")
+    first = what.columns[0]  # on a busy machine the page can be still before the form is filled
+    expect(page.get_by_role("textbox", name=f"Highest of {first.name}", exact=True)).to_have_value(
+        f"{first.high:g}", timeout=patient(30) * 1000
+    )
 
 
 def type_highest(page, settle, name: str, number: str) -> None:
     """As fast as a person types."""
-    page.get_by_role("textbox", name=f"Highest of {name}", exact=True).click(click_count=3)
+    field = page.get_by_role("textbox", name=f"Highest of {name}", exact=True)
+    field.click(click_count=3)
     page.keyboard.type(number, delay=90)
     page.keyboard.press("Enter")
     settle(page)
+    expect(field).to_have_value(number)
 
 
 def plan_and_ask(page, settle, limit: str = "") -> None:

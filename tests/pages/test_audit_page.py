@@ -147,15 +147,6 @@ def test_a_search_keeps_lines_that_hold_every_word(words, least):
         assert all(word in whole for word in words.split())
 
 
-def test_a_saved_search_still_finds_a_paper_by_its_number():
-    found = []
-    for words in ("paper 5 laplace", "dong 2022 laplace"):
-        at = open_page(TABS[1])
-        at.text_input(key="claims-search").set_value(words).run()
-        found.append(at.dataframe[0].value["Mechanism"])
-    assert set(found[1]) <= set(found[0])
-
-
 def test_a_verdict_filters():
     at = open_page(TABS[1])
     at.button_group(key="claims-verdict").set_value([catalogue.FALSE]).run()
