@@ -51,7 +51,7 @@ bench: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m tests.bench $(ARGS)
 
 reproduce: .venv/.stamp-run
-	@$(VENV_PYTHON) -m privcov reproduce $(ARGS)
+	@$(VENV_PYTHON) -m replication reproduce $(ARGS)
 
 # Both work in an environment of their own, also where no .venv is built yet.
 TOOLS := "$$(command -v $(VENV_PYTHON) || command -v "$${PY:-python3}")" .ci/tools.py

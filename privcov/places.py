@@ -33,7 +33,7 @@ def command() -> str:
 
 
 def results(name: str) -> Path:
-    """Return the folder of stored results: "reproduced" (the papers' tables) or "advice" (its evidence).
+    """Return the folder of stored results: "replication" (the papers' verdicts) or "advice" (its evidence).
 
     In a checkout it is part of the project. An installed package has a copy, which `own_results` carries over to the
     user's data folder before anything is added to it.

@@ -1,4 +1,4 @@
-"""``python -m replication``: the claims of the papers decided again, the report, and the coverage of the answers."""
+"""``python -m replication``: the papers' tables and claims again, the report, and the coverage of the answers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 
 from privcov import places
 from privcov.cli import edges
+from replication.reproduce_command import add_reproduce
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the four commands."""
+    """Return the parser of the commands."""
     whole = argparse.ArgumentParser(prog="python -m replication", description=__doc__)
     commands = whole.add_subparsers(required=True)
 
@@ -22,12 +23,15 @@ def parser() -> argparse.ArgumentParser:
         one.set_defaults(act=act)
         return one
 
+    add_reproduce(commands)
     tables: dict[str, Any] = {
         "type": Path,
         "metavar": "DIR",
         "help": "folder of computed tables, instead of data/reproduced",
     }
-    add("claims", _claims, "decide every claim again and keep the table").add_argument("--out", **tables)
+    add("publish", _publish, "decide everything again and keep what Published results shows").add_argument(
+        "--out", **tables
+    )
     claim = add("claim", _claim, "decide one claim of a paper from the stored tables")
     claim.add_argument("key", help="such as 4-headline; data/published/claims.csv lists all")
     claim.add_argument("--out", **tables)
@@ -43,20 +47,22 @@ def parser() -> argparse.ArgumentParser:
 def _folder(options: argparse.Namespace) -> Path:
     folder = options.out or places.results("reproduced")
     if not folder.is_dir():
-        raise ValueError(f"There is no folder {folder}. Run {places.command()} reproduce first, or give another --out.")
+        raise ValueError(
+            f"There is no folder {folder}. Run python -m replication reproduce first, or give another --out."
+        )
     return folder
 
 
-def _claims(options: argparse.Namespace) -> None:
+def _publish(options: argparse.Namespace) -> None:
     from replication import archive, claims
 
-    path = archive.keep_claims(_folder(options))
-    print(claims.counted(archive.read_claims(path.read_text(encoding="utf-8"))))
-    print(path)
+    place = archive.publish(_folder(options))
+    print(claims.counted(archive.read_claims((place / archive.CLAIMS).read_text(encoding="utf-8"))))
+    print(place)
 
 
 def _claim(options: argparse.Namespace) -> None:
-    from privcov.papers.names import AUTHORS
+    from privcov.papers import AUTHORS
     from replication import claims
 
     row = claims.row(options.key, _folder(options))

@@ -17,23 +17,18 @@ from pathlib import Path
 import pandas as pd
 
 from privcov import places
-from privcov.papers import reproduce
-from privcov.papers.base import KEYS, PUBLISHED, REPRODUCED, beside
-from privcov.papers.catalogue import FIGURES, TABLES, results_of
-from privcov.papers.curves import curves, every_curve
-from privcov.papers.names import AUTHORS
-from privcov.papers.provenance import made_with
-from privcov.papers.verdicts import survival, verdict
-from replication import claims
-from replication.paragraphs import paragraph
+from replication import claims, reproduce, shown
+from replication.base import KEYS, PUBLISHED, REPRODUCED
+from replication.catalogue import TABLES
+from replication.provenance import made_with
+from replication.shown import CHECKS, CLAIMS, CURVES, PARAGRAPHS, READINGS, VERDICTS
+from replication.verdicts import survival
 
-ABOUT, DIFFERENCE, CLAIMS = "version.json", "difference.csv", "claims.csv"
-PARAGRAPHS = "paragraphs.csv"
-VERDICTS, SURVIVAL, CURVES, NOT_RUN = "verdicts.csv", "survival.csv", "curves_kept.csv", "not_run.csv"
-READINGS = "readings.csv"
+ABOUT, DIFFERENCE, SURVIVAL, NOT_RUN = "version.json", "difference.csv", "survival.csv", "not_run.csv"
 # The columns that name a line of a file; of the other files is said whether they differ.
 _KEYED = {
-    CLAIMS: ["key"], VERDICTS: ["table"], SURVIVAL: ["table", "method", "metric"],
+    CLAIMS: ["key"], PARAGRAPHS: ["paper"], VERDICTS: ["table"], CHECKS: ["table", "check"],
+    SURVIVAL: ["table", "method", "metric"],
     CURVES: ["table", "curve"], READINGS: ["reading", "table", "method", "metric"],
     NOT_RUN: ["table", "point", "version"],
 }  # fmt: skip
@@ -89,43 +84,29 @@ def make(folder: Path = REPRODUCED, previous: Path | None = None) -> Archive:
     changes = difference(old, files) if old else difference({}, {})
     version = before + 1 if not old or len(changes) else before
     about = {"version": version, "digest": digest(folder), "made_with": made_with()}
-    files |= {ABOUT: json.dumps(about, indent=1) + "\n", DIFFERENCE: _text(changes)}
+    files |= {ABOUT: json.dumps(about, indent=1) + "\n", DIFFERENCE: shown.text(changes)}
     return Archive(version, files, changes, before)
 
 
 def _files(folder: Path) -> dict[str, str]:
     """Return every file but those about the archive itself."""
-    printed = {key: table for key, table in TABLES.items() if table.file}
-    verdicts = [
-        asdict(found) | {"headline": found.headline} for found in (verdict(t, folder) for t in printed.values())
+    left = [
+        asdict(one) | {"survives": one.survives}
+        for table in TABLES.values()
+        if table.file
+        for one in survival(table, folder)
     ]
-    read = [
-        {"reading": one.reading.key, "table": key, "assumes": one.reading.assumes, "basis": one.reading.basis,
-         "free": one.reading.free, **asdict(column)}
-        for key in TABLES for one in results_of(key, folder) for column in one.columns
-    ]  # fmt: skip
-    left = [asdict(one) | {"survives": one.survives} for table in printed.values() for one in survival(table, folder)]
     not_run = [
         {"table": s.table.key, "point": s.point.name, "version": s.variant, "needs": s.table.needs}
         for s in reproduce.not_run(folder)
     ]
-    text = {
-        CLAIMS: _text(claims.frame(kept_claims(folder) or claims.rows(folder))),
-        VERDICTS: _text(pd.DataFrame(verdicts).drop(columns=["checks", "methods"])),
-        SURVIVAL: _text(pd.DataFrame(left)),
-        CURVES: _text(every_curve(folder)),
-        READINGS: _text(pd.DataFrame(read)),
-        NOT_RUN: _text(pd.DataFrame(not_run, columns=["table", "point", "version", "needs"])),
+    found = shown.files(folder, kept_claims(folder) or claims.rows(folder)) | {
+        SURVIVAL: shown.text(pd.DataFrame(left)),
+        NOT_RUN: shown.text(pd.DataFrame(not_run, columns=["table", "point", "version", "needs"])),
     }
-    text |= {f"tables/{key}.csv": _text(beside(table, folder)) for key, table in printed.items()}
-    text |= {f"curves/{key}.csv": _text(curves(TABLES[key], folder)) for key in FIGURES}
     for name, where in (("published", PUBLISHED), ("computed", folder)):
-        text |= {f"{name}/{path.name}": path.read_text(encoding="utf-8") for path in sorted(where.glob("*.csv"))}
-    return text
-
-
-def _text(table: pd.DataFrame) -> str:
-    return table.to_csv(index=False, lineterminator="\n", float_format="%.9g")
+        found |= {f"{name}/{path.name}": path.read_text(encoding="utf-8") for path in sorted(where.glob("*.csv"))}
+    return found
 
 
 def _read(text: str) -> pd.DataFrame:
@@ -203,14 +184,11 @@ def read_claims(text: str) -> list[claims.Row]:
     ]
 
 
-def keep_claims(folder: Path = REPRODUCED) -> Path:
-    """Decide every claim again and store the table, and a paragraph per paper; return the file of the table."""
+def publish(folder: Path = REPRODUCED) -> Path:
+    """Decide everything again and store what the page shows; return the folder."""
     place = places.own_results("replication")
-    place.mkdir(parents=True, exist_ok=True)
-    path = place / CLAIMS
-    table = claims.rows(folder)
-    path.write_text(_text(claims.frame(table)), encoding="utf-8")
-    words = [{"paper": paper, "paragraph": paragraph(paper, table)} for paper in AUTHORS]
-    (place / PARAGRAPHS).write_text(_text(pd.DataFrame(words)), encoding="utf-8")
+    for name, content in shown.files(folder, claims.rows(folder)).items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(content, encoding="utf-8")
     (place / ABOUT).write_text(json.dumps({"digest": digest(folder)}, indent=1) + "\n", encoding="utf-8")
-    return path
+    return place

@@ -1,8 +1,8 @@
 """Every claim of the five papers with a verdict: what is printed, as published by us, sound, and how it is decided.
 
 The claims, in our words, are in data/published/claims.csv, each with what decides it: a count over the cells of tables
-(`privcov.papers.sentences`), a check (`privcov.papers.catalogue`), a simulated bound
-(`privcov.papers.theorems.bounds`), the exact curves of the audit, or a proof and where it is. No verdict is written by
+(`replication.sentences`), a check (`replication.catalogue`), a simulated bound
+(`replication.theorems.bounds`), the exact curves of the audit, or a proof and where it is. No verdict is written by
 hand.
 """
 
@@ -21,10 +21,10 @@ from privcov import checks
 from privcov.audit import catalogue as guarantees
 from privcov.audit import claims as curves
 from privcov.estimators.base import METHODS
-from privcov.papers.base import LITERAL, PUBLISHED, REPRODUCED, SOUND
-from privcov.papers.catalogue import CHECKS, run_check
-from privcov.papers.sentences import COUNTS, PRINTED
-from privcov.papers.theorems.bounds import judge
+from replication.base import LITERAL, PUBLISHED, REPRODUCED, SOUND
+from replication.catalogue import CHECKS, run_check
+from replication.sentences import COUNTS, PRINTED
+from replication.theorems.bounds import judge
 
 HOLDS, WEAKER, FAILS = "holds", "weaker than claimed", "does not hold"
 WHEN_SOUND, AS_PUBLISHED = "holds when sound only", "holds as published only"

@@ -12,10 +12,11 @@ import pandas as pd
 
 from privcov.bundle.paper import grid, listed, section, text
 from privcov.bundle.report import build
-from privcov.papers.names import AUTHORS
+from privcov.papers import AUTHORS
 from replication import claims
-from replication.archive import CLAIMS, CURVES, NOT_RUN, READINGS, SURVIVAL, VERDICTS, Archive
+from replication.archive import NOT_RUN, SURVIVAL, Archive
 from replication.paragraphs import paragraph
+from replication.shown import CLAIMS, CURVES, READINGS, VERDICTS
 
 _NOTES = (
     "As published: what is printed, computed by us as it is described. Sound: the same with a calibration that is "
@@ -47,10 +48,10 @@ def html(made: Archive, table: list[claims.Row], date: datetime.date | None = No
     )
 
 
-_VERDICT = ["table", "headline", "cells", "within", "close", "rank", "ratio", "worst"]
+_VERDICT = ["table", "title", "headline", "cells", "within", "worst"]
 _SURVIVAL = ["table", "method", "metric", "ratio", "level", "trivial", "survives"]
 _CURVES = ["table", "curve", "ratio", "published", "sound", "trivial", "survives", "times", "times_low", "times_high"]
-_READINGS = ["table", "reading", "basis", "free", "method", "metric", "cells", "within", "close", "described"]
+_READINGS = ["table", "reading", "basis", "method", "metric", "cells", "within", "close", "described"]
 
 
 def _claims(table: list[claims.Row]) -> str:

@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterator
 
 from privcov import engine
-from privcov.papers import catalogue
 from privcov.sweeps import plan as plans_module
+from replication import catalogue
 
 ROUNDS, REPLICATES, TASKS = 3, 50, 5_000  # 50: the paper's own number
 GOAL = ">= 1.7"

@@ -30,7 +30,6 @@ WORDS = {
     "answering": "estimates with<br>total intervals",
     "metrics": "release and reference<br>to a number",
     "sweeps": "plans, cells,<br>searches",
-    "papers": "published results,<br>computed again",
     "advice": "which method,<br>from evidence",
     "owner": "previews and checks<br>for the data owner",
     "audit": "privacy claims,<br>put to the test",

@@ -25,7 +25,7 @@ NAMED = [
 SAYS_WHERE = re.compile(r"Theorem|Lemma|Algorithm \d|Appendix|Corollary|Proposition")
 # They judge or repeat claims rather than compute a formula, or copy a place from the file that has it.
 ABOUT_CLAIMS = re.compile(
-    r"privcov/(audit/(catalogue|demonstrations\w*)|(sweeps|papers|advice|owner)/[\w/]+|data_sources/\w+|figures/\w+)\.py"
+    r"privcov/(audit/(catalogue|demonstrations\w*)|(sweeps|advice|owner)/[\w/]+|data_sources/\w+|figures/\w+)\.py"
 )
 
 

@@ -101,8 +101,6 @@ BAD = [
     (2, "run plan.json --out ./plan.json", "--out plan.json would replace a file"),
     (1, "run folder", "folder cannot be used (Is a directory)"),
     (2, "fetch nowhere", "There is no source 'nowhere'"),
-    (2, "reproduce nowhere", "There is no table 'nowhere'"),
-    (2, "reproduce 2-table-2 --workers 0", "--workers must be in"),
     (2, "generate ar1-covariance --out g.csv --set n=1e400", "n must be finite"),
     (2, "generate ar1-covariance --out g.csv --set seed=1", "Give --seed"),
     (2, "generate ar1-covariance --out g.csv --set out=1", "'out' is none"),
@@ -142,11 +140,12 @@ def test_what_cannot_be_written_is_found_before_anything_is_computed(place, monk
 def test_a_folder_of_results_that_cannot_be_written_is_found_first(place, monkeypatch, capsys):
     from privcov import places
     from privcov.advice import grid
+    from replication.__main__ import main as replicate
 
     monkeypatch.setattr(places, "results", lambda name: place / "t.csv" / name)
     monkeypatch.setattr(grid, "measure", None)
-    for words in ("reproduce 2-table-2", "advice --recompute"):
-        assert main(words.split()) == 1
+    for command, words in ((replicate, "reproduce 2-table-2"), (main, "advice --recompute")):
+        assert command(words.split()) == 1
         assert "Nothing can be written into" in capsys.readouterr().err
 
 

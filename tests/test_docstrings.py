@@ -52,8 +52,6 @@ REFERENCE = [
     "privcov.owner.preview",
     "privcov.bundle.opened",
     "privcov.bundle.verify",
-    "privcov.papers.catalogue",
-    "privcov.papers.reproduce",
     "privcov.figures.matrices",
     "privcov.figures.errors",
     "privcov.figures.roc",

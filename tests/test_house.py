@@ -19,6 +19,7 @@ SHARED |= {
     "in_memory",
     "table_files",
     "engine",
+    "papers",
 }
 SHARED |= {"persons", "persons_in_files"}
 ROOMS = [
@@ -31,7 +32,6 @@ ROOMS = [
     "answering",
     "metrics",
     "sweeps",
-    "papers",
     "advice",
     "owner",
     "audit",

@@ -104,27 +104,27 @@ def test_the_command_works_in_another_folder(here):
 
 def test_python_finds_the_installed_package_and_its_data(here):
     code = (
-        "import json, privcov; from privcov import places; from privcov.papers.base import stored;"
+        "import json, privcov; from privcov import places; "
         "print(json.dumps([privcov.__file__, str(places.app_file()), privcov.source('example').n,"
-        "len(stored('4-table-1'))]))"
+        "len(list(places.results('replication').glob('*.csv')))]))"
     )
     done = here.run("-c", code)
     assert done.returncode == 0, done.stderr
-    file, app, rows, cells = json.loads(done.stdout)
+    file, app, rows, verdicts = json.loads(done.stdout)
     assert Path(file).is_relative_to(here.site)
     assert Path(app) == here.site / "privcov" / "_app" / "app.py"
     assert rows == privcov.source("example").n
-    assert cells > 100
+    assert verdicts == 6
 
 
 def test_results_are_added_to_a_copy_and_never_to_the_installation(here, tmp_path):
     """The small table of one paper is extended by nothing; the copy holds what was shipped."""
-    code = "from privcov import places; print(places.results('reproduced')); print(places.own_results('reproduced'));"
-    code += "print(places.results('reproduced'))"
+    code = "from privcov import places; print(places.results('advice')); print(places.own_results('advice'));"
+    code += "print(places.results('advice'))"
     done = here.run("-c", code, PRIVCOV_DATA_DIR=str(tmp_path / "data"))
     shipped, own, now = map(Path, done.stdout.splitlines())
-    assert shipped == here.site / "privcov" / "_data" / "reproduced"
-    assert own == now == tmp_path / "data" / "reproduced"
+    assert shipped == here.site / "privcov" / "_data" / "advice"
+    assert own == now == tmp_path / "data" / "advice"
     assert {p.name: p.read_bytes() for p in own.iterdir()} == {p.name: p.read_bytes() for p in shipped.iterdir()}
 
 

@@ -119,8 +119,8 @@ KEYS = (
     Key("lesson_unanswered", "lessons", "a press on Check before an answer was picked"),
     Key("lesson_games", "lessons", "the rounds of the game"),
     Key("methods.tab", "methods", "widget: the open tab"),
-    Key("published.part", "published", "widget: the open tab"),
-    Key("published.{}.made", "published/again", "cells that were computed again"),
+    Key("published.table", "published/opened", "widget: the table or figure that is open"),
+    Key("published.tab", "published/opened", "widget: the open tab"),
     Key("audits", "audit/live", "jobs of the live audit"),
     Key("sampler-turns", "audit/sampler", "by set-up, how often samplers were drawn from again"),
 )

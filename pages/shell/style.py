@@ -77,9 +77,7 @@ STYLE = Template("""
     > [data-testid="stColumn"]:has(> * > [class*="st-key-square-"]) {
     min-width: calc(50% - 1rem); max-width: calc(50% - .5rem);}
 }
-@media (max-width: 1080px) {  /* the cells of a table of columns stand below each other, and say what they are */
-  .st-key-published-head {display: none;}
-  [class*="st-key-published-agree-"] p::after {content: " of the cells agree";}
+@media (max-width: 1080px) {  /* a badge may be longer than a line */
   [data-testid="stMain"] .stMarkdownBadge {white-space: normal !important;}
 }
 /* Captions fade by colour, not by opacity, which would fade badges and links in them too. */

@@ -26,12 +26,12 @@ from pages.trade_offs.sweep import (
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.words import powers
-from privcov.papers.catalogue import CLASSIFIERS, PRESETS
-from privcov.papers.names import AUTHORS
-from privcov.papers.presets import ClassificationPreset, Preset
+from privcov.papers import AUTHORS
 from privcov.privacy import KINDS
 from privcov.sweeps.answer import NORM_NAMES, metric_name
 from privcov.sweeps.plan import NORMS
+from privcov.sweeps.presets import ClassificationPreset, Preset
+from privcov.sweeps.published import CLASSIFIERS, PRESETS
 
 AGAINST = {"truth": "truth", "sample": "sample", "nonprivate": "the same method without noise"}
 SHOWN = PRESETS | CLASSIFIERS

@@ -19,12 +19,12 @@ from privcov import accounting
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.figures.words import powers
-from privcov.papers.catalogue import CLASSIFIERS, PRESETS
 from privcov.parameters import build
 from privcov.privacy import NoPrivacy
 from privcov.sweeps import studies
 from privcov.sweeps.answer import metric_name
 from privcov.sweeps.plan import CLASSIFICATION, Plan, column_of
+from privcov.sweeps.published import CLASSIFIERS, PRESETS
 
 ESTIMATE, TRADE_OFFS = "pages/1_Estimate.py", "pages/2_Trade_offs.py"
 MOST_POINTS = 2_000  # of one plan on a page

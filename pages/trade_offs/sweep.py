@@ -20,18 +20,18 @@ import pandas as pd
 from pages.shell import cached
 from pages.shell import script as python_script
 from pages.shell.fields import is_shown
-from pages.shell.papers import place_in
 from pages.shell.study import Study
 from privcov import accounting
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.words import plain, powers
-from privcov.papers.presets import Preset
+from privcov.papers import place_in
 from privcov.privacy import KINDS, ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.sweeps.cells import Cell, build_entry, cells, cells_on
 from privcov.sweeps.estimates import MOST_COLUMNS, refusal
 from privcov.sweeps.plan import Plan, column_of
+from privcov.sweeps.presets import Preset
 from privcov.sweeps.store import Store
 
 LEVELS = {"rho": np.geomspace(1e-5, 10, 13), "epsilon": np.geomspace(0.02, 20, 13)}

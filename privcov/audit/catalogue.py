@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from privcov import accounting
 from privcov.audit import counterexamples
 from privcov.estimators.base import METHODS
-from privcov.papers.names import AUTHORS
+from privcov.papers import AUTHORS
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 
 TRUE, LOOSE, LUCKY, EMPTY = "true", "true, loose", "true, wrong proof", "true, worthless"

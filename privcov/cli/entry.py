@@ -22,7 +22,6 @@ from privcov.cli import (
     ledger,
     listing,
     release,
-    reproduce,
     site,
     verify,
 )
@@ -55,7 +54,6 @@ def whole_parser() -> argparse.ArgumentParser:
     fetcher.add_argument("source", help="its key, such as ionosphere")
     fetcher.set_defaults(act=_fetch)
     runner.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
-    reproduce.add_reproduce(commands)
     advice.add_advice(commands)
     release.add_release(commands)
     ledger.add_ledger(commands)

@@ -24,15 +24,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("run study.json --fresh --workers 2 --out table.csv", "computed again, whatever is kept, by two processes"),
     ),
     "fetch": (("fetch ionosphere", "one of the papers' data sets, into the data folder"),),
-    "reproduce": (
-        ("reproduce 2-table-2", "one printed table, with less repetition than in the paper"),
-        (
-            "reproduce --preset full --workers 8 --out papers",
-            "all, as often as in the papers, in a folder of its own; days, and it goes on where it was stopped",
-        ),
-        ("reproduce 2-table-2 --fresh --seed 7", "computed again, whatever is stored, from other random numbers"),
-        ("reproduce --check --cells 20", "20 stored cells computed again; the exit code is 1 where one differs"),
-    ),
     "advice": (
         ("advice --n 5000 --d 40 --rho 0.1", "nothing is known about the structure"),
         (

@@ -20,10 +20,44 @@ def colours(palette: Palette) -> dict[str, str]:
     return {"within error": palette.good, "same order": palette.lines[2], "different": palette.bad}
 
 
+# Verdict of a claim -> what is said in a word; every other verdict is "in part".
+WORDS = {
+    "holds": "holds", "proved": "holds", "holds after a correction": "holds", "holds, by another proof": "holds",
+    "does not hold": "does not hold", "not tested on their data": "not decided", "not examined": "not decided",
+    "not computed yet": "not decided",
+}  # fmt: skip
+
+
+def verdicts(claims: pd.DataFrame, palette: Palette) -> Picture:
+    """Draw how many claims of each paper hold, as one bar per paper; ``claims`` has columns paper and verdict."""
+    words = claims["verdict"].map(lambda verdict: WORDS.get(verdict, "in part"))
+    counts = pd.crosstab(claims["paper"], words).reindex(index=list(dict.fromkeys(claims["paper"]))[::-1])
+    tones = {
+        "holds": palette.good, "in part": palette.lines[2], "does not hold": palette.bad, "not decided": palette.faint
+    }  # fmt: skip
+    bars = [
+        go.Bar(
+            y=list(counts.index), x=counts[word].tolist(), name=word, orientation="h", marker={"color": colour},
+            text=[f"{count}" if count else "" for count in counts[word]], textposition="inside", textangle=0,
+            hovertemplate=f"%{{y}}: %{{x}} {word}<extra></extra>",
+        )
+        for word, colour in tones.items() if word in counts
+    ]  # fmt: skip
+    figure = draw(
+        bars, palette, height=320, x={"title": "claims"}, y={"automargin": True}, barmode="stack", bargap=0.35,
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "traceorder": "normal"},
+    )  # fmt: skip
+    story = "; ".join(
+        f"{paper}: " + ", ".join(f"{count} {word}" for word, count in line.items() if count)
+        for paper, line in counts[[word for word in tones if word in counts]][::-1].iterrows()
+    )
+    return Picture(figure, f"Claims of each paper. {story}.")
+
+
 def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
     """Draw printed against computed numbers, on log axes.
 
-    The cells are rows of `privcov.papers.base.beside`; ``names`` are their names, shown under the pointer.
+    The cells are rows of `replication.base.beside`; ``names`` are their names, shown under the pointer.
     """
     both = cells.assign(name=names).dropna(subset=["value", "ours"])
     both = both[(both["value"] > 0) & (both["ours"] > 0)]

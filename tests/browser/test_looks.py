@@ -175,21 +175,3 @@ def test_the_numbers_of_a_table_are_no_taller_than_its_rows_on_a_phone(visit):
     found = page.evaluate(tall)
     assert len(found) == 2
     assert all(digits / 4 * 3 <= row for row, digits in found), found
-
-
-def test_a_narrow_list_of_tables_says_what_its_numbers_are(visit, settle):
-    page = visit("/Published_results", width=1280)
-    page.get_by_role("tab", name="All tables").click()
-    settle(page)
-    head, agree = page.locator(".st-key-published-head"), page.locator("[class*=st-key-published-agree-] p").first
-    said = "e => getComputedStyle(e, '::after').content"
-    assert head.is_visible()
-    assert agree.evaluate(said) == "none"
-    page.set_viewport_size({"width": 390, "height": 900})
-    settle(page)
-    assert not head.is_visible()
-    assert agree.evaluate(said) == '" of the cells agree"'
-    cut = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
-    badges = page.get_by_test_id("stMain").locator(".stMarkdownBadge")
-    assert badges.count() > 10
-    assert badges.evaluate_all(cut) == []

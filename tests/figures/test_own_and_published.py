@@ -7,8 +7,8 @@ import pytest
 from privcov.figures import own
 from privcov.figures import published as pictures
 from privcov.figures.palette import DARK, LIGHT
-from privcov.papers import base, catalogue
-from privcov.papers.curves import curves
+from replication import base, catalogue
+from replication.curves import curves
 
 BOTH = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 

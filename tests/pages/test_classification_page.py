@@ -1,7 +1,7 @@
 """Classification on Trade-offs: a preset is one click, guessing is a line, and missing data are asked for."""
 
 from pages.shell import show
-from privcov.papers.presets import RAW_STEP
+from privcov.sweeps.presets import RAW_STEP
 from tests.pages.test_pages import chart, open_page, settle
 
 PAGE = "pages/2_Trade_offs.py"

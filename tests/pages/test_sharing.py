@@ -11,9 +11,9 @@ from pages.shell import address, cached, frame, take_home
 from pages.shell.study import Study
 from pages.trade_offs import saved, sweep
 from privcov.estimators.base import METHODS
-from privcov.papers.catalogue import PRESETS
 from privcov.privacy import NoPrivacy
 from privcov.sweeps import studies
+from privcov.sweeps.published import PRESETS
 from tests.pages.test_pages import open_page
 
 ESTIMATE, TRADE_OFFS, GRAPH, SPECTRA = (

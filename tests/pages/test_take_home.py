@@ -15,7 +15,7 @@ from privcov.figures.words import percent
 from tests.pages import test_own_data
 from tests.pages.test_sharing import GRAPH, SPECTRA, TRADE_OFFS, open_page
 
-ESTIMATE, AUDIT, PUBLISHED = "pages/1_Estimate.py", "pages/9_Privacy_audit.py", "pages/8_Published_results.py"
+ESTIMATE, AUDIT = "pages/1_Estimate.py", "pages/9_Privacy_audit.py"
 SMALL = {"data.n": "200", "data.d": "3", "rho": "0.5"}
 NAMED = ("risk", "assumptions", "date", "tables")
 ORDER = ("<h1>", 'id="answer"', 'id="recommendation"', "<svg", *(f'id="{name}"' for name in NAMED))
@@ -77,14 +77,6 @@ def test_a_page_takes_home_a_report_in_order_and_a_notebook_that_runs(name, file
     assert not at.exception
     in_order(files[f"download-{stem}report"](), pictures=0 if name == "claims" else 1)
     run(files[f"download-{stem}notebook"]())
-
-
-def test_cells_of_a_published_table_that_were_computed_again(files):
-    at = open_page(PUBLISHED)
-    for key in ("published-4-table-3", "published-run-4-table-3"):
-        next(b for b in at.button if b.key == key).click().run()
-    in_order(files["download-published-report"](), pictures=0)
-    run(files["download-published-notebook"]())
 
 
 # --- the same numbers as the page -----------------------------------------------------------------------------------

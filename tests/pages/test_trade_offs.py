@@ -16,9 +16,9 @@ from pages.shell.study import Study
 from pages.trade_offs import curves, sweep
 from pages.trade_offs.sweep import axes, read_values, script
 from privcov import accounting
-from privcov.papers.catalogue import PRESETS
 from privcov.sweeps import draws as draws_module
 from privcov.sweeps.cells import Cell
+from privcov.sweeps.published import PRESETS
 from tests.pages.test_pages import ROOT, chart, open_page, settle
 from tests.patience import patient, until
 

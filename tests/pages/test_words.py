@@ -154,7 +154,7 @@ BANDS = {
     "own.py": ("Total interval", "privcov/figures/own.py"),
     "guess.py": ("binomial interval", "pages/lessons/guess.py"),
     "demonstrations.py": ("no interval: areas under histograms", ""),
-    "published.py": ("Bars: standard error", "pages/published/figures.py"),
+    "published.py": ("Bars: standard error", "pages/published/opened.py"),
     "audit.py": ("no interval: areas under histograms and under the attacker's curve", ""),
 }
 

@@ -18,15 +18,10 @@ from privcov import places
 from privcov.audit.catalogue import CLAIMS as GUARANTEES
 from privcov.estimators.em_cov import LARGEST
 from privcov.measurements.noise_constants import closed_form
-from privcov.papers import base, reproduce
-from privcov.papers.catalogue import CHECKS, TABLES
-from privcov.papers.dong2022 import figures as dong
-from privcov.papers.names import AUTHORS
-from privcov.papers.sentences import COUNTS
-from privcov.papers.theorems import bounds, draws
-from privcov.papers.theorems.draws import Setting
-from replication import archive, claims, report
+from privcov.papers import AUTHORS
+from replication import archive, base, claims, report, reproduce, shown
 from replication.__main__ import main
+from replication.catalogue import CHECKS, TABLES
 from replication.claims import (
     AS_PUBLISHED,
     CORRECTED,
@@ -38,7 +33,11 @@ from replication.claims import (
     WEAKER,
     WHEN_SOUND,
 )
+from replication.dong2022 import figures as dong
 from replication.paragraphs import paragraph
+from replication.sentences import COUNTS
+from replication.theorems import bounds, draws
+from replication.theorems.draws import Setting
 
 ROOT = Path(__file__).parents[2]
 KNOWN = {claim.key: claim for claim in claims.claims()}
@@ -101,10 +100,17 @@ def test_every_verdict_is_one_of_the_words_and_rests_on_numbers(decided):
 
 def test_the_stored_table_is_that_of_the_numbers(decided):
     kept = archive.kept_claims()
-    assert kept is not None, "the numbers are newer; run: python -m replication claims"
+    assert kept is not None, "the numbers are newer; run: python -m replication publish"
     assert claims.frame(kept).equals(claims.frame(list(decided.values())))
-    stored = pd.read_csv(places.results("replication") / archive.PARAGRAPHS, keep_default_na=False)
-    assert stored["paragraph"].tolist() == [paragraph(paper, list(decided.values())) for paper in AUTHORS]
+
+
+def test_what_the_page_shows_is_what_the_numbers_say(made):
+    place = places.results("replication")
+    names = [str(path.relative_to(place)) for path in place.rglob("*.csv")]
+    files = ("tables.csv", "checks.csv", "claims.csv", "paragraphs.csv", "readings.csv", "curves_kept.csv")
+    assert {name.partition("/")[0] for name in names} == {*files, "tables", "curves"}
+    for name in names:
+        assert (place / name).read_text(encoding="utf-8") == made.files[name], name
 
 
 def test_other_numbers_turn_the_verdict(tmp_path):
@@ -306,8 +312,8 @@ def test_a_difference_is_named_and_raises_the_version(made):
         ["computed/4-table-1.csv", "", "file", "there", "there"],
     ]
     assert archive.difference(made.files, made.files).empty
-    del changed["verdicts.csv"]
-    assert ["verdicts.csv", "", "file", "there", ""] in archive.difference(made.files, changed).to_numpy().tolist()
+    del changed["tables.csv"]
+    assert ["tables.csv", "", "file", "there", ""] in archive.difference(made.files, changed).to_numpy().tolist()
 
 
 def test_the_report_says_what_the_archive_says(made, decided):
@@ -360,7 +366,7 @@ def test_one_claim_is_told(capsys):
         ("claim nothing", "claim"),
         ("report r.html --previous absent.zip", "--previous must be the zip file"),
         ("report nowhere/r.html", "in a folder that exists"),
-        ("claims --out nowhere", "There is no folder nowhere"),
+        ("publish --out nowhere", "There is no folder nowhere"),
     ],
 )
 def test_mistakes_are_a_sentence(words, sentence, tmp_path, monkeypatch, capsys):
@@ -372,9 +378,9 @@ def test_mistakes_are_a_sentence(words, sentence, tmp_path, monkeypatch, capsys)
 
 
 def test_places_of_an_installed_package(tmp_path, monkeypatch):
-    """The table of claims is stored where results are."""
+    """What is decided is stored where results are."""
     monkeypatch.setattr(places, "own_results", lambda name: tmp_path / name)
     monkeypatch.setattr(claims, "rows", lambda folder: [])
-    monkeypatch.setattr(claims, "frame", lambda table: pd.DataFrame({"key": []}))
-    monkeypatch.setattr(archive, "AUTHORS", {})
-    assert archive.keep_claims() == tmp_path / "replication" / "claims.csv"
+    monkeypatch.setattr(shown, "files", lambda folder, table: {"tables/1.csv": "a\n"})
+    assert archive.publish() == tmp_path / "replication"
+    assert (tmp_path / "replication" / "tables" / "1.csv").read_text() == "a\n"

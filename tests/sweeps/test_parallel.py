@@ -13,13 +13,13 @@ import pytest
 
 import privcov
 from privcov import engine
-from privcov.papers import base, catalogue, reproduce
 from privcov.sweeps import draws as draws_module
 from privcov.sweeps import studies
 from privcov.sweeps.cells import _List, cells, count_known
 from privcov.sweeps.plan import run_on
 from privcov.sweeps.store import Store
 from privcov.sweeps.winners import map_plans, run_map
+from replication import base, catalogue, reproduce
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[2]

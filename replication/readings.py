@@ -1,0 +1,149 @@
+"""Readings of the printed tables: what may have been computed where the description does not give the print.
+
+A reading says what is assumed of some columns, whether the paper states it, and how many constants were fitted with the
+printed numbers in view. Its numbers are computed by `reproduce` like a table's own, and its result is the share of
+printed cells that come out. A family of readings is searched as a whole: where its best member misses a column, no
+reading within the family can give it.
+
+    from replication.catalogue import READINGS, results_of
+
+    results_of("4-table-1")          # a `Result` per reading of the table
+    READINGS["4-root"].assumes       # what one assumes
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from replication.base import CLOSE, ENOUGH, KEYS, Table, again, beside, standard_error
+
+STATED, SEEN, FITTED, SEARCHED = "stated", "seen in the print", "fitted to the print", "best of a family"
+CANNOT = "no reading within this family can"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a reading gives for one table.
+
+    cells: as `replication.base.beside`, with ours under the reading; empty where no numbers are printed. constants:
+    the fitted ones. sentence: what else was found.
+    """
+
+    cells: pd.DataFrame
+    constants: Mapping[str, float] = field(default_factory=dict)
+    sentence: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reading of some tables.
+
+    assumes: what is assumed, in a sentence. basis: "stated" in the paper or its code, "seen in the print" (a slip that
+    the printed numbers show), "fitted to the print", or "best of a family". free: how many constants were fitted. made:
+    keys of the tables in data/reproduced that it is computed from. answer: (table, folder) -> what it gives; None where
+    that was not computed yet.
+    """
+
+    key: str
+    tables: tuple[str, ...]
+    assumes: str
+    basis: str
+    free: int
+    made: tuple[str, ...]
+    answer: Callable[[str, Path], Found | None]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One estimator in one norm under a reading: fractions of its cells, and the median of ours over printed.
+
+    within: within Monte-Carlo error. close: within 10 %. met: one or the other. described: the same fraction of these
+    cells as published by us, without the reading.
+    """
+
+    method: str
+    metric: str
+    cells: int
+    within: float
+    close: float
+    met: float
+    described: float
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """A reading of one table with its shares, by column and of all its cells together (NaN where none is printed)."""
+
+    reading: Reading
+    table: str
+    columns: tuple[Column, ...]
+    constants: Mapping[str, float]
+    sentence: str
+
+    def share(self, name: str) -> float:
+        """Return a fraction of all cells: "within", "close", "met" or "described"."""
+        cells = sum(column.cells for column in self.columns)
+        return sum(column.cells * getattr(column, name) for column in self.columns) / cells if cells else math.nan
+
+    @property
+    def missed(self) -> tuple[Column, ...]:
+        """The columns of which fewer than three quarters come out."""
+        return tuple(column for column in self.columns if column.met < ENOUGH)
+
+    @property
+    def words(self) -> str:
+        """What a search found: which columns no member of the family gives. "" of a single reading."""
+        if self.reading.basis != SEARCHED or not self.missed:
+            return ""
+        if len(self.missed) == len(self.columns):
+            return f"{CANNOT[:1].upper()}{CANNOT[1:]} give this table."
+        names = ", ".join(f"{column.method} ({column.metric})" for column in self.missed)
+        return f"{CANNOT[:1].upper()}{CANNOT[1:]} give {names}."
+
+
+def result(reading: Reading, table: Table, folder: Path) -> Result | None:
+    """Return a reading's result for one table; None where it was not computed yet."""
+    found = reading.answer(table.key, folder)
+    if found is None:
+        return None
+    columns: list[Column] = []
+    if not found.cells.empty:
+        index = [*KEYS, "metric"]
+        described = beside(table, folder).set_index(index)
+        for (method, metric), cells in found.cells.groupby(["method", "metric"], sort=False):
+            columns.append(_column(method, metric, cells, described.loc[pd.MultiIndex.from_frame(cells[index])]))
+    return Result(reading, table.key, tuple(columns), found.constants, found.sentence)
+
+
+def _column(method: str, metric: str, cells: pd.DataFrame, described: pd.DataFrame) -> Column:
+    within = float((cells["agreement"] == "within error").mean())
+    close = float(((cells["ratio"] - 1).abs() <= CLOSE).mean())
+    return Column(method, metric, len(cells), within, close, met(cells), met(described), float(cells["ratio"].median()))
+
+
+def with_ours(table: Table, rows: pd.DataFrame, folder: Path) -> pd.DataFrame:
+    """Return the cells of `beside` that ``rows`` has, with its values as ours.
+
+    ``rows`` has KEYS, metric, value, sd and replicates, as stored.
+    """
+    cells = beside(table, folder).drop(columns=["ours", "ours_se", "ours_replicates"])
+    rows = rows.assign(ours=rows["value"], ours_se=standard_error(rows), ours_replicates=rows["replicates"])
+    columns = [*KEYS, "metric", "ours", "ours_se", "ours_replicates"]
+    return again(cells.merge(rows[columns], on=[*KEYS, "metric"], validate="one_to_one"))
+
+
+def distance(cells: pd.DataFrame) -> float:
+    """Return how far ours are from the print: the mean of |log(ours / printed)|, which fits make small."""
+    return float(np.abs(np.log(cells["ours"] / cells["value"])).mean())
+
+
+def met(cells: pd.DataFrame) -> float:
+    """Return the fraction of cells within error or within 10 %."""
+    return float(((cells["agreement"] == "within error") | ((cells["ratio"] - 1).abs() <= CLOSE)).mean())
