@@ -15,7 +15,7 @@ import numpy as np
 from privcov.measurements.exact_moment import measure_exactly
 from privcov.privacy import ZCDP
 from privcov.private_dataset import PrivateDataset
-from privcov.releasing.private import view
+from privcov.releasing.private_request import view
 
 RUNS, FIRST_SEED = 8, 77_000
 GUARANTEE = ZCDP(0.5)

@@ -103,13 +103,14 @@ def test_the_owners_declaration_goes_in_where_it_is_that_of_the_release(tmp_path
 
 def test_what_was_measured_is_public_and_makes_the_release_again(tmp_path):
     from privcov.releasing import private as _private
+    from privcov.releasing import private_request as _request
 
     rel, ledger = released(tmp_path, "zcdp")
     found = rel.measurement
     assert found.total.dtype == np.int64
     assert found.event == rel.events[0]
     assert (found.facts.n, found.n_anchors, found.shape) == (ROWS, 1, "free-groups")
-    assert _private.view("gaussian-cov", found, ZCDP(0.5)).to_json() == rel.to_json()
+    assert _request.view("gaussian-cov", found, ZCDP(0.5)).to_json() == rel.to_json()
     (entry,) = ledger.entries()
     again = _private.read_release(ledger.answer(entry.token))
     assert again.measurement.to_dict() == found.to_dict()

@@ -17,11 +17,12 @@ from privcov.ledger import Ledger, LedgerError
 from privcov.measurements import exact_moment, exact_noise
 from privcov.private_dataset import PrivateDataset
 from privcov.releasing import private as _private
+from privcov.releasing import private_request as _request
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
 GUARANTEES = {"pure": privcov.PureDP(0.5), "approx": privcov.ApproxDP(0.5, 1e-6), "zcdp": privcov.ZCDP(0.02)}
-OFFERED = [card.key for card in _private.private_methods()]
+OFFERED = [card.key for card in _request.private_methods()]
 
 
 def rows(n: int = 800, d: int = 3) -> np.ndarray:
@@ -56,8 +57,8 @@ def test_what_is_offered():
         ("wishart-pure", "no sound form"),
         ("ldp-thresholding", "add the noise themselves"),
     ]:
-        assert word in _private.reason_against(key)
-        assert _private.reason_against(key).endswith(".")
+        assert word in _request.reason_against(key)
+        assert _request.reason_against(key).endswith(".")
 
 
 @pytest.mark.parametrize("key", OFFERED)
@@ -68,7 +69,7 @@ def test_every_offered_method_keeps_its_guarantee_and_can_be_worked_out_again(ke
         made = privcov.release_private(key, private(), asked, ledger=ledger)
         assert privcov.accounting.covers(asked, made.given)
         answer = ledger.answer(ledger.entries()[-1].token)
-        again = _private.view(key, _private.read_measurement(answer), asked)
+        again = _request.view(key, _private.read_measurement(answer), asked)
         assert again.to_json() == made.to_json()
         assert json.loads(answer)["release"] == json.loads(made.to_json())
 
@@ -277,7 +278,7 @@ def test_a_method_that_cannot_use_the_measurement_does_not_waste_it(ledger, monk
                 privcov.release_private("projection", private(), GUARANTEES["zcdp"], ledger=ledger)
     (entry,) = ledger.entries()
     noisy = _private.read_measurement(ledger.answer(entry.token))
-    assert _private.view("auto-cov", noisy, GUARANTEES["zcdp"]).covariance is not None
+    assert _request.view("auto-cov", noisy, GUARANTEES["zcdp"]).covariance is not None
 
 
 def test_a_pattern_of_the_columns_is_taken_from_a_stored_measurement_for_free(ledger):
@@ -288,14 +289,14 @@ def test_a_pattern_of_the_columns_is_taken_from_a_stored_measurement_for_free(le
     asked = GUARANTEES["zcdp"]
     made = privcov.release_private("auto-cov", table, asked, **how)
     noisy = _private.read_measurement(ledger.answer(ledger.entries()[-1].token))
-    seen = _private.view("auto-cov", noisy, asked, centre="none", structure="mixture")
+    seen = _request.view("auto-cov", noisy, asked, centre="none", structure="mixture")
     assert seen.events == made.events
     assert len(ledger.entries()) == 1
     assert not np.array_equal(seen.second_moment, made.second_moment)
     assert any("one level" in note or "similar columns" in note for note in seen.notes)
     paid = privcov.release_private("auto-cov", table, asked, draw=2, structure="mixture", **how)
     stored = _private.read_measurement(ledger.answer(ledger.entries()[-1].token))
-    again = _private.view("auto-cov", stored, asked, centre="none", structure="mixture")
+    again = _request.view("auto-cov", stored, asked, centre="none", structure="mixture")
     assert again.to_json() == paid.to_json()
 
 

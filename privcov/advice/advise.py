@@ -27,7 +27,7 @@ from privcov.advice.rank import TRIVIAL, Judged, Ruled, judge_answers, plainest_
 from privcov.advice.surface import Surface, surface
 from privcov.estimators.base import METHODS
 from privcov.privacy import Guarantee
-from privcov.releasing.private import private_methods
+from privcov.releasing.private_request import private_methods
 
 HALF = 0.5
 

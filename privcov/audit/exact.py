@@ -23,15 +23,14 @@ from privcov.measurements.laws.free_groups import groups_of
 from privcov.privacy import Event
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
-from privcov.releasing.private import prepared
+from privcov.releasing.private_request import private_request
 
 FAULTS = ("half-noise", "no-clipping", "wrong-n")
 
 
 def request(method: str, facts: PublicFacts, guarantee: Claim) -> dict:
     """Return what `release_private` would pass to `measure_exactly` beside the rows, by name."""
-    chosen, given = prepared(method, facts, guarantee)
-    return vars(chosen.request(given))
+    return vars(private_request(method, facts, guarantee).wanted)
 
 
 def as_private(table: Dataset, hidden: bool, bounded: bool = False) -> PrivateDataset:

@@ -19,7 +19,7 @@ from privcov.measurements.exact_wishart import LARGEST_COUPLED
 from privcov.parameters import Spec
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.public_facts import declared
-from privcov.releasing.private import favours, planned_event_of, prepared, private_methods
+from privcov.releasing.private_request import favours, private_methods, private_request
 
 _ROOT = Path(__file__).resolve().parents[1]
 _COLUMNS = (1, 2, LARGEST_COUPLED + 1)  # numbers of columns on which the noise of a method may depend
@@ -170,7 +170,7 @@ def _noise() -> dict[str, tuple[str, ...]]:
         facts = declared(names, working_units(names, 1.0, None, None), (), 1, n_public, 1, "typical")
         if type(guarantee) not in card.guarantees or facts.relation not in card.relations:
             continue
-        event = planned_event_of(*prepared(card.key, facts, guarantee))
+        event = private_request(card.key, facts, guarantee).event()
         mechanisms.setdefault(noise_key(card.key, guarantee.kind, d), set()).add(event.mechanism)
     return {key: tuple(sorted(drawn)) for key, drawn in mechanisms.items()}
 

@@ -239,6 +239,27 @@ class Ledger:
         ------
         The cost of the guarantee, once per token, also where the draw or the storing fails.
         """
+        with self.reserve(name, guarantee, request, fingerprint=fingerprint, token=token, wait=wait) as payment:
+            if payment.answer is None:
+                payment.store(draw())
+        assert payment.answer is not None, "what was paid is stored"
+        return payment.answer
+
+    def reserve(
+        self,
+        name: str,
+        guarantee: Guarantee,
+        request: dict,
+        *,
+        fingerprint: str = "",
+        token: str | None = None,
+        wait: float = 60.0,
+    ) -> Payment:
+        """Reserve and commit a release, and return its payment, to be used in a ``with`` statement.
+
+        The parameters, errors and costs are those of `transact`. Where the payment has an answer, the request was
+        stored before. Otherwise it is paid, and this process alone may draw and `Payment.store`.
+        """
         if not isinstance(fingerprint, str):
             raise TypeError(f"fingerprint must be text, got {type(fingerprint).__name__}.")
         token = self.token_of(name, request) if token is None else checks.one_line("token", token, "text, or None")
@@ -249,27 +270,25 @@ class Ledger:
                 f"{problem} The cost of this release of {name!r} may have been entered already, and then counts as "
                 "spent; nothing was drawn. Then make the same request again: it is never entered twice."
             ) from None
-        if not may_draw:
-            return self._await(token, wait)
-        try:
-            answer = draw()
-        except BaseException:
-            self._give_up(token)
-            raise
+        return Payment(self, name, token, None if may_draw else self._await(token, wait))
+
+    def store(self, name: str, token: str, answer: str) -> str:
+        """Store the answer of a release that is committed, and return what is stored; see `Payment.store`."""
         try:
             self._finish(token, "stored", answer)
             with self._file.link() as link:
                 return self._stored(link, token)
         except LedgerError as problem:
-            self._give_up(token)
             raise LedgerError(
                 f"This release of {name!r} was drawn, so its cost counts as spent, but it could not be stored and "
                 f"nobody received it. {problem} Then make the same request again: it says whether the answer was "
                 "stored after all, and if not, the next draw spends again."
             ) from None
-        except BaseException:
-            self._give_up(token)
-            raise
+
+    def give_up(self, token: str) -> None:
+        """Mark a release as failed, if the ledger can be written and the release is not stored; its cost counts."""
+        with contextlib.suppress(LedgerError):
+            self._finish(token, "failed", None)
 
     def _reserve(self, name: str, guarantee: Guarantee, request: dict, token: str, fingerprint: str) -> bool:
         """Return True when there is a reserved row for this process, False when it is committed, stored or failed."""
@@ -322,11 +341,6 @@ class Ledger:
         """Move a release to its last state."""
         with self._file.link(write=True) as link:
             self._file.chain.move(link, token, state, answer=answer)
-
-    def _give_up(self, token: str) -> None:
-        """Mark a release as failed, if the ledger can be written and the release is not stored."""
-        with contextlib.suppress(LedgerError):
-            self._finish(token, "failed", None)
 
     def _await(self, token: str, wait: float) -> str:
         """Return what another process stores for the token."""
@@ -403,6 +417,40 @@ class Ledger:
                 f"{guarantee} is more than is left for {name!r}. {account.sentence} Nothing was spent. Ask for less, "
                 "or raise the limit with a reason."
             )
+
+
+class Payment:
+    """A release in the ledger: stored before, or paid and to be drawn by this process alone.
+
+    Within a ``with`` statement: what ends without an answer is marked failed, and its cost stays spent.
+
+    Attributes
+    ----------
+    name, token : str
+        The table, and the name of the request.
+    answer : str or None
+        What is stored; None where it is to be drawn.
+    """
+
+    def __init__(self, ledger: Ledger, name: str, token: str, answer: str | None) -> None:
+        self._ledger, self.name, self.token, self.answer = ledger, name, token, answer
+
+    def __enter__(self) -> Payment:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.answer is None:
+            self._ledger.give_up(self.token)
+
+    def store(self, answer: str) -> None:
+        """Store the answer; a LedgerError says that the cost counts and nobody received it."""
+        self.answer = self._ledger.store(self.name, self.token, answer)
+
+    @property
+    def entry(self) -> Entry:
+        """The row of the ledger."""
+        (entry,) = (e for e in self._ledger.entries(self.name) if e.token == self.token)
+        return entry
 
 
 def _changed(name: str, state: str) -> LedgerError:

@@ -185,7 +185,7 @@ def test_none_is_said_where_the_trivial_answer_is_as_good_and_what_would_change_
 
 
 def test_private_rows_are_advised_only_what_they_are_offered():
-    from privcov.releasing.private import private_methods
+    from privcov.releasing.private_request import private_methods
 
     offered = {card.key for card in private_methods()}
     for target in TARGETS:

@@ -26,7 +26,7 @@ from privcov.advice.rank import judge
 from privcov.estimators.base import METHODS
 from privcov.measurements.moment import sensitivity
 from privcov.privacy import ApproxDP, PureDP, ZCDP
-from privcov.releasing.private import private_methods
+from privcov.releasing.private_request import private_methods
 
 PLAIN = {"mean_known": True, "private": False}
 QUESTIONS = [

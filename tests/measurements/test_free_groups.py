@@ -458,7 +458,7 @@ def test_the_small_anchor_never_leaves_replace_one_with_a_mean():
 @pytest.mark.parametrize("key", ["gaussian-cov", "projection", "dp-thresholding", "auto-precision", "ridge-precision"])
 def test_every_method_reads_a_sum_with_any_anchor(key, matters):
     """Nearly no noise: the covariance of the rows, as from a sum with the usual anchor."""
-    from privcov.releasing.private import view
+    from privcov.releasing.private_request import view
 
     rows = np.random.default_rng(6).uniform(-1, 1, (500, 3)) ** 3 + 0.4
     share, how = privcov.ZCDP(1e6), {"centre": "joint", "shape": "free-trace"}

@@ -22,7 +22,7 @@ from privcov.postprocess.available import available_cases
 from privcov.privacy import PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import Flags
-from privcov.releasing.private import prepared, view
+from privcov.releasing.private_request import private_request, view
 
 D = 4
 DRAWS = 600
@@ -235,14 +235,14 @@ def test_intervals_of_correlations_hold():
 def test_methods_that_expect_one_noise_for_all_entries_are_refused():
     facts = private(table()).facts
     for key in ("auto-cov", "gaussian-cov", "wishart-difference", "laplace-cov"):
-        prepared(key, facts, PureDP(1.0) if key in ("wishart-difference", "laplace-cov") else ZCDP(1.0))
+        private_request(key, facts, PureDP(1.0) if key in ("wishart-difference", "laplace-cov") else ZCDP(1.0))
     for key in ("auto-precision", "dp-thresholding", "projection"):
         with pytest.raises(ValueError, match=r"the same noise in every entry.*auto-cov"):
-            prepared(key, facts, ZCDP(1.0))
+            private_request(key, facts, ZCDP(1.0))
     labelled = private(table(), labels=["a", "b"] * 2000, classes=["a", "b"]).facts
-    assert prepared("auto-cov", labelled, ZCDP(1.0))[1].centre == "joint"
+    assert private_request("auto-cov", labelled, ZCDP(1.0)).given.centre == "joint"
     with pytest.raises(ValueError, match="Use centre='joint'"):
-        prepared("auto-cov", labelled, ZCDP(1.0), "classes")
+        private_request("auto-cov", labelled, ZCDP(1.0), "classes")
 
 
 @pytest.mark.parametrize(

@@ -179,12 +179,13 @@ def check_unbiased(private: PrivateDataset, expected: np.ndarray, monkeypatch) -
 
 def check_only_measures(method, facts, guarantee) -> None:
     """A method asks a private table for its one measurement and for nothing else."""
-    from privcov.releasing.private import _measure_and_finish
+    from privcov.releasing.private_request import PrivateRequest
 
     private = PrivateDataset.from_rows(np.zeros((2, facts.d)), row_bound=facts.row_bound)
     given = MethodInput(facts, guarantee, "joint", method.card.tunings[0], np.random.default_rng(0))
     try:
-        _measure_and_finish(method, private, given)
+        request = PrivateRequest(method, given)
+        request.finish(exact_moment.measure_exactly(private, **vars(request.wanted)))
     except OtherSteps as problem:
         raise AssertionError(f"{method.card.key} wants more than the measurement: {problem}") from None
 

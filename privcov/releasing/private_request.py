@@ -1,0 +1,187 @@
+"""What a private release asks for, settled from public facts: a method, its one measurement, and what is made of it.
+
+No row is seen here. A method says from public facts what is to be measured (`Method.request`), and turns the
+measurement into an answer (`Method.finish`). So a method is offered when its whole guarantee goes into one such
+measurement. Its answer is a function of the noisy whole numbers and of public facts. Random numbers of the method
+itself (the fission rules) come from one fixed public generator, so that the answer can be computed again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from privcov import accounting, checks
+from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, NothingMeasured, OtherSteps, Request
+from privcov.measurements.exact_moment import NoisySum, planned_event
+from privcov.measurements.exact_reading import read_sum
+from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP
+from privcov.private_dataset import PrivateDataset
+from privcov.public_facts import PublicFacts
+from privcov.randomness import stream
+from privcov.releasing.release import Release
+from privcov.releasing.run import TUNINGS, build_method, check_centre, check_choices, in_units_of_data
+
+LEAST_LEVEL, MOST_LEVEL = 1e-15, 1e9  # of epsilon and rho
+# Arguments that a private release does not take, with the message for each.
+_REFUSED = {
+    "seed": "A private release takes no seed: its noise comes from the operating system and is never drawn twice.",
+    "rng": "A private release takes no generator: its noise comes from the operating system.",
+    "neighbours": "The neighbouring relation of private rows follows from their declaration: replace-one where the "
+    "number of rows is public, else add-remove.",
+}
+
+
+@dataclass(frozen=True)
+class PrivateRequest:
+    """A method with its input on private rows: public facts, the guarantee, and the choices made."""
+
+    method: Method
+    given: MethodInput
+
+    @property
+    def wanted(self) -> Request:
+        """What is to be measured; the same at every call."""
+        return self.method.request(self._afresh())
+
+    def event(self) -> Event:
+        """Return the event of the release that would follow, from public facts alone."""
+        return self.within(planned_event(self.given.facts, **vars(self.wanted)))
+
+    def within(self, event: Event) -> Event:
+        """Return the event, or raise RuntimeError where it exceeds the guarantee."""
+        if not accounting.covers(self.given.guarantee, accounting.compose((event,), self.given.guarantee)):
+            raise RuntimeError(
+                f"{self.method.card.label} would spend more than {self.given.guarantee}: a defect, and nothing was "
+                "measured."
+            )
+        return event
+
+    def finish(self, noisy: NoisySum) -> Release:
+        """Return the release that the method makes of the measurement; post-processing."""
+        given = dataclasses.replace(self._afresh(), facts=noisy.facts)
+        outcome = self.method.finish(given, read_sum(noisy, self.wanted.centre))
+        return dataclasses.replace(in_units_of_data(self.method, given, outcome), neighbours=given.facts.neighbours)
+
+    def _afresh(self) -> MethodInput:
+        """Return the input, with its generator set back to the beginning."""
+        return dataclasses.replace(self.given, rng=_public_stream(self.method.card))
+
+
+def private_request(
+    key: str, facts: PublicFacts, guarantee: Guarantee, centre: str = "auto", parameters: dict | None = None
+) -> PrivateRequest:
+    """Return the request for a method on private rows, or raise with the reason against it."""
+    parameters = parameters or {}
+    for name, sentence in _REFUSED.items():
+        if name in parameters:
+            raise TypeError(sentence)
+    own = dict(parameters)
+    if own.pop("calibration", "sound") != "sound":
+        raise ValueError("Private rows are released with calibration='sound' only: a published claim may be false.")
+    if not isinstance(guarantee, Guarantee) or isinstance(guarantee, NoPrivacy):
+        raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
+    level = "rho" if isinstance(guarantee, ZCDP) else "epsilon"
+    checks.in_range(
+        level, getattr(guarantee, level), LEAST_LEVEL, MOST_LEVEL, "Beyond them its cost cannot be computed."
+    )
+    card: MethodCard = METHODS.get(key)
+    if reason := reason_against(key):
+        raise ValueError(f"{reason} For private rows use one of {', '.join(c.key for c in private_methods())}.")
+    tuning = checks.one_of("tuning", own.pop("tuning", card.tunings[0]), TUNINGS)
+    if tuning == "raw-cv":
+        raise ValueError("tuning='raw-cv' would look at the private rows again. Use tuning='released'.")
+    if facts.relation not in card.relations:
+        raise ValueError(
+            f"{card.label} is calibrated for {' or '.join(card.relations)}, and the number of rows is not public here. "
+            "Choose another method, or declare the number of rows public."
+        )
+    if facts.flagged and not card.missing_cells:
+        takes = ", ".join(c.key for c in private_methods() if c.missing_cells)
+        raise ValueError(
+            f"{card.label} expects the same noise in every entry, which missing='pairs' does not give. Use one of "
+            f"{takes}, or declare missing='typical'."
+        )
+    for name, value in card.for_private.items():
+        if own.setdefault(name, value) != value:
+            raise ValueError(f"{name} would measure the private rows a second time. Leave it {value}.")
+    tuning = tuning if tuning in card.tunings else card.tunings[0]  # one that the method ignores is no other request
+    return PrivateRequest(build_method(key, own), _input(card, facts, guarantee, centre, tuning))
+
+
+def _input(
+    card: MethodCard, facts: PublicFacts, guarantee: Guarantee, centre: str = "auto", tuning: str = ""
+) -> MethodInput:
+    """Return the input of a method on private rows: public facts, and the fixed public generator."""
+    if centre == "auto":
+        by_class = facts.classes and "classes" in card.centres and not facts.flagged
+        centre = "classes" if by_class else "joint"
+    tuning = tuning or card.tunings[0]
+    check_choices(card, guarantee, "sound", tuning, facts.relation)
+    check_centre(card, centre, "private", mean_is_zero=False)
+    if centre == "classes" and not facts.classes:
+        raise ValueError(
+            "centre='classes' needs a declared label and its classes. Declare them, or use centre='joint'."
+        )
+    if centre == "classes" and facts.flagged:
+        raise ValueError(
+            "centre='classes' needs the cells of every row, and with missing='pairs' the shares of two cells are not "
+            "measured by class. Use centre='joint', or declare missing='typical'."
+        )
+    return MethodInput(facts, guarantee, centre, tuning, _public_stream(card), "sound", facts.relation)
+
+
+def _public_stream(card: MethodCard) -> np.random.Generator:
+    """Return the fixed public generator of a method, at its beginning."""
+    return stream(0, "noise", 0, "private", card.key)
+
+
+def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "auto", **parameters: Any) -> Release:
+    """Return the release of another method from an old measurement.
+
+    This is post-processing: it needs no rows and no ledger. The method of the original release, in the same version,
+    gives the same numbers bit for bit.
+    """
+    request = private_request(method, noisy.facts, guarantee, centre, parameters)
+    return dataclasses.replace(request.finish(noisy), measurement=noisy)
+
+
+def private_methods() -> list[MethodCard]:
+    """Return the cards of the methods that are offered for private rows."""
+    return [card for card in METHODS.all() if not reason_against(card.key)]
+
+
+@cache
+def reason_against(key: str) -> str:
+    """Return why a method is not offered for private rows, in one sentence."""
+    card: MethodCard = METHODS.get(key)
+    if card.trust != "central":
+        return f"{card.label} is for people who add the noise themselves, before anybody holds a table."
+    if "sound" not in card.calibrations:
+        return f"{card.label} has no sound form: it is kept to show what was published."
+    try:
+        _example(card).event()
+    except OtherSteps:
+        return f"{card.label} looks at the rows in other steps than the one exact measurement."
+    except NothingMeasured:
+        return f"{card.label} reads no rows, so there is nothing to release."
+    except TypeError as problem:
+        return f"{card.label} does not give its whole guarantee to one measurement ({problem})."
+    return ""
+
+
+def favours(card: MethodCard) -> str:
+    """Return what the anchor of a method favours, see measurements/laws/anchor.py."""
+    return _example(card).wanted.matters
+
+
+def _example(card: MethodCard) -> PrivateRequest:
+    """Return a request for the method under the first kind of guarantee that its card lists."""
+    kind = card.guarantees[0].kind
+    guarantee = PureDP(1.0) if kind == "pure" else ApproxDP(1.0, 1e-6) if kind == "approx" else ZCDP(1.0)
+    facts = PrivateDataset.from_rows([[0.0, 0.0]], row_bound=1.0).facts
+    return PrivateRequest(build_method(card.key, dict(card.for_private)), _input(card, facts, guarantee))
