@@ -188,15 +188,12 @@ class Published:
         The sparse Z, symmetric, possibly indefinite.
     theta : ndarray of shape (d, d)
         The other iterate, positive definite and not sparse.
-    residuals : ndarray of shape (iterations, 2)
-        ``|Theta - Z|_F`` and ``rho |Z - last Z|_F``.
     sizes : ndarray of shape (iterations,)
         ``|Z|_F`` after each iteration.
     """
 
     precision: np.ndarray
     theta: np.ndarray
-    residuals: np.ndarray
     sizes: np.ndarray
 
 
@@ -228,14 +225,13 @@ def published_admm(
     lam, rho = checks.positive("lam", lam), checks.positive("rho", rho)
     iterations = checks.whole("iterations", iterations, 1)
     z, u = np.zeros_like(s), np.zeros_like(s)
-    residuals, sizes = np.empty((iterations, 2)), np.empty(iterations)
+    sizes = np.empty(iterations)
     for k in range(iterations):
         theta = proximal_logdet(rho * (z - u) - s, rho)
         moved = theta + u
-        last, z = z, np.sign(moved) * np.maximum(np.abs(moved) - lam / rho, 0.0)
+        z = np.sign(moved) * np.maximum(np.abs(moved) - lam / rho, 0.0)
         if not penalise_diagonal:
             np.fill_diagonal(z, np.diag(moved))
         u = moved - z
-        residuals[k] = np.linalg.norm(theta - z), rho * np.linalg.norm(z - last)
         sizes[k] = np.linalg.norm(z)
-    return Published(z, theta, residuals, sizes)
+    return Published(z, theta, sizes)

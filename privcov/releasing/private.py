@@ -33,7 +33,6 @@ from privcov.releasing.release import Release
 from privcov.releasing.run import TUNINGS, build_method, check_centre, check_choices, in_units_of_data
 from privcov.table_files import TableFileError
 
-FORMAT = "privcov-private-release-1"
 MOST_DRAWS = 10**9
 LEAST_LEVEL, MOST_LEVEL = 1e-15, 1e9  # of epsilon and rho
 # Arguments that a private release does not take, with the message for each.
@@ -173,7 +172,7 @@ def release_private(
         """Return the answer to store: measurement and release as text."""
         noisy, release, problem = _measure_and_finish(chosen, private, given)
         written = None if release is None else json.loads(release.to_json())
-        kept = {"format": FORMAT, "measurement": noisy.to_dict(), "release": written, "problem": problem}
+        kept = {"measurement": noisy.to_dict(), "release": written, "problem": problem}
         return json.dumps(kept, allow_nan=False)
 
     wanted = _requested(chosen, given)
