@@ -58,7 +58,7 @@ def rows_of_persons(ids: Sequence[object] | np.ndarray, n: int) -> tuple[int, np
     if len(values) != n:
         raise ValueError("persons must have one entry per row.")
     place: dict[str, int] = {"": 0}
-    at = np.array([place.setdefault(text, len(place)) for text in _texts(values)], dtype=np.int64)
+    at = np.array([place.setdefault(text, len(place)) for text in map(id_text, values)], dtype=np.int64)
     counts = np.bincount(at, minlength=1)
     counts[0] = 0
     return len(place) - 1, counts[at], id_hashes(place)[at]
@@ -72,8 +72,3 @@ def id_hashes(texts: Iterable[str]) -> np.ndarray:
         return int.from_bytes(digest, "little") if text else 0
 
     return np.array([one(text) for text in texts], dtype=np.uint64)
-
-
-def _texts(values: Iterable[object]) -> Iterable[str]:
-    """Yield the text of each id."""
-    return map(id_text, values)

@@ -10,7 +10,6 @@ those of the program, and numbers and search words are the visitor's own.
 from __future__ import annotations
 
 import contextlib
-import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import streamlit as st
 
 from pages.shell import frame
 from pages.shell.fields import as_default
+from pages.shell.study import number_in
 
 NONE = "none"  # an empty list, where the default has entries
 _LONGEST = 1_000  # letters of a text box
@@ -106,17 +106,7 @@ def number(low: float, high: float, *, whole: bool) -> Code:
 
     ``whole`` permits whole numbers only.
     """
-
-    def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not low <= value <= high or (whole and value != int(value)):
-            raise ValueError(f"It must be a {'whole ' if whole else ''}number from {low:g} to {high:g}.")
-        return int(value) if whole else value
-
-    return Code(read, lambda value: word(float(value)))
+    return Code(lambda text: number_in(text, low, high, whole=whole), lambda value: word(float(value)))
 
 
 def switch() -> Code:

@@ -211,7 +211,7 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
     for name, (low, high) in _NUMBERS.items():
         if name in query:
             whole = name in ("seed", "rows")
-            attempt(name, lambda n=name, w=whole, lo=low, hi=high: _number(n, query[n], w, lo, hi))
+            attempt(name, lambda n=name, w=whole, lo=low, hi=high: number_in(query[n], lo, hi, whole=w))
     for name in _WORDS:
         if name in query:
             card = METHODS.get(values.get("method") or DEFAULT_METHOD[values.get("kind", Study.kind)])
@@ -260,8 +260,8 @@ def _sizes(specs: tuple[Spec, ...], now: Mapping[str, Any]) -> tuple:
     return tuple(sorted(kept))
 
 
-def _number(name: str, text: str, whole: bool, low: float, high: float) -> float:
-    """Return the number; raise ValueError outside its range."""
+def number_in(text: str, low: float, high: float, *, whole: bool) -> float:
+    """Return the number of a text; raise ValueError outside its range."""
     try:
         value = float(text)
     except ValueError:

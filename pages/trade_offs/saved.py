@@ -184,14 +184,15 @@ def sweep_of(plan: Plan) -> sweep.Sweep:
         )
     if plan.sizes is not None and set(plan.metrics) != set(CLASSIFICATION):
         raise ValueError(f"A page needs both errors of a classification, {' and '.join(CLASSIFICATION)}, in metrics.")
-    kinds = {g.kind for g in plan.guarantees} - {"none"}
+    asked = {g.kind for g in plan.guarantees}
+    kinds = asked - {"none"}
     levels = {}
     numbers = [k for k, v in plan.vary.items() if not any(isinstance(x, (str, bool)) for x in v)]
     if numbers:
         x, label = column_of(numbers[0]), numbers[0].replace("_", " ")
         rest = [column_of(k) for k in plan.vary if k != numbers[0]]
         several = sorted({name for g in plan.guarantees for name in vars(g)}) if len(plan.guarantees) > 1 else []
-        lines = [*rest, *(["guarantee"] if len(kinds) != 1 or "none" in _kinds(plan) else []), *several]
+        lines = [*rest, *(["guarantee"] if len(kinds) != 1 or "none" in asked else []), *several]
     elif len(kinds) == 1:
         x = label = "rho" if "zcdp" in kinds else "epsilon"
         lines = [column_of(k) for k in plan.vary]
@@ -222,11 +223,6 @@ def sweep_of(plan: Plan) -> sweep.Sweep:
         levels=levels,
         provenance="simulated" if simulated else "public",
     )
-
-
-def _kinds(plan: Plan) -> set[str]:
-    """Return the kinds of guarantee of a plan."""
-    return {g.kind for g in plan.guarantees}
 
 
 def opener(where) -> None:

@@ -9,8 +9,7 @@ import streamlit as st
 
 from pages.shell import frame, show
 from pages.your_data.noise import best_shape
-from pages.your_data.plan_table import Asked, as_declared, once
-from pages.your_data.state import keep
+from pages.your_data.plan_table import Asked, as_declared, once, rows_each
 from privcov.figures import own as own_figures
 from privcov.figures.matrices import colour_limit, heatmap, still
 from privcov.figures.words import plain, raised
@@ -55,16 +54,7 @@ def weight_of_person(facts: PublicFacts, asked: Asked) -> None:
     with st.expander("Advanced: noise against the largest weight of a person"):
         each = asked.each
         if facts.most_weight == 1:
-            each = st.number_input(
-                "Rows of a person, on average",
-                min_value=1.0,
-                max_value=1000.0,
-                step=0.5,
-                format="%g",
-                help="Your own knowledge; the file is not asked. At the largest weight 1 the noise does not depend on "
-                "it.",
-                **keep("each", 1.0),
-            )
+            each = rows_each("At the largest weight 1 the noise does not depend on it.")
         ratios = np.array([noise_ratio(most, each) for most in _WEIGHTS])
         chart = own_figures.against_weight(np.array(_WEIGHTS), ratios, facts.most_weight, frame.palette())
         show.picture(chart, "own-weights")

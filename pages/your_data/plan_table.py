@@ -47,7 +47,10 @@ def ask(declared: Declaration) -> Asked:
         help="Your own knowledge; the file is not asked.",
         **keep("rows", 1000),
     )
-    each = _rows_each() if declared.person and declared.most_weight > 1 else 1.0
+    each = 1.0
+    if declared.person and declared.most_weight > 1:
+        with st.expander("Advanced: rows of a person"):
+            each = rows_each("It sets the weight of a person, and so the noise.")
     with st.expander("Advanced: the invented table"):
         if own().like:
             st.caption("Not used: the plan is computed on the public table below.")
@@ -87,18 +90,17 @@ def ask(declared: Declaration) -> Asked:
     return Asked(int(rows), structure, strength, spread, missing, each)
 
 
-def _rows_each() -> float:
-    """Show the owner's guess of the rows of a person, where a person may have more than the weight 1."""
-    with st.expander("Advanced: rows of a person"):
-        return st.number_input(
-            "Rows of a person, on average",
-            min_value=1.0,
-            max_value=1000.0,
-            step=0.5,
-            format="%g",
-            help="Your own knowledge; the file is not asked. It sets the weight of a person, and so the noise.",
-            **keep("each", 1.0),
-        )
+def rows_each(effect: str) -> float:
+    """Show the owner's guess of the rows of a person; ``effect`` is the sentence on what it is for."""
+    return st.number_input(
+        "Rows of a person, on average",
+        min_value=1.0,
+        max_value=1000.0,
+        step=0.5,
+        format="%g",
+        help=f"Your own knowledge; the file is not asked. {effect}",
+        **keep("each", 1.0),
+    )
 
 
 def _ask_for_public() -> None:

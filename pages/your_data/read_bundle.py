@@ -73,7 +73,9 @@ def _answers(shown: Shown) -> None:
 
 def _checked(bundle: OpenedBundle) -> None:
     """Show what the check found and what no check can find, and the statement of the release."""
-    for title, given in (("Checked", _sure(bundle)), ("Not checked", _unsure(bundle))):
+    unsure = [line for line in bundle.checked if "not checked" in line or "Cannot be checked" in line]
+    sure = [line for line in bundle.checked if line not in unsure]
+    for title, given in (("Checked", sure), ("Not checked", unsure)):
         st.markdown(f"**{title}**")
         st.markdown("\n".join(f"- {show.as_text(line)}" for line in given))
     st.caption(f"In a shell, `{places.command()} verify release.zip` says the same.")
@@ -81,13 +83,3 @@ def _checked(bundle: OpenedBundle) -> None:
     show.lines(bundle.statement)
     with st.expander("Ledger entry"):
         st.json(bundle.entry, expanded=1)
-
-
-def _unsure(bundle: OpenedBundle) -> list[str]:
-    """Return the lines of the check on what it leaves open."""
-    return [line for line in bundle.checked if "not checked" in line or "Cannot be checked" in line]
-
-
-def _sure(bundle: OpenedBundle) -> list[str]:
-    """Return the lines of the check on what holds."""
-    return [line for line in bundle.checked if line not in _unsure(bundle)]

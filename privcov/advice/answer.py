@@ -299,9 +299,8 @@ def _notes(advice: Advice, lines: dict[str, Line]) -> tuple[str, ...]:
         names = _and([lines[key].label for key in advice.ties])
         notes.append(f"As good within five per cent or Monte-Carlo error: {names}.")
     if advice.outside:
-        notes.append(
-            f"Outside the evidence: the nearest cell is a factor {_far(advice):.3g} away in n, d or noise. {REMEDY}"
-        )
+        far = max(cell.factor for cell in advice.cells)
+        notes.append(f"Outside the evidence: the nearest cell is a factor {far:.3g} away in n, d or noise. {REMEDY}")
     notes.append(measured_at(advice))
     factor = max(advice.noise_factors)
     if factor > 1.01 or factor < 0.99:
@@ -390,10 +389,6 @@ def _fact(advice: Advice, change: Change) -> str:
 
 def _level(point: Point) -> str:
     return f"rho = {point.level:g}" if point.kind == "zcdp" else f"{point.guarantee}"
-
-
-def _far(advice: Advice) -> float:
-    return max(cell.factor for cell in advice.cells)
 
 
 def _number(line: Line) -> str:

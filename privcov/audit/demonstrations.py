@@ -61,7 +61,6 @@ class Demonstration:
 class Found:
     """Both attacks at one value of the control."""
 
-    demonstration: Demonstration
     value: float
     done: Side
     repaired: Side
@@ -216,7 +215,7 @@ def run(key: str, value: float | None = None, *, seed: int = 1, count: int = COU
             f"{', '.join(f'{v:g}' for v in demonstration.control.options)}."
         )
     checks.whole("count", count, 100, 1_000_000)
-    return Found(demonstration, value, *demonstration.case.run(value, count, seed))
+    return Found(value, *demonstration.case.run(value, count, seed))
 
 
 def curve(key: str) -> Curve:

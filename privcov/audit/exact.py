@@ -84,11 +84,6 @@ def _bordered(matrix: np.ndarray, corners: Sequence[float]) -> np.ndarray:
     return bordered
 
 
-def _event(method: str, facts: PublicFacts, claim: Claim) -> Event:
-    """Return the event of the sound measurement."""
-    return planned_event(facts, **request(method, facts, claim))
-
-
 def sampler(
     method: str, table: Dataset, claim: Claim, *, hidden: bool, bounded: bool = False, fault: str = ""
 ) -> tuple[Callable[..., np.ndarray], np.ndarray, Event]:
@@ -101,7 +96,8 @@ def sampler(
     ---------
     `privcov.measurements.exact_moment`, whose measurement is run.
     """
-    event = _event(method, as_private(table, hidden, bounded).facts, claim)
+    facts = as_private(table, hidden, bounded).facts
+    event = planned_event(facts, **request(method, facts, claim))
     if fault == "wrong-n":
         table = twice(table)
     private = as_private(table, hidden, bounded)

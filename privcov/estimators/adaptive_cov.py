@@ -12,7 +12,6 @@ from privcov.dataset import Dataset
 from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, Outcome
 from privcov.estimators.separate_cov import (
     PUBLISHED,
-    assemble,
     eigenvectors,
     matrix_shape,
     measure_both,
@@ -27,7 +26,7 @@ from privcov.measurements.sparse_vector import measure_radius, measure_threshold
 from privcov.measurements.trace import measure_trace
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
-from privcov.postprocess.spectrum import clip_box
+from privcov.postprocess.spectrum import assemble, clip_box
 from privcov.privacy import BudgetShare, Event, Guarantee, PureDP
 
 # Eighths of the guarantee: with a private radius as in Algorithm 2, without as in the authors' experiments.

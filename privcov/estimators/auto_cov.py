@@ -192,7 +192,7 @@ def search_clip(ask: MethodInput, share: BudgetShare, affordable: float) -> tupl
     Own construction.
     """
     dataset = ask.dataset
-    counts, std, event = measure_norms(dataset, share, rng=ask.rng, name="norms", relation=ask.relation)
+    counts, std, event = measure_norms(dataset, share, rng=ask.rng, relation=ask.relation)
     longer = np.cumsum(counts) + 2 * std * np.sqrt(np.arange(1, len(counts) + 1))
     too_many = np.flatnonzero(longer >= affordable)
     halvings = int(too_many[0]) if len(too_many) else len(counts)

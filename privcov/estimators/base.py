@@ -128,8 +128,6 @@ class Request:
         See `privcov.measurements.moment.measure_moment`.
     shape : str
         Shape of the noise, see there.
-    name : str
-        Name of the share, in the event.
     matters : {"both", "covariance"}
         What the size of the anchor favours, see there.
     """
@@ -137,7 +135,6 @@ class Request:
     share: BudgetShare
     centre: str
     shape: str
-    name: str = "matrix"
     matters: str = "both"
 
     def carried_out(self, ask: MethodInput) -> Measured:
@@ -153,7 +150,6 @@ class Request:
             centre=self.centre,
             shape=self.shape,
             rng=ask.rng,
-            name=self.name,
             relation=ask.relation,
             matters=self.matters,
         )

@@ -9,11 +9,12 @@ import numpy as np
 
 from privcov import accounting
 from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, Outcome
-from privcov.estimators.separate_cov import PUBLISHED, SHARE, assemble
+from privcov.estimators.separate_cov import PUBLISHED, SHARE
 from privcov.measurements.eigenvalues import measure_eigenvalues, top
 from privcov.measurements.exponential_vectors import measure_directions
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
+from privcov.postprocess.spectrum import assemble
 from privcov.privacy import ApproxDP, BudgetShare, NoPrivacy, PureDP
 
 LARGEST = 256

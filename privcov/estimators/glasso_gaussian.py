@@ -129,7 +129,7 @@ class GlassoGaussian(Glasso):
 
     def _stopped(self, s: np.ndarray, lam: float) -> Fit:
         """Return Z after the stated number of iterations; its status is "ok" only if its gap is certified."""
-        loop = published_admm(s, lam, rho=RHO, iterations=self.iterations, penalise_diagonal=True)
+        loop = published_admm(s, lam, rho=RHO, iterations=self.iterations)
         z = (loop.precision + loop.precision.T) / 2
         # A dual point: the inverse of the other iterate, moved into the box. Penalising the diagonal adds lam I to s.
         box = np.clip(np.linalg.inv(loop.theta), s - lam, s + lam)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -71,8 +71,20 @@ def printed_share(
     return PureDP(delta / scale) if kind is PureDP else GaussianDP(delta / scale)
 
 
+class Noise:
+    """Base of what adds noise to the moment matrix, once."""
+
+    def request(self, ask: MethodInput) -> Request:
+        """Return what is to be measured, from public facts; raise OtherSteps where private rows cannot have it."""
+        raise NotImplementedError
+
+    def measure(self, ask: MethodInput) -> Measured:
+        """Measure the noisy matrix, on rows that are not private."""
+        return self.request(ask).carried_out(ask)
+
+
 @dataclass(frozen=True)
-class Mechanism:
+class Mechanism(Noise):
     """Noise of a shape, calibrated exactly; as published, of the printed shape and scale.
 
     Parameters
@@ -100,10 +112,6 @@ class Mechanism:
         calibrate = accounting.laplace_scale if shape == "laplace" else accounting.gaussian_scale
         return Request(printed_share(ask, self.printed, norm, calibrate), ask.centre, shape)
 
-    def measure(self, ask: MethodInput) -> Measured:
-        """Measure what `request` states, on rows that are not private."""
-        return self.request(ask).carried_out(ask)
-
 
 def sulq_scale(guarantee: ApproxDP, p: int) -> float:
     """Return beta of MOD-SULQ times n, for unit vectors of p numbers.
@@ -125,7 +133,7 @@ SULQ = Mechanism("upper-triangle", {"as-published": (ApproxDP, sulq_scale)})
 
 
 @dataclass(frozen=True)
-class WishartNoise:
+class WishartNoise(Noise):
     """One Wishart matrix as noise, with its mean subtracted.
 
     Parameters
@@ -168,7 +176,7 @@ def mean_left_in(measured: Measured) -> tuple[str, ...]:
     return (f"As published, the mean of the noise stays on the diagonal: {bias:.4g}.",) if bias else ()
 
 
-class LeastNoise:
+class LeastNoise(Noise):
     """The least noisy shape for many columns under the kind of guarantee."""
 
     @staticmethod
@@ -181,20 +189,6 @@ class LeastNoise:
     def request(self, ask: MethodInput) -> Request:
         """Return the one measurement, under the whole guarantee."""
         return Request(ask.guarantee, ask.centre, self.shape(ask))
-
-    def measure(self, ask: MethodInput) -> Measured:
-        """Measure what `request` states, on rows that are not private."""
-        return self.request(ask).carried_out(ask)
-
-
-class Noise(Protocol):
-    """Protocol of what adds noise to the moment matrix, once."""
-
-    def request(self, ask: MethodInput) -> Request:
-        """Return what is to be measured, from public facts; raise OtherSteps where private rows cannot have it."""
-
-    def measure(self, ask: MethodInput) -> Measured:
-        """Measure the noisy matrix, on rows that are not private."""
 
 
 class Mechanical(OneMeasurement):

@@ -141,7 +141,6 @@ class OutputPerturbation(Method):
             partial(smoothed_lasso, lam=self.penalty, top=top, width=WIDTH, distance=distance),
             lipschitz=top**2,
             slack=distance,
-            what="graphical lasso",
             centre=ask.centre,
             rng=ask.rng,
             relation=ask.relation,

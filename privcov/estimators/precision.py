@@ -41,9 +41,7 @@ def noise_on_target(measured: Measured) -> Callable[[np.random.Generator], np.nd
     return draw
 
 
-def fission_halves(
-    measured: Measured, rng: np.random.Generator, gain: float = FISSION_GAIN
-) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
+def fission_halves(measured: Measured, rng: np.random.Generator) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
     """Return a sampler of (T1, T2) = target(M + g Z), target(M - Z / g), each with g Y or -Y / g on top.
 
     Z is a draw of the privacy noise, whose distribution is known exactly; Y has the covariance of the sampling error of
@@ -56,7 +54,9 @@ def fission_halves(
     def halves() -> tuple[np.ndarray, np.ndarray]:
         noise, more = measured.distribution.draw(first), sampling(second)
         centre, k = measured.centre, measured.distribution.n_anchors
-        one, other = (target(measured.matrix + f * noise, centre, k) + f * more for f in (gain, -1 / gain))
+        one, other = (
+            target(measured.matrix + f * noise, centre, k) + f * more for f in (FISSION_GAIN, -1 / FISSION_GAIN)
+        )
         return one, other
 
     return halves

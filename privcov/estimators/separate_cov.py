@@ -14,6 +14,7 @@ from privcov.measurements.eigenvalues import MeasuredValues, measure_eigenvalues
 from privcov.measurements.moment import ANCHOR_SQUARED, Measured, measure_moment, sensitivity
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
+from privcov.postprocess.spectrum import assemble
 from privcov.privacy import ApproxDP, BudgetShare, PureDP
 
 PUBLISHED = "as-published-5"
@@ -56,12 +57,6 @@ def eigenvectors(matrix: np.ndarray, how: str) -> np.ndarray:
     if how == "svd-authors":
         return np.linalg.svd(matrix)[0]
     return np.linalg.eigh(matrix)[1][:, ::-1]
-
-
-def assemble(values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return the symmetric matrix sum_i values_i v_i v_i'."""
-    matrix = (vectors * values) @ vectors.T
-    return (matrix + matrix.T) / 2
 
 
 def tidy(values: np.ndarray, ceiling: float) -> np.ndarray:

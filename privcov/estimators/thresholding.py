@@ -301,7 +301,6 @@ def fission_halves(
     measured: Measured,
     sampling: Callable[[np.random.Generator], np.ndarray],
     rng: np.random.Generator,
-    gain: float = cutting.FISSION_GAIN,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw two copies of the covariance with independent errors.
 
@@ -314,7 +313,7 @@ def fission_halves(
     def half(factor: float) -> np.ndarray:
         return target(unit_moments(measured.matrix + factor * noise, measured)) + factor * more
 
-    return half(gain), half(-1 / gain)
+    return half(cutting.FISSION_GAIN), half(-1 / cutting.FISSION_GAIN)
 
 
 def chosen_on_raw_rows(ask: MethodInput, measured: Measured) -> float:

@@ -160,7 +160,6 @@ def solution(
     x_label: str,
     y_label: str,
     references: Sequence[tuple[str, float]] = (),
-    height: int = 360,
 ) -> Picture:
     """Return one error curve with its band on two logarithmic axes, and where it meets the target."""
     part = curve[np.isfinite(curve["mean"]) & (curve["mean"] > 0)].sort_values("level")
@@ -193,7 +192,7 @@ def solution(
     figure = draw(
         traces,
         palette,
-        height=height,
+        height=360,
         shapes=shapes,
         annotations=notes,
         x={"title": x_label, "type": "log", **_powers(xs)},

@@ -135,7 +135,6 @@ def along(
     width: float,
     height: float,
     size: int,
-    taken: Sequence[tuple[float, float, float, float]] = (),
 ) -> list[dict[str, Any] | None]:
     """Return where the name of each curve stands beside the curve, for curves that meet at their ends.
 
@@ -144,7 +143,7 @@ def along(
     """
     scale = np.array([width, height])
     points = [np.column_stack([x, y]) * scale for _, x, y in curves]
-    boxes = [(left * width, right * width, low * height, high * height) for left, right, low, high in taken]
+    boxes: list[tuple[float, float, float, float]] = []
     found: list[dict[str, Any] | None] = []
     for own, (name, _, _) in enumerate(curves):
         wide, high = size * _LETTER * len(name) + 4, size * _LINE

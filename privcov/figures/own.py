@@ -27,7 +27,6 @@ def intervals(
     x_title: str,
     what: str,
     level: float = 0.95,
-    height: int | None = None,
 ) -> Picture:
     """Draw one line per answer, first on top: its value and its interval for noise and sampling together.
 
@@ -75,7 +74,7 @@ def intervals(
     figure = draw(
         traces,
         palette,
-        height=height or 90 + 30 * len(names),
+        height=90 + 30 * len(names),
         x={"title": safe(x_title), "range": [first - edge, last + edge]},
         y={
             "tickvals": places.tolist(),

@@ -23,7 +23,7 @@ _WIDTH, _HEIGHT = 280, 320
 _LOW, _HIGH = -0.02, 1.04  # ends of all axes
 
 
-def roc(curves: Sequence[Curve], palette: Palette, *, rules: bool = False, height: int | None = 440) -> Picture:
+def roc(curves: Sequence[Curve], palette: Palette, *, rules: bool = False) -> Picture:
     """Return the ROC curves: share of the true edges found against share of the absent edges drawn.
 
     Each curve is the vertical mean over replicates with its band; a dotted line shows guessing. A curve ends, with a
@@ -43,7 +43,6 @@ def roc(curves: Sequence[Curve], palette: Palette, *, rules: bool = False, heigh
     figure = _figure(
         traces,
         palette,
-        height,
         notes,
         x="False positive rate (share of absent edges drawn)",
         y="True positive rate (edges found)",
@@ -51,9 +50,7 @@ def roc(curves: Sequence[Curve], palette: Palette, *, rules: bool = False, heigh
     return Picture(figure, "ROC curves of edge recovery: " + "; ".join(story) + ".")
 
 
-def precision_recall(
-    curves: Sequence[Curve], palette: Palette, *, rules: bool = False, height: int | None = 440
-) -> Picture:
+def precision_recall(curves: Sequence[Curve], palette: Palette, *, rules: bool = False) -> Picture:
     """Return the precision-recall curves: share of the drawn edges that are true against share of the true edges found.
 
     The line of guessing is the base rate, taken from the first curve. The last trace is the mark of one network; see
@@ -75,7 +72,6 @@ def precision_recall(
     figure = _figure(
         traces,
         palette,
-        height,
         notes,
         x="Recall (share of edges found)",
         y="Precision (drawn edges that are true)",
@@ -110,13 +106,13 @@ def _fraction(values: np.ndarray) -> np.ndarray:
     return (values - _LOW) / (_HIGH - _LOW)
 
 
-def _figure(traces: list, palette: Palette, height: int | None, notes: list, *, x: str, y: str) -> go.Figure:
+def _figure(traces: list, palette: Palette, notes: list, *, x: str, y: str) -> go.Figure:
     """Return both kinds of curves on their common axes, in type for a lecture hall."""
     axis = {"range": [_LOW, _HIGH], "dtick": 0.2, "tickfont": {"size": _TYPE - 1, "color": palette.quiet}}
     return draw(
         traces,
         palette,
-        height=height,
+        height=440,
         margin={"l": 10, "r": 14, "t": 30, "b": 10},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.01, "x": 0, "font": {"size": _TYPE}},
         annotations=notes,

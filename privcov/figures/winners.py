@@ -31,7 +31,6 @@ def winner_map(
     labels: dict[str, str],
     story: str,
     trivial: tuple[str, ...] = (),
-    height: int = 0,
 ) -> Picture:
     """Draw a cell per row of ``table``, in the colour of the best method.
 
@@ -70,7 +69,7 @@ def winner_map(
     figure = draw(
         [cells, *legend],
         palette,
-        height=height or 120 + 84 * len(ys),
+        height=120 + 84 * len(ys),
         shapes=shapes,
         x=_axis(xs, x_label),
         y=_axis(ys, y_label),

@@ -67,7 +67,7 @@ def noise_scale(d: int, n: int, share: BudgetShare, *, joint: bool) -> float:
 
 
 def measure_eigenvalues(
-    dataset: Dataset, share: BudgetShare, *, centre: str, rng: np.random.Generator, name: str = "values"
+    dataset: Dataset, share: BudgetShare, *, centre: str, rng: np.random.Generator
 ) -> MeasuredValues:
     """Clip the rows and return the eigenvalues of their moment, with noise.
 
@@ -92,7 +92,7 @@ def measure_eigenvalues(
     event = None
     if scale > 0:
         event = Event(
-            share=name,
+            share="values",
             statistic="eigenvalues of " + ("mean and second moment, jointly" if joint else "the second moment"),
             mechanism="laplace" if laplace else "gaussian",
             norm="l1 norm" if laplace else "l2 norm",

@@ -216,7 +216,6 @@ def measure_exactly(
     *,
     centre: str,
     shape: str,
-    name: str = "matrix",
     matters: str = BOTH,
 ) -> NoisySum:
     """Clip the rows, cut them to whole numbers, sum, and add exact noise.
@@ -235,7 +234,7 @@ def measure_exactly(
     module and of free_groups.py.
     """
     facts = private.facts
-    event = planned_event(facts, share, centre=centre, shape=shape, name=name, matters=matters)
+    event = planned_event(facts, share, centre=centre, shape=shape, matters=matters)
     n_anchors = anchored_rows(facts, centre)
     shape = settle_shape(facts, shape, n_anchors)
     anchor = anchor_of(facts, n_anchors, matters)
@@ -275,7 +274,6 @@ def planned_event(
     *,
     centre: str,
     shape: str,
-    name: str = "matrix",
     matters: str = BOTH,
 ) -> Event:
     """Return the event of `measure_exactly` with the same arguments, from public facts alone.
@@ -301,7 +299,7 @@ def planned_event(
     if shape not in EXACT_AT_ANY_SCALE:
         exact_noise.check_scale(scale)
     return Event(
-        share=name,
+        share="matrix",
         statistic=with_anchor(f"sum of {_WHAT[min(n_anchors, 2)]}{beside}", square),
         mechanism="discrete-gaussian" if shape in GAUSSIAN else shape,
         norm=_NORMS[shape],

@@ -20,7 +20,7 @@ from privcov import accounting
 from privcov.dataset import Dataset
 from privcov.measurements.eigenvalues import top
 from privcov.measurements.moment import clipped_moment, rounded_up
-from privcov.privacy import BudgetShare, Event, NoPrivacy, PureDP
+from privcov.privacy import Event, NoPrivacy, PureDP
 
 _BATCH = 8  # proposals drawn at a time; the first accepted one counts
 
@@ -54,7 +54,8 @@ def measure_directions(
     if isinstance(shares[0], NoPrivacy):
         return basis[:, ::-1], ()
     delta = score_sensitivity(dataset.d, dataset.n, joint=joint)
-    scale_of = {share: accounting.laplace_scale(PureDP(_epsilon(share)), delta) * waste for share in set(shares)}
+    epsilons = {share: accounting.pure_epsilon(share, exponential=True) for share in set(shares)}  # of one draw
+    scale_of = {share: accounting.laplace_scale(PureDP(e), delta) * waste for share, e in epsilons.items()}
     scales = [scale_of[share] for share in shares]
     columns = np.empty_like(basis)
     for i, scale in enumerate(scales):
@@ -81,11 +82,6 @@ def measure_directions(
         for scale in scales
     )
     return columns, events
-
-
-def _epsilon(share: BudgetShare) -> float:
-    """Return the epsilon of one draw."""
-    return accounting.pure_epsilon(share, exponential=True)
 
 
 def deflate(values: np.ndarray, basis: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

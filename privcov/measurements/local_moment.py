@@ -39,7 +39,7 @@ def report_sensitivity(d: int, *, shape: str, n_anchors: int) -> float:
 
 
 def measure_reports(
-    dataset: Dataset, share: BudgetShare, *, centre: str, shape: str, rng: np.random.Generator, name: str = "reports"
+    dataset: Dataset, share: BudgetShare, *, centre: str, shape: str, rng: np.random.Generator
 ) -> Measured:
     """Return the average of the noisy reports of n users.
 
@@ -65,7 +65,7 @@ def measure_reports(
     event = None
     if scale > 0:
         event = Event(
-            share=name,
+            share="reports",
             statistic="one user's " + STATISTICS[min(n_anchors, 2)][0],
             mechanism="gaussian",
             norm="l2 norm of the upper triangle" if shape == "upper-triangle" else "Frobenius norm",

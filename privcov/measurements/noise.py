@@ -294,12 +294,6 @@ class NoiseDistribution:
         one = self.edge_std * np.sqrt(2) if self.shape in WISHART else self.std_of_one_draw
         return float(self.scale * one)
 
-    @property
-    def squared_norm(self) -> float:
-        """E ||W||_F^2 of the noise W on the d x d block."""
-        d = self.dimension
-        return d * (d - 1) * self.off_diagonal_std**2 + float(np.sum(self.diagonal_stds**2))
-
     def form_variance(self, form: np.ndarray) -> float:
         """Return the variance of <A, N>, the sum of the products of all entries, for the noise N and a symmetric A.
 

@@ -47,7 +47,7 @@ def norm_noise(share: BudgetShare, relation: str) -> float:
 
 
 def measure_norms(
-    dataset: Dataset, share: BudgetShare, *, rng: np.random.Generator, name: str, relation: str
+    dataset: Dataset, share: BudgetShare, *, rng: np.random.Generator, relation: str
 ) -> tuple[np.ndarray, float, Event]:
     """Return the counts of row norms in bins that halve, with noise.
 
@@ -67,7 +67,7 @@ def measure_norms(
     delta, scale = _scale(share, relation)
     noise = rng.laplace(size=BINS) if pure else rng.standard_normal(BINS)
     event = Event(
-        share=name,
+        share="norms",
         statistic="row norms counted in bins that halve",
         mechanism="laplace" if pure else "gaussian",
         norm="l1 norm" if pure else "l2 norm",

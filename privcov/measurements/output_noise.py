@@ -57,12 +57,10 @@ def measure_map(
     *,
     lipschitz: float,
     slack: float,
-    what: str,
     centre: str,
     rng: np.random.Generator,
     relation: str = "replace-one",
     wishart_scale: float | None = None,
-    name: str = "matrix",
 ) -> tuple[np.ndarray, NoiseDistribution, Event | None]:
     """Compute a map of the moment of the clipped rows and add noise to what it gives.
 
@@ -101,8 +99,8 @@ def measure_map(
     if not scale:
         return answer, distribution, None
     event = Event(
-        share=name,
-        statistic=f"{what} of mean and second moment, jointly" if joint else f"{what} of the second moment",
+        share="matrix",
+        statistic="graphical lasso of " + ("mean and second moment, jointly" if joint else "the second moment"),
         mechanism=shape if shape != "isotropic" else "gaussian",
         norm=norm,
         sensitivity=delta,

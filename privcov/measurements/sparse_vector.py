@@ -112,7 +112,7 @@ def _event(name: str, statistic: str, scale: float) -> Event | None:
 
 
 def measure_radius(
-    dataset: Dataset, share: BudgetShare, *, miss: float, rng: np.random.Generator, name: str = "radius"
+    dataset: Dataset, share: BudgetShare, *, miss: float, rng: np.random.Generator
 ) -> tuple[float, Event | None]:
     """Return a private radius 2^-k, in units of R, that few rows exceed (PrivRadius).
 
@@ -138,16 +138,11 @@ def measure_radius(
     slack = 6 * scale * math.log(2 * len(within) / miss)
     index = first_above(within - (dataset.n - slack), scale, rng)
     radius = 1.0 if index is None else 2.0 ** (index - HALVINGS)
-    return radius, _event(name, "smallest radius that holds nearly all rows", scale)
+    return radius, _event("radius", "smallest radius that holds nearly all rows", scale)
 
 
 def measure_threshold(
-    dataset: Dataset,
-    noise: Callable[[np.ndarray], np.ndarray],
-    share: BudgetShare,
-    *,
-    rng: np.random.Generator,
-    name: str = "threshold",
+    dataset: Dataset, noise: Callable[[np.ndarray], np.ndarray], share: BudgetShare, *, rng: np.random.Generator
 ) -> tuple[float, Event | None]:
     """Return a private clipping norm tau, in units of the bound, that balances bias and noise.
 
@@ -171,4 +166,4 @@ def measure_threshold(
     taus = 2.0 ** -np.arange(HALVINGS + 1)
     index = first_above(clipping_bias(norm_bins(dataset)) - dataset.n * noise(taus), scale, rng)
     step = len(taus) if index is None else index
-    return 2.0 ** -max(step - 1, 0), _event(name, "clipping norm at which bias and noise balance", scale)
+    return 2.0 ** -max(step - 1, 0), _event("threshold", "clipping norm at which bias and noise balance", scale)

@@ -15,7 +15,7 @@ from privcov.privacy import BudgetShare, Event, PureDP
 
 
 def measure_trace(
-    dataset: Dataset, share: BudgetShare, *, rng: np.random.Generator, name: str = "trace"
+    dataset: Dataset, share: BudgetShare, *, rng: np.random.Generator
 ) -> tuple[float, float, Event | None]:
     """Clip the rows and return the trace of their second moment, with noise.
 
@@ -39,7 +39,7 @@ def measure_trace(
     event = None
     if scale > 0:
         event = Event(
-            share=name,
+            share="trace",
             statistic="trace of the second moment",
             mechanism="laplace" if laplace else "gaussian",
             norm="absolute value",

@@ -87,9 +87,7 @@ def approx_noise_sound(guarantee: Guarantee) -> dict:
     return {"freedom": wishart_freedom(epsilon, guarantee.delta, UNIT_RATIO), "ratio": UNIT_RATIO}
 
 
-def measure_wishart(
-    dataset: Dataset, *, freedom: int, ratio: float, centre: str, rng: np.random.Generator, name: str = "matrix"
-) -> Measured:
+def measure_wishart(dataset: Dataset, *, freedom: int, ratio: float, centre: str, rng: np.random.Generator) -> Measured:
     """Clip the rows, compute their moment, add Wishart noise and subtract its mean.
 
     Guarantee
@@ -116,7 +114,7 @@ def measure_wishart(
     checks.in_range("freedom", freedom, 2, 1e9, "Wishart noise has a density only for m > d.")
     distribution = NoiseDistribution("wishart", delta / ratio, d, n_anchors, freedom=float(freedom))
     event = Event(
-        share=name,
+        share="matrix",
         statistic=STATISTICS[min(n_anchors, 2)][0],
         mechanism="wishart",
         norm="squared length of one vector, over n",

@@ -154,11 +154,6 @@ def scores(rel: Release, rows: np.ndarray) -> np.ndarray:
     return y @ towards - np.einsum("cd,dc->c", means, towards) / 2 + prior
 
 
-def predict(rel: Release, rows: np.ndarray) -> np.ndarray:
-    """Return the class name of every row, by the largest score (the first of equal ones)."""
-    return np.array(rel.classes)[np.argmax(scores(rel, rows), axis=1)]
-
-
 def classification_error(rel: Release, dataset: Dataset) -> float:
     """Return the fraction of rows whose label the rule of a release misses. NOT private.
 

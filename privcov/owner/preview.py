@@ -18,7 +18,7 @@ from privcov import accounting
 from privcov.declared_columns import MOST_COLUMNS
 from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_event, settle_shape
 from privcov.measurements.exact_reading import noise_of
-from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
+from privcov.measurements.laws.anchor import BOTH
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.stand_in import StandIn, entry_stds
 from privcov.owner.twin import Twin, anchor_for, noisy_measurement, noisy_twin, share_clipped
@@ -92,15 +92,15 @@ class Preview:
 
 
 def planned_noise(
-    facts: PublicFacts, guarantee: Guarantee, shape: str, rows: int, matters: str = BOTH, rows_each: RowsEach = 1.0
+    facts: PublicFacts, guarantee: Guarantee, shape: str, rows: int, rows_each: RowsEach = 1.0
 ) -> NoiseDistribution:
     """Return the noise of the release that would follow, on the joint moment in unit-ball units.
 
     The scale is that of the exact measurement, in its whole numbers.
     """
     n_anchors = anchored_rows(facts, "joint")
-    event = planned_event(facts, guarantee, centre="joint", shape=shape, matters=matters)
-    anchor, weight = anchor_of(facts, n_anchors, matters), rows * expected_weight(facts.most_weight, rows_each)
+    event = planned_event(facts, guarantee, centre="joint", shape=shape)
+    anchor, weight = anchor_of(facts, n_anchors, BOTH), rows * expected_weight(facts.most_weight, rows_each)
     return noise_of(facts, settle_shape(facts, shape, n_anchors), event.scale, n_anchors, 1, weight, anchor)
 
 
@@ -116,17 +116,16 @@ def preview(
     *,
     seed: int = 0,
     replicates: int | None = None,
-    square: float = ANCHOR_SQUARED,
 ) -> Preview:
     """Return the plan at one guarantee.
 
     One seed gives the same simulated tables and the same unit noise at every guarantee.
     """
-    entry, diagonal, noise = _noise(twin, distribution, square)
+    entry, diagonal, noise = _noise(twin, distribution)
     sampling = 1 / math.sqrt(twin.n) / (1 - twin.missing)
     level = universal_level(twin.d)
     count = replicates or int(min(max(_WORK / twin.d**3, _FEWEST), _MOST_REPLICATES))
-    found = [_compared(twin, distribution, seed, k, square) for k in range(count)]
+    found = [_compared(twin, distribution, seed, k) for k in range(count)]
     truth = twin.correlation if isinstance(twin, Twin) else twin.covariance
     return Preview(
         guarantee,
@@ -145,10 +144,10 @@ def preview(
     )
 
 
-def _noise(twin: Table, distribution: NoiseDistribution, square: float) -> tuple[float, float, float]:
+def _noise(twin: Table, distribution: NoiseDistribution) -> tuple[float, float, float]:
     """Return the deviation of the noise on a covariance, a variance and a correlation of the simulated table."""
     if isinstance(twin, StandIn):
-        stds, spread = entry_stds(twin.noisy(distribution, None, square=square)), np.sqrt(np.diag(twin.covariance))
+        stds, spread = entry_stds(twin.noisy(distribution, None)), np.sqrt(np.diag(twin.covariance))
         off, scale = ~np.eye(twin.d, dtype=bool) if twin.d > 1 else np.eye(1, dtype=bool), np.outer(spread, spread)
         known = np.isfinite(stds) & (scale > 0) & off
         noise = float(np.median(stds[known] / scale[known])) if known.any() else math.inf
@@ -156,16 +155,14 @@ def _noise(twin: Table, distribution: NoiseDistribution, square: float) -> tuple
     r2, variance, shares = twin.row_bound**2, twin.spread**2, (1 - twin.missing) ** 2
     if twin.flagged:
         sample = variance * twin.correlation
-        exact = noisy_measurement(
-            twin, sample, np.zeros(twin.d), distribution, np.zeros((distribution.size,) * 2), square
-        )
+        exact = noisy_measurement(twin, sample, np.zeros(twin.d), distribution, np.zeros((distribution.size,) * 2))
         found = _available(exact)
         off = ~np.eye(twin.d, dtype=bool) if twin.d > 1 else np.ones((1, 1), dtype=bool)
         entry = float(np.sqrt(np.nanmean(found.variance[off])))
         return entry, float(np.sqrt(np.nanmean(np.diag(found.variance)))), entry / variance
     entry = distribution.off_diagonal_std * r2
     # Mean at the typical values, so the noise on the mean enters the covariance by its square alone.
-    edge = distribution.scale * distribution.edge_std * twin.row_bound / anchor_for(twin, square)
+    edge = distribution.scale * distribution.edge_std * twin.row_bound / anchor_for(twin)
     # Cells that count as the typical value shrink a covariance by their share, and the noise stays.
     return entry, distribution.diagonal_std * r2, math.hypot(entry, edge**2) / variance / shares
 
@@ -221,13 +218,11 @@ def _available(noisy: Noisy) -> Available:
     return available_cases(noisy.matrix, noisy.flags, joint=True, row_bound=noisy.row_bound)
 
 
-def drawn(
-    table: Table, distribution: NoiseDistribution, seed: int, repeat: int = 0, square: float = ANCHOR_SQUARED
-) -> tuple[Noisy, np.ndarray]:
+def drawn(table: Table, distribution: NoiseDistribution, seed: int, repeat: int = 0) -> tuple[Noisy, np.ndarray]:
     """Return a measurement of the table with simulated noise, and the covariance of its rows."""
     if isinstance(table, Twin):
-        return noisy_twin(table, distribution, seed, repeat, square)
-    return table.noisy(distribution, seed, repeat, square), table.covariance
+        return noisy_twin(table, distribution, seed, repeat)
+    return table.noisy(distribution, seed, repeat), table.covariance
 
 
 def _answered(noisy: Noisy) -> tuple[np.ndarray, np.ndarray]:
@@ -252,11 +247,9 @@ def _answered(noisy: Noisy) -> tuple[np.ndarray, np.ndarray]:
     return covariance, correlation
 
 
-def _compared(
-    twin: Table, distribution: NoiseDistribution, seed: int, repeat: int, square: float
-) -> tuple[float, float, np.ndarray]:
+def _compared(twin: Table, distribution: NoiseDistribution, seed: int, repeat: int) -> tuple[float, float, np.ndarray]:
     """Return the relative error of a simulated release, the mean square of its correlations' errors, and these."""
-    noisy, sample = drawn(twin, distribution, seed, repeat, square)
+    noisy, sample = drawn(twin, distribution, seed, repeat)
     covariance, correlation = _answered(noisy)
     spread = np.sqrt(np.maximum(np.diag(sample), 0.0))
     scale = np.outer(spread, spread)

@@ -156,12 +156,10 @@ class StandIn:
         y = np.nan_to_num(to_working(self.facts.units, self._cells))
         return float((np.linalg.norm(y, axis=1) > self.row_bound * (1 + 1e-12)).mean())
 
-    def noisy(
-        self, distribution: NoiseDistribution, seed: int | None, repeat: int = 0, square: float = ANCHOR_SQUARED
-    ) -> Noisy:
+    def noisy(self, distribution: NoiseDistribution, seed: int | None, repeat: int = 0) -> Noisy:
         """Return a measurement of the rows with simulated noise."""
         facts, law = self.facts, distribution
-        matrix, anchor = self._moment.copy(), math.sqrt(square / (len(facts.classes) or 1))
+        matrix, anchor = self._moment.copy(), math.sqrt(ANCHOR_SQUARED / (len(facts.classes) or 1))
         matrix[-1] *= anchor
         matrix[:, -1] *= anchor
         if seed is not None:

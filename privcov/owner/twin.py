@@ -103,9 +103,7 @@ class Twin:
         return dataclasses.replace(self, row_bound=facts.row_bound, flagged=facts.flagged)
 
 
-def noisy_twin(
-    twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int = 0, square: float = ANCHOR_SQUARED
-) -> tuple[Noisy, np.ndarray]:
+def noisy_twin(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int = 0) -> tuple[Noisy, np.ndarray]:
     """Return a noisy measurement of a simulated table, and the covariance of its sample."""
     rows, noise = (stream(seed, what, repeat, "plan", "twin") for what in ("rows", "noise"))
     covariance = twin.spread**2 * twin.correlation
@@ -115,9 +113,9 @@ def noisy_twin(
     left = _left_by_clipping(twin, seed)
     clipped, centre = (sample, mean) if left is None else (left @ sample @ left.T, left @ mean)
     if not twin.missing and not twin.flagged:
-        anchor = anchor_for(twin, square)
+        anchor = anchor_for(twin)
         return measured(clipped, centre, twin.n, twin.row_bound, distribution, noise, anchor=anchor), sample
-    return noisy_measurement(twin, clipped, centre, distribution, distribution.draw(noise), square), sample
+    return noisy_measurement(twin, clipped, centre, distribution, distribution.draw(noise)), sample
 
 
 def noisy_measurement(
@@ -126,10 +124,9 @@ def noisy_measurement(
     mean: np.ndarray,
     distribution: NoiseDistribution,
     noise: np.ndarray,
-    square: float,
 ) -> Noisy:
     """Return the joint measurement of rows with this mean and covariance of which a share of cells is missing."""
-    d, q, anchor = twin.d, twin.missing, anchor_for(twin, square)
+    d, q, anchor = twin.d, twin.missing, anchor_for(twin)
     there = np.full((d, d), (1 - q) ** 2)
     np.fill_diagonal(there, 1 - q)
     block = there * (covariance + np.outer(mean, mean)) / twin.row_bound**2
@@ -170,12 +167,12 @@ def measured(
     )
 
 
-def anchor_for(twin: Twin, square: float) -> float:
+def anchor_for(twin: Twin) -> float:
     """Return the constant that is appended to each row.
 
     For k classes it is sqrt(k) times smaller, because the noise on their sums adds up.
     """
-    return math.sqrt(square / twin.n_anchors)
+    return math.sqrt(ANCHOR_SQUARED / twin.n_anchors)
 
 
 def _wishart(d: int, n: int, rng: np.random.Generator) -> np.ndarray:

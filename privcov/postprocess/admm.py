@@ -144,8 +144,8 @@ def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, 
     return Admm(best.precision / unit, (s + best.dual) * unit, best.gap, iteration, status)
 
 
-def proximal_logdet(m: np.ndarray, rho: float, top: float = np.inf) -> np.ndarray:
-    """Return argmin over 0 < T <= top I of ``-logdet T + rho/2 |T|^2 - <m, T>``.
+def proximal_logdet(m: np.ndarray, rho: float) -> np.ndarray:
+    """Return argmin over T > 0 of ``-logdet T + rho/2 |T|^2 - <m, T>``.
 
     Its eigenvalues are (q + sqrt(q^2 + 4 rho)) / (2 rho), q those of m.
     """
@@ -156,7 +156,7 @@ def proximal_logdet(m: np.ndarray, rho: float, top: float = np.inf) -> np.ndarra
         raise np.linalg.LinAlgError("The eigenvalues of an iterate did not converge.")
     root = np.sqrt(q * q + 4 * rho)
     t = np.where(q > 0, (q + root) / (2 * rho), 2 / (root - np.minimum(q, 0.0)))
-    half = vectors * np.sqrt(np.minimum(t, top))
+    half = vectors * np.sqrt(t)
     return half @ half.T
 
 
@@ -188,15 +188,12 @@ class Published:
         The sparse Z, symmetric, possibly indefinite.
     theta : ndarray of shape (d, d)
         The other iterate, positive definite and not sparse.
-    residuals : ndarray of shape (iterations, 2)
-        ``|Theta - Z|_F`` and ``rho |Z - last Z|_F``.
     sizes : ndarray of shape (iterations,)
         ``|Z|_F`` after each iteration.
     """
 
     precision: np.ndarray
     theta: np.ndarray
-    residuals: np.ndarray
     sizes: np.ndarray
 
 
@@ -206,7 +203,6 @@ def published_admm(
     *,
     rho: float = 100.0,
     iterations: int = 1000,
-    penalise_diagonal: bool = True,
 ) -> Published:
     """Run the loop that Su et al. 2019 prints, on the matrix as it is, for a stated number of iterations.
 
@@ -228,14 +224,11 @@ def published_admm(
     lam, rho = checks.positive("lam", lam), checks.positive("rho", rho)
     iterations = checks.whole("iterations", iterations, 1)
     z, u = np.zeros_like(s), np.zeros_like(s)
-    residuals, sizes = np.empty((iterations, 2)), np.empty(iterations)
+    sizes = np.empty(iterations)
     for k in range(iterations):
         theta = proximal_logdet(rho * (z - u) - s, rho)
         moved = theta + u
-        last, z = z, np.sign(moved) * np.maximum(np.abs(moved) - lam / rho, 0.0)
-        if not penalise_diagonal:
-            np.fill_diagonal(z, np.diag(moved))
+        z = np.sign(moved) * np.maximum(np.abs(moved) - lam / rho, 0.0)
         u = moved - z
-        residuals[k] = np.linalg.norm(theta - z), rho * np.linalg.norm(z - last)
         sizes[k] = np.linalg.norm(z)
-    return Published(z, theta, residuals, sizes)
+    return Published(z, theta, sizes)

@@ -69,9 +69,7 @@ def edge_states(
     *,
     rng: np.random.Generator,
     copies: int = 60,
-    level: float = LEVEL,
     repair: str = "psd",
-    floor: float = 0.01,
 ) -> EdgeStates:
     """Redraw the noise, and return the fraction of copies that link each pair at this lambda.
 
@@ -81,21 +79,20 @@ def edge_states(
     matrix = checks.square("matrix", matrix)
     checks.positive("lam", lam)
     copies = checks.whole("copies", copies, FEWEST)
-    level = checks.strictly_between("level", level, 0.5, 1.0)
     linked, separate, solved = np.zeros(matrix.shape), np.zeros(matrix.shape), 0
     for _ in range(copies):
         copy = matrix + noise_draw(rng)
         if np.trace(copy) <= 0:
             continue
-        fit = solve_path(repair_for_lasso(copy, repair, floor).matrix, [lam])[0]
+        fit = solve_path(repair_for_lasso(copy, repair).matrix, [lam])[0]
         if fit.precision is None:
             continue
         solved += 1
         linked += fit.precision != 0
         separate += fit.precision == 0
     state = np.full(matrix.shape, UNDECIDED, dtype=np.int8)
-    state[linked >= level * copies] = EDGE
-    state[separate >= level * copies] = NO_EDGE
+    state[linked >= LEVEL * copies] = EDGE
+    state[separate >= LEVEL * copies] = NO_EDGE
     share = linked / max(solved, 1)
     np.fill_diagonal(state, NO_EDGE)
     np.fill_diagonal(share, 0.0)

@@ -24,7 +24,6 @@ from privcov.postprocess.feasibility import Diagnosis, Infeasible, diagnose, qui
 from privcov.postprocess.fit import Fit
 
 BLOCK, ADMM, CLOSED = "block descent", "admm", "closed form"
-SOLVERS = ("auto", BLOCK, ADMM)
 MOST_SWEEPS = 500
 SMALLEST_UNIT, LARGEST_UNIT = 1e-150, 1e150  # beyond, products and reciprocals leave the range of a float
 
@@ -53,7 +52,6 @@ def solve_path(
     tol: float = 1e-6,
     points: int = 20,
     depth: float = 0.01,
-    solver: str = "auto",
     diagnosis: Diagnosis | None = None,
 ) -> tuple[Fit, ...]:
     """Solve the graphical lasso of s at every lambda.
@@ -75,15 +73,13 @@ def solve_path(
         points = checks.whole("points", points, 1)
         depth = checks.in_range("depth", depth, 1e-9, 1.0)
         lambdas = np.geomspace(1.0, depth, points) * (lambda_max(s) or float(np.abs(np.diag(s)).mean()) or 1.0)
-    return _path(s, lambdas, penalise_diagonal, tol, solver, diagnosis)[0]
+    return _path(s, lambdas, penalise_diagonal, tol, diagnosis)[0]
 
 
-def solve(
-    s: np.ndarray, lam: float, *, penalise_diagonal: bool = False, tol: float = 1e-6, solver: str = "auto"
-) -> Fit:
+def solve(s: np.ndarray, lam: float, *, penalise_diagonal: bool = False, tol: float = 1e-6) -> Fit:
     """Solve the graphical lasso at one lambda; see `solve_path`."""
     s = checks.square("s", s)
-    (fit,), diagnosis = _path(s, [lam], penalise_diagonal, tol, solver)
+    (fit,), diagnosis = _path(s, [lam], penalise_diagonal, tol)
     if fit.status == "infeasible":
         # One that is positive semi-definite to rounding was not diagnosed, and a smaller lambda has no solution.
         raise Infeasible(fit.lam, diagnosis or diagnose(s, penalise_diagonal=penalise_diagonal))
@@ -100,7 +96,7 @@ def has_descent() -> bool:
 
     Without numba every path is solved by ADMM, more slowly.
     """
-    return _kernel("auto") is not None
+    return _kernel() is not None
 
 
 def _path(
@@ -108,7 +104,6 @@ def _path(
     lambdas: Sequence[float] | np.ndarray,
     ridged: bool,
     tol: float,
-    solver: str,
     known: Diagnosis | None = None,
 ) -> tuple[tuple[Fit, ...], Diagnosis | None]:
     """Return the fits, and the diagnosis where s is not simply positive semi-definite."""
@@ -117,7 +112,7 @@ def _path(
     if not len(lams):
         raise ValueError("lambdas must hold at least one value, got none.")
     tol = checks.positive("tol", tol)
-    kernel = _kernel(checks.one_of("solver", solver, SOLVERS))
+    kernel = _kernel()
     unit = _unit(s, float(lams.max()))
     # Where the diagonal is penalised and a variance is below zero to rounding, W_ii = s_ii + lam must be positive yet.
     diagnosis, distance = None, max(0.0, -float(np.diag(s).min()))
@@ -136,15 +131,11 @@ def _path(
     return tuple(fits), diagnosis
 
 
-def _kernel(solver: str) -> ModuleType | None:
+def _kernel() -> ModuleType | None:
     """Return the compiled descent, or None where ADMM is used. Every Fit names its solver."""
-    if solver == ADMM:
-        return None
     try:
         from privcov.postprocess import glasso_kernel
     except ImportError:
-        if solver == BLOCK:
-            raise ValueError('solver="block descent" needs numba. Install numba, or use solver="admm".') from None
         return None
     return glasso_kernel
 

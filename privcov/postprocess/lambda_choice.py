@@ -93,18 +93,8 @@ def effective_rows(s: np.ndarray, noise_std: float, rows: float) -> float:
     return 1 / (1 / rows + noise_std**2 / product) if product > 1e-12 * noise_std**2 else 1e-12
 
 
-def extended_bic(theta: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = EBIC_GAMMA) -> float:
-    """Return the extended BIC of a precision matrix; smaller is better.
-
-    Reference
-    ---------
-    Foygel and Drton (2010).
-    """
-    return float(extended_bics(theta[None], s, n_eff, gamma)[0])
-
-
 def extended_bics(thetas: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = EBIC_GAMMA) -> np.ndarray:
-    """Return `extended_bic` of a stack of precision matrices.
+    """Return the extended BIC of each of a stack of precision matrices; smaller is better.
 
     Reference
     ---------

@@ -7,8 +7,8 @@ import numpy as np
 from privcov import checks
 
 
-def _rebuild(vectors: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the symmetric matrix with these eigenvectors and eigenvalues."""
+def assemble(values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return the symmetric matrix sum_i values_i v_i v_i'; v_i are the columns of ``vectors``."""
     matrix = (vectors * values) @ vectors.T
     return (matrix + matrix.T) / 2
 
@@ -29,14 +29,14 @@ def clip_psd(matrix: np.ndarray, floor: float = 0.0) -> np.ndarray:
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
     if values[0] >= floor:
         return (matrix + matrix.T) / 2
-    return _rebuild(vectors, np.maximum(values, floor))
+    return assemble(np.maximum(values, floor), vectors)
 
 
 def clip_box(matrix: np.ndarray, top: float) -> np.ndarray:
     """Return the nearest symmetric matrix with eigenvalues in [0, top]."""
     checks.positive("top", top)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
-    return _rebuild(vectors, np.clip(values, 0.0, top))
+    return assemble(np.clip(values, 0.0, top), vectors)
 
 
 def project_trace(matrix: np.ndarray, trace: float) -> np.ndarray:
@@ -50,7 +50,7 @@ def project_trace(matrix: np.ndarray, trace: float) -> np.ndarray:
     """
     trace = checks.in_range("trace", trace, 0.0, 1e300)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
-    return _rebuild(vectors, np.maximum(values - excess(values, trace), 0.0))
+    return assemble(np.maximum(values - excess(values, trace), 0.0), vectors)
 
 
 def excess(values: np.ndarray, trace: float) -> float:
@@ -83,7 +83,7 @@ def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
     # |2 v h| <= d noise_std: below the rounding of the matrix nothing is left to pull (and its square underflows).
     if len(values) * noise_std <= np.finfo(float).eps / 8 * np.abs(values).max():
         return clip_psd(matrix)
-    return _rebuild(vectors, np.maximum(pulled_in(values, noise_std)[0], 0.0))
+    return assemble(np.maximum(pulled_in(values, noise_std)[0], 0.0), vectors)
 
 
 def pulled_in(values: np.ndarray, noise_std: float) -> tuple[np.ndarray, np.ndarray]:
@@ -114,7 +114,7 @@ def shrink_wishart_difference(matrix: np.ndarray, c: float) -> np.ndarray:
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
     if len(values) * c <= np.finfo(float).eps / 8 * np.abs(values).max():  # nothing is left to pull
         return clip_psd(matrix)
-    return _rebuild(vectors, np.maximum(pulled_in_wishart(values, c)[0], 0.0))
+    return assemble(np.maximum(pulled_in_wishart(values, c)[0], 0.0), vectors)
 
 
 def pulled_in_wishart(values: np.ndarray, c: float) -> tuple[np.ndarray, np.ndarray]:

@@ -170,12 +170,7 @@ def sampling_noise(covariance: np.ndarray, rows: float) -> Callable[[np.random.G
     return draw
 
 
-def fission_cut(
-    halves: Callable[[], tuple[np.ndarray, np.ndarray]],
-    variance: np.ndarray,
-    gain: float = FISSION_GAIN,
-    splits: int = FISSION_SPLITS,
-) -> Cut:
+def fission_cut(halves: Callable[[], tuple[np.ndarray, np.ndarray]], variance: np.ndarray) -> Cut:
     """Return the cut of the first half that lies nearest to the second, on average over the splits.
 
     Reference
@@ -187,8 +182,8 @@ def fission_cut(
     cuts = [Cut(kind, level) for kind in ("hard", "soft") for level in levels]
     loss = np.zeros(len(cuts))
     off = ~np.eye(d, dtype=bool)
-    for _ in range(splits):
+    for _ in range(FISSION_SPLITS):
         first, second = halves()
         for i, cut in enumerate(cuts):
-            loss[i] += ((apply_cut(first, (1 + gain**2) * variance, cut) - second)[off] ** 2).sum()
+            loss[i] += ((apply_cut(first, (1 + FISSION_GAIN**2) * variance, cut) - second)[off] ** 2).sum()
     return cuts[int(np.argmin(loss))]

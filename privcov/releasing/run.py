@@ -124,35 +124,14 @@ def build_method(key: str, parameters: dict) -> Method:
     return build(card.cls, f"Method {key!r}", parameters, OPTIONS)
 
 
-def run_method(
-    method: Method,
-    dataset: Dataset,
-    guarantee: Guarantee,
-    *,
-    seed: int,
-    calibration: str | None = None,
-    centre: str = "auto",
-    tuning: str = "released",
-    neighbours: str = "replace-one",
-    repeat: int = 0,
-) -> Release:
-    """Run a method that is already built; otherwise as `release`.
+def run_method(method: Method, dataset: Dataset, guarantee: Guarantee, **options: Any) -> Release:
+    """Run a method that is already built, with the options of `method_input`; otherwise as `release`.
 
     Reference
     ---------
     As for `release`.
     """
-    given = method_input(
-        method,
-        dataset,
-        guarantee,
-        seed=seed,
-        calibration=calibration,
-        centre=centre,
-        tuning=tuning,
-        neighbours=neighbours,
-        repeat=repeat,
-    )
+    given = method_input(method, dataset, guarantee, **options)
     return in_units_of_data(method, given, method.run(given))
 
 

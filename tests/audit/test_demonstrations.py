@@ -43,7 +43,7 @@ def test_the_repair_holds(key):
     assert found.repaired.success <= found.repaired.limit
     assert found.repaired.low <= found.repaired.limit
     assert not found.repaired.broken
-    if not found.demonstration.certain:
+    if not shown.find(key).certain:
         curve = shown.curve(key)
         assert (curve.repaired <= curve.permitted).all()
         assert found.repaired.limit == accounting.attacker_success(CLAIM)
@@ -233,8 +233,9 @@ def test_delta_one_over_n_keeps_its_claim_and_the_claim_is_worthless():
     assert found.done.success == found.done.limit == 1
     assert found.done.worthless
     assert not found.repaired.worthless
-    assert found.done.success > found.demonstration.case.limit(1_000.0) + 0.49  # of a person named beforehand
-    number, row = found.demonstration.case.release(1_000.0, 1e-3, 4)
+    case = shown.find("one-over-n").case
+    assert found.done.success > case.limit(1_000.0) + 0.49  # of a person named beforehand
+    number, row = case.release(1_000.0, 1e-3, 4)
     assert f"row {number:,}" in found.done.finding
     assert f"{row[0]:.2f}" in found.done.finding
 

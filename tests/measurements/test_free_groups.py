@@ -317,7 +317,8 @@ def test_the_variance_of_a_form_is_that_of_the_draws(shape, n_anchors):
     draws = np.array([distribution.draw(rng) for _ in range(8_000)])
     found = np.einsum("kij,ij->k", draws, form)
     assert np.std(found) == pytest.approx(math.sqrt(distribution.form_variance(form)), rel=0.06)
-    assert np.mean(np.sum(draws[:, :3, :3] ** 2, axis=(1, 2))) == pytest.approx(distribution.squared_norm, rel=0.06)
+    squared = 6 * distribution.off_diagonal_std**2 + np.sum(distribution.diagonal_stds**2)
+    assert np.mean(np.sum(draws[:, :3, :3] ** 2, axis=(1, 2))) == pytest.approx(squared, rel=0.06)
 
 
 @pytest.mark.parametrize("matters", MATTERS)

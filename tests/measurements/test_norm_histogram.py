@@ -38,7 +38,7 @@ def test_the_noise_is_what_the_event_says(share):
     """4,000 draws of 20 counts: the sample deviation of 80,000 values is known to 0.3 % (1.1 % for Laplace)."""
     data = Dataset.from_rows(rows_of_norm([1.0, 0.3]), 1.0)
     rng = np.random.default_rng(1)
-    found = [measure_norms(data, share, rng=rng, name="norms", relation="replace-one") for _ in range(4000)]
+    found = [measure_norms(data, share, rng=rng, relation="replace-one") for _ in range(4000)]
     noise = np.array([counts for counts, _, _ in found]) - exact_histogram(data)
     _, std, event = found[0]
     assert noise.std() == pytest.approx(std, rel=0.02)
@@ -52,7 +52,7 @@ def test_the_declared_sensitivity_is_the_one_that_neighbours_attain(share, relat
     """A row that leaves one bin for another moves two counts; one that becomes zero moves one."""
     one, two = (Dataset.from_rows(rows_of_norm([1.0, length]), 1.0) for length in (1.0, moved))
     change = exact_histogram(one) - exact_histogram(two)
-    _, _, event = measure_norms(one, share, rng=np.random.default_rng(0), name="norms", relation=relation)
+    _, _, event = measure_norms(one, share, rng=np.random.default_rng(0), relation=relation)
     size = np.abs(change).sum() if isinstance(share, PureDP) else np.linalg.norm(change)
     assert size <= event.sensitivity
     assert event.sensitivity == pytest.approx(size, rel=1e-12)

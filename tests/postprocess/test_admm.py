@@ -191,7 +191,6 @@ def test_the_published_loop_is_the_printed_one():
         assert np.allclose(ours.precision, z, atol=1e-12)
         assert np.allclose(ours.theta, theta, atol=1e-12)
         assert ours.sizes[-1] == pytest.approx(np.linalg.norm(z))
-        assert ours.residuals[-1, 0] == pytest.approx(np.linalg.norm(theta - z), abs=1e-12)
 
 
 def test_the_published_loop_runs_away_on_an_indefinite_matrix():
@@ -217,11 +216,10 @@ def test_the_published_loop_runs_away_on_an_indefinite_matrix():
     assert abs(calm.sizes[-1] - calm.sizes[-1000]) < 1e-6 * calm.sizes[-1]
 
 
-@BOTH
-def test_the_published_loop_converges_where_there_is_something_to_converge_to(diagonal):
+def test_the_published_loop_converges_where_there_is_something_to_converge_to():
     s = sample(8, 200, 10)
-    loop = published_admm(s, 0.1, rho=1.0, iterations=2000, penalise_diagonal=diagonal)
-    answer = solve_admm(s, 0.1, penalise_diagonal=diagonal, tol=1e-12)
+    loop = published_admm(s, 0.1, rho=1.0, iterations=2000)
+    answer = solve_admm(s, 0.1, penalise_diagonal=True, tol=1e-12)
     assert np.allclose(loop.precision, answer.precision, atol=1e-5)
 
 

@@ -273,7 +273,6 @@ def test_down_to_the_smallest_lambda_of_an_indefinite_matrix(ridged):
         (np.eye(2), {"tol": 0.0}, "tol must be > 0"),
         (np.eye(2), {"points": 0}, "points"),
         (np.eye(2), {"depth": 2.0}, "depth"),
-        (np.eye(2), {"solver": "quic"}, "solver"),
         (1e-200 * np.eye(2), {}, "Rescale"),
     ],
 )
@@ -333,8 +332,6 @@ def test_without_numba(without_numba, ridged, raw):
         if fit.status == "ok":
             assert fit.gap <= 1e-9
             assert well_formed(fit)
-    with pytest.raises(ValueError, match="needs numba"):
-        solve(s, 1.0, solver="block descent")
     warm_up()
 
 
@@ -381,11 +378,12 @@ def test_a_known_diagnosis_is_not_made_again(monkeypatch):
 
 
 @pytest.mark.parametrize("ridged", [False, True])
-def test_both_solvers_agree(ridged):
+def test_both_solvers_agree(monkeypatch, ridged):
     pytest.importorskip("numba")
     s = moment("random", 10, 2.0, 16)
-    block = solve_path(s, penalise_diagonal=ridged, tol=1e-10, points=5, solver="block descent")
-    split = solve_path(s, penalise_diagonal=ridged, tol=1e-10, points=5, solver="admm")
+    block = solve_path(s, penalise_diagonal=ridged, tol=1e-10, points=5)
+    monkeypatch.setattr("privcov.postprocess.glasso._kernel", lambda: None)
+    split = solve_path(s, penalise_diagonal=ridged, tol=1e-10, points=5)
     assert {fit.solver for fit in block[1:]} == {"block descent"}
     assert {fit.solver for fit in split[1:]} == {"admm"}
     for a, b in zip(block, split, strict=True):
