@@ -19,14 +19,14 @@ from privcov import accounting
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
 from privcov.estimators.adaptive_cov import ExpectedNoise, shares_of
-from privcov.estimators.separate_cov import PUBLISHED, assemble, eigenvectors, measure_both, tidy
+from privcov.estimators.separate_cov import PUBLISHED, eigenvectors, measure_both, tidy
 from privcov.measurements import eigenvalues
 from privcov.measurements.moment import clipped_moment, measure_moment, sensitivity
 from privcov.measurements.noise_constants import closed_form
 from privcov.measurements.sparse_vector import measure_threshold
 from privcov.measurements.trace import measure_trace
 from privcov.metrics.errors import matrix_norm
-from privcov.postprocess.spectrum import clip_box
+from privcov.postprocess.spectrum import assemble, clip_box
 from privcov.privacy import BudgetShare, Guarantee, ZCDP
 from privcov.randomness import stream
 from privcov.sweeps.published import PRESETS
