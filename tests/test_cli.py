@@ -41,7 +41,7 @@ def plan() -> privcov.Plan:
 
 
 def test_methods_lists_every_key_with_its_kinds():
-    done = shell("methods")
+    done = shell("study", "methods")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     for card in privcov.methods():
@@ -57,20 +57,20 @@ def test_a_finished_study_is_extended_by_what_is_new(tmp_path):
     tables = []
     for methods, said in ((["auto-cov", "zero"], None), (["auto-cov", "diagonal", "zero"], "4 of these runs")):
         (tmp_path / "plan.json").write_text(dataclasses.replace(small, methods=methods).to_json(), encoding="utf-8")
-        done = shell("run", tmp_path / "plan.json", "--out", tmp_path / "table.csv")
+        done = shell("study", "run", tmp_path / "plan.json", "--out", tmp_path / "table.csv")
         assert done.returncode == 0, done.stderr
         assert done.stderr.splitlines()[-1].startswith(said or "4/4")
         tables.append(pd.read_csv(tmp_path / "table.csv"))
     old = tables[1][tables[1]["method"] != "diagonal"].reset_index(drop=True)
     pd.testing.assert_frame_equal(old, tables[0], check_exact=True)
-    assert "computed before" not in shell("run", tmp_path / "plan.json", "--fresh").stderr
+    assert "computed before" not in shell("study", "run", tmp_path / "plan.json", "--fresh").stderr
 
 
 @pytest.mark.parametrize("to_file", [True, False])
 def test_run_writes_the_table(tmp_path, to_file):
     (tmp_path / "plan.json").write_text(plan().to_json(), encoding="utf-8")
     out = tmp_path / "table.csv"
-    done = shell("run", tmp_path / "plan.json", "--fresh", *(["--out", out] if to_file else []))
+    done = shell("study", "run", tmp_path / "plan.json", "--fresh", *(["--out", out] if to_file else []))
     assert done.returncode == 0, done.stderr
     table = pd.read_csv(out if to_file else io.StringIO(done.stdout))
     assert table.pop("problem").isna().all()  # an empty cell
@@ -97,7 +97,7 @@ def test_a_bad_plan_is_one_sentence_and_a_code(tmp_path, text, code, sentence):
     file = tmp_path / "plan.json"
     if text is not None:
         file.write_text(text, encoding="utf-8")
-    done = shell("run", file)
+    done = shell("study", "run", file)
     assert done.returncode == code
     assert done.stdout == ""
     assert sentence in done.stderr
@@ -109,7 +109,7 @@ def test_a_report_alone_has_a_figure_and_leaves_standard_output_empty(tmp_path):
     """The table is in the report; a log that is no terminal gets whole lines, a tenth at a time."""
     study = dataclasses.replace(plan(), guarantees=[privcov.ZCDP(0.1), privcov.ZCDP(1.0)])
     (tmp_path / "study.json").write_text(study.to_json(), encoding="utf-8")
-    done = shell("run", tmp_path / "study.json", "--report", tmp_path / "report.html")
+    done = shell("study", "run", tmp_path / "study.json", "--report", tmp_path / "report.html")
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
     assert "\r" not in done.stderr

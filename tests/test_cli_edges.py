@@ -95,18 +95,18 @@ BAD = [
     (2, "advice --n 1000 --d 5 --epsilon 1e308", "--epsilon must lie in"),
     (2, "advice --n 1000 --d 5 --rho 1 --length-ratio 1e308", "too large or too small"),
     (2, "advice --n 1000 --rho 1", "advice needs --n and --d"),
-    (2, "run plan.json --workers 0", "--workers must be in"),
-    (2, "run plan.json --report nowhere/r.html", "--report must name a file in a folder"),
-    (2, "run plan.json --out same --report same", "cannot both be same"),
-    (2, "run plan.json --out ./plan.json", "--out plan.json would replace a file"),
-    (1, "run folder", "folder cannot be used (Is a directory)"),
-    (2, "fetch nowhere", "There is no source 'nowhere'"),
-    (2, "generate ar1-covariance --out g.csv --set n=1e400", "n must be finite"),
-    (2, "generate ar1-covariance --out g.csv --set seed=1", "Give --seed"),
-    (2, "generate ar1-covariance --out g.csv --set out=1", "'out' is none"),
-    (2, "generate ar1-covariance --set n=9 --out g.csv --declaration g.csv", "cannot both be g.csv"),
-    (2, "generate ar1-covariance --set n=9 --out g.csv --declaration folder", "is a folder"),
-    (1, "generate ar1-covariance --set n=9 --out g.csv --declaration /dev/full", "No space left on device"),
+    (2, "study run plan.json --workers 0", "--workers must be in"),
+    (2, "study run plan.json --report nowhere/r.html", "--report must name a file in a folder"),
+    (2, "study run plan.json --out same --report same", "cannot both be same"),
+    (2, "study run plan.json --out ./plan.json", "--out plan.json would replace a file"),
+    (1, "study run folder", "folder cannot be used (Is a directory)"),
+    (2, "study fetch nowhere", "There is no source 'nowhere'"),
+    (2, "study generate ar1-covariance --out g.csv --set n=1e400", "n must be finite"),
+    (2, "study generate ar1-covariance --out g.csv --set seed=1", "Give --seed"),
+    (2, "study generate ar1-covariance --out g.csv --set out=1", "'out' is none"),
+    (2, "study generate ar1-covariance --set n=9 --out g.csv --declaration g.csv", "cannot both be g.csv"),
+    (2, "study generate ar1-covariance --set n=9 --out g.csv --declaration folder", "is a folder"),
+    (1, "study generate ar1-covariance --set n=9 --out g.csv --declaration /dev/full", "No space left on device"),
     (2, "nonsense", "invalid choice"),
 ]  # fmt: skip
 
@@ -133,7 +133,7 @@ def test_what_cannot_be_written_is_found_before_anything_is_computed(place, monk
 
     monkeypatch.setattr(studies, "run", never)
     for words in ("--out nowhere/t.csv", "--report nowhere/t.html", "--out folder"):
-        assert main(["run", "plan.json", *words.split()]) == 2
+        assert main(["study", "run", "plan.json", *words.split()]) == 2
         assert "must name a file in a folder that exists" in capsys.readouterr().err
 
 
@@ -204,9 +204,13 @@ def piped(command: str, **env) -> subprocess.CompletedProcess:
     ("command", "code", "said"),
     [
         ("privcov --help | true; exit ${PIPESTATUS[0]}", 0, ""),
-        ("privcov methods | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}", 0, ""),
-        ("privcov methods >/dev/full", 1, "privcov: Standard output could not be written (No space left on device).\n"),
-        ("privcov methods >&-", 1, "privcov: Standard output could not be written (it is closed).\n"),
+        ("privcov study methods | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}", 0, ""),
+        (
+            "privcov study methods >/dev/full",
+            1,
+            "privcov: Standard output could not be written (No space left on device).\n",
+        ),
+        ("privcov study methods >&-", 1, "privcov: Standard output could not be written (it is closed).\n"),
         ("privcov ledger limit 2>&-", 2, ""),
         ("privcov ledger limit 2>/dev/full", 2, ""),
     ],
@@ -243,7 +247,7 @@ def test_an_interruption_while_python_imports(place, module):
         "import runpy\n"
         f"for name in ({module!r}, 'argparse', 'pathlib'): sys.modules.pop(name, None)\n"
         "sys.meta_path.insert(0, Interrupting())\n"
-        f"sys.argv = ['privcov', 'run', {str(place / 'plan.json')!r}]\n"
+        f"sys.argv = ['privcov', 'study', 'run', {str(place / 'plan.json')!r}]\n"
         "runpy.run_module('privcov', run_name='__main__', alter_sys=True)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=patient(30))
@@ -259,7 +263,7 @@ def test_help_loads_no_library():
 
 def test_a_stream_in_memory_is_left_alone():
     with contextlib.redirect_stdout(io.StringIO()) as out:
-        assert main(["methods"]) == 0
+        assert main(["study", "methods"]) == 0
     assert "auto-cov" in out.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""``python -m privcov generate``: files of simulated rows, complete or not there at all."""
+"""``python -m privcov study generate``: files of simulated rows, complete or not there at all."""
 
 import argparse
 import json

@@ -95,7 +95,7 @@ def test_what_a_missing_package_names_is_an_extra_that_brings_it():
 def test_the_command_works_in_another_folder(here):
     script = here.run(str(here.site / "bin" / "privcov"), "--version")
     assert script.stdout == f"privcov {privcov.__version__}\n"
-    listed = here.run("-m", "privcov", "methods")
+    listed = here.run("-m", "privcov", "study", "methods")
     assert len(re.findall(r"^\S", listed.stdout, re.M)) == len(privcov.methods())
     told = here.run("-m", "privcov", "advice", "--n", "5000", "--d", "40", "--epsilon", "1", "--delta", "1e-6")
     assert told.returncode == 0, told.stderr
@@ -160,7 +160,7 @@ RELEASE = 'main(["release", "rows.csv", "--declaration", "d.json", "--rho", "0.1
     [
         ("opendp", RELEASE),
         ("pyarrow", RELEASE),
-        ("pyarrow", 'main(["generate", "ar1-covariance", "--out", "more.csv"])'),
+        ("pyarrow", 'main(["study", "generate", "ar1-covariance", "--out", "more.csv"])'),
         ("streamlit", 'main(["app"])'),
     ],
     ids=["release", "read", "generate", "app"],

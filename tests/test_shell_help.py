@@ -79,12 +79,12 @@ def answer(capsys, *words: object, code: int = 0):
 
 
 def test_methods_and_sources(capsys):
-    methods, sources = answer(capsys, "methods", "--json"), answer(capsys, "sources", "--json")
+    methods, sources = answer(capsys, "study", "methods", "--json"), answer(capsys, "study", "sources", "--json")
     assert [m["key"] for m in methods] == [card.key for card in privcov.methods()]
     assert [s["key"] for s in sources] == [card.key for card in privcov.sources()]
     for told, card in zip(methods + sources, privcov.methods() + privcov.sources(), strict=True):
         assert [(p["name"], p["default"]) for p in told["parameters"]] == [(s.name, s.default) for s in card.parameters]
-    assert main(["sources"]) == 0
+    assert main(["study", "sources"]) == 0
     told = capsys.readouterr().out
     for card in privcov.sources():
         assert f"{card.key} " in told
@@ -149,7 +149,7 @@ def test_the_check_of_the_owner(place, capsys):
 def test_a_bundle_of_a_stored_release_is_that_of_the_release_and_costs_nothing(place, capsys):
     """The same bytes as those of Release.save_bundle, with and without the declaration."""
     for declared in ([], ["--declaration", "t.json"]):
-        assert main(["bundle", "make", "clinic", "1", "--out", "made.zip", *declared]) == 0
+        assert main(["ledger", "bundle", "clinic", "1", "--out", "made.zip", *declared]) == 0
         rel = privcov.release_private(
             "gaussian-cov",
             PrivateDataset.from_rows(
@@ -162,11 +162,11 @@ def test_a_bundle_of_a_stored_release_is_that_of_the_release_and_costs_nothing(p
         assert Path("made.zip").read_bytes() == Path("saved.zip").read_bytes()
     assert len(Ledger().entries("clinic")) == 2
     capsys.readouterr()
-    told = answer(capsys, "bundle", "inspect", "made.zip", "--json")
+    told = answer(capsys, "verify", "--show", "made.zip", "--json")
     assert told["ledger_entry"]["number"] == 1
     assert told["declaration"]["name"] == "clinic"
     assert told["files"]["statement.txt"] == len(zipfile.ZipFile("made.zip").read("statement.txt"))
-    assert main(["bundle", "inspect", "made.zip"]) == 0
+    assert main(["verify", "--show", "made.zip"]) == 0
     plain = capsys.readouterr().out
     assert all(line in plain for line in told["statement"])
     Path("elsewhere").mkdir()
@@ -176,27 +176,37 @@ def test_a_bundle_of_a_stored_release_is_that_of_the_release_and_costs_nothing(p
 
 
 def test_a_bundle_that_does_not_hold_or_cannot_be_made(place, capsys):
-    assert main(["bundle", "make", "clinic", "1", "--out", "made.zip"]) == 0
+    assert main(["ledger", "bundle", "clinic", "1", "--out", "made.zip"]) == 0
     with zipfile.ZipFile("made.zip") as whole, zipfile.ZipFile("forged.zip", "w") as forged:
         for name in whole.namelist():
             more = b"\x1b[31mred\n" if name == "statement.txt" else b""
             forged.writestr(name, whole.read(name) + more)
     capsys.readouterr()
     assert not answer(capsys, "verify", "forged.zip", "--json", code=1)["holds"]
-    assert main(["bundle", "inspect", "forged.zip"]) == 0
+    assert main(["verify", "--show", "forged.zip"]) == 0
     told = capsys.readouterr().out
     assert "\x1b" not in told, "a terminal would obey it"
     assert "\\x1b[31mred" in told
     for words, code, sentence in [
-        (["make", "clinic", "7", "--out", "b.zip"], 2, "no release 7 in the ledger. It has: 1, 2."),
-        (["make", "nobody", "1", "--out", "b.zip"], 2, "It has: none."),
-        (["make", "clinic", "1", "--out", "no/such/b.zip"], 2, "--out must name a file in a folder that exists"),
-        (["make", "clinic", "1", "--out", "ledger.sqlite"], 2, "would replace a file"),
-        (["make", "clinic", "1", "--out", "t.json", "--declaration", "t.json"], 2, "would replace a file"),
-        (["inspect", "t.csv"], 1, "t.csv is no bundle"),
-        (["inspect", "none.zip"], 1, "there is no bundle"),
+        (["ledger", "bundle", "clinic", "7", "--out", "b.zip"], 2, "no release 7 in the ledger. It has: 1, 2."),
+        (["ledger", "bundle", "nobody", "1", "--out", "b.zip"], 2, "It has: none."),
+        (
+            ["ledger", "bundle", "clinic", "1", "--out", "no/such/b.zip"],
+            2,
+            "--out must name a file in a folder that exists",
+        ),
+        (["ledger", "bundle", "clinic", "1", "--out", "ledger.sqlite"], 2, "would replace a file"),
+        (
+            ["ledger", "bundle", "clinic", "1", "--out", "t.json", "--declaration", "t.json"],
+            2,
+            "would replace a file",
+        ),
+        (["ledger", "bundle", "clinic"], 2, "needs the number of a release"),
+        (["ledger", "show", "clinic", "--out", "b.zip"], 2, "belong to ledger bundle, not to show"),
+        (["verify", "--show", "t.csv"], 1, "t.csv is no bundle"),
+        (["verify", "--show", "none.zip"], 1, "there is no bundle"),
     ]:
-        assert main(["bundle", *words]) == code, words
+        assert main(words) == code, words
         said = capsys.readouterr()
         assert sentence in said.err
         assert said.err.count("\n") == 1
@@ -210,7 +220,7 @@ def test_a_bundle_that_does_not_hold_or_cannot_be_made(place, capsys):
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
 def test_a_script_of_completion_knows_every_command_and_option(shell, capsys):
     pytest.importorskip("shtab", reason="shtab is not installed: the extra completion has it")
-    assert main(["completion", shell]) == 0
+    assert main(["--completion", shell]) == 0
     script = capsys.readouterr().out
     for command, parser in COMMANDS.items():
         assert command in script
@@ -222,13 +232,13 @@ def test_a_script_of_completion_knows_every_command_and_option(shell, capsys):
 def test_bash_completes(tmp_path):
     pytest.importorskip("shtab", reason="shtab is not installed: the extra completion has it")
     done = subprocess.run(
-        [sys.executable, "-m", "privcov", "completion", "bash"],
+        [sys.executable, "-m", "privcov", "--completion", "bash"],
         capture_output=True, text=True, check=True, timeout=patient(60),
     )  # fmt: skip
     (tmp_path / "script").write_text(done.stdout, encoding="utf-8")
     ask = f"source {tmp_path / 'script'}; COMP_WORDS=(privcov {{}}); COMP_CWORD={{}}; "
     ask += '$(complete -p privcov | sed "s/.*-F \\([^ ]*\\).*/\\1/"); echo "${{COMPREPLY[@]}}"'
-    for words, at, found in [("rel", 1, {"release"}), ("verify --j", 2, {"--json"}), ("bundle i", 2, {"inspect"})]:
+    for words, at, found in [("rel", 1, {"release"}), ("verify --j", 2, {"--json"}), ("study ru", 2, {"run"})]:
         told = subprocess.run(
             ["bash", "-c", ask.format(words, at)], capture_output=True, text=True, check=True, timeout=patient(30)
         )
@@ -237,5 +247,5 @@ def test_bash_completes(tmp_path):
 
 def test_completion_without_its_package_is_one_sentence(monkeypatch, capsys):
     monkeypatch.setattr("privcov.extras.importlib.util.find_spec", lambda name: None)
-    assert main(["completion", "bash"]) == 1
+    assert main(["--completion", "bash"]) == 1
     assert 'pip install ".[completion]"' in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`privcov site`: the lessons as files, whole and without a script."""
+"""`privcov app site`: the lessons as files, whole and without a script."""
 
 import re
 import subprocess
@@ -27,7 +27,7 @@ def folder(tmp_path_factory) -> Path:
     """The folder as the command writes it."""
     out = tmp_path_factory.mktemp("site") / "a new folder"
     done = subprocess.run(
-        [sys.executable, "-m", "privcov", "site", out], cwd=ROOT, capture_output=True, text=True,
+        [sys.executable, "-m", "privcov", "app", "site", out], cwd=ROOT, capture_output=True, text=True,
         stdin=subprocess.DEVNULL, timeout=patient(240),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -102,7 +102,7 @@ def test_the_demonstration_is_that_of_home(epsilon):
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "out").write_text("mine")
     done = subprocess.run(
-        [sys.executable, "-m", "privcov", "site", tmp_path / "out"], cwd=ROOT, capture_output=True, text=True,
+        [sys.executable, "-m", "privcov", "app", "site", tmp_path / "out"], cwd=ROOT, capture_output=True, text=True,
         stdin=subprocess.DEVNULL, timeout=patient(60),
     )  # fmt: skip
     assert done.returncode

@@ -76,7 +76,7 @@ def required() -> bool:
 
 
 def announce() -> None:
-    """Print the token and keep it for ``privcov token``: once per process, and not where it could not be used."""
+    """Print the token and keep it for ``privcov app token``: once per process, and not where it could not be used."""
     with _first:
         if _announced.is_set():
             return
@@ -115,7 +115,7 @@ def ask() -> None:
             f"Enter the token that `{SETTING}` was set to."
             if _chosen()
             else "Enter the token that PrivCov printed in its terminal or log when it started. "
-            f"`{places.command()} token` prints it again."
+            f"`{places.command()} app token` prints it again."
         )
         st.text_input("Token", type="password", autocomplete="off", key=_ENTRY)
         st.form_submit_button("Open", type="primary", on_click=_enter)

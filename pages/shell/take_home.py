@@ -171,7 +171,7 @@ def section(
             show.download("Saved study", lambda: text, "plan.json", "download-study", JSON)
             words = (
                 "The saved study opens on Trade-offs under *Open a saved study*, and in the shell with "
-                f"`{places.command()} run plan.json`."
+                f"`{places.command()} study run plan.json`."
             )
         except ValueError as problem:
             words = show.as_text(str(problem))

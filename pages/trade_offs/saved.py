@@ -180,7 +180,7 @@ def sweep_of(plan: Plan) -> sweep.Sweep:
     if points > MOST_POINTS:
         raise ValueError(
             f"This study has {points:,} points; a page draws at most {MOST_POINTS:,}. Run it in the shell: python -m "
-            "privcov run plan.json"
+            "privcov study run plan.json"
         )
     if plan.sizes is not None and set(plan.metrics) != set(CLASSIFICATION):
         raise ValueError(f"A page needs both errors of a classification, {' and '.join(CLASSIFICATION)}, in metrics.")

@@ -272,7 +272,7 @@ def frame(table: pd.DataFrame) -> str:
 def of_study(plans: Sequence[Plan], table: pd.DataFrame) -> str:
     """Return the report of a study: what was run, and the mean of every point with its replicate quantiles.
 
-    The command ``python -m privcov run`` writes it.
+    The command ``python -m privcov study run`` writes it.
     """
     summary = studies.summary(plans, table)
     sources = list(dict.fromkeys(plan.source for plan in plans))

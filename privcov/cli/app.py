@@ -1,4 +1,4 @@
-"""``privcov app``: the workbench in a browser, served on this machine alone; ``privcov token`` prints its token."""
+"""``privcov app``: the workbench in a browser, served on this machine alone; ``privcov app token`` prints its token."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ import threading
 import time
 
 from privcov import extras, places
+from privcov.cli import site
 
 PORT = 8501
 
 
 def add_app(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the parser."""
+    """Add ``app`` to the commands of the parser, with what belongs to the workbench."""
     parser = commands.add_parser("app", help="serve the workbench at http://127.0.0.1:8501")
     parser.add_argument("--port", default=str(PORT), help=f"another port than {PORT}")
     parser.set_defaults(act=_app)
-
-
-def add_token(commands: argparse._SubParsersAction) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("token", help='print the token for "Your data" of the server that started last')
-    parser.set_defaults(act=_token)
+    parts = parser.add_subparsers(dest="part", metavar="{token,site}")
+    token = parts.add_parser("token", help='print the token for "Your data" of the server that started last')
+    token.set_defaults(act=_token)
+    site.add_site(parts)
 
 
 def _token(options: argparse.Namespace) -> None:

@@ -1,26 +1,24 @@
-"""The command ``completion``: a script that lets a shell complete commands, options and files."""
+"""``privcov --completion SHELL``: a script that lets a shell complete commands, options and files."""
 
 from __future__ import annotations
 
 import argparse
-import functools
+from typing import Any
 
 from privcov import extras
 
 SHELLS = ("bash", "zsh", "tcsh")
 
 
-def add_completion(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], whole: argparse.ArgumentParser
-) -> None:
-    """Add ``completion`` to the commands of the parser ``whole``."""
-    parser = commands.add_parser("completion", help="print a script that completes commands and options in a shell")
-    parser.add_argument("shell", choices=SHELLS, help="the shell that reads it")
-    parser.set_defaults(act=functools.partial(_completion, whole))
+def add_completion(parser: argparse.ArgumentParser) -> None:
+    """Add ``--completion`` to the options of the whole parser."""
+    parser.add_argument("--completion", choices=SHELLS, action=_Completion, help="print a script that completes for it")
 
 
-def _completion(whole: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    extras.require("shtab", "Completions")
-    import shtab
+class _Completion(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: Any = None) -> None:
+        extras.require("shtab", "Completions")
+        import shtab
 
-    print(shtab.complete(whole, options.shell))
+        print(shtab.complete(parser, values))
+        parser.exit()

@@ -11,29 +11,45 @@ leaves no half file. What could not be written is refused before anything is com
 
 # Command: lines without the name of the program, each with what it does.
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
-    "methods": (
-        ("methods", "every method, with its guarantees and its standing"),
-        ("methods --json", "the same with all parameters and their ranges, for a program"),
+    "app": (
+        ("app", "the workbench at http://127.0.0.1:8501"),
+        ("app --port 8600", "at another port"),
+        ("app token", "what Your data asks for; the server that started last made it"),
+        ("app site lessons", "the lessons as files, in the folder lessons"),
     ),
-    "sources": (
-        ("sources", "every data source, with its group"),
-        ("sources --json", "the same with all parameters and their ranges, for a program"),
-    ),
-    "run": (
-        ("run study.json --out table.csv --report report.html", "a saved study: its table, and figures"),
-        ("run study.json --fresh --workers 2 --out table.csv", "computed again, whatever is kept, by two processes"),
-    ),
-    "fetch": (("fetch ionosphere", "one of the papers' data sets, into the data folder"),),
-    "advice": (
-        ("advice --n 5000 --d 40 --rho 0.1", "nothing is known about the structure"),
+    "declare": (
         (
-            "advice --n 5000 --d 40 --epsilon 1 --delta 1e-6 --target precision --structure banded",
-            "one that is supposed",
+            "declare visits.csv --separator ';' --decimal , --out columns.tsv",
+            "the columns of the header, to fill in with a spreadsheet: name, low, high, typical, kind, why",
         ),
-        ("advice --n 5000 --d 40 --rho 0.1 --error 0.2 --mean-known", "also the least rho for an error of 20 %"),
-        ("advice --n 5000 --d 40 --rho 0.1 --private --add-remove --rows-per-person 3", "as for private rows"),
-        ("advice --n 5000 --d 40 --rho 0.1 --length-ratio 2 --json", "rows half as long as the bound; for a program"),
-        ("advice --recompute", "the evidence, measured again"),
+        (
+            "declare visits.csv --separator ';' --decimal , --columns columns.tsv --out visits.json",
+            "the declaration with these columns; fill in what one row stands for, and the rest",
+        ),
+        ("declare visits.csv --encoding latin-1", "of a file that is not in UTF-8; the declaration is printed"),
+    ),
+    "check": (
+        ("check table.json table.csv", "which cells a release could read; for the owner's eyes"),
+        ("check table.json 'part-*.csv' --ledger a.sqlite --json", "many files, and the disk of that ledger"),
+    ),
+    "ledger": (
+        ("ledger", "every table, with what was spent"),
+        ("ledger show clinic --json", "every release of one table, for a program"),
+        ("ledger limit clinic --rho 1", "the most that all releases of a table may spend together"),
+        ("ledger limit clinic --epsilon 2 --delta 1e-6 --ledger a.sqlite", "the same in another unit and file"),
+        (
+            "ledger limit clinic --rho 2 --reason 'asked by the board'",
+            "a limit that allows more needs a reason",
+        ),
+        (
+            "ledger bundle clinic 3 --out table.zip",
+            "of release 3 of the ledger's table clinic; nothing is paid",
+        ),
+        (
+            "ledger bundle clinic 3 --out table.zip --declaration table.json --ledger a.sqlite",
+            "with its declaration",
+        ),
+        ("ledger begin-anew --yes", "everything that was spent is forgotten"),
     ),
     "release": (
         ("release table.csv --declaration table.json --rho 0.1 --out release.json", "the default method"),
@@ -54,65 +70,69 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "release table.csv --declaration table.json --rho 0.1 --accept-unreadable smokes",
             "a column with hardly a number",
         ),
-        ("release table.csv --declaration table.json --rho 0.1 --public --seed 3", "rows that need no protection"),
-    ),
-    "ledger": (
-        ("ledger", "every table, with what was spent"),
-        ("ledger show clinic --json", "every release of one table, for a program"),
-        ("ledger limit clinic --rho 1", "the most that all releases of a table may spend together"),
-        ("ledger limit clinic --epsilon 2 --delta 1e-6 --ledger a.sqlite", "the same in another unit and file"),
-        ("ledger limit clinic --rho 2 --reason 'asked by the board'", "a limit that allows more needs a reason"),
-        ("ledger begin-anew --yes", "everything that was spent is forgotten"),
+        (
+            "release table.csv --declaration table.json --rho 0.1 --public --seed 3",
+            "rows that need no protection",
+        ),
     ),
     "verify": (
         ("verify table.zip", "everything in a bundle that can be checked without the data"),
         ("verify table.zip --json", "the same for a program; the exit code is 1 where something does not hold"),
-    ),
-    "bundle": (
-        ("bundle make clinic 3 --out table.zip", "of release 3 of the ledger's table clinic; nothing is paid"),
-        ("bundle make clinic 3 --out table.zip --declaration table.json --ledger a.sqlite", "with its declaration"),
-        ("bundle inspect table.zip", "what somebody else's bundle says; privcov verify checks it"),
-        ("bundle inspect table.zip --json", "the same for a program"),
+        ("verify table.zip --show", "what somebody else's bundle says, unchecked"),
     ),
     "answers": (
         ("answers table.zip means", "estimates with intervals, after everything in the bundle was checked"),
-        ("answers table.zip correlations --rate 0.1 --level 0.9 --out pairs.csv", "with which of them are not zero"),
-        ("answers table.zip regress --y weight --on age,height --ridge 0.01 --json", "of one column on two others"),
-        ("answers table.zip variances --kurtosis 2 --units half-range", "for heavy tails, in public half-ranges"),
+        (
+            "answers table.zip correlations --rate 0.1 --level 0.9 --out pairs.csv",
+            "with which of them are not zero",
+        ),
+        (
+            "answers table.zip regress --y weight --on age,height --ridge 0.01 --json",
+            "of one column on two others",
+        ),
+        (
+            "answers table.zip variances --kurtosis 2 --units half-range",
+            "for heavy tails, in public half-ranges",
+        ),
         ("answers table.zip components --axes 2", "the first principal axes"),
         ("answers table.zip contrast --a treated --b control", "the difference of two classes"),
     ),
-    "declare": (
+    "advice": (
+        ("advice --n 5000 --d 40 --rho 0.1", "nothing is known about the structure"),
         (
-            "declare visits.csv --separator ';' --decimal , --out columns.tsv",
-            "the columns of the header, to fill in with a spreadsheet: name, low, high, typical, kind, why",
+            "advice --n 5000 --d 40 --epsilon 1 --delta 1e-6 --target precision --structure banded",
+            "one that is supposed",
         ),
         (
-            "declare visits.csv --separator ';' --decimal , --columns columns.tsv --out visits.json",
-            "the declaration with these columns; fill in what one row stands for, and the rest",
+            "advice --n 5000 --d 40 --rho 0.1 --error 0.2 --mean-known",
+            "also the least rho for an error of 20 %",
         ),
-        ("declare visits.csv --encoding latin-1", "of a file that is not in UTF-8; the declaration is printed"),
+        ("advice --n 5000 --d 40 --rho 0.1 --private --add-remove --rows-per-person 3", "as for private rows"),
+        (
+            "advice --n 5000 --d 40 --rho 0.1 --length-ratio 2 --json",
+            "rows half as long as the bound; for a program",
+        ),
+        ("advice --recompute", "the evidence, measured again"),
     ),
-    "generate": (
-        ("generate ar1-covariance --set n=5000000 --set d=20 --seed 1 --out table.parquet", "five million rows"),
+    "study": (
+        ("study methods", "every method, with its guarantees and its standing"),
+        ("study methods --json", "the same with all parameters and their ranges, for a program"),
+        ("study sources", "every data source, with its group"),
+        ("study sources --json", "the same with all parameters and their ranges, for a program"),
+        ("study run study.json --out table.csv --report report.html", "a saved study: its table, and figures"),
         (
-            "generate ar1-covariance --files 4 --out part.csv --declaration table.json",
+            "study run study.json --fresh --workers 2 --out table.csv",
+            "computed again, whatever is kept, by two processes",
+        ),
+        (
+            "study generate ar1-covariance --set n=5000000 --set d=20 --seed 1 --out table.parquet",
+            "five million rows",
+        ),
+        (
+            "study generate ar1-covariance --files 4 --out part.csv --declaration table.json",
             "four files, declared",
         ),
-    ),
-    "check": (
-        ("check table.json table.csv", "which cells a release could read; for the owner's eyes"),
-        ("check table.json 'part-*.csv' --ledger a.sqlite --json", "many files, and the disk of that ledger"),
-    ),
-    "app": (
-        ("app", "the workbench at http://127.0.0.1:8501"),
-        ("app --port 8600", "at another port"),
-    ),
-    "token": (("token", "what Your data asks for; the server that started last made it"),),
-    "site": (("site lessons", "the lessons as files, in the folder lessons"),),
-    "completion": (
-        ('completion bash > "${XDG_DATA_HOME:-$HOME/.local/share}/bash-completion/completions/privcov"', "for bash"),
-        ('completion zsh > "${fpath[1]}/_privcov"', "for zsh"),
+        ("study fetch ionosphere", "one of the papers' data sets, into the data folder"),
     ),
 }
 

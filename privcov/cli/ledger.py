@@ -1,12 +1,14 @@
-"""The command ``ledger``: what has been spent on private tables, and their limits."""
+"""The command ``ledger``: what has been spent on private tables, their limits, and bundles of what is stored."""
 
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
 import privcov
+from privcov.cli import check, edges
 from privcov.cli.options import add_guarantee, add_json, guarantee_of, print_json
 
 
@@ -14,12 +16,19 @@ def add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Add ``ledger`` to the commands of the parser."""
     ledger = commands.add_parser("ledger", help="what has been spent on private tables, and their limits")
     ledger.add_argument(
-        "what", nargs="?", choices=("list", "show", "limit", "begin-anew"), default="list", help="list when left out"
+        "what",
+        nargs="?",
+        choices=("list", "show", "limit", "bundle", "begin-anew"),
+        default="list",
+        help="list when left out",
     )
     ledger.add_argument("name", nargs="?", help="the declared name of a table")
+    ledger.add_argument("number", nargs="?", type=int, help="with bundle: the number of a release, as show lists it")
     add_guarantee(ledger)
     ledger.add_argument("--reason", default="", help="with limit: why a limit that allows more is needed")
     ledger.add_argument("--yes", action="store_true", help="with begin-anew: what was spent until now is forgotten")
+    ledger.add_argument("--out", type=Path, help="with bundle: the zip to write; nothing is paid")
+    ledger.add_argument("--declaration", type=Path, help="with bundle: as declared; else the release's public facts")
     ledger.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
     add_json(ledger)
     ledger.set_defaults(act=_ledger)
@@ -35,6 +44,11 @@ def _ledger(options: argparse.Namespace) -> None:
         raise ValueError(f"ledger {options.what} needs the name of a table.")
     if options.name:
         options.name = checks.one_line("The name", options.name, "that of a table. Give it the declared one")
+    if options.what == "bundle":
+        _bundle(options)
+        return
+    if not options.number is options.out is options.declaration is None:
+        raise ValueError(f"A number, --out and --declaration belong to ledger bundle, not to {options.what}.")
     ledger = privcov.Ledger(options.ledger)
     if options.what == "limit":
         account = ledger.limit(options.name, guarantee_of(options), options.reason)
@@ -54,6 +68,34 @@ def _ledger(options: argparse.Namespace) -> None:
                 print(
                     f"  {entry.number} {entry.reserved_at} {entry.state} {what} {unit} {float(entry.cost.amount):.9g}"
                 )
+
+
+def _bundle(options: argparse.Namespace) -> None:
+    if options.number is None or options.out is None:
+        raise ValueError("ledger bundle needs the number of a release, as ledger show lists it, and --out.")
+    from privcov.bundle.opened import bundle_of, open_answer
+    from privcov.ledger import default_path
+    from privcov.ledger.access import NAMES
+
+    declared = check.read_declaration(options.declaration) if options.declaration else None
+    edges.check_place(options.out)
+    record = options.ledger or default_path()
+    files = [record.with_name(record.name + end) for end in NAMES]
+    edges.check_apart({"--out": options.out}, files + ([options.declaration] if options.declaration else []))
+    ledger = privcov.Ledger(options.ledger)
+    entries = {entry.number: entry for entry in ledger.entries(options.name)}
+    if options.number not in entries:
+        there = ", ".join(map(str, entries)) or "none"
+        raise ValueError(f"{options.name!r} has no release {options.number} in the ledger. It has: {there}.")
+    entry = entries[options.number]
+    answer = ledger.answer(entry.token)
+    if answer is None:
+        raise ValueError(f"Release {entry.number} of {options.name!r} is {entry.state} and has no stored answer.")
+    declaration = None if declared is None else json.loads(declared.to_json())
+    raw = bundle_of(open_answer(answer), entry.to_dict(), declaration, {})
+    with edges.all_or_none() as begin_file:
+        begin_file(options.out).write_bytes(raw)
+    print(options.out)
 
 
 def _told(ledger: privcov.Ledger, name: str) -> dict[str, Any]:

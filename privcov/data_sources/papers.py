@@ -170,7 +170,7 @@ class PaperData(Source):
         online = ""
         if cls.openml is not None:
             key = cls.card.key
-            online = f" Or download it (about {cls.openml.megabytes} MB): {places.command()} fetch {key}."
+            online = f" Or download it (about {cls.openml.megabytes} MB): {places.command()} study fetch {key}."
         return (
             f"The {cls.title} set ({cls.size}) is not on this machine. Put {cls.names()} into {data_folder()}, or "
             f"name the folder that has it in PRIVCOV_DATA_DIR.{online}"

@@ -1,4 +1,4 @@
-"""The token of the server that started last, in a file that only its owner can read: ``privcov token`` prints it."""
+"""The token of the server that started last, in a file that its owner alone can read: for ``privcov app token``."""
 
 from __future__ import annotations
 

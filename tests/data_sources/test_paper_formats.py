@@ -261,7 +261,12 @@ def test_the_folder_is_read_and_a_changed_file_is_read_again(made, folder):
     rows = made.ionosphere()
     with pytest.raises(MissingData, match="351 rows, 34 columns") as absent:
         privcov.source("ionosphere")
-    for part in ("ionosphere.csv or ionosphere.data", str(folder), "PRIVCOV_DATA_DIR", "privcov fetch ionosphere"):
+    for part in (
+        "ionosphere.csv or ionosphere.data",
+        str(folder),
+        "PRIVCOV_DATA_DIR",
+        "privcov study fetch ionosphere",
+    ):
         assert part in str(absent.value)
     assert SOURCES.get("ionosphere").cls.state() == ""
     (folder / "ionosphere.data").write_bytes(made.text(rows))

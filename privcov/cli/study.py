@@ -1,0 +1,73 @@
+"""``privcov study``: what researchers need, from the lists of methods and sources to a saved study."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from privcov.cli import edges, generate, listing
+from privcov.cli.progress import counted
+
+
+def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``study`` to the commands of the parser."""
+    study = commands.add_parser("study", help="methods, sources, simulated tables, and studies saved by a page")
+    parts = study.add_subparsers(dest="part", required=True)
+    listing.add_listing(parts)
+    runner = parts.add_parser("run", help="run a saved study (Plan JSON, one or a list) and write its table as CSV")
+    runner.add_argument("plan", type=Path, help="the file of the study, as a page or Plan.to_json wrote it")
+    runner.add_argument("--out", type=Path, help="CSV file; standard output when left out, unless there is a report")
+    runner.add_argument("--report", type=Path, help="write a report with figures, as one HTML file")
+    runner.add_argument("--fresh", action="store_true", help="compute everything again, whatever is kept")
+    runner.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
+    runner.set_defaults(act=_run)
+    generate.add_generate(parts)
+    fetcher = parts.add_parser("fetch", help="download one of the papers' data sets into the data folder")
+    fetcher.add_argument("source", help="its key, such as ionosphere")
+    fetcher.set_defaults(act=_fetch)
+
+
+def _run(options: argparse.Namespace) -> None:
+    from privcov.sweeps import studies
+    from privcov.sweeps.cells import Cell
+    from privcov.sweeps.store import Store
+
+    _check_workers(options)
+    edges.check_apart({"--out": options.out, "--report": options.report}, [options.plan])
+    if options.out or not options.report:
+        edges.check_place(options.out)
+    if options.report:
+        edges.check_place(options.report, "--report")
+    plans, store, kept = studies.read(options.plan.read_bytes()), None if options.fresh else Store(), 0
+
+    def tell(done: int, total: int, cell: list[dict]) -> None:
+        nonlocal kept
+        assert isinstance(cell, Cell)
+        kept += cell.reused
+        counted(done, total, cell)
+
+    table = studies.run(plans, tell, store, workers=options.workers)
+    if kept:
+        assert store is not None, "only a store has runs from before"
+        print(f"{kept:,} of these runs were computed before and came from {store.path}.", file=sys.stderr)
+    if options.out or not options.report:
+        edges.answer(table.to_csv(index=False), options.out)
+    if options.report:
+        from privcov.bundle import report
+
+        edges.answer(report.of_study(plans, table), options.report)
+        print(f"Report: {options.report}", file=sys.stderr)
+
+
+def _check_workers(options: argparse.Namespace) -> None:
+    from privcov import checks
+
+    if options.workers is not None:
+        checks.whole("--workers", options.workers, 1, 1024)
+
+
+def _fetch(options: argparse.Namespace) -> None:
+    from privcov.data_sources.fetch import download
+
+    print(download(options.source))
