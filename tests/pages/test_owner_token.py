@@ -322,7 +322,7 @@ def test_without_a_terminal_the_token_is_in_the_log_and_in_a_file_that_a_command
     assert kept.read_text() == token
     assert [stat.S_IMODE(path.stat().st_mode) for path in (kept, kept.parent)] == [0o600, 0o700]
     assert [file.name for file in kept.parent.iterdir()] == ["token"]
-    assert main(["token"]) == 0
+    assert main(["app", "token"]) == 0
     assert sys.stdout.getvalue() == f"{out}{token}\n"
     at = visit()
     assert "token` prints it again" in plain(at.main.markdown[0].value)
@@ -358,14 +358,14 @@ def test_a_file_or_folder_that_others_may_read_is_refused(what, announced, kept,
     said = {"file": "must have mode 0600, and has 0644", "folder": "must have mode 0700, and has 0755"}
     assert said.get(what, "of the user who runs PrivCov, and is none") in errors
     assert kept.read_text() == earlier
-    assert main(["token"]) == 1
+    assert main(["app", "token"]) == 1
     assert "c" * 40 not in errors + sys.stderr.getvalue()
     assert earlier not in sys.stdout.getvalue()
     assert said.get(what, "of the user who runs PrivCov, and is none") in sys.stderr.getvalue()
 
 
 def test_without_a_server_the_command_says_so(kept, capsys):
-    assert main(["token"]) == 1
+    assert main(["app", "token"]) == 1
     assert "no server has started here" in capsys.readouterr().err
 
 

@@ -92,11 +92,11 @@ def test_the_shell_takes_both_forms_and_writes_table_and_report(tmp_path, capsys
     for plans in ((PLAN,), (PLAN, PLAN)):
         path, table, page = (tmp_path / name for name in ("study.json", "table.csv", "report.html"))
         path.write_text(studies.write(plans))
-        assert main(["run", str(path), "--out", str(table), "--report", str(page)]) == 0
+        assert main(["study", "run", str(path), "--out", str(table), "--report", str(page)]) == 0
         pd.testing.assert_frame_equal(pd.read_csv(table)[["value"]], studies.run(plans)[["value"]])
         assert "Simulated" in page.read_text()
     path.write_text("{}")
-    assert main(["run", str(path)]) == 2
+    assert main(["study", "run", str(path)]) == 2
     assert "must name its source" in capsys.readouterr().err
 
 
