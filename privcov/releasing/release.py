@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import importlib
 import itertools
 import json
 import math
@@ -372,8 +371,9 @@ class Release:
                 "This release does not know its measurement and its entry in the ledger, and a bundle needs both. Call "
                 "release_private with the same request: it returns the stored release, and nothing is paid again."
             )
-        # Imported by name, as in the registries, because the package of the bundle imports this one.
-        importlib.import_module("privcov.bundle.opened").save(self, path, declaration)
+        from privcov.bundle.opened import save
+
+        save(self, path, declaration)
 
     def to_json(self) -> str:
         """Return the release as JSON text, from which `from_json` makes the same numbers bit for bit.
@@ -438,11 +438,13 @@ class Release:
 
 
 def _figures() -> Any:
-    """Return the module that draws a release. By its name, because the package of the figures imports this one."""
+    """Return the module that draws a release."""
     from privcov import extras
 
     extras.require("plotly", "Figures")
-    return importlib.import_module("privcov.figures.released")
+    from privcov.figures import released
+
+    return released
 
 
 def _digest(fields: dict) -> str:
