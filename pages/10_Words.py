@@ -8,4 +8,4 @@ from pages.shell import frame, glossary
 
 frame.page("Words", keeps=("word",))
 st.title("Words")
-glossary.section(frame.own("word"))
+glossary.section(frame.page_setting("word"))

@@ -143,10 +143,10 @@ with show.problems():
         mixture = mixture_of(rel.raw, rel.parameters.get("structure", OFF)) if rel.raw is not None else None
         if mixture is not None:
             st.markdown(
-                "**What the released covariances are mixed of**  \n:small[Off the diagonal. Chosen from the noisy "
+                "**Weights of the combined estimates**  \n:small[Off the diagonal. Chosen from the noisy "
                 "matrix alone, by an unbiased estimate of the error, so it spends nothing.]"
             )
-            show.picture(shares_bar(mixture.shares, palette, what="what the covariances are mixed of"), "shares")
+            show.picture(shares_bar(mixture.shares, palette, what="weights of the combined estimates"), "shares")
     with right:
         st.header("What an attacker learns")
         show.attacker_meter(rel.attacker_success, palette)

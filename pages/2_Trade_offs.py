@@ -25,7 +25,7 @@ if preset is None and not plans:
     with show.problems():
         data = cached.dataset(study)
         own_range.warn(data)
-        brief = frame.own("tab") not in ("", address.word(form.TABS[0]))
+        brief = frame.page_setting("tab") not in ("", address.word(form.TABS[0]))
         methods = sentence.methods_of(sentence.section(study, data, brief=brief))
 
 first, epsilon, winner, last = address.tabs(form.TABS, name="tab", key="tradeoffs.tab")

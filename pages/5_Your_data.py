@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shell import address, frame, hosted, owner_token, show
 from pages.shell.glossary import term
 from pages.your_data import answers, columns, declare, elsewhere, plan, practice, read_bundle, release, view
-from pages.your_data.state import DOORS, STEPS, forget, own, practising
+from pages.your_data.state import DOORS, STEPS, forget, owner_session, practising
 
 frame.page("Your data", keeps=("door",))
 st.title("Your data")
@@ -33,7 +33,9 @@ if door == "bundle":
             forget()
         else:
             columns.take_in()
-            own().look = own().checked = None  # exact answers are not kept in memory after the step was left
+            owner_session().look = owner_session().checked = (
+                None  # exact answers are not kept in memory after the step was left
+            )
     read_bundle.section()
     st.stop()
 if reason := hosted.refusal():
@@ -62,9 +64,9 @@ step = st.segmented_control(
 )
 assert step is not None  # a step is always chosen
 if step != "view":
-    own().look = None  # exact answers are not kept in memory after the step was left
+    owner_session().look = None  # exact answers are not kept in memory after the step was left
 if step != "release":
-    own().checked = None
+    owner_session().checked = None
 if step != "declare":
     columns.take_in()
 if step in ("plan", "release"):
@@ -76,7 +78,7 @@ st.divider()
 left, right, _ = st.columns([2, 2, 5])
 if left.button("Security and limits", key="own-security"):
     elsewhere.security()
-if own().raw:
+if owner_session().raw:
     right.button(
         "Forget this file",
         on_click=forget,

@@ -8,7 +8,7 @@ from pages.lessons import view
 from pages.shell import frame
 
 frame.page("Lessons", keeps=("part", "lesson", "lever", "unit", "demo", "demo_lever", "minutes", "full"))
-full = frame.own("full") == "1"
+full = frame.page_setting("full") == "1"
 view.look(full=full)
 if view.part() == "demos":
     from pages.lessons import demos

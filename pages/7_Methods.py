@@ -145,13 +145,13 @@ def folded(cards: list[MethodCard], study: Study, *, alone: bool) -> None:
 
 def opened() -> str:
     """Return the tab that the address asks for."""
-    return CONVERT if frame.own("tab") == "convert" else CARDS
+    return CONVERT if frame.page_setting("tab") == "convert" else CARDS
 
 
 def tab_changed() -> None:
     """Write the tab that was chosen by hand into the address."""
     tab = st.session_state["methods.tab"]
-    frame.put(tab="convert" if tab == CONVERT else "")
+    frame.set_query(tab="convert" if tab == CONVERT else "")
 
 
 study = frame.page("Methods", keeps=("tab", "show.family", "show.kind", *converter.KEEPS))

@@ -2,12 +2,12 @@
 
 import sys
 
-from privcov.cli import edges
+from privcov.cli import streams
 
 
 def start() -> int:
     """Run the command that was typed, and return its exit code."""
-    edges.begin()  # before the other imports, which take time: an interruption meets it
+    streams.begin()  # before the other imports, which take time: an interruption meets it
 
     from privcov.cli.entry import main
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from privcov.answering.answers import ReleaseAnswers
-    from privcov.answering.known import Measurement
+    from privcov.answering.unbiased import Measurement
 
 LEAST_EIGENVALUE = 0.01  # of the correlation within classes, before it is inverted
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from privcov import places
-from privcov.cli import edges
+from privcov.cli import streams
 from replication.reproduce_command import add_reproduce
 
 
@@ -78,11 +78,11 @@ def _report(options: argparse.Namespace) -> None:
 
     page, folder = options.file, _folder(options)
     beside = page.with_suffix(".zip")
-    edges.check_place(page, "FILE")
-    edges.check_apart({"FILE": page, "the archive": beside}, [options.previous] if options.previous else [])
+    streams.check_place(page, "FILE")
+    streams.check_apart({"FILE": page, "the archive": beside}, [options.previous] if options.previous else [])
     made = archive.make(folder, options.previous)
     text = report.html(made, archive.read_claims(made.files[archive.CLAIMS]))
-    with edges.all_or_none() as begin:
+    with streams.all_or_none() as begin:
         begin(page).write_text(text, encoding="utf-8", newline="")
         begin(beside).write_bytes(made.zipped())
     print(f"{page} and {beside}: version {made.version}.")
@@ -93,7 +93,7 @@ def _report(options: argparse.Namespace) -> None:
 def _coverage(options: argparse.Namespace) -> None:
     from replication import coverage
 
-    edges.check_folder(places.results("coverage"))
+    streams.check_folder(places.results("coverage"))
 
     def tell(done: int, total: int, name: str) -> None:
         print(f"{done}/{total} {name}", file=sys.stderr, flush=True)
@@ -111,7 +111,7 @@ def main(given: Sequence[str] | None = None) -> int:
         options = parser().parse_args(given)
         options.act(options)
 
-    return edges.guarded(act)
+    return streams.guarded(act)
 
 
 if __name__ == "__main__":

@@ -155,7 +155,7 @@ def printed(table: Table) -> pd.DataFrame:
     return _load(PUBLISHED / table.file)
 
 
-def told(table: Table) -> pd.DataFrame:
+def text_claims(table: Table) -> pd.DataFrame:
     """Return the statements of the text about a figure, in our words.
 
     The columns are paper, figure, what, text, checked, where and doubt.
@@ -192,7 +192,7 @@ def standard_error(cells: pd.DataFrame) -> pd.Series:
     return cells["sd"] / np.sqrt(cells["replicates"])
 
 
-def beside(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
+def join_printed(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
     """Return one row per printed cell: value, se; ours, ours_se, replicates; sound, sound_se; ratio, agreement.
 
     printed_se is what stands in the paper and errors what it was read as, see `read_errors`; se is the standard error
@@ -200,12 +200,12 @@ def beside(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
     """
     files = (PUBLISHED / table.file, folder / f"{table.key}.csv")
     stamps = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in files)
-    return _beside(*files, table.key, table.replicates, stamps).copy()
+    return _join_printed(*files, table.key, table.replicates, stamps).copy()
 
 
 @lru_cache(maxsize=128)
-def _beside(file: Path, made: Path, key: str, replicates: int, stamps: tuple[int, ...]) -> pd.DataFrame:
-    """Return `beside` of a printed and a computed file; ``stamps`` change when these do."""
+def _join_printed(file: Path, made: Path, key: str, replicates: int, stamps: tuple[int, ...]) -> pd.DataFrame:
+    """Return `join_printed` of a printed and a computed file; ``stamps`` change when these do."""
     left = _load(file)
     known = stored(key, made.parent)
     known["se"] = standard_error(known)
@@ -218,7 +218,7 @@ def _beside(file: Path, made: Path, key: str, replicates: int, stamps: tuple[int
         part = part.rename(columns={"replicates": f"{name}_replicates", "problem": f"{name}_problem"})
         columns = [*KEYS, "metric", name, f"{name}_se", f"{name}_replicates", f"{name}_problem"]
         left = left.merge(part[columns], on=[*KEYS, "metric"], how="left", validate="one_to_one")
-    return again(left)
+    return recompute(left)
 
 
 def error_factor(cells: pd.DataFrame, known: pd.DataFrame) -> float:
@@ -250,7 +250,7 @@ def truth_of(data: Dataset) -> Truth:
     return data.truth
 
 
-def again(cells: pd.DataFrame) -> pd.DataFrame:
+def recompute(cells: pd.DataFrame) -> pd.DataFrame:
     """Recompute ratio and agreement of the same cells for the present values of ``ours``."""
     names = ("value", "se", "printed_value", "ours", "ours_se", "ours_replicates")
     cells["ratio"] = cells["ours"] / cells["value"]

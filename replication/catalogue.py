@@ -1,9 +1,9 @@
 """Everything of every paper by its key: tables and figures, checks, readings.
 
-    from replication.base import beside
+    from replication.base import join_printed
     from replication.catalogue import TABLES, run_check
 
-    print(beside(TABLES["2-table-2"]))     # printed, as published by us, sound, each with its standard error
+    print(join_printed(TABLES["2-table-2"]))     # printed, as published by us, sound, each with its standard error
     print(run_check("2-stopping").verdict)
 
 A key begins with the number of its paper: 1 Wang, Xu & He 2019, 2 Su et al. 2019, 3 Wang et al. 2018, 4 Mathematics

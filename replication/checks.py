@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from replication.base import DEVIATIONS, KEYS, LITERAL, Table, beside, error_factor, stored
+from replication.base import DEVIATIONS, KEYS, LITERAL, Table, error_factor, join_printed, stored
 
 NOT_COMPUTED = "Not computed yet."  # the verdict of a check whose numbers are not there
 HOLDS = {True: "holds", False: "does not hold", None: "not computed"}
@@ -66,20 +66,20 @@ def check(key: str, *tables: str) -> Callable[[Callable[[Path], Check]], Questio
 
 
 def cells(tables: Iterable[Table], *keys: str, folder: Path) -> pd.DataFrame:
-    """Return `beside` of the tables with these keys under each other, with a column "table"."""
+    """Return `join_printed` of the tables with these keys under each other, with a column "table"."""
     known = {table.key: table for table in tables}
-    return pd.concat([beside(known[key], folder).assign(table=key) for key in keys], ignore_index=True)
+    return pd.concat([join_printed(known[key], folder).assign(table=key) for key in keys], ignore_index=True)
 
 
 def spread_of(key: str, tables: Iterable[Table], keys: Sequence[str], folder: Path) -> Check:
     """Answer whether printed standard errors are standard deviations; ``tables`` are all of the paper's."""
     question = "Are the printed standard errors standard deviations?"
     known = {table.key: table for table in tables}
-    factors = {k: error_factor(beside(known[k], folder), stored(k, folder)) for k in keys}
+    factors = {k: error_factor(join_printed(known[k], folder), stored(k, folder)) for k in keys}
     factors = {k: factor for k, factor in factors.items() if np.isfinite(factor)}
     if not factors:
         return Check(key, tuple(keys), question, None, NOT_COMPUTED, {})
-    read = {k: str(beside(known[k], folder)["errors"].iloc[0]) for k in factors}
+    read = {k: str(join_printed(known[k], folder)["errors"].iloc[0]) for k in factors}
     phrases = ", ".join(f"{factor:.2f} in {known[k].where}" for k, factor in factors.items())
     verdict = (
         f"Relative to the error itself, a printed standard error is {phrases} of our standard deviation over "

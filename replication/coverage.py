@@ -23,7 +23,7 @@ import numpy as np
 
 from privcov.answering import contrasts, edges, entries, schur, spectrum
 from privcov.answering.evidence import FILE, LEVEL
-from privcov.answering.known import Found, Known, TwoValues, joint_of, known_from
+from privcov.answering.unbiased import Intervals, TwoValues, UnbiasedMoments, known_from, merge_class_anchors
 from privcov.data_sources.example import Example, written
 from privcov.measurements.exact_moment import planned_event, settle_shape
 from privcov.measurements.exact_reading import noise_of
@@ -236,7 +236,7 @@ def noise_for(cell: Cell) -> NoiseDistribution:
     return dataclasses.replace(noise, corner=hidden or bool(classes))
 
 
-def release(cell: Cell, rng: np.random.Generator) -> tuple[Known, Measured]:
+def release(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, Measured]:
     """Draw rows and noise of a cell."""
     people, n, d, s = population_of(cell.population, cell.d, cell.more), cell.n, cell.d, math.sqrt(ANCHOR_SQUARED)
     noise, r = noise_for(cell), math.sqrt(cell.d)
@@ -269,7 +269,7 @@ def release(cell: Cell, rng: np.random.Generator) -> tuple[Known, Measured]:
     names = tuple(f"x{j + 1}" for j in range(d))
     rows = measured.rows
     relative = relative_count_std(measured)
-    known = known_from(joint_of(measured), relative, rows, names, np.ones(d), np.zeros(d), None)
+    known = known_from(merge_class_anchors(measured), relative, rows, names, np.ones(d), np.zeros(d), None)
     return dataclasses.replace(known, two=people.two), measured
 
 
@@ -282,7 +282,7 @@ def _gaussian(covariance: np.ndarray, n: int, rng: np.random.Generator) -> tuple
     return root @ rng.standard_normal(d) / math.sqrt(n), left @ left.T / n
 
 
-def answers_of(known: Known, measured: Measured, k: float = 0.0) -> Iterator[tuple[str, Found]]:
+def answers_of(known: UnbiasedMoments, measured: Measured, k: float = 0.0) -> Iterator[tuple[str, Intervals]]:
     """Yield the name and the intervals of every answer that is measured."""
     upper, few = np.triu_indices(known.d, 1), list(range(1, min(known.d, 5)))
     shape = known.for_shape(k)
@@ -297,7 +297,7 @@ def answers_of(known: Known, measured: Measured, k: float = 0.0) -> Iterator[tup
     ):
         p = None if found.p_value is None else found.p_value[upper]
         estimate, low, high, reason = (getattr(found, part)[upper] for part in ("estimate", "low", "high", "reason"))
-        yield name, Found(estimate, low, high, reason, p)
+        yield name, Intervals(estimate, low, high, reason, p)
     fit = schur.regress(shape, 0, few, 0.0, LEVEL)
     yield "regress", fit.slopes
     yield "r_squared", fit.r_squared

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from replication.base import REPRODUCED, SOUND, Table, beside, standard_error, stored
+from replication.base import REPRODUCED, SOUND, Table, join_printed, standard_error, stored
 from replication.checks import slope
 from replication.mdpi2023.checks import trivial
 
@@ -94,7 +94,7 @@ def needed(table: Table, folder: Path = REPRODUCED) -> list[Needed]:
     own = _ALONG.get(table.key)
     if own is None:
         return []
-    cells = beside(table, folder)
+    cells = join_printed(table, folder)
     cells["goal"] = cells["ours"].fillna(cells["value"])
     cells["goal_se"] = cells["ours_se"].where(cells["ours"].notna(), cells["se"]).fillna(0.0)
     more = stored(own.more, folder)

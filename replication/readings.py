@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from replication.base import CLOSE, ENOUGH, KEYS, Table, again, beside, standard_error
+from replication.base import CLOSE, ENOUGH, KEYS, Table, join_printed, recompute, standard_error
 
 STATED, SEEN, FITTED, SEARCHED = "stated", "seen in the print", "fitted to the print", "best of a family"
 CANNOT = "no reading within this family can"
@@ -31,8 +31,8 @@ CANNOT = "no reading within this family can"
 class Found:
     """What a reading gives for one table.
 
-    cells: as `replication.base.beside`, with ours under the reading; empty where no numbers are printed. constants:
-    the fitted ones. sentence: what else was found.
+    cells: as `replication.base.join_printed`, with ours under the reading; empty where no numbers are printed.
+    constants: the fitted ones. sentence: what else was found.
     """
 
     cells: pd.DataFrame
@@ -116,7 +116,7 @@ def result(reading: Reading, table: Table, folder: Path) -> Result | None:
     columns: list[Column] = []
     if not found.cells.empty:
         index = [*KEYS, "metric"]
-        described = beside(table, folder).set_index(index)
+        described = join_printed(table, folder).set_index(index)
         for (method, metric), cells in found.cells.groupby(["method", "metric"], sort=False):
             columns.append(_column(method, metric, cells, described.loc[pd.MultiIndex.from_frame(cells[index])]))
     return Result(reading, table.key, tuple(columns), found.constants, found.sentence)
@@ -129,14 +129,14 @@ def _column(method: str, metric: str, cells: pd.DataFrame, described: pd.DataFra
 
 
 def with_ours(table: Table, rows: pd.DataFrame, folder: Path) -> pd.DataFrame:
-    """Return the cells of `beside` that ``rows`` has, with its values as ours.
+    """Return the cells of `join_printed` that ``rows`` has, with its values as ours.
 
     ``rows`` has KEYS, metric, value, sd and replicates, as stored.
     """
-    cells = beside(table, folder).drop(columns=["ours", "ours_se", "ours_replicates"])
+    cells = join_printed(table, folder).drop(columns=["ours", "ours_se", "ours_replicates"])
     rows = rows.assign(ours=rows["value"], ours_se=standard_error(rows), ours_replicates=rows["replicates"])
     columns = [*KEYS, "metric", "ours", "ours_se", "ours_replicates"]
-    return again(cells.merge(rows[columns], on=[*KEYS, "metric"], validate="one_to_one"))
+    return recompute(cells.merge(rows[columns], on=[*KEYS, "metric"], validate="one_to_one"))
 
 
 def distance(cells: pd.DataFrame) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privcov import places
-from privcov.cli import edges
+from privcov.cli import streams
 
 if TYPE_CHECKING:
     from replication.again import Again
@@ -52,7 +52,7 @@ def _reproduce(options: argparse.Namespace) -> None:
         if options.out.exists() and not options.out.is_dir():
             raise ValueError(f"--out must be a folder, and {options.out} is a file. Give another place.")
         options.out.mkdir(parents=True, exist_ok=True)
-    edges.check_folder(options.out or places.results("reproduced"))
+    streams.check_folder(options.out or places.results("reproduced"))
     seed = reproduce.SEED if options.seed is None else options.seed
     told = _Told()
     for path in reproduce.reproduce(
@@ -107,6 +107,6 @@ def _check(options: argparse.Namespace) -> None:
     counted = {word: sum(cell.word == word for cell in found) for word in dict.fromkeys(c.word for c in found)}
     print("; ".join(f"{count} {word}" for word, count in counted.items()) + ".")
     if counted.get(again.DIFFERS) or counted.get(again.OLDER):
-        raise edges.Failed("Stored cells do not come out again. Compute their tables again: reproduce TABLE --fresh.")
+        raise streams.Failed("Stored cells do not come out again. Compute their tables again: reproduce TABLE --fresh.")
     if not counted.get(again.SAME):
-        raise edges.Failed("No cell could be compared: the data sets of all of them are not there.")
+        raise streams.Failed("No cell could be compared: the data sets of all of them are not there.")

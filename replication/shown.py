@@ -18,7 +18,7 @@ from privcov.estimators.base import METHODS
 from privcov.figures.words import percent, plain
 from privcov.papers import AUTHORS
 from replication import claims
-from replication.base import DEVIATIONS, Table, beside, told
+from replication.base import DEVIATIONS, Table, join_printed, text_claims
 from replication.catalogue import FIGURES, TABLES, TITLES, checks_of, results_of
 from replication.checks import Check
 from replication.curves import WORDS, curves, every_curve, panels, view
@@ -48,7 +48,7 @@ def files(folder: Path, table: Sequence[claims.Row]) -> dict[str, str]:
         CURVES: every_curve(folder),
     }
     for one in printed:
-        cells = beside(one, folder)
+        cells = join_printed(one, folder)
         made[f"tables/{one.key}.csv"] = cells.assign(name=[cell_name(row) for _, row in cells.iterrows()])
     made |= {f"curves/{key}.csv": _curves(TABLES[key], folder) for key in FIGURES}
     return {name: text(one) for name, one in made.items()}
@@ -83,7 +83,7 @@ def _figure(key: str, folder: Path) -> dict[str, Any]:
     table = TABLES[key]
     checks = checks_of(key, folder)
     of_text = [check for check in checks if not check.question.startswith(OURS)]
-    read = told(table)
+    read = text_claims(table)
     statements = [
         f"{row['what'].capitalize()}, {row['where']}: {row['text']}."
         + (f" Doubtful: {row['doubt']}." if row["doubt"] else "")
@@ -100,7 +100,7 @@ def _figure(key: str, folder: Path) -> dict[str, Any]:
 
 def _about(table: Table) -> dict[str, Any]:
     """Return what a line says of a table or figure, whatever was found."""
-    doubts = beside(table)["doubt"].value_counts() if table.file else pd.Series(dtype=int)
+    doubts = join_printed(table)["doubt"].value_counts() if table.file else pd.Series(dtype=int)
     marked = [f"Marked * in the table: {word} ({count} cells)." for word, count in doubts.items() if word]
     needs = [f"Needs the data set {table.needs}; see data/README.md."] if table.needs else []
     return {

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from replication.base import CLOSE, DEVIATIONS, ENOUGH, REPRODUCED, Table, beside
+from replication.base import CLOSE, DEVIATIONS, ENOUGH, REPRODUCED, Table, join_printed
 from replication.catalogue import checks_of
 from replication.checks import Check
 from replication.su2019.checks import BOTH as CORRECTED
@@ -133,7 +133,7 @@ def word_of_one(cells: pd.DataFrame) -> str:
 
 def verdict(table: Table, folder: Path = REPRODUCED) -> Verdict:
     """Return the verdict on a printed table from what is stored."""
-    counted = beside(table, folder)
+    counted = join_printed(table, folder)
     both = counted.dropna(subset=["value", "ours"])
     checks = tuple(checks_of(table.key, folder))
     word = word_of(counted)
@@ -213,7 +213,7 @@ class Survival:
 
 def survival(table: Table, folder: Path = REPRODUCED) -> list[Survival]:
     """Compare sound with as published, by estimator and metric."""
-    cells = beside(table, folder)
+    cells = join_printed(table, folder)
     cells["reached"] = cells["ours"].fillna(cells["value"])
     cells = cells.dropna(subset=["sound", "reached"])
     answer = []

@@ -33,7 +33,7 @@ import privcov
 from privcov import Kind, PrivateDataset, ZCDP
 from privcov.data_sources.simulated_tables import HospitalVisits
 from privcov.owner.choices import choices
-from privcov.owner.stand_in import StandIn
+from privcov.owner.example_rows import ExampleRows
 from tests.bench_survey import survey
 
 TIMES = 6
@@ -150,7 +150,7 @@ def end_to_end(kinds: dict[str, Kind], cells: Callable[[int], Typed], before: Ca
         return PrivateDataset.from_rows(of.cells, name="t", **{"kinds": kinds, **ids, **how})
 
     last = declared(cells(FIRST_SEED - 1))
-    found = choices(StandIn.of_public(last, last.facts.n), last.facts, ZCDP(RHO), "isotropic", weigh=True)
+    found = choices(ExampleRows.of_public(last, last.facts.n), last.facts, ZCDP(RHO), "isotropic", weigh=True)
     facts = found[-1].facts if found else last.facts
     how = {"kinds": dict(facts.kinds), "missing": facts.missing, "row_bound_fraction": facts.row_bound_fraction}
 

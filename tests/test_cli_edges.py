@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.cli import edges
+from privcov.cli import streams
 from privcov.cli.entry import main
 from tests.patience import patient
 from tests.test_cli import ROOT, plan
@@ -154,15 +154,15 @@ def test_a_failure_while_writing_leaves_the_old_file_and_no_half_one(tmp_path):
     out.write_text("old", encoding="utf-8")
 
     def interrupted():
-        with edges.all_or_none() as begin:
+        with streams.all_or_none() as begin:
             begin(out).write_text("half", encoding="utf-8")
             raise KeyboardInterrupt
 
-    assert edges.guarded(interrupted) == 130
+    assert streams.guarded(interrupted) == 130
     assert os.listdir(tmp_path) == ["table.csv"]
     assert out.read_text(encoding="utf-8") == "old"
     (tmp_path / "link").symlink_to(out)
-    edges.answer("new", tmp_path / "link")
+    streams.answer("new", tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     assert out.read_text(encoding="utf-8") == "new"
     assert sorted(os.listdir(tmp_path)) == ["link", "table.csv"]
@@ -182,7 +182,7 @@ def test_whatever_is_raised_becomes_a_sentence(capsys, problem, code, words):
     def act():
         raise problem
 
-    assert edges.guarded(act) == code
+    assert streams.guarded(act) == code
     said = capsys.readouterr().err
     assert words in said
     assert "secret" not in said
@@ -231,7 +231,7 @@ def test_names_that_an_encoding_lacks_are_spelt_out_for_people(place):
 def test_data_are_refused_rather_than_changed(monkeypatch, capsys):
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii", errors="backslashreplace"))
-    assert edges.guarded(lambda: edges.answer("größe\n", None)) == 1
+    assert streams.guarded(lambda: streams.answer("größe\n", None)) == 1
     assert "ascii has no '\\xf6'" in capsys.readouterr().err
     assert raw.getvalue() == b""
 

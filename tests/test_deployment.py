@@ -177,7 +177,7 @@ def test_no_step_is_reached_by_another_way(step, monkeypatch, ledger):
     [
         state.open_ledger,
         state.rows,
-        lambda: state.hold("f", "table.csv", b"a\n1\n", ("a",)),
+        lambda: state.keep_file("f", "table.csv", b"a\n1\n", ("a",)),
         lambda: practice._take(lambda declared: None),
     ],
     ids=["ledger", "rows", "hold", "practice"],

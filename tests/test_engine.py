@@ -225,6 +225,6 @@ def test_workers_of_a_server_give_way_to_it(monkeypatch):
 
 
 def test_running_processes_are_used_sooner():
-    assert engine.patience() == processes.PATIENCE
+    assert engine.patience() == processes.SPAWN_AFTER
     list(engine.each(work.square, range(8), workers=2, patience=0))
-    assert engine.patience() == processes.WARM_PATIENCE
+    assert engine.patience() == processes.SPAWN_WHEN_WARM

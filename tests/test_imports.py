@@ -21,7 +21,7 @@ privcov.sources()
 WHOLE_PAGE = """
 from streamlit.testing.v1 import AppTest
 from pages.shell import frame
-frame.PATIENCE = 1e6
+frame.LOAD_AHEAD_AFTER = 1e6
 at = AppTest.from_file("app.py", default_timeout=60).run()
 assert not at.exception
 assert sum("<img class" in block.proto.body for block in at.get("html")) == 2

@@ -184,6 +184,27 @@ def test_a_double_click_is_one_row_and_the_same_bytes(tmp_path):
     assert Ledger(book.path).transact("t", RHO, {"m": 1}, slow) == answers[0] == book.answer(book.entries()[0].token)
 
 
+def test_a_release_that_is_still_being_made_is_not_called_lost(tmp_path):
+    """Whoever asks meanwhile and waits too short is told to come back, and then has the answer, paid once."""
+    book, begun, may_end = ledger(tmp_path), threading.Event(), threading.Event()
+
+    def slow() -> str:
+        begun.set()
+        assert may_end.wait(patient(30))
+        return "made"
+
+    first = threading.Thread(target=lambda: book.transact("t", RHO, {"m": 1}, slow))
+    first.start()
+    assert begun.wait(patient(30))
+    with pytest.raises(LedgerError, match="has no answer yet") as caught:
+        Ledger(book.path).transact("t", RHO, {"m": 1}, pytest.fail, wait=0.0)
+    assert "the same request again later" in str(caught.value)
+    may_end.set()
+    first.join()
+    assert Ledger(book.path).transact("t", RHO, {"m": 1}, pytest.fail) == "made"
+    assert len(book.entries()) == 1
+
+
 def test_a_failure_is_spent_and_not_drawn_again(tmp_path):
     book = ledger(tmp_path)
 

@@ -259,7 +259,7 @@ class Full:
             monkeypatch.setattr(file.counter, "write", maybe(write))
         else:  # the step is committed, and only the settling fails
             monkeypatch.setattr(
-                file.counter, "write", lambda reached: (write if reached.coming else maybe(write))(reached)
+                file.counter, "write", lambda checkpoint: (write if checkpoint.pending else maybe(write))(checkpoint)
             )
 
 

@@ -173,7 +173,7 @@ def test_for_a_release_only_the_measurement_and_the_fingerprint_name_the_rows():
     }
     # The owner's own view shows raw answers on purpose, and nothing of it is released. Rows that stand in for the
     # owner's on Plan are public or simulated.
-    owner = {"privcov/owner/view.py", "privcov/owner/check.py", "privcov/owner/stand_in.py"}
+    owner = {"privcov/owner/view.py", "privcov/owner/check.py", "privcov/owner/example_rows.py"}
     assert named - owner == {"privcov/measurements/integer_gram.py", "privcov/ledger/fingerprint.py"}
 
 
@@ -227,7 +227,7 @@ def test_a_failing_fingerprint_tells_nothing_and_spends_nothing(ledger, monkeypa
         raise ValueError(f"secret {private._rows[0, 0]}")
 
     monkeypatch.setattr(_private, "fingerprint", broken)
-    with pytest.raises(_private.MeasurementError, match=r"nothing spent") as caught:
+    with pytest.raises(_private.MeasurementError, match=r"nothing more spent") as caught:
         privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger)
     assert "secret" not in str(caught.value)
     assert caught.value.__suppress_context__
@@ -265,11 +265,12 @@ def test_no_cell_makes_the_way_to_a_release_fail(cell, ledger):
         assert np.isfinite(privcov.release_private("auto-cov", made, privcov.ZCDP(1.0), ledger=own).covariance).all()
 
 
-def test_a_method_that_cannot_use_the_measurement_does_not_waste_it(ledger, monkeypatch):
+@pytest.mark.parametrize("failure", [ValueError("Nothing is left."), RuntimeError("a defect"), MemoryError()])
+def test_a_method_that_cannot_use_the_measurement_does_not_waste_it(ledger, monkeypatch, failure):
     from privcov.estimators import projection
 
     def hopeless(*args):
-        raise ValueError("Nothing is left.")
+        raise failure
 
     with monkeypatch.context() as patch:
         patch.setattr(projection, "project_trace", hopeless)

@@ -16,7 +16,7 @@ import pytest
 
 import privcov
 from privcov import Ledger, PrivateDataset, ZCDP
-from privcov.cli import edges, examples
+from privcov.cli import examples, streams
 from privcov.cli.entry import main, whole_parser
 from privcov.cli.options import _plain
 from privcov.data_sources.private_file import Column, Declaration
@@ -64,7 +64,7 @@ def test_help_ends_with_the_examples(command, capsys):
 def test_the_help_of_the_program_says_the_exit_codes(capsys):
     assert main(["--help"]) == 0
     told = capsys.readouterr().out
-    for code in (0, edges.FAILED, edges.USAGE, edges.INTERRUPTED):
+    for code in (0, streams.FAILED, streams.USAGE, streams.INTERRUPTED):
         assert f" {code} " in told
     assert [line for line in examples.CODES.splitlines() if line not in told or len(line) > 120] == []
 

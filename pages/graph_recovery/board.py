@@ -32,7 +32,7 @@ _SOURCE = ("fit.precision", "rel.precision")  # in a script: of a network on the
 
 def show_all(study: Study, data: Dataset, rel: Release, reference: settings.Reference) -> None:
     """Show the network and its tabs; the fragment repeats every second while curves are being computed."""
-    roc.hold(study)
+    roc.keep_form(study)
     experiment, why = roc.current(study, data, reference)
     job = roc.job_of(experiment, data) if experiment is not None else None
     if job is not None:
@@ -45,7 +45,7 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
     """Show the network, its tabs and the downloads; the fragment of `show_all`."""
     if frame.changed():
         st.rerun()  # a button here set another study, and a fragment alone would show the old one
-    roc.hold(study)
+    roc.keep_form(study)
     job = None if experiment is None else roc.find(experiment)
     if roc.current(study, data, reference)[0] != experiment or (was_alive and (job is None or not job.progress.alive)):
         st.rerun()  # the whole page: the form asks for other curves, or this fragment need not repeat any more

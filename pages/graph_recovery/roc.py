@@ -32,7 +32,7 @@ from privcov.sweeps.graph_study import Curve, GraphStudy, Run, curves, runs, sec
 
 UNASKED = 25  # columns; more wait for a click
 RULED = 40  # columns; beyond, the other rules' lambdas would take longer than the curves
-PATIENCE = 6.0  # seconds of work that may start without a click
+UNASKED_SECONDS = 6.0  # seconds of work that may start without a click
 FIRST = 0.8  # seconds to wait for a first picture
 JOBS = Jobs("roc")
 WORDS = Words(
@@ -110,7 +110,7 @@ def _attackers(study: Study, rel: Release) -> None:
         show.attacker_line(success, frame.palette(), f"{card.label}, {name}")
 
 
-def hold(study: Study) -> None:
+def keep_form(study: Study) -> None:
     """Keep the entries of the form while another tab is open, and drop those no longer on offer.
 
     Call it before the form.
@@ -193,7 +193,7 @@ def job_of(experiment: GraphStudy, data: Dataset) -> Job | None:
     if find(experiment) is not None:
         return find(experiment)
     takes = seconds(experiment, data.n, data.d)
-    if not asked and (data.d > UNASKED or takes > PATIENCE):
+    if not asked and (data.d > UNASKED or takes > UNASKED_SECONDS):
         return None
     return start(experiment, data)
 

@@ -10,7 +10,7 @@ from pages.lessons.lesson import sized
 from pages.shell import frame, show
 from pages.shell.fields import ends
 from privcov.audit import demonstrations
-from privcov.audit.demonstrations import DEMONSTRATIONS, Curve, Demonstration, Found
+from privcov.audit.demonstrations import DEMONSTRATIONS, Curve, Demonstration, Finding
 from privcov.audit.demonstrations_attack import CONFIDENCE, Side
 from privcov.figures import demonstrations as pictures
 from privcov.figures.palette import wash
@@ -58,7 +58,7 @@ _GAME = f"""
 def _choose() -> Demonstration:
     """Show the chooser and return the chosen demonstration."""
     known = {d.key: d for d in DEMONSTRATIONS}
-    chosen = known.get(frame.own("demo"), DEMONSTRATIONS[0])
+    chosen = known.get(frame.page_setting("demo"), DEMONSTRATIONS[0])
     if st.session_state.get(_CHOICE) != chosen.key:
         st.session_state[_CHOICE] = chosen.key
     st.pills(
@@ -68,7 +68,7 @@ def _choose() -> Demonstration:
         key=_CHOICE,
         required=True,
         label_visibility="collapsed",
-        on_change=lambda: frame.put(demo=st.session_state[_CHOICE], demo_lever=""),
+        on_change=lambda: frame.set_query(demo=st.session_state[_CHOICE], demo_lever=""),
     )
     return chosen
 
@@ -82,7 +82,7 @@ def _control(shown: Demonstration) -> float:
     """Show the control of the demonstration and return its value."""
     control, key = shown.control, f"demo-lever-{shown.key}"
     by_text = {_text(value): value for value in control.options}
-    value = by_text.get(frame.own("demo_lever"), control.default)
+    value = by_text.get(frame.page_setting("demo_lever"), control.default)
     if st.session_state.get(key) != value:
         st.session_state[key] = value
     st.select_slider(
@@ -90,7 +90,7 @@ def _control(shown: Demonstration) -> float:
         control.options,
         key=key,
         format_func=control.words,
-        on_change=lambda: frame.put(demo_lever=_text(st.session_state[key])),
+        on_change=lambda: frame.set_query(demo_lever=_text(st.session_state[key])),
     )
     ends(control.left, control.right)
     return value
@@ -132,7 +132,7 @@ def verdict(side: Side, *, done: bool) -> str:
 
 
 @st.cache_resource(max_entries=64, show_spinner="The attacker is at work ...")
-def _result(key: str, value: float, seed: int) -> Found:
+def _result(key: str, value: float, seed: int) -> Finding:
     """Run both attacks, once for all visitors."""
     return demonstrations.run(key, value, seed=seed)
 

@@ -17,7 +17,7 @@ STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)  # of each power of ten
 
 def unit() -> str:
     """Return the unit that the address names; the class keeps it from lesson to lesson."""
-    name = frame.own("unit", UNITS[0])
+    name = frame.page_setting("unit", UNITS[0])
     if name not in UNITS:
         frame.leave_out("unit", f"The units are {' and '.join(UNITS)}.")
         return UNITS[0]
@@ -90,6 +90,6 @@ def switch(control: Control, value: float) -> None:
         other = UNITS[UNITS[0] == now]
         place = renamed(in_unit(control, now, str(value)).meaning(value), other)
         there = in_unit(control, other, str(place))
-        frame.put(unit="epsilon" if other == "epsilon" else "", lever="" if place == there.start else str(place))
+        frame.set_query(unit="epsilon" if other == "epsilon" else "", lever="" if place == there.start else str(place))
 
     st.toggle("By epsilon", key=key, on_change=turned, help=f"Epsilon at {AT_DELTA} instead of rho.")

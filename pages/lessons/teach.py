@@ -52,7 +52,7 @@ def draw() -> None:
 
 def length() -> int:
     """Return the length of the class that the address names."""
-    text = frame.own("minutes", "20")
+    text = frame.page_setting("minutes", "20")
     if text in map(str, SHEETS):
         return int(text)
     frame.leave_out("minutes", f"The run sheets take {' or '.join(map(str, SHEETS))} minutes.")
@@ -83,7 +83,9 @@ def choose() -> None:
         required=True,
         label_visibility="collapsed",
         format_func=lambda m: f"{m} minutes",
-        on_change=lambda: frame.put(minutes="" if st.session_state[key] == min(SHEETS) else str(st.session_state[key])),
+        on_change=lambda: frame.set_query(
+            minutes="" if st.session_state[key] == min(SHEETS) else str(st.session_state[key])
+        ),
     )
 
 

@@ -106,7 +106,7 @@ def look(*, full: bool) -> None:
 
 def part() -> str:
     """Return the part of the page that the address names."""
-    part_name = frame.own("part", "lessons")
+    part_name = frame.page_setting("part", "lessons")
     if part_name not in PARTS:
         frame.leave_out("part", f"The parts are {', '.join(PARTS)}.")
         return "lessons"
@@ -151,19 +151,19 @@ def address() -> str:
 
 def _part_changed() -> None:
     """Write the chosen part into the address."""
-    frame.put(part="" if st.session_state["lesson-part"] == "lessons" else st.session_state["lesson-part"])
+    frame.set_query(part="" if st.session_state["lesson-part"] == "lessons" else st.session_state["lesson-part"])
 
 
 def _resize(full: str) -> None:
     """Enter or leave the full screen."""
-    frame.put(full=full)
+    frame.set_query(full=full)
 
 
 def draw(*, full: bool) -> None:
     """Show the lesson that the address names."""
     number = _number()
     lesson = LESSONS[number]
-    control = scale.in_unit(lesson.control, scale.unit(), frame.own("lever"))
+    control = scale.in_unit(lesson.control, scale.unit(), frame.page_setting("lever"))
     value = _value(number, control)
     meaning = control.meaning(value)
     _chooser(number, full=full)
@@ -188,7 +188,7 @@ def draw(*, full: bool) -> None:
 
 def _number() -> int:
     """Return the number of the lesson that the address names."""
-    text = frame.own("lesson", "1")
+    text = frame.page_setting("lesson", "1")
     if text in map(str, NUMBERS):
         return int(text)
     frame.leave_out("lesson", f"The lessons are 1 to {len(NUMBERS)}.")
@@ -197,7 +197,7 @@ def _number() -> int:
 
 def _value(number: int, control: Control) -> Any:
     """Return the value of the control that the address names."""
-    text = frame.own("lever")
+    text = frame.page_setting("lever")
     value = control.read(text) if text else control.start
     if value is None:
         frame.leave_out("lever", f"In lesson {place(number)} it is one of {', '.join(map(str, control.options))}.")
@@ -207,7 +207,7 @@ def _value(number: int, control: Control) -> Any:
 
 def _go(number: int) -> None:
     """Go to another lesson."""
-    frame.put(lesson="" if number == 1 else str(number), lever="")
+    frame.set_query(lesson="" if number == 1 else str(number), lever="")
 
 
 def _chooser(number: int, *, full: bool) -> None:
@@ -241,7 +241,7 @@ def _control(number: int, lesson: Lesson, control: Control, value: Any) -> None:
         st.session_state[key] = value
 
     def set_value(chosen: Any) -> None:
-        frame.put(lever="" if chosen == control.start else str(chosen))
+        frame.set_query(lever="" if chosen == control.start else str(chosen))
 
     st.select_slider(
         control.label,

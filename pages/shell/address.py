@@ -185,7 +185,7 @@ def bound(
     def on_change() -> None:
         # The browser may send the words of an option from before these changed: `settle` shows the present one again.
         with contextlib.suppress(StopIteration):
-            (frame.note if quiet else frame.put)(**setting(), **dict.fromkeys(clears, ""))
+            (frame.note_query if quiet else frame.set_query)(**setting(), **dict.fromkeys(clears, ""))
 
     if form is not None:
         form.parts.append(setting)
@@ -200,7 +200,7 @@ def settle(name: str, key: str, code: Code, default: Any) -> Any:
 
     Its state follows the address, unless the program itself has set the state.
     """
-    state, text, shown = st.session_state, frame.own(name), default
+    state, text, shown = st.session_state, frame.page_setting(name), default
     if text:
         try:
             shown = code.read(text)
@@ -219,7 +219,7 @@ def settle(name: str, key: str, code: Code, default: Any) -> Any:
             written_text = code.write(state[key])
             shown = code.read(written_text)
             text = "" if _same(shown, default) else written_text
-            frame.note(**{name: text})
+            frame.note_query(**{name: text})
         except (
             ValueError,
             TypeError,
@@ -250,7 +250,7 @@ def tabs(labels: Sequence[str], *, name: str, key: str, quiet: bool = False) -> 
 
     def on_change() -> None:
         chosen = st.session_state[key]
-        (frame.note if quiet else frame.put)(**{name: "" if chosen in (None, labels[0]) else word(chosen)})
+        (frame.note_query if quiet else frame.set_query)(**{name: "" if chosen in (None, labels[0]) else word(chosen)})
 
     return st.tabs(list(labels), key=key, on_change=on_change)
 
@@ -269,4 +269,4 @@ class Form:
         settings = dict(more)
         for part in self.parts:
             settings |= part()
-        frame.put(**settings)
+        frame.set_query(**settings)

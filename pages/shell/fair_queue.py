@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 PLACES = 2  # so that one long computation does not block the queue
 # Seconds that a run may hold its place. Admitting all runs that have waited long would start them at once, each too
 # slow to end before its visitor's next change, and the server would never catch up.
-PATIENCE = 1.0
+MOST_WAIT = 1.0
 STEP = 0.01  # seconds between two checks of those ahead
 
 
@@ -47,7 +47,7 @@ class FairQueue:
     A run's turn is over when its thread has ended, or begins another run of its visit.
     """
 
-    def __init__(self, places: int = PLACES, patience: float = PATIENCE) -> None:
+    def __init__(self, places: int = PLACES, patience: float = MOST_WAIT) -> None:
         self._places, self._patience = places, patience
         self._moved = threading.Condition()
         self._queue: list[_Ticket] = []

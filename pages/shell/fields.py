@@ -27,7 +27,7 @@ _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 # --- a widget and its value ---------------------------------------------------------------------------------
 
 
-def hold(key: str, value: Any) -> None:
+def show_value(key: str, value: Any) -> None:
     """Make the widget show the value; assigning an equal one would make the browser jump while dragging."""
     if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
@@ -53,7 +53,7 @@ def of_study(
 
     ``shown`` is that value, and ``put`` returns the study with what was chosen.
     """
-    hold(key, shown)
+    show_value(key, shown)
 
     def changed() -> None:
         chosen = st.session_state[key]

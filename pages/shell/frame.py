@@ -30,7 +30,7 @@ from privcov.figures.palette import DARK, LIGHT, Palette
 ROOT = Path(__file__).resolve().parents[2]
 # Embedded: a file that Streamlit serves is missing for a moment whenever a page runs again.
 ICON = "data:image/png;base64," + base64.b64encode((ROOT / "pages" / "shell" / "icon.png").read_bytes()).decode()
-PATIENCE = 4.0  # seconds after the first page begins, so that the page itself comes first
+LOAD_AHEAD_AFTER = 4.0  # seconds after the first page begins, so that the page itself comes first
 SWITCH = 0.0005  # seconds
 ON_THE_WAY = 0.25  # seconds that a new address may take to the browser
 LATER = ("pandas", "scipy.optimize", "privcov.sweeps.plan")  # not needed for the first picture
@@ -139,7 +139,7 @@ def _set_up() -> bool:
     if type(server) is st.runtime.Runtime:  # not the substitute that `AppTest` puts there
         cores.tie()
         threading.Thread(target=_end_closed_visits, args=(server,), daemon=True).start()
-    timer = threading.Timer(PATIENCE, _load_ahead)
+    timer = threading.Timer(LOAD_AHEAD_AFTER, _load_ahead)
     timer.daemon = True
     timer.start()
     owner_token.announce()
@@ -233,41 +233,41 @@ def came_from_another_page() -> bool:
     return st.session_state.get("within", False)
 
 
-def own(name: str, default: str = "") -> str:
+def page_setting(name: str, default: str = "") -> str:
     """Return a setting of this page alone as its address has it: text from outside, to be checked by the page."""
-    return _mine().get(name) or default
+    return _page_settings().get(name) or default
 
 
-def put(**settings: str) -> None:
+def set_query(**settings: str) -> None:
     """Change settings of this page alone; for widget callbacks.
 
     An empty text removes the setting from the address.
     """
-    _mine().update(settings)
+    _page_settings().update(settings)
     st.session_state["study_changed"] = True
 
 
-def note(**settings: str) -> None:
+def note_query(**settings: str) -> None:
     """Change settings as `put` does, but write the address at once and run nothing again.
 
     For use within a run, or in a fragment's callback.
     """
-    _mine().update(settings)
+    _page_settings().update(settings)
     if "study" in st.session_state:
         _write_address()
 
 
 def leave_out(name: str, why: str) -> None:
     """Forget a setting that makes no sense on this page, with a sentence where a link brought it."""
-    text = own(name)
-    note(**{name: ""})
+    text = page_setting(name)
+    note_query(**{name: ""})
     if name in st.session_state.get("unchecked", ()):
         st.session_state["unchecked"].discard(name)
         sentence = f"The link's {name}={text[:40]!r} was left out. {why}"
         st.session_state["problem_place"].warning(as_text(sentence))
 
 
-def _mine() -> dict[str, str]:
+def _page_settings() -> dict[str, str]:
     """Return the settings of this page alone, by name."""
     return st.session_state.setdefault("page_own", {}).setdefault(st.session_state.get("page", ""), {})
 
@@ -278,8 +278,8 @@ def _write_address(*, surely: bool = False) -> None:
     ``surely`` writes it also where the server has it already, because a link to the page on the screen leaves the
     browser's address behind.
     """
-    mine = _mine()
-    kept = {name: mine[name] for name in st.session_state["page_keeps"] if mine.get(name)}
+    settings_now = _page_settings()
+    kept = {name: settings_now[name] for name in st.session_state["page_keeps"] if settings_now.get(name)}
     wanted = in_address(st.session_state["study"], st.session_state["page"]) | kept
     if surely or dict(st.query_params.items()) != wanted:
         st.query_params.from_dict(wanted)
@@ -309,7 +309,7 @@ def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
     The address wins when it changed and no control did (link, back button).
     """
     state = st.session_state
-    mine = _mine()
+    settings_now = _page_settings()
     query = {k: v for k, v in st.query_params.items() if isinstance(v, str)}
     touched = state.pop("study_changed", False)
     stale = _is_stale(query, begun)
@@ -325,8 +325,8 @@ def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
             state["link_problems"] = problems
         settings = {name: query[name] for name in keeps if name in query}
         if settings or not state["fresh_page"]:  # a link from the menu has no settings: the page stays as it was left
-            mine.clear()
-            mine |= settings
+            settings_now.clear()
+            settings_now |= settings
             state["unchecked"] = set(settings)
     _write_address(surely=arrived and not state["fresh_page"])
 

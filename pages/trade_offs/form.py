@@ -50,7 +50,7 @@ def presets() -> None:
 
 def chosen_preset() -> Preset | None:
     """Return the preset that the address names, or None."""
-    key = frame.own("preset")
+    key = frame.page_setting("preset")
     if key and key not in SHOWN:
         frame.leave_out("preset", "There is no figure or table of that name.")
     return SHOWN.get(key)
@@ -74,7 +74,7 @@ def _menu(label: str, offered: Mapping[str, Preset]) -> None:
 
 def _choose(key: str) -> None:
     """Choose a preset; for its button."""
-    frame.put(**dict.fromkeys((*_PRESET, "plan"), "") | {"preset": key})
+    frame.set_query(**dict.fromkeys((*_PRESET, "plan"), "") | {"preset": key})
     st.session_state["tradeoffs.start"] = True
     st.session_state["tradeoffs.choices"] = st.session_state.get("tradeoffs.choices", 0) + 1
 
@@ -133,7 +133,7 @@ def preset_form(preset: Preset) -> tuple[Sweep, str]:
 
 def _choose_none() -> None:
     """Leave the preset; for the button."""
-    frame.put(**dict.fromkeys(_PRESET, ""))
+    frame.set_query(**dict.fromkeys(_PRESET, ""))
 
 
 def _chosen(name: str, key: str, where, usable: list[str], default: list[str]) -> list[str]:
@@ -219,8 +219,8 @@ def start(keeps: Sequence[str], name: str, answered: list[str], usual: list[str]
     """
     if not answered:
         return usual
-    if any(map(frame.own, keeps)) and not frame.own(name):
-        frame.note(**{name: ",".join(answered)})
+    if any(map(frame.page_setting, keeps)) and not frame.page_setting(name):
+        frame.note_query(**{name: ",".join(answered)})
     return answered
 
 

@@ -252,7 +252,7 @@ def opener(where) -> None:
 
 def plans() -> tuple[Plan, ...]:
     """Return the study in the address, or ()."""
-    text = frame.own("plan")
+    text = frame.page_setting("plan")
     if not text:
         return ()
     try:
@@ -294,4 +294,4 @@ def form_of(expanded: tuple[Plan, ...]) -> tuple[sweep.Sweep, str]:
 
 def _leave() -> None:
     """Leave the saved study; for the button."""
-    frame.put(**dict.fromkeys(KEEPS, ""))
+    frame.set_query(**dict.fromkeys(KEEPS, ""))

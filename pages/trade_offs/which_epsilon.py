@@ -61,7 +61,7 @@ def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
     kept = st.session_state.setdefault("solved", {})
     with show.problems():
         # A link shows the answer it was copied from, where that does not take long.
-        linked = not kept and frame.own("which.asked") and _seconds(study, data, question) <= _UNASKED
+        linked = not kept and frame.page_setting("which.asked") and _seconds(study, data, question) <= _UNASKED
         if started or linked:
             kept[key] = _solve(study, data, question)
             while len(kept) > _KEPT:

@@ -86,11 +86,11 @@ def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
         key = (_same(study, asked), asked)
         left, right = st.columns([1, 4], vertical_alignment="center")
         started = left.button(
-            "Draw the map", type="primary", disabled=bool(refusal), key="draw-map", on_click=frame.put,
+            "Draw the map", type="primary", disabled=bool(refusal), key="draw-map", on_click=frame.set_query,
             kwargs={"who.asked": "yes"},
         )  # fmt: skip
         # A link shows the map it was copied from, where that does not take long.
-        started |= not refusal and not JOBS.all() and bool(frame.own("who.asked")) and seconds <= _UNASKED
+        started |= not refusal and not JOBS.all() and bool(frame.page_setting("who.asked")) and seconds <= _UNASKED
         runs = sum(plan.steps for plan in plans)
         if refusal:
             right.warning(show.as_text(refusal))

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shell import show
 from pages.your_data import take_home, views
 from pages.your_data.shown import Shown, head
-from pages.your_data.state import open_ledger, own
+from pages.your_data.state import open_ledger, owner_session
 from privcov.bundle.opened import Opened, open_answer
 from privcov.figures.words import raised
 from privcov.ledger import Entry, Ledger
@@ -47,16 +47,16 @@ def _pick(stored: list[Entry]) -> Entry | None:
 
     Where a table is declared it is the newest of that table; one of another table is shown only when it is chosen.
     """
-    declared = own().declared
+    declared = owner_session().declared
     by_token = {e.token: e for e in stored[::-1]}
     labels = {
         token: f"{e.number}: {e.name}, {from_dict(e.request['guarantee'])}, {e.reserved_at[:16].replace('T', ' ')} UTC"
         for token, e in by_token.items()
     }
-    mine = [token for token, e in by_token.items() if declared is None or e.name == declared.name]
-    first = own().released if own().released in mine else next(iter(mine), None)
+    session = [token for token, e in by_token.items() if declared is None or e.name == declared.name]
+    first = owner_session().released if owner_session().released in session else next(iter(session), None)
     table = "" if declared is None else declared.name
-    key = f"own-stored-{own().released}-{table}"
+    key = f"own-stored-{owner_session().released}-{table}"
     if st.session_state.get(key) not in by_token:
         st.session_state[key] = first
     if first is None and declared is not None:
@@ -80,7 +80,7 @@ def _open(ledger: Ledger, entry: Entry) -> Shown:
 
 def _declaration(entry: Entry) -> dict | None:
     """Return the declaration of this session, where it is that of the release."""
-    declared = own().declared
+    declared = owner_session().declared
     if declared is None or declared.name != entry.name:
         return None
     same = list(declared.measured) == entry.request["facts"]["columns"]

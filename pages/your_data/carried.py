@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shell import frame, hosted, owner_token, show, visitor_files
 from pages.upload import public_file
 from pages.your_data import state
-from pages.your_data.state import own
+from pages.your_data.state import owner_session
 
 
 def section() -> None:
@@ -20,18 +20,18 @@ def section() -> None:
     if not owner_token.opened():
         owner_token.ask()
         return
-    mine = own()
-    if not mine.raw:
+    session = owner_session()
+    if not session.raw:
         st.markdown("Only the names of the columns are looked at.")
         file = visitor_files.uploader("Confidential table", "header")
         if file is not None:
             state.take(file)
-        if mine.problem:
-            st.error(show.as_text(mine.problem))
+        if session.problem:
+            st.error(show.as_text(session.problem))
         return
-    names = " ".join(f'<span class="pc-tag"><bdi>{escape(name)}</bdi></span>' for name in mine.header)
-    what = "Columns of" if mine.header else "How it is written is asked on Your data:"
-    st.html(f"<div>{what} <b><bdi>{escape(mine.file_name)}</bdi></b></div><div>{names}</div>")
+    names = " ".join(f'<span class="pc-tag"><bdi>{escape(name)}</bdi></span>' for name in session.header)
+    what = "Columns of" if session.header else "How it is written is asked on Your data:"
+    st.html(f"<div>{what} <b><bdi>{escape(session.file_name)}</bdi></b></div><div>{names}</div>")
     st.info(
         "This page computes nothing from its rows. Your data has the file already, unread: declare there what you know "
         "of every column, then make one release, recorded in a ledger."

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.shell import show
 from pages.shell.hosted import Hosted
 from pages.your_data.columns import leave_out
-from pages.your_data.state import Own, go_on, look_over, own
+from pages.your_data.state import OwnerSession, go_on, look_over, owner_session
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.owner.check import CHOICE, MARK, OwnerCheck, advice
 from privcov.owner.needs import needs
@@ -21,8 +21,8 @@ _STYLE = '<style>.st-key-own-checked [data-testid="stElementToolbar"] {display: 
 
 def panel() -> None:
     """Show the result of the check, or the button that starts it."""
-    mine = own()
-    if mine.checked is None:
+    session = owner_session()
+    if session.checked is None:
         st.button(
             "Check the file",
             key="own-check",
@@ -30,7 +30,7 @@ def panel() -> None:
             help="Shows, to you alone, which cells can be used. It spends nothing; Release does it too.",
         )
         return
-    result = mine.checked
+    result = session.checked
     with st.container(border=True, key="own-checked"):
         st.html(_STYLE)
         verdict()
@@ -42,17 +42,17 @@ def panel() -> None:
                 "to release it all the same, or leave all of them out."
             )
             with st.container(height=200 if len(lacking) > 4 else "content"):
-                for name, key in _ticks(mine, result):
+                for name, key in _ticks(session, result):
                     st.checkbox(show.as_text(f"Release {name!r} as it is"), key=key)
             st.button("Leave them out", key="own-leave-out", on_click=_leave_out, args=(lacking,))
         with st.expander("Column by column"):
-            _details(mine, result)
+            _details(session, result)
         st.caption(CHOICE)
 
 
 def verdict() -> None:
     """Show the verdict in one sentence, under its mark; nothing before the check."""
-    if result := own().checked:
+    if result := owner_session().checked:
         show.tag("Owner's view", MARK)
         st.markdown(show.as_text(result.verdict))
 
@@ -62,36 +62,38 @@ def passed() -> bool:
 
     The file must be checked, and every column with hardly a number accepted.
     """
-    mine = own()
-    if mine.checked is None:
+    session = owner_session()
+    if session.checked is None:
         with st.spinner("Checking the file ..."):
             _read()
-        if mine.checked is not None and mine.checked.wasted:
+        if session.checked is not None and session.checked.wasted:
             st.rerun()  # the panel with its ticks is above the button
-    if mine.checked is None:
+    if session.checked is None:
         return False
-    if all(st.session_state.get(key) for _, key in _ticks(mine, mine.checked)):
+    if all(st.session_state.get(key) for _, key in _ticks(session, session.checked)):
         return True
-    mine.problem = "Nothing was spent. Some columns hold hardly a number: tick each of them above, or leave them out."
+    session.problem = (
+        "Nothing was spent. Some columns hold hardly a number: tick each of them above, or leave them out."
+    )
     return False
 
 
 def _read() -> None:
     """Check the file. An error inside is shown by an identifier: a message of a library might quote a cell."""
-    mine = own()
+    session = owner_session()
     try:
-        mine.checked = look_over()
+        session.checked = look_over()
     except (Hosted, PrivateFileError) as problem:
-        mine.problem = str(problem)
+        session.problem = str(problem)
     except Exception:
-        mine.problem = f"The check failed (id {secrets.token_hex(4)}). Nothing was released."
+        session.problem = f"The check failed (id {secrets.token_hex(4)}). Nothing was released."
 
 
-def _ticks(mine: Own, result: OwnerCheck) -> list[tuple[str, str]]:
+def _ticks(session: OwnerSession, result: OwnerCheck) -> list[tuple[str, str]]:
     """Return (column with hardly a number, key of its tick)."""
     lacking = result.wasted
     at = {c.name: place for place, c in enumerate(result.columns)}
-    return [(name, f"own-accept-{mine.file_id}-{mine.turn}-{at[name]}") for name in lacking]
+    return [(name, f"own-accept-{session.file_id}-{session.turn}-{at[name]}") for name in lacking]
 
 
 def _leave_out(names: tuple[str, ...]) -> None:
@@ -101,7 +103,7 @@ def _leave_out(names: tuple[str, ...]) -> None:
     go_on("declare")
 
 
-def _details(mine: Own, result: OwnerCheck) -> None:
+def _details(session: OwnerSession, result: OwnerCheck) -> None:
     """Show the check column by column."""
     lines = [
         {
@@ -127,7 +129,7 @@ def _details(mine: Own, result: OwnerCheck) -> None:
     )
     if result.label:
         st.markdown(show.as_text(f"{result.unlisted:,} of {result.rows:,} rows have no label of the list."))
-    classes = len(mine.declared.classes) if mine.declared else 0
-    pairs = mine.declared is not None and mine.declared.missing == "pairs"
+    classes = len(session.declared.classes) if session.declared else 0
+    pairs = session.declared is not None and session.declared.missing == "pairs"
     width = len(result.columns) + (len(result.flagged) if pairs else 0)
     st.markdown(needs(result.rows, width, classes, result.seconds, in_files=False).sentence)

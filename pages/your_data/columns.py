@@ -13,7 +13,7 @@ import streamlit as st
 from pages.shell import show
 from pages.upload import limits_table
 from pages.upload.limits_table import Field
-from pages.your_data.state import Own, keep, keep_now, own, shown
+from pages.your_data.state import OwnerSession, keep, keep_now, owner_session, shown
 from privcov.data_sources.declaring.spreadsheet import columns_of, kind_fields, kind_texts
 from privcov.data_sources.private_file import Column
 from privcov.persons import id_text
@@ -64,20 +64,24 @@ def section() -> None:
         "used. A column of texts has a **kind** with its levels, such as F | M, and one of dates the form in which "
         "they are written."
     )
-    mine = own()
-    if mine.typed is None:
-        mine.typed = blank(mine.header)
-    mine.typed = limits_table.draw(
-        mine.typed, FIELDS, _key(mine), "A line per column: its kind, its public limits and their reason.", take_in
+    session = owner_session()
+    if session.typed is None:
+        session.typed = blank(session.header)
+    session.typed = limits_table.draw(
+        session.typed,
+        FIELDS,
+        _key(session),
+        "A line per column: its kind, its public limits and their reason.",
+        take_in,
     )
-    if doubtful := _doubtful(mine.typed):
+    if doubtful := _doubtful(session.typed):
         st.warning(
             show.as_text(
                 f"{_listed(doubtful)}: declared as a number, and the name sounds like text or a date. A cell with a "
                 "text would be missing: choose another kind, if it is no number."
             )
         )
-    _many(mine, mine.typed)
+    _many(session, session.typed)
 
 
 def _doubtful(typed: pd.DataFrame) -> list[str]:
@@ -91,26 +95,26 @@ def _listed(names: list[str]) -> str:
     return ", ".join(map(quote, names[:5])) + f" and {len(names) - 5} more" * (len(names) > 5)
 
 
-def _key(mine: Own) -> str:
+def _key(session: OwnerSession) -> str:
     """Return the key of the table of columns."""
-    return f"own-cells-{mine.file_id}-{mine.turn}"
+    return f"own-cells-{session.file_id}-{session.turn}"
 
 
 def take_in() -> None:
     """Keep what was typed since the last run, for runs and callbacks in which the table is not drawn."""
-    mine = own()
-    if mine.typed is not None:
-        mine.typed = limits_table.taken_in(mine.typed, FIELDS, _key(mine))
+    session = owner_session()
+    if session.typed is not None:
+        session.typed = limits_table.taken_in(session.typed, FIELDS, _key(session))
 
 
-def _many(mine: Own, typed: pd.DataFrame) -> None:
+def _many(session: OwnerSession, typed: pd.DataFrame) -> None:
     """Show how to give the same answer for many columns, or many answers at once."""
     with st.expander("Several columns at once"):
         part = st.text_input(
             "Columns whose name contains", placeholder="any: all columns", max_chars=80, **keep("all-part", "")
         )
         meant = _meant(typed, part)
-        st.caption(f"{meant.sum()} of {len(mine.header)} columns, {(meant & typed['use']).sum()} of them ticked.")
+        st.caption(f"{meant.sum()} of {len(session.header)} columns, {(meant & typed['use']).sum()} of them ticked.")
         places = st.columns([2, 2, 2, 5], vertical_alignment="bottom")
         for place, name in zip(places[:3], NUMBERS, strict=True):
             label = next(field.label for field in FIELDS if field.name == name)
@@ -125,12 +129,12 @@ def _many(mine: Own, typed: pd.DataFrame) -> None:
         fill, every, none, _ = st.columns([2, 1, 1, 2])
         fill.button(
             "Fill in where empty",
-            key=f"own-all-fill-{mine.file_id}",
+            key=f"own-all-fill-{session.file_id}",
             on_click=_fill_in,
             help="In the ticked columns that are meant. A kind goes to those that are still a plain number.",
         )
-        every.button("Tick all", key=f"own-all-{mine.file_id}", on_click=_tick, args=(True,))
-        none.button("Tick none", key=f"own-none-{mine.file_id}", on_click=_tick, args=(False,))
+        every.button("Tick all", key=f"own-all-{session.file_id}", on_click=_tick, args=(True,))
+        none.button("Tick none", key=f"own-none-{session.file_id}", on_click=_tick, args=(False,))
         st.text_area(
             "Or paste lines: name, low, high, typical, kind, why",
             height=100,
@@ -140,8 +144,8 @@ def _many(mine: Own, typed: pd.DataFrame) -> None:
             "empty. Cells can also be pasted into the table above.",
             **keep("pasted", ""),
         )
-        st.button("Take these lines", key=f"own-pasted-take-{mine.file_id}", on_click=_take_lines)
-        if said := mine.kept.get("pasted-said"):
+        st.button("Take these lines", key=f"own-pasted-take-{session.file_id}", on_click=_take_lines)
+        if said := session.kept.get("pasted-said"):
             st.error(show.as_text(said))
 
 
@@ -153,7 +157,7 @@ def _meant(typed: pd.DataFrame, part: str) -> pd.Series:
 def _fill_in() -> None:
     """Fill empty cells of the ticked columns that are meant, and empty the fields; in a callback."""
     take_in()
-    typed = own().typed
+    typed = owner_session().typed
     assert typed is not None  # the button stands below the table
     meant = _meant(typed, shown("all-part")) & typed["use"]
     for name, none in {**dict.fromkeys((*NUMBERS, "kind")), **dict.fromkeys(_WORDS, "")}.items():
@@ -165,7 +169,7 @@ def _fill_in() -> None:
 def _tick(use: bool) -> None:
     """Tick the columns that are meant, or take their ticks away; in a callback."""
     take_in()
-    typed = own().typed
+    typed = owner_session().typed
     assert typed is not None  # the button stands below the table
     typed.loc[_meant(typed, shown("all-part")), "use"] = use
 
@@ -173,23 +177,25 @@ def _tick(use: bool) -> None:
 def _take_lines() -> None:
     """Put the pasted lines into the table, all or none; in a callback."""
     take_in()
-    mine = own()
-    assert mine.typed is not None  # the button stands below the table
+    session = owner_session()
+    assert session.typed is not None  # the button stands below the table
     try:
-        lines = pasted(shown("pasted"), mine.header, "," if mine.dialect and mine.dialect.decimal == "," else ".")
+        lines = pasted(
+            shown("pasted"), session.header, "," if session.dialect and session.dialect.decimal == "," else "."
+        )
     except ValueError as problem:
-        mine.kept["pasted-said"] = f"{problem} Nothing was taken."
+        session.kept["pasted-said"] = f"{problem} Nothing was taken."
         return
     for column in lines:
-        here = mine.typed["column"] == column.name
+        here = session.typed["column"] == column.name
         given = {name: value for name, value in line_of(column).items() if name not in ("weight", "codes")}
         if (given["kind"], given["levels"]) == (NUMBER, ""):
             del given["kind"]  # a line without a kind
         for field, value in given.items():
             if value == value and value != "":
-                mine.typed.loc[here, field] = value
-        mine.typed.loc[here, "use"] = True
-    mine.kept["pasted-said"] = ""
+                session.typed.loc[here, field] = value
+        session.typed.loc[here, "use"] = True
+    session.kept["pasted-said"] = ""
     keep_now("pasted", "")
 
 
@@ -269,9 +275,9 @@ def _limit(cell: float | str | None, kind: dict[str, Any]) -> float | str | None
 def leave_out(name: str) -> None:
     """Untick a column; for callbacks, before the table is drawn."""
     take_in()
-    mine = own()
-    if mine.typed is not None and mine.typed.loc[mine.typed["column"] == name, "use"].any():
-        mine.typed.loc[mine.typed["column"] == name, "use"] = False
+    session = owner_session()
+    if session.typed is not None and session.typed.loc[session.typed["column"] == name, "use"].any():
+        session.typed.loc[session.typed["column"] == name, "use"] = False
 
 
 def empty(cells: pd.Series) -> pd.Series:

@@ -14,7 +14,7 @@ from pages.shell.study import CSV
 from pages.upload import how_written, limits_table, public_file
 from pages.your_data import columns, practice, state
 from pages.your_data.noise import MISSING, facts_in_words
-from pages.your_data.state import keep, keep_now, own
+from pages.your_data.state import keep, keep_now, owner_session
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.declared_columns import LEAST_FRACTION
@@ -36,18 +36,18 @@ _HOW = """
 
 def section() -> None:
     """Show Declare: the file, what a row stands for, and the columns."""
-    mine = own()
-    if not mine.raw:
+    session = owner_session()
+    if not session.raw:
         _file()
         return
-    if mine.dialect is None:
+    if session.dialect is None:
         _written()
         _to_estimate()
         return
-    how = "" if mine.dialect == Dialect() else f", {mine.dialect.divider} between cells, {mine.dialect.marks}"
-    size = f"{len(mine.raw) / 1e6:,.2f} MB not read"
-    show.tag("Unread", f"{mine.file_name}: {len(mine.header)} column names read, {size}{how}")
-    st.button("Written in another way", key=f"own-rewrite-{mine.file_id}", on_click=_ask_again)
+    how = "" if session.dialect == Dialect() else f", {session.dialect.divider} between cells, {session.dialect.marks}"
+    size = f"{len(session.raw) / 1e6:,.2f} MB not read"
+    show.tag("Unread", f"{session.file_name}: {len(session.header)} column names read, {size}{how}")
+    st.button("Written in another way", key=f"own-rewrite-{session.file_id}", on_click=_ask_again)
     _to_estimate()
     _load()
     _table_facts()
@@ -69,8 +69,8 @@ def _file() -> None:
     )
     file = visitor_files.uploader("Confidential table", "own")
     if file is None:
-        if own().problem:
-            st.error(show.as_text(own().problem))
+        if owner_session().problem:
+            st.error(show.as_text(owner_session().problem))
         practice.offer(fill)
         return
     state.take(file)
@@ -78,35 +78,35 @@ def _file() -> None:
 
 def _written() -> None:
     """Show the question how the file is written, with the names of its columns and nothing else of it."""
-    mine = own()
-    show.tag("Unread", mine.file_name)
-    dialect = how_written.asked(mine.raw, f"own-written-{mine.file_id}-{mine.turn}", rows=False)
+    session = owner_session()
+    show.tag("Unread", session.file_name)
+    dialect = how_written.asked(session.raw, f"own-written-{session.file_id}-{session.turn}", rows=False)
     if dialect is None:
         return
-    header = tuple(read_header(mine.raw[: MAX_HEADER_BYTES + 1], dialect))
-    if header != mine.header:
-        mine.typed = None
-    mine.header, mine.dialect = header, dialect
+    header = tuple(read_header(session.raw[: MAX_HEADER_BYTES + 1], dialect))
+    if header != session.header:
+        session.typed = None
+    session.header, session.dialect = header, dialect
     st.rerun()
 
 
 def _ask_again() -> None:
     """Ask anew how the file is written; in a callback. What was typed stays where the names stay."""
     columns.take_in()
-    mine = own()
-    mine.dialect, mine.turn = None, mine.turn + 1
+    session = owner_session()
+    session.dialect, session.turn = None, session.turn + 1
 
 
 def _to_estimate() -> None:
     """Show the way of a public file to Estimate, which then has it without a second upload."""
-    mine = own()
+    session = owner_session()
     with st.expander("Is the file already public?"):
         st.markdown(
             "Only if anyone may download it. Estimate then shows its rows, and every method can be tried on them; what "
             "was typed here is left."
         )
-        if st.button("Anyone may see its rows: open it on Estimate", key=f"own-public-{mine.file_id}"):
-            public_file.take_over(mine.file_id, mine.file_name, mine.raw, mine.dialect)
+        if st.button("Anyone may see its rows: open it on Estimate", key=f"own-public-{session.file_id}"):
+            public_file.take_over(session.file_id, session.file_name, session.raw, session.dialect)
             state.forget()
             frame.change(lambda study: dataclasses.replace(study, source=CSV, data=()))
             st.switch_page(frame.file_of("Estimate"))
@@ -114,10 +114,10 @@ def _to_estimate() -> None:
 
 def _load() -> None:
     """Show how to fill the form from a saved declaration."""
-    mine = own()
+    session = owner_session()
     with st.expander("Use a saved declaration"):
-        saved = st.file_uploader("Declaration", type=["json"], max_upload_size=1, key=f"own-load-{mine.file_id}")
-        if saved is not None and st.button("Fill the form from it", key=f"own-fill-{mine.file_id}"):
+        saved = st.file_uploader("Declaration", type=["json"], max_upload_size=1, key=f"own-load-{session.file_id}")
+        if saved is not None and st.button("Fill the form from it", key=f"own-fill-{session.file_id}"):
             with show.problems():
                 fill(Declaration.from_json(saved.getvalue().decode("utf-8", errors="replace")))
                 st.rerun()
@@ -125,26 +125,26 @@ def _load() -> None:
 
 def fill(declaration: Declaration) -> None:
     """Put a saved declaration into the form, as far as this file has its columns."""
-    mine = own()
+    session = owner_session()
     declared = {c.name: c for c in declaration.columns}
-    if read_header(mine.raw[: MAX_HEADER_BYTES + 1], declaration.dialect) != list(mine.header):
+    if read_header(session.raw[: MAX_HEADER_BYTES + 1], declaration.dialect) != list(session.header):
         raise ValueError(
             f"The declaration says {declaration.dialect.divider} and {declaration.dialect.encoding}, by which this "
             "file has other columns: correct its dialect."
         )
-    strange = [n for n in [*declared, declaration.label, declaration.person] if n and n not in mine.header]
+    strange = [n for n in [*declared, declaration.label, declaration.person] if n and n not in session.header]
     if strange:
         raise ValueError(f"The declaration names the column {strange[0]!r}, which this file does not have.")
-    table = columns.blank(mine.header)
-    for row, name in enumerate(mine.header):
+    table = columns.blank(session.header)
+    for row, name in enumerate(session.header):
         known = declared.get(name)
         table.loc[row, "use"] = known is not None
         if known is not None:
             for field, value in columns.line_of(known).items():
                 table.loc[row, field] = value
     codes = columns.codes_text(declaration.missing_codes)
-    mine.typed, mine.dialect = table, declaration.dialect
-    mine.kept |= {
+    session.typed, session.dialect = table, declaration.dialect
+    session.kept |= {
         "name": declaration.name,
         "unit": declaration.row_stands_for,
         "people": declaration.rows_per_person,
@@ -158,7 +158,7 @@ def fill(declaration: Declaration) -> None:
         "label": declaration.label or None,
         "classes": "\n".join(declaration.classes),
     }
-    mine.turn += 1  # the widgets start anew, from what was kept
+    session.turn += 1  # the widgets start anew, from what was kept
 
 
 # --- the questions ------------------------------------------------------------------------------------------
@@ -166,10 +166,10 @@ def fill(declaration: Declaration) -> None:
 
 def _table_facts() -> None:
     """Show the questions about the table: those that need an answer, and the others under Advanced."""
-    mine = own()
+    session = owner_session()
     st.header("The table")
     left, right = st.columns(2, gap="large")
-    person = mine.kept.get("person")
+    person = session.kept.get("person")
     with left:
         st.text_input(
             "Name of the table",
@@ -210,9 +210,9 @@ def _table_facts() -> None:
 
 def _ask_for_ids() -> None:
     """Show a question where a column's name looks like an id, and the button that answers it."""
-    mine = own()
-    ids = [name for name in mine.header if columns.names_a_person(name) and name != mine.kept.get("label")]
-    if mine.kept.get("person") or not ids:
+    session = owner_session()
+    ids = [name for name in session.header if columns.names_a_person(name) and name != session.kept.get("label")]
+    if session.kept.get("person") or not ids:
         return
     st.warning(
         show.as_text(
@@ -223,7 +223,7 @@ def _ask_for_ids() -> None:
     for place, name in zip(st.columns(3), ids[:3], strict=False):
         place.button(
             show.as_text(f"Take {quote(name)} as the ids"),
-            key=f"own-ids-{mine.file_id}-{mine.header.index(name)}",
+            key=f"own-ids-{session.file_id}-{session.header.index(name)}",
             on_click=_take_ids,
             args=(name,),
         )
@@ -254,7 +254,7 @@ def _missing() -> None:
     """Show the rule for missing cells, and the columns that can have them where they are measured."""
     missing = list(MISSING)
     st.radio("Missing cells", missing, format_func=MISSING.get, **keep("missing", "typical", among=missing))
-    if own().kept.get("missing") == "pairs":
+    if owner_session().kept.get("missing") == "pairs":
         st.multiselect(
             "Columns that can have missing cells",
             _used(),
@@ -276,7 +276,7 @@ def _label() -> None:
     """Show the column of classes, which leaves the matrix when it is picked, and their list."""
     label = st.selectbox(
         "Classes (optional)",
-        list(own().header),
+        list(owner_session().header),
         placeholder="no column holds classes",
         help=(
             "Such as a treatment arm: class means and counts are measured with the rest. The column leaves the matrix."
@@ -296,7 +296,7 @@ def _person() -> None:
     """Show the column of the ids of persons, which leaves the matrix when it is picked, and the largest weight."""
     person = st.selectbox(
         "Column that says whose row it is",
-        list(own().header),
+        list(owner_session().header),
         placeholder="no column of ids",
         help="Each person then counts as one, however many rows they have. A row without an id counts as no row.",
         **_leaving("person"),
@@ -315,11 +315,11 @@ def _person() -> None:
 
 def _leaving(field: str) -> dict[str, Any]:
     """Return what keeps the choice of a column that leaves the matrix when it is picked."""
-    kept = keep(field, None, among=own().header)
+    kept = keep(field, None, among=owner_session().header)
 
     def picked() -> None:
         kept["on_change"]()
-        if (name := own().kept[field]) is not None:
+        if (name := owner_session().kept[field]) is not None:
             columns.leave_out(name)
 
     return kept | {"on_change": picked}
@@ -330,27 +330,27 @@ def _leaving(field: str) -> dict[str, Any]:
 
 def _finish() -> None:
     """Show the button that declares the table, and the next step."""
-    mine = own()
-    pressed = st.button("Declare", type="primary", key=f"own-declare-{mine.file_id}")
-    if pressed or mine.problem:  # what was missing shrinks while the form is filled
-        mine.problem = ""
+    session = owner_session()
+    pressed = st.button("Declare", type="primary", key=f"own-declare-{session.file_id}")
+    if pressed or session.problem:  # what was missing shrinks while the form is filled
+        session.problem = ""
         try:
             declaration = entered()
         except (ValueError, TypeError) as problem:
-            mine.problem = str(problem)
+            session.problem = str(problem)
         else:
-            if pressed and declaration != mine.declared:
-                mine.declared, mine.look = declaration, None
-    if mine.problem:
-        st.error(show.as_text(mine.problem))
-    if mine.declared is None:
+            if pressed and declaration != session.declared:
+                session.declared, session.look = declaration, None
+    if session.problem:
+        st.error(show.as_text(session.problem))
+    if session.declared is None:
         return
     changed_since()
-    d, measured = len(mine.declared.columns), len(mine.declared.measured)
+    d, measured = len(session.declared.columns), len(session.declared.measured)
     more = f" {measured} are measured, one for each level of a category." if measured != d else ""
-    st.success(show.as_text(f"Declared: {d} columns of {mine.declared.name!r}.{more}"))
-    _as_used(mine.declared)
-    text = mine.declared.to_json()
+    st.success(show.as_text(f"Declared: {d} columns of {session.declared.name!r}.{more}"))
+    _as_used(session.declared)
+    text = session.declared.to_json()
     first, second, _ = st.columns([2, 2, 5])
     with first:
         state.next_step("Go on to Plan", "plan")
@@ -360,11 +360,11 @@ def _finish() -> None:
 
 def changed_since() -> None:
     """Show a sentence where the form differs from what was declared."""
-    mine = own()
-    if mine.declared is None or mine.typed is None:
+    session = owner_session()
+    if session.declared is None or session.typed is None:
         return
     try:
-        changed = entered() != mine.declared
+        changed = entered() != session.declared
     except (ValueError, TypeError):
         changed = True
     if changed:
@@ -373,7 +373,7 @@ def changed_since() -> None:
 
 def entered() -> Declaration:
     """Return the declaration in the form. Raises ValueError for what is missing, in one sentence."""
-    kept, typed = own().kept, own().typed
+    kept, typed = owner_session().kept, owner_session().typed
     assert typed is not None  # the table of columns was drawn before
     rows = typed[typed["use"]]
     if not len(rows):
@@ -398,14 +398,14 @@ def entered() -> Declaration:
         person=person,
         most_weight=int(kept.get("weight") or 1) if person else 1,
         row_bound_fraction=float(kept.get("fraction") or 1.0),
-        dialect=own().dialect or Dialect(),
+        dialect=owner_session().dialect or Dialect(),
         missing_codes=columns.codes_of(str(kept.get("codes") or "")),
     )
 
 
 def _used() -> list[str]:
     """Return the names of the columns that go into the matrix, in their order."""
-    typed = own().typed
+    typed = owner_session().typed
     return [] if typed is None else typed["column"][typed["use"]].tolist()
 
 

@@ -25,7 +25,7 @@ from pages.your_data.noise import (
     text_table,
 )
 from pages.your_data.plan_table import as_declared, once
-from pages.your_data.state import keep, keep_now, next_step, own
+from pages.your_data.state import keep, keep_now, next_step, owner_session
 from privcov import accounting
 from privcov.bundle.paper import officer_record
 from privcov.bundle.safe import cell
@@ -54,26 +54,26 @@ _STRENGTHS = np.linspace(0.0, 1.0, 51)
 
 def section() -> None:
     """Show Plan: what each guarantee means and costs, from the declaration alone."""
-    mine = own()
-    if mine.declared is None:
+    session = owner_session()
+    if session.declared is None:
         st.info("First declare the table: the plan is computed from the declaration.")
         return
-    real = "a public table" if mine.like else "an invented table"
+    real = "a public table" if session.like else "an invented table"
     show.tag("Simulated", f"from the declaration and {real}; no row of the file is read")
     controls, results = st.columns([2, 5], gap="large")
     with controls:
-        asked = plan_table.ask(mine.declared)
+        asked = plan_table.ask(session.declared)
         guarantees, places = _candidates()
     with results, show.problems():
-        facts = facts_of(mine.declared, asked.rows)
+        facts = facts_of(session.declared, asked.rows)
         chances = [attacker(facts, g, asked.rows) for g in guarantees]
         for place, guarantee, chance in zip(places, guarantees, chances, strict=True):
             with place:
                 show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {guarantee}")
-        simulated = plan_table.table(mine.declared, facts, asked)
+        simulated = plan_table.table(session.declared, facts, asked)
         plans = [plan_table.previewed(simulated, facts, g, asked.each) for g in guarantees]
         picked = _table(plans, chances, facts)
-        mine.chosen = guarantees[picked]
+        session.chosen = guarantees[picked]
         plan_more.draws(plans, facts.columns)
         _missing_cells(simulated, facts, guarantees[picked], asked.each)
         advice.for_owner(facts, guarantees[picked], asked.rows, asked.spread)
@@ -82,7 +82,7 @@ def section() -> None:
         _explain(facts, plans[picked])
         plan_more.recommended(simulated, facts, guarantees[picked], asked)
         plan_more.weight_of_person(facts, asked)
-        _record(mine.declared, facts, plans, chances, picked)
+        _record(session.declared, facts, plans, chances, picked)
         _take_home(facts, plans, chances, picked, asked.each)
         next_step("Go on to Release", "release")
 
@@ -102,7 +102,7 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
         power = st.slider("delta = 10 to the power", -12, -3, **keep("delta", -6))
         ends("stronger privacy", "more accuracy")
         delta = 10.0**power
-        if delta > 0.1 / max(int(own().kept.get("rows", 1000)), 1):
+        if delta > 0.1 / max(int(owner_session().kept.get("rows", 1000)), 1):
             st.caption("A delta near 1/n would allow publishing somebody's row outright: take a smaller one.")
     guarantees: list[Guarantee] = []
     for k, (column, start) in enumerate(zip(st.columns(3), START[kind], strict=True)):

@@ -14,8 +14,8 @@ from privcov.figures import own as own_figures
 from privcov.figures.matrices import colour_limit, heatmap, still
 from privcov.figures.words import plain, raised
 from privcov.owner.choices import Choice, choices
+from privcov.owner.example_rows import ExampleRows
 from privcov.owner.preview import Preview, Table
-from privcov.owner.stand_in import StandIn
 from privcov.owner.weights import noise_ratio, weight_words
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
@@ -28,7 +28,7 @@ def draws(plans: list[Preview], columns: tuple[str, ...]) -> None:
     """Show the correlations of the table beside one noisy draw of them under each candidate."""
     st.header("One draw of each")
     first = plans[0].twin
-    real = isinstance(first, StandIn) and first.public
+    real = isinstance(first, ExampleRows) and first.public
     show.tag("Public rows" if real else "Simulated", f"{first.what}; the noise is simulated, and the same in all three")
     truth, palette = first.correlation, frame.palette()
     limit = min(2 * max(colour_limit(truth), 0.1), 1.0)  # beyond the truth, so that noise shows on either side of it
@@ -79,7 +79,7 @@ def recommended(simulated: Table, facts: PublicFacts, guarantee: Guarantee, aske
             return
         with st.spinner("Trying ..."):
             shape = best_shape(facts, guarantee, simulated.n)
-            public = isinstance(simulated, StandIn) and simulated.public
+            public = isinstance(simulated, ExampleRows) and simulated.public
             found = once(key, lambda: choices(simulated, facts, guarantee, shape, weigh=public, rows_each=asked.each))
         if not found:
             st.markdown("**Nothing**: none of them makes the correlations clearly better here.")

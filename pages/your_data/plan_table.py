@@ -13,12 +13,12 @@ from pages.shell import show, visitor_files
 from pages.shell.fields import ends
 from pages.upload import how_written
 from pages.your_data.noise import planned
-from pages.your_data.state import keep, own, public_rows
+from pages.your_data.state import keep, owner_session, public_rows
 from privcov.data_sources.csv_file import read_header
 from privcov.data_sources.private_file import Declaration
+from privcov.owner.example_rows import ExampleRows, invented
 from privcov.owner.preview import Preview, Table, preview
-from privcov.owner.stand_in import StandIn, invented
-from privcov.owner.twin import STRUCTURES, Twin
+from privcov.owner.simulated_table import STRUCTURES, SimulatedTable
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
 
@@ -52,7 +52,7 @@ def ask(declared: Declaration) -> Asked:
         with st.expander("Advanced: rows of a person"):
             each = rows_each("It sets the weight of a person, and so the noise.")
     with st.expander("Advanced: the invented table"):
-        if own().like:
+        if owner_session().like:
             st.caption("Not used: the plan is computed on the public table below.")
         structure = st.selectbox(
             "What moves together",
@@ -105,10 +105,10 @@ def rows_each(effect: str) -> float:
 
 def _ask_for_public() -> None:
     """Show how to plan with a public table in place of the invented one."""
-    mine = own()
+    session = owner_session()
     with st.expander("Advanced: a public table like this one"):
-        if mine.like:
-            st.markdown(show.as_text(f"The plan is computed on {mine.like_name}."))
+        if session.like:
+            st.markdown(show.as_text(f"The plan is computed on {session.like_name}."))
             st.button("Use the invented table again", key="own-like-drop", on_click=_drop)
             return
         st.markdown(
@@ -116,37 +116,37 @@ def _ask_for_public() -> None:
             "they are read: **never give the confidential file here.**"
         )
         file = visitor_files.uploader("Public table with the same columns", "like")
-        if mine.like_problem:
-            st.error(show.as_text(mine.like_problem))
+        if session.like_problem:
+            st.error(show.as_text(session.like_problem))
         if file is not None:
-            mine.like_problem = ""
+            session.like_problem = ""
             try:
                 raw = how_written.text_of(file)
             except ValueError as problem:
-                mine.like_problem = str(problem)
+                session.like_problem = str(problem)
             else:
-                if raw == mine.raw:
-                    mine.like_problem = (
+                if raw == session.raw:
+                    session.like_problem = (
                         "This is the confidential file itself, which the plan must not read. Give another."
                     )
                 else:
-                    mine.like, mine.like_name = raw, file.name
+                    session.like, session.like_name = raw, file.name
             visitor_files.let_go(file)
 
 
 def _drop() -> None:
     """Go back to the invented table; in a callback."""
-    mine = own()
-    mine.like, mine.like_name = b"", ""
+    session = owner_session()
+    session.like, session.like_name = b"", ""
 
 
 def table(declared: Declaration, facts: PublicFacts, asked: Asked) -> Table:
     """Return the table of the plan. Raises ValueError where the public one cannot be read as declared."""
-    if own().like:
-        key = ("public", hash(own().like), declared.to_json(), asked.rows)
+    if owner_session().like:
+        key = ("public", hash(owner_session().like), declared.to_json(), asked.rows)
         return once(key, lambda: _public(declared, facts, asked.rows))
     classes = len(facts.classes) or 1
-    twin = Twin(
+    twin = SimulatedTable(
         facts.d, asked.rows, asked.structure, asked.strength, asked.spread, facts.row_bound, classes, asked.missing
     )
     if facts.kinds:
@@ -154,11 +154,11 @@ def table(declared: Declaration, facts: PublicFacts, asked: Asked) -> Table:
     return dataclasses.replace(twin, flagged=facts.flagged)
 
 
-def _public(declared: Declaration, facts: PublicFacts, rows: int) -> StandIn:
+def _public(declared: Declaration, facts: PublicFacts, rows: int) -> ExampleRows:
     """Return the public table, read under the declaration; it may lack the ids of persons."""
-    if declared.person and declared.person not in read_header(own().like, declared.dialect):
+    if declared.person and declared.person not in read_header(owner_session().like, declared.dialect):
         declared = dataclasses.replace(declared, person="", most_weight=1)
-    return StandIn.of_public(public_rows(declared), rows).under(facts)
+    return ExampleRows.of_public(public_rows(declared), rows).under(facts)
 
 
 def as_declared(facts: PublicFacts) -> str:

@@ -48,8 +48,8 @@ def _take(fill: Callable[[Declaration], None]) -> None:
     """Use the practice table; for the button."""
     turn = secrets.token_hex(3)
     # Other invented people each time: the ledger would refuse the same rows under another name.
-    state.hold(f"practice-{turn}", FILE.name, written(int(turn, 16)), practice=True)
+    state.keep_file(f"practice-{turn}", FILE.name, written(int(turn, 16)), practice=True)
     known = declaration(turn)
     fill(known)
-    state.own().declared = known
-    state.own().kept["rows"] = _ROWS
+    state.owner_session().declared = known
+    state.owner_session().kept["rows"] = _ROWS

@@ -14,7 +14,7 @@ import streamlit as st
 from pages.shell import fields, frame, show
 from pages.your_data import check
 from pages.your_data.noise import PURE_METHODS, attacker, best_shape, facts_of
-from pages.your_data.state import drop, go_on, keep, open_ledger, own, rows
+from pages.your_data.state import drop, go_on, keep, open_ledger, owner_session, rows
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.estimators.base import METHODS
 from privcov.figures.words import raised
@@ -43,20 +43,20 @@ class Asked:
 
 def section() -> None:
     """Show Release: what will be spent, the one button, and the result."""
-    mine = own()
-    if mine.declared is None or mine.chosen is None:
+    session = owner_session()
+    if session.declared is None or session.chosen is None:
         st.info("First declare the table and pick a guarantee on Plan.")
         return
     _carry_out()
     ledger = open_ledger()
-    account = ledger.account(mine.declared.name)
-    st.markdown(show.as_text(f"Ledger for {mine.declared.name!r}: {account.sentence}"))
-    _limit(ledger, account, mine.chosen)
+    account = ledger.account(session.declared.name)
+    st.markdown(show.as_text(f"Ledger for {session.declared.name!r}: {account.sentence}"))
+    _limit(ledger, account, session.chosen)
     if account.limit is None:
         return
-    guarantee = mine.chosen
+    guarantee = session.chosen
     after = _after(account, guarantee)
-    facts = facts_of(mine.declared, 1000)
+    facts = facts_of(session.declared, 1000)
     shape = best_shape(facts, guarantee, 1000)
     method = PURE_METHODS.get(shape, "gaussian-cov")
     st.header("What will be released")
@@ -73,8 +73,8 @@ def section() -> None:
     chance = attacker(facts, guarantee, 1000)
     what.markdown(
         show.as_text(
-            f"One noisy measurement of {len(mine.declared.measured)} columns "
-            + ("with the class means " if mine.declared.label else "with the mean ")
+            f"One noisy measurement of {len(session.declared.measured)} columns "
+            + ("with the class means " if session.declared.label else "with the mean ")
             + f"({METHODS.get(method).label}): {raised(str(guarantee))}"
             + ". Everything on Answers follows from it and spends nothing."
         )
@@ -102,9 +102,9 @@ def section() -> None:
     check.panel()
     if st.button("Release ...", type="primary", key="own-ask") and check.passed():
         _confirm(request, account, after, stored=earlier is not None, chance=chance)
-    if mine.problem:
-        st.error(show.as_text(mine.problem))
-        mine.problem = ""
+    if session.problem:
+        st.error(show.as_text(session.problem))
+        session.problem = ""
 
 
 def _after(account: Account, guarantee: Guarantee) -> Account:
@@ -220,7 +220,7 @@ def _carry_out() -> None:
 
 def _release(request: Asked) -> None:
     """Run the release once; an error becomes one sentence that says nothing about the rows."""
-    mine = own()
+    session = owner_session()
     try:
         ledger, private = open_ledger(), rows()
         release_private(
@@ -229,16 +229,16 @@ def _release(request: Asked) -> None:
             request.guarantee,
             ledger=ledger,
             draw=request.draw,
-            expected_rows=mine.kept.get("rows") if private.facts.n is None else None,  # typed on Plan, if anything
+            expected_rows=session.kept.get("rows") if private.facts.n is None else None,  # typed on Plan, if anything
         )
-        mine.released = _token(ledger, request, private.facts.to_dict(), private.name)
+        session.released = _token(ledger, request, private.facts.to_dict(), private.name)
         go_on("answers")
     except (LedgerError, PrivateFileError, MeasurementError) as problem:
-        mine.problem = str(problem)
+        session.problem = str(problem)
     except ValueError as problem:  # from the declaration or the method, before anything was drawn
-        mine.problem = str(problem)
+        session.problem = str(problem)
     except Exception:
-        mine.problem = (
+        session.problem = (
             f"The release failed (id {secrets.token_hex(4)}). The ledger above says whether anything was spent."
         )
 

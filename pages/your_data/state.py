@@ -39,7 +39,7 @@ STEPS = {
 
 
 @dataclass
-class Own:
+class OwnerSession:
     """The owner's table in this session.
 
     ``file_id`` is part of the widgets' keys, so another file starts empty. ``raw`` is the file, unread beyond its first
@@ -72,14 +72,14 @@ class Own:
     book: Path | None = None
 
 
-def own() -> Own:
+def owner_session() -> OwnerSession:
     """Return the session's one table."""
-    return st.session_state.setdefault("own", Own())
+    return st.session_state.setdefault("own", OwnerSession())
 
 
 def practising() -> bool:
     """Return whether the table is that of a practice without the token."""
-    return "own" in st.session_state and own().book is not None
+    return "own" in st.session_state and owner_session().book is not None
 
 
 def _guard() -> None:
@@ -100,7 +100,7 @@ def forget() -> None:
 def take(file) -> None:
     """Keep a new file, of which the first line alone is read: its bytes stay in this session and nowhere else.
 
-    What is wrong with its first line is kept as the problem of the page. Raises `Hosted` and `Locked` as `hold` does.
+    What is wrong with its first line is kept as the problem of the page. Raises as `keep_file` does.
     """
     owner_token.guard()
     try:
@@ -110,13 +110,13 @@ def take(file) -> None:
                 "columns or decimals."
             )
         known = Dialect() if how_written.of_workbook(file.name) else None
-        hold(file.file_id, file.name, how_written.text_of(file), known)
+        keep_file(file.file_id, file.name, how_written.text_of(file), known)
     except ValueError as problem:
-        own().problem = str(problem)
+        owner_session().problem = str(problem)
     visitor_files.let_go(file)
 
 
-def hold(file_id: str, name: str, raw: bytes, dialect: Dialect | None = None, *, practice: bool = False) -> None:
+def keep_file(file_id: str, name: str, raw: bytes, dialect: Dialect | None = None, *, practice: bool = False) -> None:
     """Keep these bytes instead of whatever was held.
 
     Without a dialect they are a plain CSV, or else the owner is asked how they are written, by their first line alone.
@@ -130,44 +130,50 @@ def hold(file_id: str, name: str, raw: bytes, dialect: Dialect | None = None, *,
         dialect = Dialect()
     header = tuple(read_header(raw[: MAX_HEADER_BYTES + 1], dialect)) if dialect else ()
     forget()
-    mine = own()
-    mine.file_id, mine.file_name, mine.raw, mine.header, mine.dialect = file_id, name, raw, header, dialect
+    session = owner_session()
+    session.file_id, session.file_name, session.raw, session.header, session.dialect = (
+        file_id,
+        name,
+        raw,
+        header,
+        dialect,
+    )
     if not owner_token.opened():
         folder = tempfile.mkdtemp(prefix="privcov-practice-")
-        mine.book = Path(folder) / "ledger.sqlite"
-        weakref.finalize(mine, shutil.rmtree, folder, ignore_errors=True)
+        session.book = Path(folder) / "ledger.sqlite"
+        weakref.finalize(session, shutil.rmtree, folder, ignore_errors=True)
 
 
 def open_ledger() -> Ledger:
-    """Return the owner's ledger, or that of a practice without the token; raises as `hold` does."""
+    """Return the owner's ledger, or that of a practice without the token; raises as `keep_file` does."""
     _guard()
-    return Ledger(own().book)
+    return Ledger(owner_session().book)
 
 
 def rows() -> PrivateDataset:
     """Return the declared table, parsed; the caller frees it at once.
 
-    Raises as `hold` does, and PrivateFileError.
+    Raises as `keep_file` does, and PrivateFileError.
     """
     _guard()
-    return read_private(own().raw, _declared())
+    return read_private(owner_session().raw, _declared())
 
 
 def public_rows(declared: Declaration) -> PrivateDataset:
     """Return the public table that Plan is computed on, read under a declaration; raises as `rows` does."""
     owner_token.guard()
-    return read_private(own().like, declared)
+    return read_private(owner_session().like, declared)
 
 
 def look_over() -> OwnerCheck:
     """Return the result of the owner's check of the file; raises as `rows` does."""
     _guard()
-    return check_upload(own().raw, _declared())
+    return check_upload(owner_session().raw, _declared())
 
 
 def _declared() -> Declaration:
     """Return the declaration."""
-    declared = own().declared
+    declared = owner_session().declared
     assert declared is not None  # every step after Declare checks for it before it reads
     return declared
 
@@ -180,7 +186,7 @@ def keep(
     The value is passed a second time, see `fields.as_default`. ``among`` are the options of a list that has an index;
     ``argument`` is the name under which the value is passed where there is no index.
     """
-    return keep_in(own().kept, _key_of(name), name, default, among=among, argument=argument)
+    return keep_in(owner_session().kept, _key_of(name), name, default, among=among, argument=argument)
 
 
 def keep_in(
@@ -202,12 +208,12 @@ def keep_in(
 
 def keep_now(name: str, value: object) -> None:
     """Set the value that `keep` keeps by this name; in a callback."""
-    own().kept[name] = st.session_state[_key_of(name)] = value
+    owner_session().kept[name] = st.session_state[_key_of(name)] = value
 
 
 def drop(name: str) -> None:
     """Forget the value that `keep` keeps by this name; its widget begins anew in the next run."""
-    own().kept.pop(name, None)
+    owner_session().kept.pop(name, None)
     st.session_state.pop(_key_of(name), None)
 
 
@@ -218,8 +224,8 @@ def shown(name: str) -> Any:
 
 def _key_of(name: str) -> str:
     """Return the key of a kept widget."""
-    mine = own()
-    return f"own-{name}-{mine.file_id}-{mine.turn}"
+    session = owner_session()
+    return f"own-{name}-{session.file_id}-{session.turn}"
 
 
 def next_step(label: str, step: str) -> None:

@@ -24,7 +24,7 @@ from privcov.figures.palette import LIGHT, Palette
 from privcov.figures.words import percent, plain, raised
 from privcov.ledger import Entry
 from privcov.owner.preview import Preview
-from privcov.owner.twin import Twin
+from privcov.owner.simulated_table import SimulatedTable
 from privcov.privacy import GaussianDP, Guarantee
 from privcov.public_facts import PublicFacts
 
@@ -256,17 +256,17 @@ def of_plan(
 
 
 def _again(plan: Preview, distribution: NoiseDistribution) -> tuple[str, list[Shown]]:
-    """Return a script that computes the plan again, and what it prints; of other rows than a Twin's the noise alone."""
+    """Return a script that computes the plan again, and what it prints; of example rows the noise alone."""
     from privcov.bundle.notebook import Shown
 
     lines = ["from privcov.measurements.noise import NoiseDistribution"]
     noise = f"noise = {distribution!r}"
-    if not isinstance(plan.twin, Twin):
+    if not isinstance(plan.twin, SimulatedTable):
         last = 'print(f"noise on an entry {noise.off_diagonal_std:.3g} R^2")'
         text, value = "float(noise.off_diagonal_std)", float(distribution.off_diagonal_std)
         return "\n".join([*lines, "", noise, last]), [Shown("noise on an entry", text, value)]
     lines += [
-        "from privcov.owner.preview import Twin, preview",
+        "from privcov.owner.preview import SimulatedTable, preview",
         f"from privcov.privacy import {type(plan.guarantee).__name__}",
         "",
         f"twin = {plan.twin!r}",

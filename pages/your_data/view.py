@@ -10,7 +10,7 @@ import streamlit as st
 from pages.shell import frame, show
 from pages.shell.hosted import Hosted
 from pages.your_data.noise import best_shape
-from pages.your_data.state import own, rows
+from pages.your_data.state import owner_session, rows
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.owner.view import Look, LookError, owner_look
@@ -33,19 +33,19 @@ _CHART = {"displayModeBar": False, "displaylogo": False}
 
 def section() -> None:
     """Show the owner's view: exact answers, for the owner alone, beside what the release would say."""
-    mine = own()
-    if mine.declared is None or mine.chosen is None:
+    session = owner_session()
+    if session.declared is None or session.chosen is None:
         st.info("First declare the table and pick a guarantee on Plan.")
         return
     st.markdown(
         "This reads the rows and shows the exact answer. **What you choose because of it is not covered by the "
         "guarantee.** If that must not happen, go straight to Release."
     )
-    if mine.look is None:
-        agreed = st.checkbox("I understand, and I may see these rows", key=f"own-agree-{mine.file_id}")
+    if session.look is None:
+        agreed = st.checkbox("I understand, and I may see these rows", key=f"own-agree-{session.file_id}")
         if st.button("Show me", disabled=not agreed, key="own-show"):
             with show.problems(), st.spinner("Reading the rows ..."):
-                mine.look = _look(mine.chosen)
+                session.look = _look(session.chosen)
                 st.rerun()
         if not agreed:
             st.caption("Tick the box to go on.")
@@ -53,7 +53,7 @@ def section() -> None:
     st.button("Clear", on_click=_clear, type="primary", help="Removes everything below from this session.")
     st.html(_STYLE)
     with st.container(key="own-look"):
-        _show(mine.look, mine.declared.measured)
+        _show(session.look, session.declared.measured)
 
 
 def _look(chosen: Guarantee) -> Look:
@@ -73,12 +73,12 @@ def _look(chosen: Guarantee) -> Look:
 
 def _clear() -> None:
     """Remove the exact answers from this session."""
-    own().look = None
+    owner_session().look = None
 
 
 def _title() -> str:
     """Return the title of the exact correlations, with what stands for missing cells."""
-    declared = own().declared
+    declared = owner_session().declared
     filled = declared is not None and declared.missing == "typical"
     return "Exact correlation" + (", missing cells filled with typical values" if filled else "")
 

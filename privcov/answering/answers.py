@@ -13,7 +13,7 @@ import numpy as np
 
 from privcov import checks
 from privcov.answering import contrasts, edges, entries, evidence, schur, spectrum
-from privcov.answering.known import REASONS, Found, Known, Measurement, known_of, positions_of
+from privcov.answering.unbiased import REASONS, Intervals, Measurement, UnbiasedMoments, known_of, positions_of
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.moment import Measured
 from privcov.releasing.release import Release
@@ -74,7 +74,7 @@ class ReleaseAnswers:
 
     Parameters
     ----------
-    known : Known
+    known : UnbiasedMoments
         From `known_of`.
     level : float
         Nominal coverage of every interval.
@@ -90,7 +90,7 @@ class ReleaseAnswers:
 
     def __init__(
         self,
-        known: Known,
+        known: UnbiasedMoments,
         level: float,
         units: str,
         kurtosis: float,
@@ -303,7 +303,7 @@ class ReleaseAnswers:
         self._whole()
         count = min(checks.whole("axes", axes, 1), len(self.columns))
         found = spectrum.components(self._shape, count, self.level)
-        flat = Found(*(a.T.ravel() for a in (found.estimate, found.low, found.high, found.reason)))
+        flat = Intervals(*(a.T.ravel() for a in (found.estimate, found.low, found.high, found.reason)))
         labels = {
             "axis": tuple(k + 1 for k in range(count) for _ in self.columns),
             "column": tuple(name for _ in range(count) for name in self.columns),
@@ -383,14 +383,16 @@ class ReleaseAnswers:
             return self._known.scale, self._known.origin
         return np.ones(self._known.d), np.zeros(self._known.d)
 
-    def _by_column(self, answer: str, found: Found, unit: np.ndarray, origin: np.ndarray | float = 0.0) -> pd.DataFrame:
+    def _by_column(
+        self, answer: str, found: Intervals, unit: np.ndarray, origin: np.ndarray | float = 0.0
+    ) -> pd.DataFrame:
         return self._frame(answer, {"column": self.columns}, found, unit, origin)
 
     def _by_pair(
-        self, answer: str, found: Found, unit: np.ndarray | None = None, rate: float | None = None
+        self, answer: str, found: Intervals, unit: np.ndarray | None = None, rate: float | None = None
     ) -> pd.DataFrame:
         i, j = np.triu_indices(len(self.columns), 1)
-        flat = Found(*(m[i, j] for m in (found.estimate, found.low, found.high, found.reason)))
+        flat = Intervals(*(m[i, j] for m in (found.estimate, found.low, found.high, found.reason)))
         labels = {"first": tuple(self.columns[k] for k in i), "second": tuple(self.columns[k] for k in j)}
         table = self._frame(answer, labels, flat, 1.0 if unit is None else unit[i, j])
         if rate is not None:
@@ -405,7 +407,7 @@ class ReleaseAnswers:
         self,
         answer: str,
         labels: dict[str, tuple[Any, ...]],
-        found: Found,
+        found: Intervals,
         unit: np.ndarray | float = 1.0,
         origin: np.ndarray | float = 0.0,
         case: str = "",

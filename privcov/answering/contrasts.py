@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.answering.known import SMALL_CLASS, Found, Known
+from privcov.answering.unbiased import SMALL_CLASS, Intervals, UnbiasedMoments
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import COUPLED, coupled_moments
 
@@ -69,7 +69,7 @@ def classes_of(whole: Measured, d: int) -> Classes:
     return Classes(shares, means, of_sum, of_count, shared)
 
 
-def within_of(known: Known, whole: Measured) -> tuple[Classes, np.ndarray, np.ndarray, float]:
+def within_of(known: UnbiasedMoments, whole: Measured) -> tuple[Classes, np.ndarray, np.ndarray, float]:
     """Return the classes, the covariance within them, its spreads, and the typical noise on a correlation.
 
     W = S - sum_c p_c (m_c m_c' - (v_t / p_c^2) I), S the second moment: the square of a noisy mean is too large by
@@ -91,7 +91,7 @@ def within_of(known: Known, whole: Measured) -> tuple[Classes, np.ndarray, np.nd
     return found, within, spread, float(np.median(relative))
 
 
-def contrast(known: Known, whole: Measured, a: int, b: int, level: float) -> Found:
+def contrast(known: UnbiasedMoments, whole: Measured, a: int, b: int, level: float) -> Intervals:
     """Return the interval of the mean of class a less that of class b, in working units.
 
     Reference
@@ -117,4 +117,4 @@ def contrast(known: Known, whole: Measured, a: int, b: int, level: float) -> Fou
     half = known.z(level, spread, sampling, known.law.excess(1.0, 0.0)) * np.sqrt(spread + sampling)
     step = means[:, a] - means[:, b]
     reason = np.full(d, SMALL_CLASS if found.small[[a, b]].any() else 0)
-    return Found(step, step - half, step + half, reason).refusing(known.unknown)
+    return Intervals(step, step - half, step + half, reason).refusing(known.unknown)

@@ -6,13 +6,13 @@ import dataclasses
 
 import numpy as np
 
-from privcov.answering.known import NO_INVERSE, TESTED_ONLY, Found, Known
+from privcov.answering.unbiased import NO_INVERSE, TESTED_ONLY, Intervals, UnbiasedMoments
 from privcov.postprocess.edge_test import discoveries, edge_test
 
 __all__ = ["discoveries", "edges"]
 
 
-def edges(known: Known, exact: Found, kurtosis: float = 0.0) -> Found:
+def edges(known: UnbiasedMoments, exact: Intervals, kurtosis: float = 0.0) -> Intervals:
     """Return the partial correlations, with the test of zero for every pair, also where there is no interval.
 
     Reference
@@ -28,5 +28,5 @@ def edges(known: Known, exact: Found, kurtosis: float = 0.0) -> Found:
     if exact.identified[np.triu_indices(known.d, 1)].all():
         return dataclasses.replace(exact, p_value=p)
     if tested is None:
-        return Found(none, none, none, np.full(shape, NO_INVERSE), none)
-    return Found(tested.partial, none, none, np.full(shape, TESTED_ONLY), p)
+        return Intervals(none, none, none, np.full(shape, NO_INVERSE), none)
+    return Intervals(tested.partial, none, none, np.full(shape, TESTED_ONLY), p)

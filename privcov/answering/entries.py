@@ -30,18 +30,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from privcov.answering.known import NO_MEAN, NO_VARIANCE, TOO_FEW, TOO_NOISY, Found, Known
+from privcov.answering.unbiased import NO_MEAN, NO_VARIANCE, TOO_FEW, TOO_NOISY, Intervals, UnbiasedMoments
 from privcov.measurements.laws.tails import tail
 
 _HALVINGS = 44
 
 
-def means(known: Known, level: float) -> Found:
+def means(known: UnbiasedMoments, level: float) -> Intervals:
     """Return the interval of every mean, in working units."""
     d, law = known.d, known.law
     if known.mean is None:
         none = np.full(d, np.nan)
-        return Found(none, none, none, np.full(d, NO_MEAN))
+        return Intervals(none, none, none, np.full(d, NO_MEAN))
     variances = np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0)
     if known.available is None:
         noise, rows = np.full(d, law.mean), np.full(d, known.rows)
@@ -59,10 +59,10 @@ def means(known: Known, level: float) -> Found:
         half, two = np.sqrt(np.maximum(square, 0.0)), known.span > 0
         low = np.where(two, np.clip(middle - half, first, last), low)
         high = np.where(two, np.clip(middle + half, first, last), high)
-    return Found(known.mean, low, high, np.where(np.isnan(known.mean), TOO_FEW, 0))
+    return Intervals(known.mean, low, high, np.where(np.isnan(known.mean), TOO_FEW, 0))
 
 
-def variances(known: Known, level: float, kurtosis: float) -> Found:
+def variances(known: UnbiasedMoments, level: float, kurtosis: float) -> Intervals:
     """Return the interval of every variance, in working units."""
     seen = np.diag(known.covariance)
     noise, rows = np.diag(_entry_noise(known)), known.rows * np.diag(_shares(known))
@@ -77,20 +77,20 @@ def variances(known: Known, level: float, kurtosis: float) -> Found:
     high = np.where(two, np.minimum(high + z * z * on / rows, square / 4), high)
     reason = np.where(np.isnan(seen), TOO_FEW, np.where(high > 0, 0, NO_VARIANCE))
     estimate = np.where(two, np.minimum(seen, square / 4), seen)  # two values cannot vary more
-    return Found(estimate, low, np.maximum(high, 0.0), reason).refusing(known.unknown)
+    return Intervals(estimate, low, np.maximum(high, 0.0), reason).refusing(known.unknown)
 
 
-def covariances(known: Known, level: float, kurtosis: float) -> Found:
+def covariances(known: UnbiasedMoments, level: float, kurtosis: float) -> Intervals:
     """Return the interval of every covariance, in working units."""
     seen, noise = known.covariance, _entry_noise(known)
     on = np.maximum(np.nan_to_num(np.diag(seen)), 0.0)
     sampling = _covariance_sampling(known, on, seen, kurtosis) / (known.rows * _shares(known))
     half = known.z(level, noise, sampling, known.law.excess(1.0, 0.0)) * np.sqrt(noise + sampling)
-    found = Found(seen, seen - half, seen + half, np.where(np.isnan(seen), TOO_FEW, 0))
+    found = Intervals(seen, seen - half, seen + half, np.where(np.isnan(seen), TOO_FEW, 0))
     return found.refusing(known.unknown[:, None] | known.unknown[None, :])
 
 
-def correlations(known: Known, level: float, kurtosis: float, tested: bool = True) -> Found:
+def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: bool = True) -> Intervals:
     """Return the interval of every correlation, with the test of zero.
 
     Reference
@@ -116,11 +116,11 @@ def correlations(known: Known, level: float, kurtosis: float, tested: bool = Tru
     own = _correlation_sampling(known, plain)
     estimate, low, high = fieller(seen, g, noise, lambda r: own(r) / n, z)
     reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
-    found = Found(estimate, low, high, np.where(np.isnan(seen), TOO_FEW, reason), p)
+    found = Intervals(estimate, low, high, np.where(np.isnan(seen), TOO_FEW, reason), p)
     return found.refusing(known.unknown[:, None] | known.unknown[None, :])
 
 
-def correlation_variances(known: Known, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def correlation_variances(known: UnbiasedMoments, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the variance of the noise on every correlation, and that of sampling.
 
     Reference
@@ -166,7 +166,7 @@ def fieller(
     return np.where(np.isnan(above), np.nan, start), ends[0], ends[1]
 
 
-def _covariance_sampling(known: Known, on: np.ndarray, seen: np.ndarray, kurtosis: float) -> np.ndarray:
+def _covariance_sampling(known: UnbiasedMoments, on: np.ndarray, seen: np.ndarray, kurtosis: float) -> np.ndarray:
     """Return the variance of the product of two deviations from the mean, for every pair of columns."""
     two, t, both = known.span > 0, known.skew, np.outer(on, on)
     square = np.minimum(np.nan_to_num(seen) ** 2, both)
@@ -182,7 +182,7 @@ def _covariance_sampling(known: Known, on: np.ndarray, seen: np.ndarray, kurtosi
     return np.where(two[:, None] & two[None, :], pair, found)
 
 
-def _correlation_sampling(known: Known, plain: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def _correlation_sampling(known: UnbiasedMoments, plain: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return the function that gives n times the sampling variance of every correlation r."""
     two, v = known.span > 0, np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0)
     share = np.divide(known.skew, np.sqrt(v), out=np.zeros(known.d), where=two & (v > 0))
@@ -199,7 +199,7 @@ def _correlation_sampling(known: Known, plain: np.ndarray) -> Callable[[np.ndarr
     return own
 
 
-def sampling_norm(known: Known) -> float:
+def sampling_norm(known: UnbiasedMoments) -> float:
     """Return the root of the mean squared Frobenius norm of the sampling error of the covariance."""
     seen, on = known.covariance, np.maximum(np.diag(known.covariance), 0.0)
     entries = _covariance_sampling(known, on, seen, 0.0)
@@ -207,7 +207,7 @@ def sampling_norm(known: Known) -> float:
     return math.sqrt(float(entries.sum()) / known.rows)
 
 
-def _few(known: Known) -> np.ndarray:
+def _few(known: UnbiasedMoments) -> np.ndarray:
     """Return 3 (s_i s_j)^2 / n, the standard deviation in place of s for a column of many values; 0 for two of these.
 
     A count of 3 has no more than 5 % to be seen as none.
@@ -218,14 +218,14 @@ def _few(known: Known) -> np.ndarray:
     return np.where(either, 3 * np.outer(size, size) ** 2, 0.0) / (known.rows * _shares(known))
 
 
-def _shares(known: Known) -> np.ndarray:
+def _shares(known: UnbiasedMoments) -> np.ndarray:
     """Return the share of rows behind every entry, d x d."""
     if known.available is None:
         return np.ones((known.d, known.d))
     return np.maximum(known.available.shares, 1e-9)
 
 
-def _entry_noise(known: Known) -> np.ndarray:
+def _entry_noise(known: UnbiasedMoments) -> np.ndarray:
     """Return the variance of the noise on every entry of the covariance: N(A) for A = (e_i e_j' + e_j e_i') / 2."""
     if known.available is not None:
         return known.available.variance
@@ -242,19 +242,19 @@ def _entry_noise(known: Known) -> np.ndarray:
     return np.maximum(noise + law.count * q * q + 2 * law.tie * np.diag(np.diag(q)), 0.0)
 
 
-def _one_entry(known: Known) -> np.ndarray:
+def _one_entry(known: UnbiasedMoments) -> np.ndarray:
     """Return the part of the noise on every covariance that is one number of the noise."""
     if known.available is None:
         return np.full((known.d, known.d), known.law.off)
     return known.available.variance
 
 
-def _shape(known: Known) -> float:
+def _shape(known: UnbiasedMoments) -> float:
     """Return j, the shape of the Gamma mixture that one number above the diagonal is."""
     return 1.0 if known.law.laplace else known.law.freedom or math.inf
 
 
-def _correlation_noise(known: Known, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _correlation_noise(known: UnbiasedMoments, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (n_0, n_1, n_2): N(A_r) = n_0 + n_1 r + n_2 r^2 for every pair.
 
     With flags of missing cells, entries are taken as uncorrelated with the noise on the variances.

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.answering.entries import fieller
-from privcov.answering.known import NO_END, NO_INVERSE, TOO_NOISY, Found, Known
+from privcov.answering.unbiased import NO_END, NO_INVERSE, TOO_NOISY, Intervals, UnbiasedMoments
 from privcov.measurements.laws.forms import Law
 from privcov.measurements.laws.tails import tail
 
@@ -53,14 +53,14 @@ class Fit:
 
     Attributes
     ----------
-    slopes : Found
+    slopes : Intervals
         By column of the regressors.
-    r_squared : Found
+    r_squared : Intervals
         One number.
     """
 
-    slopes: Found
-    r_squared: Found
+    slopes: Intervals
+    r_squared: Intervals
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class _Part:
         return max(found - 4 * law.mean**2 * float(np.sum(form * form)), found / 4)
 
 
-def _part(known: Known, columns: list[int]) -> _Part:
+def _part(known: UnbiasedMoments, columns: list[int]) -> _Part:
     at = np.array(columns)
     law, mean = known.law.of(at), known.centre[at]
     square = law.off + law.mean**2 + law.mean * float(mean @ mean) / len(at)
@@ -118,7 +118,7 @@ def _inverse(covariance: np.ndarray, off: float) -> tuple[np.ndarray | None, flo
     return (vectors / values) @ vectors.T, float(values[0])
 
 
-def regress(known: Known, target: int, on: list[int], ridge: float, level: float) -> Fit:
+def regress(known: UnbiasedMoments, target: int, on: list[int], ridge: float, level: float) -> Fit:
     """Return the slopes of one column on others, and R squared.
 
     Reference
@@ -134,7 +134,8 @@ def regress(known: Known, target: int, on: list[int], ridge: float, level: float
         none, why = np.full(k, np.nan), np.full(k, NO_INVERSE)
         one = np.array(np.nan)
         return Fit(
-            Found(none, none, none, why, std=none), Found(one, np.array(0.0), np.array(1.0), np.array(NO_INVERSE))
+            Intervals(none, none, none, why, std=none),
+            Intervals(one, np.array(0.0), np.array(1.0), np.array(NO_INVERSE)),
         )
     p = np.zeros((k + 1, k + 1))
     p[1:, 1:] = inner
@@ -144,12 +145,12 @@ def regress(known: Known, target: int, on: list[int], ridge: float, level: float
         found = _slope(part, p, e, j, n, level, ridge, known)
         slopes[j - 1], low[j - 1], high[j - 1], std[j - 1], why[j - 1] = found
     two = bool(known.span[[target, *on]].any())
-    fit = Found(slopes, low, high, why.astype(np.int64), std=np.where(two, np.nan, std)).refusing(np.array(two))
+    fit = Intervals(slopes, low, high, why.astype(np.int64), std=np.where(two, np.nan, std)).refusing(np.array(two))
     return Fit(fit, _r_squared(part, p, e, least, n, level, known).refusing(np.array(two)))
 
 
 def _slope(
-    part: _Part, p: np.ndarray, e: np.ndarray, j: int, n: float, level: float, ridge: float, known: Known
+    part: _Part, p: np.ndarray, e: np.ndarray, j: int, n: float, level: float, ridge: float, known: UnbiasedMoments
 ) -> tuple[float, float, float, float, int]:
     """Return (estimate, low, high, standard error, reason) of one slope."""
     law, c = part.law, part.covariance
@@ -187,13 +188,15 @@ def _slope(
     return start, start + (b - root) / (2 * a), start + (b + root) / (2 * a), own, 0
 
 
-def _r_squared(part: _Part, p: np.ndarray, e: np.ndarray, least: float, n: float, level: float, known: Known) -> Found:
+def _r_squared(
+    part: _Part, p: np.ndarray, e: np.ndarray, least: float, n: float, level: float, known: UnbiasedMoments
+) -> Intervals:
     """Return R squared: the ratio of two forms, by bisection."""
     law, c, k = part.law, part.covariance, len(e) - 1
     whole = float(c[0, 0])
     left = (float(e @ c @ e) + part.bias(e, e, p)) * n / max(n - k, 1.0)
     if whole <= 0:
-        return Found(np.array(np.nan), np.array(0.0), np.array(1.0), np.array(NO_INVERSE))
+        return Intervals(np.array(np.nan), np.array(0.0), np.array(1.0), np.array(NO_INVERSE))
     y = np.zeros(k + 1)
     y[0] = 1.0
     forms = np.outer(e, e), np.outer(y, y)
@@ -228,10 +231,10 @@ def _r_squared(part: _Part, p: np.ndarray, e: np.ndarray, least: float, n: float
     if least < _CLEAR * np.sqrt(part.square):
         ends[1] = 1.0
     reason = TOO_NOISY if ends == [0.0, 1.0] else 0
-    return Found(np.array(start), np.array(ends[0]), np.array(ends[1]), np.array(reason))
+    return Intervals(np.array(start), np.array(ends[0]), np.array(ends[1]), np.array(reason))
 
 
-def partial_correlations(known: Known, level: float) -> Found:
+def partial_correlations(known: UnbiasedMoments, level: float) -> Intervals:
     """Return the interval of every partial correlation given all other columns, with the test of zero.
 
     Reference
@@ -244,7 +247,7 @@ def partial_correlations(known: Known, level: float) -> Found:
     shape = (d, d)
     if inverse is None or d < 2:
         none = np.full(shape, np.nan)
-        return Found(none, none, none, np.full(shape, NO_INVERSE), none)
+        return Intervals(none, none, none, np.full(shape, NO_INVERSE), none)
     powers = _Powers(inverse, inverse @ inverse, inverse @ part.mean)
     lines = [np.concatenate(line) for line in zip(*(_pairs_of(part, powers, i) for i in range(d - 1)), strict=True)]
     above, below, zero, first, second, more, weak, excess = lines
@@ -264,7 +267,7 @@ def partial_correlations(known: Known, level: float) -> Found:
         return whole
 
     estimate, low, high, p_value = (square(line, np.nan) for line in (estimate, low, high, p_value))
-    found = Found(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
+    found = Intervals(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
     return found.refusing(np.array(bool(known.span.any())))
 
 

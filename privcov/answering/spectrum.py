@@ -28,7 +28,7 @@ import math
 import numpy as np
 
 from privcov.answering import entries
-from privcov.answering.known import TIED, Found, Known
+from privcov.answering.unbiased import TIED, Intervals, UnbiasedMoments
 
 MOST_TIED = 6  # columns, to which close eigenvalues of heavy rows were measured
 STEADY, CLEAR = 0.1, 0.03  # of h_i, for eigenvalues and for loadings
@@ -36,7 +36,7 @@ _DRAWS = 32
 _TRACY_WIDOM = 2.1 / 1.96  # its 97.5 % point, in standard deviations from its mean, over that of a normal number
 
 
-def _turns(known: Known, kurtosis: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _turns(known: UnbiasedMoments, kurtosis: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return (eigenvalues, axes, b, h), largest first."""
     values, axes = np.linalg.eigh(known.covariance)
     values, axes = values[::-1], axes[:, ::-1]
@@ -50,7 +50,7 @@ def _turns(known: Known, kurtosis: float = 0.0) -> tuple[np.ndarray, np.ndarray,
         return values, axes, np.sum(f / gap, axis=1), np.sum(f / gap**2, axis=1)
 
 
-def eigenvalues(known: Known, level: float, kurtosis: float = 0.0) -> Found:
+def eigenvalues(known: UnbiasedMoments, level: float, kurtosis: float = 0.0) -> Intervals:
     """Return the interval of every eigenvalue, largest first.
 
     Reference
@@ -78,10 +78,10 @@ def eigenvalues(known: Known, level: float, kurtosis: float = 0.0) -> Found:
         low[~steady], high[~steady] = values[~steady] - reach, values[~steady] + reach
     low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     estimate = np.maximum(np.where(steady, values - bias, values), 0.0)
-    return Found(estimate, low, high, reason).refusing(np.array(bool(known.unknown.any())))
+    return Intervals(estimate, low, high, reason).refusing(np.array(bool(known.unknown.any())))
 
 
-def _two_valued(known: Known, u: np.ndarray, kurtosis: float) -> float:
+def _two_valued(known: UnbiasedMoments, u: np.ndarray, kurtosis: float) -> float:
     """Return the bound on the variance of the square of a row along u, with columns of two values.
 
     A declared column is at one of its levels, or at none.
@@ -100,7 +100,7 @@ def _two_valued(known: Known, u: np.ndarray, kurtosis: float) -> float:
     return std * std
 
 
-def _spectral_reach(known: Known, level: float, kurtosis: float) -> float:
+def _spectral_reach(known: UnbiasedMoments, level: float, kurtosis: float) -> float:
     """Return the bound on the spectral norm of the whole error of the covariance."""
     rng, d, r2 = np.random.default_rng(0), known.d, known.measured.row_bound**2
     values, axes = np.linalg.eigh(known.covariance)
@@ -126,7 +126,7 @@ def _spectral_reach(known: Known, level: float, kurtosis: float) -> float:
     return float(np.mean(ends) + _TRACY_WIDOM * normal * np.std(ends, ddof=1)) + normal * sampling
 
 
-def components(known: Known, axes_asked: int, level: float) -> Found:
+def components(known: UnbiasedMoments, axes_asked: int, level: float) -> Intervals:
     """Return the loadings of the first axes, each with the sign that makes its largest loading positive.
 
     Reference
@@ -151,5 +151,5 @@ def components(known: Known, axes_asked: int, level: float) -> Found:
             noise = known.law.form_variance((form + form.T) / 2, known.centre, known.covariance)
             z = float(known.z(level, np.array(noise), sampling[a], known.law.excess(0.0 if d > 3 else 1.0, 0.0)))
             half[a, i] = z * math.sqrt(noise + sampling[a])
-    found = Found(estimate, np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0), reason)
+    found = Intervals(estimate, np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0), reason)
     return found.refusing(np.array(bool(known.span.any())))

@@ -58,7 +58,7 @@ class Demonstration:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Finding:
     """Both attacks at one value of the control."""
 
     value: float
@@ -202,7 +202,7 @@ def find(key: str) -> Demonstration:
     return known[checks.one_of("demonstration", key, tuple(known))]
 
 
-def run(key: str, value: float | None = None, *, seed: int = 1, count: int = COUNT) -> Found:
+def run(key: str, value: float | None = None, *, seed: int = 1, count: int = COUNT) -> Finding:
     """Carry out both attacks at one value of the control (None: its default).
 
     count: simulated answers of either table.
@@ -215,7 +215,7 @@ def run(key: str, value: float | None = None, *, seed: int = 1, count: int = COU
             f"{', '.join(f'{v:g}' for v in demonstration.control.options)}."
         )
     checks.whole("count", count, 100, 1_000_000)
-    return Found(value, *demonstration.case.run(value, count, seed))
+    return Finding(value, *demonstration.case.run(value, count, seed))
 
 
 def curve(key: str) -> Curve:

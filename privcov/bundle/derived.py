@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from privcov.answering import entries
-from privcov.answering.known import known_of_sum
+from privcov.answering.unbiased import known_of_sum
 from privcov.bundle.paper import release_report
 from privcov.bundle.readers import LEVEL, extra_files
 from privcov.bundle.safe import cell, json_bytes, table

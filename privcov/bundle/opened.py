@@ -142,6 +142,8 @@ def open_bundle(path: Path | str | bytes) -> OpenedBundle:
     >>> privcov.answers(opened).means()["estimate"].round(1).tolist()
     [0.5, 0.5]
     """
+    if not isinstance(path, bytes) and not Path(path).exists():
+        raise ValueError(f"There is no bundle at {path}. Give the zip, or the folder that it was unpacked to.")
     known = library()
     try:
         files = read_zip(path) if isinstance(path, bytes) else read_place(Path(path))

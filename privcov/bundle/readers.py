@@ -24,7 +24,7 @@ import numpy as np
 
 from privcov.answering import entries
 from privcov.answering.contrasts import classes_of
-from privcov.answering.known import REASONS, Found, Known, known_of_sum
+from privcov.answering.unbiased import REASONS, Intervals, UnbiasedMoments, known_of_sum
 from privcov.bundle.safe import cells, table
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import count_std, read_sum
@@ -67,7 +67,7 @@ def extra_files(total: NoisySum, answers: Answers) -> dict[str, bytes]:
     return files
 
 
-def n_eff(known: Known, answers: Answers) -> float:
+def n_eff(known: UnbiasedMoments, answers: Answers) -> float:
     """Return the number of rows whose sampling alone makes correlations as uncertain as they are here.
 
     Reference
@@ -86,7 +86,7 @@ def n_eff(known: Known, answers: Answers) -> float:
     return math.fsum((own * own)[there].tolist()) / total if there.any() else math.nan
 
 
-def _rows(total: NoisySum, known: Known, answers: Answers) -> Iterable[Sequence[object]]:
+def _rows(total: NoisySum, known: UnbiasedMoments, answers: Answers) -> Iterable[Sequence[object]]:
     """Return what is known of the number of rows."""
     measured = known.measured
     std = 0.0 if measured.count is None else count_std(total)
@@ -96,7 +96,7 @@ def _rows(total: NoisySum, known: Known, answers: Answers) -> Iterable[Sequence[
     yield "n_eff", _number(n_eff(known, answers)), _number(0.0)
 
 
-def _for_regression(known: Known, names: Sequence[str]) -> dict[str, bytes]:
+def _for_regression(known: UnbiasedMoments, names: Sequence[str]) -> dict[str, bytes]:
     """Return regress.R and what it takes: the law of the noise, and the units of the columns."""
     law = known.law
     fields = ("off", "common", "mean", "count", "tie", "laplace", "freedom")
@@ -110,7 +110,7 @@ def _for_regression(known: Known, names: Sequence[str]) -> dict[str, bytes]:
     }
 
 
-def _of_classes(total: NoisySum, known: Known) -> dict[str, bytes]:
+def _of_classes(total: NoisySum, known: UnbiasedMoments) -> dict[str, bytes]:
     """Return counts and means of the classes; a class with too few rows for its noise has no mean."""
     whole, names = read_sum(total, "classes"), cells(total.facts.classes)
     found = classes_of(whole, known.d)
@@ -125,18 +125,18 @@ def _of_classes(total: NoisySum, known: Known) -> dict[str, bytes]:
     return files
 
 
-def _moved(found: Found, unit: np.ndarray, origin: np.ndarray | float = 0.0) -> Found:
+def _moved(found: Intervals, unit: np.ndarray, origin: np.ndarray | float = 0.0) -> Intervals:
     """Return estimates and intervals in the owner's units."""
     estimate, low, high = (origin + unit * getattr(found, end) for end in _ENDS)
-    return Found(estimate, low, high, found.reason)
+    return Intervals(estimate, low, high, found.reason)
 
 
-def _above(found: Found, pairs: tuple[np.ndarray, ...]) -> Found:
+def _above(found: Intervals, pairs: tuple[np.ndarray, ...]) -> Intervals:
     """Return the entries above the diagonal."""
-    return Found(found.estimate[pairs], found.low[pairs], found.high[pairs], found.reason[pairs])
+    return Intervals(found.estimate[pairs], found.low[pairs], found.high[pairs], found.reason[pairs])
 
 
-def _interval_lines(heads: tuple[str, ...], names: Iterable[list[str]], found: Found) -> bytes:
+def _interval_lines(heads: tuple[str, ...], names: Iterable[list[str]], found: Intervals) -> bytes:
     """Return CSV of intervals; one that is not identified has no ends, and a reason."""
     ends = np.where(found.identified, [found.low, found.high], np.nan)
     numbers = zip(found.estimate, *ends, found.reason, strict=True)

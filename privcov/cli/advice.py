@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 
 from privcov import places
-from privcov.cli import edges
+from privcov.cli import streams
 from privcov.cli.options import add_guarantee, add_json, guarantee_of, print_json
 from privcov.cli.progress import counted
 
@@ -78,7 +78,7 @@ def _measure_again() -> None:
     from privcov.advice.grid import TARGETS, measure, write, write_about
     from privcov.sweeps.store import Store
 
-    edges.check_folder(places.results("advice"))
+    streams.check_folder(places.results("advice"))
     folder = places.own_results("advice")
     store = Store()
     with threadpool_limits(1, user_api="blas"):  # at these sizes a second thread only waits for the first

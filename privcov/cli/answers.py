@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privcov.cli import edges
+from privcov.cli import streams
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,12 +75,12 @@ def _names(text: str | None, columns: tuple[str, ...]) -> list[str] | None:
 def _answers(options: argparse.Namespace) -> None:
     import privcov
 
-    edges.check_place(options.out)
+    streams.check_place(options.out)
     asked = _asked(options)
     opened, how = privcov.open_bundle(options.bundle), {"level": options.level, "kurtosis": options.kurtosis}
     table = asked(privcov.answers(opened, units=options.units, **how))
     dates = _dates(options.answer, opened) if options.units == "owner" else set()
-    edges.answer(_as_json(table) if options.json else _as_text(table, dates), options.out)
+    streams.answer(_as_json(table) if options.json else _as_text(table, dates), options.out)
 
 
 def _dates(answer: str, opened: OpenedBundle) -> set[str]:
@@ -130,4 +130,4 @@ def _as_text(table: pd.DataFrame, dates: set[str]) -> str:
         f"About {table.attrs['population']}; assumed: {table.attrs['assumes']}; level {table.attrs['level']:g}."
     )
     lines.append(table.attrs["coverage"])
-    return edges.printable("\n".join(lines)) + "\n"
+    return streams.printable("\n".join(lines)) + "\n"

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from privcov.cli import edges
+from privcov.cli import streams
 
 _TEXT = {".csv": ",", ".tsv": "\t", ".txt": "\t"}  # endings of the text form, with what stands between its cells
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
@@ -35,17 +35,17 @@ def _declare(options: argparse.Namespace) -> None:
     from privcov.table_files.facts import quote
     from privcov.table_files.kinds import NUMBER, sounds_like_text
 
-    edges.check_place(options.out)
-    edges.check_apart({"--out": options.out}, [options.table, *([options.columns] if options.columns else [])])
+    streams.check_place(options.out)
+    streams.check_apart({"--out": options.out}, [options.table, *([options.columns] if options.columns else [])])
     separator = _SEPARATORS.get(options.separator, options.separator)
     header = header_of(options.table, separator, options.decimal, options.encoding)
     declared = columns_of(_text(options.columns), options.decimal or ".") if options.columns else ()
     columns = declared or tuple(map(Column, header.columns))
     between = _TEXT.get(options.out.suffix.lower()) if options.out else None
     if between:
-        edges.answer(text_of(columns, between, options.decimal or "."), options.out)
+        streams.answer(text_of(columns, between, options.decimal or "."), options.out)
     else:
-        edges.answer(template(header, columns), options.out)
+        streams.answer(template(header, columns), options.out)
     doubtful = [c.name for c in columns if c.kind == NUMBER and sounds_like_text(c.name)]
     if doubtful:
         named = ", ".join(map(quote, doubtful[:5])) + (f" and {len(doubtful) - 5} more" if len(doubtful) > 5 else "")

@@ -13,10 +13,10 @@ from privcov.cli import (
     check,
     completion,
     declare,
-    edges,
     examples,
     ledger,
     release,
+    streams,
     study,
     verify,
 )
@@ -24,7 +24,7 @@ from privcov.cli import (
 
 def main(argv: list[str] | None = None) -> int:
     """Carry out a command line (``sys.argv`` where none is given) and return its exit code."""
-    return edges.guarded(functools.partial(_carry_out, whole_parser(), argv))
+    return streams.guarded(functools.partial(_carry_out, whole_parser(), argv))
 
 
 def whole_parser() -> argparse.ArgumentParser:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import privcov
-from privcov.cli import check, edges
+from privcov.cli import check, streams
 from privcov.cli.options import add_guarantee, add_json, guarantee_of, print_json
 
 
@@ -78,10 +78,10 @@ def _bundle(options: argparse.Namespace) -> None:
     from privcov.ledger.access import NAMES
 
     declared = check.read_declaration(options.declaration) if options.declaration else None
-    edges.check_place(options.out)
+    streams.check_place(options.out)
     record = options.ledger or default_path()
     files = [record.with_name(record.name + end) for end in NAMES]
-    edges.check_apart({"--out": options.out}, files + ([options.declaration] if options.declaration else []))
+    streams.check_apart({"--out": options.out}, files + ([options.declaration] if options.declaration else []))
     ledger = privcov.Ledger(options.ledger)
     entries = {entry.number: entry for entry in ledger.entries(options.name)}
     if options.number not in entries:
@@ -93,7 +93,7 @@ def _bundle(options: argparse.Namespace) -> None:
         raise ValueError(f"Release {entry.number} of {options.name!r} is {entry.state} and has no stored answer.")
     declaration = None if declared is None else json.loads(declared.to_json())
     raw = bundle_of(open_answer(answer), entry.to_dict(), declaration, {})
-    with edges.all_or_none() as begin_file:
+    with streams.all_or_none() as begin_file:
         begin_file(options.out).write_bytes(raw)
     print(options.out)
 

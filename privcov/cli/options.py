@@ -27,9 +27,9 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def print_json(value: Any) -> None:
     """Print an answer as JSON; a number that JSON has not (NaN, infinite) is null."""
-    from privcov.cli import edges
+    from privcov.cli import streams
 
-    edges.answer(json.dumps(_plain(value), indent=2, ensure_ascii=True, allow_nan=False) + "\n", None)
+    streams.answer(json.dumps(_plain(value), indent=2, ensure_ascii=True, allow_nan=False) + "\n", None)
 
 
 def _plain(value: Any) -> Any:

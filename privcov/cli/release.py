@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import privcov
 from privcov import places
-from privcov.cli import check, edges
+from privcov.cli import check, streams
 from privcov.cli.options import add_guarantee, guarantee_of, parameters_of
 from privcov.cli.progress import progress
 
@@ -56,9 +56,9 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def _release(options: argparse.Namespace) -> None:
     guarantee = guarantee_of(options)
     declaration = check.read_declaration(options.declaration)
-    edges.check_place(options.out)
-    edges.check_place(options.bundle, "--bundle")
-    edges.check_apart({"--out": options.out, "--bundle": options.bundle}, _needed(options))
+    streams.check_place(options.out)
+    streams.check_place(options.bundle, "--bundle")
+    streams.check_apart({"--out": options.out, "--bundle": options.bundle}, _needed(options))
     if options.public:
         _simulate(options, declaration, guarantee)
         return
@@ -83,7 +83,7 @@ def _release(options: argparse.Namespace) -> None:
             expected_rows=options.expected_rows,
             **parameters_of(options),
         )
-    edges.answer(
+    streams.answer(
         release.to_json() + "\n",
         options.out,
         "The release is stored in the ledger: the same command with a place that can be written returns it, and "
@@ -130,7 +130,7 @@ def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: 
             neighbours="replace-one" if declaration.n_public else "add-remove",
             **parameters_of(options),
         )
-    edges.answer(
+    streams.answer(
         release.to_json() + "\n", options.out, "Nothing was spent: choose another place and give the command again."
     )
     print(release.statement, file=sys.stderr)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from privcov import checks, extras
-from privcov.cli.edges import Failed, all_or_none
+from privcov.cli.streams import Failed, all_or_none
 from privcov.data_sources.base import SOURCES, Source, make_dataset
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.dataset import Dataset, Progress

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from privcov import extras, places
-from privcov.cli import edges
+from privcov.cli import streams
 
 
 def add_site(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -24,7 +24,7 @@ def _site(options: argparse.Namespace) -> None:
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file. Name a folder.")
     out.mkdir(parents=True, exist_ok=True)
-    edges.check_folder(out)
+    streams.check_folder(out)
     # In front of everything else, as `privcov app` does: another installed package may be called pages.
     sys.path.insert(0, str(places.app_file().parent))
     # Streamlit would warn that every lesson is drawn without a page. It sets the level itself when it is loaded.
@@ -32,5 +32,5 @@ def _site(options: argparse.Namespace) -> None:
     from pages.lessons import site
 
     for name, text in site.files():
-        edges.answer(text, out / name)
+        streams.answer(text, out / name)
     print(out / site.INDEX)

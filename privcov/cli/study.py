@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from privcov.cli import edges, generate, listing
+from privcov.cli import generate, listing, streams
 from privcov.cli.progress import counted
 
 
@@ -34,11 +34,11 @@ def _run(options: argparse.Namespace) -> None:
     from privcov.sweeps.store import Store
 
     _check_workers(options)
-    edges.check_apart({"--out": options.out, "--report": options.report}, [options.plan])
+    streams.check_apart({"--out": options.out, "--report": options.report}, [options.plan])
     if options.out or not options.report:
-        edges.check_place(options.out)
+        streams.check_place(options.out)
     if options.report:
-        edges.check_place(options.report, "--report")
+        streams.check_place(options.report, "--report")
     plans, store, kept = studies.read(options.plan.read_bytes()), None if options.fresh else Store(), 0
 
     def tell(done: int, total: int, cell: list[dict]) -> None:
@@ -52,11 +52,11 @@ def _run(options: argparse.Namespace) -> None:
         assert store is not None, "only a store has runs from before"
         print(f"{kept:,} of these runs were computed before and came from {store.path}.", file=sys.stderr)
     if options.out or not options.report:
-        edges.answer(table.to_csv(index=False), options.out)
+        streams.answer(table.to_csv(index=False), options.out)
     if options.report:
         from privcov.bundle import report
 
-        edges.answer(report.of_study(plans, table), options.report)
+        streams.answer(report.of_study(plans, table), options.report)
         print(f"Report: {options.report}", file=sys.stderr)
 
 

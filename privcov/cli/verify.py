@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from privcov.cli import edges
+from privcov.cli import streams
 from privcov.cli.options import add_json, print_json
 
 
@@ -54,7 +54,7 @@ def _show(options: argparse.Namespace) -> None:
     print(
         "Nothing of this is checked yet: privcov verify without --show does that.",
         "",
-        *map(edges.printable, told["statement"]),
+        *map(streams.printable, told["statement"]),
         "",
         sep="\n",
     )
@@ -69,12 +69,12 @@ def _said(place: Path) -> dict[str, Any]:
     try:
         files = read_place(place)
     except Wrong as problem:
-        raise edges.Failed(f"{place} is no bundle that can be read: {problem}.") from None
+        raise streams.Failed(f"{place} is no bundle that can be read: {problem}.") from None
     read: dict[str, Any] = {}
     for name in ("declaration.json", "guarantee.json", "ledger_entry.json"):
         try:
             read[name.removesuffix(".json")] = json.loads(files[name])
         except (KeyError, ValueError, RecursionError):
-            raise edges.Failed(f"{place} is no bundle: it has no {name} that can be read.") from None
+            raise streams.Failed(f"{place} is no bundle: it has no {name} that can be read.") from None
     statement = files.get("statement.txt", b"").decode("utf-8", "replace").splitlines()
     return {"statement": statement, **read, "files": {name: len(raw) for name, raw in sorted(files.items())}}

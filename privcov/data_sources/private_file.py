@@ -23,7 +23,7 @@ from privcov.dataset import Dataset, Progress
 from privcov.declared_columns import Kinds, kinds_of_entries, measured_names
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import LATER, MOST_COLUMNS, MOST_ROWS, check_person
-from privcov.table_files import Dialect, Part, Said, blocks_of, csv_rows, said_of_part
+from privcov.table_files import Dialect, Part, RawCells, blocks_of, csv_rows, raw_cells_of_part
 from privcov.table_files.dialect import dialect_from
 from privcov.table_files.facts import quote
 from privcov.table_files.kinds import NUMBER, Kind
@@ -362,12 +362,12 @@ def _cells(part: Part, names: list[str], kinds: tuple[Kind, ...]) -> Any:
     return pa.concat_tables(csv_rows.tables(part, names, kinds))
 
 
-def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
+def raw_cells_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, RawCells]]:
     """Yield summaries of the declared columns of a CSV, some rows at a time, for the owner alone."""
     names, header = [c.name for c in declaration.columns], _header(raw, declaration)
     with _nothing_said(declaration.dialect):
         part = _part(raw, header, declaration.dialect)
-        for some, _ in said_of_part(part, names, declaration.label, declaration.person):
+        for some, _ in raw_cells_of_part(part, names, declaration.label, declaration.person):
             yield some
 
 

@@ -21,7 +21,7 @@ from privcov.engine.tasks import LOOK_SECONDS, MOST_DEATHS, EngineError, Pace, R
 if TYPE_CHECKING:
     from joblib.externals.loky import ProcessPoolExecutor
 
-PATIENCE, WARM_PATIENCE = 1.5, 0.2
+SPAWN_AFTER, SPAWN_WHEN_WARM = 1.5, 0.2
 _IDLE_SECONDS = 20  # an idle worker ends after this time; a sweep that comes earlier starts at once
 _ONE_THREAD = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS"), "1"
@@ -30,7 +30,7 @@ _ONE_THREAD = dict.fromkeys(
 
 def patience() -> float:
     """Return the seconds of work done here before processes are used: what starting them costs, or next to nothing."""
-    return WARM_PATIENCE if _POOL.warm else PATIENCE
+    return SPAWN_WHEN_WARM if _POOL.warm else SPAWN_AFTER
 
 
 def run(work: Callable, tasks: list, count: int, patience: float, stop: threading.Event | None) -> Results:

@@ -57,7 +57,7 @@ def verdicts(claims: pd.DataFrame, palette: Palette) -> Picture:
 def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
     """Draw printed against computed numbers, on log axes.
 
-    The cells are rows of `replication.base.beside`; ``names`` are their names, shown under the pointer.
+    The cells are rows of `replication.base.join_printed`; ``names`` are their names, shown under the pointer.
     """
     both = cells.assign(name=names).dropna(subset=["value", "ours"])
     both = both[(both["value"] > 0) & (both["ours"] > 0)]

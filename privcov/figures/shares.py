@@ -1,4 +1,4 @@
-"""Draw what a matrix was mixed of, as one bar."""
+"""Draw the weights of the combined estimates, as one bar."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def lost(path: Path) -> LedgerError:
     )
 
 
-def make_sure_it_begins(path: Path, fill: Callable[[], None]) -> None:
+def create_if_missing(path: Path, fill: Callable[[], None]) -> None:
     """Make the files of a ledger unless they exist."""
     if _there(path) and beside(path, ".key").exists() and not beside(path, _LOCK).exists():
         return
@@ -149,7 +149,7 @@ def _hold(handle: int) -> None:
 # --- anew ---------------------------------------------------------------------------------------------------
 
 
-def set_aside(path: Path) -> Path:
+def archive(path: Path) -> Path:
     """Rename every file of a ledger; it can still be opened under the new name."""
     if path.is_dir():
         raise LedgerError(f"{path} is a folder, and no ledger. Give the path of the ledger's file.")

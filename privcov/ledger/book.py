@@ -31,7 +31,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from privcov import checks
-from privcov.ledger.beginning import set_aside
+from privcov.ledger.beginning import archive
 from privcov.ledger.chain import BrokenChain
 from privcov.ledger.entry import Entry
 from privcov.ledger.errors import LedgerError, LedgerUnusable
@@ -105,7 +105,7 @@ class Ledger:
             Where there are no old files, or another process uses them.
         """
         place = default_path() if path is None else Path(path).expanduser()
-        set_aside(place)
+        archive(place)
         return cls(place)
 
     # --- reading ------------------------------------------------------------------------------------------------
@@ -219,7 +219,8 @@ class Ledger:
         token : str or None
             None takes the token of the request.
         wait : float
-            Seconds to wait for another process that is drawing for the same token.
+            Seconds to wait for another process that is drawing for the same token; then the request is refused, and
+            making it again later costs nothing.
 
         Returns
         -------
@@ -352,7 +353,14 @@ class Ledger:
                 ).fetchone()
                 if state == "stored":
                     return self._stored(link, token)
-            if state == "failed" or (state == "committed" and not _lives(worker)) or time.monotonic() > end:
+            ended = state == "failed" or (state == "committed" and not _lives(worker))
+            if not ended and time.monotonic() > end:
+                raise LedgerError(
+                    "This very release was begun and has no answer yet; its cost counts as spent, and nothing more was "
+                    "spent now. Make the same request again later: it returns what is stored by then. If none comes, "
+                    "ask for the next draw, which spends again."
+                )
+            if ended:
                 raise LedgerError(
                     "This release was begun and did not finish, so nothing of it was published; what it would have "
                     "cost counts as spent. Ask for the next draw to spend again."

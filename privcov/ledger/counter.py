@@ -1,7 +1,7 @@
 """The counter: a file next to the key that says how long the chain of a ledger is.
 
 The database and this file cannot be written in one step. So the file names the next head before the database commits,
-and the head reached afterwards, all under the lock of the database:
+and the head checkpoint afterwards, all under the lock of the database:
 
     settled = old              no step is being written
     settled = old, next = new  on disk before the database commits
@@ -33,23 +33,23 @@ class BrokenCounter(Exception):
 
 
 @dataclass(frozen=True)
-class Reached:
+class Checkpoint:
     """Content of the counter.
 
     Attributes
     ----------
-    settled : Head or None
-        None before the first step is settled.
-    coming : Head or None
+    committed : Head or None
+        None before the first step is committed.
+    pending : Head or None
         The head of a step that is being written, else None.
     """
 
-    settled: Head | None
-    coming: Head | None = None
+    committed: Head | None
+    pending: Head | None = None
 
     def allows(self, head: Head) -> bool:
-        """Return True for the settled head and for the coming one."""
-        return head in (self.settled, self.coming)
+        """Return True for the committed head and for the pending one."""
+        return head in (self.committed, self.pending)
 
 
 class Counter:
@@ -66,7 +66,7 @@ class Counter:
     def __init__(self, path: Path, key: bytes) -> None:
         self.path, self._key = path, hmac.new(key, b"counter", hashlib.sha256).digest()
 
-    def read(self) -> Reached | None:
+    def read(self) -> Checkpoint | None:
         """Return the content of the file, None where there is no file."""
         try:
             text = self.path.read_text(encoding="utf-8")
@@ -76,20 +76,20 @@ class Counter:
             raise BrokenCounter from None
         try:
             fields = json.loads(text)
-            reached = Reached(*(None if h is None else Head(*h) for h in (fields["settled"], fields["next"])))
+            checkpoint = Checkpoint(*(None if h is None else Head(*h) for h in (fields["settled"], fields["next"])))
         except (ValueError, TypeError, KeyError):
             raise BrokenCounter from None
-        if text != self._text(reached):
+        if text != self._text(checkpoint):
             raise BrokenCounter
-        return reached
+        return checkpoint
 
-    def write(self, reached: Reached) -> None:
+    def write(self, checkpoint: Checkpoint) -> None:
         """Replace the content, as a whole or not at all; it is on disk when this returns."""
         fresh = self._fresh
         fresh.unlink(missing_ok=True)
         try:
             with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-                file.write(self._text(reached))
+                file.write(self._text(checkpoint))
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(fresh, self.path)
@@ -108,9 +108,9 @@ class Counter:
         """The file in which new content is written."""
         return self.path.with_name(f"{self.path.name}.new")
 
-    def _text(self, reached: Reached) -> str:
+    def _text(self, checkpoint: Checkpoint) -> str:
         """Return the content as text, with its seal."""
-        heads = [None if h is None else [h.steps, h.seal] for h in (reached.settled, reached.coming)]
+        heads = [None if h is None else [h.steps, h.seal] for h in (checkpoint.committed, checkpoint.pending)]
         seal = hmac.new(self._key, json.dumps(heads).encode(), hashlib.sha256).hexdigest()
         return json.dumps({"format": FORMAT, "settled": heads[0], "next": heads[1], "seal": seal}) + "\n"
 

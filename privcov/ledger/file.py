@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from privcov.ledger.access import check_access
-from privcov.ledger.beginning import ANEW, beside, lost, make_sure_it_begins
+from privcov.ledger.beginning import ANEW, beside, create_if_missing, lost
 from privcov.ledger.chain import SCHEMA, BrokenChain, Chain, Head
-from privcov.ledger.counter import BrokenCounter, Counter, Reached
+from privcov.ledger.counter import BrokenCounter, Checkpoint, Counter
 from privcov.ledger.errors import LedgerError, LedgerUnusable
 from privcov.ledger.key import read_key
 
@@ -94,7 +94,7 @@ class LedgerFile:
     def __init__(self, path: Path) -> None:
         self.path = path = path.absolute()  # the working directory may change
         try:
-            make_sure_it_begins(path, self._fill)
+            create_if_missing(path, self._fill)
             check_access(path)
             self._read_key()
         except (OSError, sqlite3.Error) as problem:
@@ -128,29 +128,29 @@ class LedgerFile:
             head = self.chain.verified(link)
         except BrokenChain:
             raise self.altered() from None
-        reached = self._reached()
-        if reached is None:
+        checkpoint = self._reached()
+        if checkpoint is None:
             raise LedgerError(
                 f"The counter {self.counter.path} is missing, so it cannot be told whether this ledger is the newest, "
                 f"and nothing is released. Put the file back; if it is lost, begin without the record: {ANEW}"
             )
-        if not reached.allows(head):
+        if not checkpoint.allows(head):
             raise LedgerError(
                 f"The ledger {self.path} is an older or another copy: the counter next to it does not name the last "
                 f"of its {head.steps} steps, so nothing is released. Put the newest copy of all its files back; if "
                 f"there is none, begin without the record: {ANEW}"
             )
-        if reached.coming:
-            self.counter.write(Reached(head))
+        if checkpoint.pending:
+            self.counter.write(Checkpoint(head))
         return head
 
     def _commit(self, link: sqlite3.Connection, before: Head | None, after: Head) -> None:
         """Commit the database between the two writes of the counter."""
-        self.counter.write(Reached(before, after))
+        self.counter.write(Checkpoint(before, after))
         link.execute("COMMIT")
         link.execute("BEGIN IMMEDIATE")
         if Chain.head(link) == after:  # else another process has gone on, and settled it
-            self.counter.write(Reached(after))
+            self.counter.write(Checkpoint(after))
 
     def _fill(self) -> None:
         """Make the tables of a new ledger and the first record; the key exists, and the lock file is held."""
@@ -167,11 +167,11 @@ class LedgerFile:
 
     def _check_nothing_settled(self) -> None:
         """Raise LedgerError where the counter has a settled head, because the ledger is then not a new one."""
-        reached = self._reached()
-        if reached is not None and reached.settled is not None:
+        checkpoint = self._reached()
+        if checkpoint is not None and checkpoint.committed is not None:
             raise lost(self.path)
 
-    def _reached(self) -> Reached | None:
+    def _reached(self) -> Checkpoint | None:
         """Return the content of the counter, or raise LedgerError."""
         try:
             return self.counter.read()

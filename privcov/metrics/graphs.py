@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import checks
-from privcov.answering.known import known_of
+from privcov.answering.unbiased import known_of
 from privcov.dataset import Dataset
 from privcov.estimators.additive import available_of
 from privcov.estimators.precision import noise_on_target, target

@@ -16,13 +16,13 @@ from typing import NoReturn
 
 import numpy as np
 
-from privcov.data_sources.private_file import Declaration, said_in
+from privcov.data_sources.private_file import Declaration, raw_cells_in
 from privcov.dataset import Progress
 from privcov.owner.cell_kinds import REMEDIES, TEXT, UNDATED, UNLISTED, Codes, kind_of
 from privcov.persons import id_text
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts, label_text
-from privcov.table_files import Said, TableFiles, Words, describe, parts_of, said_of_part
+from privcov.table_files import RawCells, TableFiles, Words, describe, parts_of, raw_cells_of_part
 from privcov.table_files.coding import coded_values, stands_for_missing
 from privcov.table_files.facts import quote
 from privcov.table_files.kinds import DATE, INTEGER, NUMBER, Kind
@@ -258,7 +258,7 @@ def check_files(declaration: Declaration, paths: Paths, progress: Progress | Non
 def check_upload(raw: bytes, declaration: Declaration) -> OwnerCheck:
     """Check a CSV in memory."""
     named = declaration.label, declaration.person, declaration.classes, _declared_flags(declaration)
-    return _checked(declaration.name, said_in(raw, declaration), _tallies(declaration), *named)
+    return _checked(declaration.name, raw_cells_in(raw, declaration), _tallies(declaration), *named)
 
 
 def advice(result: OwnerCheck) -> list[str]:
@@ -323,12 +323,12 @@ def _of_files(
     return _checked(name, _read(table, progress), tallies, table.label, table.person, classes, flagged)
 
 
-def _read(table: TableFiles, progress: Progress | None) -> Iterator[dict[str, Said]]:
+def _read(table: TableFiles, progress: Progress | None) -> Iterator[dict[str, RawCells]]:
     """Yield the blocks of all files, with progress."""
     began, parts = time.monotonic(), parts_of(table)
     whole, done = sum(part.file.size for part in parts), 0.0
     for part in parts:
-        for some, fraction in said_of_part(part, table.columns, table.label, table.person):
+        for some, fraction in raw_cells_of_part(part, table.columns, table.label, table.person):
             yield some
             if progress:
                 now = (done + fraction * part.file.size) / whole
@@ -340,7 +340,7 @@ def _read(table: TableFiles, progress: Progress | None) -> Iterator[dict[str, Sa
 
 def _checked(
     name: str,
-    blocks: Iterable[dict[str, Said]],
+    blocks: Iterable[dict[str, RawCells]],
     tallies: list[_Tally],
     label: str,
     person: str,
@@ -361,21 +361,21 @@ def _checked(
     return _made(name, tallies, label, unlisted, person, nameless, flagged, len(ids) == 1, began)
 
 
-def _unlisted(labels: Said, classes: frozenset[str]) -> int:
+def _unlisted(labels: RawCells, classes: frozenset[str]) -> int:
     """Count the labels that are not in the public list."""
     if isinstance(labels, Words):
         return labels.missing + sum(count for text, count in labels.texts.items() if text.strip() not in classes)
     return sum(label_text(value) not in classes for value in labels.tolist())
 
 
-def _nameless(ids: Said) -> int:
+def _nameless(ids: RawCells) -> int:
     """Count the ids that are missing."""
     if isinstance(ids, Words):
         return ids.missing + sum(count for text, count in ids.texts.items() if not id_text(text))
     return int(np.isnan(ids).sum())
 
 
-def _ids(said: Said) -> Iterator[str]:
+def _ids(said: RawCells) -> Iterator[str]:
     """Yield the ids of a block as they are compared, each once."""
     values = said.texts if isinstance(said, Words) else np.unique(said[~np.isnan(said)]).tolist()
     return iter(dict.fromkeys(text for value in values if (text := id_text(value))))
@@ -419,7 +419,7 @@ class _Tally:
         self.numbers = self.missing = self.infinite = self.unreadable = self.outside = 0
         self.looks: Counter = Counter()
 
-    def take(self, block: Said) -> None:
+    def take(self, block: RawCells) -> None:
         """Count some more cells."""
         if not isinstance(block, Words):
             self._count(block)
@@ -465,7 +465,7 @@ class _TypedTally(_Tally):
             self.low, self.high = kind.number(kind.low), kind.number(kind.high)
         self.unit = dataclasses.replace(kind, transform=None)  # cells beyond the bounds stay where they are
 
-    def take(self, block: Said) -> None:
+    def take(self, block: RawCells) -> None:
         """Count some more cells."""
         if isinstance(block, Words):
             self.missing += block.missing

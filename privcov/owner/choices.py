@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from privcov.declared_columns import MOST_COLUMNS, Kinds, typed_units
+from privcov.owner.example_rows import ExampleRows
 from privcov.owner.preview import Preview, Table, planned_noise, preview
-from privcov.owner.stand_in import StandIn
 from privcov.owner.weights import RowsEach
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
@@ -128,13 +128,13 @@ def weighed(facts: PublicFacts, weights: tuple[float, ...]) -> PublicFacts:
 
 
 def _weights_for(table: Table, facts: PublicFacts) -> tuple[float, ...]:
-    """Return a weight c for every declared column, c^2 proportional to 1 / s, the least of them 1; () for a Twin.
+    """Return a weight c for every declared column, c^2 proportional to 1 / s, the least of them 1; () without rows.
 
     The noise on the correlation of two columns is proportional to R^2 / (c_i s_i c_j s_j), s the standard deviation at
     the weight 1 and R^2 the sum of all c^2. The sum of its squares over all pairs is (sum c^2)^2 (sum 1 / (c s)^2)^2,
     up to the pairs of a column with itself, and least at that c.
     """
-    if not isinstance(table, StandIn):
+    if not isinstance(table, ExampleRows):
         return ()
     spread, at, own = np.sqrt(np.maximum(np.diag(table.under(facts).covariance), 0.0)), 0, []
     for _, kind in _kinds(facts):

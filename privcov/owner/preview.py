@@ -20,8 +20,14 @@ from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_
 from privcov.measurements.exact_reading import noise_of
 from privcov.measurements.laws.anchor import BOTH
 from privcov.measurements.noise import NoiseDistribution
-from privcov.owner.stand_in import StandIn, entry_stds
-from privcov.owner.twin import Twin, anchor_for, noisy_measurement, noisy_twin, share_clipped
+from privcov.owner.example_rows import ExampleRows, entry_stds
+from privcov.owner.simulated_table import (
+    SimulatedTable,
+    anchor_for,
+    noisy_measurement,
+    noisy_simulated_table,
+    share_clipped,
+)
 from privcov.owner.weights import RowsEach, expected_weight
 from privcov.postprocess.answers import Noisy
 from privcov.postprocess.available import Available, available_cases
@@ -31,7 +37,7 @@ from privcov.postprocess.threshold import universal_level
 from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, ZCDP
 from privcov.public_facts import PublicFacts
 
-Table = Twin | StandIn
+Table = SimulatedTable | ExampleRows
 
 _Z80 = 0.8416212335729143  # normal quantile of 0.8, the chance with which "visible" is meant
 _WORK = 5e6  # replicates x d^3
@@ -46,7 +52,7 @@ class Preview:
     ----------
     guarantee : Guarantee
         The guarantee.
-    twin : Twin or StandIn
+    twin : SimulatedTable or ExampleRows
         The simulated table, or the public rows in its place.
     entry_std : float
         Standard deviation of the privacy noise on an off-diagonal entry of the covariance, in working units.
@@ -126,7 +132,7 @@ def preview(
     level = universal_level(twin.d)
     count = replicates or int(min(max(_WORK / twin.d**3, _FEWEST), _MOST_REPLICATES))
     found = [_compared(twin, distribution, seed, k) for k in range(count)]
-    truth = twin.correlation if isinstance(twin, Twin) else twin.covariance
+    truth = twin.correlation if isinstance(twin, SimulatedTable) else twin.covariance
     return Preview(
         guarantee,
         twin,
@@ -138,7 +144,7 @@ def preview(
         error=float(np.mean([error for error, *_ in found])),
         correlation_error=math.sqrt(float(np.mean([square for _, square, _ in found]))),
         trivial=float(np.linalg.norm(truth - np.diag(np.diag(truth))) / np.linalg.norm(truth)),
-        clipped=share_clipped(twin, seed) if isinstance(twin, Twin) else twin.clipped,
+        clipped=share_clipped(twin, seed) if isinstance(twin, SimulatedTable) else twin.clipped,
         replicates=count,
         draw=found[0][2],
     )
@@ -146,7 +152,7 @@ def preview(
 
 def _noise(twin: Table, distribution: NoiseDistribution) -> tuple[float, float, float]:
     """Return the deviation of the noise on a covariance, a variance and a correlation of the simulated table."""
-    if isinstance(twin, StandIn):
+    if isinstance(twin, ExampleRows):
         stds, spread = entry_stds(twin.noisy(distribution, None)), np.sqrt(np.diag(twin.covariance))
         off, scale = ~np.eye(twin.d, dtype=bool) if twin.d > 1 else np.eye(1, dtype=bool), np.outer(spread, spread)
         known = np.isfinite(stds) & (scale > 0) & off
@@ -220,8 +226,8 @@ def _available(noisy: Noisy) -> Available:
 
 def drawn(table: Table, distribution: NoiseDistribution, seed: int, repeat: int = 0) -> tuple[Noisy, np.ndarray]:
     """Return a measurement of the table with simulated noise, and the covariance of its rows."""
-    if isinstance(table, Twin):
-        return noisy_twin(table, distribution, seed, repeat)
+    if isinstance(table, SimulatedTable):
+        return noisy_simulated_table(table, distribution, seed, repeat)
     return table.noisy(distribution, seed, repeat), table.covariance
 
 

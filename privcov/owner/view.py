@@ -15,7 +15,7 @@ from privcov.measurements.integer_gram import flag_of
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.preview import planned_noise
-from privcov.owner.twin import measured
+from privcov.owner.simulated_table import measured
 from privcov.postprocess.answers import Noisy, derive
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset

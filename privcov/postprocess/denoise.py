@@ -196,23 +196,24 @@ def _diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray,
     uneven, positive = diagonal - trace / d, np.maximum(diagonal, 0.0)
     energy, whole = max(total - noise.trace / d, 0.0), float(positive @ positive)
     beyond = math.sqrt(2.5 * x * float(own @ own)) + 2 * x * float(own.max()) + noise.together**2
-    of_both = _hidden(total / 2 + beyond, whole, beyond)
+    lost_both = _hidden(total / 2 + beyond, whole, beyond)
     reach = CLEAR**2 * noise.trace
-    of_trace, square = _hidden(reach, max(trace, 0.0) ** 2, reach), float(uneven @ uneven)
-    of_uneven = hidden(square, energy, d - 1, noise)
-    level, along_level = 1 - min(of_both, of_trace), trace / d
-    # E <level, w> and E <uneven, w>, by what moves with each alone; then by what of_both moves in either.
-    moved = 2 * RISE * of_trace if of_trace < min(of_both, 1.0) else 0.0
-    factor, off = james_stein(square, energy, d - 1, min(of_both, of_uneven), fixed=of_both <= of_uneven)
-    kept = level * along_level + factor * uneven
+    lost_trace, square = _hidden(reach, max(trace, 0.0) ** 2, reach), float(uneven @ uneven)
+    lost_uneven = hidden(square, energy, d - 1, noise)
+    level, mean_diagonal = 1 - min(lost_both, lost_trace), trace / d
+    # E <level, w> and E <uneven, w>, by what moves with each alone; then by what lost_both moves
+    # in either. Each lost_ is the fraction of a part that its noise hides.
+    moved = 2 * RISE * lost_trace if lost_trace < min(lost_both, 1.0) else 0.0
+    factor, off = james_stein(square, energy, d - 1, min(lost_both, lost_uneven), fixed=lost_both <= lost_uneven)
+    kept = level * mean_diagonal + factor * uneven
     expected = (level + moved) * noise.trace / d + off
-    if of_both < 1:
-        turned = np.full(d, along_level) if of_both <= of_trace else np.zeros(d)
-        if of_both <= of_uneven:
-            turned = turned + factor / (1 - of_both) * uneven
+    if lost_both < 1:
+        derivative = np.full(d, mean_diagonal) if lost_both <= lost_trace else np.zeros(d)
+        if lost_both <= lost_uneven:
+            derivative = derivative + factor / (1 - lost_both) * uneven
         shared = (total - noise.trace) / d**2  # minus the covariance of two entries, on average
-        slope = 2 * RISE * of_both / whole
-        expected += slope * (float(own @ (turned * positive)) - shared * float(turned.sum() * positive.sum()))
+        slope = 2 * RISE * lost_both / whole
+        expected += slope * (float(own @ (derivative * positive)) - shared * float(derivative.sum() * positive.sum()))
     return kept, expected
 
 

@@ -39,7 +39,7 @@ MOST_DRAWS = 10**9
 
 
 class MeasurementError(RuntimeError):
-    """Raised where the private measurement failed; the message says nothing about the rows."""
+    """Raised where a pass over private rows failed; the message says nothing about the rows."""
 
 
 def release_private(
@@ -96,7 +96,7 @@ def release_private(
     ValueError
         With the reason, where the request is refused or its release was lost; `LedgerError` is one.
     MeasurementError
-        With an identifier and no detail, if the fingerprint or the measurement fails.
+        With an identifier and no detail, if the fingerprint or the measurement fails; it says what that costs.
     TableFileError, EngineError, PassError
         Where the files of a table cannot be read or their pass fails; nothing is spent.
 
@@ -137,7 +137,7 @@ def release_private(
     with _reserve(plan) as payment:
         if payment.answer is None:
             noisy = _measure(plan)
-            payment.store(_as_text(noisy, *_finish(plan, noisy)))
+            payment.store(_finish(plan, noisy))
     return _entered(payment)
 
 
@@ -250,7 +250,7 @@ def _reserve(plan: _Plan) -> Payment:
     except Exception:
         raise MeasurementError(
             f"The table could not be compared with those in the ledger (id {secrets.token_hex(4)}). Nothing was drawn "
-            "and nothing spent."
+            "and nothing more spent."
         ) from None
     guarantee = plan.request.given.guarantee
     return plan.ledger.reserve(plan.private.name, guarantee, plan.fields, fingerprint=mark, token=plan.token)
@@ -275,21 +275,21 @@ def _measure(plan: _Plan) -> NoisySum:
 # --- 4: finish ----------------------------------------------------------------------------------------------------
 
 
-def _finish(plan: _Plan, noisy: NoisySum) -> tuple[Release | None, str]:
-    """Return the release or None, and why there is none: that depends on noisy numbers only, so it may be shown."""
+def _finish(plan: _Plan, noisy: NoisySum) -> str:
+    """Return the answer to store, as text: the measurement, and the release or why there is none.
+
+    Whatever fails here, the measurement is paid and is kept. A failure depends on noisy numbers and public facts only,
+    so its message may be shown.
+    """
+    release, problem = None, ""
     try:
-        return plan.request.finish(noisy), ""
-    except (ValueError, ArithmeticError) as problem:
-        return None, str(problem)
+        release = json.loads(plan.request.finish(noisy).to_json())
+    except Exception as failure:
+        problem = str(failure) or type(failure).__name__
+    return json.dumps({"measurement": noisy.to_dict(), "release": release, "problem": problem}, allow_nan=False)
 
 
 # --- 5: store -----------------------------------------------------------------------------------------------------
-
-
-def _as_text(noisy: NoisySum, release: Release | None, problem: str) -> str:
-    """Return the answer to store: measurement and release as text."""
-    written = None if release is None else json.loads(release.to_json())
-    return json.dumps({"measurement": noisy.to_dict(), "release": written, "problem": problem}, allow_nan=False)
 
 
 def _entered(payment: Payment) -> Release:

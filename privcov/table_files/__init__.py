@@ -5,17 +5,17 @@
 are private; for private rows no message says what a cell holds.
 """
 
-from privcov.table_files.blocks import Block, Said, Words
+from privcov.table_files.blocks import Block, RawCells, Words
 from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles
-from privcov.table_files.reading import blocks_of, count_rows, describe, parts_of, said_of_part
+from privcov.table_files.reading import blocks_of, count_rows, describe, parts_of, raw_cells_of_part
 
 __all__ = [
     "Block",
     "Dialect",
     "FileFacts",
     "Part",
-    "Said",
+    "RawCells",
     "TableFileError",
     "TableFiles",
     "Words",
@@ -23,5 +23,5 @@ __all__ = [
     "count_rows",
     "describe",
     "parts_of",
-    "said_of_part",
+    "raw_cells_of_part",
 ]

@@ -46,10 +46,10 @@ class Words:
     decimal: str | None = "."
 
 
-Said = np.ndarray | Words  # float64 with NaN where a cell is missing, or texts
+RawCells = np.ndarray | Words  # float64 with NaN where a cell is missing, or texts
 
 
-def said_of(column: pa.ChunkedArray | pa.Array, typed: str = "", decimal: str | None = ".") -> Said:
+def raw_cells_of(column: pa.ChunkedArray | pa.Array, typed: str = "", decimal: str | None = ".") -> RawCells:
     """Return one pyarrow column as numbers where it holds numbers or truth values, else as texts."""
     import pyarrow as pa
     import pyarrow.compute as compute

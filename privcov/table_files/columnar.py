@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from privcov.table_files.blocks import Block, Said, blocks_from, said_of
+from privcov.table_files.blocks import Block, RawCells, blocks_from, raw_cells_of
 from privcov.table_files.facts import FileFacts, Part, TableFileError, quote
 from privcov.table_files.kinds import DATE, Kind
 
@@ -90,7 +90,7 @@ def blocks(
 
 def said(
     part: Part, columns: Sequence[str], label: str, rows: int, person: str = ""
-) -> Generator[tuple[dict[str, Said], float]]:
+) -> Generator[tuple[dict[str, RawCells], float]]:
     """Yield what the cells of one batch at a time say, for its owner alone, and the share of the part that is read."""
     names, done = [*columns, *(name for name in (label, person) if name)], 0
     with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:
@@ -99,7 +99,7 @@ def said(
             done += batch.num_rows
             for start in range(0, batch.num_rows, rows):
                 some = batch.slice(start, rows)
-                cells = {name: said_of(some.column(name), typed[name]) for name in names}
+                cells = {name: raw_cells_of(some.column(name), typed[name]) for name in names}
                 yield cells, min(1.0, done / max(1, part.rows or done))
 
 

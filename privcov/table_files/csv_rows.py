@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privcov.table_files.blocks import Block, Said, Words, blocks_from, said_of
+from privcov.table_files.blocks import Block, RawCells, Words, blocks_from, raw_cells_of
 from privcov.table_files.csv_scan import is_row, line_at, opened, pieces
 from privcov.table_files.facts import FileFacts, Part, Piece, TableFileError, quote
 from privcov.table_files.kinds import INTEGER, NUMBER, Kind
@@ -44,7 +44,9 @@ def tables(part: Part, columns: Sequence[str], kinds: Sequence[Kind]) -> Iterato
         yield reader.table(piece, data)
 
 
-def said(part: Part, columns: Sequence[str], label: str, person: str = "") -> Generator[tuple[dict[str, Said], float]]:
+def said(
+    part: Part, columns: Sequence[str], label: str, person: str = ""
+) -> Generator[tuple[dict[str, RawCells], float]]:
     """Yield what the cells of one piece at a time say, for its owner alone, and the share of the part that is read."""
     reader = _Reader(part.file, columns, label, True, texts=True, person=person)
     length = sum(piece.stop - piece.start for piece in part.pieces) or part.file.size
@@ -147,11 +149,11 @@ class _Reader:
             result = result.set_column(at, name, text)
         return result
 
-    def said(self, piece: Piece, data: bytes) -> dict[str, Said]:
+    def said(self, piece: Piece, data: bytes) -> dict[str, RawCells]:
         """Return numbers, or the distinct texts of a column with others; the same cells are numbers as in `table`."""
         table = self.cells(piece, data)
         decimal = self.dialect.decimal
-        values = {name: said_of(table.column(name), decimal=decimal) for name in self.names}
+        values = {name: raw_cells_of(table.column(name), decimal=decimal) for name in self.names}
         words = {
             name: cells.texts for name, cells in values.items() if isinstance(cells, Words) and name in self.columns
         }

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from privcov import checks, extras
 from privcov.table_files import columnar, csv_rows, csv_scan, excel
-from privcov.table_files.blocks import Block, Said
+from privcov.table_files.blocks import Block, RawCells
 from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles, quote, size_and_time
 from privcov.table_files.kinds import Kind
@@ -149,9 +149,9 @@ def _checked_blocks(
         )
 
 
-def said_of_part(
+def raw_cells_of_part(
     part: Part, columns: Sequence[str], label: str = "", person: str = ""
-) -> Generator[tuple[dict[str, Said], float]]:
+) -> Generator[tuple[dict[str, RawCells], float]]:
     """Yield what the cells say, column by column and some rows at a time, and the share of the part that is read.
 
     It is for the owner's eyes: texts are returned as they are. The same cells are numbers as in `blocks_of` with

@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 from privcov.data_sources.microbiome import LOG, SHARES
 from privcov.dataset import Dataset
 from privcov.postprocess.spectrum import clip_psd
-from replication.base import Number, Point, Table, again, beside, stored, truth_of
+from replication.base import Number, Point, Table, join_printed, recompute, stored, truth_of
 from replication.checks import NOT_COMPUTED, Check, check
 from replication.mdpi2023 import tables
 from replication.mdpi2023.checks import trivial
@@ -148,7 +148,7 @@ def thresholds(key: str, folder: Path) -> pd.DataFrame:
 
     Only cells whose errors were computed with every threshold; none where nothing is stored.
     """
-    cells = beside(_printed(key), folder)
+    cells = join_printed(_printed(key), folder)
     path = folder / f"{'4-cuts' if key in NORMAL else '4-cuts-t5'}.csv"
     grids = _grids(path, path.stat().st_mtime_ns) if path.exists() else {}
     names = [tuple(row) for row in cells[list(LEVEL)].to_numpy()]
@@ -169,7 +169,7 @@ def at_cuts(cells: pd.DataFrame, cuts_of: np.ndarray) -> pd.DataFrame:
         ours.append(float(np.exp(PchipInterpolator(factors, np.log(values))(np.clip(cut, factors[0], factors[-1])))))
         errors.append(float(np.interp(cut, factors, sds)) / math.sqrt(replicates))
     replicates = [grid[3] for grid in cells["grid"]]
-    return again(cells.assign(ours=ours, ours_se=errors, ours_replicates=replicates))
+    return recompute(cells.assign(ours=ours, ours_se=errors, ours_replicates=replicates))
 
 
 def fitted(cells: pd.DataFrame, law: str) -> np.ndarray:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from replication.base import LITERAL, SOUND, again, stored
+from replication.base import LITERAL, SOUND, recompute, stored
 from replication.checks import NOT_COMPUTED, Check, cells, check, literal, middle, slope, spread_of, wide
 from replication.su2019.figures import AREA, CHANGED, DRAWN, EPSILONS, NETWORKS, NO_NOISE, WRONG, N, at
 from replication.su2019.tables import OVER_FROBENIUS, TABLES
@@ -84,7 +84,7 @@ CORRECTIONS = 2  # that `corrected` makes
 
 
 def corrected(table: str, folder: Path) -> pd.DataFrame:
-    """Return `beside` with both suspicions put into our numbers.
+    """Return `join_printed` with both suspicions put into our numbers.
 
     They are the other denominator, and 1/sqrt 2 from epsilon 1.2 on. The errors are proportional to the noise here, so
     the second is a factor on them.
@@ -105,7 +105,7 @@ def put_in(result: pd.DataFrame, over_frobenius: np.ndarray) -> pd.DataFrame:
     less = np.where(result["epsilon"].isin(("1.2", "2")), math.sqrt(0.5), 1.0)
     for name in ("ours", "ours_se"):
         result[name] = result[name] * less
-    return again(result)
+    return recompute(result)
 
 
 @check("2-corrected", *BOTH)

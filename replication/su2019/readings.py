@@ -19,7 +19,7 @@ from privcov.metrics.errors import without_noise
 from privcov.postprocess.ridge import ridge_path
 from privcov.privacy import ApproxDP
 from privcov.releasing.run import run_method
-from replication.base import KEYS, Number, Point, Table, again, stored
+from replication.base import KEYS, Number, Point, Table, recompute, stored
 from replication.readings import FITTED, SEEN, Found, Reading, distance, with_ours
 from replication.su2019 import tables
 from replication.su2019.checks import corrected, put_in
@@ -101,7 +101,7 @@ def _smaller(key: str, folder: Path) -> Found | None:
     best = min(
         np.geomspace(float(np.exp(stored_at[0])), float(np.exp(stored_at[-1])), 40), key=lambda k: distance(at(k))
     )
-    return Found(again(at(best)), {"k": float(best)})
+    return Found(recompute(at(best)), {"k": float(best)})
 
 
 _BOTH = (

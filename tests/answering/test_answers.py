@@ -13,7 +13,7 @@ import pytest
 import privcov
 from privcov.answering import answers as answering
 from privcov.answering import edges, evidence
-from privcov.answering.known import REASONS
+from privcov.answering.unbiased import REASONS
 from privcov.cli.entry import main
 from privcov.privacy import PureDP, ZCDP
 
@@ -281,7 +281,7 @@ def test_an_altered_bundle_gives_no_answer(stored, tmp_path):
             new.writestr(name, raw + b" " if name == "matrices/covariance.csv" else raw)
     with pytest.raises(ValueError, match="No answer is given from this bundle"):
         privcov.open_bundle(altered)
-    with pytest.raises(ValueError, match="there is no bundle"):
+    with pytest.raises(ValueError, match="here is no bundle"):
         privcov.open_bundle(tmp_path / "none.zip")
 
 

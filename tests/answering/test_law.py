@@ -9,7 +9,7 @@ from scipy import stats
 
 import privcov
 from privcov.answering import entries, schur
-from privcov.answering.known import joint_of, known_from, known_of
+from privcov.answering.unbiased import known_from, known_of, merge_class_anchors
 from privcov.bundle.opened import OpenedBundle
 from privcov.measurements.exact_moment import measure_exactly
 from privcov.measurements.laws import tails
@@ -273,7 +273,7 @@ def test_class_sums_read_as_one_mean():
     """k noisy columns add up to one with k times the variance, written with the anchor s / sqrt(k)."""
     data = privcov.source("breast-cancer")
     rel = privcov.release("auto-cov", data, ZCDP(1.0), seed=0, centre="classes")
-    joint = joint_of(rel.raw)
+    joint = merge_class_anchors(rel.raw)
     mean = R * 0 + rel.row_bound * joint.matrix[:-1, -1] / math.sqrt(joint.matrix[-1, -1])
     sums = rel.raw.matrix[: data.d, data.d :].sum(axis=1) / math.sqrt(rel.raw.anchor_squared)
     assert np.allclose(mean, rel.row_bound * sums)

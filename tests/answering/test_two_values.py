@@ -10,7 +10,7 @@ import pytest
 import privcov
 from privcov import Dataset, Kind
 from privcov.answering import entries, spectrum
-from privcov.answering.known import known_of
+from privcov.answering.unbiased import known_of
 from privcov.measurements.laws.forms import Law
 
 QUIET = Law(0.0, np.zeros(2), 0.0, 0.0)

@@ -76,6 +76,6 @@ def test_chances_are_drawn_as_given(palette):
 def test_printed_and_computed_numbers_are_drawn_beside_each_other(palette):
     found = pictures.panel(curves(catalogue.TABLES["2-figure-2"]), palette, x="epsilon", y="wrong", methods=False)
     assert found.figure.layout.xaxis.title.text == "epsilon"
-    cells = base.again(base.beside(catalogue.TABLES["2-table-2"]).head(4))
+    cells = base.recompute(base.join_printed(catalogue.TABLES["2-table-2"]).head(4))
     drawn = pictures.scatter(cells, list("abcd"), palette).figure
     assert sum(len(trace.x) for trace in drawn.data if trace.name) == 4

@@ -16,7 +16,7 @@ from privcov.owner.preview import (
     survival,
     with_level,
 )
-from privcov.owner.twin import STRUCTURES, Twin, noisy_twin
+from privcov.owner.simulated_table import STRUCTURES, SimulatedTable, noisy_simulated_table
 from privcov.owner.view import owner_look
 from privcov.postprocess.answers import derive
 from privcov.postprocess.threshold import universal_level
@@ -54,14 +54,14 @@ def test_the_plan_draws_the_law_of_the_release():
     released = read_sum(made, "joint")
     planned = planned_noise(data.facts, ZCDP(0.1), "isotropic", 500)
     assert planned == released.distribution
-    twin, square = Twin(4, 500, "neighbours", 0.5, 0.3, 2.0), released.anchor_squared
-    drawn = [noisy_twin(twin, planned, 3, k)[0].matrix - noisy_twin(
+    twin, square = SimulatedTable(4, 500, "neighbours", 0.5, 0.3, 2.0), released.anchor_squared
+    drawn = [noisy_simulated_table(twin, planned, 3, k)[0].matrix - noisy_simulated_table(
         twin, dataclasses.replace(planned, scale=0.0), 3, k)[0].matrix for k in range(600)]  # fmt: skip
     std = np.std(drawn, axis=0)
     assert std[0, 0] == pytest.approx(planned.diagonal_std, rel=0.12)
     assert std[0, 1] == pytest.approx(planned.off_diagonal_std, rel=0.12)
     assert std[0, 4] == pytest.approx(planned.off_diagonal_std, rel=0.12)
-    assert noisy_twin(twin, planned, 3, 0)[0].matrix[-1, -1] == pytest.approx(square)
+    assert noisy_simulated_table(twin, planned, 3, 0)[0].matrix[-1, -1] == pytest.approx(square)
     plan = preview(twin, ZCDP(0.1), planned, replicates=2)
     block, edge = planned.off_diagonal_std * 4, planned.off_diagonal_std * 2 / np.sqrt(square)  # R = 2
     assert plan.correlation_std == pytest.approx(np.hypot(block, edge**2) / 0.3**2, rel=1e-9)
@@ -81,10 +81,10 @@ def test_a_person_with_more_rows_costs_more_noise():
 
 @pytest.mark.parametrize("structure", list(STRUCTURES))
 def test_the_twin_has_the_structure_it_says(structure):
-    twin = Twin(6, 200_000, structure, 0.6, 0.3, np.sqrt(6))
+    twin = SimulatedTable(6, 200_000, structure, 0.6, 0.3, np.sqrt(6))
     assert np.linalg.eigvalsh(twin.correlation)[0] > 0
     distribution = dataclasses.replace(planned_noise(private(d=6).facts, ZCDP(1.0), "isotropic", 10), scale=0.0)
-    noisy, sample = noisy_twin(twin, distribution, seed=3)
+    noisy, sample = noisy_simulated_table(twin, distribution, seed=3)
     assert sample / 0.3**2 == pytest.approx(twin.correlation, abs=0.03)
     assert derive(noisy).covariance == pytest.approx(sample, abs=1e-9)
 
@@ -92,11 +92,11 @@ def test_the_twin_has_the_structure_it_says(structure):
 @pytest.mark.parametrize("n_anchors", [1, 3])
 def test_the_chance_to_survive_is_what_the_thresholded_answer_does(n_anchors):
     """400 twins: a chance that is wrong by 0.1 lies four standard errors off."""
-    twin = Twin(6, 3000, "blocks", 0.35, 0.3, np.sqrt(6), n_anchors)
+    twin = SimulatedTable(6, 3000, "blocks", 0.35, 0.3, np.sqrt(6), n_anchors)
     distribution = planned_noise(private(d=6).facts, ZCDP(0.05), "isotropic", 3000)
     kept = []
     for k in range(400):
-        found = derive(noisy_twin(twin, distribution, 1, k)[0]).thresholded != 0
+        found = derive(noisy_simulated_table(twin, distribution, 1, k)[0]).thresholded != 0
         kept.append([found[0, 1], found[0, 5]])
     plan = preview(twin, ZCDP(0.05), distribution, replicates=1)
     assert np.mean(kept, axis=0) == pytest.approx([plan.survives(0.35), plan.survives(0.0)], abs=0.1)
@@ -104,7 +104,7 @@ def test_the_chance_to_survive_is_what_the_thresholded_answer_does(n_anchors):
 
 
 def test_visible_means_a_chance_of_eighty_percent():
-    twin = Twin(10, 4000, row_bound=np.sqrt(10))
+    twin = SimulatedTable(10, 4000, row_bound=np.sqrt(10))
     distribution = planned_noise(private(d=10).facts, ZCDP(0.5), "isotropic", 4000)
     plan = preview(twin, ZCDP(0.5), distribution, replicates=1)
     assert plan.survives(plan.visible) == pytest.approx(0.8, abs=0.01)
@@ -113,7 +113,7 @@ def test_visible_means_a_chance_of_eighty_percent():
 
 
 def test_more_privacy_means_a_larger_error():
-    twin = Twin(8, 2000, row_bound=np.sqrt(8))
+    twin = SimulatedTable(8, 2000, row_bound=np.sqrt(8))
     facts = private(d=8).facts
     errors = [preview(twin, ZCDP(r), planned_noise(facts, ZCDP(r), "isotropic", 2000)).error for r in (0.01, 0.1, 1.0)]
     assert errors == sorted(errors, reverse=True)
@@ -131,7 +131,7 @@ def test_the_smallest_level_brackets():
 @pytest.mark.parametrize(("name", "value"), [("n", 1), ("structure", "?"), ("strength", 1.0), ("spread", 0.0)])
 def test_a_twin_that_cannot_be_is_refused(name, value):
     with pytest.raises(ValueError, match=name):
-        Twin(**({"d": 3, "n": 10} | {name: value}))
+        SimulatedTable(**({"d": 3, "n": 10} | {name: value}))
 
 
 # --- the owner's view ---------------------------------------------------------------------------------------
@@ -175,9 +175,9 @@ def test_the_owner_sees_the_rows_that_the_release_uses():
 @pytest.mark.parametrize("fraction", [0.2, 0.3])
 def test_the_simulated_table_loses_what_shortening_takes(fraction):
     """Against 200,000 Gaussian rows that are shortened one by one; 3 % is about four standard errors."""
-    twin = Twin(6, 200_000, "factor", 0.5, 0.3, fraction * np.sqrt(6))
+    twin = SimulatedTable(6, 200_000, "factor", 0.5, 0.3, fraction * np.sqrt(6))
     distribution = dataclasses.replace(planned_noise(private(d=6).facts, ZCDP(1.0), "isotropic", 10), scale=0.0)
-    found = derive(noisy_twin(twin, distribution, seed=3)[0]).covariance
+    found = derive(noisy_simulated_table(twin, distribution, seed=3)[0]).covariance
     x = np.random.default_rng(0).multivariate_normal(np.zeros(6), 0.09 * twin.correlation, 200_000)
     length = np.linalg.norm(x, axis=1, keepdims=True)
     short = x * np.minimum(1, twin.row_bound / length)

@@ -452,7 +452,7 @@ def test_an_old_release_opens_without_its_file(ledger):
 
 def test_forgetting_leaves_nothing():
     at = press(released(), "Forget this file")
-    assert at.session_state["own"] == state.Own()
+    assert at.session_state["own"] == state.OwnerSession()
     for key in ("own-opened", "own-previews"):
         assert key not in at.session_state
 

@@ -185,7 +185,7 @@ def test_no_widget_event_reaches_what_lies_behind(ledger):
     [
         state.open_ledger,
         state.rows,
-        lambda: state.hold("f", "table.csv", b"a\n1\n", ("a",)),
+        lambda: state.keep_file("f", "table.csv", b"a\n1\n", ("a",)),
     ],
     ids=["ledger", "rows", "hold"],
 )
@@ -221,7 +221,7 @@ def test_practice_needs_no_token_and_touches_nothing_of_the_owner_s(ledger):
         assert not at.error
     assert book.exists()
     assert ledger.read_bytes() == before
-    for refused in (lambda: state.hold("f", "t.csv", b"a\n1\n", ("a",)), lambda: state.take(None)):
+    for refused in (lambda: state.keep_file("f", "t.csv", b"a\n1\n", ("a",)), lambda: state.take(None)):
         with pytest.raises(owner_token.Locked):
             refused()
     next(b for b in at.button if b.label == "Forget this file").click().run()

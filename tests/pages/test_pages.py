@@ -321,10 +321,10 @@ def a_page_of_its_own():
 
     from pages.shell import frame
 
-    study = frame.page("Own", keeps=("lesson",))
-    st.button("Next", on_click=lambda: frame.put(lesson="2"))
-    st.button("None", on_click=lambda: frame.put(lesson=""))
-    st.text(f"{frame.own('lesson', 'first')} {study.seed}")
+    study = frame.page("OwnerSession", keeps=("lesson",))
+    st.button("Next", on_click=lambda: frame.set_query(lesson="2"))
+    st.button("None", on_click=lambda: frame.set_query(lesson=""))
+    st.text(f"{frame.page_setting('lesson', 'first')} {study.seed}")
 
 
 def test_a_page_keeps_settings_of_its_own_in_its_address(monkeypatch):

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.your_data import noise
 from privcov.data_sources.private_file import Column, read_private
-from privcov.owner.stand_in import StandIn
+from privcov.owner.example_rows import ExampleRows
 from privcov.owner.weights import noise_ratio
 from privcov.privacy import ZCDP
 from tests.pages.test_own_data import SECRET, calm, declaration, declared, go, ledger, press, table, text_of, widget
@@ -57,7 +57,7 @@ def test_the_plan_takes_public_rows_and_goes_back():
     assert mine.like_name == "published.csv"
     assert "a public table of 900 rows" in text_of(at)
     assert SECRET not in text_of(at)
-    stand = StandIn.of_public(read_private(last_year(), mine.declared), 1000)
+    stand = ExampleRows.of_public(read_private(last_year(), mine.declared), 1000)
     shown = np.array(at.session_state["pictures"]["own-draw-0"].figure.data[0].z)
     assert shown == pytest.approx(stand.correlation, abs=1e-6)
     assert "The covariance of a table like" in text_of(at)

@@ -16,7 +16,7 @@ from privcov.measurements.exact_moment import measure_exactly
 from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.moment import Measured
 from privcov.owner.preview import planned_noise, preview
-from privcov.owner.twin import Twin
+from privcov.owner.simulated_table import SimulatedTable
 from privcov.postprocess.answers import derive
 from privcov.postprocess.available import available_cases
 from privcov.privacy import PureDP, ZCDP
@@ -272,7 +272,7 @@ _SHAPES = {"gaussian-cov": "isotropic", "wishart-difference": "wishart-differenc
 @pytest.mark.parametrize(("guarantee", "shape"), [(ZCDP(0.5), "isotropic"), (PureDP(1.0), "wishart-difference")])
 def test_a_plan_states_the_noise_of_the_release(guarantee, shape):
     rng, q, n, spread = np.random.default_rng(5), 0.2, 20_000, 0.3
-    twin = Twin(D, n, spread=spread, row_bound=2.0, missing=q, flagged=tuple(range(D)))
+    twin = SimulatedTable(D, n, spread=spread, row_bound=2.0, missing=q, flagged=tuple(range(D)))
     x = rng.multivariate_normal(np.zeros(D), spread**2 * twin.correlation, n).clip(-1, 1)
     x[rng.random(x.shape) < q] = np.nan
     rows = private(x)
@@ -288,10 +288,10 @@ def test_plans_without_missing_cells_are_what_they_were_and_pairs_help_where_cel
     errors = {}
     for rule, q in itertools.product(("typical", "pairs"), (0.0, 0.1)):
         facts = PrivateDataset.from_rows(np.zeros((n, d)), bounds=[(-1, 1)] * d, missing=rule).facts
-        twin = Twin(d, n, row_bound=facts.row_bound, missing=q, flagged=facts.flagged)
+        twin = SimulatedTable(d, n, row_bound=facts.row_bound, missing=q, flagged=facts.flagged)
         noise = planned_noise(facts, ZCDP(0.5), "isotropic", n)
         errors[rule, q] = preview(twin, ZCDP(0.5), noise, replicates=4).error
     assert errors["pairs", 0.1] < 0.3 * errors["typical", 0.1]
     assert errors["typical", 0.0] < errors["pairs", 0.0] < 3 * errors["typical", 0.0]
     with pytest.raises(ValueError, match="missing"):
-        Twin(d, n, missing=0.99)
+        SimulatedTable(d, n, missing=0.99)

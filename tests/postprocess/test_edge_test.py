@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.answering.known import known_of
+from privcov.answering.unbiased import known_of
 from privcov.measurements.laws.forms import Law, law_of
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution

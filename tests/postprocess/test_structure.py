@@ -10,7 +10,7 @@ from privcov.postprocess.denoise import BlockNoise, denoise
 from privcov.postprocess.structure import mixture as module
 from privcov.postprocess.structure.band import band, bands
 from privcov.postprocess.structure.level import level, on_one_level
-from privcov.postprocess.structure.member import Member, as_far_as_shown
+from privcov.postprocess.structure.member import Member, shrink_if_noise
 from privcov.postprocess.structure.mixture import NOTHING, STRUCTURES, mix
 from privcov.postprocess.structure.similar import similar
 
@@ -79,7 +79,7 @@ def test_what_shows_a_little_is_kept_a_little_and_its_slope_is_counted(k):
     rest *= np.sqrt(1.15 * reach) / np.linalg.norm(onto(rest))
 
     def kept(matrix: np.ndarray) -> Member:
-        return as_far_as_shown(Member("all", matrix, 2 * std**2 * 21), [(onto(matrix), k)], noise)
+        return shrink_if_noise(Member("all", matrix, 2 * std**2 * 21), [(onto(matrix), k)], noise)
 
     found, slopes = kept(rest), 0.0
     assert 0.3 < np.linalg.norm(found.matrix) / np.linalg.norm(rest) < 0.9

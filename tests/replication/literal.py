@@ -146,7 +146,7 @@ def pool(folder=STORED):
     return found
 
 
-def again(table, row, rng):
+def recompute(table, row, rng):
     """Return (mean, deviation of the mean) of `DRAWS` draws of a cell."""
     draw = DRAW.get(table, thresholded)
     values = np.array([draw(row, rng) for _ in range(DRAWS)])
@@ -159,7 +159,7 @@ def compare(cells, seed, folder=STORED):
     known = pool(folder)
     for k in rng.choice(len(known), size=cells, replace=False):
         table, row = known[k]
-        mean, error = again(table, row, rng)
+        mean, error = recompute(table, row, rng)
         stored, spread = float(row["value"]), float(row["sd"] or 0) / math.sqrt(int(row["replicates"]))
         # Six digits are stored, and an answer that no row changes has no spread.
         apart = abs(mean - stored) / math.hypot(error, spread, 1e-5 * stored)

@@ -86,7 +86,7 @@ def _column(key, where, name):
 
 @pytest.mark.parametrize("key", PRINTED)
 def test_every_printed_cell_has_a_computed_one_in_both_versions(key):
-    found = base.beside(TABLES[key])
+    found = base.join_printed(TABLES[key])
     assert found["ours_replicates"].notna().all()
     # The only methods without a sound form of their own are those that were never private and MOD-SULQ.
     lacking = set(found.loc[found["sound_replicates"].isna(), "method"])
@@ -153,20 +153,20 @@ def _table(calls, version=1, small=(3, 0)):
 def test_a_stopped_run_goes_on_and_changes_are_seen(tmp_path, monkeypatch):
     calls = []
 
-    def again(**changes):
+    def recompute(**changes):
         calls.clear()
         monkeypatch.setattr(catalogue, "TABLES", {"t": _table(calls, **changes)})
         reproduce.reproduce(folder=tmp_path)
         return len(calls)
 
-    assert again() == 3
+    assert recompute() == 3
     row = base.computed(_table([]), tmp_path).iloc[0]
     assert (row["value"], row["replicates"], row["failed"], row["problem"]) == (2.0, 2, 1, "no luck")
     assert row["sd"] == pytest.approx(math.sqrt(2), rel=1e-5)  # of 1 and 3; stored with six digits
-    assert again() == 0  # all there
-    assert again(small=(2, 0)) == 0  # fewer than stored
-    assert again(small=(4, 0)) == 4
-    assert again(small=(4, 0), version=2) == 4
+    assert recompute() == 0  # all there
+    assert recompute(small=(2, 0)) == 0  # fewer than stored
+    assert recompute(small=(4, 0)) == 4
+    assert recompute(small=(4, 0), version=2) == 4
 
 
 def test_unknown_tables_and_presets_are_a_sentence(capsys):
@@ -231,11 +231,11 @@ def test_printed_errors_are_read_as_what_they_are_as_large_as():
 def test_printed_deviations_allow_less_than_standard_errors():
     """The shares of agreement follow from the reading; read as errors, paper 4's first table had a quarter."""
     for key, word in (("2-table-1", base.DEVIATIONS), ("4-table-1", base.DEVIATIONS), ("4-table-6", base.ERRORS)):
-        cells = base.beside(TABLES[key])
+        cells = base.join_printed(TABLES[key])
         assert set(cells["errors"]) == {word}
         divisor = math.sqrt(TABLES[key].replicates) if word == base.DEVIATIONS else 1.0
         pd.testing.assert_series_equal(cells["se"] * divisor, cells["printed_se"], check_names=False)
-        looser = base.again(cells.assign(se=cells["printed_se"]))
+        looser = base.recompute(cells.assign(se=cells["printed_se"]))
         assert (cells["agreement"] == "within error").sum() <= (looser["agreement"] == "within error").sum()
         assert ("read as such" in verdict(TABLES[key]).sentence) == (word == base.DEVIATIONS)
 
@@ -261,7 +261,7 @@ def test_the_main_claim_of_paper_4():
 def _cells(values, ours, replicates=5):
     found = pd.DataFrame({"value": values, "ours": ours}).astype(float)
     found = found.assign(se=0.001, printed_value="1.000", ours_se=0.001, ours_replicates=replicates)
-    return base.again(found.assign(method="m", metric="x", data=""))
+    return base.recompute(found.assign(method="m", metric="x", data=""))
 
 
 def test_the_words_of_a_verdict():
@@ -336,10 +336,10 @@ def test_a_table_that_comes_out_in_part_is_not_passed_over():
 
 def test_what_one_reader_changes_is_not_what_the_next_one_gets():
     table = TABLES["2-table-2"]
-    found = base.beside(table)
+    found = base.join_printed(table)
     before = found["value"].tolist()
     found["value"] *= 2
-    assert base.beside(table)["value"].tolist() == before
+    assert base.join_printed(table)["value"].tolist() == before
 
 
 # --- the checks: they see what is there, and do not see what is not --------------------------------------------

@@ -57,7 +57,7 @@ def part(kind: str, projection: np.ndarray, k: int, noise: BlockNoise) -> Member
     return Member(kind, factor * projection, with_noise)
 
 
-def as_far_as_shown(member: Member, projections: Iterable[tuple[np.ndarray, int]], noise: BlockNoise) -> Member:
+def shrink_if_noise(member: Member, projections: Iterable[tuple[np.ndarray, int]], noise: BlockNoise) -> Member:
     """Return an estimate times 1 - (t/T)^RISE of the projection that leaves its noise most clearly.
 
     T = |P|^2 is the square of a projection P of Y, and t the reach of its noise. The factor moves with T alone, by

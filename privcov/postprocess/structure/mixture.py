@@ -40,7 +40,7 @@ _ROUNDS, _CLOSE = 10_000, 1e-12  # of the search for the weights, which ends whe
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A covariance, and what its off-diagonal entries were mixed of.
+    """A covariance, and the weights of the estimates that its off-diagonal entries combine.
 
     Attributes
     ----------

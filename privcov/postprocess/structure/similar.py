@@ -25,7 +25,7 @@ import numpy as np
 from privcov.postprocess.denoise import BlockNoise
 from privcov.postprocess.structure.band import bands
 from privcov.postprocess.structure.level import on_one_level
-from privcov.postprocess.structure.member import Member, as_far_as_shown
+from privcov.postprocess.structure.member import Member, shrink_if_noise
 
 KIND = "similar columns"
 _HALF = 2.0  # standard deviations of z at which a column counts half
@@ -45,7 +45,7 @@ def similar(rest: np.ndarray, noise: BlockNoise) -> list[Member]:
         return []
     found = Member(KIND, *_smoothed(rest, noise.std))
     shown = [(on_one_level(rest), 1), *bands(rest), (rest, d * (d - 1) // 2)]
-    return [as_far_as_shown(found, shown, noise)]
+    return [shrink_if_noise(found, shown, noise)]
 
 
 def _smoothed(rest: np.ndarray, std: float) -> tuple[np.ndarray, float]:

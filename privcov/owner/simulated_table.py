@@ -25,7 +25,7 @@ STRUCTURES = {
 
 
 @dataclass(frozen=True)
-class Twin:
+class SimulatedTable:
     """The simulated table of a plan: Gaussian rows with the mean at the typical values.
 
     Parameters
@@ -98,12 +98,14 @@ class Twin:
         }[self.structure]
         return np.where(apart == 0, 1.0, np.where(same, self.strength, 0.0))
 
-    def under(self, facts: PublicFacts) -> Twin:
+    def under(self, facts: PublicFacts) -> SimulatedTable:
         """Return the same table under other facts: another rule for missing cells, or another row bound."""
         return dataclasses.replace(self, row_bound=facts.row_bound, flagged=facts.flagged)
 
 
-def noisy_twin(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int = 0) -> tuple[Noisy, np.ndarray]:
+def noisy_simulated_table(
+    twin: SimulatedTable, distribution: NoiseDistribution, seed: int, repeat: int = 0
+) -> tuple[Noisy, np.ndarray]:
     """Return a noisy measurement of a simulated table, and the covariance of its sample."""
     rows, noise = (stream(seed, what, repeat, "plan", "twin") for what in ("rows", "noise"))
     covariance = twin.spread**2 * twin.correlation
@@ -119,7 +121,7 @@ def noisy_twin(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: i
 
 
 def noisy_measurement(
-    twin: Twin,
+    twin: SimulatedTable,
     covariance: np.ndarray,
     mean: np.ndarray,
     distribution: NoiseDistribution,
@@ -167,7 +169,7 @@ def measured(
     )
 
 
-def anchor_for(twin: Twin) -> float:
+def anchor_for(twin: SimulatedTable) -> float:
     """Return the constant that is appended to each row.
 
     For k classes it is sqrt(k) times smaller, because the noise on their sums adds up.
@@ -186,19 +188,19 @@ def _wishart(d: int, n: int, rng: np.random.Generator) -> np.ndarray:
     return factor @ factor.T
 
 
-def share_clipped(twin: Twin, seed: int) -> float:
+def share_clipped(twin: SimulatedTable, seed: int) -> float:
     """Return the fraction of simulated rows that are longer than R."""
     return float((np.linalg.norm(_simulated_rows(twin, seed), axis=1) > twin.row_bound * (1 + 1e-12)).mean())
 
 
-def _simulated_rows(twin: Twin, seed: int, rows: int = 4000) -> np.ndarray:
+def _simulated_rows(twin: SimulatedTable, seed: int, rows: int = 4000) -> np.ndarray:
     """Return rows of the simulated table, each cell within its bounds."""
     rng = stream(seed, "rows", 0, "plan", "norms")
     root = np.linalg.cholesky(twin.correlation + 1e-12 * np.eye(twin.d))
     return np.clip(twin.spread * rng.standard_normal((rows, twin.d)) @ root.T, -1, 1)
 
 
-def _left_by_clipping(twin: Twin, seed: int) -> np.ndarray | None:
+def _left_by_clipping(twin: SimulatedTable, seed: int) -> np.ndarray | None:
     """Return L, by which shortening turns a covariance C into L C L'; None where no row is shortened."""
     if twin.row_bound >= math.sqrt(twin.d):
         return None

@@ -55,7 +55,7 @@ class Measurement(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Intervals:
     """Estimates with their intervals, in working units.
 
     Attributes
@@ -82,7 +82,7 @@ class Found:
         """Where the interval is one."""
         return self.reason == 0
 
-    def refusing(self, where: np.ndarray) -> Found:
+    def refusing(self, where: np.ndarray) -> Intervals:
         """Return the same estimates without intervals and tests where columns of two values have none."""
         p = None if self.p_value is None else np.where(where, np.nan, self.p_value)
         reason = np.where(where & (self.reason == 0), TWO_VALUED, self.reason)
@@ -131,7 +131,7 @@ def two_values(kinds: Kinds, units: Units) -> TwoValues | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class UnbiasedMoments:
     """The unbiased mean and covariance of one release, in working units, and the law of their noise.
 
     Attributes
@@ -210,7 +210,7 @@ class Known:
         middle = 0.0 if self.two is None else self.two.low + self.span / 2
         return np.where(self.span > 0, np.where(np.nan_to_num(self.centre) <= middle, t, -t), 0.0)
 
-    def for_shape(self, kurtosis: float) -> Known:
+    def for_shape(self, kurtosis: float) -> UnbiasedMoments:
         """Return the release as that of n / (1 + k) Gaussian rows, for elliptical ones of excess kurtosis 3 k.
 
         Answers that do not change with the scale of all columns together, as correlations given others, slopes, R
@@ -233,7 +233,7 @@ class Known:
         return quantile(level, excess * (part * part))
 
 
-def known_of(x: Release | Measurement) -> Known:
+def known_of(x: Release | Measurement) -> UnbiasedMoments:
     """Return what is known from a release or an opened bundle."""
     total = getattr(x, "measurement", None)
     if isinstance(total, NoisySum):
@@ -247,14 +247,14 @@ def known_of(x: Release | Measurement) -> Known:
             f"The method {x.method!r} keeps no noisy matrix, so the law of its error is not known: use auto-cov or "
             "gaussian-cov."
         )
-    measured = joint_of(x.raw)
+    measured = merge_class_anchors(x.raw)
     relative = relative_count_std(measured)
     known = known_from(measured, relative, measured.rows, x.columns, np.array(x.scale), np.array(x.origin), None)
     two = two_values(x.kinds, typed_units(x.kinds).with_row_bound(x.row_bound)) if x.kinds else None
     return dataclasses.replace(known, two=two)
 
 
-def known_of_sum(total: NoisySum) -> Known:
+def known_of_sum(total: NoisySum) -> UnbiasedMoments:
     """Return what is known from a private measurement."""
     measured, facts = read_sum(total, "joint" if total.n_anchors else "none"), total.facts
     relative = 0.0 if measured.count is None else count_std(total) / measured.count
@@ -263,7 +263,7 @@ def known_of_sum(total: NoisySum) -> Known:
     return dataclasses.replace(known, two=two_values(facts.kinds, facts.units))
 
 
-def joint_of(measured: Measured) -> Measured:
+def merge_class_anchors(measured: Measured) -> Measured:
     """Return a measurement with class sums as one with the mean alone, as `exact_reading.read_sum` reads it."""
     k, d = measured.distribution.n_anchors, measured.distribution.dimension
     if k < 2:
@@ -283,16 +283,16 @@ def known_from(
     scale: np.ndarray,
     origin: np.ndarray,
     total: NoisySum | None,
-) -> Known:
+) -> UnbiasedMoments:
     """Return what is known from a noisy moment with at most one anchor."""
     law = law_of(measured, relative)
     if measured.flags is not None:
         found = available_cases(
             measured.matrix, measured.flags, joint=bool(measured.distribution.n_anchors), row_bound=measured.row_bound
         )
-        return Known(columns, found.mean, found.covariance, rows, law, scale, origin, measured, found, total)
+        return UnbiasedMoments(columns, found.mean, found.covariance, rows, law, scale, origin, measured, found, total)
     mean, covariance = moments_of(measured, law, rows)
-    return Known(columns, mean, covariance, rows, law, scale, origin, measured, None, total)
+    return UnbiasedMoments(columns, mean, covariance, rows, law, scale, origin, measured, None, total)
 
 
 def positions_of(columns: tuple[str, ...], names: str | Iterable[str], what: str) -> list[int]:

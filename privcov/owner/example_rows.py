@@ -22,7 +22,7 @@ from privcov.measurements.exact_reading import flags_of
 from privcov.measurements.integer_gram import UNIT, flag_of, to_working
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
 from privcov.measurements.noise import NoiseDistribution
-from privcov.owner.twin import Twin
+from privcov.owner.simulated_table import SimulatedTable
 from privcov.postprocess.answers import Noisy
 from privcov.postprocess.available import available_cases
 from privcov.postprocess.joint import unpack
@@ -40,7 +40,7 @@ USUAL_SHARE = 0.9  # of a yes-no column whose typical value is declared: that va
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StandIn:
+class ExampleRows:
     """Rows under a declaration, in place of the private ones.
 
     Parameters
@@ -77,7 +77,7 @@ class StandIn:
             )
 
     @classmethod
-    def of_public(cls, table: PrivateDataset, n: int) -> StandIn:
+    def of_public(cls, table: PrivateDataset, n: int) -> ExampleRows:
         """Return public rows in place of the private ones."""
         cells = cls(table, n, "")._cells
         what, count = f"a public table of {len(cells):,} rows", len(cells)
@@ -116,7 +116,7 @@ class StandIn:
         """Share of the cells that are missing."""
         return float((~np.isfinite(self._cells)).mean())
 
-    def under(self, facts: PublicFacts) -> StandIn:
+    def under(self, facts: PublicFacts) -> ExampleRows:
         """Return the same rows under other facts: another rule for missing cells, row bound, or weights."""
         facts = dataclasses.replace(facts, n=self.facts.n if facts.n is not None else None)
         table, found = dataclasses.replace(self.table, facts=facts), self.facts.units.covariance(self.covariance)
@@ -193,7 +193,7 @@ def entry_stds(noisy: Noisy) -> np.ndarray:
     return found
 
 
-def invented(facts: PublicFacts, twin: Twin, seed: int = 0) -> StandIn:
+def invented(facts: PublicFacts, twin: SimulatedTable, seed: int = 0) -> ExampleRows:
     """Draw rows of the declared kinds, for the plan of a table whose columns are not all numbers.
 
     Behind the declared columns are normal variables with the correlations of ``twin``. A number, whole number or date
@@ -202,7 +202,9 @@ def invented(facts: PublicFacts, twin: Twin, seed: int = 0) -> StandIn:
     a declared typical value, which nine in ten have. Every person has one row.
     """
     if not facts.kinds:
-        raise ValueError("The declared columns have no kinds: a table of numbers with bounds is planned by a Twin.")
+        raise ValueError(
+            "The declared columns have no kinds: a table of numbers with bounds is planned by a SimulatedTable."
+        )
     rng, rows, p = stream(seed, "rows", 0, "plan", "invented"), min(twin.n, ROWS), len(facts.kinds)
     normal = dataclasses.replace(twin, d=p, flagged=())
     root = np.linalg.cholesky(normal.correlation + 1e-12 * np.eye(p))
@@ -217,7 +219,7 @@ def invented(facts: PublicFacts, twin: Twin, seed: int = 0) -> StandIn:
     labels = rng.integers(len(facts.classes), size=rows) if facts.classes else None
     each = np.ones(rows, dtype=np.int64) if facts.person else None
     own = dataclasses.replace(facts, n=rows if facts.n is not None else None)
-    return StandIn(
+    return ExampleRows(
         PrivateDataset(own, "invented", cells, labels, None, each), twin.n, f"{twin.what}, of the declared kinds"
     )
 

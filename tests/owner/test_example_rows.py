@@ -9,9 +9,9 @@ import pytest
 from privcov import Kind, PrivateDataset, ZCDP
 from privcov.measurements.exact_moment import measure_exactly
 from privcov.measurements.exact_reading import read_sum
+from privcov.owner.example_rows import MOST_ROWS, ExampleRows, entry_stds, invented
 from privcov.owner.preview import drawn, planned_noise, preview
-from privcov.owner.stand_in import MOST_ROWS, StandIn, entry_stds, invented
-from privcov.owner.twin import Twin
+from privcov.owner.simulated_table import SimulatedTable
 from privcov.postprocess.answers import _unbiased
 
 KINDS = {
@@ -59,7 +59,7 @@ def test_the_rows_are_measured_as_by_the_release(declared):
     private = table(**declared)
     exact = read_sum(measure_exactly(private, ZCDP(1e9), centre="joint", shape="isotropic"), "joint")
     facts = private.facts
-    stand = StandIn(private, 600, "rows")
+    stand = ExampleRows(private, 600, "rows")
     noise = planned_noise(facts, ZCDP(1e9), "isotropic", 600)
     found = stand.noisy(noise, None)
     assert found.matrix == pytest.approx(exact.matrix, abs=2e-4)
@@ -85,7 +85,7 @@ def available(private: PrivateDataset) -> np.ndarray:
 def test_the_truth_is_that_of_the_cells_that_are_there(declared):
     """Whatever is declared about missing cells and long rows; whole numbers cut an entry by less than 1e-4."""
     private = table(**declared)
-    stand = StandIn(private, 600, "rows")
+    stand = ExampleRows(private, 600, "rows")
     wanted = available(private)
     assert stand.covariance == pytest.approx(wanted, abs=1e-4)
     spread = np.sqrt(np.diag(wanted))
@@ -98,7 +98,7 @@ def test_the_truth_is_that_of_the_cells_that_are_there(declared):
 def test_the_stated_noise_is_the_spread_of_the_answers(declared):
     """300 draws: a deviation that is wrong by 20 % lies five standard errors off."""
     private = table(n=4_000, **declared)
-    stand = StandIn(private, 4_000, "rows")
+    stand = ExampleRows(private, 4_000, "rows")
     noise = planned_noise(private.facts, ZCDP(0.5), "isotropic", 4_000)
     stds = entry_stds(stand.noisy(noise, None))
     answers = np.array([_unbiased(drawn(stand, noise, 1, k)[0])[1] for k in range(300)])
@@ -118,7 +118,7 @@ def test_the_stated_noise_is_the_spread_of_the_answers(declared):
 def test_an_invented_table_has_the_declared_kinds(declared):
     """Cells within the bounds, whole levels, one level of a category at most, and as many holes as are guessed."""
     facts = table(**declared).facts
-    stand = invented(facts, Twin(2, 9_000, "factor", 0.5, 0.3, missing=0.2))
+    stand = invented(facts, SimulatedTable(2, 9_000, "factor", 0.5, 0.3, missing=0.2))
     rows = np.asarray(stand.table._rows)
     assert stand.n == 9_000
     assert stand.facts.columns == facts.columns
@@ -135,14 +135,14 @@ def test_an_invented_table_has_the_declared_kinds(declared):
     assert np.isnan(rows[:, whole]).mean() == pytest.approx(0.2, abs=0.02)
     age, crp = facts.columns.index("age"), facts.columns.index("log1p(crp)")
     assert stand.correlation[age, crp] == pytest.approx(0.5, abs=0.06)
-    free = invented(facts, Twin(2, 9_000, "independent", 0.5, 0.3))
+    free = invented(facts, SimulatedTable(2, 9_000, "independent", 0.5, 0.3))
     assert abs(free.correlation[age, crp]) < 0.06
 
 
 def test_numbers_alone_are_left_to_the_twin():
     facts = PrivateDataset.from_rows(np.zeros((2, 2)), bounds=[(0, 1)] * 2).facts
-    with pytest.raises(ValueError, match="planned by a Twin"):
-        invented(facts, Twin(2, 100))
+    with pytest.raises(ValueError, match="planned by a SimulatedTable"):
+        invented(facts, SimulatedTable(2, 100))
 
 
 @pytest.mark.parametrize("persons", [False, True])
@@ -151,7 +151,7 @@ def test_of_a_large_public_table_some_rows_stand_for_all(persons):
     rows = rng.multivariate_normal([0, 0], [[0.04, 0.02], [0.02, 0.04]], 20_000)
     ids = {"persons": rng.integers(0, 8_000, 20_000)} if persons else {}
     private = PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 2, name="t", **ids)
-    stand = StandIn.of_public(private, 8_000)
+    stand = ExampleRows.of_public(private, 8_000)
     assert len(stand.table._rows) == MOST_ROWS
     assert stand.public
     assert stand.what == "a public table of 20,000 rows"
@@ -162,10 +162,10 @@ def test_a_table_of_which_nothing_counts_is_refused():
     cells = pd.DataFrame({"age": ["x"] * 50, "sex": ["y"] * 50})
     kinds = {"age": Kind("number", 0, 120), "sex": Kind("yes-no", values=("F", "M"))}
     with pytest.raises(ValueError, match="100% of the cells of this table are missing or not as declared"):
-        StandIn(PrivateDataset.from_rows(cells, kinds=kinds), 100, "rows")
+        ExampleRows(PrivateDataset.from_rows(cells, kinds=kinds), 100, "rows")
     rows = np.full((50, 2), np.nan)
     dropped = PrivateDataset.from_rows(rows, bounds=[(0, 1)] * 2, n_public=False, missing="drop-row")
     with pytest.raises(ValueError, match="No row of this table counts"):
-        StandIn(dropped, 100, "rows")
+        ExampleRows(dropped, 100, "rows")
     with pytest.raises(ValueError, match="bounds or kinds"):
-        StandIn(PrivateDataset.from_rows(rows, row_bound=1.0), 100, "rows")
+        ExampleRows(PrivateDataset.from_rows(rows, row_bound=1.0), 100, "rows")
