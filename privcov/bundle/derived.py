@@ -1,6 +1,6 @@
-"""Derive every file of a bundle from its four inputs, with the same function for writing and for checking a bundle.
+"""Derive the files of a bundle from its four inputs, with the same function for writing and for checking a bundle.
 
-The inputs are measurement.json, guarantee.json, ledger_entry.json and declaration.json. Imports nothing but numpy, so
+The inputs are measurement.json, guarantee.json, ledger_entry.json and declaration.json. Of libraries it needs numpy alone, so
 that the bundle's own script can contain it.
 """
 

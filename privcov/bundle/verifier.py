@@ -31,7 +31,7 @@ _HEAD = '''#!/usr/bin/env python3
 
     python verify.py [BUNDLE]      BUNDLE: a folder or a zip; this script's own folder when left out
 
-Derives every file of the bundle again from its measurement, declaration and ledger entry, and compares. Ends with code
+Derives the files of the bundle again from its measurement, declaration and ledger entry, and compares. Ends with code
 0 when everything that can be checked holds and 1 when anything does not. Nothing of the bundle is run or imported, only
 its data are read. Needs Python 3.10 or newer and numpy; no privcov, no network.
 

@@ -72,7 +72,7 @@ class Ledger:
 
     Spends
     ------
-    Nothing itself; `transact` enters the cost of a release before it is drawn.
+    Nothing itself; `reserve` enters the cost of a release before it is drawn.
 
     Examples
     --------
@@ -264,9 +264,13 @@ class Ledger:
         if not isinstance(fingerprint, str):
             raise TypeError(f"fingerprint must be text, got {type(fingerprint).__name__}.")
         token = self.token_of(name, request) if token is None else checks.one_line("token", token, "text, or None")
+        reserved = False
         try:
-            may_draw = self._reserve(name, guarantee, request, token, fingerprint) and self._commit(token)
-        except LedgerUnusable as problem:
+            reserved = self._reserve(name, guarantee, request, token, fingerprint)
+            may_draw = reserved and self._commit(token)
+        except LedgerError as problem:
+            if not reserved and not isinstance(problem, LedgerUnusable):
+                raise  # refused before anything was entered
             raise LedgerError(
                 f"{problem} The cost of this release of {name!r} may have been entered already, and then counts as "
                 "spent; nothing was drawn. Then make the same request again: it is never entered twice."
@@ -292,7 +296,7 @@ class Ledger:
             self._finish(token, "failed", None)
 
     def _reserve(self, name: str, guarantee: Guarantee, request: dict, token: str, fingerprint: str) -> bool:
-        """Return True when there is a reserved row for this process, False when it is committed, stored or failed."""
+        """Return True when the row is reserved, False when it is committed, stored or failed."""
         words = json.dumps(request, sort_keys=True)
         with self._file.link(write=True) as link:
             row = link.execute(

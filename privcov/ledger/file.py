@@ -1,7 +1,7 @@
 """The file of a ledger: its place, its tables, and how it is opened.
 
 Triggers of the tables refuse to delete a row, to rewrite a cost and to move a state back. Every use of the tables,
-reading included, holds the exclusive lock of the database and begins with the check of the chain.
+reading included, holds the write lock of the database and begins with the check of the chain.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     step      reads rows                 where it fails
     plan      no                         nothing was read, nothing is paid
-    reserve   the table's fingerprint    nothing is paid, unless the ledger says that its entry was made
+    reserve   the table's fingerprint    nothing is paid, or the message says that the cost may have been entered
     measure   the one measurement        the cost counts, and nothing was published
     finish    no, only noisy numbers     the cost counts; the measurement is stored, and free for another method
     store     no                         the cost counts, and nobody received the answer
@@ -73,8 +73,8 @@ def release_private(
         "auto": "classes" where classes are declared and the method measures them, else "joint"; with missing="pairs"
         always "joint". See `release`.
     draw : int
-        The same request on the same table is one release and costs once, however often it is made and by however many
-        processes. draw=2 asks for another one, and pays again.
+        The same request on the same table, under the same token, is one release and costs once, however often it is
+        made and by however many processes. draw=2 asks for another one, and pays again.
     token : str or None
         Another name for the request. Under a name of its own it is another release, and is paid.
     expected_rows : int or None
@@ -114,7 +114,7 @@ def release_private(
     Reference
     ---------
     Canonne, Kamath and Steinke 2020 for discrete Gaussian noise. The sensitivities are proved in
-    measurements/exact_moment.py.
+    measurements/moment.py and measurements/exact_moment.py.
 
     Examples
     --------

@@ -56,8 +56,8 @@ class PrivateRequest:
         """Return the event, or raise RuntimeError where it exceeds the guarantee."""
         if not accounting.covers(self.given.guarantee, accounting.compose((event,), self.given.guarantee)):
             raise RuntimeError(
-                f"{self.method.card.label} would spend more than {self.given.guarantee}: a defect, and nothing was "
-                "measured."
+                f"{self.method.card.label} would spend more than {self.given.guarantee}: a defect, and nothing is "
+                "published."
             )
         return event
 
