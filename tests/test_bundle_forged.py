@@ -317,7 +317,7 @@ def test_a_dialect_is_one_and_is_listed_as_not_checked(bundles, monkeypatch):
     files = rewritten(bundles("zcdp"), "declaration.json", said)
     for dialect in ({"separator": "\t", "decimal": ".", "encoding": "cp1252"}, said["dialect"]):
         assert not problem(rewritten(files, "declaration.json", said | {"dialect": dialect}), monkeypatch)
-    assert any("declaration.json" in line and " dialect " in line for line in verify.check(files, library()))
+    assert any("declaration.json" in line and " dialect " in line for line in verify.check(files, library())[1])
     for name, value in (
         ("decimal", None),
         ("separator", ":"),
@@ -415,7 +415,7 @@ def test_missing_and_unlisted_files_are_refused(bundles, monkeypatch):
 
 def test_every_file_is_derived_or_listed_as_not_checked(bundles):
     files = bundles("zcdp")
-    lines = verify.check(files, library())
+    _, lines = verify.check(files, library())
     for name in set(files) & set(EXTRAS):
         assert any("not checked" in line and name in line for line in lines)
     assert lines[-1] == "Everything that can be checked holds."
@@ -654,8 +654,8 @@ def test_a_picture_and_another_script_are_said_not_to_be_checked(tmp_path):
 
     files = bundled(tmp_path, "zcdp")
     files |= {"extras/plotly.min.js": SCRIPT.read_bytes(), "extras/pairs.html": b"<script>1</script>"}
-    lines = verify.check(redone(files), library())
+    _, lines = verify.check(redone(files), library())
     assert "extras/plotly.min.js: that of the plotly that is installed here." in lines
     assert any(line.startswith("Not checked, may come from anybody: extras/pairs.html") for line in lines)
-    lines = verify.check(redone({**files, "extras/plotly.min.js": b"alert(1)"}), library())
+    _, lines = verify.check(redone({**files, "extras/plotly.min.js": b"alert(1)"}), library())
     assert any(line.startswith("Not checked, may come from anybody: extras/plotly.min.js") for line in lines)

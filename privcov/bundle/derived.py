@@ -1,7 +1,7 @@
 """Derive the files of a bundle from its four inputs, with the same function for writing and for checking a bundle.
 
-The inputs are measurement.json, guarantee.json, ledger_entry.json and declaration.json. Of libraries it needs numpy alone, so
-that the bundle's own script can contain it.
+The inputs are measurement.json, guarantee.json, ledger_entry.json and declaration.json. Of libraries this needs numpy
+alone, so that the bundle's own script can contain it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from privcov.answering import entries
-from privcov.answering.unbiased import known_of_sum
+from privcov.answering.unbiased import Intervals, known_of_sum
 from privcov.bundle.paper import release_report
 from privcov.bundle.readers import LEVEL, extra_files
 from privcov.bundle.safe import cell, json_bytes, table
@@ -163,7 +163,8 @@ def declared_facts(total: NoisySum) -> dict:
 def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
     """Return bytes by path in the bundle, of everything but pictures and the manifest."""
     measured, noisy = noisy_of(what.total)
-    answers, lines = derive(noisy), statement_of(what, measured).lines
+    answers, lines, known = derive(noisy), statement_of(what, measured).lines, known_of_sum(what.total)
+    correlations = entries.correlations(known, LEVEL, 0.0, tested=False)
     inputs = {
         "measurement.json": json_bytes({**what.total.to_dict(), "centre": centre_of(what.total)}),
         "guarantee.json": json_bytes(to_dict(what.given)),
@@ -175,10 +176,10 @@ def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
         "README.txt": _readme(what.total).encode(),
         "statement.txt": _lines(lines),
         "method_card.txt": _lines(library.cards[what.entry["request"]["method"]]),
-        "report.html": _report(what, measured, answers, lines, inputs).encode(),
+        "report.html": _report(what, measured, answers, lines, inputs, correlations).encode(),
         "verify.py": library.verifier,
         **_matrices(noisy.matrix, answers, what.total.facts.columns),
-        **extra_files(what.total, answers),
+        **extra_files(what.total, answers, known, correlations),
     }
 
 
@@ -209,13 +210,14 @@ def _report(
     answers: Answers,
     lines: Sequence[tuple[str, str]],
     inputs: Mapping[str, bytes],
+    found: Intervals,
 ) -> str:
+    """Return report.html; ``found`` are the correlations with their intervals."""
     facts = what.total.facts
     counted = facts.neighbours.counted
     rows = f"{facts.n:,} {counted}" if facts.n is not None else f"about {measured.count:,.0f} {counted} (a noisy count)"
     names = f"{', '.join(facts.columns[:40])}{' ...' if facts.d > 40 else ''}"
-    known = known_of_sum(what.total)
-    found, upper = entries.correlations(known, LEVEL, 0.0, tested=False), np.triu_indices(facts.d, 1)
+    upper = np.triu_indices(facts.d, 1)
     real = found.identified & ((found.low > 0) | (found.high < 0))
     pairs = [
         (

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, statement_of, strongest
-from privcov.bundle.inputs import facts_of, read_inputs
+from privcov.bundle.inputs import facts_of
 from privcov.bundle.make import make_bundle, recorded
 from privcov.bundle.place import Wrong, read_place, read_zip
 from privcov.bundle.verifier import library
@@ -147,8 +147,7 @@ def open_bundle(path: Path | str | bytes) -> OpenedBundle:
     known = library()
     try:
         files = read_zip(path) if isinstance(path, bytes) else read_place(Path(path))
-        lines = check(files, known)
-        what, _ = read_inputs(files)
+        what, lines = check(files, known)
         stated = statement_of(what, noisy_of(what.total)[0])
     except Exception as problem:  # a hostile file that breaks the check gives no answer either
         why = problem if isinstance(problem, Wrong) else f"the check failed with {type(problem).__name__}"

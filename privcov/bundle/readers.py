@@ -24,7 +24,7 @@ import numpy as np
 
 from privcov.answering import entries
 from privcov.answering.contrasts import classes_of
-from privcov.answering.unbiased import REASONS, Intervals, UnbiasedMoments, known_of_sum
+from privcov.answering.unbiased import REASONS, Intervals, UnbiasedMoments
 from privcov.bundle.safe import cells, table
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import count_std, read_sum
@@ -35,9 +35,9 @@ LEVEL = 0.95
 _ENDS = ("estimate", "low", "high")
 
 
-def extra_files(total: NoisySum, answers: Answers) -> dict[str, bytes]:
+def extra_files(total: NoisySum, answers: Answers, known: UnbiasedMoments, correlations: Intervals) -> dict[str, bytes]:
     """Return the files of the folder extras that follow from a measurement."""
-    known, facts = known_of_sum(total), total.facts
+    facts = total.facts
     units, one = known.scale[:, None] * known.scale[None, :], known.scale * known.scale
     names, pairs = cells(known.columns), np.triu_indices(known.d, 1)
     alone = [[name] for name in names]
@@ -45,13 +45,12 @@ def extra_files(total: NoisySum, answers: Answers) -> dict[str, bytes]:
     means = _moved(entries.means(known, LEVEL), known.scale, known.origin)
     variances = _moved(entries.variances(known, LEVEL, 0.0), one)
     covariances = _moved(_above(entries.covariances(known, LEVEL, 0.0), pairs), units[pairs])
-    correlations = _above(entries.correlations(known, LEVEL, 0.0, tested=False), pairs)
     files = {
         "extras/rows.csv": _lines(("what", "value", "noise_std"), _rows(total, known, answers)),
         "extras/means.csv": _interval_lines(("column",), alone, means),
         "extras/variances.csv": _interval_lines(("column",), alone, variances),
         "extras/covariances.csv": _interval_lines(("first", "second"), both, covariances),
-        "extras/correlations.csv": _interval_lines(("first", "second"), both, correlations),
+        "extras/correlations.csv": _interval_lines(("first", "second"), both, _above(correlations, pairs)),
         "extras/about.csv": _lines(("about",), [[f"Every number is about {known.population}."]]),
         "extras/read.py": READ_PY.encode(),
         "extras/read.R": READ_R.encode(),

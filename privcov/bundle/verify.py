@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from privcov.bundle.derived import EXTRAS, FORMAT, Library, derived_files, manifest_of, noise_key
+from privcov.bundle.derived import EXTRAS, FORMAT, Inputs, Library, derived_files, manifest_of, noise_key
 from privcov.bundle.inputs import INPUTS, parsed, read_inputs
 from privcov.bundle.place import Wrong, must, read_place
 from privcov.measurements.laws.anchor import whole_anchor
@@ -29,12 +29,31 @@ UNCHECKED = (
 )
 
 
-def check(files: Mapping[str, bytes], library: Library) -> list[str]:
-    """Return what holds and what cannot be checked, as lines for the screen."""
+def check(files: Mapping[str, bytes], library: Library) -> tuple[Inputs, list[str]]:
+    """Return the inputs, and what holds and what cannot be checked, as lines for the screen; raise `Wrong` else."""
     _check_manifest(files)
     for name in INPUTS:
         must(name in files, f"{name} is missing")
     what, sentence = read_inputs(files)
+    _check_method(what, library)
+    expected = derived_files(what, library)
+    _compare(files, expected, library)
+    known = hashlib.sha256(files.get(SCRIPT, b"")).hexdigest() == library.script
+    loose = sorted({*files} & {*EXTRAS} - ({SCRIPT} if known else set()))
+    return what, [
+        f"Files: {len(files)}, each as listed, none unlisted.",
+        f"Guarantee: {sentence}",
+        f"Derived again from the measurement, equal byte for byte: {len(expected) - len(INPUTS)} files, "
+        f"{sum(name.startswith('matrices/') for name in expected)} matrices among them.",
+        *([f"{SCRIPT}: that of the plotly that is installed here."] if known else []),
+        *(f"Not checked, may come from anybody: {name} ({EXTRAS[name]})." for name in loose),
+        *(f"Cannot be checked: {part}." for part in UNCHECKED),
+        "Everything that can be checked holds.",
+    ]
+
+
+def _check_method(what: Inputs, library: Library) -> None:
+    """Check that the method can have made the measurement: its noise, its anchor, its parameters."""
     must(what.entry["request"]["method"] in library.cards, "the method is none that private rows are offered")
     event, drawn = what.total.event, noise_key(what.entry["request"]["method"], what.asked.kind, what.total.facts.d)
     must(event.mechanism in library.noise.get(drawn, ()), f"the method draws no {event.mechanism} noise ({drawn})")
@@ -42,7 +61,10 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
     anchor = whole_anchor(favours, facts.d, what.total.n_anchors, facts.relation)
     must(anchor == what.total.anchor, "the method measures with another anchor")
     _check_parameters(what.entry["request"], library)
-    expected = derived_files(what, library)
+
+
+def _compare(files: Mapping[str, bytes], expected: Mapping[str, bytes], library: Library) -> None:
+    """Compare every file with what follows from the inputs, byte for byte."""
     given = {name: raw for name, raw in files.items() if name not in EXTRAS and name != "manifest.json"}
     for name in sorted({*expected, *given} - {"verify.py"}):
         must(name in given, f"{name} is missing")
@@ -54,18 +76,6 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
         "all files but one follow from the measurement, and verify.py is not the one that checks here: it was altered, "
         "or written by another version of privcov. Do not run it; check with that version, or make the bundle again",
     )
-    known = hashlib.sha256(files.get(SCRIPT, b"")).hexdigest() == library.script
-    loose = sorted({*files} & {*EXTRAS} - ({SCRIPT} if known else set()))
-    return [
-        f"Files: {len(files)}, each as listed, none unlisted.",
-        f"Guarantee: {sentence}",
-        f"Derived again from the measurement, equal byte for byte: {len(expected) - len(INPUTS)} files, "
-        f"{sum(name.startswith('matrices/') for name in expected)} matrices among them.",
-        *([f"{SCRIPT}: that of the plotly that is installed here."] if known else []),
-        *(f"Not checked, may come from anybody: {name} ({EXTRAS[name]})." for name in loose),
-        *(f"Cannot be checked: {what}." for what in UNCHECKED),
-        "Everything that can be checked holds.",
-    ]
 
 
 def _check_parameters(request: dict, library: Library) -> None:
@@ -112,7 +122,7 @@ def _check_manifest(files: Mapping[str, bytes]) -> None:
 def verify(place: Path, library: Library) -> int:
     """Check the bundle at a place and print the result."""
     try:
-        lines = check(read_place(place), library)
+        _, lines = check(read_place(place), library)
     except Wrong as problem:
         print(f"NOT AS WRITTEN: {problem}.")
         return 1
