@@ -62,8 +62,6 @@ def cache_folder() -> Path:
         return Path(given)
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "privcov"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "privcov"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "privcov"
 
 

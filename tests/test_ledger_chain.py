@@ -367,7 +367,6 @@ def stands(path: Path) -> str:
     return state
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no kill -9")
 def test_a_kill_at_any_line_locks_nobody_out_and_draws_nothing_twice(tmp_path):
     """A new ledger, a limit and a release; every 89th line of the ledger's code."""
     states = [stands(path) for path in die(tmp_path, 11, 89)]
@@ -375,7 +374,6 @@ def test_a_kill_at_any_line_locks_nobody_out_and_draws_nothing_twice(tmp_path):
 
 
 @pytest.mark.deep
-@pytest.mark.skipif(os.name == "nt", reason="no kill -9")
 def test_a_kill_at_every_line(tmp_path):
     states = [stands(path) for path in die(tmp_path, 1, 1)]
     assert set(states) >= {"nothing", "reserved", "committed", "stored"}

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import privcov
-from privcov.ledger import Ledger, LedgerError, access, beginning
+from privcov.ledger import Ledger, LedgerError, beginning
 from privcov.ledger import key as ledger_key
 from privcov.ledger.chain import Chain
 from privcov.ledger.counter import Counter
@@ -23,7 +23,6 @@ from privcov.ledger.file import LedgerFile
 
 ROOT = Path(__file__).parents[1]
 RHO = privcov.ZCDP(0.125)
-POSIX = pytest.mark.skipif(os.name == "nt", reason="no modes there")
 
 
 @pytest.fixture
@@ -54,7 +53,6 @@ def test_no_statement_numbers_its_placeholders():
 # --- who may use them ---------------------------------------------------------------------------------------
 
 
-@POSIX
 @pytest.mark.parametrize("mode", [0o604, 0o602, 0o640, 0o620, 0o601, 0o666])
 @pytest.mark.parametrize("end", ["", "-wal", "-shm", "-journal", ".key", ".head"])
 def test_a_file_that_others_may_use_is_refused_with_the_command(book, end, mode):
@@ -68,7 +66,6 @@ def test_a_file_that_others_may_use_is_refused_with_the_command(book, end, mode)
         assert Ledger(book.path).account("t").releases == 0
 
 
-@POSIX
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o720, 0o702, 0o1777])
 def test_a_folder_in_which_others_may_swap_the_files_is_refused(book, mode):
     book.path.parent.chmod(mode)
@@ -81,8 +78,6 @@ def test_a_folder_in_which_others_may_swap_the_files_is_refused(book, mode):
         book.path.parent.chmod(0o700)
 
 
-@POSIX
-@POSIX
 def test_a_link_into_a_folder_in_which_others_may_swap_the_file_is_refused(book, tmp_path):
     shared, mine = tmp_path / "shared", tmp_path / "mine"
     for folder, mode in ((shared, 0o777), (mine, 0o700)):
@@ -99,7 +94,6 @@ def test_a_link_into_a_folder_in_which_others_may_swap_the_file_is_refused(book,
         assert said.endswith(f"chmod go-w {shared}")
 
 
-@POSIX
 def test_a_ledger_is_one_whichever_links_lead_to_it(book, tmp_path):
     other = tmp_path / "other"
     other.mkdir(mode=0o700)
@@ -112,7 +106,6 @@ def test_a_ledger_is_one_whichever_links_lead_to_it(book, tmp_path):
     assert through.account("t").releases == 2
 
 
-@POSIX
 def test_a_ledger_with_hard_links_is_never_two(book, tmp_path):
     other = tmp_path / "other"
     other.mkdir(mode=0o700)
@@ -143,7 +136,6 @@ def test_a_path_with_a_blank_is_quoted_in_the_command(tmp_path):
         Ledger(path)
 
 
-@POSIX
 @pytest.mark.parametrize("end", ["", ".key", ".head", "folder"])
 def test_a_file_of_another_user_is_refused(book, end, monkeypatch):
     """Another user's file cannot be made here, so its owner is claimed to be another one."""
@@ -158,7 +150,6 @@ def test_a_file_of_another_user_is_refused(book, end, monkeypatch):
         assert said.startswith(f"{goal} belongs to another user")
 
 
-@POSIX
 def test_every_file_is_made_for_its_owner_alone_whatever_the_umask(tmp_path):
     before = os.umask(0)
     try:
@@ -227,7 +218,6 @@ def test_another_file_is_left_as_it_is(tmp_path, content):
     assert path.read_bytes() == content
 
 
-@POSIX
 def test_a_folder_that_others_may_write_to_is_left_empty(tmp_path):
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
@@ -423,11 +413,6 @@ def test_the_shell_begins_anew_only_with_yes(book):
     assert (done.returncode, done.stderr) == (0, "")
     assert "until-" in done.stdout
     assert Ledger(book.path).entries() == ()
-
-
-def test_windows_has_no_modes_to_check(monkeypatch, tmp_path):
-    monkeypatch.setattr(access.os, "name", "nt")
-    access.check_access(tmp_path / "no such folder" / "ledger.sqlite")
 
 
 # --- draws --------------------------------------------------------------------------------------------------

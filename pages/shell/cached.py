@@ -1,6 +1,9 @@
 """The only cached wrappers around privcov calls: keyed by configuration, never by an array.
 
-Anything that comes from a visitor's file stays in the visitor's own session.
+A control changes the study (`frame.change`), and the whole script of the page runs again. What is not in a cache under
+the new study is computed: after a slider of the guarantee or of the method the release, its errors and its pictures; of
+n or d also the rows, their norms and the sample matrix; of the row bound also the picture of the truth, whose colours
+depend on it. Anything from a visitor's file stays in the visitor's own session, and is computed at every run.
 """
 
 from __future__ import annotations

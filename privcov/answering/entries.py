@@ -21,6 +21,9 @@ is assumed of it. With T = t / sqrt(v) the sampling part over n is
                   (1 - r^2)^2 (1 + r^2 (T^2 - 2) / 4)
 
 The test of a zero correlation is that of c_ij at r = 0, whose noise is one entry with its exact law.
+
+The way of a correlation: `answers.Answers.correlations`, `unbiased.known_of_sum` (the unbiased moments of the stored
+whole numbers), `correlations` here, and `measurements.laws.forms` for the variance N(A) of a linear form of the noise.
 """
 
 from __future__ import annotations

@@ -81,10 +81,6 @@ def begin() -> None:
 def _over(raw: type[io.FileIO], stream: TextIO) -> TextIO:
     """Return the stream with ``raw`` below it."""
     how: dict[str, Any] = {"errors": "backslashreplace", "line_buffering": stream.line_buffering}
-    if os.name == "nt" and stream.isatty():  # such a terminal is not written as a file
-        assert isinstance(stream, io.TextIOWrapper), "a terminal is written by no other"
-        stream.reconfigure(**how)
-        return stream
     below = io.BufferedWriter(raw(stream.fileno(), "w", closefd=False))
     return io.TextIOWrapper(below, encoding=stream.encoding, **how)
 

@@ -14,12 +14,7 @@ NAMES = ("", "-wal", "-shm", "-journal", ".key", ".head")
 
 
 def check_access(path: Path) -> None:
-    """Refuse a ledger whose files other users may read, write or replace.
-
-    Windows has no such permission bits, and nothing is checked there.
-    """
-    if os.name == "nt":
-        return
+    """Refuse a ledger whose files other users may read, write or replace."""
     folders = {path.parent.resolve()}
     for file in (path.with_name(path.name + end) for end in NAMES):
         try:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import fcntl
 import os
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -107,7 +107,7 @@ def _alone(path: Path) -> Iterator[int]:
     while True:
         handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
         try:
-            _hold(handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
             mine = _leads_to(lock, handle)
         except BaseException:
             os.close(handle)
@@ -118,12 +118,8 @@ def _alone(path: Path) -> Iterator[int]:
     try:
         yield handle
     finally:
-        if sys.platform == "win32":  # where no open file can be removed
-            os.close(handle)
-            lock.unlink(missing_ok=True)
-        else:
-            lock.unlink(missing_ok=True)
-            os.close(handle)
+        lock.unlink(missing_ok=True)
+        os.close(handle)
 
 
 def _leads_to(lock: Path, handle: int) -> bool:
@@ -132,18 +128,6 @@ def _leads_to(lock: Path, handle: int) -> bool:
         return os.path.samestat(os.fstat(handle), lock.stat())
     except FileNotFoundError:
         return False
-
-
-def _hold(handle: int) -> None:
-    """Wait for the lock on an open file."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 # --- anew ---------------------------------------------------------------------------------------------------

@@ -496,7 +496,7 @@ def _worker() -> str:
 def _lives(worker: str) -> bool:
     """Return False only where the process has certainly ended: it ran on this machine and its number is free."""
     host, _, number = worker.rpartition(":")
-    if host != socket.gethostname() or os.name == "nt":  # on Windows os.kill would end the process
+    if host != socket.gethostname():
         return True
     try:
         os.kill(int(number), 0)

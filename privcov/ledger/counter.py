@@ -116,12 +116,7 @@ class Counter:
 
 
 def sync_folder(folder: Path) -> None:
-    """Write the names in the folder to the disk.
-
-    Windows has no such call, and needs none.
-    """
-    if os.name == "nt":
-        return
+    """Write the names in the folder to the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

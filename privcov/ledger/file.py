@@ -60,8 +60,6 @@ def default_path() -> Path:
         return Path(given).expanduser()
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "privcov" / "ledger.sqlite"
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA", Path.home())) / "privcov" / "ledger.sqlite"
     base = os.environ.get("XDG_DATA_HOME")
     return (Path(base) if base else Path.home() / ".local" / "share") / "privcov" / "ledger.sqlite"
 

@@ -59,10 +59,8 @@ def read_token() -> str:
 
 
 def _check(path: Path, mode: int) -> None:
-    """Raise TokenFileError for another owner, other rights or a link; Windows has no such rights."""
+    """Raise TokenFileError for another owner, other rights or a link."""
     status = path.lstat()
-    if os.name == "nt":
-        return
     what, found = ("folder" if mode == _FOLDER else "file"), stat.S_IMODE(status.st_mode)
     if not (stat.S_ISDIR if mode == _FOLDER else stat.S_ISREG)(status.st_mode) or status.st_uid != os.geteuid():
         raise TokenFileError(

@@ -56,7 +56,7 @@ def print_as(monkeypatch, change):
         return found
 
     monkeypatch.setattr(base, "_load", load)
-    monkeypatch.setattr(base, "_beside", getattr(base._beside, "__wrapped__", base._beside))
+    monkeypatch.setattr(base, "_join_printed", getattr(base._join_printed, "__wrapped__", base._join_printed))
 
 
 # --- what is stored -----------------------------------------------------------------------------------------

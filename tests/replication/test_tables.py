@@ -356,7 +356,7 @@ def _changed(monkeypatch, change):
         return found
 
     monkeypatch.setattr(base, "_load", load)
-    monkeypatch.setattr(base, "_beside", getattr(base._beside, "__wrapped__", base._beside))
+    monkeypatch.setattr(base, "_join_printed", getattr(base._join_printed, "__wrapped__", base._join_printed))
 
 
 def test_the_spectral_column_changes_its_denominator(monkeypatch):
