@@ -1,4 +1,4 @@
-"""What the tabs of Privacy audit take home: the first side of each report, and the numbers of each notebook."""
+"""What the tabs of Privacy audit take home: the first side of each report."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ _HARDLY = 0.9  # an attacker's chance above which the recommendation is another 
 
 
 def of_audit(audit: Audit, picture: Callable[[Audit, Palette], Picture], script: str) -> None:
-    """Show what a finished audit takes home; the noise of a private release cannot be drawn again for a notebook."""
-    from privcov.bundle.notebook import Shown
-
+    """Show what a finished audit takes home."""
     asked, name = audit.asked, "rho" if isinstance(audit.claim, ZCDP) else "epsilon"
 
     def front() -> Front:
@@ -71,26 +69,17 @@ def of_audit(audit: Audit, picture: Callable[[Audit, Palette], Picture], script:
     take_home.result(
         "audit",
         f"Audit: {asked.made.label}",
-        "Do the draws refute the claim?",
         front,
         provenance="Simulated",
         subject=f"{asked.made.label}, d = {asked.d}, {audit.draws:,} test draws of either table",
         behind=behind,
         script=script,
-        shown=[]
-        if asked.made.exact
-        else [
-            Shown(f"proved {name}", "float(found.proved)", float(audit.proved)),
-            Shown("draws in the set", "tuple(map(int, found.for_level.hits))", tuple(map(int, audit.for_level.hits))),
-        ],
         notes=["An audit can refute a claim and never proves one."],
     )
 
 
 def of_claims(whole: pd.DataFrame, rows: pd.DataFrame, asked: ApproxDP, n: int, d: int, script: str) -> None:
     """Show what the claims take home: ``whole`` is the table, and ``rows`` its lines on the page."""
-    from privcov.bundle.notebook import Shown
-
     bad = [catalogue.FALSE, catalogue.NONE]
     false = int(whole["Verdict"].isin(bad).sum())
 
@@ -114,13 +103,11 @@ def of_claims(whole: pd.DataFrame, rows: pd.DataFrame, asked: ApproxDP, n: int, 
     take_home.result(
         "claims",
         "Published claims",
-        "Which published claims hold at these parameters?",
         front,
         provenance="Simulated",
         subject=f"{raised(str(asked))}, n = {n:,}, d = {d}; no data are used",
         behind=lambda: rows[columns],
         script=script,
-        shown=[Shown("claims that do not hold", f'int(found["Verdict"].isin({bad!r}).sum())', false)],
         notes=[],
     )
 
@@ -129,8 +116,6 @@ def of_belief(
     claim: disclosure.Claim, prior: float, chance: float, picture: Callable[[Palette], Picture], caption: str
 ) -> None:
     """Show what the tab What an attacker learns takes home."""
-    from privcov.bundle.notebook import Shown
-
     success = float(accounting.attacker_success(claim))
 
     def front() -> Front:
@@ -171,12 +156,10 @@ def of_belief(
     take_home.result(
         "learn",
         "What an attacker learns",
-        "What does the guarantee leave an attacker who has every other row?",
         front,
         provenance="Simulated",
         subject=f"{raised(str(claim))}; no data are used",
         behind=lambda: pd.DataFrame({"what the guarantee means": disclosure.sentences(claim, prior, chance)}),
         script=script,
-        shown=[Shown("attacker's best chance", "float(accounting.attacker_success(claim))", success)],
         notes=[],
     )

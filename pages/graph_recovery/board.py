@@ -282,20 +282,7 @@ def _take_home(
         def make(_: str, where: str) -> str:
             return _report(study, data, rel, reference, at, curves, script, where, range_words)
 
-        take_home.section(study, data, rel, settings.SOURCE, make, script=script, shown=_shown(rel, reference, at))
-
-
-def _shown(rel: Release, reference: settings.Reference, at: int) -> list:
-    """Return what the notebook compares: the edges of the network, and those of the reference among them."""
-    from privcov.bundle.notebook import Shown
-
-    drawn = edges(settings.graph_at(rel, at))
-    shown = [Shown("edges drawn", f"int(edges({_SOURCE[at == settings.TESTED]}).sum()) // 2", int(drawn.sum()) // 2)]
-    if reference.graph is not None:
-        counts = compare(drawn, reference.graph)
-        numbers = (int(counts.tp), int(counts.fp), int(counts.fn))
-        shown.append(Shown("found, false, missed", "(int(counts.tp), int(counts.fp), int(counts.fn))", numbers))
-    return shown
+        take_home.section(study, data, rel, settings.SOURCE, make, script=script)
 
 
 def _report(

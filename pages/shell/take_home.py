@@ -1,11 +1,11 @@
-"""Downloads of a page: a report as HTML, a notebook, and the study as a file that opens here and in the shell."""
+"""Downloads of a page: a report as HTML, and the study as a file that opens here and in the shell."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from privcov.bundle.front import Front
-    from privcov.bundle.notebook import Shown
-
-HTML, JSON, NOTEBOOK = "text/html", "application/json", "application/x-ipynb+json"
+HTML, JSON = "text/html", "application/json"
 
 
 def address() -> str:
@@ -65,33 +63,15 @@ def seeds(study: Study, data: Dataset) -> str:
     return f"noise {study.seed}" + (f", rows {study.rows}" if data.provenance == "simulated" else "")
 
 
-def downloads(
-    report_text: Callable[[], str], notebook_text: Callable[[], str] | None, name: str = "", boxes: Any = None
-) -> None:
-    """Show the two files of a page: the report, and the notebook where there is one.
-
-    ``name`` tells several pairs of one page apart; ``boxes`` are two containers to put them in.
-    """
-    left, right = boxes or st.columns([1, 3])
-    stem = f"{name}-" if name else ""
-    with left:
-        show.download("Report as HTML", report_text, "report.html", f"download-{stem}report", HTML)
-    if notebook_text is not None:
-        with right:
-            show.download("Notebook", notebook_text, "notebook.ipynb", f"download-{stem}notebook", NOTEBOOK)
-
-
 def result(
     name: str,
     title: str,
-    question: str,
     front: Callable[[], Front],
     *,
     provenance: str,
     subject: str,
     behind: Callable[[], pd.DataFrame],
     script: str = "",
-    shown: Sequence[Shown] = (),
     words: Sequence[str] = (),
     notes: Sequence[str] | None = None,
     declared: bool = False,
@@ -100,9 +80,8 @@ def result(
 ) -> None:
     """Show what a page takes home that shows something else than one release.
 
-    ``front`` is the report's first side and ``behind`` its table, both made on click; ``question`` is that of the
-    notebook, and ``shown`` the numbers that it compares. Without a ``script`` there is no notebook. ``where`` is the
-    page's address, the present one unless given; ``label`` tells the box from another on the page.
+    ``front`` is the report's first side and ``behind`` its table, both made on click. ``where`` is the page's address,
+    the present one unless given; ``label`` tells the box from another on the page.
     """
     link = address() if where is None else where
 
@@ -114,13 +93,13 @@ def result(
             front=front(), notes=notes,
         )  # fmt: skip
 
-    def notebook_text() -> str:
-        from privcov.bundle import notebook
-
-        return notebook.of_script(title, question, script, shown)
-
     with st.expander(label):
-        downloads(report_text, notebook_text if script else None, name)
+        _download(report_text, f"{name}-" if name else "")
+
+
+def _download(report_text: Callable[[], str], stem: str = "") -> None:
+    """Show the button of a report; ``stem`` tells several of one page apart."""
+    show.download("Report as HTML", report_text, "report.html", f"download-{stem}report", HTML)
 
 
 def section(
@@ -131,18 +110,17 @@ def section(
     make: Callable[[str, str], str] | None = None,
     *,
     script: str = "",
-    shown: Sequence[Shown] = (),
 ) -> None:
     """Show the downloads of a page that shows one release.
 
     ``make`` returns the report from script and address; without it the report is that of the release alone. ``script``
-    is the page's own, and ``shown`` its numbers, where they are not those of Estimate.
+    is the page's own, where it is not that of Estimate.
     """
-    report_place, notebook_place, study_place, rest = st.columns([1, 0.8, 1, 2.2], vertical_alignment="center")
+    report_place, study_place, rest = st.columns([1, 1, 3], vertical_alignment="center")
     again, where = script or python_script.script(study, data, default_source), address()
     if cached.in_session(study, default_source):
         where = ""  # a link cannot bring a file along
-    against, range_words = ("sample" if data.truth is None else "truth"), own_range.sentence(data)
+    range_words = own_range.sentence(data)
 
     def report_text() -> str:
         from privcov.bundle import front, report
@@ -152,19 +130,8 @@ def section(
         first = own_range.marked(front.of_release(rel, data, seeds(study, data)), range_words)
         return report.of_release(rel, data, script=again, address=where, front=first)
 
-    def notebook_text() -> str:
-        from privcov.bundle import notebook
-        from privcov.metrics.errors import error
-
-        numbers = shown
-        if not script:
-            name = f"relative Frobenius error to the {against}"
-            numbers = [notebook.Shown(name, "wrong", float(error(rel, data, relative=True, against=against)))]
-        title = f"{METHODS.get(rel.method).label} on {data.name}"
-        question = f"How far from the {against} is this release, and what does its guarantee say?"
-        return notebook.of_script(title, question, again, numbers)
-
-    downloads(report_text, notebook_text, boxes=(report_place, notebook_place))
+    with report_place:
+        _download(report_text)
     with study_place:
         try:
             text = one_release(study, data, default_source).to_json()
@@ -175,18 +142,12 @@ def section(
             )
         except ValueError as problem:
             words = show.as_text(str(problem))
-    rest.caption("The notebook computes the report's numbers again. " + words)
+    rest.caption(words)
 
 
 def spectra(study: Study, data: Dataset, rel: Release) -> None:
     """Show the downloads of Spectra."""
-    from privcov.bundle.notebook import Shown
-    from privcov.metrics.spectra import spectra as spectra_of
-
-    values = dict(spectra_of(rel, data))
-    last = next(name for name in ("Post-processed", "Released", *values) if name in values)
     range_words = own_range.sentence(data)
-    shown = [Shown(f"largest eigenvalue, {last.lower()}", f"float(max(spectra[{last!r}]))", float(max(values[last])))]
 
     def make(script: str, where: str) -> str:
         from privcov.bundle import front, report
@@ -196,4 +157,4 @@ def spectra(study: Study, data: Dataset, rel: Release) -> None:
             rel, data, script=script, address=where, front=first, title=f"Eigenvalues of {data.name}"
         )
 
-    section(study, data, rel, make=make, script=python_script.spectrum(study, data), shown=shown)
+    section(study, data, rel, make=make, script=python_script.spectrum(study, data))

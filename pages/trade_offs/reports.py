@@ -1,4 +1,4 @@
-"""What the tabs of Trade-offs take home: the first side of each report, and the numbers of each notebook."""
+"""What the tabs of Trade-offs take home: the first side of each report."""
 
 from __future__ import annotations
 
@@ -36,8 +36,6 @@ _STORED = "simulated for the stored evidence; no row of yours is read"
 
 def of_answer(reply: ask.Reply, chart: Drawn) -> None:
     """Show what the answer above the tabs takes home; ``chart`` draws its figure."""
-    from privcov.bundle.notebook import Shown
-
     question = reply.advice.question
 
     def front() -> Front:
@@ -61,14 +59,10 @@ def of_answer(reply: ask.Reply, chart: Drawn) -> None:
         )
 
     take_home.result(
-        "answer", f"Which {ask.level_name(reply)}, and how far off", "Which method and level, and how far off is it?",
-        front, provenance="Simulated", subject=f"{question.n:,} rows, {question.d} columns", behind=behind,
+        "answer", f"Which {ask.level_name(reply)}, and how far off", front, provenance="Simulated",
+        subject=f"{question.n:,} rows, {question.d} columns", behind=behind,
         script=script(reply), label="Take home this answer", words=ask.notes(reply),
         notes=[*reply.advice.verdict[1:], "Errors are interpolated between stored runs on simulated rows."],
-        shown=[
-            Shown(ask.level_name(reply), "reply.level", float(reply.level)),
-            Shown("relative error", "float(reply.error)", float(reply.error)),
-        ],
     )  # fmt: skip
 
 
@@ -124,8 +118,6 @@ def script(reply: ask.Reply) -> str:
 
 def of_which(answer: Answer, study: Study, data: Dataset, picture: Drawn, caption: str, script: str) -> None:
     """Show what Which epsilon takes home."""
-    from privcov.bundle.notebook import Shown
-
     own, range_words = cached.in_session(study), own_range.sentence(data)
     guarantee = study.guarantee if answer.lever == "n" or answer.level is None else study.at(answer.level).guarantee
 
@@ -151,11 +143,10 @@ def of_which(answer: Answer, study: Study, data: Dataset, picture: Drawn, captio
         return own_range.marked(first, range_words)
 
     take_home.result(
-        "which", f"Which {answer.lever}: {data.name}", f"Which {answer.lever} gives this error?", front,
+        "which", f"Which {answer.lever}: {data.name}", front,
         provenance=data.provenance.capitalize(), behind=lambda: answer.curve,
         subject=f"{data.n:,} rows, {data.d} columns; {answer.replicates} replicates",
         script=script, words=answer.notes,
-        shown=[Shown(answer.lever, "answer.level", None if answer.level is None else float(answer.level))],
         declared=data.provenance == "public" and own, where="" if own else None,
     )  # fmt: skip
 
@@ -168,7 +159,6 @@ def of_map(
     behind: pd.DataFrame, picture: Drawn, caption: str, script: str,
 ) -> None:  # fmt: skip
     """Show what Who wins where takes home; ``words`` begin with the map in a sentence."""
-    from privcov.bundle.notebook import Shown
 
     def front() -> Front:
         from privcov.bundle import front as fronts
@@ -195,12 +185,8 @@ def of_map(
         )  # fmt: skip
 
     take_home.result(
-        "map", "Who wins where", "Which method has the smallest error, at which size and guarantee?", front,
+        "map", "Who wins where", front,
         provenance="Simulated", subject=where, behind=lambda: behind, script=script, words=words,
-        shown=[
-            Shown("clear cells", 'int(found["clear"].sum())', int(cells["clear"].sum())),
-            Shown("winners", 'tuple(map(str, found["winner"]))', tuple(map(str, cells["winner"]))),
-        ],
     )  # fmt: skip
 
 
@@ -217,11 +203,8 @@ def of_curves(
     sweep: Sweep, metric: str, summary: pd.DataFrame, data: Dataset | None, *, provenance: str, where: str,
     words: Sequence[str], picture: Drawn, caption: str, script: str, finished: bool,
 ) -> None:  # fmt: skip
-    """Show what the curves take home; without the notebook where they were stopped before the end."""
-    from privcov.bundle.notebook import Shown
-
+    """Show what the curves take home, without the script where they were stopped before the end."""
     private = summary[~summary["series"].str.endswith("no noise")]
-    least = float(private["mean"].min())
     own, range_words = bool(sweep.on_rows), own_range.sentence(data)
     axis = sweep.x_label.split(" (")[0]
 
@@ -249,12 +232,11 @@ def of_curves(
         )  # fmt: skip
         return own_range.marked(first, range_words)
 
-    found = f'summary.loc[(summary["metric"] == {metric!r}) & (summary["guarantee"] != "none"), "mean"]'
     take_home.result(
-        "", f"Trade-offs: {sweep.title}", f"How does the error move with {axis}?", front, provenance=provenance,
+        "", f"Trade-offs: {sweep.title}", front, provenance=provenance,
         subject=f"{where}; {sweep.replicates} replicates",
         behind=lambda: summary.drop(columns="key").rename(columns={"x": axis}), script=script if finished else "",
-        words=words, shown=[Shown("smallest mean error", f"float({found}.min())", least)],
+        words=words,
         declared=provenance == "Public" and own, where="" if own else None,
     )  # fmt: skip
 

@@ -30,7 +30,6 @@ from privcov.public_facts import PublicFacts
 
 if TYPE_CHECKING:
     from privcov.bundle.front import Front
-    from privcov.bundle.notebook import Shown
     from privcov.measurements.noise import NoiseDistribution
 
 _PAIRS = 20  # of the strongest correlations, in the report
@@ -108,9 +107,7 @@ def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
 
 
 def _report(opened: Opened, entry: Entry, answer: str) -> None:
-    """Show the report and the notebook of a release; everything in them was released."""
-    from privcov.bundle.notebook import Shown
-
+    """Show the report of a release; everything in them was released."""
     answers, columns, facts = opened.answers, opened.columns, opened.total.facts
     rows = f"n = {facts.n:,}" if facts.n is not None else f"n about {opened.measured.rows:,.0f}, a noisy count"
     found = privcov.answers(opened.release).correlations()
@@ -171,24 +168,14 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
             "print(opened.answers.correlation)",
         ]
     )
-    shown = [
-        Shown(
-            f"correlation {i + 1} and {j + 1}",
-            f"float(opened.answers.correlation[{i}, {j}])",
-            float(answers.correlation[i, j]),
-        )
-        for i, j in strong[:1]
-    ] or [Shown("variance", "float(opened.answers.covariance[0, 0])", float(answers.covariance[0, 0]))]
     shell_take_home.result(
         "own",
         f"Release: {entry.name}",
-        "What was released, and what does its guarantee say?",
         front,
         provenance="Released",
         subject=f"{rows}, {facts.d} columns; {raised(str(opened.release.given))}",
         behind=behind,
         script=script,
-        shown=shown,
         words=[f"{title}: {text}" for title, text in opened.release.statement.lines],
         notes=NOT_COVERED,
         where="",
@@ -238,33 +225,27 @@ def of_plan(
             "Chance that a pair is kept, by its correlation, under each candidate.",
         )
 
-    script, shown = _again(plan, distribution)
     shell_take_home.result(
         "plan",
         "Planned release",
-        "What does this guarantee mean and cost?",
         front,
         provenance="Simulated",
         subject=size,
         behind=lambda: pd.DataFrame(lines),
-        script=script,
+        script=_again(plan, distribution),
         words=[words],
-        shown=shown,
         notes=["Prepared without reading a row."],
         where="",
     )
 
 
-def _again(plan: Preview, distribution: NoiseDistribution) -> tuple[str, list[Shown]]:
-    """Return a script that computes the plan again, and what it prints; of example rows the noise alone."""
-    from privcov.bundle.notebook import Shown
-
+def _again(plan: Preview, distribution: NoiseDistribution) -> str:
+    """Return a script that computes the plan again; of example rows the noise alone."""
     lines = ["from privcov.measurements.noise import NoiseDistribution"]
     noise = f"noise = {distribution!r}"
     if not isinstance(plan.twin, SimulatedTable):
         last = 'print(f"noise on an entry {noise.off_diagonal_std:.3g} R^2")'
-        text, value = "float(noise.off_diagonal_std)", float(distribution.off_diagonal_std)
-        return "\n".join([*lines, "", noise, last]), [Shown("noise on an entry", text, value)]
+        return "\n".join([*lines, "", noise, last])
     lines += [
         "from privcov.owner.preview import SimulatedTable, preview",
         f"from privcov.privacy import {type(plan.guarantee).__name__}",
@@ -274,7 +255,4 @@ def _again(plan: Preview, distribution: NoiseDistribution) -> tuple[str, list[Sh
         f"plan = preview(twin, {plan.guarantee!r}, noise)",
         'print(f"expected error {100 * plan.error:.1f} %, smallest visible correlation {plan.visible:.3g}")',
     ]
-    return "\n".join(lines), [
-        Shown("expected error", "float(plan.error)", float(plan.error)),
-        Shown("smallest visible correlation", "float(plan.visible)", float(plan.visible)),
-    ]
+    return "\n".join(lines)

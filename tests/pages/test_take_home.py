@@ -1,16 +1,16 @@
-"""Take home: on every page that computes, a report with its parts in order, and a notebook with the page's numbers."""
+"""Take home: on every page that computes, a report with its parts in order and a script that has the page's numbers."""
 
-import json
 import re
-from html import escape
+from html import escape, unescape
 
 import numpy as np
 import pytest
 
 import privcov
 from pages.shell import show
+from privcov.advice import ask
 from privcov.audit import disclosure
-from privcov.bundle import notebook, report
+from privcov.bundle import report
 from privcov.figures.words import percent
 from tests.pages import test_own_data
 from tests.pages.test_sharing import GRAPH, SPECTRA, TRADE_OFFS, open_page
@@ -29,12 +29,11 @@ def files(monkeypatch):
     return made
 
 
-def run(text: str) -> dict:
-    """Run a notebook cell by cell in one interpreter; its last cell compares the numbers."""
+def run(html: str) -> dict:
+    """Run the script of a report, which computes what the page shows; return its variables."""
+    (script,) = re.findall(r"<pre[^>]*>(.*?)</pre>", html, re.S)
     scope: dict = {}
-    for cell in json.loads(text)["cells"]:
-        if cell["cell_type"] == "code":
-            exec("".join(cell["source"]), scope)
+    exec(unescape(re.sub(r"<[^>]+>", "", script)), scope)
     return scope
 
 
@@ -67,16 +66,29 @@ PAGES = {
 }  # fmt: skip
 
 
+# What the answer of a report says, from the variables of its script.
+SAID = {
+    "answer": lambda found: ask.sentence(found["reply"]),
+    "which": lambda found: str(found["answer"]),
+    "live": lambda found: found["found"].sentence,
+    "learn": lambda found: found["line"],
+    "estimate": lambda found: f"{100 * found['wrong']:.1f}",
+}
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_takes_home_a_report_in_order_and_a_notebook_that_runs(name, files):
+def test_a_page_takes_home_a_report_in_order_with_a_script_that_runs(name, files):
     file, query, stem = PAGES[name]
     at = open_page(file, **query)
     for _ in range(3):  # a job may have ended after the page was drawn
-        if f"download-{stem}notebook" not in files:
+        if f"download-{stem}report" not in files:
             at.run()
     assert not at.exception
-    in_order(files[f"download-{stem}report"](), pictures=0 if name == "claims" else 1)
-    run(files[f"download-{stem}notebook"]())
+    html = files[f"download-{stem}report"]()
+    in_order(html, pictures=0 if name == "claims" else 1)
+    found = run(html)
+    said = SAID.get(name, lambda found: "")(found)
+    assert escape(said) in html[html.index('id="answer"') :], said
 
 
 # --- the same numbers as the page -----------------------------------------------------------------------------------
@@ -87,24 +99,6 @@ def test_estimate_and_its_report_show_one_error(files):
     html = files["download-report"]()
     for label in ("Frobenius error to truth", "Attacker's best chance"):
         assert next(m.value for m in at.metric if m.label == label) in html[: html.index('id="tables"')]
-
-
-def test_which_epsilon_and_its_report_show_one_sentence(files):
-    file, query, _ = PAGES["which"]
-    open_page(file, **query)
-    html = files["download-which-report"]()
-    found = run(files["download-which-notebook"]())["answer"]
-    assert escape(str(found)) in html[html.index('id="answer"') : html.index('id="recommendation"')]
-
-
-def test_a_notebook_fails_where_its_number_is_another():
-    text = notebook.of_script("a", "b", "x = 1.5", [notebook.Shown("x", "x", 1.5 * (1 + 3 * notebook.CLOSE))])
-    with pytest.raises(AssertionError, match="x"):
-        run(text)
-    run(notebook.of_script("a", "b", "x = 1.5", [notebook.Shown("x", "x", 1.5 * (1 + notebook.CLOSE / 3))]))
-    # Another machine's rounding is below this by far, another result hardly ever.
-    with pytest.raises(AssertionError, match="x"):
-        run(notebook.of_script("a", "b", "x = 1.5", [notebook.Shown("x", "x", 1.5 * (1 + 1.1e-5))]))
 
 
 # --- the owner's table ----------------------------------------------------------------------------------------------
@@ -118,32 +112,32 @@ def ledger(tmp_path, monkeypatch):
 def test_a_plan_takes_home_no_name_of_the_file(ledger, files):
     at = test_own_data.declared()
     test_own_data.go(at, "plan")
-    html, text = (files[f"download-plan-{kind}"]() for kind in ("report", "notebook"))
+    html = files["download-plan-report"]()
     in_order(html)
-    plan = run(text)["plan"]
+    plan = run(html)["plan"]
     assert percent(plan.error) in html
     for column in test_own_data.declaration().columns:
-        assert not re.search(rf"\b{re.escape(escape(column.name))}\b", html[html.index("<h1>") :] + text)
-        assert column.reason not in html + text
+        assert not re.search(rf"\b{re.escape(escape(column.name))}\b", html[html.index("<h1>") :])
+        assert column.reason not in html
 
 
 def test_a_release_takes_home_what_was_released(ledger, files):
     at = test_own_data.released()
     test_own_data.of_release(at, "segmented_control", "answer").set_value("home").run()
-    html, text = (files[f"download-own-{kind}"]() for kind in ("report", "notebook"))
+    html = files["download-own-report"]()
     in_order(html)
     assert ">Released<" in html
-    opened = run(text)["opened"]
+    opened = run(html)["opened"]
     assert disclosure.suspicion(opened.release.trade_off) in html
-    assert test_own_data.SECRET not in html + text
+    assert test_own_data.SECRET not in html
 
 
-# --- hostile names, valid notebooks ---------------------------------------------------------------------------------
+# --- hostile names ---------------------------------------------------------------------------------
 
 HOSTILE = "<script>alert(1)</script>{{ 7 * 7 }}\u202e\"'` # **x**"
 
 
-def test_a_hostile_name_is_text_in_a_report_and_in_a_notebook():
+def test_a_hostile_name_is_text_in_a_report():
     rows = np.random.default_rng(0).normal(size=(60, 2))
     bounds = [(-4.0, 4.0), (-4.0, 4.0)]
     data = privcov.Dataset.from_rows(rows, columns=[HOSTILE, "b"], name=HOSTILE, bounds=bounds)
@@ -153,21 +147,3 @@ def test_a_hostile_name_is_text_in_a_report_and_in_a_notebook():
     assert "<script" not in first
     assert "49" not in re.findall(r"\{\{ 7 \* 7 \}\}|\b49\b", first)
     assert first.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 5  # title, bounds, rows, script, address
-    text = notebook.of_script(HOSTILE, HOSTILE, "x = 1\n\ny = 2", [notebook.Shown(HOSTILE, "y", 2)])
-    cells = json.loads(text)["cells"]
-    assert [cell["cell_type"] for cell in cells] == ["markdown", "code", "code", "code"]
-    assert "<script" not in "".join(cells[0]["source"])
-    assert run(text)["found"] == {HOSTILE: 2}
-
-
-def test_a_notebook_is_valid():
-    nbformat = pytest.importorskip("nbformat")
-    text = notebook.of_script("a", "b", "for x in [1]:\n    y = x\n\n    z = y\n\nprint(z)", [])
-    nbformat.validate(nbformat.reads(text, as_version=nbformat.NO_CONVERT))
-    cells = json.loads(text)["cells"]
-    assert len(cells) == 3  # an indented paragraph stays with its block
-    run(text)
-    broken = json.loads(text)
-    del broken["cells"][1]["outputs"]
-    with pytest.raises(nbformat.ValidationError):
-        nbformat.validate(nbformat.from_dict(broken))
