@@ -21,6 +21,7 @@ from privcov.ledger import book as ledger_book
 from privcov.ledger.fingerprint import _sealed, _secrets, fingerprint
 from privcov.measurements.tables.marks import Mixer
 from privcov.private_dataset import PrivateDataset
+from tests.ledgers import transact
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
@@ -46,6 +47,7 @@ def ledger(tmp_path) -> Ledger:
 RACE = """
 import os, sys, privcov
 from privcov.ledger import Ledger, LedgerError
+from tests.ledgers import transact
 path = sys.argv[1]
 
 def race(me):
@@ -54,10 +56,10 @@ def race(me):
         with open(path + ".drawn", "a") as file:
             file.write(me)
         return "the one answer"
-    answer = book.transact("t", privcov.ZCDP(0.015625), {"m": "shared"}, shared)
+    answer = transact(book, "t", privcov.ZCDP(0.015625), {"m": "shared"}, shared)
     for i in range(12):
         try:
-            book.transact("t", privcov.ZCDP(0.015625), {"m": [me, i]}, lambda: "x")
+            transact(book, "t", privcov.ZCDP(0.015625), {"m": [me, i]}, lambda: "x")
         except LedgerError as problem:
             refused += "more than is left" in str(problem)
     with open(path + "." + me, "w") as file:
@@ -95,6 +97,7 @@ KILL = """
 import os, signal, sys, privcov
 from privcov.ledger import Ledger
 from privcov.ledger.file import LedgerFile
+from tests.ledgers import transact
 
 def die(*a, **k):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -121,7 +124,7 @@ for step in steps:
             draw = die
         else:
             {"before": before, "after": after}[when](Ledger, name)
-        print(book.transact("t", privcov.ZCDP(0.125), {"m": step}, draw), flush=True)
+        print(transact(book, "t", privcov.ZCDP(0.125), {"m": step}, draw), flush=True)
         os._exit(0)
     _, status = os.waitpid(pid, 0)
     assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, step
@@ -154,10 +157,10 @@ def test_a_kill_at_any_step_loses_no_record_and_lets_no_draw_out(tmp_path):
 
         if state == "committed":  # lost: a draw may have been made, so there is no second one
             with pytest.raises(LedgerError, match="counts as spent"):
-                book.transact("t", RHO, {"m": step}, draw)
+                transact(book, "t", RHO, {"m": step}, draw)
             assert book.answer(found[step].token) is None
         else:
-            answer = book.transact("t", RHO, {"m": step}, draw)
+            answer = transact(book, "t", RHO, {"m": step}, draw)
             assert answer == ("secret " + step if state == "stored" else "again")
         assert len(drawn) == (state in (None, "reserved"))
     assert book.account("t").spent_rho == Fraction(1, 8) * 6, "taking up a reserved row pays nothing twice"
@@ -171,7 +174,7 @@ def test_a_double_click_is_one_row_and_the_same_bytes(tmp_path):
         return os.urandom(8).hex()
 
     clicks = [
-        threading.Thread(target=lambda: answers.append(book.transact("t", RHO, {"m": 1}, slow))) for _ in range(4)
+        threading.Thread(target=lambda: answers.append(transact(book, "t", RHO, {"m": 1}, slow))) for _ in range(4)
     ]
     for click in clicks:
         click.start()
@@ -181,7 +184,7 @@ def test_a_double_click_is_one_row_and_the_same_bytes(tmp_path):
     assert len(set(answers)) == 1
     assert len(answers) == 4
     assert len(book.entries()) == 1
-    assert Ledger(book.path).transact("t", RHO, {"m": 1}, slow) == answers[0] == book.answer(book.entries()[0].token)
+    assert transact(Ledger(book.path), "t", RHO, {"m": 1}, slow) == answers[0] == book.answer(book.entries()[0].token)
 
 
 def test_a_release_that_is_still_being_made_is_not_called_lost(tmp_path):
@@ -193,15 +196,15 @@ def test_a_release_that_is_still_being_made_is_not_called_lost(tmp_path):
         assert may_end.wait(patient(30))
         return "made"
 
-    first = threading.Thread(target=lambda: book.transact("t", RHO, {"m": 1}, slow))
+    first = threading.Thread(target=lambda: transact(book, "t", RHO, {"m": 1}, slow))
     first.start()
     assert begun.wait(patient(30))
     with pytest.raises(LedgerError, match="has no answer yet") as caught:
-        Ledger(book.path).transact("t", RHO, {"m": 1}, pytest.fail, wait=0.0)
+        transact(Ledger(book.path), "t", RHO, {"m": 1}, pytest.fail, wait=0.0)
     assert "the same request again later" in str(caught.value)
     may_end.set()
     first.join()
-    assert Ledger(book.path).transact("t", RHO, {"m": 1}, pytest.fail) == "made"
+    assert transact(Ledger(book.path), "t", RHO, {"m": 1}, pytest.fail) == "made"
     assert len(book.entries()) == 1
 
 
@@ -212,11 +215,11 @@ def test_a_failure_is_spent_and_not_drawn_again(tmp_path):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        book.transact("t", RHO, {"m": 1}, fails)
+        transact(book, "t", RHO, {"m": 1}, fails)
     assert book.entries()[0].state == "failed"
     assert book.account("t").spent_rho == Fraction(1, 8)
     with pytest.raises(LedgerError, match="next draw"):
-        book.transact("t", RHO, {"m": 1}, lambda: "x")
+        transact(book, "t", RHO, {"m": 1}, lambda: "x")
 
 
 @pytest.mark.parametrize("end", ["failed", "lost"])
@@ -227,11 +230,11 @@ def test_what_can_no_longer_be_stored_is_not_waited_for(tmp_path, monkeypatch, e
         monkeypatch.setattr(ledger_book.os, "kill", gone)
         monkeypatch.setattr(book, "_finish", lambda *row: None)
     with pytest.raises(ZeroDivisionError):
-        book.transact("t", RHO, {"m": 1}, lambda: 1 / 0)
+        transact(book, "t", RHO, {"m": 1}, lambda: 1 / 0)
     assert book.entries()[0].state == {"failed": "failed", "lost": "committed"}[end]
     monkeypatch.setattr(ledger_book.time, "sleep", lambda seconds: pytest.fail("it waits"))
     with pytest.raises(LedgerError, match="next draw"):
-        book.transact("t", RHO, {"m": 1}, lambda: "x", wait=60)
+        transact(book, "t", RHO, {"m": 1}, lambda: "x", wait=60)
 
 
 def gone(*_):
@@ -254,25 +257,25 @@ def test_only_a_process_of_this_machine_that_is_surely_gone_is_given_up(monkeypa
 
 def test_a_token_belongs_to_its_request(tmp_path):
     book = ledger(tmp_path)
-    assert book.transact("t", RHO, {"m": 1}, lambda: "x", token="click") == "x"
-    assert book.transact("t", RHO, {"m": 1}, lambda: "y", token="click") == "x"
+    assert transact(book, "t", RHO, {"m": 1}, lambda: "x", token="click") == "x"
+    assert transact(book, "t", RHO, {"m": 1}, lambda: "y", token="click") == "x"
     with pytest.raises(LedgerError, match="another request"):
-        book.transact("t", RHO, {"m": 2}, lambda: "y", token="click")
+        transact(book, "t", RHO, {"m": 2}, lambda: "y", token="click")
 
 
 def test_no_limit_no_release_and_no_release_beyond_it(tmp_path):
     book = Ledger(tmp_path / "l.sqlite")
     with pytest.raises(LedgerError, match="no limit"):
-        book.transact("t", RHO, {}, pytest.fail)
+        transact(book, "t", RHO, {}, pytest.fail)
     book.limit("t", privcov.ZCDP(0.125))
     with pytest.raises(LedgerError, match="more than is left"):
-        book.transact("t", privcov.ZCDP(0.1250000000000001), {}, pytest.fail)
-    book.transact("t", RHO, {}, lambda: "x")
+        transact(book, "t", privcov.ZCDP(0.1250000000000001), {}, pytest.fail)
+    transact(book, "t", RHO, {}, lambda: "x")
     assert book.account("t").left_rho == 0
     with pytest.raises(LedgerError, match="more than is left"):
-        book.transact("t", privcov.ZCDP(1e-300), {"m": 2}, pytest.fail)
+        transact(book, "t", privcov.ZCDP(1e-300), {"m": 2}, pytest.fail)
     book.limit("t", privcov.ZCDP(0.25), "one more")
-    book.transact("t", privcov.ZCDP(0.125), {"m": 2}, lambda: "x")
+    transact(book, "t", privcov.ZCDP(0.125), {"m": 2}, lambda: "x")
 
 
 @pytest.mark.parametrize(
@@ -288,7 +291,7 @@ def test_no_limit_no_release_and_no_release_beyond_it(tmp_path):
 )
 def test_the_file_guards_itself(tmp_path, statement):
     book = ledger(tmp_path)
-    book.transact("t", RHO, {}, lambda: "x")
+    transact(book, "t", RHO, {}, lambda: "x")
     link = sqlite3.connect(book.path)
     with pytest.raises(sqlite3.IntegrityError):
         link.execute(statement)
@@ -307,7 +310,7 @@ def test_a_ledger_that_cannot_be_used_means_no_release(tmp_path):
     book.path.unlink()
     book.path.mkdir()
     with pytest.raises(LedgerError, match="nothing is released"):
-        book.transact("t", RHO, {}, pytest.fail)
+        transact(book, "t", RHO, {}, pytest.fail)
 
 
 def test_only_the_owner_reads_the_files_and_a_lost_key_is_noticed(tmp_path):
@@ -425,13 +428,13 @@ def test_every_step_of_a_fingerprint_is_keyed_and_its_length_tells_nothing():
 def test_the_same_rows_under_another_name_are_refused(tmp_path):
     book = ledger(tmp_path)
     rows = np.random.default_rng(3).normal(size=(300, 3))
-    book.transact("t", RHO, {}, lambda: "x", fingerprint=print_of(rows))
+    transact(book, "t", RHO, {}, lambda: "x", fingerprint=print_of(rows))
     book.limit("fresh", privcov.ZCDP(1.0))
     with pytest.raises(LedgerError, match="has these very rows as 't'"):
-        book.transact("fresh", RHO, {}, pytest.fail, fingerprint=print_of(rows[::-1]))
-    assert book.transact("fresh", RHO, {}, lambda: "y", fingerprint=print_of(rows[1:])) == "y"
+        transact(book, "fresh", RHO, {}, pytest.fail, fingerprint=print_of(rows[::-1]))
+    assert transact(book, "fresh", RHO, {}, lambda: "y", fingerprint=print_of(rows[1:])) == "y"
     with pytest.raises(LedgerError, match="another table"):
-        book.transact("t", RHO, {}, pytest.fail, fingerprint=print_of(rows + 1))
+        transact(book, "t", RHO, {}, pytest.fail, fingerprint=print_of(rows + 1))
 
 
 def test_a_table_whose_release_failed_is_recognised_all_the_same(tmp_path):
@@ -439,9 +442,9 @@ def test_a_table_whose_release_failed_is_recognised_all_the_same(tmp_path):
     book, rows = ledger(tmp_path), np.random.default_rng(3).normal(size=(300, 3))
     book.limit("fresh", privcov.ZCDP(1.0))
     with pytest.raises(ZeroDivisionError):
-        book.transact("t", RHO, {}, lambda: str(1 / 0), fingerprint=print_of(rows))
+        transact(book, "t", RHO, {}, lambda: str(1 / 0), fingerprint=print_of(rows))
     with pytest.raises(LedgerError, match="has these very rows as 't'"):
-        book.transact("fresh", RHO, {}, pytest.fail, fingerprint=print_of(rows))
+        transact(book, "fresh", RHO, {}, pytest.fail, fingerprint=print_of(rows))
 
 
 def recorded(book: Ledger, column: str) -> list:
@@ -452,7 +455,7 @@ def recorded(book: Ledger, column: str) -> list:
 def test_another_release_of_the_same_table_is_not_taken_for_another_table(tmp_path):
     book, rows = ledger(tmp_path), np.random.default_rng(8).normal(size=(300, 3))
     for draw in (1, 2):
-        assert book.transact("t", RHO, {"draw": draw}, lambda: "x", fingerprint=print_of(rows)) == "x"
+        assert transact(book, "t", RHO, {"draw": draw}, lambda: "x", fingerprint=print_of(rows)) == "x"
 
 
 def test_a_draw_that_is_interrupted_counts_as_failed_at_once(tmp_path):
@@ -461,10 +464,10 @@ def test_a_draw_that_is_interrupted_counts_as_failed_at_once(tmp_path):
 
     book = ledger(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        book.transact("t", RHO, {}, interrupted)
+        transact(book, "t", RHO, {}, interrupted)
     assert recorded(book, "state") == ["failed"]
     with pytest.raises(LedgerError, match="did not finish"):
-        book.transact("t", RHO, {}, pytest.fail, wait=0.0)
+        transact(book, "t", RHO, {}, pytest.fail, wait=0.0)
     assert book.account("t").left_rho == Fraction(7, 8)
 
 
@@ -479,9 +482,9 @@ def test_a_limit_needs_a_name(tmp_path):
 def test_a_release_without_a_fingerprint_stands_in_no_other_ones_way(tmp_path):
     book = ledger(tmp_path)
     book.limit("other", RHO)
-    assert book.transact("t", RHO, {"m": 1}, lambda: "x") == "x"
+    assert transact(book, "t", RHO, {"m": 1}, lambda: "x") == "x"
     rows = np.random.default_rng(0).normal(size=(300, 3))
-    assert book.transact("other", RHO, {"m": 1}, lambda: "y", fingerprint=print_of(rows)) == "y"
+    assert transact(book, "other", RHO, {"m": 1}, lambda: "y", fingerprint=print_of(rows)) == "y"
 
 
 def test_a_sum_of_epsilons_exists_only_while_every_release_was_pure():
@@ -539,7 +542,7 @@ def test_another_unit_is_refused_before_files_are_read(tmp_path):
     with pytest.raises(LedgerError, match=r"one row; the number of rows is public.*is not public"):
         book.check("t", RHO, request)
     with pytest.raises(LedgerError, match="do not add up"):
-        book.transact("t", RHO, {"m": 1}, lambda: "drawn")
+        transact(book, "t", RHO, {"m": 1}, lambda: "drawn")
 
 
 def test_a_changed_public_number_of_rows_is_a_changed_table(tmp_path):
@@ -561,9 +564,9 @@ def test_a_changed_public_number_of_rows_is_a_changed_table(tmp_path):
 def test_a_changed_table_of_a_draw_that_failed_is_not_promised_a_stored_answer(tmp_path):
     book = ledger(tmp_path)
     with pytest.raises(ZeroDivisionError):
-        book.transact("t", RHO, {"m": 1}, lambda: str(1 / 0), fingerprint=print_of(ROWS_GIVEN))
+        transact(book, "t", RHO, {"m": 1}, lambda: str(1 / 0), fingerprint=print_of(ROWS_GIVEN))
     with pytest.raises(LedgerError, match="already begun, and paid, from another table") as refused:
-        book.transact("t", RHO, {"m": 1}, lambda: "", fingerprint=print_of(ROWS_GIVEN[:-1]))
+        transact(book, "t", RHO, {"m": 1}, lambda: "", fingerprint=print_of(ROWS_GIVEN[:-1]))
     assert "stored" not in str(refused.value)
 
 
@@ -573,9 +576,9 @@ def test_a_token_that_is_no_text_never_reaches_the_file(tmp_path, token):
     with pytest.raises(ValueError, match="token"):
         privcov.release_private("gaussian-cov", table_of("row"), RHO, ledger=book, token=token)
     with pytest.raises(ValueError, match="token"):
-        book.transact("t", RHO, {"m": 1}, lambda: "", token=token)
+        transact(book, "t", RHO, {"m": 1}, lambda: "", token=token)
     with pytest.raises(TypeError, match="fingerprint"):
-        book.transact("t", RHO, {"m": 1}, lambda: "", fingerprint=5)
+        transact(book, "t", RHO, {"m": 1}, lambda: "", fingerprint=5)
     assert Ledger(book.path).account("t").releases == 0
 
 

@@ -18,6 +18,7 @@ from privcov.ledger import Ledger, LedgerError
 from privcov.ledger import book as ledger_book
 from privcov.ledger.access import NAMES
 from privcov.ledger.beginning import _leads_to
+from tests.ledgers import transact
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
@@ -35,9 +36,9 @@ def ledger(folder: Path) -> Ledger:
 def made_once(tmp_path_factory) -> Path:
     """A ledger with releases that were stored, failed and reserved."""
     made = ledger(tmp_path_factory.mktemp("once"))
-    made.transact("t", RHO, {"m": 1}, lambda: "answer")
+    transact(made, "t", RHO, {"m": 1}, lambda: "answer")
     with pytest.raises(ZeroDivisionError):
-        made.transact("t", RHO, {"m": 2}, lambda: 1 / 0)
+        transact(made, "t", RHO, {"m": 2}, lambda: 1 / 0)
     made._reserve("t", RHO, {"m": 3}, "a token", "")
     return made.path
 
@@ -88,7 +89,7 @@ def refused(book: Ledger, word: str) -> None:
     for ask in (
         lambda: book.account("t"),
         lambda: book.limit("t", RHO),
-        lambda: book.transact("t", RHO, {"m": "new"}, pytest.fail),
+        lambda: transact(book, "t", RHO, {"m": "new"}, pytest.fail),
     ):
         with pytest.raises(LedgerError, match=word):
             ask()
@@ -261,7 +262,7 @@ def test_an_edited_answer_is_refused_when_it_is_read(book, answer):
     with pytest.raises(LedgerError, match="altered"):
         book.answer(book.entries()[0].token)
     with pytest.raises(LedgerError, match="altered"):
-        book.transact("t", RHO, {"m": 1}, pytest.fail)
+        transact(book, "t", RHO, {"m": 1}, pytest.fail)
 
 
 def test_rows_of_another_ledger_do_not_pass(book, tmp_path):
@@ -294,6 +295,7 @@ DIE = """
 import os, signal, sys
 import privcov
 from privcov.ledger import Ledger
+from tests.ledgers import transact
 path, first, every = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 
 def run(where, at):
@@ -312,7 +314,7 @@ def run(where, at):
     sys.settrace(trace)
     book = Ledger(where)
     book.limit("t", privcov.ZCDP(1.0))
-    book.transact("t", privcov.ZCDP(0.125), {"m": 1}, draw, token="token")
+    transact(book, "t", privcov.ZCDP(0.125), {"m": 1}, draw, token="token")
     sys.settrace(None)
     return lines
 
@@ -356,12 +358,12 @@ def stands(path: Path) -> str:
         book.limit("t", privcov.ZCDP(1.0))
     again = []
     if state in ("nothing", "reserved"):
-        assert book.transact("t", RHO, {"m": 1}, lambda: again.append(1) or "again", token="token") == "again"
+        assert transact(book, "t", RHO, {"m": 1}, lambda: again.append(1) or "again", token="token") == "again"
     elif state == "stored":
-        assert book.transact("t", RHO, {"m": 1}, pytest.fail, token="token") == "answer"
+        assert transact(book, "t", RHO, {"m": 1}, pytest.fail, token="token") == "answer"
     else:
         with pytest.raises(LedgerError, match="counts as spent"):
-            book.transact("t", RHO, {"m": 1}, pytest.fail, token="token", wait=0.0)
+            transact(book, "t", RHO, {"m": 1}, pytest.fail, token="token", wait=0.0)
     assert book.account("t").spent_rho == Fraction(1, 8)
     assert {f.name for f in path.parent.iterdir()} <= {path.name + end for end in (*NAMES, ".drawn")}, "no litter"
     return state
@@ -444,14 +446,14 @@ def test_no_reader_is_alarmed_while_others_write(tmp_path):
 
     def write(me: int):
         for i in range(12):
-            book.transact("t", privcov.ZCDP(0.01), {"m": [me, i]}, lambda: "x")
+            transact(book, "t", privcov.ZCDP(0.01), {"m": [me, i]}, lambda: "x")
 
     threads = [threading.Thread(target=kept, args=(w,)) for w in (read, lambda: write(0), lambda: write(1))]
     for thread in threads:
         thread.start()
     for thread in threads[1:]:
         thread.join()
-    book.transact("t", privcov.ZCDP(0.01), {"m": "last"}, lambda: "x", token="last")
+    transact(book, "t", privcov.ZCDP(0.01), {"m": "last"}, lambda: "x", token="last")
     stop.set()
     threads[0].join()
     _, said = reader.communicate(timeout=patient(30))

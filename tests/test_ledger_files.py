@@ -20,6 +20,7 @@ from privcov.ledger import key as ledger_key
 from privcov.ledger.chain import Chain
 from privcov.ledger.counter import Counter
 from privcov.ledger.file import LedgerFile
+from tests.ledgers import transact
 
 ROOT = Path(__file__).parents[1]
 RHO = privcov.ZCDP(0.125)
@@ -38,7 +39,7 @@ def beside(book: Ledger, end: str) -> Path:
 
 def refusals(book: Ledger):
     """What opening says, and what one says that is open."""
-    for ask in (lambda: Ledger(book.path), lambda: book.transact("t", RHO, {}, pytest.fail)):
+    for ask in (lambda: Ledger(book.path), lambda: transact(book, "t", RHO, {}, pytest.fail)):
         with pytest.raises(LedgerError) as said:
             ask()
         yield str(said.value)
@@ -100,8 +101,8 @@ def test_a_ledger_is_one_whichever_links_lead_to_it(book, tmp_path):
     for end in ("", ".key", ".head"):
         (other / f"ledger.sqlite{end}").symlink_to(beside(book, end))
     through = Ledger(other / "ledger.sqlite")
-    assert through.transact("t", RHO, {"m": 1}, lambda: "one") == book.transact("t", RHO, {"m": 1}, pytest.fail)
-    book.transact("t", RHO, {"m": 2}, lambda: "two")
+    assert transact(through, "t", RHO, {"m": 1}, lambda: "one") == transact(book, "t", RHO, {"m": 1}, pytest.fail)
+    transact(book, "t", RHO, {"m": 2}, lambda: "two")
     assert through.account("t") == Ledger(book.path).account("t")
     assert through.account("t").releases == 2
 
@@ -111,9 +112,9 @@ def test_a_ledger_with_hard_links_is_never_two(book, tmp_path):
     other.mkdir(mode=0o700)
     for end in ("", ".key", ".head"):
         os.link(beside(book, end), other / f"ledger.sqlite{end}")
-    book.transact("t", privcov.ZCDP(0.9), {"m": 1}, lambda: "one")
+    transact(book, "t", privcov.ZCDP(0.9), {"m": 1}, lambda: "one")
     with pytest.raises(LedgerError, match="older or another copy"):
-        Ledger(other / "ledger.sqlite").transact("t", privcov.ZCDP(0.9), {"m": 2}, pytest.fail)
+        transact(Ledger(other / "ledger.sqlite"), "t", privcov.ZCDP(0.9), {"m": 2}, pytest.fail)
     assert Ledger(book.path).account("t").releases == 1
 
 
@@ -123,7 +124,7 @@ def test_a_relative_path_stays_the_same_ledger_in_another_folder(tmp_path, monke
     book = Ledger("ledger.sqlite")
     book.limit("t", privcov.ZCDP(1.0))
     monkeypatch.chdir(tmp_path / "elsewhere")
-    book.transact("t", RHO, {"m": 1}, lambda: "one")
+    transact(book, "t", RHO, {"m": 1}, lambda: "one")
     assert Ledger(tmp_path / "ledger.sqlite").account("t").releases == 1
 
 
@@ -262,16 +263,16 @@ def test_a_full_disk_while_storing_says_that_the_cost_was_spent(book, monkeypatc
         return "answer"
 
     with pytest.raises(LedgerError) as said:
-        book.transact("t", RHO, {"m": 1}, draw)
+        transact(book, "t", RHO, {"m": 1}, draw)
     assert "was drawn, so its cost counts as spent" in str(said.value)
     assert "make the same request again" in str(said.value)
     assert "full" in str(said.value) or "No space" in str(said.value)
     disk.now = False
     if where == "settling":  # what was committed is there
-        assert book.transact("t", RHO, {"m": 1}, pytest.fail) == "answer"
+        assert transact(book, "t", RHO, {"m": 1}, pytest.fail) == "answer"
     else:
         with pytest.raises(LedgerError, match="counts as spent"):
-            book.transact("t", RHO, {"m": 1}, pytest.fail, wait=0.0)
+            transact(book, "t", RHO, {"m": 1}, pytest.fail, wait=0.0)
     assert book.account("t").spent_rho == Fraction(1, 8)
 
 
@@ -287,13 +288,13 @@ def test_a_full_disk_before_the_draw_draws_nothing_and_enters_it_once(book, monk
     with monkeypatch.context() as patch:
         patch.setattr(book, step, from_here)
         with pytest.raises(LedgerError, match=r"nothing was drawn.*make the same request again"):
-            book.transact("t", RHO, {"m": 1}, pytest.fail)
+            transact(book, "t", RHO, {"m": 1}, pytest.fail)
     disk.now = False
     if (where, step) == ("settling", "_commit"):  # it was taken on, so it may have been drawn for all that is known
         with pytest.raises(LedgerError, match="counts as spent"):
-            book.transact("t", RHO, {"m": 1}, pytest.fail, wait=0.0)
+            transact(book, "t", RHO, {"m": 1}, pytest.fail, wait=0.0)
     else:
-        assert book.transact("t", RHO, {"m": 1}, lambda: "answer") == "answer"
+        assert transact(book, "t", RHO, {"m": 1}, lambda: "answer") == "answer"
     assert book.account("t").spent_rho == Fraction(1, 8)
 
 
@@ -305,7 +306,7 @@ def test_a_disk_that_is_full_while_a_failure_is_noted_still_passes_the_failure_o
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        book.transact("t", RHO, {"m": 1}, draw)
+        transact(book, "t", RHO, {"m": 1}, draw)
 
 
 def test_an_interruption_while_storing_is_noted_at_once(book, monkeypatch):
@@ -318,7 +319,7 @@ def test_an_interruption_while_storing_is_noted_at_once(book, monkeypatch):
 
     monkeypatch.setattr(book, "_finish", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        book.transact("t", RHO, {"m": 1}, lambda: "answer")
+        transact(book, "t", RHO, {"m": 1}, lambda: "answer")
     assert book.entries()[0].state == "failed"
 
 
@@ -327,7 +328,7 @@ def test_an_interruption_while_storing_is_noted_at_once(book, monkeypatch):
 
 @pytest.mark.parametrize("how", ["sound", "lost", "empty", "no counter", "no key", "no database", "altered"])
 def test_a_new_ledger_is_begun_when_that_is_said_and_the_old_files_are_kept(book, how):
-    book.transact("t", RHO, {"m": 1}, lambda: "x")
+    transact(book, "t", RHO, {"m": 1}, lambda: "x")
     if how == "lost":
         book.path.unlink()
     elif how == "empty":
@@ -403,7 +404,7 @@ def shell(path: Path, *words: str) -> subprocess.CompletedProcess:
 
 
 def test_the_shell_begins_anew_only_with_yes(book):
-    book.transact("t", RHO, {"m": 1}, lambda: "x")
+    transact(book, "t", RHO, {"m": 1}, lambda: "x")
     asked = shell(book.path, "begin-anew")
     assert asked.returncode == 2
     assert "forgets every limit and everything spent" in asked.stderr

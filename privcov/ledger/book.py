@@ -26,7 +26,6 @@ import socket
 import sqlite3
 import time
 import unicodedata
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -145,7 +144,7 @@ class Ledger:
         return hmac.new(self.key, words.encode(), hashlib.sha256).hexdigest()[:32]
 
     def check(self, name: str, guarantee: Guarantee, request: dict, token: str | None = None) -> None:
-        """Raise LedgerError where `transact` would refuse a new request for lack of a limit or of what is left of it.
+        """Raise LedgerError where `reserve` would refuse a new request for lack of a limit or of what is left of it.
 
         It needs no rows, and so can be called before they are read.
         """
@@ -191,18 +190,17 @@ class Ledger:
             self._file.chain.enter_limit(link, name, words, _now())
         return self.account(name)
 
-    def transact(
+    def reserve(
         self,
         name: str,
         guarantee: Guarantee,
         request: dict,
-        draw: Callable[[], str],
         *,
         fingerprint: str = "",
         token: str | None = None,
         wait: float = 60.0,
-    ) -> str:
-        """Reserve, commit, draw and store a release, and return what is stored.
+    ) -> Payment:
+        """Reserve and commit a release, and return its payment, to be used in a ``with`` statement.
 
         Parameters
         ----------
@@ -212,8 +210,6 @@ class Ledger:
             The guarantee of the release, whose cost is entered.
         request : dict
             The release that is asked for, as JSON values; a known token with another request is refused.
-        draw : callable
-            Returns the answer. Its exceptions are passed on after the row is marked failed; the cost stays spent.
         fingerprint : str
             Of the table, from `privcov.ledger.fingerprint`; "" compares nothing.
         token : str or None
@@ -224,8 +220,9 @@ class Ledger:
 
         Returns
         -------
-        str
-            The stored answer.
+        Payment
+            With the stored answer, where the request was made before. Otherwise this process alone may draw, and gives
+            the answer to `Payment.store`; without one the release is marked failed, and its cost stays spent.
 
         Raises
         ------
@@ -239,27 +236,6 @@ class Ledger:
         Spends
         ------
         The cost of the guarantee, once per token, also where the draw or the storing fails.
-        """
-        with self.reserve(name, guarantee, request, fingerprint=fingerprint, token=token, wait=wait) as payment:
-            if payment.answer is None:
-                payment.store(draw())
-        assert payment.answer is not None, "what was paid is stored"
-        return payment.answer
-
-    def reserve(
-        self,
-        name: str,
-        guarantee: Guarantee,
-        request: dict,
-        *,
-        fingerprint: str = "",
-        token: str | None = None,
-        wait: float = 60.0,
-    ) -> Payment:
-        """Reserve and commit a release, and return its payment, to be used in a ``with`` statement.
-
-        The parameters, errors and costs are those of `transact`. Where the payment has an answer, the request was
-        stored before. Otherwise it is paid, and this process alone may draw and `Payment.store`.
         """
         if not isinstance(fingerprint, str):
             raise TypeError(f"fingerprint must be text, got {type(fingerprint).__name__}.")

@@ -20,6 +20,7 @@ from privcov.estimators.base import MethodInput, OtherSteps
 from privcov.measurements import exact_moment, exact_noise, exact_reading
 from privcov.measurements.integer_gram import UNIT, noiseless_gram
 from privcov.private_dataset import PrivateDataset
+from privcov.releasing import private as release_steps
 
 SHARES = {
     "isotropic": privcov.ZCDP(0.1),
@@ -190,18 +191,20 @@ def check_only_measures(method, facts, guarantee) -> None:
         raise AssertionError(f"{method.card.key} wants more than the measurement: {problem}") from None
 
 
-def check_spent_first(ledger) -> None:
-    """While the answer is being made, the ledger already holds its cost, for anybody who looks."""
+def check_spent_first(ledger, monkeypatch) -> None:
+    """While private rows are measured, the ledger already holds the cost, for anybody who looks."""
     ledger.limit("t", privcov.ZCDP(1.0))
-    seen = []
+    honest, seen = release_steps.measure_exactly, []
 
-    def draw() -> str:
-        other = privcov.Ledger(ledger.path)
-        seen.append([(e.state, e.cost.amount) for e in other.entries("t")])
-        return "answer"
+    def watched(*table, **asked):
+        seen.append([(e.state, e.cost.amount) for e in privcov.Ledger(ledger.path).entries("t")])
+        return honest(*table, **asked)
 
-    assert ledger.transact("t", privcov.ZCDP(0.25), {"m": "x"}, draw) == "answer"
-    assert seen == [[("committed", Fraction(1, 4))]], "the answer was made before it was paid"
+    table = PrivateDataset.from_rows(np.zeros((50, 2)), row_bound=1.0, name="t")
+    with monkeypatch.context() as patch:
+        patch.setattr(release_steps, "measure_exactly", watched)
+        privcov.release_private("gaussian-cov", table, privcov.ZCDP(0.25), ledger=ledger)
+    assert seen == [[("committed", Fraction(1, 4))]], "the rows were measured before it was paid"
 
 
 def audit(pair: tuple[PrivateDataset, PrivateDataset], share, draws: int = 1_500, epsilon: float = 2.0) -> None:

@@ -12,6 +12,7 @@ from privcov.ledger import Ledger
 from privcov.measurements import exact_moment, exact_noise, exact_reading, integer_gram
 from privcov.measurements.laws import drawing
 from privcov.measurements.raw_folds import fold_moments
+from privcov.releasing import private as release_steps
 from privcov.releasing.run import build_method
 from tests.privacy import checkers
 from tests.privacy.test_replay import tables
@@ -169,17 +170,18 @@ def test_a_threshold_chosen_from_raw_rows(monkeypatch):
         checkers.check_only_measures(method, facts, privcov.ZCDP(1.0))
 
 
-def test_paid_after_the_release(tmp_path, monkeypatch):
-    checkers.check_spent_first(Ledger(tmp_path / "right.sqlite"))
-    honest = Ledger.transact
+def test_paid_after_the_measurement(tmp_path, monkeypatch):
+    checkers.check_spent_first(Ledger(tmp_path / "right.sqlite"), monkeypatch)
+    honest = release_steps._reserve
 
-    def late(self, name, guarantee, request, draw, **more):
-        answer = draw()
-        return honest(self, name, guarantee, request, lambda: answer, **more)
+    def late(plan):
+        noisy = release_steps._measure(plan)
+        monkeypatch.setattr(release_steps, "_measure", lambda plan: noisy)
+        return honest(plan)
 
-    monkeypatch.setattr(Ledger, "transact", late)
+    monkeypatch.setattr(release_steps, "_reserve", late)
     with pytest.raises(AssertionError, match="before it was paid"):
-        checkers.check_spent_first(Ledger(tmp_path / "wrong.sqlite"))
+        checkers.check_spent_first(Ledger(tmp_path / "wrong.sqlite"), monkeypatch)
 
 
 @pytest.mark.parametrize("shape", list(checkers.SHARES))
