@@ -29,16 +29,9 @@ LEAST = 3.0  # standard deviations of its noise that the share of a class must h
 class Classes:
     """Shares and means of the classes, in working units, and the variances of their noise.
 
-    Attributes
-    ----------
-    shares : ndarray of shape (k,)
-        Of all rows; noisy, perhaps negative.
-    means : ndarray of shape (d, k)
-        Noisy sums over noisy shares; where a share is not positive, the sums.
-    of_sum, of_count : float
-        Variance of the noise on a sum over all rows, and on a share.
-    shared : float
-        Covariance of the noise on two shares.
+    shares: of all rows; noisy, perhaps negative. means: d x k, noisy sums over noisy shares; where a share is not
+    positive, the sums. of_sum, of_count: variance of the noise on a sum over all rows, and on a share. shared:
+    covariance of the noise on two shares.
     """
 
     shares: np.ndarray
@@ -76,9 +69,7 @@ def within_of(known: UnbiasedMoments, whole: Measured) -> tuple[Classes, np.ndar
     v_t / p_c^2. It is divided by the degrees of freedom, one less for each class. A class that is too small for its
     noise takes no part.
 
-    Reference
-    ---------
-    Own derivation, above.
+    Reference: own derivation, above.
     """
     found, d, square = classes_of(whole, known.d), known.d, whole.row_bound * whole.row_bound
     kept = ~found.small
@@ -94,9 +85,7 @@ def within_of(known: UnbiasedMoments, whole: Measured) -> tuple[Classes, np.ndar
 def contrast(known: UnbiasedMoments, whole: Measured, a: int, b: int, level: float) -> Intervals:
     """Return the interval of the mean of class a less that of class b, in working units.
 
-    Reference
-    ---------
-    Own derivation, in the docstring of the module.
+    Reference: own derivation, in the docstring of the module.
     """
     d, r, found = known.d, whole.row_bound, classes_of(whole, known.d)
     shares, means, of_sum, of_count, shared = found.shares, found.means, found.of_sum, found.of_count, found.shared

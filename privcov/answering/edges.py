@@ -15,8 +15,6 @@ __all__ = ["discoveries", "edges"]
 def edges(known: UnbiasedMoments, exact: Intervals, kurtosis: float = 0.0) -> Intervals:
     """Return the partial correlations, with the test of zero for every pair, also where there is no interval.
 
-    Reference
-    ---------
     See `postprocess.edge_test`.
     """
     if known.for_shape(kurtosis).span.any():

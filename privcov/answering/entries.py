@@ -96,9 +96,7 @@ def covariances(known: UnbiasedMoments, level: float, kurtosis: float) -> Interv
 def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: bool = True) -> Intervals:
     """Return the interval of every correlation, with the test of zero.
 
-    Reference
-    ---------
-    Fieller (1954) for a ratio; own derivation of the noise, in the docstrings of the module and of forms.py.
+    Reference: Fieller (1954) for a ratio; own derivation of the noise, in the docstrings of the module and of forms.py.
     """
     seen, law, n = known.covariance, known.law, known.rows * _shares(known)
     on = np.nan_to_num(np.diag(seen))
@@ -126,9 +124,7 @@ def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: 
 def correlation_variances(known: UnbiasedMoments, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the variance of the noise on every correlation, and that of sampling.
 
-    Reference
-    ---------
-    Own derivation, in the docstring of the module.
+    Reference: own derivation, in the docstring of the module.
     """
     zero, first, second = _correlation_noise(known, spread[None, :] / spread[:, None])
     g, own = spread[:, None] * spread[None, :], 1 - r * r
@@ -147,9 +143,7 @@ def fieller(
 
     V(r) = n_0 + n_1 r + n_2 r^2 + below^2 sampling(r). The ends are those nearest to the estimate.
 
-    Reference
-    ---------
-    Fieller (1954).
+    Reference: Fieller (1954).
     """
     start = np.clip(np.nan_to_num(above) / below, -1.0, 1.0)
     ratio = np.nan_to_num(above) / below

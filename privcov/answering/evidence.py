@@ -28,16 +28,8 @@ _SIZE = re.compile(r"\bd=(\d+), n=(\d+)")  # in the name of a cell
 class Measured(NamedTuple):
     """What the cells of one answer show.
 
-    Attributes
-    ----------
-    least, mean : float
-        Coverage of what is shown, in the worst cell and on average over cells.
-    wrong : float
-        Largest share of entries that were shown and wrong.
-    cells : int
-        How many cells.
-    rows, columns : int
-        The fewest rows and the most columns of a cell.
+    least, mean: coverage of what is shown, in the worst cell and on average over cells. wrong: largest share of entries
+    that were shown and wrong. cells: how many. rows, columns: the fewest rows and the most columns of a cell.
     """
 
     least: float

@@ -51,12 +51,7 @@ _CLEAR = (
 class Fit:
     """A regression, in working units.
 
-    Attributes
-    ----------
-    slopes : Intervals
-        By column of the regressors.
-    r_squared : Intervals
-        One number.
+    slopes: by column of the regressors. r_squared: one number.
     """
 
     slopes: Intervals
@@ -121,9 +116,8 @@ def _inverse(covariance: np.ndarray, off: float) -> tuple[np.ndarray | None, flo
 def regress(known: UnbiasedMoments, target: int, on: list[int], ridge: float, level: float) -> Fit:
     """Return the slopes of one column on others, and R squared.
 
-    Reference
-    ---------
-    Anderson and Rubin (1949) for a set by the inversion of a test; own derivation, in the docstring of the module.
+    Reference: Anderson and Rubin (1949) for a set by the inversion of a test; own derivation, in the docstring of the
+    module.
     """
     part, k, n = _part(known, [target, *on]), len(on), known.rows
     c = part.covariance
@@ -237,9 +231,7 @@ def _r_squared(
 def partial_correlations(known: UnbiasedMoments, level: float) -> Intervals:
     """Return the interval of every partial correlation given all other columns, with the test of zero.
 
-    Reference
-    ---------
-    Own derivation, in the docstring of the module.
+    Reference: own derivation, in the docstring of the module.
     """
     d = known.d
     part = _part(known, list(range(d)))

@@ -53,9 +53,7 @@ def _turns(known: UnbiasedMoments, kurtosis: float = 0.0) -> tuple[np.ndarray, n
 def eigenvalues(known: UnbiasedMoments, level: float, kurtosis: float = 0.0) -> Intervals:
     """Return the interval of every eigenvalue, largest first.
 
-    Reference
-    ---------
-    Weyl (1912); Tracy and Widom (1996); own derivation of the first case.
+    Reference: Weyl (1912); Tracy and Widom (1996); own derivation of the first case.
     """
     values, axes, bias, turn = _turns(known, kurtosis)
     sampling = (2 + 3 * kurtosis) * values**2
@@ -129,9 +127,7 @@ def _spectral_reach(known: UnbiasedMoments, level: float, kurtosis: float) -> fl
 def components(known: UnbiasedMoments, axes_asked: int, level: float) -> Intervals:
     """Return the loadings of the first axes, each with the sign that makes its largest loading positive.
 
-    Reference
-    ---------
-    Own derivation, in the docstring of the module; Anderson (1963) for sampling alone.
+    Reference: own derivation, in the docstring of the module; Anderson (1963) for sampling alone.
     """
     values, axes, _, turn = _turns(known)
     d, positive = known.d, np.maximum(values, 0.0)

@@ -58,16 +58,8 @@ class Measurement(Protocol):
 class Intervals:
     """Estimates with their intervals, in working units.
 
-    Attributes
-    ----------
-    estimate, low, high : ndarray
-        Of one shape.
-    reason : ndarray of int
-        Positions in `REASONS`: 0 where the interval is identified.
-    p_value : ndarray or None
-        Where the answer comes with a test of zero.
-    std : ndarray or None
-        Standard errors, of noise and sampling together, where the answer comes with them.
+    reason: positions in `REASONS`, 0 where the interval is identified. p_value: where the answer comes with a test of
+    zero. std: standard errors, of noise and sampling together, where the answer comes with them.
     """
 
     estimate: np.ndarray
@@ -93,14 +85,8 @@ class Intervals:
 class TwoValues:
     """Which columns have two values, in working units.
 
-    Attributes
-    ----------
-    low, span : ndarray of shape (d,)
-        The lower value, and the distance to the higher one; 0 for other columns.
-    blocks : tuple of (tuple of int)
-        Their positions, those of one category together.
-    whole : bool
-        Whether rows are not shortened, so that the columns still have these two values.
+    low, span: the lower value, and the distance to the higher one; 0 for other columns. blocks: their positions, those
+    of one category together. whole: rows are not shortened, so that the columns still have these two values.
     """
 
     low: np.ndarray
@@ -134,28 +120,10 @@ def two_values(kinds: Kinds, units: Units) -> TwoValues | None:
 class UnbiasedMoments:
     """The unbiased mean and covariance of one release, in working units, and the law of their noise.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Their names.
-    mean : ndarray of shape (d,) or None
-        None where it was not measured.
-    covariance : ndarray of shape (d, d)
-        Unbiased; it may have negative eigenvalues.
-    rows : float
-        Number of independent rows, or persons, that the sampling error is that of.
-    law : Law
-        Of the noise.
-    scale, origin : ndarray of shape (d,)
-        The public half-ranges and typical values.
-    measured : Measured
-        The noisy moment.
-    available : Available or None
-        Where missing cells were measured.
-    total : NoisySum or None
-        The private measurement.
-    two : TwoValues or None
-        Which columns have two values, as a level of a category has.
+    mean: None where it was not measured. covariance: unbiased; it may have negative eigenvalues. rows: number of
+    independent rows, or persons, that the sampling error is that of. scale, origin: the public half-ranges and typical
+    values. measured: the noisy moment. available: where missing cells were measured. total: the private measurement.
+    two: which columns have two values, as a level of a category has.
     """
 
     columns: tuple[str, ...]

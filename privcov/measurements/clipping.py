@@ -15,11 +15,7 @@ _BLOCK_ENTRIES = 400_000  # 3.2 MB: the few passes over a block stay in cache
 def clip_rows(rows: np.ndarray, row_bound: float, copy: bool = True) -> np.ndarray:
     """Scale rows down, never up, to Euclidean norm <= row_bound.
 
-    A row too long to be squared in floating point (norm above 1e154) becomes zero.
-
-    Spends
-    ------
-    Nothing by itself.
+    A row too long to be squared in floating point (norm above 1e154) becomes zero. Clipping by itself spends nothing.
 
     Examples
     --------

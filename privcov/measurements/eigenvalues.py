@@ -27,14 +27,8 @@ from privcov.privacy import BudgetShare, Event, PureDP
 class MeasuredValues:
     """Noisy eigenvalues of the moment in unit-ball units.
 
-    Attributes
-    ----------
-    values : ndarray of shape (p,)
-        In descending order of the exact ones (the noise may break the order).
-    scale : float
-        Scale of the noise on each; 0 for no noise.
-    event : Event or None
-        What was done to the rows; None for no noise.
+    values: in descending order of the exact ones (the noise may break the order). scale: that of the noise on each; 0
+    for no noise. event: what was done to the rows; None for no noise.
     """
 
     values: np.ndarray
@@ -45,9 +39,7 @@ class MeasuredValues:
 def sensitivity(d: int, n: int, *, norm: str, joint: bool) -> float:
     """Return the largest change of the sorted eigenvalues between neighbours, in unit-ball units, rounded up.
 
-    Reference
-    ---------
-    Dong et al. 2022, Lemma 10 and Appendix I; Hoffman and Wielandt (l2), Lidskii (l1).
+    Reference: Dong et al. 2022, Lemma 10 and Appendix I; Hoffman and Wielandt (l2), Lidskii (l1).
     """
     if checks.one_of("norm", norm, ("l2", "l1")) == "l2":
         return moment.sensitivity(d, n, norm="l2", n_anchors=joint)

@@ -101,26 +101,14 @@ class NoisySum:
     `Release.measurement` is one. It may be published: it has the guarantee, and everything else in the release follows
     from it by post-processing.
 
-    Attributes
-    ----------
-    facts : PublicFacts
-        What was declared.
-    total : ndarray of shape (p, p)
-        Noisy sum of zz', symmetric, with p = facts.width + n_anchors; int64, or Python integers where 64 bits do not
-        suffice. With classes, or where n is not public, the diagonal entries of the anchors hold noisy counts of rows.
-    n_anchors : int
-        Number of rows and columns at the end of ``total`` that carry the mean (1) or the classes (one each).
-    shape : str
-        Shape of the noise distribution.
-    scale : float
-        Scale of the noise on a diagonal entry, in steps of R^2 / 2^40: sigma of Gaussian noise, b of Laplace noise, 2 C
-        or t of the two Wishart distributions.
-    event : Event
-        What was done to the rows, for the accountant.
-    anchor : int
-        a, the constant that was appended to every row, in steps of R / 2^20.
-    sums : tuple of int
-        A second noisy sum of the diagonal over every group of several columns, for "free-groups"; else ().
+    total: noisy sum of zz', p x p and symmetric, with p = facts.width + n_anchors; int64, or Python integers where 64
+    bits do not suffice. With classes, or where n is not public, the diagonal entries of the anchors hold noisy counts
+    of rows. n_anchors: number of rows and columns at the end of ``total`` that carry the mean (1) or the classes (one
+    each). sums: a second noisy sum of the diagonal over every group of several columns, for "free-groups"; else ().
+
+    shape: that of the noise distribution. scale: that of the noise on a diagonal entry, in steps of R^2 / 2^40: sigma
+    of Gaussian noise, b of Laplace noise, 2 C or t of the two Wishart distributions. event: what was done to the rows,
+    for the accountant. anchor: a, the constant that was appended to every row, in steps of R / 2^20.
     """
 
     facts: PublicFacts
@@ -151,13 +139,8 @@ class NoisySum:
     def from_dict(cls, fields: dict) -> NoisySum:
         """Read what `to_dict` wrote.
 
-        Guarantee
-        ---------
-        The one that the stored event states. Only the form of the fields is checked here.
-
-        Spends
-        ------
-        Nothing: it reads a stored answer.
+        The guarantee is the one that the stored event states; only the form of the fields is checked here. It reads a
+        stored answer, so it spends nothing.
         """
         return cls(**fields_of(fields))
 
@@ -167,9 +150,7 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int, anchor: int = ANC
 
     The square is whole although the Frobenius norm need not be; the other norms have bounds that are whole numbers.
 
-    Reference
-    ---------
-    Own proofs, in the docstring of the module, triangle_l1.py, wishart.py and exact_wishart.py.
+    Reference: own proofs, in the docstring of the module, triangle_l1.py, wishart.py and exact_wishart.py.
     """
     d, k, weight = facts.most_nonzero, facts.rows_per_person, facts.most_weight
     m2 = weight * UNIT**2
@@ -202,9 +183,7 @@ def settle_shape(facts: PublicFacts, shape: str, n_anchors: int) -> str:
 def weights(facts: PublicFacts, n_anchors: int, anchor: int) -> tuple[tuple[Group, ...], tuple[Fraction, ...]]:
     """Return the groups of columns of "free-groups" noise and their weights, exact.
 
-    Reference
-    ---------
-    Own proof, in free_groups.py.
+    Reference: own proof, in free_groups.py.
     """
     groups = groups_of(facts, facts.flagged)
     return groups, weights_of(groups, anchor if n_anchors else 0)

@@ -33,9 +33,7 @@ _FAR = 2**9  # noise beyond so many scales is practically impossible
 def add_discrete_gaussian(values: np.ndarray, scale: float) -> np.ndarray:
     """Return the values plus independent discrete Gaussians, P(k) proportional to exp(-k^2 / (2 scale^2)).
 
-    Reference
-    ---------
-    Canonne, Kamath and Steinke 2020.
+    Reference: Canonne, Kamath and Steinke 2020.
     """
     from opendp.measurements import make_gaussian
     from opendp.metrics import l2_distance
@@ -46,9 +44,7 @@ def add_discrete_gaussian(values: np.ndarray, scale: float) -> np.ndarray:
 def add_discrete_laplace(values: np.ndarray, scale: float) -> np.ndarray:
     """Return the values plus independent discrete Laplaces, P(k) proportional to exp(-|k| / scale).
 
-    Reference
-    ---------
-    Canonne, Kamath and Steinke 2020.
+    Reference: Canonne, Kamath and Steinke 2020.
     """
     from opendp.measurements import make_laplace
     from opendp.metrics import l1_distance
@@ -59,9 +55,7 @@ def add_discrete_laplace(values: np.ndarray, scale: float) -> np.ndarray:
 def add_wishart_difference(values: np.ndarray, scale: float) -> np.ndarray:
     """Return the values plus floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I).
 
-    Reference
-    ---------
-    exact_wishart.py (the draw) and wishart.py (the guarantee).
+    Reference: exact_wishart.py (the draw) and wishart.py (the guarantee).
     """
     return _plus(values, exact_wishart.wishart_difference_noise(len(values), scale))
 
@@ -69,9 +63,7 @@ def add_wishart_difference(values: np.ndarray, scale: float) -> np.ndarray:
 def add_coupled_wishart(values: np.ndarray, scale: float) -> np.ndarray:
     """Return the values plus floor(A - B + 1/2), (A, B) of the coupled distribution with t = scale.
 
-    Reference
-    ---------
-    exact_wishart.py.
+    Reference: exact_wishart.py.
     """
     return _plus(values, exact_wishart.coupled_noise(len(values), scale))
 

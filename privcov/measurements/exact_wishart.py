@@ -50,9 +50,8 @@ Bits = Callable[[int], np.ndarray]
 def wishart_difference_noise(p: int, scale: float) -> np.ndarray:
     """Draw floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I), exactly.
 
-    Reference
-    ---------
-    Karney 2016, Algorithm N, for the normal deviates; own proof of the rounding, in the docstring of the module.
+    Reference: Karney 2016, Algorithm N, for the normal deviates; own proof of the rounding, in the docstring of the
+    module.
     """
     _check_scale(scale)
     noise, _ = _rounded(_deviates(p, Digits())[0], scale)
@@ -62,9 +61,7 @@ def wishart_difference_noise(p: int, scale: float) -> np.ndarray:
 def coupled_noise(p: int, scale: float) -> np.ndarray:
     """Draw floor(A - B + 1/2) for the coupled distribution with t = scale, exactly.
 
-    Reference
-    ---------
-    Karney 2016, Algorithm N, for the normal deviates; own proofs, in the docstring of the module.
+    Reference: Karney 2016, Algorithm N, for the normal deviates; own proofs, in the docstring of the module.
     """
     if p > LARGEST_COUPLED:
         raise ValueError(f"The coupled law is drawn for matrices of at most {LARGEST_COUPLED} rows, got {p}.")
@@ -81,12 +78,8 @@ def _check_scale(scale: float) -> None:
 class Digits:
     """Independent fair digits from the operating system; nothing is kept between two calls.
 
-    Parameters
-    ----------
-    bits : int
-        Bits of a digit. Fewer than 64 only in tests, where ties and refinements must happen.
-    source : callable, optional
-        From a count to so many random uint64 numbers; for tests.
+    bits: of a digit; fewer than 64 only in tests, where ties and refinements must happen. source: from a count to so
+    many random uint64 numbers; for tests.
     """
 
     def __init__(self, bits: int = DIGIT_BITS, source: Bits | None = None) -> None:

@@ -83,29 +83,15 @@ SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace", "wishart-diffe
 class Measured:
     """A noisy moment matrix in unit-ball units, with what is public about it.
 
-    Attributes
-    ----------
-    matrix : ndarray of shape (p, p)
-        p is d for the centres "none" and "zero", d + 1 for "joint" and d + k for "classes". Unbiased for the moment of
-        the clipped rows; where n is not public, the unbiased sum divided by ``count``.
-    distribution : NoiseDistribution
-        Distribution of the noise in ``matrix``.
-    event : Event or None
-        What was done to the rows; None when no noise was requested (a non-private reference).
-    centre : {"none", "zero", "joint", "classes"}
-        What was measured with the second moment; "none" and "zero" mean nothing else.
-    n : int or None
-        Number of rows; None when it is not public.
-    row_bound : float
-        R > 0, the public bound to which rows were clipped.
-    count : float or None
-        Noisy number of rows by which the matrix was divided, where n is not public and for private rows with classes;
-        None where it was divided by ``n``.
-    anchor_squared : float
-        s^2 of the anchors that were measured, see anchor.py.
-    flags : Flags or None
-        Where the flags of missing cells are in ``matrix``, which then has p = facts.width and the anchors; None without
-        flags.
+    matrix: unbiased for the moment of the clipped rows; where n is not public, the unbiased sum divided by ``count``.
+    It is p x p, p = d for the centres "none" and "zero", d + 1 for "joint" and d + k for "classes". event: what was
+    done to the rows; None when no noise was requested (a non-private reference). centre: what was measured with the
+    second moment; "none" and "zero" mean nothing else.
+
+    n: number of rows; None when it is not public. row_bound: R > 0, the public bound to which rows were clipped. count:
+    noisy number of rows by which the matrix was divided, where n is not public and for private rows with classes; None
+    where it was divided by ``n``. anchor_squared: s^2 of the anchors that were measured, see anchor.py. flags: where
+    the flags of missing cells are in ``matrix``, which then has p = facts.width and the anchors; None without flags.
     """
 
     matrix: np.ndarray
@@ -152,8 +138,6 @@ def sensitivity(
 
     Under add-remove it is the change of the sum, and ``n`` is not used.
 
-    Reference
-    ---------
     Own proofs: the docstring of this module, triangle_l1.py for the l1 norm, wishart.py for the nuclear norm. Su et al.
     2019, Eq. (3.2), has sqrt(2) / n for the second moment alone.
 

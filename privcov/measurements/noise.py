@@ -51,35 +51,19 @@ class NoiseDistribution:
                     release: p = dimension + measured; see exact_wishart.py. With one anchor and n public the corner is
                     known, so the trace of the block is taken from the whole: its noise is that of tr(A - B).
 
-    Attributes
-    ----------
-    shape : str
-        One of the names above.
-    scale : float
-        sigma (Gaussian), b (Laplace), 2C (Wishart) or t (coupled), in the unit of the noisy matrix; 0 is no noise.
-    dimension : int
-        d, the size of the block without anchors.
-    n_anchors : int
-        Number of anchored rows and columns at the end: 0, 1 (they carry the mean), or the number of classes (they carry
-        the class sums). Their noise has the off-diagonal distribution of the shape. Of the corner, where they meet, the
-        off-diagonal is zero in every data set and gets none; the diagonal holds counts, and their noise has the
-        diagonal distribution of the shape. Where n is public it is drawn less its mean, because the counts add up to n:
-        nothing for a single anchor.
-    corner : bool
-        Whether the sum of the counts must be hidden too.
-    freedom : float
-        m - p + 1 of "wishart"; 0 for other shapes.
-    measured : int
-        Number of anchors of the matrix that "coupled-wishart" noise was drawn for; 0 for other shapes.
-    groups : tuple of int
-        The number of the group of every column, from 0 on, for "free-groups"; () for other shapes.
-    weights : tuple of float
-        The weight of every group, above 0, for "free-groups"; () for other shapes.
+    scale: sigma (Gaussian), b (Laplace), 2C (Wishart) or t (coupled), in the unit of the noisy matrix; 0 is no noise.
+    dimension: d, the size of the block without anchors.
 
-    Raises
-    ------
-    ValueError
-        For an unknown shape, and for groups that are not those of the columns.
+    n_anchors: number of anchored rows and columns at the end: 0, 1 (they carry the mean), or the number of classes
+    (they carry the class sums). Their noise has the off-diagonal distribution of the shape. Of the corner, where they
+    meet, the off-diagonal is zero in every data set and gets none; the diagonal holds counts, and their noise has the
+    diagonal distribution of the shape. Where n is public it is drawn less its mean, because the counts add up to n:
+    nothing for a single anchor. corner: whether the sum of the counts must be hidden too.
+
+    freedom: m - p + 1 of "wishart". measured: number of anchors of the matrix that "coupled-wishart" noise was drawn
+    for. Both are 0 for other shapes. groups, weights: the number of the group of every column, from 0 on, and the
+    weight of every group, above 0, for "free-groups"; () for other shapes. Raises ValueError for an unknown shape, and
+    for groups that are not those of the columns.
 
     Examples
     --------
@@ -297,8 +281,6 @@ class NoiseDistribution:
     def form_variance(self, form: np.ndarray) -> float:
         """Return the variance of <A, N>, the sum of the products of all entries, for the noise N and a symmetric A.
 
-        Reference
-        ---------
         Own derivation. Different entries are uncorrelated in every shape but two. In a group of m columns of weight w
         the diagonal has the covariance I - w / (1 + m w) 11', in units of sigma^2; "free-trace" is one group of weight
         1. For coupled noise see `coupled_moments`.
@@ -361,8 +343,6 @@ def coupled_moments(p: int) -> tuple[float, float]:
 
     For coupled p x p noise N at t = 1 and symmetric H, <N, H> has variance alpha |H|^2 + beta (tr H)^2.
 
-    Reference
-    ---------
     Own derivation. The distribution is the same in every basis, so the variance has that form. With D = p(p + 1)/2,
     a >= b the two traces: E a^2 = 2D (2D + 1), E (b/a)^2 = D / (D + 2), E b/a = D / (D + 1); a matrix of trace one has
     the mean I/p and the mean squared norm 2 (p + 1) / (p^2 + p + 2). Summed over a basis the form is

@@ -16,14 +16,7 @@ _DRAWS, _LARGEST = 100, 100
 class Sizes(NamedTuple):
     """Norms of noise at scale 1.
 
-    Attributes
-    ----------
-    spectral : float
-        Spectral norm of a noise matrix.
-    frobenius : float
-        Frobenius norm of a noise matrix.
-    vector : float
-        Euclidean norm of a noise vector.
+    spectral, frobenius: norms of a noise matrix. vector: Euclidean norm of a noise vector.
     """
 
     spectral: float
@@ -34,10 +27,8 @@ class Sizes(NamedTuple):
 def closed_form(size: int, beta: float, *, laplace: bool) -> Sizes:
     """Return bounds on the norms of noise with i.i.d. entries on and above the diagonal.
 
-    Reference
-    ---------
-    Dong et al. 2022, Lemmas 6 and 7, omega of Section 5.1, and for Laplace noise the bounds of the public code. Log is
-    natural and 1 below e, as in footnote 2; in the Laplace bounds theta is at most 1/2.
+    Reference: Dong et al. 2022, Lemmas 6 and 7, omega of Section 5.1, and for Laplace noise the bounds of the public
+    code. Log is natural and 1 below e, as in footnote 2; in the Laplace bounds theta is at most 1/2.
     """
     d = float(size)
 

@@ -26,13 +26,8 @@ def fields_of(stored: Any) -> dict:
 
     What is zero in every table must be zero, and the sum symmetric.
 
-    Guarantee
-    ---------
-    The one that the stored event states; only the form of the fields is checked.
-
-    Spends
-    ------
-    Nothing: it reads a stored answer.
+    The guarantee is the one that the stored event states; only the form of the fields is checked. It reads a stored
+    answer, so it spends nothing.
     """
     held = stored if isinstance(stored, dict) else {}
     if repr(held.get("version")) != repr(VERSION):

@@ -61,9 +61,7 @@ def l1_change(d: int, m: int, anchor: int, n_anchors: int, weight: int = 1) -> i
     A change is a whole number, so a part of the bound that bounds a whole part is rounded down, after it is multiplied
     by the weight: rows of fractional weights add up to whole numbers only together.
 
-    Reference
-    ---------
-    Own proof, in the docstring of the module.
+    Reference: own proof, in the docstring of the module.
 
     Examples
     --------
@@ -92,9 +90,7 @@ def l1_change(d: int, m: int, anchor: int, n_anchors: int, weight: int = 1) -> i
 def flagged_l1(facts: PublicFacts, m: int, anchor: int, n_anchors: int) -> int:
     """Return `l1_change` for the rows of a table, with their flags of missing cells and the weights of persons.
 
-    Reference
-    ---------
-    Own proof, in the docstring of the module.
+    Reference: own proof, in the docstring of the module.
     """
     weight = facts.most_weight
     wide = l1_change(facts.width, m, anchor, n_anchors, weight)

@@ -32,19 +32,10 @@ METRICS = ("lda-error", "majority-error")
 class Sizes:
     """Sizes of a public random split; the rows that are left are tested on.
 
-    Parameters
-    ----------
-    training : int
-        Rows that the release is made from, at least 2.
-    validation : int
-        Rows that are not used, kept aside as in Su et al. 2019 (a free rule needs none).
-    best : int or None
-        How many columns to keep, those with the largest two-sample t statistic on the training rows, as in Mathematics
-        2023. That reads the raw rows: a release on the kept columns has no end-to-end guarantee. None keeps all.
-
-    Reference
-    ---------
-    Su et al. 2019 (validation); Mathematics 2023 (best).
+    training: rows that the release is made from, at least 2. validation: rows that are not used, kept aside as in Su et
+    al. 2019 (a free rule needs none). best: how many columns to keep, those with the largest two-sample t statistic on
+    the training rows, as in Mathematics 2023; None keeps all. That reads the raw rows: a release on the kept columns
+    has no end-to-end guarantee.
     """
 
     training: int

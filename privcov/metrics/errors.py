@@ -123,12 +123,7 @@ def of_target(moments: Moments, target: str) -> np.ndarray:
 
 
 def without_noise(rel: Release, dataset: Dataset) -> Release:
-    """Run the same method with the same parameters on the same rows, with no noise: a non-private reference.
-
-    Reference
-    ---------
-    That of the method.
-    """
+    """Run the same method with the same parameters on the same rows, with no noise: a non-private reference."""
     options = {k: rel.parameters[k] for k in ("calibration", "centre", "tuning", "neighbours")}
     own = {k: v for k, v in rel.parameters.items() if k not in options and k != "version"}
     same_bound = dataset.with_row_bound(rel.row_bound)

@@ -34,16 +34,7 @@ NORMS = ("l1", "frobenius", "spectral")  # of the tables of Su et al. 2019
 class Recovery:
     """Counts over unordered pairs of columns.
 
-    Attributes
-    ----------
-    tp : int
-        True edges that were found.
-    fp : int
-        Absent edges that were drawn.
-    fn : int
-        True edges that were missed.
-    tn : int
-        Absent edges that were not drawn.
+    tp, fn: true edges that were found, and missed. fp, tn: absent edges that were drawn, and not drawn.
     """
 
     tp: int
@@ -71,20 +62,8 @@ class Recovery:
 class Rates:
     """Rates of the solved graphs of a path, in its order, and how many of its lambdas gave none.
 
-    Attributes
-    ----------
-    lam : ndarray of shape (k,)
-        The solved lambdas.
-    fpr : ndarray of shape (k,)
-        False positive rates.
-    tpr : ndarray of shape (k,)
-        True positive rates.
-    infeasible : int
-        Lambdas at which the problem has no solution.
-    unfinished : int
-        Solved ones whose gap is not certified.
-    lost : int
-        Lambdas without an answer for another reason.
+    lam: the solved lambdas. fpr, tpr: false and true positive rates. infeasible: lambdas at which the problem has no
+    solution. unfinished: solved ones whose gap is not certified. lost: lambdas without an answer for another reason.
     """
 
     lam: np.ndarray
@@ -226,9 +205,7 @@ def roc_at(rates: Rates, grid: np.ndarray) -> np.ndarray:
 def precision_at(rates: Rates, grid: np.ndarray, base: float) -> np.ndarray:
     """Return the fraction of drawn edges that are true, at given fractions of edges found.
 
-    Reference
-    ---------
-    Davis and Goadrich (2006).
+    Reference: Davis and Goadrich (2006).
     """
     x, y = _rising(rates)
     least = np.flatnonzero(np.diff(y, prepend=-1.0) > 0)  # the cheapest point of every recall
@@ -259,9 +236,7 @@ def _rising(rates: Rates) -> tuple[np.ndarray, np.ndarray]:
 def losses(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
     """Return the norm of (estimate - reference) over that of the reference, for each of `NORMS`.
 
-    Reference
-    ---------
-    Su et al. 2019, Section 5.1.
+    Reference: Su et al. 2019, Section 5.1.
     """
     apart = estimate - reference
     return {name: matrix_norm(apart, name) / matrix_norm(reference, name) for name in NORMS}

@@ -21,9 +21,7 @@ ORACLES = ("relative-oracle-to-truth", "relative-oracle-to-sample")
 def oracle_error(rel: Release, dataset: Dataset, against: str = "truth") -> float:
     """Return the relative Frobenius error of the best matrix with the eigenvectors of a release's noisy matrix.
 
-    Reference
-    ---------
-    Ledoit and Peche (2011), who call it the oracle.
+    Reference: Ledoit and Peche (2011), who call it the oracle.
 
     Examples
     --------

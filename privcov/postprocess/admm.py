@@ -18,19 +18,11 @@ SETTLE = 300  # from this iteration on the pause doubles, so that rho settles
 class Admm:
     """Result of `solve_admm`.
 
-    Attributes
-    ----------
-    precision : ndarray of shape (d, d) or None
-        Symmetric, positive definite, with exact zeros; None if no iterate could be certified.
-    dual : ndarray of shape (d, d) or None
-        W, positive definite, ``|W_ij - S_ij| <= lam`` off the diagonal, ``W_ii = S_ii`` (plus lam where the diagonal is
-        penalised), to rounding; None where ``precision`` is None.
-    gap : float
-        Certified duality gap per variable in nats; infinite where ``precision`` is None.
-    iterations : int
-        Iterations of the largest component.
-    status : {"ok", "not converged", "infeasible"}
-        "ok" means that the gap is certified.
+    precision: symmetric, positive definite, with exact zeros; None if no iterate could be certified. dual: W, positive
+    definite, ``|W_ij - S_ij| <= lam`` off the diagonal, ``W_ii = S_ii`` (plus lam where the diagonal is penalised), to
+    rounding; None where ``precision`` is None. gap: certified duality gap per variable in nats; infinite where
+    ``precision`` is None. iterations: of the largest component. status: "ok" where the gap is certified, else "not
+    converged" or "infeasible".
     """
 
     precision: np.ndarray | None
@@ -54,16 +46,12 @@ def solve_admm(
     The problem is min over T > 0 of ``-logdet T + <S, T> + lam sum_{i != j} |T_ij|`` (plus ``lam tr T`` with
     penalise_diagonal).
 
-    Reference
-    ---------
-    Boyd et al. (2011), section 6.5; Wohlberg (2017) for rho.
-
-    Notes
-    -----
     The algorithm runs on s over its mean absolute diagonal, relaxed, with rho balanced by the residuals relative to T
     and to the multiplier. The multiplier keeps W in the box at every iteration, so the gap costs two Cholesky factors.
     Components of the graph ``|S_ij| > lam`` are solved one by one, which is exact for indefinite s too: the blocks' W,
     filled with zeros, lies in the box and is the inverse of the blocks' T.
+
+    Reference: Boyd et al. (2011), section 6.5; Wohlberg (2017) for rho.
     """
     s = checks.square("s", s)
     lam = checks.positive("lam", lam)
@@ -182,14 +170,8 @@ def gap_per_variable(s: np.ndarray, t: np.ndarray, w: np.ndarray, lam: float) ->
 class Published:
     """State of the printed loop when it was stopped; nothing is certified.
 
-    Attributes
-    ----------
-    precision : ndarray of shape (d, d)
-        The sparse Z, symmetric, possibly indefinite.
-    theta : ndarray of shape (d, d)
-        The other iterate, positive definite and not sparse.
-    sizes : ndarray of shape (iterations,)
-        ``|Z|_F`` after each iteration.
+    precision: the sparse Z, symmetric, possibly indefinite. theta: the other iterate, positive definite and not sparse.
+    sizes: ``|Z|_F`` after each iteration.
     """
 
     precision: np.ndarray
@@ -211,14 +193,10 @@ def published_admm(
     there is nothing to converge to, and ``|Z|_F`` grows by a constant at every iteration; the current state is then
     returned. Use `solve_admm` for an answer.
 
-    Reference
-    ---------
-    Su et al. 2019, Algorithm 2 (DP-AGL).
-
-    Notes
-    -----
     ``Theta = argmin -logdet Theta + <S, Theta> + rho/2 |Theta - Z + U|^2``; ``Z = soft(Theta + U, lam / rho)``;
     ``U = U + Theta - Z``.
+
+    Reference: Su et al. 2019, Algorithm 2 (DP-AGL).
     """
     s = checks.square("s", s)
     lam, rho = checks.positive("lam", lam), checks.positive("rho", rho)

@@ -27,28 +27,11 @@ LEAST_EIGENVALUE = 0.01  # of a correlation matrix, before it is inverted
 class Noisy:
     """The noisy measurement and the public facts about it.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (p, p)
-        Noisy moment in unit-ball units (rows divided by R); p = d, or d + 1 with the mean when ``joint``.
-    joint : bool
-        Whether the mean was measured.
-    row_bound : float
-        R, in working units.
-    scale : ndarray of shape (d,)
-        Working units: (data - origin) / scale.
-    origin : ndarray of shape (d,)
-        See ``scale``.
-    rows : float
-        Number of rows, public or noisy.
-    entry_std : float
-        Standard deviation of the noise on an off-diagonal entry, in the unit of ``matrix``.
-    diagonal_std : float or ndarray of shape (d,)
-        Standard deviation of the noise on a diagonal entry, in the unit of ``matrix``; on each, where they differ.
-    mean_std : float
-        Standard deviation of the noise on an entry of the extra row, in the unit of ``matrix``.
-    flags : Flags or None
-        Where the flags of missing cells are in ``matrix``, whose p is then larger by their number; None without flags.
+    matrix: noisy moment in unit-ball units (rows divided by R), p x p; p = d, or d + 1 with the mean when ``joint``.
+    row_bound: R, in working units, which are (data - origin) / scale. rows: public or noisy. entry_std, diagonal_std,
+    mean_std: standard deviation of the noise on an off-diagonal entry, on a diagonal entry (on each, where they differ)
+    and on an entry of the extra row, in the unit of ``matrix``. flags: where the flags of missing cells are in
+    ``matrix``, whose p is then larger by their number; None without flags.
     """
 
     matrix: np.ndarray
@@ -72,40 +55,22 @@ class Noisy:
 class Answers:
     """The matrices, in the data's units; symmetric unless said otherwise.
 
-    Attributes
-    ----------
-    mean : ndarray of shape (d,) or None
-        None when it was not measured; the covariance is then the moment about the origin.
-    noisy : ndarray of shape (d, d)
-        Covariance before any repair: unbiased up to the noise on the mean; it may have negative eigenvalues.
-    noise_std : ndarray of shape (d, d)
-        Standard deviation of the privacy noise on each entry of ``noisy``. Both are NaN where too few rows have both
-        cells; every other matrix has zero there.
-    covariance : ndarray of shape (d, d)
-        Positive semi-definite: negative eigenvalues of the whole noisy moment are set to zero. Where the noise on
-        variances is smaller than on covariances, its diagonal is that of ``noisy``.
-    thresholded : ndarray of shape (d, d)
-        ``noisy`` without the off-diagonal entries that m pairs of pure noise just do not exceed.
-    shrunken : ndarray of shape (d, d)
-        ``covariance``, its off-diagonal entries pulled to zero by the fraction of noise in them.
-    correlation : ndarray of shape (d, d)
-        Of ``covariance``; a variance below its own noise counts as that noise.
-    eigenvalues : ndarray of shape (d,)
-        Of ``covariance`` in working units, largest first.
-    loadings : ndarray of shape (d, d)
-        Eigenvectors of ``covariance`` in working units, in columns, largest eigenvalue first.
-    regular : ndarray of shape (d, d)
-        ``covariance`` with the eigenvalues of its correlation raised to ``floor``, so that it has an inverse.
-    precision : ndarray of shape (d, d)
-        That inverse.
-    partial : ndarray of shape (d, d)
-        The partial correlations that follow from it.
-    floor : float
-        The typical noise on a correlation, at least 0.01.
-    shares : ndarray of shape (d, d) or None
-        Noisy share of rows that have both cells, on the diagonal the cell; None where missing cells are not measured.
-    shares_std : ndarray of shape (d, d) or None
-        Standard deviation of the privacy noise on it.
+    mean: None when it was not measured; the covariance is then the moment about the origin. noisy: covariance before
+    any repair, unbiased up to the noise on the mean; it may have negative eigenvalues. noise_std: standard deviation of
+    the privacy noise on each entry of ``noisy``; both are NaN where too few rows have both cells, and every other
+    matrix has zero there.
+
+    covariance: positive semi-definite; negative eigenvalues of the whole noisy moment are set to zero. Where the noise
+    on variances is smaller than on covariances, its diagonal is that of ``noisy``. thresholded: ``noisy`` without the
+    off-diagonal entries that m pairs of pure noise just do not exceed. shrunken: ``covariance``, its off-diagonal
+    entries pulled to zero by the fraction of noise in them. correlation: of ``covariance``; a variance below its own
+    noise counts as that noise. eigenvalues, loadings: of ``covariance`` in working units, largest first; eigenvectors
+    in columns.
+
+    regular: ``covariance`` with the eigenvalues of its correlation raised to ``floor``, so that it has an inverse.
+    precision, partial: that inverse, and the partial correlations that follow from it. floor: the typical noise on a
+    correlation, at least 0.01. shares: noisy share of rows that have both cells, on the diagonal the cell; None where
+    missing cells are not measured. shares_std: standard deviation of the privacy noise on it.
     """
 
     mean: np.ndarray | None

@@ -46,20 +46,10 @@ LEAST = 3.0  # standard deviations of its noise that a share must have
 class Available:
     """What is known of the available cases, in working units.
 
-    Attributes
-    ----------
-    shares : ndarray of shape (d, d)
-        Noisy share of rows that have both cells; on the diagonal the share that has the cell.
-    share_std : ndarray of shape (d, d)
-        Standard deviation of the privacy noise on each.
-    mean : ndarray of shape (d,) or None
-        Mean of the cells that are there; None where it was not measured. NaN where the column is refused.
-    mean_std : ndarray of shape (d,) or None
-        Standard deviation of the privacy noise on it.
-    covariance : ndarray of shape (d, d)
-        Of the rows that have both cells; about the origin where the mean was not measured. NaN where it is refused.
-    variance : ndarray of shape (d, d)
-        Variance of the privacy noise on each entry of ``covariance``.
+    shares: noisy share of rows that have both cells; on the diagonal the share that has the cell. mean: of the cells
+    that are there; None where it was not measured, NaN where the column is refused. covariance: of the rows that have
+    both cells; about the origin where the mean was not measured, NaN where it is refused. share_std, mean_std,
+    variance: standard deviations, and for ``covariance`` the variance, of the privacy noise on each entry.
     """
 
     shares: np.ndarray
@@ -78,9 +68,7 @@ class Available:
 def available_cases(matrix: np.ndarray, flags: Flags, *, joint: bool, row_bound: float) -> Available:
     """Return means, covariances and shares of the available cases, each with the deviation of its noise.
 
-    Reference
-    ---------
-    Own derivation, in the docstring of the module.
+    Reference: own derivation, in the docstring of the module.
     """
     d, c, at = flags.d, flags.weight, np.array(flags.columns, dtype=np.int64)
     e2, c2 = flags.entry_std * flags.entry_std, flags.weight * flags.weight

@@ -60,24 +60,11 @@ _MOST = 1.0  # no trace, eigenvalue or norm of a covariance of the unit ball is 
 class BlockNoise:
     """Size of the noise on a covariance, part by part, in squared units of the matrix.
 
-    Attributes
-    ----------
-    rest : float
-        E of the sum of the squares of all off-diagonal entries, and of what else should be taken for noise.
-    diagonal : ndarray of shape (d,)
-        Variance of every diagonal entry.
-    trace : float
-        Variance of the trace.
-    std : float
-        Standard deviation of an off-diagonal entry, for the eigenvalues.
-    gaussian : bool
-        False for a difference of Wishart matrices.
-    along : float
-        How far it may reach along the directions of means that were subtracted, beside the rest.
-    across : float
-        The same from these directions to others.
-    together : float
-        Length by which it may move the diagonal as one.
+    rest: E of the sum of the squares of all off-diagonal entries, and of what else should be taken for noise. diagonal:
+    variance of every diagonal entry. trace: variance of the trace. std: standard deviation of an off-diagonal entry,
+    for the eigenvalues. gaussian: False for a difference of Wishart matrices. along: how far it may reach along the
+    directions of means that were subtracted, beside the rest. across: the same from these directions to others.
+    together: length by which it may move the diagonal as one.
     """
 
     rest: float
@@ -130,14 +117,7 @@ def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
 class Estimate:
     """An estimate F with unbiased estimates of <F, S> over the diagonal and over the rest.
 
-    Attributes
-    ----------
-    matrix : ndarray of shape (d, d)
-        F, symmetric.
-    diagonal : float
-        <F, S> over the diagonal.
-    rest : float
-        <F, S> over the other entries.
+    matrix: F, symmetric. diagonal, rest: <F, S> over the diagonal, and over the other entries.
     """
 
     matrix: np.ndarray
@@ -233,9 +213,7 @@ def hidden(square: float, energy: float, k: int, noise: BlockNoise) -> float:
 def james_stein(square: float, energy: float, k: int, gone: float, fixed: bool = False) -> tuple[float, float]:
     """Return the factor f of a part v of k numbers with this |v|^2, and E <f v, w> = E (f + 2 |v|^2 f' / k).
 
-    Reference
-    ---------
-    James and Stein (1961).
+    Reference: James and Stein (1961).
     """
     if gone >= 1:
         return 0.0, 0.0

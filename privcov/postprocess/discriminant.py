@@ -16,16 +16,8 @@ class Discriminant:
 
     The class of a row x is that of the largest score, score_k(x) = slopes_k . x + constants_k.
 
-    Attributes
-    ----------
-    means : ndarray of shape (k, d)
-        Class means.
-    shares : ndarray of shape (k,)
-        Fraction of the rows in each class.
-    slopes : ndarray of shape (k, d)
-        Pooled covariance^-1 times each mean less their average.
-    constants : ndarray of shape (k,)
-        Log fraction of the class included (one below 1e-6 counts as 1e-6).
+    means: class means, k x d. shares: fraction of the rows in each class. slopes: pooled covariance^-1 times each mean
+    less their average, k x d. constants: log fraction of the class included (one below 1e-6 counts as 1e-6).
     """
 
     means: np.ndarray
@@ -41,9 +33,7 @@ def discriminant(
 
     The pooled covariance is the one within classes.
 
-    Reference
-    ---------
-    Fisher (1936).
+    Reference: Fisher (1936).
     """
     moments = unpack(clip_psd(matrix), centre="classes", row_bound=row_bound, n_anchors=classes)
     means, shares, covariance = moments.class_means, moments.class_shares, moments.covariance

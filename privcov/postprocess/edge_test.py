@@ -58,14 +58,8 @@ class ErrorLaw(Protocol):
 class EdgeTest:
     """The test of every pair. All arrays have the shape (d, d), and their diagonals mean nothing.
 
-    Attributes
-    ----------
-    partial : ndarray
-        Estimates of the partial correlations.
-    p_value : ndarray
-        Of the hypothesis that the pair has no edge.
-    p_slight : ndarray
-        Of the hypothesis that the partial correlation is at least `SLIGHT` in absolute value.
+    partial: estimates of the partial correlations. p_value: of the hypothesis that the pair has no edge. p_slight: of
+    the hypothesis that the partial correlation is at least `SLIGHT` in absolute value.
     """
 
     partial: np.ndarray
@@ -75,9 +69,7 @@ class EdgeTest:
     def states(self, rate: float) -> np.ndarray:
         """Return the state of every pair.
 
-        Reference
-        ---------
-        Benjamini and Hochberg (1995).
+        Reference: Benjamini and Hochberg (1995).
         """
         d = len(self.partial)
         upper = np.triu_indices(d, 1)
@@ -97,9 +89,7 @@ class EdgeTest:
 def discoveries(p_values: np.ndarray, rate: float) -> np.ndarray:
     """Return which hypotheses are rejected at a rate of false discoveries, by Benjamini and Hochberg's rule.
 
-    Reference
-    ---------
-    Benjamini and Hochberg (1995).
+    Reference: Benjamini and Hochberg (1995).
 
     Examples
     --------
@@ -120,9 +110,7 @@ def edge_test(
 ) -> EdgeTest | None:
     """Test every pair of columns for an edge.
 
-    Reference
-    ---------
-    Jankova and van de Geer (2015) without noise; own derivation of V, in the docstring of the module.
+    Reference: Jankova and van de Geer (2015) without noise; own derivation of V, in the docstring of the module.
     """
     theta = _lasso(covariance, rows, law, PENALTIES[0][1])
     if theta is None:
@@ -172,9 +160,7 @@ def on_graph(s: np.ndarray, graph: np.ndarray) -> np.ndarray:
 
     Its inverse has the diagonal of s and its entries on the edges.
 
-    Reference
-    ---------
-    Dempster (1972); the columns in turn as Hastie, Tibshirani and Friedman (2009), algorithm 17.1.
+    Reference: Dempster (1972); the columns in turn as Hastie, Tibshirani and Friedman (2009), algorithm 17.1.
 
     Examples
     --------

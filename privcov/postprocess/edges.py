@@ -39,15 +39,10 @@ LACKED = (
 class EdgeStates:
     """State of every pair under redraws of the noise.
 
-    Attributes
-    ----------
-    state : ndarray of shape (d, d)
-        int8: 1 (EDGE) where at least ``level`` of the copies link the pair, -1 (NO_EDGE) where at least that fraction
-        leaves it apart, else 0 (UNDECIDED); symmetric, -1 on the diagonal.
-    share : ndarray of shape (d, d)
-        Fraction of the solved copies that link the pair.
-    copies : int
-        Number of copies with an answer at this lambda; the others had no solution or no variance left.
+    state: int8, 1 (EDGE) where at least ``level`` of the copies link the pair, -1 (NO_EDGE) where at least that
+    fraction leaves it apart, else 0 (UNDECIDED); symmetric, -1 on the diagonal. share: fraction of the solved copies
+    that link the pair. copies: number of copies with an answer at this lambda; the others had no solution or no
+    variance left.
     """
 
     state: np.ndarray

@@ -26,21 +26,14 @@ BALANCE = 10
 class Diagnosis:
     """Where solutions begin, with both witnesses.
 
-    Attributes
-    ----------
-    smallest : float
-        Every lam > smallest has a solution (0 for a positive definite matrix; of the size of the rounding for one that
-        is semi-definite to rounding; inf where no lam has one).
-    below : float
-        No lam <= below has a solution, where below > 0.
-    anchor : ndarray of shape (d, d) or None
-        Positive semi-definite A with ``max |A - S| <= smallest`` (and A_ii = S_ii where the diagonal is not penalised);
-        None where ``smallest`` is inf.
-    ray : ndarray of shape (d, d) or None
-        Positive semi-definite D with ``<S, D> + below |D|_1 <= 0`` (the norm without the diagonal where that is not
-        penalised): along I + t D the objective falls without end for every lam <= below. None where ``below`` is 0.
-    reason : str
-        A sentence on the cause.
+    smallest: every lam > smallest has a solution (0 for a positive definite matrix; of the size of the rounding for one
+    that is semi-definite to rounding; inf where no lam has one). below: where above 0, no lam <= below has a solution.
+    reason: a sentence on the cause.
+
+    anchor: positive semi-definite A with ``max |A - S| <= smallest`` (and A_ii = S_ii where the diagonal is not
+    penalised); None where ``smallest`` is inf. ray: positive semi-definite D with ``<S, D> + below |D|_1 <= 0`` (the
+    norm without the diagonal where that is not penalised): along I + t D the objective falls without end for every
+    lam <= below. None where ``below`` is 0.
     """
 
     smallest: float
@@ -53,12 +46,7 @@ class Diagnosis:
 class Infeasible(ValueError):
     """Raised where a penalty has no solution.
 
-    Parameters
-    ----------
-    lam : float
-        The penalty; kept as an attribute.
-    diagnosis : Diagnosis
-        The bounds and the witnesses; kept as an attribute.
+    The penalty and the diagnosis, which has the bounds and the witnesses, are kept as attributes.
     """
 
     def __init__(self, lam: float, diagnosis: Diagnosis):
@@ -110,14 +98,10 @@ def quick_psd(s: np.ndarray) -> bool:
 def certainly_definite(a: np.ndarray) -> bool:
     """Return True only if the exact matrix held in ``a`` is positive definite, rounding included.
 
-    Reference
-    ---------
-    Rump (2006), Verification of positive definiteness.
-
-    Notes
-    -----
     A Cholesky factorisation of a - c I that runs through proves it for c >= (d + 2) eps trace, up to terms that the
     factor 2 covers. A congruence by powers of two, which is exact, first brings the diagonal to [1/2, 2).
+
+    Reference: Rump (2006), Verification of positive definiteness.
     """
     from scipy.linalg.lapack import dpotrf
 
@@ -134,8 +118,6 @@ def certainly_definite(a: np.ndarray) -> bool:
 def diagnose(s: np.ndarray, *, penalise_diagonal: bool = False) -> Diagnosis:
     """Return the penalties that have a solution, with certificates.
 
-    Notes
-    -----
     Cheapest test first: diagonal, Cholesky factor and eigenvalues, then ADMM on ``min max|A - S|`` over A >= 0, stopped
     when the certified bounds agree to 1e-3. From about 300 columns on it may stop sooner, and the interval
     [below, smallest] is then wider but just as true.

@@ -11,20 +11,10 @@ import numpy as np
 class Fit:
     """The result at one penalty.
 
-    Attributes
-    ----------
-    lam : float
-        Penalty, in the units of the matrix that was solved for.
-    precision : ndarray of shape (d, d) or None
-        Symmetric positive definite with exact zeros, or None where there is no answer.
-    status : {"ok", "not converged", "infeasible"}
-        "ok": certified to the gap that was asked for. "infeasible": the problem has no solution.
-    gap : float
-        Certified duality gap per variable in nats, NaN where unknown.
-    sweeps : int
-        Passes over the columns, or iterations of the splitting method.
-    solver : str
-        Which solver answered.
+    lam: penalty, in the units of the matrix that was solved for. precision: symmetric positive definite with exact
+    zeros, or None where there is no answer. status: "ok" (certified to the gap that was asked for), "not converged" or
+    "infeasible" (the problem has no solution). gap: certified duality gap per variable in nats, NaN where unknown.
+    sweeps: passes over the columns, or iterations of the splitting method.
     """
 
     lam: float

@@ -56,9 +56,7 @@ def solve_path(
 ) -> tuple[Fit, ...]:
     """Solve the graphical lasso of s at every lambda.
 
-    Reference
-    ---------
-    Friedman, Hastie and Tibshirani (2008); see glasso_kernel for the differences.
+    Reference: Friedman, Hastie and Tibshirani (2008); see glasso_kernel for the differences.
 
     Examples
     --------

@@ -12,18 +12,9 @@ import numpy as np
 class Moments:
     """Second moment, mean and covariance; None where not measured.
 
-    Attributes
-    ----------
-    second_moment : ndarray of shape (d, d) or None
-        About the public origin.
-    mean : ndarray of shape (d,) or None
-        The mean.
-    covariance : ndarray of shape (d, d) or None
-        With classes, the pooled covariance within classes.
-    class_means : ndarray of shape (k, d) or None
-        With classes, each inside the ball of the row bound.
-    class_shares : ndarray of shape (k,) or None
-        With classes, fractions >= 0 that add up to 1, as the matrix has them after its repair.
+    second_moment: about the public origin. covariance: with classes, the pooled covariance within classes. class_means:
+    k x d, each inside the ball of the row bound. class_shares: fractions >= 0 that add up to 1, as the matrix has them
+    after its repair.
     """
 
     second_moment: np.ndarray | None
@@ -43,8 +34,6 @@ class Moments:
 def unpack(matrix: np.ndarray, *, centre: str, row_bound: float, n_anchors: int = 1) -> Moments:
     """Return the moments of a matrix in unit-ball units.
 
-    Notes
-    -----
     joint: with corner c, covariance = R^2 (M_11 - M_12 M_21 / c), the Schur complement, which is positive semi-definite
     whenever the matrix is; mean = R M_12 / sqrt(c), so that covariance = second moment - mean mean' holds exactly.
     Without repairs c = s^2.

@@ -50,9 +50,7 @@ def choices(
 ) -> dict[str, int]:
     """Return the position on the path of the lambda of every rule.
 
-    Reference
-    ---------
-    Foygel and Drton (2010); Oliveira, Lei and Tibshirani (2021).
+    Reference: Foygel and Drton (2010); Oliveira, Lei and Tibshirani (2021).
     """
     usable = solved(path)
     if not usable:
@@ -96,9 +94,7 @@ def effective_rows(s: np.ndarray, noise_std: float, rows: float) -> float:
 def extended_bics(thetas: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = EBIC_GAMMA) -> np.ndarray:
     """Return the extended BIC of each of a stack of precision matrices; smaller is better.
 
-    Reference
-    ---------
-    Foygel and Drton (2010).
+    Reference: Foygel and Drton (2010).
     """
     logdets = _log_dets(thetas)
     rows, columns = np.triu_indices(len(s), 1)
@@ -132,9 +128,7 @@ def fission_scores(
 ) -> np.ndarray:
     """Return the mean over the splits of -log det T + <T2, T> for every candidate T made from T1.
 
-    Reference
-    ---------
-    Oliveira, Lei and Tibshirani (2021).
+    Reference: Oliveira, Lei and Tibshirani (2021).
     """
     total: Any = 0.0
     for _ in range(splits):

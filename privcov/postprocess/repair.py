@@ -22,20 +22,10 @@ REPAIRS = {
 class Repaired:
     """A matrix after its repair.
 
-    Attributes
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric; eigenvalues >= floor times the mean diagonal, to rounding, unless ``how`` is "none".
-    how : str
-        A key of REPAIRS.
-    clipped : int
-        Number of eigenvalues of the input below the floor.
-    mass : float
-        Trace of the result minus trace of the input: what was added to the eigenvalues in all.
-    moved : float
-        Largest change of an entry.
-    sentence : str
-        What was done, for the notes of a release.
+    matrix: symmetric; eigenvalues >= floor times the mean diagonal, to rounding, unless ``how``, a key of REPAIRS, is
+    "none". clipped: number of eigenvalues of the input below the floor. mass: trace of the result minus trace of the
+    input, what was added to the eigenvalues in all. moved: largest change of an entry. sentence: what was done, for the
+    notes of a release.
     """
 
     matrix: np.ndarray

@@ -44,9 +44,7 @@ def project_trace(matrix: np.ndarray, trace: float) -> np.ndarray:
 
     Eigenvalues go to the simplex: max(lambda - theta, 0) with the smallest theta >= 0 that meets the trace.
 
-    Reference
-    ---------
-    Nikolov, Talwar and Zhang (2016), projection mechanism.
+    Reference: Nikolov, Talwar and Zhang (2016), projection mechanism.
     """
     trace = checks.in_range("trace", trace, 0.0, 1e300)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
@@ -69,14 +67,10 @@ def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
     It denoises towards the matrix before the noise; it tends to the identity with the noise (on positive semi-definite
     matrices).
 
-    Reference
-    ---------
-    Bun, Allez, Bouchaud and Potters (2016), additive noise.
-
-    Notes
-    -----
     xi_i = lambda_i - 2 v h_i, v = d noise_std^2,
     h_i = (1/d) sum_j (lambda_i - lambda_j) / ((lambda_i - lambda_j)^2 + eta^2), eta = noise_std; then max(xi, 0).
+
+    Reference: Bun, Allez, Bouchaud and Potters (2016), additive noise.
     """
     checks.in_range("noise_std", noise_std, 0.0, 1e150)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
@@ -99,16 +93,12 @@ def pulled_in(values: np.ndarray, noise_std: float) -> tuple[np.ndarray, np.ndar
 def shrink_wishart_difference(matrix: np.ndarray, c: float) -> np.ndarray:
     """Shrink the eigenvalues for the noise A - B, with A, B independent W_d(d + 1, c I).
 
-    Reference
-    ---------
-    Bun, Allez, Bouchaud and Potters (2016), additive noise; R by freeness, own calculation.
-
-    Notes
-    -----
     The same shrinkage as in `shrink_spectrum`, for another noise: g_i = (1/d) sum_j 1 / (lambda_i - i eta - lambda_j) =
     h + i pi rho, eta = c sqrt(2 d), K = c d. The noise is the free difference of two Marchenko-Pastur distributions of
     ratio 1, so its R-transform is R(g) = 2 K^2 g / (1 - K^2 g^2), and xi = lambda - Re R(g) - Im R(g) Re g / Im g; then
     max(xi, 0). (R(g) = v g would be `shrink_spectrum`.)
+
+    Reference: Bun, Allez, Bouchaud and Potters (2016), additive noise; R by freeness, own calculation.
     """
     checks.in_range("c", c, 0.0, 1e150)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))

@@ -34,18 +34,9 @@ _BACK = {"log": "geometric mean", "log1p": "geometric mean of 1 + x, less 1", "s
 class Term:
     """The mean of one measured column, in the owner's terms.
 
-    Attributes
-    ----------
-    column : str
-        Name of the declared column.
-    level : str
-        Of a category and of yes-no the level whose share this is, else "".
-    what : str
-        What the value is: "mean", "share", "mean position", "mean day", or what a transform makes of the mean.
-    value : float
-        In the data's units; of a date days since 1970-01-01.
-    text : str
-        The value as the owner would write it.
+    level: of a category and of yes-no the level whose share this is, else "". what: "mean", "share", "mean position",
+    "mean day", or what a transform makes of the mean. value: in the data's units; of a date days since 1970-01-01.
+    text: the value as the owner would write it.
     """
 
     column: str
@@ -58,9 +49,7 @@ class Term:
 def in_terms(kinds: Kinds, mean: Sequence[float] | np.ndarray) -> tuple[Term, ...]:
     """Return noisy means in the terms of their declaration.
 
-    Reference
-    ---------
-    Own derivation, in the docstring of the module.
+    Reference: own derivation, in the docstring of the module.
 
     Examples
     --------

@@ -35,12 +35,7 @@ FISSION_LEVELS = 16  # levels tried, from 0 to 1.5 times the universal one; and 
 class Cut:
     """A threshold.
 
-    Parameters
-    ----------
-    kind : {"hard", "soft"}
-        Kind of threshold.
-    level : float
-        At least 0, in standard deviations of an entry (inf: only the diagonal stays).
+    kind: "hard" or "soft". level: at least 0, in standard deviations of an entry (inf: only the diagonal stays).
     """
 
     kind: str
@@ -50,8 +45,6 @@ class Cut:
 def noise_variance(mean: np.ndarray | None, block_std: float, mean_std: float) -> np.ndarray | float:
     """Return the variance that the added noise gives to off-diagonal entries of the covariance S - m m'.
 
-    Notes
-    -----
     With mean e = noise on the mean,
     Var[W_ij - mu_i e_j - mu_j e_i - e_i e_j] = block^2 + (mu_i^2 + mu_j^2) mean^2 + mean^4, i != j, where mu_i^2 is
     estimated by max(m_i^2 - mean^2, 0).
@@ -98,14 +91,10 @@ def apply_cut(matrix: np.ndarray, variance: np.ndarray, cut: Cut) -> np.ndarray:
 def shrink_diagonal(matrix: np.ndarray, variance: float) -> np.ndarray:
     """Pull the diagonal to its mean, by as much as noise of this variance has spread it out.
 
-    Reference
-    ---------
-    Efron and Morris (1973), after James and Stein.
-
-    Notes
-    -----
     x_i -> m + (1 - (d - 3) variance / sum (x_j - m)^2)_+ (x_i - m): in total squared error never worse than x for
     independent Gaussian noise, d >= 4; below that nothing happens.
+
+    Reference: Efron and Morris (1973), after James and Stein.
     """
     x = np.diag(matrix)
     d, m = len(x), float(x.mean())
@@ -120,9 +109,7 @@ def shrink_diagonal(matrix: np.ndarray, variance: float) -> np.ndarray:
 def universal_level(d: int) -> float:
     """Return sqrt(2 log m) for m = d(d-1)/2 pairs (at least two, so that a single pair is not always kept).
 
-    Reference
-    ---------
-    Donoho and Johnstone (1994).
+    Reference: Donoho and Johnstone (1994).
     """
     return math.sqrt(2 * math.log(max(d * (d - 1) / 2, 2)))
 
@@ -130,14 +117,10 @@ def universal_level(d: int) -> float:
 def sure_level(matrix: np.ndarray, variance: np.ndarray) -> float:
     """Return the level t >= 0 that minimises Stein's unbiased estimate of the risk of a soft threshold.
 
-    Reference
-    ---------
-    Stein (1981); Donoho and Johnstone (1995).
-
-    Notes
-    -----
     The estimate is the sum over i < j of ``v - 2 v 1{|z| <= t} + min(z^2, t^2) v``. It grows between two neighbouring
     ``|z|``, so the minimum is at zero or at one of them.
+
+    Reference: Stein (1981); Donoho and Johnstone (1995).
     """
     upper = np.triu_indices(len(matrix), 1)
     v = variance[upper]
@@ -173,9 +156,7 @@ def sampling_noise(covariance: np.ndarray, rows: float) -> Callable[[np.random.G
 def fission_cut(halves: Callable[[], tuple[np.ndarray, np.ndarray]], variance: np.ndarray) -> Cut:
     """Return the cut of the first half that lies nearest to the second, on average over the splits.
 
-    Reference
-    ---------
-    Oliveira, Lei and Tibshirani (2021), coupled bootstrap.
+    Reference: Oliveira, Lei and Tibshirani (2021), coupled bootstrap.
     """
     d = len(variance)
     levels = [*np.linspace(0.0, 1.5 * universal_level(d), FISSION_LEVELS).tolist(), math.inf]

@@ -22,17 +22,10 @@ def noisy_diagonal(
 ) -> tuple[np.ndarray, tuple[int, ...]]:
     """Add discrete Gaussian noise to a diagonal and to the second sums of its groups, one draw for each scale.
 
-    Guarantee
-    ---------
-    With noise for the bound of `norm_bound` off the diagonal, that of the measurement; see free_groups.py.
+    With noise for the bound of `norm_bound` off the diagonal, the guarantee is that of the measurement, see
+    free_groups.py. By itself it spends nothing: the measurement that calls it states the event.
 
-    Spends
-    ------
-    Nothing by itself: the measurement that calls it states the event.
-
-    Reference
-    ---------
-    Own proof, in free_groups.py.
+    Reference: own proof, in free_groups.py.
     """
     scales, numbers, known = [scale] * len(exact), exact.tolist(), cache(partial(scale_over, scale))
     for group, kappa in zip(*groups, strict=True):

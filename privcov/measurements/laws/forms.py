@@ -42,24 +42,11 @@ from privcov.measurements.noise import COUPLED, FREE_GROUPS, WISHART, NoiseDistr
 class Law:
     """The noise on the covariance and on the mean of some columns, in working units.
 
-    Attributes
-    ----------
-    off : float
-        t^2, the variance of an entry above the diagonal.
-    extra : ndarray of shape (d,)
-        x: by how much the variance of a diagonal entry differs from 2 t^2, what is common left out.
-    common : float
-        c, the covariance that all diagonal entries have.
-    mean : float
-        t_m^2, the variance of a coordinate of the mean; 0 where none was measured.
-    count : float
-        Variance of the relative error of the number of rows; 0 where it is public.
-    tie : float
-        Covariance of that error with a diagonal entry.
-    laplace : bool
-        Whether the entries are Laplace numbers.
-    freedom : float
-        Degrees of freedom of Wishart noise; 0 for other shapes.
+    off: t^2, the variance of an entry above the diagonal. extra: x, by how much the variance of each diagonal entry
+    differs from 2 t^2, what is common left out. common: c, the covariance that all diagonal entries have. mean: t_m^2,
+    the variance of a coordinate of the mean; 0 where none was measured. count: variance of the relative error of the
+    number of rows; 0 where it is public. tie: covariance of that error with a diagonal entry. laplace: whether the
+    entries are Laplace numbers. freedom: degrees of freedom of Wishart noise; 0 for other shapes.
     """
 
     off: float
@@ -80,9 +67,7 @@ class Law:
     def excess(self, spread: np.ndarray | float, turn: np.ndarray | float) -> np.ndarray:
         """Return the excess kurtosis of <A, W> for A = (v w' + w v') / 2.
 
-        Reference
-        ---------
-        Own derivation, in the docstring of the module.
+        Reference: own derivation, in the docstring of the module.
         """
         if self.laplace:
             return 3.0 * np.asarray(spread)
@@ -96,9 +81,7 @@ class Law:
     def products(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         """Return N((th_i th_j' + th_j th_i') / 2) for all pairs of rows of a symmetric inverse Th of C0.
 
-        Reference
-        ---------
-        Own derivation, in the docstring of `postprocess.edge_test`.
+        Reference: own derivation, in the docstring of `postprocess.edge_test`.
         """
         q, square, at_mean = theta @ theta, theta * theta, theta @ mean
         own = np.diag(q)
@@ -110,9 +93,7 @@ class Law:
     def tail(self, value: np.ndarray, normal: np.ndarray, noise: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return P(|X| > |value|) for the noise on <th_i, C th_j> of all pairs, beside a normal error.
 
-        Reference
-        ---------
-        Own derivation, in the docstring of `tails`.
+        Reference: own derivation, in the docstring of `tails`.
         """
         squares = theta * theta
         own = squares.sum(axis=1)
@@ -125,9 +106,7 @@ class Law:
     def form_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
         """Return N(A), the variance of the privacy noise on <A, C>.
 
-        Reference
-        ---------
-        Own derivation, in the docstring of the module.
+        Reference: own derivation, in the docstring of the module.
         """
         on, size = np.diag(form), float(np.sum(form * form))
         turned = form @ mean
@@ -140,9 +119,7 @@ class Law:
 def law_of(measured: Measured, count: float = 0.0) -> Law:
     """Return the law of the noise on the covariance that `postprocess.joint.unpack` gives, plus t_m^2 I.
 
-    Reference
-    ---------
-    Own derivation, in the docstring of the module.
+    Reference: own derivation, in the docstring of the module.
     """
     noise, r2 = measured.distribution, measured.row_bound * measured.row_bound
     d = noise.dimension if measured.flags is None else measured.flags.d
@@ -193,9 +170,7 @@ def relative_count_std(measured: Measured) -> float:
 def moments_of(measured: Measured, law: Law, rows: float) -> tuple[np.ndarray | None, np.ndarray]:
     """Return the mean, None where none was measured, and the unbiased covariance, in working units.
 
-    Spends
-    ------
-    Nothing: it uses only a noisy matrix.
+    It uses only a noisy matrix, so it spends nothing.
     """
     r, noise = measured.row_bound, measured.distribution
     d = noise.dimension

@@ -58,12 +58,7 @@ from privcov.units import InUnits
 class Group:
     """Columns whose sum of squares has a public bound.
 
-    Attributes
-    ----------
-    columns : tuple of int
-        Their positions.
-    square : int
-        Bound of the sum of squares of their whole numbers, in every row.
+    columns: their positions. square: bound of the sum of squares of their whole numbers, in every row.
     """
 
     columns: tuple[int, ...]
@@ -73,9 +68,7 @@ class Group:
 def groups_of(facts: InUnits, flagged: tuple[int, ...] = ()) -> tuple[Group, ...]:
     """Return the groups of columns of a table, from public facts alone.
 
-    Reference
-    ---------
-    Own proof, in the docstring of the module.
+    Reference: own proof, in the docstring of the module.
     """
     d = len(facts.units.scale)
     if not facts.units.fits_bounds:
@@ -93,9 +86,7 @@ def groups_of(facts: InUnits, flagged: tuple[int, ...] = ()) -> tuple[Group, ...
 def weights_of(groups: tuple[Group, ...], anchor: int) -> tuple[Fraction, ...]:
     """Return kappa of every group, exact.
 
-    Reference
-    ---------
-    Own proof, in the docstring of the module.
+    Reference: own proof, in the docstring of the module.
     """
     whole = sum(g.square for g in groups) + 2 * anchor**2
     return tuple(Fraction(whole, g.square) for g in groups)
@@ -110,9 +101,7 @@ def labels_of(groups: tuple[Group, ...]) -> tuple[int, ...]:
 def in_unit_ball(facts: InUnits, anchor_squared: float) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Return groups and weights as `NoiseDistribution` has them, for rows of floating-point numbers.
 
-    Reference
-    ---------
-    Own proof, in the docstring of the module.
+    Reference: own proof, in the docstring of the module.
     """
     labels = labels_of(groups_of(facts))
     # c_g^2 in unrounded numbers: in the whole numbers of a group, a small one would be off by its last digit.

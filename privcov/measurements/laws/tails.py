@@ -46,9 +46,7 @@ def _rule(shape: float) -> tuple[np.ndarray, np.ndarray]:
 def tail(value: np.ndarray, normal: np.ndarray, mixed: np.ndarray, shape: float) -> np.ndarray:
     """Return P(|X| > |value|) for an error X with a normal part and a Gamma mixture.
 
-    Reference
-    ---------
-    Own derivation, in the docstring of the module.
+    Reference: own derivation, in the docstring of the module.
 
     Examples
     --------
@@ -91,9 +89,7 @@ def _solved(level: float) -> np.ndarray:
 def quantile(level: float, excess: np.ndarray) -> np.ndarray:
     """Return z such that |X| <= z standard deviations with probability ``level``.
 
-    Reference
-    ---------
-    Own derivation, in the docstring of the module.
+    Reference: own derivation, in the docstring of the module.
 
     Examples
     --------

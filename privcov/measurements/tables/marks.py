@@ -18,10 +18,7 @@ _BLOCK_ENTRIES = 400_000
 class Mixer:
     """64-bit hashing of many numbers at once.
 
-    Parameters
-    ----------
-    secrets : tuple of int
-        Four whole numbers below 2^64, the middle two odd.
+    secrets: four whole numbers below 2^64, the middle two odd.
     """
 
     def __init__(self, secrets: tuple[int, ...]) -> None:
@@ -48,15 +45,7 @@ class Mixer:
 
 
 class Marking:
-    """The sums of a table, computed block by block: NOT private.
-
-    Parameters
-    ----------
-    secrets : tuple of int
-        See `Mixer`.
-    columns : tuple of str
-        Names of the columns.
-    """
+    """The sums of a table, computed block by block: NOT private."""
 
     def __init__(self, secrets: tuple[int, ...], columns: tuple[str, ...]) -> None:
         names = [hashlib.sha256(name.encode()).digest()[:8] for name in columns]

@@ -32,12 +32,7 @@ _FEW_CELLS = 100_000  # a part of so few cells is summed by numpy in less time t
 class Refused:
     """What a worker sends back in place of an exception, whose text or traceback might hold a cell.
 
-    Attributes
-    ----------
-    sentence : str
-        The message, without any cell of private rows.
-    of_file : bool
-        Whether the reader refused the file; the sentence is then its own.
+    sentence: the message, without any cell of private rows.
     """
 
     sentence: str

@@ -56,38 +56,15 @@ assert MOST_FILE_ROWS * UNIT**2 < 2 ** (63 + _LIMB), "a sum of squares over the 
 class SumSpec(InUnits):
     """What a worker needs: public facts, and for marks the four secret numbers of `marks.Mixer`.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Names of the columns.
-    label : str
-        Name of the column of class labels, or "".
-    classes : tuple of str
-        Public list of the class names, or ().
-    units : Units
-        The declared units.
-    private : bool
-        Whether the rows are private.
-    drop : bool
-        Whether a row with a missing or infinite cell is left out (else the cell counts as the origin).
-    flagged : tuple of int
-        Positions of the columns whose missing cells are flagged, see integer_gram.py; of private rows only.
-    secrets : tuple of int or None
-        Secrets of the marks; None for no marks.
-    run : int
-        Number of the pass, by which workers that are threads of its process find its pulse in `table_pass`.
-    seal : bytes
-        Key under which the sums come back, b"" for sums that are not sealed.
-    person : str
-        Name of the column of ids of persons, or "".
-    most_weight : int
-        M, the largest weight of a person.
-    anchor : int
-        a, the anchor of a row of weight one; used where rows have ids.
-    ids : PartIds or None
-        The ids of the part, which the pass sets for each.
-    kinds : tuple of (str, Kind)
-        Name and kind of every column of the table, from which ``columns`` follow; () where they are columns of numbers.
+    label, person: names of the columns of class labels and of ids of persons, or "". classes: public list of the class
+    names, or (). drop: whether a row with a missing or infinite cell is left out (else the cell counts as the origin).
+    flagged: positions of the columns whose missing cells are flagged, see integer_gram.py; of private rows only.
+    secrets: those of the marks; None for no marks. run: number of the pass, by which workers that are threads of its
+    process find its pulse in `table_pass`. seal: key under which the sums come back, b"" for sums that are not sealed.
+
+    most_weight: M, the largest weight of a person. anchor: a, the anchor of a row of weight one; used where rows have
+    ids. ids: those of the part, which the pass sets for each. kinds: name and kind of every column of the table, from
+    which ``columns`` follow; () where they are columns of numbers.
     """
 
     columns: tuple[str, ...]
@@ -121,27 +98,11 @@ class SumSpec(InUnits):
 class Sums:
     """Exact sums over rows: NOT private.
 
-    Attributes
-    ----------
-    seen : int
-        Rows read.
-    dropped : int
-        Rows left out for a missing cell.
-    unlisted : int
-        Rows left out for a label that is not in the list.
-    long : int
-        Rows that the row bound shortened.
-    holes : ndarray of shape (d,)
-        Missing or infinite cells of each column.
-    high, low : ndarray of shape (p, p)
-        int64, sum k k' = high 2^32 + low with 0 <= low < 2^32; p = w, the columns and their flags, or w + c where rows
-        have the ids of persons: then the weighted anchors of the classes come last.
-    lines : ndarray of shape (w, c)
-        int64, the sum of k in each class (c = 1 without classes).
-    counts : ndarray of shape (c,)
-        int64, the rows of each class.
-    marks : tuple of int or None
-        See marks.py; where secrets were given.
+    seen: rows read. dropped, unlisted: rows left out for a missing cell, and for a label that is not in the list. long:
+    rows that the row bound shortened. holes: missing or infinite cells of each column. high, low: p x p int64, sum k
+    k' = high 2^32 + low with 0 <= low < 2^32; p = w, the columns and their flags, or w + c where rows have the ids of
+    persons: then the weighted anchors of the classes come last. lines: w x c int64, the sum of k in each class (c = 1
+    without classes). counts: the rows of each class. marks: see marks.py; where secrets were given.
     """
 
     seen: int
@@ -199,12 +160,7 @@ class Sums:
 class Adding:
     """Sums that are computed block by block.
 
-    Parameters
-    ----------
-    spec : SumSpec
-        What to sum.
-    compiled : bool
-        Whether numba computes them, where it is installed; the numbers are the same.
+    compiled: whether numba computes them, where it is installed; the numbers are the same.
     """
 
     def __init__(self, spec: SumSpec, compiled: bool = True) -> None:

@@ -31,9 +31,7 @@ def bands(rest: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
 def band(rest: np.ndarray, noise: BlockNoise) -> list[Member]:
     """Return the means of the diagonals up to each lag, as far as they leave the noise.
 
-    Reference
-    ---------
-    Own combination: means along diagonals, cut at a lag as in Bickel and Levina (2008), and the factor of James and
-    Stein (1961).
+    Reference: own combination of means along diagonals, cut at a lag as in Bickel and Levina (2008), and the factor of
+    James and Stein (1961).
     """
     return [part(KIND, projection, k, noise) for projection, k in bands(rest)]

@@ -24,8 +24,6 @@ def on_one_level(rest: np.ndarray) -> np.ndarray:
 def level(rest: np.ndarray, noise: BlockNoise) -> list[Member]:
     """Return the one level, as far as it leaves the noise.
 
-    Reference
-    ---------
-    The target of constant covariance of Ledoit and Wolf (2004), with the factor of James and Stein (1961).
+    Reference: the target of constant covariance of Ledoit and Wolf (2004), with the factor of James and Stein (1961).
     """
     return [part(KIND, on_one_level(rest), 1, noise)]

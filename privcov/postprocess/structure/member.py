@@ -35,14 +35,8 @@ from privcov.postprocess.denoise import RISE, BlockNoise, hidden, james_stein
 class Member:
     """An estimate F of the off-diagonal entries, with an unbiased estimate of its product with the noise.
 
-    Attributes
-    ----------
-    kind : str
-        What it is called in the words of a mixture.
-    matrix : ndarray of shape (d, d)
-        F, symmetric, with zeros on the diagonal.
-    with_noise : float
-        D, whose expectation is that of <F, W>.
+    kind: what it is called in the words of a mixture. matrix: F, symmetric, with zeros on the diagonal. with_noise: D,
+    whose expectation is that of <F, W>.
     """
 
     kind: str

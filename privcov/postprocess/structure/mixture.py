@@ -42,12 +42,8 @@ _ROUNDS, _CLOSE = 10_000, 1e-12  # of the search for the weights, which ends whe
 class Mixture:
     """A covariance, and the weights of the estimates that its off-diagonal entries combine.
 
-    Attributes
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric, positive semi-definite, with a trace of at most one.
-    shares : mapping of str to float
-        The share of every kind of estimate that has one, largest first, adding up to one.
+    matrix: symmetric, positive semi-definite, with a trace of at most one. shares: that of every kind of estimate that
+    has one, largest first, adding up to one.
     """
 
     matrix: np.ndarray
