@@ -41,10 +41,20 @@ FALSE_DISCOVERIES = 0.05
 class Groups(NamedTuple):
     """What a release says of its classes.
 
-    shares: of all rows; noisy. means: k x d, NaN for a class with too few rows for its noise. within: the d x d
-    covariance within classes, unbiased; it may have negative eigenvalues. spread: standard deviations within classes,
-    none of them so small that its variance is below the noise. noise: the typical standard deviation of the privacy
-    noise on a correlation within classes.
+    Attributes
+    ----------
+    classes : tuple of str
+        Their names.
+    shares : ndarray of shape (k,)
+        Of all rows; noisy.
+    means : ndarray of shape (k, d)
+        Class means; NaN for a class with too few rows for its noise.
+    within : ndarray of shape (d, d)
+        The covariance within classes, unbiased; it may have negative eigenvalues.
+    spread : ndarray of shape (d,)
+        Standard deviations within classes, none of them so small that its variance is below the noise.
+    noise : float
+        The typical standard deviation of the privacy noise on a correlation within classes.
     """
 
     classes: tuple[str, ...]
@@ -62,9 +72,20 @@ class ReleaseAnswers:
     with ``estimate``, ``low``, ``high``, ``identified`` and ``reason``. Its ``attrs`` name the method, the population,
     the level, what is assumed of the rows and the coverage that was measured on simulated releases.
 
-    known: from `known_of`. level: nominal coverage of every interval. units: of the answers, "owner" or "half-range".
-    kurtosis: excess kurtosis of the rows that is assumed, over 3: 0 for Gaussian rows. release: that of simulated or
-    public rows, else None.
+    Parameters
+    ----------
+    known : UnbiasedMoments
+        From `known_of`.
+    level : float
+        Nominal coverage of every interval.
+    units : {"owner", "half-range"}
+        Units of the answers.
+    kurtosis : float
+        Excess kurtosis of the rows that is assumed, over 3: 0 for Gaussian rows.
+    classes : tuple of str
+        Names of the classes.
+    release : Release or None
+        The release of simulated or public rows.
     """
 
     def __init__(
@@ -103,18 +124,36 @@ class ReleaseAnswers:
         return f"ReleaseAnswers({len(self.columns)} columns, about {self.rows:,.0f} rows, level {self.level:g})"
 
     def means(self) -> pd.DataFrame:
-        """Return the mean of every column."""
+        """Return the mean of every column.
+
+        Returns
+        -------
+        DataFrame
+            One row for each column.
+        """
         found = entries.means(self._known, self.level)
         scale, origin = self._units()
         return self._by_column("means", found, scale, origin)
 
     def variances(self) -> pd.DataFrame:
-        """Return the variance of every column."""
+        """Return the variance of every column.
+
+        Returns
+        -------
+        DataFrame
+            One row for each column.
+        """
         scale, _ = self._units()
         return self._by_column("variances", entries.variances(self._known, self.level, self.kurtosis), scale**2)
 
     def covariances(self) -> pd.DataFrame:
-        """Return the covariance of every pair of columns."""
+        """Return the covariance of every pair of columns.
+
+        Returns
+        -------
+        DataFrame
+            One row for each pair.
+        """
         scale, _ = self._units()
         found = entries.covariances(self._known, self.level, self.kurtosis)
         return self._by_pair("covariances", found, np.outer(scale, scale))
@@ -122,8 +161,15 @@ class ReleaseAnswers:
     def correlations(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the correlation of every pair of columns, and which are real.
 
-        ``rate`` is the rate of false discoveries among the pairs that are called ``real``; ``p_value`` is that of no
-        correlation.
+        Parameters
+        ----------
+        rate : float, optional
+            Rate of false discoveries among the pairs that are called ``real``.
+
+        Returns
+        -------
+        DataFrame
+            One row for each pair, with ``p_value`` (of no correlation) and ``real``.
         """
         rate = checks.strictly_between("rate", rate, 0.0, 1.0)
         return self._by_pair("correlations", entries.correlations(self._known, self.level, self.kurtosis), rate=rate)
@@ -131,8 +177,15 @@ class ReleaseAnswers:
     def partial_correlations(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the correlation of every pair given all other columns, and which are real.
 
-        ``rate`` is the rate of false discoveries among the pairs that are called ``real``; the table also has
-        ``p_value``.
+        Parameters
+        ----------
+        rate : float, optional
+            Rate of false discoveries among the pairs that are called ``real``.
+
+        Returns
+        -------
+        DataFrame
+            One row for each pair, with ``p_value`` and ``real``.
         """
         self._whole()
         rate = checks.strictly_between("rate", rate, 0.0, 1.0)
@@ -141,8 +194,15 @@ class ReleaseAnswers:
     def edges(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the graph of partial correlations: the edge test, which many columns need, as auto-precision draws it.
 
-        ``rate`` is the rate of false discoveries among the pairs that are called ``real``; the table also has
-        ``p_value``.
+        Parameters
+        ----------
+        rate : float, optional
+            Rate of false discoveries among the pairs that are called ``real``.
+
+        Returns
+        -------
+        DataFrame
+            One row for each pair, with ``p_value`` and ``real``.
         """
         self._whole()
         rate = checks.strictly_between("rate", rate, 0.0, 1.0)
@@ -155,15 +215,29 @@ class ReleaseAnswers:
     def regress(self, y: str, on: str | Sequence[str] | None = None, ridge: float = 0.0) -> pd.DataFrame:
         """Return the slopes of the linear regression of one column on others.
 
-        on: the regressors, one row for each; None takes all other columns. Under noise a few of them have far shorter
-        intervals. ridge: added to the variances of the regressors, in squared half-ranges, at least 0. The target is
-        then the ridge coefficient of the population.
+        Parameters
+        ----------
+        y : str
+            The response.
+        on : str, sequence of str or None, optional
+            The regressors; None takes all other columns. Under noise a few of them have far shorter intervals.
+        ridge : float, optional
+            Added to the variances of the regressors, in squared half-ranges; at least 0. The target is then the ridge
+            coefficient of the population.
 
-        ``std_error`` is the standard deviation of noise and sampling together at the estimate; intervals are not
-        symmetric, so they are no multiples of it. ``attrs["r_squared"]`` holds estimate, low, high, identified and
-        coverage of R squared (of the unpenalised fit; absent with a ridge), ``attrs["intercept"]`` the estimate of the
-        intercept, or None. Raises ValueError for a column that is not there or is named twice, the response among the
-        regressors, more regressors than a third of the rows, and a negative ridge.
+        Returns
+        -------
+        DataFrame
+            One row for each regressor, with ``std_error``, the standard deviation of noise and sampling together at the
+            estimate; intervals are not symmetric, so they are no multiples of it. ``attrs["r_squared"]`` holds
+            estimate, low, high, identified and coverage of R squared (of the unpenalised fit; absent with a ridge),
+            ``attrs["intercept"]`` the estimate of the intercept, or None.
+
+        Raises
+        ------
+        ValueError
+            For a column that is not there or is named twice, the response among the regressors, more regressors
+            than a third of the rows, and a negative ridge.
         """
         self._whole()
         (target,) = positions_of(self.columns, [y], "y")
@@ -204,7 +278,10 @@ class ReleaseAnswers:
     def eigenvalues(self) -> pd.DataFrame:
         """Return the eigenvalues of the covariance with every column in half-ranges, largest first.
 
-        There is one row for each axis (``axis``).
+        Returns
+        -------
+        DataFrame
+            One row for each axis (``axis``).
         """
         self._whole()
         found = spectrum.eigenvalues(self._known, self.level, self.kurtosis)
@@ -213,7 +290,15 @@ class ReleaseAnswers:
     def components(self, axes: int = 3) -> pd.DataFrame:
         """Return the loadings of the first axes of the covariance with every column in half-ranges.
 
-        There is one row for each axis and column, and there are at most as many axes as columns.
+        Parameters
+        ----------
+        axes : int, optional
+            How many; at most the number of columns.
+
+        Returns
+        -------
+        DataFrame
+            One row for each axis and column.
         """
         self._whole()
         count = min(checks.whole("axes", axes, 1), len(self.columns))
@@ -228,7 +313,20 @@ class ReleaseAnswers:
     def contrast(self, a: str, b: str) -> pd.DataFrame:
         """Return the mean of class a less the mean of class b, for every column.
 
-        Raises ValueError for a release without classes, and for a class that is not there.
+        Parameters
+        ----------
+        a, b : str
+            Names of two classes.
+
+        Returns
+        -------
+        DataFrame
+            One row for each column.
+
+        Raises
+        ------
+        ValueError
+            For a release without classes, and for a class that is not there.
         """
         whole = self._class_sums()
         at = [self._class(name, what) for name, what in ((a, "a"), (b, "b"))]
@@ -240,7 +338,15 @@ class ReleaseAnswers:
     def groups(self) -> Groups:
         """Return shares, means and the pooled covariance of the classes, without intervals; `contrast` has them.
 
-        They are in the units of the answers. Raises ValueError for a release without classes.
+        Returns
+        -------
+        Groups
+            In the units of the answers.
+
+        Raises
+        ------
+        ValueError
+            For a release without classes.
         """
         whole = self._class_sums()
         found, within, spread, noise = contrasts.within_of(self._known, whole)
