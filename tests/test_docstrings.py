@@ -181,7 +181,8 @@ def test_every_reference_module_exists():
 def test_reference_docstrings_are_complete(name):
     """Every parameter, in order, with its type; what is returned; a summary on one line; sections in their order.
 
-    Asked of what privcov exports, of what `privcov.answers` returns, and of the classes of methods and sources. Elsewhere a sentence may be enough.
+    Asked of what privcov exports, of what `privcov.answers` returns, and of the classes of methods and sources; a
+    sentence may be enough elsewhere.
     """
     found = []
     exported = [inspect.unwrap(getattr(privcov, public)) for public in privcov.__all__]
