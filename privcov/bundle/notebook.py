@@ -36,14 +36,8 @@ for name, value in found.items():
 class Shown:
     """A number or a text of the page, and the expression that has it after the script has run.
 
-    Attributes
-    ----------
-    name : str
-        What it is.
-    expression : str
-        Python over the variables of the script.
-    value : float, int, str, tuple or None
-        What the page shows, before it is rounded.
+    name: what it is. expression: Python over the variables of the script. value: what the page shows, before it is
+    rounded.
     """
 
     name: str
