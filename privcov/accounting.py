@@ -58,9 +58,7 @@ def delta_of_gaussian(epsilon: float, mu: float) -> float:
 
     Valid for every epsilon >= 0.
 
-    Reference
-    ---------
-    Balle and Wang 2018, Theorem 8; Dong, Roth and Su 2022, Corollary 1.
+    Reference: Balle and Wang 2018, Theorem 8; Dong, Roth and Su 2022, Corollary 1.
 
     Examples
     --------
@@ -155,8 +153,6 @@ def _first_safe(start: float, safe: Callable[[float], bool], *, up: bool) -> flo
 def zcdp_to_approx(rho: float, delta: float, *, tight: bool = True) -> float:
     """Return the epsilon of the (epsilon, delta)-DP that rho-zCDP implies, rounded up.
 
-    Reference
-    ---------
     Simple: rho + 2 sqrt(rho ln(1/delta)), Bun and Steinke 2016, Proposition 1.3. Tight: the smallest epsilon with min
     over a > 1 of exp((a-1)(a rho - epsilon))/(a-1) (1-1/a)^a <= delta, Canonne, Kamath and Steinke 2020, Corollary 13.
 
@@ -187,9 +183,7 @@ def epsilon_at_order(t: float, rho: float, delta: float) -> float:
     For a fixed order the condition is linear in epsilon. The formula is written so that nothing cancels where a is
     near 1.
 
-    Reference
-    ---------
-    Canonne, Kamath and Steinke 2020, Corollary 13.
+    Reference: Canonne, Kamath and Steinke 2020, Corollary 13.
     """
     gap = math.exp(t)  # a - 1
     return (1 + gap) * rho + t - math.log(delta) / gap - (1 + gap) * math.log1p(gap) / gap
@@ -204,9 +198,7 @@ def orders(rho: float, delta: float) -> tuple[float, float]:
 def pure_to_zcdp(epsilon: float) -> float:
     """Return the rho of the zCDP that epsilon-DP implies, rounded up: epsilon^2 / 2.
 
-    Reference
-    ---------
-    Bun and Steinke 2016, Proposition 1.4.
+    Reference: Bun and Steinke 2016, Proposition 1.4.
     """
     epsilon = checks.positive("epsilon", epsilon)
     return math.nextafter(epsilon * epsilon / 2, math.inf)
@@ -252,9 +244,7 @@ def zcdp_sum(events: tuple[Event, ...]) -> Fraction:
     A Gaussian event, continuous or discrete, has mu^2/2. The exponential mechanism has epsilon^2/8, because its range
     is bounded, and every other pure event epsilon^2/2.
 
-    Reference
-    ---------
-    Bounded range: Cesar and Rogers 2021, Lemma 17.
+    Reference for the bounded range: Cesar and Rogers 2021, Lemma 17.
     """
     total = gaussian_square(events) / 2
     for e in events:
@@ -537,9 +527,7 @@ def classical_gaussian_scale(epsilon: float, delta: float, sensitivity: float) -
 
     For comparison and for as-published calibrations; `delta_of_gaussian` says what it actually gives.
 
-    Reference
-    ---------
-    Dwork and Roth 2014, Theorem A.1.
+    Reference: Dwork and Roth 2014, Theorem A.1.
     """
     return sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
@@ -553,12 +541,8 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
     It is (1 + TV)/2, where TV is the total variation distance between the two distributions of the answer; 0.5 is no
     information.
 
-    Reference
-    ---------
-    Kairouz, Oh and Viswanath 2015, Theorem 2.1; Dong, Roth and Su 2022, Section 2.
+    Reference: Kairouz, Oh and Viswanath 2015, Theorem 2.1; Dong, Roth and Su 2022, Section 2.
 
-    Notes
-    -----
     GaussianDP: Phi(mu/2), exact for Gaussian noise. PureDP: e^eps/(1+e^eps). ApproxDP: (e^eps + delta)/(1+e^eps), which
     is tight.
 

@@ -109,25 +109,12 @@ class Kept:
 class FileRows:
     """Placeholder for the rows of a table in files: it has their shape, and raises RowsInFiles for everything else.
 
-    Parameters
-    ----------
-    table : privcov.table_files.TableFiles
-        The table.
-    shape : tuple of (int, int)
-        Number of rows, without those left out, and of columns.
-    progress : callable or None
-        Called with (rows read, rows in all, seconds so far), from the thread that reads.
-    missing : str
-        The rule for missing cells of public rows, "" or "drop-row".
-    kinds : tuple of (str, Kind)
-        Name and kind of every column of a public table; () where they are columns of numbers.
+    shape: number of rows, without those left out, and of columns. progress: called with (rows read, rows in all,
+    seconds so far), from the thread that reads. missing: the rule for missing cells of public rows, "" or "drop-row".
+    kinds: of every column of a public table; () where they are columns of numbers.
 
-    Attributes
-    ----------
-    private_pass : tuple or None
-        (facts, (secrets, anchor), sums) of the one pass over private rows, for `privcov.measurements` alone.
-    persons : tuple or None
-        For each part of the table how many rows every id has, see `privcov.persons_in_files`; None without ids.
+    private_pass: (facts, (secrets, anchor), sums) of the one pass over private rows, for `privcov.measurements` alone.
+    persons: for each part of the table how many rows every id has, see `privcov.persons_in_files`; None without ids.
     """
 
     def __init__(

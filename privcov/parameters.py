@@ -18,34 +18,12 @@ from privcov import checks
 class Spec:
     """Name, check and display of one parameter.
 
-    Attributes
-    ----------
-    name : str
-        Name of the field.
-    default : object
-        Its default; the type of the default is the type of the parameter.
-    label : str
-        Its name in a form.
-    help : str
-        Its explanation in a form.
-    low : float or None
-        Smallest value, inclusive; required for numbers.
-    high : float or None
-        Largest value, inclusive; required for float numbers.
-    choices : tuple
-        The values to choose from; they take precedence over the bounds.
-    unit : str
-        Unit of the value.
-    reference : str
-        Where a paper discusses it.
-    advanced : bool
-        True where it is rarely changed; the form keeps it in a fold.
-    shown_if : Mapping of str to object
-        Values of other parameters with which the form shows it.
-    log : bool
-        True for a logarithmic slider.
-    ends : tuple of (str, str)
-        What a small and a large value does, in a few words, for the two ends of a slider.
+    default: its type is the type of the parameter. label, help: its name and its explanation in a form. low, high:
+    smallest and largest value, inclusive; ``low`` is required for numbers, ``high`` for float numbers. choices: the
+    values to choose from; they take precedence over the bounds. reference: where a paper discusses it. advanced: True
+    where it is rarely changed; the form keeps it in a fold. shown_if: values of other parameters with which the form
+    shows it. log: True for a logarithmic slider. ends: what a small and a large value does, in a few words, for the two
+    ends of a slider.
     """
 
     name: str

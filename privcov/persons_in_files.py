@@ -30,16 +30,8 @@ _PENDING = 1_000_000  # hashes that wait before they are merged
 class PartIds:
     """The ids in one part of a table: NOT private.
 
-    Attributes
-    ----------
-    key : bytes
-        Key of the hashes, drawn for the table.
-    hashes : ndarray of shape (u,)
-        The different ids, ascending.
-    here : ndarray of shape (u,)
-        int64, rows of each in this part.
-    everywhere : ndarray of shape (u,)
-        int64, rows of each in the whole table.
+    key: of the hashes, drawn for the table. hashes: the different ids, ascending. here, everywhere: rows of each in
+    this part, and in the whole table, int64.
     """
 
     key: bytes
@@ -55,10 +47,7 @@ class IdsChanged(ValueError):
 class Weighing:
     """The rows of each row's person, block by block, for the pass that sums a part.
 
-    Parameters
-    ----------
-    ids : PartIds
-        What the first pass counted in this part.
+    ids: what the first pass counted in this part.
     """
 
     def __init__(self, ids: PartIds) -> None:

@@ -183,34 +183,11 @@ class ZCDP:
 @final
 @dataclass(frozen=True)
 class GaussianDP:
-    """Gaussian DP with parameter mu, for shares of a guarantee.
+    """Gaussian DP with parameter mu > 0, for shares of a guarantee.
 
-    An (epsilon, delta) guarantee is split into such shares, because mu^2 adds exactly when they are composed.
-
-    Parameters
-    ----------
-    mu : float
-        Above 0, no unit.
-
-    Attributes
-    ----------
-    kind : str
-        "gdp".
-    name : str
-        "Gaussian DP".
-
-    Raises
-    ------
-    ValueError
-        For a mu that is not positive.
-
-    Guarantee
-    ---------
-    The answers on neighbours are no easier to tell apart than one draw of N(0, 1) and one of N(mu, 1).
-
-    Reference
-    ---------
-    Dong, Roth and Su 2022, Definition 4 and Corollary 2.
+    The answers on neighbours are no easier to tell apart than one draw of N(0, 1) and one of N(mu, 1). An (epsilon,
+    delta) guarantee is split into such shares, because mu^2 adds exactly when they are composed. ValueError for a mu
+    that is not positive. Reference: Dong, Roth and Su 2022, Definition 4 and Corollary 2.
     """
 
     mu: float
@@ -282,14 +259,8 @@ ALL_ROWS = "one person, with all their rows"
 class Neighbours:
     """Which pairs of data sets must be hard to tell apart, and what one row stands for.
 
-    Attributes
-    ----------
-    key : str
-        "replace-one", "zero-out", "add-remove" or "local".
-    sentence : str
-        The relation in words.
-    unit : str
-        What one row stands for, in words.
+    key: "replace-one", "zero-out", "add-remove" or "local". sentence: the relation in words. unit: what one row stands
+    for, in words.
     """
 
     key: str
@@ -330,36 +301,12 @@ MECHANISMS = ("gaussian", "discrete-gaussian", *PURE_MECHANISMS, "wishart")
 class Event:
     """What one measurement did to the rows: all that composition needs to know about it.
 
-    Attributes
-    ----------
-    share : str
-        Name of the share that was spent.
-    statistic : str
-        What was measured, in words.
-    mechanism : str
-        One of `MECHANISMS`; see the notes.
-    norm : str
-        The norm of the sensitivity, in words.
-    sensitivity : float
-        Largest change of the statistic between neighbours in the norm, above 0.
-    scale : float
-        Noise scale in the same unit as the sensitivity, above 0.
-    proof : str
-        Where the sensitivity is derived.
-    law : str
-        Shape of the noise, where the mechanism has several.
-    unit : str
-        Unit of sensitivity and scale.
-    freedom : float
-        For "wishart": m - d + 1, else 0.
+    share: name of the share that was spent. statistic: what was measured, in words. mechanism: one of `MECHANISMS`.
+    norm: the norm of the sensitivity, in words. sensitivity: largest change of the statistic between neighbours in the
+    norm, above 0. scale: noise scale in the same ``unit``, above 0. proof: where the sensitivity is derived. law: shape
+    of the noise, where the mechanism has several. freedom: for "wishart" m - d + 1, else 0. ValueError for an unknown
+    mechanism, or a sensitivity or scale that is not positive.
 
-    Raises
-    ------
-    ValueError
-        For an unknown mechanism, or a sensitivity or scale that is not positive.
-
-    Notes
-    -----
     "gaussian": noise of standard deviation ``scale`` along every direction in which the norm measures ``sensitivity``.
 
     "discrete-gaussian": the same in whole numbers. It is accounted as (sensitivity / scale)^2 / 2 zCDP only, because

@@ -42,22 +42,11 @@ class Flags:
 
     First come the columns, then their flags, then at most one anchor.
 
-    Attributes
-    ----------
-    d : int
-        Number of columns.
-    columns : tuple of int
-        Positions of the columns that have a flag, in the order of the flags.
-    weight : float
-        The number that a flag has where the cell is missing, in unit-ball units.
-    entry_std : float
-        Standard deviation of the noise on an off-diagonal entry, in unit-ball units.
-    diagonal_stds : tuple of float
-        The same on the diagonal entry of every column and flag.
-    own_covariance : float or tuple of float
-        Covariance of the noise on the diagonal entries of a column and of its own flag; of each flag, or of all alike.
-    count_std : float
-        Standard deviation of the noise on the number of rows, over that number; 0 where it is public.
+    columns: positions of the columns that have a flag, in the order of the flags. weight: the number that a flag has
+    where the cell is missing, in unit-ball units. entry_std: standard deviation of the noise on an off-diagonal entry,
+    in unit-ball units. diagonal_stds: the same on the diagonal entry of every column and flag. own_covariance:
+    covariance of the noise on the diagonal entries of a column and of its own flag; of each flag, or of all alike.
+    count_std: standard deviation of the noise on the number of rows, over that number; 0 where it is public.
     """
 
     d: int
@@ -73,35 +62,22 @@ class Flags:
 class PublicFacts(InUnits):
     """The public declaration about a private table; it holds nothing that depends on the cells.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Names of the columns.
-    units : Units
-        The working units; ``row_bound``, ``bounds``, ``origin`` and ``scale`` are theirs.
-    n : int or None
-        Number of rows, or of persons where rows have ids, where it is declared public; else None.
-    classes : tuple of str
-        Public list of label names, or ().
-    rows_per_person : int
-        Largest number of rows of one person; the guarantee is for all of them together.
-    missing : str
-        "typical": a missing or infinite cell counts as the typical value, which is zero without bounds. "drop-row": a
-        row with such a cell is left out; possible only where n is not public. "pairs": such a cell counts as zero in
-        its column and as one in a flag of its own, which is measured too; see `privcov.measurements.integer_gram`.
-    person : str
-        What says whose row it is: the name of a column of ids, "persons" for ids beside an array, "" for none. Rows
-        with one id are one person, however many they are; a row without an id counts as no row.
-    most_weight : int
-        M, the largest weight of a person together: each row of a person with k > M rows has the weight M / k.
-    flags : tuple of int or None
-        With "pairs", the positions of the columns that can be missing; None for all of them. A missing cell of any
-        other column counts as the typical value.
-    row_bound_fraction : float
-        With bounds, R as a fraction of the longest possible row, sqrt(d) half-ranges; 1 without bounds.
-    kinds : tuple of (str, Kind)
-        Name and kind of every declared column, from which ``columns`` and ``units`` follow; () where every column is a
-        number with bounds and nothing else, or there are no bounds.
+    units: the working units; ``row_bound``, ``bounds``, ``origin`` and ``scale`` are theirs. n: number of rows, or of
+    persons where rows have ids, where it is declared public; else None. classes: public list of label names, or ().
+    rows_per_person: largest number of rows of one person; the guarantee is for all of them together.
+    row_bound_fraction: with bounds, R as a fraction of the longest possible row, sqrt(d) half-ranges; 1 without bounds.
+    kinds: name and kind of every declared column, from which ``columns`` and ``units`` follow; () where every column is
+    a number with bounds and nothing else, or there are no bounds.
+
+    missing: with "typical" a missing or infinite cell counts as the typical value, which is zero without bounds. With
+    "drop-row" a row with such a cell is left out; possible only where n is not public. With "pairs" such a cell counts
+    as zero in its column and as one in a flag of its own, which is measured too; see
+    `privcov.measurements.integer_gram`. flags: with "pairs", the positions of the columns that can be missing; None for
+    all of them. A missing cell of any other column counts as the typical value.
+
+    person: what says whose row it is: the name of a column of ids, "persons" for ids beside an array, "" for none. Rows
+    with one id are one person, however many they are; a row without an id counts as no row. most_weight: M, the largest
+    weight of a person together: each row of a person with k > M rows has the weight M / k.
     """
 
     columns: tuple[str, ...]

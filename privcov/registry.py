@@ -19,16 +19,9 @@ Card = TypeVar("Card", bound=Any)
 class Registry(Generic[Card]):
     """Entries of one package, by key.
 
-    The package's modules are imported when the entries are first read.
-
-    Parameters
-    ----------
-    what : str
-        What an entry is, for messages.
-    package : str
-        Dotted name of the package whose modules register themselves.
-    card : callable
-        Makes the card of an entry from ``cls`` and the fields given to `add`; a card has ``key`` and ``order``.
+    The package's modules are imported when the entries are first read. what: what an entry is, for messages. package:
+    dotted name of the one whose modules register themselves. card: makes the card of an entry from ``cls`` and the
+    fields given to `add`; a card has ``key`` and ``order``.
     """
 
     def __init__(self, what: str, package: str, card: Callable[..., Card]) -> None:

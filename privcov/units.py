@@ -16,19 +16,10 @@ class Units:
     Columns may form blocks: those of a category, of which one at most is not zero. A block of weight c is at most c
     long, so a row within the bounds is at most sqrt(sum c^2) long.
 
-    Attributes
-    ----------
-    bounds : ndarray of shape (d, 2) or None
-        Public lower and upper limit of every column.
-    origin : ndarray of shape (d,)
-        The public typical values; zero without bounds.
-    scale : ndarray of shape (d,)
-        The public half-ranges: the distance from the origin to the farther bound; one without bounds.
-    row_bound : float
-        R > 0, the Euclidean norm to which a longer y is scaled down.
-    blocks : tuple of (int, float)
-        Number of columns and weight c of each block, in the order of the columns; () where every column is one, of
-        weight one.
+    bounds: d x 2, public lower and upper limit of every column. origin: the public typical values; zero without bounds.
+    scale: the public half-ranges, the distance from the origin to the farther bound; one without bounds. row_bound: R >
+    0, the Euclidean norm to which a longer y is scaled down. blocks: number of columns and weight c of each block, in
+    the order of the columns; () where every column is one, of weight one.
     """
 
     bounds: np.ndarray | None
@@ -92,13 +83,7 @@ class Units:
 
 
 class InUnits:
-    """Mixin for a class with ``units``, which gives it the fields of the units as properties.
-
-    Attributes
-    ----------
-    units : Units
-        The working units.
-    """
+    """Mixin for a class with ``units``, which gives it the fields of the units as properties."""
 
     units: Units
 

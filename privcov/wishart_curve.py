@@ -63,12 +63,8 @@ def _rounded_up(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 def wishart_delta(epsilon: float, freedom: float, ratio: float) -> float:
     """Return an upper bound on delta at epsilon under replace-one (one vector removed and one added).
 
-    Reference
-    ---------
-    The derivation is our own: the module and the notes below. Sheffet 2019 gives a looser bound.
+    The derivation is our own: the module and what follows. Sheffet 2019 gives a looser bound.
 
-    Notes
-    -----
     Let M be the distribution of the answer from any data set between the two, and epsilon = e1 + e2. From P(E) <= e^e1
     M(E) + d1 and M(E) <= e^e2 Q(E) + d2 follows P(E) <= e^epsilon Q(E) + d1 + e^e1 d2. Between them lie the set without
     either vector (first removed, then added) and the set with both (first added, then removed). Each order and each

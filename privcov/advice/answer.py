@@ -22,36 +22,13 @@ FAR = 2.5  # factor beyond the cells up to which they are near; neighbouring cel
 class Question:
     """The public facts of a question about methods.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows, at least 1.
-    d : int
-        Number of columns, at least 1.
-    guarantee : PureDP, ApproxDP or ZCDP
-        What the release has to keep.
-    target : {"covariance", "precision", "graph"}, optional
-        What is estimated.
-    structure : str, optional
-        A key of TARGETS[target].structures, or "unknown".
-    mean_known : bool, optional
-        The mean is publicly zero.
-    add_remove : bool, optional
-        The number of rows is not public.
-    private : bool, optional
-        Only methods that are offered for private rows.
-    length_ratio : float, optional
-        Row bound over root mean square row length about the mean, above 0; or 1 / spread, where spread is the usual
-        standard deviation as a fraction of a column's half-range. The default is the ratio of the evidence.
-    rows_per_person : int, optional
-        Most rows that one person has, at least 1; the guarantee covers all of them.
+    target: "covariance", "precision" or "graph". structure: a key of TARGETS[target].structures, or "unknown".
+    mean_known: the mean is publicly zero. add_remove: the number of rows is not public. private: only methods that are
+    offered for private rows. length_ratio: row bound over root mean square row length about the mean, above 0; or 1 /
+    spread, where spread is the usual standard deviation as a fraction of a column's half-range; the default is the
+    ratio of the evidence. rows_per_person: most rows that one person has; the guarantee covers all of them.
 
-    Raises
-    ------
-    ValueError
-        For a fact out of range.
-    TypeError
-        For a guarantee of another kind.
+    ValueError for a fact out of range, TypeError for a guarantee of another kind than PureDP, ApproxDP and ZCDP.
     """
 
     n: int
@@ -87,14 +64,8 @@ class Question:
 class Cell:
     """The measured cell nearest to a question, one per structure; the answer is interpolated between the cells.
 
-    Attributes
-    ----------
-    structure : str
-        Key of the structure.
-    point : Point
-        The cell: n, d and the guarantee.
-    factor : float
-        How far the question lies beyond all cells, in n, d or noise over signal; 1 between them.
+    point: the cell, as n, d and the guarantee. factor: how far the question lies beyond all cells, in n, d or noise
+    over signal; 1 between them.
     """
 
     structure: str
@@ -106,19 +77,10 @@ class Cell:
 class Change:
     """A change of one fact that would change the answer.
 
-    Attributes
-    ----------
-    name : {"n", "d", "level"}
-        The fact that is changed.
-    what : {"better", "half", "lost"}
-        "better": a method is better than the trivial answers. "half": its error is at most half of theirs. "lost": no
-        method is better any more.
-    at : Point or None
-        The facts with the one that is changed; None where it was not reached.
-    pick : str
-        The method that is recommended there, or "".
-    value : float
-        The fact at that place, or at the last place that was tried, in the units of the question.
+    name: the fact, "n", "d" or "level". what: "better" where a method is better than the trivial answers, "half" where
+    its error is at most half of theirs, "lost" where no method is better any more. at: the facts with the one that is
+    changed; None where it was not reached. pick: the method that is recommended there, or "". value: the fact at that
+    place, or at the last place that was tried, in the units of the question.
     """
 
     name: str
@@ -132,26 +94,11 @@ class Change:
 class Advice:
     """A recommendation with its evidence.
 
-    Attributes
-    ----------
-    question : Question
-        What was asked.
-    pick : str
-        Key of the method, or "" for none.
-    trivial : str
-        Key of the best trivial answer.
-    ties : tuple of str
-        Methods that are as good as the pick.
-    ranking : tuple of Line
-        All answers, best first, the trivial ones among them.
-    cells : tuple of Cell
-        The nearest measured cells, by structure.
-    changes : tuple of Change
-        What would change it.
-    noise_factors : tuple of float
-        The noise of the question over that of the cells, by structure.
-    by_structure : tuple of (str, str, float)
-        Structure, what is recommended where it is known (a method or a trivial answer), and its error.
+    pick: key of the method, or "" for none. trivial: key of the best trivial answer. ties: methods that are as good as
+    the pick. ranking: all answers, best first, the trivial ones among them. cells: the nearest measured ones, by
+    structure. changes: what would change it. noise_factors: the noise of the question over that of the cells, by
+    structure. by_structure: structure, what is recommended where it is known (a method or a trivial answer), and its
+    error.
     """
 
     question: Question

@@ -34,25 +34,13 @@ CLOSE = 0.99  # an error above this part of the one that was asked for is that o
 class Reply:
     """The answer to one of the two questions.
 
-    Attributes
-    ----------
-    advice : Advice
-        The recommendation and its table at ``level``.
-    line : Line
-        The first method of the table: the recommended one, unless ``advice.pick`` is empty.
-    wanted : float or None
-        The error that was asked for, or None where the error of a level was asked for.
-    level : float
-        Epsilon or rho of the answer, rounded up to three digits.
-    reached : bool
-        Whether the method stays within ``wanted`` there; True where nothing was wanted.
-    error, spread : float
-        Error of the method, and the standard deviation of it from one release to the next; in the structure where it is
-        largest.
-    where : str
-        That structure.
-    least : bool
-        Whether ``level`` is the smallest that was measured and would be enough.
+    advice: the recommendation and its table at ``level``. line: the first method of the table: the recommended one,
+    unless ``advice.pick`` is empty. wanted: the error that was asked for, or None where the error of a level was asked
+    for. level: epsilon or rho of the answer, rounded up to three digits. reached: whether the method stays within
+    ``wanted`` there; True where nothing was wanted.
+
+    error, spread: error of the method, and the standard deviation of it from one release to the next, in the structure
+    ``where`` it is largest. least: whether ``level`` is the smallest that was measured and would be enough.
     """
 
     advice: Advice

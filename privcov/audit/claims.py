@@ -28,12 +28,7 @@ _LOOSE = 1.05  # noise beyond what the exact calibration needs
 
 @lru_cache(maxsize=512)
 def events_of(method: str, calibration: str, guarantee: Guarantee, d: int, n: int = 4) -> tuple[tuple[Event, ...], int]:
-    """Return (events of a run on a table of zeros, its number of rows). In the local model the events are of one user.
-
-    Reference
-    ---------
-    The reference of the method's card.
-    """
+    """Return (events of a run on a table of zeros, its number of rows). In the local model they are of one user."""
     card = METHODS.get(method)
     n = 1 if card.trust == "local" else n
     built = build_method(method, {})
@@ -55,9 +50,7 @@ def true_delta(events: tuple[Event, ...], epsilon: float) -> float:
     whose two answers, of probabilities p and 1 - p, shift the loss by E and by -E:
         delta = p g(epsilon - E) + (1 - p) g(epsilon + E), g the Gaussian curve; without Gaussian steps the line above.
 
-    Reference
-    ---------
-    Kairouz, Oh and Viswanath 2015, for randomised response.
+    Reference: Kairouz, Oh and Viswanath 2015, for randomised response.
     """
     if events[0].mechanism == "wishart":
         return accounting.delta_of_wishart_event(events[0], epsilon)

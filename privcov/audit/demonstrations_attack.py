@@ -169,12 +169,7 @@ def carried_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.r
 
 
 def interval(hits: int, guesses: int) -> tuple[float, float]:
-    """Return an exact binomial interval for a probability, at level CONFIDENCE.
-
-    Reference
-    ---------
-    Clopper and Pearson 1934.
-    """
+    """Return an exact binomial interval for a probability, at level CONFIDENCE (Clopper and Pearson 1934)."""
     from privcov.audit.bounds import binomial_high, binomial_low  # scipy.stats is slow to import
 
     alpha = (1 - CONFIDENCE) / 2

@@ -91,10 +91,6 @@ def sampler(
 
     fault: "" for the measurement as it is; "half-noise": noise for a claim that permits it; "no-clipping": what
     clipping took away is put back; "wrong-n": every row stands in the table twice, and counts as two people.
-
-    Reference
-    ---------
-    `privcov.measurements.exact_moment`, whose measurement is run.
     """
     facts = as_private(table, hidden, bounded).facts
     event = planned_event(facts, **request(method, facts, claim))

@@ -176,12 +176,7 @@ class Audit:
 
 
 def audit(asked: Asked) -> Audit:
-    """Run one audit to its end.
-
-    Reference
-    ---------
-    Clopper and Pearson 1934, by `privcov.audit.bounds`.
-    """
+    """Run one audit to its end, with the bounds of Clopper and Pearson 1934 (`privcov.audit.bounds`)."""
     *_, last = run(asked)
     return last[0]["audit"]
 

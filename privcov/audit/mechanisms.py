@@ -179,12 +179,7 @@ def _one_matrix(mechanism: Mechanism, dataset: Dataset, guarantee: Guarantee) ->
 
 
 def sampler(mechanism: Mechanism, dataset: Dataset, claim: Claim) -> Sampler:
-    """Return the draws of the mechanism on this table, under the noise that it takes to be enough for the claim.
-
-    Reference
-    ---------
-    The reference of the method's card.
-    """
+    """Return the draws of the mechanism on this table, under the noise that it takes to be enough for the claim."""
     if mechanism.exact:
         drawn, centre, event = exact.sampler(
             mechanism.method, dataset, claim, hidden=mechanism.hidden, bounded=mechanism.bounded, fault=mechanism.broken

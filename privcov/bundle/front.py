@@ -37,20 +37,8 @@ WHERE = {
 class Front:
     """The first side of a report.
 
-    Attributes
-    ----------
-    answer : str
-        The result in one sentence.
-    recommendation : str
-        What to do.
-    risk : str
-        What the guarantee leaves an attacker, in odds.
-    assumptions : sequence of (str, str)
-        Name and value of each.
-    picture : Picture or None
-        The one figure.
-    caption : str
-        What the figure shows.
+    answer: the result in one sentence. recommendation: what to do. risk: what the guarantee leaves an attacker, in
+    odds. assumptions: name and value of each. caption: what the picture shows.
     """
 
     answer: str

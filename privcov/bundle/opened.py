@@ -43,18 +43,9 @@ __all__ = [
 class Opened:
     """A stored release, and the matrices that follow from it.
 
-    Attributes
-    ----------
-    release : Release
-        The release as the method made it, with its statement.
-    total : NoisySum
-        The noisy whole numbers: the only thing that was made from the rows.
-    measured : Measured
-        The noisy moment that they give.
-    noisy : Noisy
-        The noisy moment with its public facts, as post-processing takes it.
-    answers : Answers
-        The matrices that follow from it, in the data's units.
+    release: as the method made it, with its statement. total: the noisy whole numbers, the only thing that was made
+    from the rows. measured: the noisy moment that they give. noisy: the same with its public facts, as post-processing
+    takes it. answers: the matrices that follow from it, in the data's units.
     """
 
     release: Release
@@ -73,18 +64,10 @@ class Opened:
 class OpenedBundle:
     """A bundle of which everything that can be checked holds.
 
-    Attributes
-    ----------
-    measurement : NoisySum
-        The noisy whole numbers: the only thing that was made from the rows. `privcov.answers` takes it from here.
-    entry : dict
-        The record of the spend, as the ledger had it.
-    declaration : dict
-        What the owner declared about the table.
-    checked : tuple of str
-        What was checked, and what cannot be, in sentences.
-    statement : tuple of (str, str)
-        The statement of the release, as titles and sentences, worked out again.
+    measurement: the noisy whole numbers, the only thing that was made from the rows; `privcov.answers` takes it from
+    here. entry: the record of the spend, as the ledger had it. declaration: what the owner declared about the table.
+    checked: what was checked, and what cannot be, in sentences. statement: the titles and sentences of the release's
+    statement, worked out again.
     """
 
     measurement: NoisySum

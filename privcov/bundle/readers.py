@@ -69,9 +69,7 @@ def extra_files(total: NoisySum, answers: Answers, known: UnbiasedMoments, corre
 def n_eff(known: UnbiasedMoments, answers: Answers) -> float:
     """Return the number of rows whose sampling alone makes correlations as uncertain as they are here.
 
-    Reference
-    ---------
-    Own derivation, in the docstring of the module.
+    The derivation is our own, in the docstring of the module.
     """
     variances = np.diag(answers.regular)
     if known.d == 1:

@@ -17,22 +17,8 @@ from privcov.registry import Registry
 class SourceCard:
     """Description of a source for the gallery and the select box.
 
-    Attributes
-    ----------
-    key : str
-        Unique key, as in ``privcov.source(key, ...)``.
-    label : str
-        Name on the pages.
-    group : {"Simulated", "Public data", "Papers' own data"}
-        Group in the gallery.
-    summary : str
-        The rows, in a sentence or two.
-    reference : str
-        Source.
-    order : int
-        Place in lists.
-    cls : type
-        The registered class.
+    key: as in ``privcov.source(key, ...)``. label: name on the pages. summary: the rows, in a sentence or two. order:
+    place in lists.
     """
 
     key: str
@@ -52,12 +38,7 @@ class SourceCard:
 class Source(Checked):
     """Base of all sources. Subclasses are frozen dataclasses whose fields are declared with `parameter`.
 
-    Attributes
-    ----------
-    card : SourceCard
-        Set by the registration.
-    person : str
-        Name of the column of ids in the table that `as_owned` returns, its first; "" where there is none.
+    The registration sets ``card``. ``person`` is "" where there is no column of ids.
     """
 
     card: SourceCard
@@ -78,36 +59,15 @@ class Source(Checked):
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
         """Make the rows.
 
-        Parameters
-        ----------
-        rng : Generator
-            Stream of the rows.
-        seed : int
-            A random truth depends on it alone, so it is public and the same for every draw.
-        row_bound : float
-            R, above 0.
-
-        Returns
-        -------
-        Dataset
-            The rows with their public facts.
+        A random truth depends on ``seed`` alone, so it is public and the same for every draw; ``rng`` is the stream of
+        the rows.
         """
         raise NotImplementedError
 
     def as_owned(self, rng: np.random.Generator, seed: int) -> np.ndarray | None:
         """Return the rows that `make` draws as an owner's file holds them, with ids and missing cells (NaN).
 
-        Parameters
-        ----------
-        rng : Generator
-            Stream of the rows.
-        seed : int
-            As for `make`.
-
-        Returns
-        -------
-        ndarray or None
-            None where the rows of `make` are all there is.
+        None where the rows of `make` are all there is.
         """
         return None
 

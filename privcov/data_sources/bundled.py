@@ -16,23 +16,7 @@ from privcov.dataset import Dataset
 
 
 class Column(NamedTuple):
-    """Public facts about one column.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    low : float
-        Lower limit.
-    high : float
-        Upper limit.
-    typical : float
-        A value between them.
-    unit : str
-        Unit of the numbers.
-    why : str
-        Reason for the limits.
-    """
+    """Public facts about one column: its limits, a ``typical`` value between them, and why the limits are these."""
 
     name: str
     low: float
@@ -45,17 +29,8 @@ class Column(NamedTuple):
 class Bundled(Source):
     """Base of the fixed tables: subclasses state ``table`` and ``load`` the rows.
 
-    Nothing is drawn, and the seed has no effect.
+    Nothing is drawn, and the seed has no effect. provenance: "public" or "simulated".
 
-    Attributes
-    ----------
-    table : tuple of Column
-        The columns.
-    provenance : {"public", "simulated"}
-        What the rows are.
-
-    Notes
-    -----
     Row bound: R = 0.5 sqrt(d). A row reaches sqrt(d) only with all d values at their far limits together; to pass half
     of that, they must all lie half way from typical to limit at once, which is rare.
     """

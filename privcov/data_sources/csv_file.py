@@ -35,22 +35,9 @@ _COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)+")
 class PublicTable:
     """The numeric columns of a public CSV, and what was noticed on the way.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Names of the columns.
-    frame : DataFrame
-        float64, one column per name in ``columns``; missing cells are NaN, infinite ones stay.
-    dropped : dict of str to str
-        Column and one sentence saying why it is left out.
-    missing : dict of str to int
-        Column and number of missing cells (only columns that have any).
-    infinite : dict of str to int
-        Column and number of infinite cells (only columns that have any).
-    constant : tuple of str
-        Columns whose finite cells are all equal; they are kept.
-    n_rows : int
-        Number of rows.
+    frame: float64, one column per name in ``columns``; missing cells are NaN, infinite ones stay. dropped: column and
+    one sentence saying why it is left out. missing, infinite: column and number of such cells, only columns that have
+    any. constant: columns whose finite cells are all equal; they are kept.
     """
 
     columns: tuple[str, ...]

@@ -40,14 +40,7 @@ _T = 5  # degrees of freedom; a t_5 vector with scale matrix Sigma has covarianc
 class Gaussian(Source):
     """Base of the generators in this file: a subclass gives Sigma, and for some models the precision with its graph.
 
-    Attributes
-    ----------
-    n : int
-        Number of rows.
-    d : int
-        Number of columns.
-    family : {"normal", "t5"}
-        Distribution of the rows.
+    family: distribution of the rows, "normal" or "t5".
     """
 
     n: int

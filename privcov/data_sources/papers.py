@@ -33,17 +33,7 @@ class MissingData(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Raw:
-    """A set as it was published, in the order of its files.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n, d)
-        The numbers; made read-only.
-    labels : ndarray of shape (n,) or None
-        The labels.
-    columns : tuple of str
-        d names.
-    """
+    """A set as it was published, n x d, in the order of its files; its values are made read-only."""
 
     values: np.ndarray
     labels: np.ndarray | None
@@ -57,14 +47,7 @@ class Raw:
 class OpenML:
     """Name of a set for scikit-learn's fetch_openml.
 
-    Attributes
-    ----------
-    name : str
-        Name on OpenML.
-    version : int
-        Version of the set.
-    megabytes : int
-        About how much is downloaded.
+    megabytes: about how much is downloaded.
     """
 
     name: str
@@ -84,16 +67,8 @@ def facts(table: Sequence[Column]) -> dict[str, Any]:
 class PaperData(Source):
     """Base of the papers' sets.
 
-    Attributes
-    ----------
-    title : str
-        Name in messages.
-    size : str
-        Shape, in words.
-    files : tuple of tuple of str
-        Combinations of file names, best first; one complete combination is enough.
-    openml : OpenML or None
-        Where it can be downloaded from.
+    title: name in messages. size: shape, in words. files: combinations of file names, best first; one complete
+    combination is enough. openml: where it can be downloaded from, or None.
     """
 
     title: ClassVar[str]
@@ -103,13 +78,7 @@ class PaperData(Source):
 
     @classmethod
     def parse(cls, parts: Sequence[bytes]) -> Raw:
-        """Read the set from the bytes of its files, in any order.
-
-        Raises
-        ------
-        ValueError
-            With one sentence, where they are not the set.
-        """
+        """Read the set from the bytes of its files, in any order, or raise a ValueError of one sentence."""
         raise NotImplementedError
 
     @classmethod
@@ -150,15 +119,7 @@ class PaperData(Source):
 
     @classmethod
     def read(cls) -> Raw:
-        """Read the set from the data folder.
-
-        Raises
-        ------
-        MissingData
-            Where it is absent.
-        ValueError
-            Where a file is not the set.
-        """
+        """Read the set from the data folder; MissingData where it is absent, ValueError where a file is not the set."""
         paths = cls.found()
         if not paths:
             raise MissingData(cls.missing())
@@ -183,17 +144,7 @@ class PaperData(Source):
     def make_from(self, raw: Raw, row_bound: float | None = None) -> Dataset:
         """Return the data set of a set that was read elsewhere, such as a visitor's file.
 
-        Parameters
-        ----------
-        raw : Raw
-            The set.
-        row_bound : float, optional
-            R, above 0; by default that of the source.
-
-        Returns
-        -------
-        Dataset
-            The rows with their public facts.
+        The default of ``row_bound`` is that of the source.
         """
         bound = self.default_row_bound(0) if row_bound is None else row_bound
         named = {"name": self.card.key, "provenance": "public"}

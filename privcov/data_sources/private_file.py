@@ -50,32 +50,10 @@ class PrivateFileError(ValueError):
 class Column:
     """One column of a declaration.
 
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    low : float, str or None
-        Lowest value, or the first date; None where a row_bound is declared instead, and for levels.
-    high : float, str or None
-        Highest value, or the last date.
-    typical : float, str or None
-        A typical value.
-    reason : str
-        Reason for the limits.
-    kind : str
-        What the cells are, see `privcov.table_files.kinds.Kind`, as all that follows.
-    values : tuple of str
-        The levels.
-    other : bool
-        Whether a text that is not listed is a level.
-    transform : str or None
-        What is measured of a number.
-    format : str
-        How dates are written.
-    weight : float
-        Weight of the column.
-    missing_codes : tuple of str
-        What is written for a missing cell of this column.
+    low, high: lowest and highest value, or the first and the last date; None where a row_bound is declared instead, and
+    for levels. reason: for the limits. kind: what the cells are, see `privcov.table_files.kinds.Kind`, as all that
+    follows. values: the levels. other: whether a text that is not listed is a level. transform: what is measured of a
+    number. format: how dates are written. missing_codes: what is written for a missing cell of this column.
     """
 
     name: str
@@ -138,43 +116,16 @@ _QUESTIONS = {
 class Declaration:
     """Everything that is publicly declared about a private table.
 
-    Parameters
-    ----------
-    name : str
-        Name of the table in the ledger.
-    row_stands_for : str
-        In words, such as "one patient".
-    columns : tuple of Column
-        The measured columns, from 1 to MOST_COLUMNS.
-    rows_per_person : int
-        Most rows that one person has.
-    n_public : bool
-        Whether the number of rows is public.
-    row_bound : float or None
-        R instead of bounds.
-    label : str
-        Column of the label, or "".
-    classes : tuple of str
-        Public list of the classes, or ().
-    missing : {"typical", "drop-row", "pairs"}
-        Rule for missing cells, see `privcov.public_facts.PublicFacts`.
-    person : str
-        Column of the ids of persons, or "".
-    most_weight : int
-        Largest weight of a person, see `privcov.public_facts.PublicFacts`.
-    can_be_missing : tuple of str or None
-        With missing="pairs", the columns whose cells can be missing; None for all.
-    row_bound_fraction : float
-        With bounds, R as a fraction of the longest possible row.
-    dialect : Dialect
-        How its CSV files are written; the token of a release does not depend on it, as the numbers do not.
-    missing_codes : tuple of str
-        What is written for a missing cell of any column, such as "-9".
+    name: of the table in the ledger. row_stands_for: in words, such as "one patient". columns: the measured ones, from
+    1 to MOST_COLUMNS. rows_per_person: most rows that one person has. row_bound: R instead of bounds.
+    row_bound_fraction: with bounds, R as a fraction of the longest possible row. label: column of the label, or "".
+    classes: public list of the classes, or ().
 
-    Raises
-    ------
-    ValueError
-        With one sentence, for what is missing or cannot be.
+    missing: rule for missing cells, "typical", "drop-row" or "pairs". person: column of the ids of persons, or "".
+    most_weight: largest weight of a person; see `privcov.public_facts.PublicFacts` for these. can_be_missing: with
+    missing="pairs", the columns whose cells can be missing; None for all. dialect: how its CSV files are written; the
+    token of a release does not depend on it, as the numbers do not. missing_codes: what is written for a missing cell
+    of any column, such as "-9". ValueError, with one sentence, for what is missing or cannot be.
     """
 
     name: str

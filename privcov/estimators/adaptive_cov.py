@@ -37,9 +37,7 @@ WITHOUT_RADIUS = {"trace": 1, "threshold": 1, "matrix": 6}
 def shares_of(guarantee: Guarantee, radius: str) -> dict[str, BudgetShare]:
     """Return the named shares of the whole guarantee.
 
-    Reference
-    ---------
-    Dong et al. 2022, Algorithm 2 (private radius); the code of its experiments (public radius).
+    Reference: Dong et al. 2022, Algorithm 2 (private radius); the code of its experiments (public radius).
     """
     return accounting.split_mixed(guarantee, **(WITH_RADIUS if radius == "private" else WITHOUT_RADIUS))
 
@@ -50,25 +48,12 @@ class ExpectedNoise:
 
     tau is a fraction of the radius.
 
-    Attributes
-    ----------
-    frobenius : float
-        Frobenius norm of the noise matrix under the whole share.
-    spectral : float
-        Spectral norm of the noise matrix E of half the share.
-    vector : float
-        Norm of the noise on the eigenvalues.
-    trace : float
-        Released bound on the trace of the second moment.
-    discount : float
-        What the first term of `separate` is divided by.
-    corner : float
-        ``s^2`` where the mean is measured too, because the trace then includes the anchor; else 0.
-    capped : bool
-        Whether the fact is used that rows clipped at tau have trace at most ``tau^2``. The paper does not use it.
+    frobenius: Frobenius norm of the noise matrix under the whole share. spectral: spectral norm of the noise matrix E
+    of half the share. vector: norm of the noise on the eigenvalues. trace: released bound on the trace of the second
+    moment. discount: what the first term of `separate` is divided by. corner: ``s^2`` where the mean is measured too,
+    because the trace then includes the anchor; else 0. capped: whether the fact is used that rows clipped at tau have
+    trace at most ``tau^2``. The paper does not use it.
 
-    Notes
-    -----
     `gauss` is ``tau^2`` times the Frobenius norm of the noise matrix. `separate` is
     ``tau^2 (2 sqrt(trace/tau^2 ||E||) + norm of the eigenvalue noise)``.
     """

@@ -116,10 +116,7 @@ def _refusals(available: Available, columns: tuple[str, ...]) -> tuple[str, ...]
 class AdditiveCov(Mechanical):
     """Base of the methods that add noise to the moment matrix and then repair its spectrum.
 
-    Attributes
-    ----------
-    repair : {"none", "psd", "box", "shrink"}
-        Repair of the spectrum; a field of the subclasses.
+    repair, a field of the subclasses: "none", "psd", "box" or "shrink".
     """
 
     repair: str

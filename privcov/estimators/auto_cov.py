@@ -185,11 +185,7 @@ def search_clip(ask: MethodInput, share: BudgetShare, affordable: float) -> tupl
 
     Halving the bound from e to e/2 saves (e^2 - e^2/4) times the noise and costs at most (e^2 - e^2/4) / n for every
     row longer than e/2. So the bound is halved while the number of such rows, plus two standard deviations of its
-    noise, stays below what is affordable.
-
-    Reference
-    ---------
-    Own construction.
+    noise, stays below what is affordable. Own construction.
     """
     dataset = ask.dataset
     counts, std, event = measure_norms(dataset, share, rng=ask.rng, relation=ask.relation)
@@ -205,16 +201,9 @@ def search_clip(ask: MethodInput, share: BudgetShare, affordable: float) -> tupl
 class Centred:
     """A noisy covariance in unit-ball units, with its means.
 
-    Attributes
-    ----------
-    covariance : ndarray of shape (d, d)
-        Symmetric; with classes pooled within them; the second moment where no mean was measured.
-    noise : BlockNoise
-        Size of its noise.
-    means : ndarray of shape (k, d)
-        The mean, or those of the classes, shortened; k = 0 where none was measured.
-    shares : ndarray of shape (k,)
-        Fraction of the rows of each, at least 0, adding up to 1.
+    covariance: d x d, pooled within the classes where there are some; the second moment where no mean was measured.
+    means: k x d, the mean, or those of the classes, shortened; k = 0 where none was measured. shares: fraction of the
+    rows of each, at least 0, adding up to 1.
     """
 
     covariance: np.ndarray

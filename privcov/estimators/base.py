@@ -25,53 +25,21 @@ ALL_KINDS: tuple[Kind, ...] = (PureDP, ApproxDP, ZCDP)
 class MethodCard:
     """Description of a method for the gallery, the select box and the contract tests.
 
-    Attributes
-    ----------
-    key : str
-        Unique key, as in ``privcov.release(key, ...)``.
-    label : str
-        Name on the pages.
-    target : {"covariance", "precision"}
-        What the method estimates.
-    family : str
-        Group in the gallery.
-    guarantees : tuple of type
-        The kinds of guarantee that it can give.
-    standing : {"proved", "reference", "historical"}
-        "proved": sensitivity and calibration are proved here. "reference": a trivial answer. "historical": kept for
-        comparison.
-    summary : str
-        What it does, in a sentence or two.
-    formula : str
-        The estimator, in LaTeX.
-    avoid : str
-        When not to use it.
-    reference : str
-        Source.
-    differs : str
-        Where it differs from the source.
-    trust : {"central", "local"}
-        "central": a trusted curator holds the rows.
-    calibrations : mapping of str to str
-        Name and meaning. Other than "sound" they reproduce a paper, and the release then states the actual guarantee
-        with the claimed one. A method that has no sound form lists no "sound"; see `default_calibration`.
-    tunings : tuple of str
-        Which of "fixed", "released" and "raw-cv" it offers, its default first.
-    relations : tuple of str
-        Keys of the neighbouring relations that it is calibrated for.
-    centres : tuple of str
-        What may be measured with the second moment; with "classes" also counts and means of labelled classes
-        (`privcov.measurements.moment.ALL_CENTRES`).
-    for_private : mapping of str to object
-        Settings with which it makes one measurement only; private rows allow no others.
-    missing_cells : bool
-        Whether it takes a measurement with flags of missing cells, whose noise differs from entry to entry.
-    version : int
-        Rises whenever its numbers change.
-    order : int
-        Place in lists.
-    cls : type
-        The registered class.
+    target: "covariance" or "precision". family: group in the gallery. standing: "proved" where sensitivity and
+    calibration are proved here, "reference" for a trivial answer, "historical" for what is kept for comparison.
+    formula: the estimator, in LaTeX. avoid: when not to use it. differs: where it differs from its ``reference``.
+    trust: "central" where a trusted curator holds the rows, else "local". order: place in lists. version: rises
+    whenever its numbers change.
+
+    calibrations: name and meaning. Other than "sound" they reproduce a paper, and the release then states the actual
+    guarantee with the claimed one. A method that has no sound form lists no "sound"; see `default_calibration`.
+    tunings: which of "fixed", "released" and "raw-cv" it offers, its default first. relations: keys of the neighbouring
+    relations that it is calibrated for.
+
+    centres: what may be measured with the second moment; with "classes" also counts and means of labelled classes
+    (`privcov.measurements.moment.ALL_CENTRES`). for_private: settings with which it makes one measurement only; private
+    rows allow no others. missing_cells: whether it takes a measurement with flags of missing cells, whose noise differs
+    from entry to entry.
     """
 
     key: str
@@ -120,16 +88,7 @@ class MethodCard:
 class Request:
     """Request for one measurement of the moment matrix, decided by public facts alone.
 
-    Parameters
-    ----------
-    share : BudgetShare
-        Share of the guarantee.
-    centre : str
-        See `privcov.measurements.moment.measure_moment`.
-    shape : str
-        Shape of the noise, see there.
-    matters : {"both", "covariance"}
-        What the size of the anchor favours, see there.
+    The fields are arguments of `privcov.measurements.moment.measure_moment`.
     """
 
     share: BudgetShare
@@ -138,12 +97,7 @@ class Request:
     matters: str = "both"
 
     def carried_out(self, ask: MethodInput) -> Measured:
-        """Measure what is requested, on rows that are not private.
-
-        Reference
-        ---------
-        See `privcov.measurements.moment.measure_moment`.
-        """
+        """Measure what is requested, on rows that are not private."""
         return measure_moment(
             ask.dataset,
             self.share,
@@ -167,24 +121,10 @@ class NothingMeasured(ValueError):
 class MethodInput:
     """Input of a method.
 
-    Parameters
-    ----------
-    facts : PublicFacts
-        n, d, columns, units and classes.
-    guarantee : Guarantee
-        The guarantee, not yet split.
-    centre : {"none", "zero", "joint", "classes"}
-        What is measured with the second moment.
-    tuning : {"released", "fixed", "raw-cv"}
-        How a tuning parameter is chosen.
-    rng : Generator
-        Stream of the noise.
-    calibration : str
-        "sound" or one of the card's published calibrations.
-    relation : str
-        Key of the neighbouring relation.
-    rows : Dataset or None
-        None where the rows are private; the method may then only state its request.
+    guarantee: not yet split. centre: what is measured with the second moment, "none", "zero", "joint" or "classes".
+    tuning: how a tuning parameter is chosen, "released", "fixed" or "raw-cv". rng: stream of the noise. calibration:
+    "sound" or one of the card's published ones. relation: key of the neighbouring relation. rows: None where they are
+    private; the method may then only state its request.
     """
 
     facts: PublicFacts
@@ -241,22 +181,10 @@ class MethodInput:
 class Outcome:
     """Result of a method in working units, before the release turns it into the data's units.
 
-    Attributes
-    ----------
-    measured : Measured or None
-        The noisy matrix that everything else was computed from; None where there is no such single matrix.
-    moments : Moments
-        Second moment, mean and covariance.
-    precision : ndarray of shape (d, d) or None
-        The precision matrix, of a precision method.
-    path : tuple of Fit or None
-        The lambda path, of a graphical lasso.
-    notes : tuple of str
-        Sentences computed from public facts and released numbers only.
-    steps : tuple of Event
-        Events other than that of ``measured``, in the order in which they touched the rows.
-    count : float or None
-        Noisy number of rows, where n is not public.
+    measured: the noisy matrix that everything else was computed from; None where there is no such single matrix. path:
+    the lambda path, of a graphical lasso. notes: sentences computed from public facts and released numbers only. steps:
+    events other than that of ``measured``, in the order in which they touched the rows. count: noisy number of rows,
+    where n is not public.
     """
 
     measured: Measured | None
@@ -277,10 +205,7 @@ class Outcome:
 class Method(Checked):
     """Base of all methods. Subclasses are frozen dataclasses whose fields are declared with `parameter`.
 
-    Attributes
-    ----------
-    card : MethodCard
-        Set by the registration.
+    The registration sets ``card``.
     """
 
     card: MethodCard
@@ -288,80 +213,23 @@ class Method(Checked):
     def run(self, ask: MethodInput) -> Outcome:
         """Measure under ``ask.guarantee``, which is split once, and post-process.
 
-        Parameters
-        ----------
-        ask : MethodInput
-            The input, with its rows.
-
-        Returns
-        -------
-        Outcome
-            The result and the events.
-
-        Raises
-        ------
-        ValueError
-            For what the method cannot do.
-
-        Guarantee
-        ---------
-        ``ask.guarantee`` under ``ask.relation``, where ``ask.calibration`` is "sound" and the tuning is not "raw-cv".
-
-        Spends
-        ------
-        At most the whole guarantee.
-
-        Reference
-        ---------
-        See the class of the method.
+        The result keeps ``ask.guarantee`` under ``ask.relation`` where ``ask.calibration`` is "sound" and the tuning is
+        not "raw-cv"; at most the whole guarantee is spent. ValueError for what the method cannot do.
         """
         raise NotImplementedError
 
     def request(self, ask: MethodInput) -> Request:
         """Return the one measurement of the moment matrix that this method needs, before a row is read.
 
-        Parameters
-        ----------
-        ask : MethodInput
-            The input; its rows are not used.
-
-        Returns
-        -------
-        Request
-            What to measure.
-
-        Raises
-        ------
-        OtherSteps
-            Where the method measures the rows in other steps.
-        NothingMeasured
-            Where it measures nothing.
+        OtherSteps where the method measures the rows in other steps; NothingMeasured where it measures nothing.
         """
         raise OtherSteps(f"{self.card.label} looks at the rows in other steps than one measurement of the moments.")
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """Compute the result from what was measured for `request`.
 
-        Parameters
-        ----------
-        ask : MethodInput
-            The input; its rows are used under tuning "raw-cv" only.
-        measured : Measured
-            The noisy moment.
-
-        Returns
-        -------
-        Outcome
-            The result.
-
-        Raises
-        ------
-        OtherSteps
-            Where the method does not work from one measurement.
-
-        Spends
-        ------
-        Nothing: it is post-processing (except under tuning "raw-cv", which has no guarantee).
+        It is post-processing, except under tuning "raw-cv", which uses the rows and has no guarantee. OtherSteps where
+        the method does not work from one measurement.
         """
         raise OtherSteps(f"{self.card.label} does not work from one measurement of the moments.")
 

@@ -40,16 +40,8 @@ NO_VARIANCE = (
 class Solved:
     """The lambda path of one measurement, in unit-ball units.
 
-    Attributes
-    ----------
-    clipped : ndarray
-        The noisy moment that the covariance and the mean are read from.
-    s : ndarray of shape (d, d)
-        The repaired matrix that was solved for.
-    path : tuple of Fit
-        At least one of them has a precision matrix.
-    notes : tuple of str
-        What was done.
+    clipped: the noisy moment that the covariance and the mean are read from. s: the repaired matrix that was solved
+    for. path: at least one of its fits has a precision matrix.
     """
 
     clipped: np.ndarray
@@ -64,20 +56,6 @@ class Glasso(Mechanical):
 
     Subclasses bring the mechanism and what their papers print.
 
-    Parameters
-    ----------
-    rule : {"ebic", "half-universal", "fission"}
-        Rule for lambda under tuning "released" (lambda_choice.py).
-    penalty : float
-        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed" and as
-        published.
-    repair : {"psd", "max-norm", "ridge", "none"}
-        Repair of the spectrum before the lasso.
-    accuracy : {"screen", "print"}
-        Certified gap per variable: 1e-6 nats, or 1e-7.
-
-    Notes
-    -----
     Tuning "released" chooses lambda by ``rule``; "fixed" takes ``penalty`` times the smallest lambda that empties the
     graph; "raw-cv" is five-fold cross-validation of the likelihood on the raw rows at the lambdas of the path, without
     an end-to-end guarantee. As published there is no free rule, so "released" uses ``penalty`` as well.
@@ -138,26 +116,7 @@ class Glasso(Mechanical):
     def solve(self, ask: MethodInput, measured: Measured) -> Solved:
         """Repair the noisy matrix and solve the path, without a choice of lambda.
 
-        Parameters
-        ----------
-        ask : MethodInput
-            The input of the run.
-        measured : Measured
-            The noisy moment.
-
-        Returns
-        -------
-        Solved
-            The path in unit-ball units.
-
-        Raises
-        ------
-        ValueError
-            Where no variance is left, and where no lambda has an answer.
-
-        Spends
-        ------
-        Nothing: it uses only a noisy matrix.
+        ValueError where no variance is left, and where no lambda has an answer.
         """
         published = ask.calibration != "sound"
         if published:
@@ -176,27 +135,9 @@ class Glasso(Mechanical):
     def positions(self, ask: MethodInput, measured: Measured, found: Solved, *, every: bool = False) -> dict[str, int]:
         """Return the position on the path of the chosen lambda, under the name of the rule that chose it.
 
-        Parameters
-        ----------
-        ask : MethodInput
-            The input of the run.
-        measured : Measured
-            The noisy moment.
-        found : Solved
-            What `solve` returned for it.
-        every : bool
-            Whether to return the choice of every rule of `RULES`, not of the method's own alone. The rule "fission"
-            solves more paths.
-
-        Returns
-        -------
-        dict of str to int
-            Rule and position. Under another tuning than "released", and as published, there is no rule: the one
-            position is then under "chosen".
-
-        Spends
-        ------
-        Nothing, except under tuning "raw-cv", which reads the rows and has no guarantee.
+        With ``every`` the choice of every rule of `RULES` is returned, not of the method's own alone; the rule
+        "fission" solves more paths. Under another tuning than "released", and as published, there is no rule: the one
+        position is then under "chosen". Tuning "raw-cv" reads the rows and has no guarantee.
         """
         published, path, s = ask.calibration != "sound", found.path, found.s
         lambdas = [fit.lam for fit in path]
@@ -245,32 +186,7 @@ class Glasso(Mechanical):
 
         The paper penalises every entry and names no solver; ours solves it at the lambdas that have a solution. A
         matrix far from positive semi-definite has none below the penalty that empties the graph; the path then starts
-        just above where solutions begin.
-
-        Parameters
-        ----------
-        s : ndarray of shape (d, d)
-            The noisy matrix, in unit-ball units.
-        measured : Measured
-            The measurement that it comes from.
-        ask : MethodInput
-            The input of the run.
-
-        Returns
-        -------
-        path : tuple of Fit
-            The answers along the path.
-        notes : tuple of str
-            What was done.
-
-        Raises
-        ------
-        ValueError
-            Where no variance is left.
-
-        Reference
-        ---------
-        Wang et al. 2018.
+        just above where solutions begin. ValueError where no variance is left.
         """
         notes = ("As published, every entry is penalised, the diagonal too, and nothing is repaired.",)
         size = float(np.abs(np.diag(s)).mean())
@@ -291,48 +207,14 @@ class Glasso(Mechanical):
     def tested_graphs(self, ask: MethodInput, measured: Measured, *, every: bool = False) -> dict[str, np.ndarray]:
         """Return graphs that no lambda of the path draws, under the names of their rules; none unless a subclass has.
 
-        Parameters
-        ----------
-        ask : MethodInput
-            The input of the run.
-        measured : Measured
-            The noisy moment.
-        every : bool
-            Whether to return those of every rule, not of the method's own alone.
-
-        Returns
-        -------
-        dict of str to ndarray of shape (d, d)
-            bool.
-
-        Spends
-        ------
-        Nothing: it uses only a noisy matrix.
+        With ``every`` those of every rule are returned, not of the method's own alone.
         """
         return {}
 
     def chosen(self, ask: MethodInput, measured: Measured, found: Solved) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the precision matrix of the release, in unit-ball units, and notes.
 
-        Parameters
-        ----------
-        ask : MethodInput
-            The input of the run.
-        measured : Measured
-            The noisy moment.
-        found : Solved
-            What `solve` returned for it.
-
-        Returns
-        -------
-        precision : ndarray of shape (d, d)
-            A matrix of the path, unless a subclass has another.
-        notes : tuple of str
-            How it was chosen.
-
-        Spends
-        ------
-        Nothing, except under tuning "raw-cv", which reads the rows and has no guarantee.
+        It is a matrix of the path, unless a subclass has another. Tuning "raw-cv" reads the rows and has no guarantee.
         """
         ((rule, best),) = self.positions(ask, measured, found).items()
         if rule != "chosen":

@@ -35,20 +35,7 @@ AVOID = (
 
 
 class Local(Thresholding):
-    """Base of the local methods, which measure user by user; it comes before the class with the constant.
-
-    Parameters
-    ----------
-    rule : {"hard-universal", "soft-sure", "fission", "paper"}
-        Where to cut.
-    diagonal : {"shrink", "keep"}
-        Whether the variances are shrunk.
-
-    Attributes
-    ----------
-    variance_factor : float
-        The printed noise variance over ``log(1.25 / delta) / (n epsilon)^2``.
-    """
+    """Base of the local methods, which measure user by user; it comes before the class with the constant."""
 
     variance_factor: ClassVar[float] = 2.0
 
@@ -64,11 +51,8 @@ class Local(Thresholding):
     def printed_std(self, ask: MethodInput) -> float:
         """Return the standard deviation of one user's report as printed, in unit-ball units.
 
-        Both papers put this into the threshold, not the standard deviation of the average.
-
-        Reference
-        ---------
-        Wang, Xu & He 2019; Mathematics 2023.
+        Both papers (Wang, Xu & He 2019; Mathematics 2023) put this into the threshold, not the standard deviation of
+        the average.
         """
         assert isinstance(ask.guarantee, ApproxDP)
         epsilon, delta = ask.guarantee.epsilon, ask.guarantee.delta

@@ -87,15 +87,9 @@ class Noise:
 class Mechanism(Noise):
     """Noise of a shape, calibrated exactly; as published, of the printed shape and scale.
 
-    Parameters
-    ----------
-    shape : str
-        Shape of the noise, see `privcov.measurements.moment.measure_moment`.
-    printed : mapping of str to tuple, optional
-        For each calibration the kind of guarantee that it is printed for, and the printed scale times n for unit
-        vectors of p numbers.
-    printed_shape : str, optional
-        Shape of the printed noise where it differs.
+    shape: see `privcov.measurements.moment.measure_moment`. printed: for each calibration the kind of guarantee that it
+    is printed for, and the printed scale times n for unit vectors of p numbers. printed_shape: the shape of the printed
+    noise where it differs.
     """
 
     shape: str
@@ -116,9 +110,7 @@ class Mechanism(Noise):
 def sulq_scale(guarantee: ApproxDP, p: int) -> float:
     """Return beta of MOD-SULQ times n, for unit vectors of p numbers.
 
-    Reference
-    ---------
-    Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha (2013).
+    Reference: Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha (2013).
     """
     inside = (p * p + p) / (guarantee.delta * 2 * math.sqrt(2 * math.pi))
     if inside <= 1:
@@ -136,12 +128,8 @@ SULQ = Mechanism("upper-triangle", {"as-published": (ApproxDP, sulq_scale)})
 class WishartNoise(Noise):
     """One Wishart matrix as noise, with its mean subtracted.
 
-    Parameters
-    ----------
-    printed : callable
-        From the guarantee to ``freedom`` and ``ratio`` of `measure_wishart`, as printed.
-    sound : callable, optional
-        The same with as many degrees of freedom as the claim needs.
+    printed: from the guarantee to ``freedom`` and ``ratio`` of `measure_wishart`, as printed. sound: the same with as
+    many degrees of freedom as the claim needs.
     """
 
     printed: Callable[[Guarantee], dict]
@@ -159,12 +147,7 @@ class WishartNoise(Noise):
 
 
 def with_mean(measured: Measured) -> np.ndarray:
-    """Return the matrix as Wang et al. 2018 prints it, with the mean m C I of the noise; the anchors keep their counts.
-
-    Reference
-    ---------
-    Wang et al. 2018.
-    """
+    """Return the matrix as Wang et al. 2018 prints it, with the mean m C I of the noise; anchors keep their counts."""
     diagonal = np.full(len(measured.matrix), measured.distribution.removed_mean)
     diagonal[measured.distribution.dimension :] = 0.0
     return measured.matrix + np.diag(diagonal)

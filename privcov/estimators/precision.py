@@ -65,8 +65,6 @@ def fission_halves(measured: Measured, rng: np.random.Generator) -> Callable[[],
 def raw_scores(ask: MethodInput, solve: Callable[[np.ndarray], Sequence[np.ndarray | None]]) -> np.ndarray:
     """Compute the cross-validated loss -log det T + <S_held, T> on the raw rows. NOT private.
 
-    Reference
-    ---------
     Su et al. 2019 chooses lambda in this way.
     """
     k = ask.n_anchors

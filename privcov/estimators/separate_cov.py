@@ -28,10 +28,6 @@ def published_share(share: BudgetShare, d: int, joint: bool) -> BudgetShare:
     whole. The paper takes the mean as known and prints no scale with it. Here that scale is (1 + s/2)^2 times the
     printed one for one column, and 1 + sqrt(2 d) / (d / sqrt(2) + 1) times for more, which is more than the sensitivity
     needs.
-
-    Reference
-    ---------
-    Dong et al. 2022.
     """
     if not isinstance(share, PureDP):
         return share
@@ -50,9 +46,7 @@ def matrix_shape(guarantee: BudgetShare, calibration: str) -> str:
 def eigenvectors(matrix: np.ndarray, how: str) -> np.ndarray:
     """Return the eigenvectors as columns, in descending order of algebraic eigenvalue.
 
-    Reference
-    ---------
-    The code of Dong et al. 2022, for "svd-authors".
+    The way "svd-authors" is that of the code of Dong et al. 2022.
     """
     if how == "svd-authors":
         return np.linalg.svd(matrix)[0]
@@ -67,12 +61,7 @@ def tidy(values: np.ndarray, ceiling: float) -> np.ndarray:
 def measure_both(
     dataset: Dataset, shares: dict, *, centre: str, calibration: str, rng: np.random.Generator
 ) -> tuple[MeasuredValues, Measured]:
-    """Take the two measurements of SeparateCov, of the shares "values" and "vectors".
-
-    Reference
-    ---------
-    Dong et al. 2022, Algorithm 1.
-    """
+    """Take both measurements of SeparateCov (Dong et al. 2022, Algorithm 1), of the shares "values" and "vectors"."""
     values = measure_eigenvalues(dataset, shares["values"], centre=centre, rng=rng)
     share, shape = shares["vectors"], matrix_shape(shares["vectors"], calibration)
     if calibration == PUBLISHED:
@@ -81,12 +70,7 @@ def measure_both(
 
 
 def published_guard(ask: MethodInput, card: MethodCard) -> None:
-    """Raise ValueError for a published calibration under approximate DP.
-
-    Reference
-    ---------
-    Dong et al. 2022 state their algorithms under zCDP and pure DP only.
-    """
+    """Raise ValueError for a published calibration under approximate DP, for which Dong et al. 2022 state nothing."""
     if ask.calibration == PUBLISHED and isinstance(ask.guarantee, ApproxDP):
         raise ValueError(
             f"Dong et al. 2022 state {card.label} under zCDP and pure DP, so there is no published form under "

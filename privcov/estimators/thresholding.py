@@ -64,15 +64,7 @@ def constant_parameter(
 
 @dataclass(frozen=True)
 class Thresholding(OneMeasurement):
-    """Base of the thresholding methods: measure, choose a cut, cut, clip. Subclasses bring the papers' constant.
-
-    Parameters
-    ----------
-    rule : {"hard-universal", "soft-sure", "fission", "paper"}
-        Where to cut.
-    diagonal : {"shrink", "keep"}
-        Whether the variances are pulled to their mean by as much as the known noise has spread them out.
-    """
+    """Base of the thresholding methods: measure, choose a cut, cut, clip. Subclasses bring the papers' constant."""
 
     letter: ClassVar[str]  # name of the constant in the paper
     variance_factor: ClassVar[float]  # the printed noise variance is this times log(1.25 / delta) / (n epsilon)^2
@@ -169,21 +161,7 @@ class Thresholding(OneMeasurement):
 
 @dataclass(frozen=True)
 class WithGamma(Thresholding):
-    """Thresholding with the constant gamma of Wang, Xu & He 2019.
-
-    Parameters
-    ----------
-    rule : {"hard-universal", "soft-sure", "fission", "paper"}
-        Where to cut.
-    diagonal : {"shrink", "keep"}
-        Whether the variances are shrunk.
-    gamma : float
-        The constant, in units of R squared / d.
-
-    Reference
-    ---------
-    Wang, Xu & He 2019, which leaves gamma open.
-    """
+    """Thresholding with the constant gamma of Wang, Xu & He 2019, which leaves gamma open."""
 
     letter: ClassVar[str] = "gamma"
     gamma: float = constant_parameter(
@@ -209,25 +187,6 @@ class WithEta(Thresholding):
     """Thresholding with the constant of Mathematics 2023, in which eta is free.
 
     The constant is xi = (4 sqrt(2) / 3) eta K^(2 / (4 + excess)) M.
-
-    Parameters
-    ----------
-    rule : {"hard-universal", "soft-sure", "fission", "paper"}
-        Where to cut.
-    diagonal : {"shrink", "keep"}
-        Whether the variances are shrunk.
-    eta : float
-        The free factor.
-    moment_bound : float
-        K, the bound on the standardised moment of order 4 + moment_excess.
-    moment_excess : float
-        The excess.
-    variance_bound : float
-        M, the bound on the variances, in units of R squared / d.
-
-    Reference
-    ---------
-    Mathematics 2023.
     """
 
     letter: ClassVar[str] = "eta"
@@ -265,9 +224,7 @@ class WithEta(Thresholding):
 def papers_threshold(constant: float, std: Std, d: int, rows: float) -> Std:
     """Return the printed threshold, constant sqrt(log d / n) + 4 std sqrt(log d).
 
-    Reference
-    ---------
-    Wang, Xu & He 2019 and Mathematics 2023, step 2.
+    Reference: Wang, Xu & He 2019 and Mathematics 2023, step 2.
     """
     return constant * math.sqrt(math.log(d) / rows) + 4 * std * math.sqrt(math.log(d))
 
@@ -319,11 +276,8 @@ def fission_halves(
 def chosen_on_raw_rows(ask: MethodInput, measured: Measured) -> float:
     """Return the constant with the smallest cross-validated Frobenius loss on the rows. NOT private.
 
-    The moment of the training rows is cut at c sqrt(log d / n) and compared with the held-out one.
-
-    Reference
-    ---------
-    Bickel and Levina (2008).
+    The moment of the training rows is cut at c sqrt(log d / n) and compared with the held-out one (Bickel and Levina
+    2008).
     """
     d = ask.d
     folds = fold_moments(ask.dataset, n_anchors=measured.distribution.n_anchors, folds=FOLDS, rng=ask.rng)

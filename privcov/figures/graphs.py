@@ -177,10 +177,7 @@ def positions(reference: np.ndarray | None, d: int) -> np.ndarray:
 
     Small graphs with edges are placed so that distances in the picture resemble the numbers of steps between nodes
     (stress majorisation, from a circle). Other graphs are placed on a circle, clockwise from the top in column order.
-
-    Reference
-    ---------
-    Gansner, Koren & North 2004 (stress majorisation). Here without random numbers.
+    Reference: Gansner, Koren & North 2004 (stress majorisation); here without random numbers.
     """
     if reference is None:
         return _placed(b"", d)

@@ -26,14 +26,7 @@ MOST_CELLS = 200  # per side; beyond this the screen has fewer pixels than the m
 class Still(NamedTuple):
     """A picture of a matrix as a PNG file, with its text alternative.
 
-    Attributes
-    ----------
-    png : bytes
-        The PNG file.
-    alt : str
-        Text alternative, which holds the plotted finding.
-    limit : float
-        End of the colour range.
+    alt: text alternative, which holds the plotted finding. limit: end of the colour range.
     """
 
     png: bytes

@@ -410,14 +410,8 @@ class Ledger:
 class Payment:
     """A release in the ledger: stored before, or paid and to be drawn by this process alone.
 
-    Within a ``with`` statement: what ends without an answer is marked failed, and its cost stays spent.
-
-    Attributes
-    ----------
-    name, token : str
-        The table, and the name of the request.
-    answer : str or None
-        What is stored; None where it is to be drawn.
+    Within a ``with`` statement: what ends without an answer is marked failed, and its cost stays spent. name, token:
+    the table, and the name of the request. answer: what is stored; None where it is to be drawn.
     """
 
     def __init__(self, ledger: Ledger, name: str, token: str, answer: str | None) -> None:

@@ -36,28 +36,14 @@ class BrokenChain(Exception):
 
 @dataclass(frozen=True)
 class Head:
-    """The end of a chain.
-
-    Attributes
-    ----------
-    steps : int
-        Number of records.
-    seal : str
-        Seal of the last one.
-    """
+    """The end of a chain: the number of records, and the seal of the last one."""
 
     steps: int
     seal: str
 
 
 class Chain:
-    """The records of a ledger; every method works inside the caller's exclusive transaction.
-
-    Parameters
-    ----------
-    key : bytes
-        The ledger's key.
-    """
+    """The records of a ledger; every method works inside the caller's exclusive transaction."""
 
     def __init__(self, key: bytes) -> None:
         self._key = hmac.new(key, b"chain", hashlib.sha256).digest()

@@ -36,12 +36,7 @@ class BrokenCounter(Exception):
 class Checkpoint:
     """Content of the counter.
 
-    Attributes
-    ----------
-    committed : Head or None
-        None before the first step is committed.
-    pending : Head or None
-        The head of a step that is being written, else None.
+    committed: None before the first step is committed. pending: the head of a step that is being written, else None.
     """
 
     committed: Head | None
@@ -53,15 +48,7 @@ class Checkpoint:
 
 
 class Counter:
-    """The counter, sealed with a key; it is written only under the exclusive lock of the database.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    key : bytes
-        The ledger's key.
-    """
+    """The counter, sealed with a key; it is written only under the exclusive lock of the database."""
 
     def __init__(self, path: Path, key: bytes) -> None:
         self.path, self._key = path, hmac.new(key, b"counter", hashlib.sha256).digest()

@@ -11,22 +11,8 @@ from privcov.ledger.sums import Cost
 class Entry:
     """One transaction of the ledger.
 
-    Attributes
-    ----------
-    number : int
-        Its number in the ledger.
-    token : str
-        Its token.
-    name : str
-        The table.
-    state : {"reserved", "committed", "stored", "failed"}
-        How far it is; see `privcov.ledger.book`.
-    cost : Cost
-        Exact: epsilon for kind "pure" and rho for "zcdp".
-    request : dict
-        The release that was asked for, as JSON values.
-    reserved_at : str
-        Time of the reservation, in UTC.
+    name: the table. state: "reserved", "committed", "stored" or "failed", see `privcov.ledger.book`. cost: exact.
+    request: the release that was asked for, as JSON values. reserved_at: in UTC.
     """
 
     number: int

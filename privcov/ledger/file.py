@@ -67,26 +67,8 @@ def default_path() -> Path:
 class LedgerFile:
     """One SQLite file, with its key and its counter in the same folder; made on first use.
 
-    Parameters
-    ----------
-    path : Path
-        The database.
-
-    Attributes
-    ----------
-    path : Path
-        The database, absolute.
-    key : bytes
-        The ledger's key.
-    chain : Chain
-        The records, sealed with the key.
-    counter : Counter
-        The counter, sealed with the key.
-
-    Raises
-    ------
-    LedgerError
-        Where the files cannot be used.
+    ``path`` is absolute; ``key`` seals the records (``chain``) and the ``counter``. LedgerError where the files cannot
+    be used.
     """
 
     def __init__(self, path: Path) -> None:

@@ -31,15 +31,7 @@ from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of one release, exact.
-
-    Attributes
-    ----------
-    kind : {"pure", "zcdp"}
-        What the amount is.
-    amount : Fraction
-        Epsilon for "pure", rho for "zcdp".
-    """
+    """The cost of one release, exact: epsilon for kind "pure", rho for "zcdp"."""
 
     kind: str
     amount: Fraction
@@ -78,31 +70,12 @@ class Account:
 
     Releases that are reserved, lost or failed count as spent.
 
-    Attributes
-    ----------
-    name : str
-        The table.
-    limit : PureDP, ApproxDP, ZCDP or None
-        The limit that the owner set; None before that.
-    costs : tuple of Cost
-        The cost of every release that was entered.
-    unit : str
-        Who is protected by all of them, and whether n is public; "" before the first release.
-    raised : tuple of str
-        Every limit that allowed more than the one before, with its day and reason.
+    limit: None before the owner set one. costs: of every release that was entered. unit: who is protected by all of
+    them, and whether n is public; "" before the first release. raised: every limit that allowed more than the one
+    before, with its day and reason.
 
-    Guarantee
-    ---------
     A release that the limit `affords` keeps all releases of the table together within the limit, also for adaptive
-    requests.
-
-    Spends
-    ------
-    Nothing: it is arithmetic.
-
-    Reference
-    ---------
-    Rogers, Roth, Ullman and Vadhan 2016 (pure); Feldman and Zrnic 2021 (zCDP).
+    requests (Rogers, Roth, Ullman and Vadhan 2016 for pure; Feldman and Zrnic 2021 for zCDP).
     """
 
     name: str

@@ -40,24 +40,10 @@ _SHARES = 1000  # steps of progress
 class ColumnCheck:
     """Exact counts of one column, not private.
 
-    Attributes
-    ----------
-    name : str
-        Name of the column.
-    numbers : int
-        Cells that are finite numbers.
-    missing : int
-        Empty cells.
-    infinite : int
-        Infinite cells.
-    unreadable : int
-        Cells that are not readable, and so count as missing in a release.
-    looks : dict of str to int
-        Number of unreadable cells, by what they look like.
-    codes : dict of float to int
-        How often a number occurs that looks like a code for a missing cell.
-    outside : int
-        Numbers beyond the declared bounds, codes included.
+    numbers: cells that are finite numbers. missing: empty cells. infinite: infinite cells. unreadable: cells that are
+    not readable, and so count as missing in a release. looks: number of unreadable cells, by what they look like.
+    codes: how often a number occurs that looks like a code for a missing cell. outside: numbers beyond the declared
+    bounds, codes included.
     """
 
     name: str
@@ -96,28 +82,10 @@ class ColumnCheck:
 class OwnerCheck:
     """Result of `check`, not private; it cannot be pickled.
 
-    Attributes
-    ----------
-    name : str
-        Name of the table.
-    rows : int
-        Number of rows.
-    columns : tuple of ColumnCheck
-        One per column.
-    label : str
-        Column of the labels, or "".
-    unlisted : int
-        Rows whose label is missing or not in the public list.
-    seconds : float
-        Duration of the reading.
-    person : str
-        Column of the ids of persons, or "".
-    nameless : int
-        Rows without an id, where ids are declared; they count as no row.
-    flagged : tuple of str
-        The columns whose missing cells do not count as typical: they are measured, or their rows are left out.
-    lone : bool
-        Whether all rows with an id have the same one.
+    label: column of the labels, or "". unlisted: rows whose label is missing or not in the public list. seconds:
+    duration of the reading. person: column of the ids of persons, or "". nameless: rows without an id, where ids are
+    declared; they count as no row. flagged: the columns whose missing cells do not count as typical: they are measured,
+    or their rows are left out. lone: whether all rows with an id have the same one.
     """
 
     name: str

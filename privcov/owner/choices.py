@@ -30,20 +30,10 @@ _TABLES = 4  # that are drawn for each choice
 class Choice:
     """One choice, and what it changes on the table that stands in for the private one.
 
-    Attributes
-    ----------
-    name : {"row_bound_fraction", "weight", "missing"}
-        What is declared.
-    value : str, float or tuple of float
-        What to choose; of weights one for each declared column.
-    error : float
-        Expected error of the correlations, root mean square, with this choice and those before it in the list.
-    before : float
-        The same without this choice.
-    why : str
-        In one or two sentences, for the owner.
-    facts : PublicFacts
-        The declaration with this choice and those before it.
+    name: what is declared, "row_bound_fraction", "weight" or "missing". value: what to choose; of weights one for each
+    declared column. error: expected error of the correlations, root mean square, with this choice and those before it
+    in the list. before: the same without this choice. why: in one or two sentences, for the owner. facts: the
+    declaration with this choice and those before it.
     """
 
     name: str

@@ -43,16 +43,9 @@ USUAL_SHARE = 0.9  # of a yes-no column whose typical value is declared: that va
 class ExampleRows:
     """Rows under a declaration, in place of the private ones.
 
-    Parameters
-    ----------
-    table : PrivateDataset
-        The rows, public or drawn, under the declaration of the private table. Nothing here protects them.
-    n : int
-        Number of rows, or of persons, that the release is planned for.
-    what : str
-        What the rows are, in words.
-    public : bool
-        Whether they are public rows; False for rows that were drawn.
+    table: the rows, public or drawn, under the declaration of the private table; nothing here protects them. n: number
+    of rows, or of persons, that the release is planned for. what: what the rows are, in words. public: False for rows
+    that were drawn.
     """
 
     table: PrivateDataset

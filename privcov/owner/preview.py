@@ -48,34 +48,16 @@ _MOST_REPLICATES, _FEWEST = 40, 4
 class Preview:
     """The numbers of a plan at one guarantee.
 
-    Attributes
-    ----------
-    guarantee : Guarantee
-        The guarantee.
-    twin : SimulatedTable or ExampleRows
-        The simulated table, or the public rows in its place.
-    entry_std : float
-        Standard deviation of the privacy noise on an off-diagonal entry of the covariance, in working units.
-    variance_std : float
-        The same on a variance.
-    correlation_std : float
-        The same on a correlation between two columns of the simulated table's spread.
-    sampling_std : float
-        Standard deviation of a correlation near zero because there are only n rows.
-    visible : float
-        The smallest correlation that the thresholded answer keeps with a probability of 80 %; above 1 none is kept so.
-    error : float
-        Mean relative Frobenius error of the covariance to the sample of the simulated table.
-    correlation_error : float
-        Root mean square error of the correlations to those of the sample, over ``replicates``.
-    trivial : float
-        Relative error of answering with the diagonal of the simulated table alone.
-    clipped : float
-        Fraction of the simulated rows that are longer than R and so are shortened.
-    replicates : int
-        Number of simulated tables behind ``error`` and ``correlation_error``.
-    draw : ndarray of shape (d, d)
-        Correlations of the first simulated release.
+    twin: the simulated table, or the public rows in its place. entry_std, variance_std: standard deviation of the
+    privacy noise on an off-diagonal entry of the covariance and on a variance, in working units. correlation_std: the
+    same on a correlation between two columns of the simulated table's spread. sampling_std: standard deviation of a
+    correlation near zero because there are only n rows. visible: the smallest correlation that the thresholded answer
+    keeps with a probability of 80 %; above 1 none is kept so.
+
+    error: mean relative Frobenius error of the covariance to the sample of the simulated table. correlation_error: root
+    mean square error of the correlations to those of the sample. replicates: number of simulated tables behind both.
+    trivial: relative error of answering with the diagonal of the simulated table alone. clipped: fraction of the
+    simulated rows that are longer than R and so are shortened. draw: correlations of the first simulated release.
     """
 
     guarantee: Guarantee

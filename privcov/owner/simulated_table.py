@@ -28,33 +28,13 @@ STRUCTURES = {
 class SimulatedTable:
     """The simulated table of a plan: Gaussian rows with the mean at the typical values.
 
-    Parameters
-    ----------
-    d : int
-        Number of columns, at least 1.
-    n : int
-        Number of rows, at least 2: as declared, or the owner's guess where it is not public.
-    structure : str, optional
-        A key of STRUCTURES.
-    strength : float, optional
-        The largest correlation, from 0 to 0.99.
-    spread : float, optional
-        Standard deviation of each column as a fraction of its half-range, from 0.001 to 1.
-    row_bound : float, optional
-        R, in working units, above 0.
-    n_anchors : int, optional
-        Number of classes, or 1.
-    missing : float, optional
-        The owner's guess of the share of cells that are missing, from 0 to 0.95, the same in every column and related
-        to nothing.
-    flagged : tuple of int, optional
-        Positions of the columns whose missing cells are measured (`PublicFacts.flagged`); where there are none, missing
-        cells count as the typical value.
+    n: number of rows, as declared, or the owner's guess where it is not public. structure: a key of STRUCTURES.
+    strength: the largest correlation, from 0 to 0.99. spread: standard deviation of each column as a fraction of its
+    half-range, from 0.001 to 1. row_bound: R, in working units. n_anchors: number of classes, or 1.
 
-    Raises
-    ------
-    ValueError
-        For a value out of range.
+    missing: the owner's guess of the share of cells that are missing, from 0 to 0.95, the same in every column and
+    related to nothing. flagged: positions of the columns whose missing cells are measured (`PublicFacts.flagged`);
+    where there are none, missing cells count as the typical value. ValueError for a value out of range.
     """
 
     d: int

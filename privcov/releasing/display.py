@@ -85,8 +85,6 @@ def dp_event(rel: Release) -> Any:
     Every event has the sensitivity of the release's own neighbouring relation already, so an accountant is to take it
     as it is: the default ``NeighboringRelation.ADD_OR_REMOVE_ONE`` does, while REPLACE_ONE doubles Gaussian ones.
 
-    Notes
-    -----
     Gaussian noise has its own event. A pure mechanism of epsilon is a DiscreteLaplaceDpEvent of sensitivity 1: its
     privacy loss takes the two values epsilon and -epsilon, as that of randomised response, which of all epsilon-DP
     mechanisms is the easiest to tell apart (Kairouz, Oh and Viswanath 2015). The accountant of privacy loss

@@ -51,12 +51,8 @@ _NOT_IN_TEXT = ("measurement", "entry")
 class Statement:
     """Six fixed lines about a release, each computed from its events.
 
-    ``str()`` joins them; ``statement[title]`` is the text of one.
-
-    Attributes
-    ----------
-    lines : tuple of (str, str)
-        Title and text of each: Measured, Sensitivity, Noise, Events, Neighbours, Guarantee.
+    ``str()`` joins them; ``statement[title]`` is the text of one. The titles are Measured, Sensitivity, Noise, Events,
+    Neighbours and Guarantee.
     """
 
     lines: tuple[tuple[str, str], ...]

@@ -125,12 +125,7 @@ def build_method(key: str, parameters: dict) -> Method:
 
 
 def run_method(method: Method, dataset: Dataset, guarantee: Guarantee, **options: Any) -> Release:
-    """Run a method that is already built, with the options of `method_input`; otherwise as `release`.
-
-    Reference
-    ---------
-    As for `release`.
-    """
+    """Run a method that is already built, with the options of `method_input`; otherwise as `release`."""
     given = method_input(method, dataset, guarantee, **options)
     return in_units_of_data(method, given, method.run(given))
 

@@ -19,14 +19,8 @@ BAND = (0.1, 0.9)  # quantiles of the replicates
 class Line:
     """The settings of one curve.
 
-    Attributes
-    ----------
-    entry : str or (str, dict)
-        The method, as in `privcov.sweeps.graph_study.GraphStudy.methods`.
-    method : str
-        Label of the method.
-    guarantee : Guarantee
-        The guarantee, or NoPrivacy.
+    entry: the method, as in `privcov.sweeps.graph_study.GraphStudy.methods`. method: its label. guarantee: may be
+    NoPrivacy.
     """
 
     entry: Any
@@ -38,20 +32,9 @@ class Line:
 class Run:
     """One lambda path compared with the graph.
 
-    Attributes
-    ----------
-    line : int
-        Position of the line in the study.
-    replicate : int
-        Number of the replicate, from 0.
-    rates : Rates or None
-        Rates along the path; None where the release failed.
-    base : float
-        True edges as a fraction of all pairs.
-    problem : str
-        Reason of the failure, or "".
-    marks : mapping of str to (float, float)
-        (False positive rate, true positive rate) of the graph that each rule chose.
+    line: position of the line in the study. rates: None where the release failed. base: true edges as a fraction of all
+    pairs. problem: reason of the failure, or "". marks: (false positive rate, true positive rate) of the graph that
+    each rule chose.
     """
 
     line: int
@@ -68,32 +51,15 @@ class Curve:
 
     The arrays have the shape of `GRID` and hold NaN where fewer than half of the replicates reach a point.
 
-    Attributes
-    ----------
-    name : str
-        Name of the curve.
-    line : Line
-        Its settings.
-    tpr, low, high : ndarray
-        True positive rate at each false positive rate: mean and the two quantiles.
-    precision, precision_low, precision_high : ndarray
-        Fraction of drawn edges that are true, at each fraction of true edges that is found.
-    reach : float
-        False positive rate at which the first replicate ends.
-    recall : float
-        Fraction of true edges found at which the first replicate ends.
-    base : float
-        True edges as a fraction of all pairs.
-    replicates : int
-        Replicates with a path.
-    without : int
-        Replicates that gave no path.
-    infeasible, unfinished, lambdas : int
-        Lambdas without a solution, solved ones whose gap is not certified, and all lambdas; counts over all paths.
-    marks : mapping of str to (float, float, float)
-        Mean (false positive rate, true positive rate, fraction of drawn edges that are true), by rule.
-    problem : str
-        Reason of the first failure, or "".
+    tpr, low, high: true positive rate at each false positive rate, mean and the two quantiles. precision,
+    precision_low, precision_high: the same of the fraction of drawn edges that are true, at each fraction of true edges
+    that is found. reach, recall: false positive rate, and fraction of true edges found, at which the first replicate
+    ends. base: true edges as a fraction of all pairs.
+
+    replicates: those with a path. without: replicates that gave none. infeasible, unfinished, lambdas: lambdas without
+    a solution, solved ones whose gap is not certified, and all of them, counted over all paths. marks: mean (false
+    positive rate, true positive rate, fraction of drawn edges that are true), by rule. problem: reason of the first
+    failure, or "".
     """
 
     name: str

@@ -14,12 +14,7 @@ T = TypeVar("T")
 
 
 class Recent(Generic[T]):
-    """The results used last, by key, for all threads of the process.
-
-    Parameters
-    ----------
-    most : int
-        How many are kept, at least 1.
+    """The results used last, by key, for all threads of the process; at most ``most`` of them, at least 1.
 
     Examples
     --------

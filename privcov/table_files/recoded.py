@@ -15,14 +15,7 @@ _CHUNK = 1 << 20
 class Recoded(io.RawIOBase):
     """The text of a stream in another encoding, in UTF-8, read from its beginning to its end.
 
-    Parameters
-    ----------
-    stream : binary file
-        It is closed with this one.
-    encoding : str
-        Its encoding.
-    wrong : str
-        Message of the TableFileError for bytes that are not of that encoding.
+    The stream is closed with this one. wrong: message of the TableFileError for bytes that are not of the ``encoding``.
     """
 
     def __init__(self, stream: gzip.GzipFile | io.FileIO, encoding: str, wrong: str) -> None:

@@ -18,14 +18,8 @@ from privcov.table_files.reading import describe, first_line
 class Header:
     """What the header of a file says.
 
-    Attributes
-    ----------
-    name : str
-        Name of the file, without its ending.
-    columns : tuple of str
-        Names of the columns.
-    dialect : dict or None
-        Separator, decimal mark (None where it must still be declared) and encoding of a CSV file, else None.
+    name: of the file, without its ending. dialect: separator, decimal mark (None where it must still be declared) and
+    encoding of a CSV file, else None.
     """
 
     name: str
