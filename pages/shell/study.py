@@ -21,7 +21,8 @@ CSV = "csv"
 OWN_TABLE = ("table", "own")  # in an address: a table of the visitor's own, of which nothing else is there
 DEFAULT_SOURCE = "ar1-covariance"
 SOUND, REPLACE_ONE = "sound", "replace-one"
-DEFAULT_METHOD = {"pure": "auto-cov", "approx": "auto-cov", "zcdp": "auto-cov"}
+DEFAULT_METHOD = "auto-cov"
+STUDY_KINDS = ("pure", "approx", "zcdp")  # of a guarantee that a study may have
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Study:
 
     def method_key(self, default: str = "") -> str:
         """Return the key of the method, or the default."""
-        return self.method or default or DEFAULT_METHOD[self.kind]
+        return self.method or default or DEFAULT_METHOD
 
     def source_key(self, default: str = DEFAULT_SOURCE) -> str:
         """Return the key of the source, or the default."""
@@ -87,7 +88,7 @@ class Study:
 
         Calibration and neighbours stay where the method offers them.
         """
-        card = METHODS.get(key or DEFAULT_METHOD[self.kind])
+        card = METHODS.get(key or DEFAULT_METHOD)
         kept = {name: getattr(self, name) for name in _WORDS if getattr(self, name) in _offers(card)[name]}
         return dataclasses.replace(self.without_method(), method=key, **kept)
 
@@ -214,7 +215,7 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
             attempt(name, lambda n=name, w=whole, lo=low, hi=high: number_in(query[n], lo, hi, whole=w))
     for name in _WORDS:
         if name in query:
-            card = METHODS.get(values.get("method") or DEFAULT_METHOD[values.get("kind", Study.kind)])
+            card = METHODS.get(values.get("method") or DEFAULT_METHOD)
             attempt(name, lambda n=name, c=card: _offered(n, query[n], c))
     study = Study(**values)
     known = () if study.source == CSV else SOURCES.get(study.source_key()).parameters
@@ -231,9 +232,9 @@ def _left_out(name: str, text: str, problem: Exception) -> str:
 
 def _kind(text: str) -> str:
     """Return the kind of guarantee; raise ValueError for an unknown one."""
-    if text not in DEFAULT_METHOD:
+    if text not in STUDY_KINDS:
         raise ValueError(
-            f"A guarantee is one of {', '.join(DEFAULT_METHOD)} ({', '.join(KINDS[k].name for k in DEFAULT_METHOD)})."
+            f"A guarantee is one of {', '.join(STUDY_KINDS)} ({', '.join(KINDS[k].name for k in STUDY_KINDS)})."
         )
     return text
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-import privcov.bundle.derived as derived
 from privcov import accounting, checks
-from privcov.bundle.derived import Inputs, declared_facts
+from privcov.bundle.derived import Inputs, as_stated, centre_of, declared_facts
 from privcov.bundle.place import Wrong, must
 from privcov.bundle.safe import ENCODER, json_bytes
 from privcov.declared_columns import (
@@ -77,7 +76,7 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
     try:
         name = "measurement.json"
         total = NoisySum.from_dict(read[name])
-        centre = derived.centre_of(total)
+        centre = centre_of(total)
         must(json_bytes({**total.to_dict(), "centre": centre}) == files[name], f"{name} is not as it was written")
         name = "ledger_entry.json"
         entry = read[name]
@@ -151,7 +150,7 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
     share: BudgetShare = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
     matters = matters_of(total.anchor, total.facts.d, total.n_anchors, total.facts.relation)
-    centre, shape = derived.centre_of(total), total.shape
+    centre, shape = centre_of(total), total.shape
     planned = planned_event(total.facts, share, centre=centre, shape=shape, matters=matters)
     _check_event(event, planned, slack)
     _check_count(total)
@@ -161,9 +160,9 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
         must(rho <= Fraction(what.entry["amount"]), "the noise is less than what was paid for")
         least = Fraction(least_epsilon(float(rho), asked.delta))
         must(isinstance(given, ApproxDP) and given.delta == asked.delta, "the delta is not the one asked for")
-        near = {derived.as_stated(ApproxDP(float(least * (1 + s * _CLOSE)), asked.delta)) for s in (-1, 1)}
+        near = {as_stated(ApproxDP(float(least * (1 + s * _CLOSE)), asked.delta)) for s in (-1, 1)}
         if abs(least / Fraction(asked.epsilon) - 1) <= _CLOSE:  # then the requested guarantee itself is stated
-            near = {derived.as_stated(asked)}
+            near = {as_stated(asked)}
         must(given in near, "the noise does not give the stated epsilon and delta")
     else:
         real = accounting.compose((event,), asked)

@@ -17,11 +17,10 @@ from privcov.postprocess.edges import EDGE, LEVEL, UNDECIDED
 
 LINKED = f"Linked in at least {percent(LEVEL)} of redraws"
 TESTED_EDGE = "Passes the edge test"
-_NAMED = 40  # nodes; beyond this names would lie on top of each other
 _HUBS = 12  # nodes named where not all can be: those with the most edges
 _SHORT = 5  # letters of a name that fits into its node
 _HOVERED = 1_500  # edges that respond to the pointer
-MOST = 40  # nodes; beyond this a circle is easier to read
+MOST = 40  # nodes; beyond this names would lie on top of each other, and a circle is easier to read
 _STEPS = 300
 _STRETCH = 1.4  # how much the shorter direction may be stretched to fill the square
 _BEND = 0.6  # distances to this power: a long chain folds up and fills the picture
@@ -62,7 +61,7 @@ def network(
     for name, mask in kinds:
         pairs = np.argwhere(np.triu(mask, 1))
         colour, dash, width = styles[name]
-        if d > _NAMED:
+        if d > MOST:
             width = max(0.8, width / 2)
         ends = np.full((max(len(pairs), 1), 3, 2), np.nan)  # a kind without edges keeps its entry in the legend
         ends[: len(pairs), 0], ends[: len(pairs), 1] = place[pairs[:, 0]], place[pairs[:, 1]]
@@ -83,7 +82,7 @@ def network(
         traces.append(_hover(edges, place, columns, strength))
     traces.append(_nodes(kinds, place, columns, palette))
     wide, high = np.abs(place).max(axis=0) if d > 1 else (1.0, 1.0)
-    if d > _NAMED:  # room for the names of the hubs outside the circle
+    if d > MOST:  # room for the names of the hubs outside the circle
         wide, high = wide + 0.25, high + 0.06
     figure = draw(
         traces,
@@ -134,17 +133,17 @@ def _nodes(kinds: list, place: np.ndarray, columns: tuple[str, ...], palette: Pa
     degree = np.sum([mask.sum(axis=1) for mask in drawn], axis=0) if drawn else np.zeros(d, dtype=int)
     longest = max(map(len, columns))
     inside = longest <= _SHORT
-    size = max(3.0, min(12.0, 600 / d)) if d > _NAMED else (17 + 4.2 * max(longest, 2) if inside else 14)
+    size = max(3.0, min(12.0, 600 / d)) if d > MOST else (17 + 4.2 * max(longest, 2) if inside else 14)
     names = [safe(c if len(c) <= 14 else c[:13] + "\u2026") for c in columns]
     return scatter(
         x=place[:, 0],
         y=place[:, 1],
         showlegend=False,
         mode="markers+text",
-        text=names if d <= _NAMED else [name if hub else "" for name, hub in zip(names, _hubs(degree), strict=True)],
+        text=names if d <= MOST else [name if hub else "" for name, hub in zip(names, _hubs(degree), strict=True)],
         textfont={"size": 12, "color": palette.ink},
         customdata=np.array([[safe(c), int(k)] for c, k in zip(columns, degree, strict=True)], dtype=object),
-        textposition=_outwards(place) if d > _NAMED else "middle center" if inside else "top center",
+        textposition=_outwards(place) if d > MOST else "middle center" if inside else "top center",
         cliponaxis=False,
         marker={"size": size, "color": palette.ground, "line": {"color": palette.ink, "width": 1.3}},
         hovertemplate="%{customdata[0]}: %{customdata[1]} edges<extra></extra>",

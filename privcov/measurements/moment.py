@@ -76,7 +76,7 @@ STATISTICS = {
     1: ("mean and second moment, jointly", "sum of mean and second moment and the count, jointly"),
     2: ("class counts, class means and second moment, jointly", "class sums, class counts and second moment, jointly"),
 }
-SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference")  # that may be asked for
+ASKED_SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference")  # that may be asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +275,7 @@ def measure_moment(
     Own proofs: the docstrings of this module and of free_groups.py for Gaussian and Laplace noise, wishart.py for the
     Wishart difference.
     """
-    checks.one_of("shape", shape, SHAPES)  # an unknown shape would be calibrated as Gaussian
+    checks.one_of("shape", shape, ASKED_SHAPES)  # an unknown shape would be calibrated as Gaussian
     unknown = relation == "add-remove"
     n_anchors = count_anchors(dataset, centre) or int(unknown)
     norm = {"laplace": "l1", "upper-triangle": "triangle", "wishart-difference": "nuclear"}.get(shape, "l2")

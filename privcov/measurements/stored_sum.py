@@ -17,7 +17,7 @@ from privcov.public_facts import PublicFacts
 
 VERSION = 2  # of the laws by which the noise was drawn
 _FIELDS = ("facts", "total", "anchors", "shape", "scale", "event", "grid", "anchor", "sums", "version")
-SHAPES = ("isotropic", FREE_GROUPS, "laplace", "wishart-difference", "coupled-wishart")  # that are drawn
+DRAWN_SHAPES = ("isotropic", FREE_GROUPS, "laplace", "wishart-difference", "coupled-wishart")  # that are drawn
 _LARGEST = 2**127  # of a number with its noise, at the largest table and the largest scale
 
 
@@ -49,7 +49,7 @@ def fields_of(stored: Any) -> dict:
             "their total weight, is not public."
         )
     matters_of(stored["anchor"], facts.d, n_anchors, facts.relation)  # raises for another anchor
-    shape = checks.one_of("shape", stored["shape"], SHAPES)
+    shape = checks.one_of("shape", stored["shape"], DRAWN_SHAPES)
     sums, wanted = stored["sums"], 0
     if shape == FREE_GROUPS:
         wanted = sum(len(group.columns) > 1 for group in groups_of(facts, facts.flagged))

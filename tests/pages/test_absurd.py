@@ -108,7 +108,7 @@ def test_a_page_draws_with_the_default(file, query):
     assert not at.error
     assert len([w for w in at.warning if "left out" in w.value]) == len(query)
     assert at.session_state["study"].rho == Study().rho
-    assert at.session_state["study"].method_key() == DEFAULT_METHOD["zcdp"]
+    assert at.session_state["study"].method_key() == DEFAULT_METHOD
 
 
 # --- studies ------------------------------------------------------------------------------------------------

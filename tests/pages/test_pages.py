@@ -117,7 +117,7 @@ def test_estimate_shows_what_privcov_computes(kind):
     at = open_page("pages/1_Estimate.py", **query)
     ds = privcov.source("ar1-covariance", n=2000, d=6)
     guarantee = {"zcdp": privcov.ZCDP(0.01), "approx": privcov.ApproxDP(1.0, 1e-6), "pure": privcov.PureDP(1.0)}[kind]
-    rel = privcov.release(DEFAULT_METHOD[kind], ds, guarantee, seed=5)
+    rel = privcov.release(DEFAULT_METHOD, ds, guarantee, seed=5)
     wrong = error(rel, ds, relative=True, against="truth")
     assert metric(at, "Frobenius error") == percent(wrong)
     spectral = error(rel, ds, "spectral", relative=True, against="truth")
