@@ -10,8 +10,13 @@ from privcov.figures.words import percent
 
 
 @pytest.fixture(scope="module", params=["outside", "one-over-n", "re-runs"])
-def found(request):
-    return shown.run(request.param, count=500)
+def key(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def found(key):
+    return shown.run(key, count=500)
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
@@ -33,8 +38,8 @@ def test_histograms_hold_every_simulated_answer(found, palette):
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_the_curve_has_both_attacks_the_limit_and_the_place_of_the_lever(found, palette):
-    curve, made = shown.curve(found.demonstration.key), found.demonstration
+def test_the_curve_has_both_attacks_the_limit_and_the_place_of_the_lever(key, found, palette):
+    curve, made = shown.curve(key), shown.find(key)
     figure, alt = pictures.over_lever(curve, made, found.value, palette)
     wanted = [curve.done, curve.repaired, curve.permitted] + ([] if curve.charged is None else [curve.charged])
     assert len(figure.data) == len(wanted)

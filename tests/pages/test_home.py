@@ -97,8 +97,8 @@ def test_each_practice_has_a_limit_of_its_own():
 def test_the_practice_may_be_walked_again_on_one_ledger(tmp_path, monkeypatch):
     """The page's own button twice; and the rows of the first practice under the second name are still refused."""
     taken = []
-    monkeypatch.setattr(practice.state, "hold", lambda name, file, raw, **more: taken.append(raw))
-    monkeypatch.setattr(practice.state, "own", lambda: SimpleNamespace(kept={}))
+    monkeypatch.setattr(practice.state, "keep_file", lambda name, file, raw, **more: taken.append(raw))
+    monkeypatch.setattr(practice.state, "owner_session", lambda: SimpleNamespace(kept={}))
     declared = []
     for _ in range(2):
         practice._take(declared.append)
