@@ -50,4 +50,4 @@ def test_the_curve_has_both_attacks_the_limit_and_the_place_of_the_lever(key, fo
     assert int(np.argmax(figure.data[0].marker.size)) == here
     assert percent(curve.done[here]) in alt
     assert len({trace.name for trace in figure.data}) == len(wanted)
-    assert (found.demonstration.key == "re-runs") == (curve.charged is not None)
+    assert (shown.find(key).key == "re-runs") == (curve.charged is not None)
