@@ -20,7 +20,7 @@ def test_the_script_imports_nothing_of_the_package():
 def test_a_wrong_level_is_seen(tmp_path):
     """The zero matrix of Figure 2 has hardly any spread: a stored value that is a tenth off does not agree."""
     table, row = next(one for one in literal.pool() if one[0] == "5-figure-2" and one[1]["method"] == "zero")
-    mean, error = literal.again(table, row, np.random.default_rng(1))
+    mean, error = literal.recompute(table, row, np.random.default_rng(1))
     spread = float(row["sd"]) / float(row["replicates"]) ** 0.5
     assert abs(mean - float(row["value"])) <= literal.REACH * np.hypot(error, spread)
     assert abs(mean - 1.5 * float(row["value"])) > literal.REACH * np.hypot(error, spread)
