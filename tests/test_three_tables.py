@@ -156,7 +156,7 @@ def test_the_shell_releases_it_and_python_opens_the_same_release(made, kind):
     assert rel.to_json() == (found.folder / "r.json").read_text(encoding="utf-8").rstrip("\n")
     rel.save_bundle(found.folder / "p.zip", json.loads(found.table.declaration.to_json()))
     ours = read_place(found.folder / "p.zip")
-    assert verify.check(ours, library())[-1] == "Everything that can be checked holds."
+    assert verify.check(ours, library())[1][-1] == "Everything that can be checked holds."
     assert {name: raw for name, raw in ours.items() if name in INPUTS} == {name: found.files[name] for name in INPUTS}
 
 
