@@ -77,9 +77,9 @@ def released() -> dict:
 def private() -> dict:
     """What private rows are offered and asked for, and what every method makes of one measurement."""
     try:
+        door = importlib.import_module("privcov.releasing.private_request")
+    except ModuleNotFoundError:  # at the base both were one module
         door = importlib.import_module("privcov.releasing.private")
-    except ModuleNotFoundError:
-        door = importlib.import_module("privcov._private")
     x, labels = rows()
     tables = {
         "n public": PrivateDataset.from_rows(x, bounds=BOUNDS),
