@@ -202,7 +202,8 @@ def test_a_bundle_that_does_not_hold_or_cannot_be_made(place, capsys):
             "would replace a file",
         ),
         (["ledger", "bundle", "clinic"], 2, "needs the number of a release"),
-        (["ledger", "show", "clinic", "--out", "b.zip"], 2, "belong to ledger bundle, not to show"),
+        (["ledger", "show", "clinic", "--out", "b.zip"], 2, "ledger show takes no out."),
+        (["ledger", "show", "clinic", "--rho", "3"], 2, "ledger show takes no rho."),
         (["verify", "--show", "t.csv"], 1, "t.csv is no bundle"),
         (["verify", "--show", "none.zip"], 1, "there is no bundle"),
     ]:

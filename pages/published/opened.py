@@ -66,7 +66,7 @@ def section(palette: Palette) -> None:
         ["Numbers", "Why", "What is left when sound", "Readings"], name="tab", key="published.tab"
     )
     with numbers:
-        (_cells if one["columns"] and not one["statements"] else _curves)(one, palette)
+        (_curves if one["statements"] else _cells)(one, palette)
     with why:
         _why(one, found)
     with sound:

@@ -11,6 +11,9 @@ import privcov
 from privcov.cli import check, streams
 from privcov.cli.options import add_guarantee, add_json, guarantee_of, print_json
 
+_LIMITS = ("rho", "epsilon", "delta", "reason")
+_TAKES = {"limit": _LIMITS, "bundle": ("number", "out", "declaration"), "begin-anew": ("yes",)}
+
 
 def add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``ledger`` to the commands of the parser."""
@@ -37,6 +40,10 @@ def add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def _ledger(options: argparse.Namespace) -> None:
     from privcov import checks
 
+    known = ("number", "out", "declaration", *_LIMITS, "yes")
+    given = {name for name in known if getattr(options, name) not in (None, "") and getattr(options, name) is not False}
+    if wrong := sorted(given - {*_TAKES.get(options.what, ())}):
+        raise ValueError(f"ledger {options.what} takes no {', '.join(wrong)}. Leave it out.")
     if options.what == "begin-anew":
         _begin_anew(options)
         return
@@ -47,8 +54,6 @@ def _ledger(options: argparse.Namespace) -> None:
     if options.what == "bundle":
         _bundle(options)
         return
-    if not options.number is options.out is options.declaration is None:
-        raise ValueError(f"A number, --out and --declaration belong to ledger bundle, not to {options.what}.")
     ledger = privcov.Ledger(options.ledger)
     if options.what == "limit":
         account = ledger.limit(options.name, guarantee_of(options), options.reason)

@@ -243,15 +243,18 @@ def _reserve(plan: _Plan) -> Payment:
     is replaced by an identifier. Those of files and workers say nothing about rows, and are passed on.
     """
     anchor = anchor_of(plan.private.facts, plan.n_anchors, plan.request.wanted.matters)
+    mark = None
     try:
         mark = fingerprint(plan.private, plan.ledger.key, anchor)
     except (TableFileError, EngineError, PassError):
         raise
-    except Exception:
+    except Exception:  # raised below: an error raised here would carry this one, and its frames the rows
+        pass
+    if mark is None:
         raise MeasurementError(
             f"The table could not be compared with those in the ledger (id {secrets.token_hex(4)}). Nothing was drawn "
             "and nothing more spent."
-        ) from None
+        )
     guarantee = plan.request.given.guarantee
     return plan.ledger.reserve(plan.private.name, guarantee, plan.fields, fingerprint=mark, token=plan.token)
 
@@ -261,14 +264,17 @@ def _reserve(plan: _Plan) -> Payment:
 
 def _measure(plan: _Plan) -> NoisySum:
     """Return the noisy whole numbers."""
+    noisy = None
     try:
         noisy = measure_exactly(plan.private, **vars(plan.request.wanted))
         plan.request.within(noisy.event)
-    except Exception:
+    except Exception:  # raised below, as in `_reserve`
+        noisy = None
+    if noisy is None:
         raise MeasurementError(
             f"The private measurement failed (id {secrets.token_hex(4)}). Nothing was published, and what it would "
             "have cost counts as spent."
-        ) from None
+        )
     return noisy
 
 
@@ -304,7 +310,8 @@ def read_release(answer: str) -> Release:
     if fields["release"] is None:
         raise ValueError(
             f"The measurement is stored, but the method could not use it: {fields['problem']} "
-            "Look at it with another method; that costs nothing."
+            "privcov.releasing.private_request.view makes another method's release of it and costs nothing; "
+            "release_private with another method measures anew, and pays."
         )
     return dataclasses.replace(Release.from_json(json.dumps(fields["release"])), measurement=read_measurement(answer))
 

@@ -16,7 +16,6 @@ from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/8_Published_results.py"
 EVERY = stored("tables.csv").to_dict("records")
-FIGURES = [one for one in EVERY if one["statements"]]
 
 
 def texts(at):
@@ -65,7 +64,10 @@ def test_every_table_and_figure_opens_with_what_was_decided(page, one):
     for line in stored("readings.csv", one["table"]).to_dict("records"):
         assert show.as_text(line["assumes"]) in text
     kept = stored("curves_kept.csv", one["table"])
-    assert f"of {len(kept)} curves survive" in text or kept.empty
+    survive = kept["survives"].map({"True": "yes", "False": "no"}).tolist()
+    assert f"**{survive.count('yes')} of {len(kept)} curves survive" in text or kept.empty
+    listed = [d.value["Survives"].tolist() for d in page.dataframe if "Survives" in d.value]
+    assert survive in listed or kept.empty
     if one["statements"]:
         captions = " ".join(c.value for c in page.caption)
         assert all(show.as_text(line) in captions for line in one["statements"].split("\n"))
