@@ -208,6 +208,23 @@ def test_a_release_that_is_still_being_made_is_not_called_lost(tmp_path):
     assert len(book.entries()) == 1
 
 
+def test_whatever_stops_a_commit_says_that_the_cost_may_have_been_entered(tmp_path, monkeypatch):
+    """Also a refusal of the ledger itself; before the row is there, the refusal is told as it is."""
+    book = ledger(tmp_path)
+
+    def refused(*words):
+        raise LedgerError("The counter is missing.")
+
+    for step, entered in (("_commit", True), ("_reserve", False)):
+        with monkeypatch.context() as patch:
+            patch.setattr(book, step, refused)
+            with pytest.raises(LedgerError, match="The counter is missing") as caught:
+                transact(book, "t", RHO, {"m": step}, pytest.fail)
+        assert ("may have been entered" in str(caught.value)) == entered
+    assert book.account("t").spent_rho == Fraction(1, 8)
+    assert transact(book, "t", RHO, {"m": "_commit"}, lambda: "made") == "made"
+
+
 def test_a_failure_is_spent_and_not_drawn_again(tmp_path):
     book = ledger(tmp_path)
 
