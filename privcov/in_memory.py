@@ -21,7 +21,7 @@ import numpy as np
 
 from privcov import checks, extras
 from privcov.persons import NO_VALUE
-from privcov.table_files.blocks import as_written
+from privcov.table_files.numbers import floats_of, no_numbers
 
 FORMS = "an array, a list of rows, or a data frame of pandas, polars or Arrow"
 _PRIVATE = (
@@ -161,15 +161,13 @@ def _of_arrow(name: str, column: Any) -> np.ndarray:
     from pyarrow import types
 
     kind = column.type
-    if types.is_boolean(kind):
-        column = column.cast("uint8")
-    elif types.is_dictionary(kind):
+    if types.is_dictionary(kind):
         raise _refused(name, "category")
-    elif types.is_temporal(kind):
+    if types.is_temporal(kind):
         raise _refused(name, "M")
-    elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind)):
-        raise _refused(name, "U" if "string" in str(kind) else str(kind))
-    return as_written(column).cast("float64", safe=False).to_numpy()
+    if why := no_numbers(kind):
+        raise _refused(name, "U" if "string" in why else why)
+    return floats_of(column)[0]
 
 
 def _of_array(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:

@@ -107,7 +107,7 @@ def test_a_filled_template_is_a_declaration(tmp_path):
         (b"1;2\n", {}, "numbers only"),
         (b"a;a\n", {}, "Columns 1 and 2 have the same name"),
         (b"\n1;2\n", {}, "is blank"),
-        (b'"a;b\n1;2"\n', {}, "quotation mark that is not closed"),
+        (b'"a;b\n1;2"\n', {}, "close its quotation marks"),
         (b"a" * 70_000, {}, "so it is no header"),
         (b"a;b\n", {"separator": ","}, "is separated by semicolons"),
         (b"a;b\n", {"separator": ",", "decimal": ","}, "are the same"),

@@ -6,19 +6,17 @@ Every ``ValueError`` is a single sentence saying what is wrong, where, what the 
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privcov.table_files import FileFacts, Part, TableFileError, csv_rows, csv_scan
+from privcov.table_files import FileFacts, Part, csv_rows, csv_scan
 from privcov.table_files.dialect import DECLARE_ENCODING, SAVE_AGAIN, Dialect
 from privcov.table_files.facts import quote
-from privcov.table_files.numbers import number_of
+from privcov.table_files.numbers import floats_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,9 +61,8 @@ def read_header(raw: bytes, dialect: Dialect | None = None) -> list[str]:
             "give the file a first line of column names."
         )
     line = window[: min(ends)] if ends else window
-    if not decode(line, "The first line").strip():
-        raise ValueError("The first line is blank, but it must hold the column names: put them there.")
-    return _names(next(records_of(line, dialect.separator))[1], dialect, show=False)
+    decode(line, "The first line")
+    return _checked(csv_scan.header(_upload_facts(line + b"\n", dialect))[0], show=False)
 
 
 def read_public(raw: bytes, dialect: Dialect | None = None) -> PublicTable:
@@ -82,23 +79,16 @@ def read_public(raw: bytes, dialect: Dialect | None = None) -> PublicTable:
         )
     dialect = dialect or Dialect()
     raw = dialect.to_utf8(raw, "The file")
-    if not decode(raw, "The file").strip():
-        raise ValueError("The file is empty: it needs a first line of column names and at least one row.")
-    header = next(records_of(raw, dialect.separator))[1]
-    if not any(cell.strip() for cell in header):
-        raise ValueError("The first line is blank, but it must hold the column names: put them there.")
-    columns = {name: _Column(name, dialect.decimal) for name in _names(header, dialect, show=True)}
-    n = 0
-    try:
-        for rows, block in csv_rows.numbers_or_text(upload(raw, columns, dialect), list(columns)):
-            n += rows
-            if n > MAX_ROWS:
-                raise ValueError(f"The file has more rows than the limit of {MAX_ROWS:,}: keep fewer rows.")
-            for name, cells in block.items():
-                columns[name].take(cells)
-    except TableFileError as error:
-        check_records(raw, len(columns), dialect)
-        raise ValueError(str(error)) from None
+    decode(raw, "The file")
+    names = _checked(csv_scan.header(_upload_facts(raw, dialect))[0], show=True)
+    part, n = upload(raw, names, dialect), 0
+    columns = {name: _Column(name, part) for name in names}
+    for table, _ in csv_rows.tables(part, names, names, private=False):
+        n += table.num_rows
+        if n > MAX_ROWS:
+            raise ValueError(f"The file has more rows than the limit of {MAX_ROWS:,}: keep fewer rows.")
+        for name, column in columns.items():
+            column.take(*floats_of(table.column(name), dialect.decimal))
     if n == 0:
         raise ValueError("The file has column names but no rows: add at least one row under the first line.")
     dropped, kept, missing, infinite, constant = {}, {}, {}, {}, []
@@ -126,20 +116,21 @@ def read_public(raw: bytes, dialect: Dialect | None = None) -> PublicTable:
 class _Column:
     """One column while the file is read: numbers in pieces, or the reason why it is not numeric."""
 
-    def __init__(self, name: str, decimal: str | None) -> None:
-        self.name, self.decimal, self.reason = name, decimal, ""
+    def __init__(self, name: str, part: Part) -> None:
+        self.name, self.part, self.reason = name, part, ""
         self._pieces: list = []
 
-    def take(self, cells: np.ndarray | csv_rows.Text) -> None:
-        """Add the next cells, or refuse the column where they hold text."""
-        if isinstance(cells, csv_rows.Text):
-            self._refuse(cells.cell.strip(), cells.line)
-        else:
-            self._pieces.append(cells)
+    def take(self, numbers: np.ndarray, text: str | None) -> None:
+        """Add the next numbers, or refuse the column because of its first text."""
+        if self.reason:
+            return
+        self._pieces.append(numbers)
+        if text is not None:
+            self._refuse(text.strip(), csv_rows.line_of(self.part, self.name, text))
 
     def _refuse(self, cell: str, line: int) -> None:
         """Keep the reason why the column is left out; raise ValueError for a number with a comma."""
-        if self.decimal == "." and _COMMA_NUMBER.fullmatch(cell):
+        if self.part.file.dialect.decimal == "." and _COMMA_NUMBER.fullmatch(cell):
             raise ValueError(
                 f"Column {quote(self.name)} holds {quote(cell)} on line {line:,}, a number with a comma: "
                 "write numbers with a decimal point and nothing between the thousands."
@@ -179,63 +170,17 @@ def decode(raw: bytes, what: str) -> str:
 
 def upload(raw: bytes, names: Iterable[str], dialect: Dialect | None = None) -> Part:
     """Return a CSV in memory as one part of a table, for `privcov.table_files`."""
-    names, dialect = tuple(names), dialect or Dialect()
-    if b'"' in raw or max(map(len, io.BytesIO(raw))) > csv.field_size_limit():
-        check_records(raw, len(names), dialect)
-    return Part(FileFacts("the upload", "csv", len(raw), 0, None, names, raw=raw, dialect=dialect), None)
+    return Part(_upload_facts(raw, dialect or Dialect(), tuple(names)), None)
 
 
-def records_of(raw: bytes, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """Yield the records of a CSV; blank lines after the first are skipped."""
-    # as a stream, which needs far less memory than one long string split into lines
-    text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline="")
-    reader = csv.reader(text, delimiter=separator, strict=True)
-    start = 1
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            if "field larger" in str(error):
-                raise ValueError(
-                    f"Line {start:,} holds a cell beyond {csv.field_size_limit():,} characters, the limit: "
-                    "look for a quotation mark that is never closed."
-                ) from None
-            raise ValueError(
-                f"Line {start:,} has a quotation mark that is not closed or not doubled: "
-                'close it, or write "" for a quotation mark inside a quoted cell.'
-            ) from None
-        if cells is None:
-            return
-        if start == 1 or csv_scan.is_row(cells):
-            yield start, cells
-        start = reader.line_num + 1
+def _upload_facts(raw: bytes, dialect: Dialect, names: tuple[str, ...] = ()) -> FileFacts:
+    return FileFacts("", "csv", len(raw), 0, None, names, raw=raw, dialect=dialect)
 
 
-def check_records(raw: bytes, width: int, dialect: Dialect | None = None) -> None:
-    """Raise ValueError with the first record that is not as wide as the header, or that has no clear end."""
-    dialect = dialect or Dialect()
-    for line, cells in records_of(raw, dialect.separator):
-        if len(cells) != width:
-            commas = len(cells) > width and dialect.separator == ","
-            comma = ", and write decimal points, not decimal commas" if commas else ""
-            has = f"{len(cells):,} cell{'s' * (len(cells) != 1)}"
-            raise ValueError(
-                f"Line {line:,} has {has} and the header has {width:,}: "
-                f"give every line the same number of cells{comma}."
-            )
-
-
-def _names(cells: list[str], dialect: Dialect, show: bool) -> list[str]:
-    """Return checked column names. ``show``: messages may repeat what the file says."""
-    if problem := csv_scan.other_separator(cells, dialect):
-        raise ValueError(f"The file {problem}.")
-    names = [" ".join(cell.split()) for cell in cells]
+def _checked(names: tuple[str, ...], show: bool) -> list[str]:
+    """Return the names of the columns. ``show``: messages may repeat what the file says."""
     if len(names) > MAX_COLUMNS:
         raise ValueError(f"The file has {len(names):,} columns and the limit is {MAX_COLUMNS}: keep fewer columns.")
-    if all(number_of(name, dialect.decimal) is not None for name in names):
-        raise ValueError(
-            "The first line holds numbers only, but it must hold the column names: put a line of names above the data."
-        )
     first: dict[str, int] = {}
     for at, name in enumerate(names, 1):
         if not name:
@@ -244,4 +189,4 @@ def _names(cells: list[str], dialect: Dialect, show: bool) -> list[str]:
             both = f" ({quote(name)})" if show else ""
             raise ValueError(f"Columns {first[name]} and {at} have the same name{both}: rename one of them.")
         first[name] = at
-    return names
+    return list(names)

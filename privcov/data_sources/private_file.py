@@ -23,12 +23,16 @@ from privcov.dataset import Dataset, Progress
 from privcov.declared_columns import Kinds, kinds_of_entries, measured_names
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import LATER, MOST_COLUMNS, MOST_ROWS, check_person
-from privcov.table_files import Dialect, Part, RawCells, blocks_of, csv_rows, raw_cells_of_part
+from privcov.table_files import Dialect, Part, tables_of
+from privcov.table_files.blocks import ids_of, labels_of
 from privcov.table_files.dialect import dialect_from
 from privcov.table_files.facts import quote
-from privcov.table_files.kinds import NUMBER, Kind
+from privcov.table_files.kinds import INTEGER, NUMBER, Kind
+from privcov.table_files.numbers import floats_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from privcov.table_files.reading import Paths
 
 Limit = Any  # a number, the text of a date or of a level, or None
@@ -295,31 +299,39 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
 
     A cell that is no number is a missing cell; that is the rule, not an error.
     """
-    names, header = [c.name for c in declaration.columns], _header(raw, declaration)
+    columns, decimal = [c.name for c in declaration.columns], declaration.dialect.decimal
+    kinds = dict(declaration.kinds) or dict.fromkeys(columns)
+    numeric = [name for name, kind in kinds.items() if kind is None or kind.kind in (NUMBER, INTEGER)]
+    tables = tables_in(raw, declaration, numeric)
     with _nothing_said(declaration.dialect):
-        part, person = _part(raw, header, declaration.dialect), declaration.person
-        kinds = tuple(kind for _, kind in declaration.kinds)
-        blocks = list(blocks_of(part, () if kinds else names, declaration.label, private=True, person=person))
-        rows = _cells(part, names, kinds) if kinds else np.concatenate([b.cells for b in blocks], axis=1).T.copy()
-        labels = [texts[at] for texts, places in (block.labels for block in blocks if block.labels) for at in places]
-        ids = [texts[at] for texts, places in (block.ids for block in blocks if block.ids) for at in places]
-    return declaration.on_rows(rows, labels if declaration.label else None, ids if person else None)
+        import pyarrow as pa
+
+        def as_kept(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+            return pa.chunked_array([floats_of(column, decimal)[0]]) if name in numeric else column
+
+        whole = pa.concat_tables(
+            pa.table({name: as_kept(table.column(name), name) for name in table.column_names}) for table in tables
+        )
+        labels, ids = (
+            [texts[at] for texts, places in [encoded(whole.column(name))] for at in places] if name else None
+            for name, encoded in ((declaration.label, labels_of), (declaration.person, ids_of))
+        )
+        cells = whole.select(columns)
+        rows = cells if declaration.kinds else np.ascontiguousarray(np.column_stack(cells.columns))
+    return declaration.on_rows(rows, labels, ids)
 
 
-def _cells(part: Part, names: list[str], kinds: tuple[Kind, ...]) -> Any:
-    """Return the cells of columns with kinds as a table of Arrow, for the coder."""
-    import pyarrow as pa
+def tables_in(raw: bytes, declaration: Declaration, numeric: Sequence[str]) -> Iterator[pa.Table]:
+    """Yield the declared columns of a CSV as `tables_of` has them; the header is checked at once."""
+    header = _header(raw, declaration)
+    names = [name for name in (*(c.name for c in declaration.columns), declaration.label, declaration.person) if name]
 
-    return pa.concat_tables(csv_rows.tables(part, names, kinds))
+    def read() -> Iterator[pa.Table]:
+        with _nothing_said(declaration.dialect):
+            part = _part(raw, header, declaration.dialect)
+            yield from (table for table, _ in tables_of(part, names, numeric))
 
-
-def raw_cells_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, RawCells]]:
-    """Yield summaries of the declared columns of a CSV, some rows at a time, for the owner alone."""
-    names, header = [c.name for c in declaration.columns], _header(raw, declaration)
-    with _nothing_said(declaration.dialect):
-        part = _part(raw, header, declaration.dialect)
-        for some, _ in raw_cells_of_part(part, names, declaration.label, declaration.person):
-            yield some
+    return read()
 
 
 def _header(raw: bytes, declaration: Declaration) -> list[str]:

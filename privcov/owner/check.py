@@ -7,33 +7,38 @@ repeated, but every count is exact. One pass over the table, with the memory of 
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from privcov.data_sources.private_file import Declaration, raw_cells_in
+from privcov.data_sources.private_file import Declaration, tables_in
 from privcov.dataset import Progress
 from privcov.owner.cell_kinds import REMEDIES, TEXT, UNDATED, UNLISTED, Codes, kind_of
-from privcov.persons import id_text
 from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import PublicFacts, label_text
-from privcov.table_files import RawCells, TableFiles, Words, describe, parts_of, raw_cells_of_part
-from privcov.table_files.coding import coded_values, stands_for_missing
+from privcov.public_facts import PublicFacts
+from privcov.table_files import TableFiles, describe, parts_of, tables_of
+from privcov.table_files.blocks import ids_of, labels_of
+from privcov.table_files.coding import coded_column, stands_for_missing
 from privcov.table_files.facts import quote
-from privcov.table_files.kinds import DATE, INTEGER, NUMBER, Kind
-from privcov.table_files.numbers import number_of
+from privcov.table_files.kinds import INTEGER, NUMBER, Kind
+from privcov.table_files.numbers import floats_of, is_text, no_numbers, number_of
 from privcov.table_files.reading import Paths
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MARK = "not part of any release: never hand it on"  # after "Owner's view"
 CHOICE = "Columns or bounds chosen because of what stands here are not covered by the guarantee."
 _MUCH_MISSING, _MUCH_OUTSIDE = 0.5, 0.01
 _ROWS = 131_072  # of a table in memory that are read together
 _SHARES = 1000  # steps of progress
+_OTHER = object()  # a cell of a type that holds no numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,14 +204,14 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
     """
     facts = private.facts
     bounds = [(None, None)] * facts.d if facts.bounds is None else facts.bounds.tolist()
-    tallies = [_Tally(name, *pair) for name, pair in zip(facts.columns, bounds, strict=True)]
+    tallies = [_Tally(name, None, *pair) for name, pair in zip(facts.columns, bounds, strict=True)]
     if private.files is not None:
-        typed: list[_Tally] = [_TypedTally(*declared) for declared in facts.kinds]
+        typed = [_Tally(*declared) for declared in facts.kinds]
         return _of_files(private.name, private.files.table, typed or tallies, facts.classes, _flagged(facts), progress)
     began, rows = time.monotonic(), np.asarray(private._rows)
     for start in range(0, len(rows), _ROWS):
         for tally, line in zip(tallies, rows[start : start + _ROWS].T, strict=True):
-            tally.take(np.ascontiguousarray(line))
+            tally.take_numbers(np.ascontiguousarray(line))
     unlisted = 0 if private._class_of is None else int((private._class_of < 0).sum())
     nameless = 0 if private._rows_of_person is None else int((private._rows_of_person == 0).sum())
     named = "labels" if facts.classes else "", unlisted, facts.person, nameless
@@ -225,8 +230,10 @@ def check_files(declaration: Declaration, paths: Paths, progress: Progress | Non
 
 def check_upload(raw: bytes, declaration: Declaration) -> OwnerCheck:
     """Check a CSV in memory."""
+    tallies = _tallies(declaration)
+    tables = tables_in(raw, declaration, [tally.name for tally in tallies if tally.numeric])
     named = declaration.label, declaration.person, declaration.classes, _declared_flags(declaration)
-    return _checked(declaration.name, raw_cells_in(raw, declaration), _tallies(declaration), *named)
+    return _checked(declaration.name, tables, tallies, *named, declaration.dialect.decimal)
 
 
 def advice(result: OwnerCheck) -> list[str]:
@@ -258,10 +265,10 @@ def advice(result: OwnerCheck) -> list[str]:
 def _tallies(declaration: Declaration) -> list[_Tally]:
     """Return an empty tally for every declared column."""
     if kinds := declaration.kinds:
-        return [_TypedTally(*declared) for declared in kinds]
+        return [_Tally(*declared) for declared in kinds]
     bounded = declaration.row_bound is None
     limits = ((c.low, c.high) if bounded else (None, None) for c in declaration.columns)
-    return [_Tally(c.name, *pair) for c, pair in zip(declaration.columns, limits, strict=True)]
+    return [_Tally(c.name, None, *pair) for c, pair in zip(declaration.columns, limits, strict=True)]
 
 
 def _declared_flags(declaration: Declaration) -> tuple[str, ...]:
@@ -288,15 +295,18 @@ def _of_files(
     progress: Progress | None,
 ) -> OwnerCheck:
     """Check a table in files."""
-    return _checked(name, _read(table, progress), tallies, table.label, table.person, classes, flagged)
+    dialect = table.files[0].dialect
+    tables = _read(table, [tally.name for tally in tallies if tally.numeric], progress)
+    return _checked(name, tables, tallies, table.label, table.person, classes, flagged, dialect.decimal)
 
 
-def _read(table: TableFiles, progress: Progress | None) -> Iterator[dict[str, RawCells]]:
-    """Yield the blocks of all files, with progress."""
+def _read(table: TableFiles, numeric: list[str], progress: Progress | None) -> Iterator[pa.Table]:
+    """Yield some rows of all files at a time, with progress."""
+    names = [*table.columns, *(name for name in (table.label, table.person) if name)]
     began, parts = time.monotonic(), parts_of(table)
     whole, done = sum(part.file.size for part in parts), 0.0
     for part in parts:
-        for some, fraction in raw_cells_of_part(part, table.columns, table.label, table.person):
+        for some, fraction in tables_of(part, names, numeric):
             yield some
             if progress:
                 now = (done + fraction * part.file.size) / whole
@@ -308,45 +318,28 @@ def _read(table: TableFiles, progress: Progress | None) -> Iterator[dict[str, Ra
 
 def _checked(
     name: str,
-    blocks: Iterable[dict[str, RawCells]],
+    tables: Iterable[pa.Table],
     tallies: list[_Tally],
     label: str,
     person: str,
     classes: tuple[str, ...],
     flagged: tuple[str, ...],
+    decimal: str | None,
 ) -> OwnerCheck:
-    """Count blocks of cells, the rows whose label is not in the list, and those without an id."""
+    """Count the cells, the rows whose label is not in the list, and those without an id."""
     began, unlisted, nameless = time.monotonic(), 0, 0
     ids: set[str] = set()  # two at most are kept
-    for some in blocks:
+    for some in tables:
         for tally in tallies:
-            tally.take(some[tally.name])
+            tally.take(some.column(tally.name), decimal)
         if label:
-            unlisted += _unlisted(some[label], frozenset(classes))
+            texts, places = labels_of(some.column(label))
+            unlisted += int(np.isin(places, [at for at, text in enumerate(texts) if text not in classes]).sum())
         if person:
-            nameless += _nameless(some[person])
-            ids.update(islice(_ids(some[person]), 2 if len(ids) < 2 else 0))
+            texts, places = ids_of(some.column(person))
+            nameless += int(np.isin(places, [at for at, text in enumerate(texts) if not text]).sum())
+            ids.update(islice(filter(None, (texts[at] for at in np.unique(places))), 2 if len(ids) < 2 else 0))
     return _made(name, tallies, label, unlisted, person, nameless, flagged, len(ids) == 1, began)
-
-
-def _unlisted(labels: RawCells, classes: frozenset[str]) -> int:
-    """Count the labels that are not in the public list."""
-    if isinstance(labels, Words):
-        return labels.missing + sum(count for text, count in labels.texts.items() if text.strip() not in classes)
-    return sum(label_text(value) not in classes for value in labels.tolist())
-
-
-def _nameless(ids: RawCells) -> int:
-    """Count the ids that are missing."""
-    if isinstance(ids, Words):
-        return ids.missing + sum(count for text, count in ids.texts.items() if not id_text(text))
-    return int(np.isnan(ids).sum())
-
-
-def _ids(said: RawCells) -> Iterator[str]:
-    """Yield the ids of a block as they are compared, each once."""
-    values = said.texts if isinstance(said, Words) else np.unique(said[~np.isnan(said)]).tolist()
-    return iter(dict.fromkeys(text for value in values if (text := id_text(value))))
 
 
 def _one_id(private: PrivateDataset) -> bool:
@@ -379,34 +372,37 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 class _Tally:
-    """Counts of one column while it is read."""
+    """Counts of one column while it is read, with a kind or of numbers between bounds."""
 
-    def __init__(self, name: str, low: float | None, high: float | None) -> None:
-        self.name, self.codes = name, Codes(low, high)
+    def __init__(self, name: str, kind: Kind | None, low: float | None = None, high: float | None = None) -> None:
+        self.name, self.kind, self.codes = name, kind, Codes(low, high)
+        if kind is not None and not kind.values:
+            low, high = kind.number(kind.low), kind.number(kind.high)
         self.low, self.high = -np.inf if low is None else low, np.inf if high is None else high
+        self.unit = kind and dataclasses.replace(kind, transform=None)  # cells beyond the bounds stay where they are
+        self.numeric = kind is None or kind.kind in (NUMBER, INTEGER)
         self.numbers = self.missing = self.infinite = self.unreadable = self.outside = 0
         self.looks: Counter = Counter()
 
-    def take(self, block: RawCells) -> None:
-        """Count some more cells."""
-        if not isinstance(block, Words):
-            self._count(block)
-            return
-        self.missing += block.missing
-        values, counts = [], []
-        for text, count in block.texts.items():
-            number = None if block.typed and not text else number_of(text, block.decimal)
-            if number is not None and (not block.typed or number != number):
-                values.append(number)
-                counts.append(count)
-            else:
-                self.unreadable += count
-                self.looks[kind_of(text, block.typed, block.decimal)] += count
-        if values:
-            self._count(np.repeat(np.array(values), counts))
+    def take(self, column: pa.ChunkedArray | pa.Array, decimal: str | None) -> None:
+        """Count some more cells: the release's own numbers of them, and what the others are."""
+        import pyarrow as pa
 
-    def _count(self, cells: np.ndarray) -> None:
-        """Count some numbers."""
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        typed = "" if pa.types.is_binary(column.type) else no_numbers(column.type)  # binary: texts of a CSV
+        if self.unit is not None:
+            numbers = coded_column(self.unit, column, decimal)[0]
+        elif typed:
+            numbers = np.full(len(column), np.nan)
+        else:
+            numbers = floats_of(column, decimal)[0]
+        read = ~np.isnan(numbers)
+        self.take_numbers(numbers[read])
+        for cell, count in _distinct(column.filter(pa.array(~read))):
+            self._rest(cell, count, typed, decimal)
+
+    def take_numbers(self, cells: np.ndarray) -> None:
+        """Count some numbers, NaN where a cell is missing."""
         finite = np.isfinite(cells)
         if not finite.all():
             holes = int(np.isnan(cells).sum())
@@ -414,8 +410,25 @@ class _Tally:
             self.infinite += int((~finite).sum()) - holes
             cells = cells[finite]
         self.numbers += len(cells)
-        self.outside += int(np.count_nonzero((cells < self.low) | (cells > self.high)))
-        self.codes.take(cells)
+        if self.kind is None:
+            self.codes.take(cells)
+        if self.kind is None or not self.kind.values:
+            self.outside += int(np.count_nonzero((cells < self.low) | (cells > self.high)))
+
+    def _rest(self, cell: object, count: int, typed: str, decimal: str | None) -> None:
+        """Count equal cells without a value."""
+        text = cell if isinstance(cell, str) else ""
+        number = number_of(text, decimal) if isinstance(cell, str) else cell
+        if not count:
+            return
+        if cell is None or number != number or (self.kind is not None and stands_for_missing(self.kind, cell)):
+            self.missing += count
+        elif self.numeric and not typed and isinstance(number, float) and math.isinf(number):
+            self.infinite += count
+        else:
+            self.unreadable += count
+            look = UNLISTED if self.kind and self.kind.values else UNDATED if self.kind and not self.numeric else None
+            self.looks[look or kind_of(text, typed, decimal)] += count
 
     def result(self) -> ColumnCheck:
         """Return the counts."""
@@ -423,45 +436,17 @@ class _Tally:
         return ColumnCheck(self.name, *counts, dict(self.looks.most_common()), self.codes.found(), self.outside)
 
 
-class _TypedTally(_Tally):
-    """Counts of one column with a kind: cells that have a value of it, that are missing, and that are neither."""
+def _distinct(column: pa.Array) -> Iterator[tuple[object, int]]:
+    """Yield the different cells of a column and how many there are of each."""
+    import pyarrow as pa
+    import pyarrow.compute as compute
 
-    def __init__(self, name: str, kind: Kind) -> None:
-        super().__init__(name, None, None)
-        self.kind = kind
-        if not kind.values:
-            self.low, self.high = kind.number(kind.low), kind.number(kind.high)
-        self.unit = dataclasses.replace(kind, transform=None)  # cells beyond the bounds stay where they are
-
-    def take(self, block: RawCells) -> None:
-        """Count some more cells."""
-        if isinstance(block, Words):
-            self.missing += block.missing
-            self._several(block.texts.items(), block.typed, block.decimal)
-            return
-        holes = np.isnan(block)
-        self.missing += int(holes.sum())
-        values, counts = np.unique(block[~holes], return_counts=True)
-        self._several(zip(values.tolist(), counts.tolist(), strict=True), "")
-
-    def _several(self, cells: Iterable[tuple[object, int]], typed: str, decimal: str | None = ".") -> None:
-        """Count different cells."""
-        for cell, count in cells:
-            value = coded_values(self.unit, [self._as_read(cell, decimal)])[0, 0]
-            if typed and cell == "" and self.kind.kind == DATE:  # dates of the file's own, whatever day
-                self.numbers += count
-            elif value == value:
-                self.numbers += count
-                self.outside += count * (not self.kind.values and not self.low <= value <= self.high)
-            elif cell != "" and stands_for_missing(self.kind, cell):
-                self.missing += count
-            else:
-                self.unreadable += count
-                look = UNLISTED if self.kind.values else UNDATED if self.kind.kind == DATE else None
-                self.looks[look or kind_of(str(cell), typed if cell == "" else "", decimal)] += count
-
-    def _as_read(self, cell: object, decimal: str | None) -> object:
-        """Return a cell as the reader of a file with decimal commas gives it to the coder of numbers."""
-        if decimal == "." or self.kind.kind not in (NUMBER, INTEGER) or not isinstance(cell, str):
-            return cell
-        return number_of(cell, decimal)
+    if is_text(column.type):
+        column = column.cast(pa.binary())
+    elif no_numbers(column.type):  # no matter which
+        yield None, column.null_count
+        yield _OTHER, len(column) - column.null_count
+        return
+    counted = compute.value_counts(column)
+    for value, count in zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True):
+        yield value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value, count

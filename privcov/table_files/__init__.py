@@ -4,27 +4,25 @@
 `blocks_of` reads one piece in blocks of float64 columns. Nothing here depends on what the numbers mean or whether they
 are private; for private rows no message says what a cell holds.
 
-Where a cell becomes a number: in a CSV `csv_rows._Reader`, by pyarrow, and by `numbers.number_of` where a cell is one
-that pyarrow would read otherwise; in Parquet and Arrow `blocks.as_written`; a column with a declared kind in `coding`.
+Every file becomes a table of Arrow (`csv_rows.tables`, `columnar.batches`), and a column of it numbers in one place:
+`numbers.floats_of`, or `coding.coded_column` where it has a declared kind. The owner's check reads the same tables.
 """
 
-from privcov.table_files.blocks import Block, RawCells, Words
+from privcov.table_files.blocks import Block
 from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles
-from privcov.table_files.reading import blocks_of, count_rows, describe, parts_of, raw_cells_of_part
+from privcov.table_files.reading import blocks_of, count_rows, describe, parts_of, tables_of
 
 __all__ = [
     "Block",
     "Dialect",
     "FileFacts",
     "Part",
-    "RawCells",
     "TableFileError",
     "TableFiles",
-    "Words",
     "blocks_of",
     "count_rows",
     "describe",
     "parts_of",
-    "raw_cells_of_part",
+    "tables_of",
 ]

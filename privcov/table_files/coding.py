@@ -29,7 +29,7 @@ import numpy as np
 
 from privcov.persons import NO_VALUE, id_text
 from privcov.table_files.kinds import CATEGORY, DATE, FIRST_DAY, INTEGER, ISO, NUMBER, Kind, day_of
-from privcov.table_files.numbers import number_of
+from privcov.table_files.numbers import floats_of, is_text, no_numbers, number_of, positions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,17 +127,17 @@ def _of_pandas(kind: Kind, column: Any) -> np.ndarray:
     return coded_values(kind, column.tolist())
 
 
-def coded_column(kind: Kind, column: pa.ChunkedArray | pa.Array) -> np.ndarray:
-    """Return the measured columns of a column of Arrow, of any type."""
+def coded_column(kind: Kind, column: pa.ChunkedArray | pa.Array, decimal: str | None = ".") -> np.ndarray:
+    """Return the measured columns of a column of Arrow, of any type; ``decimal`` is the mark of numbers in texts."""
     import pyarrow as pa
     import pyarrow.compute as compute
     import pyarrow.types as t
 
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     stored = whole.type
-    if kind.kind in (NUMBER, INTEGER) and (t.is_integer(stored) or t.is_floating(stored) or t.is_boolean(stored)):
+    if kind.kind in (NUMBER, INTEGER) and (is_text(stored) or not no_numbers(stored)):
         # Where a column of whole numbers has a missing one, its numbers pass through float64 either way.
-        return coded(kind, compute.cast(whole, pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+        return coded(kind, floats_of(whole, decimal)[0])
     if kind.kind == DATE and (t.is_date(stored) or t.is_timestamp(stored)):
         days = compute.cast(compute.cast(whole, pa.date32(), safe=False), pa.int32())
         return coded(kind, compute.cast(days, pa.float64()).to_numpy(zero_copy_only=False))
@@ -162,13 +162,6 @@ def _python_value(value: pa.Scalar) -> object:
         return value.as_py()
     except (ValueError, OverflowError):
         return _UNLISTED
-
-
-def positions(encoded: pa.DictionaryArray, missing: int) -> np.ndarray:
-    """Return the positions in its dictionary of every cell."""
-    import pyarrow as pa
-
-    return encoded.indices.cast(pa.int64()).fill_null(missing).to_numpy(zero_copy_only=False)
 
 
 def _codes(kind: Kind) -> tuple[frozenset[str], tuple[float, ...]]:

@@ -1,4 +1,4 @@
-"""Read Parquet and Arrow files: their metadata, and their columns in blocks.
+"""Read Parquet and Arrow files: their metadata, and their columns as Arrow has them.
 
 Files are opened without memory mapping: a mapped file that another program cuts short would end the whole process.
 """
@@ -6,13 +6,13 @@ Files are opened without memory mapping: a mapped file that another program cuts
 from __future__ import annotations
 
 import functools
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from privcov.table_files.blocks import Block, RawCells, blocks_from, raw_cells_of
 from privcov.table_files.facts import FileFacts, Part, TableFileError, quote
 from privcov.table_files.kinds import DATE, Kind
+from privcov.table_files.numbers import no_numbers, short_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,11 +39,11 @@ def check_types(
             stored = opened.schema.field(name).type
             if not _can_be(declared, stored.value_type if t.is_dictionary(stored) else stored):
                 raise TableFileError(
-                    f"Column {quote(name)} of {file.path} has the type {_short(stored)} and is declared as "
+                    f"Column {quote(name)} of {file.path} has the type {short_name(stored)} and is declared as "
                     f"{declared.kind}, which every cell of it would miss: declare another kind, or leave it out."
                 )
         for name in () if kinds else columns:
-            if kind := _no_numbers(opened.schema.field(name).type):
+            if kind := no_numbers(opened.schema.field(name).type):
                 raise TableFileError(
                     f"Column {quote(name)} of {file.path} has the type {kind} and only numbers can be "
                     "measured: leave it out, or write it as float64."
@@ -57,8 +57,8 @@ def check_types(
             # Whole numbers with a missing one among them are often kept as floating-point numbers.
             if not (text or t.is_integer(kind) or (name == person and t.is_floating(kind))):
                 raise TableFileError(
-                    f"The {what} column {quote(name)} of {file.path} has the type {_short(kind)} and {those} must be "
-                    "text or whole numbers: write it as one of them."
+                    f"The {what} column {quote(name)} of {file.path} has the type {short_name(kind)} and {those} must "
+                    "be text or whole numbers: write it as one of them."
                 )
 
 
@@ -75,32 +75,13 @@ def parts(file: FileFacts, rows: int) -> Iterator[Part]:
             yield Part(file, total, first, len(opened.rows_of_groups))
 
 
-def blocks(
-    part: Part, columns: Sequence[str], label: str, rows: int, person: str = "", kinds: Sequence[Kind] = ()
-) -> Iterator[Block]:
-    """Yield the rows of a part in blocks.
+def batches(part: Part, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the named columns of a part, at most ``rows`` rows of Parquet or a whole record batch of Arrow at a time.
 
     At most one record batch is held, or some pages of every wanted column of a row group.
     """
     with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:
-        names = [*columns, *(name for name in (label, person) if name)]
-        for batch in opened.batches(part.first, part.last, names, rows):
-            yield from blocks_from(batch, columns, label, rows, person, kinds)
-
-
-def said(
-    part: Part, columns: Sequence[str], label: str, rows: int, person: str = ""
-) -> Generator[tuple[dict[str, RawCells], float]]:
-    """Yield what the cells of one batch at a time say, for its owner alone, and the share of the part that is read."""
-    names, done = [*columns, *(name for name in (label, person) if name)], 0
-    with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:
-        typed = {name: "" if name in (label, person) else _no_numbers(opened.schema.field(name).type) for name in names}
-        for batch in opened.batches(part.first, part.last, names, rows):
-            done += batch.num_rows
-            for start in range(0, batch.num_rows, rows):
-                some = batch.slice(start, rows)
-                cells = {name: raw_cells_of(some.column(name), typed[name]) for name in names}
-                yield cells, min(1.0, done / max(1, part.rows or done))
+        yield from opened.batches(part.first, part.last, list(names), rows)
 
 
 class _Opened:
@@ -164,14 +145,6 @@ def _footer(file: FileFacts) -> pq.FileMetaData:
     return pq.read_metadata(file.path)
 
 
-def _no_numbers(kind: pa.DataType) -> str:
-    """Return the name of a type that cannot be measured, "" for one that can."""
-    import pyarrow.types as t
-
-    numbers = t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind) or t.is_boolean(kind) or t.is_null(kind)
-    return "" if numbers else _short(kind)
-
-
 def _can_be(declared: Kind, stored: pa.DataType) -> bool:
     """Return whether cells of a type can be values of a kind."""
     import pyarrow.types as t
@@ -181,7 +154,3 @@ def _can_be(declared: Kind, stored: pa.DataType) -> bool:
     if declared.kind == DATE:
         return t.is_date(stored) or t.is_timestamp(stored) or t.is_integer(stored)
     return t.is_integer(stored) or t.is_floating(stored) or t.is_boolean(stored) or t.is_decimal(stored)
-
-
-def _short(kind: pa.DataType) -> str:
-    return str(kind).split("<", 1)[0]

@@ -29,8 +29,11 @@ _CLOSE = "close or double its quotation marks"
 
 @dataclass(frozen=True)
 class _Wrong:
+    """What is wrong, what helps, and how many lines stand before it in its piece."""
+
     what: str
     remedy: str
+    lines: int
 
 
 @dataclass
@@ -50,7 +53,7 @@ def opened(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.FileIO | Recoded:
     if file.raw is not None:
         return io.BytesIO(file.raw)
     if file.dialect.encoding != "utf-8":
-        return Recoded(_plain(file), file.dialect.encoding, file.dialect.wrong(f"The file {file.path}"))
+        return Recoded(_plain(file), file.dialect.encoding, file.dialect.wrong(file.title))
     return _plain(file)
 
 
@@ -69,29 +72,29 @@ def header(file: FileFacts) -> tuple[tuple[str, ...], int]:
 
     Messages never repeat the line: in a file without a header it is a row.
     """
-    path = file.path
     with opened(file) as stream:
         raw = stream.read(MOST_HEADER_BYTES)
     if not raw:
-        raise TableFileError(f"The file {path} is empty: it needs column names and at least one row.")
+        raise TableFileError(f"{file.title} is empty: it needs column names and at least one row.")
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise TableFileError(f"The file {path} is UTF-16 text: {DECLARE_ENCODING}, or {SAVE_AGAIN}.")
+        raise TableFileError(f"{file.title} is UTF-16 text: {DECLARE_ENCODING}, or {SAVE_AGAIN}.")
     at = 3 if raw.startswith(b"\xef\xbb\xbf") else 0
     lines, used = raw[at:].splitlines(keepends=True), [at]
     cells, problem = _first_record(lines, used, file.dialect.separator)
     if problem or (sum(used) == len(raw) == MOST_HEADER_BYTES and raw[-1:] not in (b"\n", b"\r")):
         raise TableFileError(
-            f"The first line of {path} is no header of at most {MOST_HEADER_BYTES:,} bytes in UTF-8: "
+            f"The first line{file.of_it} is no header of at most {MOST_HEADER_BYTES:,} bytes in UTF-8: "
             "give the file a first line of column names, close its quotation marks, or declare its encoding."
         )
     names = tuple(" ".join(cell.split()) for cell in cells)
     if not any(names):
-        raise TableFileError(f"The first line of {path} is blank, but it must hold the column names: put them there.")
+        raise TableFileError(f"The first line{file.of_it} is blank, but it must hold the column names: put them there.")
     if problem := other_separator(cells, file.dialect):
-        raise TableFileError(f"The file {path} {problem}.")
+        raise TableFileError(f"{file.title} {problem}.")
     if all(number_of(name, file.dialect.decimal) is not None for name in names):
         raise TableFileError(
-            f"The first line of {path} holds numbers only, but it must hold the column names: put them above the rows."
+            f"The first line{file.of_it} holds numbers only, but it must hold the column names: put them above the "
+            "rows."
         )
     return names, sum(used)
 
@@ -151,14 +154,14 @@ def _cut_or_refuse(
     file: FileFacts, data: bytearray, last: bool, offset: int, private: bool, seen: _Seen
 ) -> tuple[int, int, bool]:
     if b"\0" in data:
-        raise TableFileError(f"The file {file.path} holds a zero byte, so it is not text: {SAVE_AGAIN}.")
+        raise TableFileError(f"{file.title} holds a zero byte, so it is not text: {SAVE_AGAIN}.")
     cut = _cut(data, last, len(file.names), seen, file.dialect.separator)
     if isinstance(cut, _Wrong):
-        where = "" if private else f" (on line {line_at(file, offset):,} or later)"
-        raise TableFileError(f"The file {file.path} {cut.what}{where}: {cut.remedy}.")
+        where = "" if private else f" on line {line_at(file, offset) + cut.lines:,}"
+        raise TableFileError(f"{file.title} {cut.what}{where}: {cut.remedy}.")
     if not cut[0] and len(data) > MOST_RECORD_BYTES:
         raise TableFileError(
-            f"The file {file.path} holds a record beyond {MOST_RECORD_BYTES:,} bytes, the limit: "
+            f"{file.title} holds a record beyond {MOST_RECORD_BYTES:,} bytes, the limit: "
             "look for a quotation mark that is never closed."
         )
     return cut
@@ -252,7 +255,7 @@ def _cut_slowly(data: bytearray, last: bool, seen: _Seen, separator: str) -> tup
             used[1] += len(line)
             yield line.decode("utf-8", "surrogateescape")
 
-    reader, stop, rows = csv.reader(fed(), delimiter=separator, strict=True), 0, 0
+    reader, stop, rows, whole_lines = csv.reader(fed(), delimiter=separator, strict=True), 0, 0, 0
     while True:
         try:
             cells = next(reader, None)
@@ -261,11 +264,11 @@ def _cut_slowly(data: bytearray, last: bool, seen: _Seen, separator: str) -> tup
                 return stop, rows, False
             large = f"has a cell beyond {csv.field_size_limit():,} characters, the limit"
             wrong = "has a quotation mark that is not closed or not doubled"
-            return _Wrong(large if "field larger" in str(error) else wrong, _CLOSE)
+            return _Wrong(large if "field larger" in str(error) else wrong, _CLOSE, whole_lines)
         whole = last or used[0] < len(lines) or data.endswith(b"\n")  # b"\r" may be the first half of a line end
         if cells is None or not whole:
             return stop, rows, False
-        length, stop = used[1] - stop, used[1]
+        length, stop, whole_lines = used[1] - stop, used[1], used[0]
         if is_row(cells):
             rows, seen.rows = rows + 1, seen.rows + length
             continue
@@ -274,6 +277,7 @@ def _cut_slowly(data: bytearray, last: bool, seen: _Seen, separator: str) -> tup
             return _Wrong(
                 f"has more bytes of blank lines than of rows, and more than {MOST_BLANK_BYTES:,}, the limit",
                 "take the blank lines out",
+                whole_lines - 1,
             )
 
 

@@ -46,6 +46,21 @@ class FileFacts:
     raw: bytes | None = field(default=None, repr=False, compare=False)
     dialect: Dialect = field(default=Dialect(), repr=False)
 
+    @property
+    def is_csv(self) -> bool:
+        """Whether it is a CSV, compressed or not."""
+        return self.format in ("csv", "csv.gz")
+
+    @property
+    def title(self) -> str:
+        """The subject of a sentence about it; a CSV that was uploaded has no path."""
+        return f"The file {self.path}".strip()
+
+    @property
+    def of_it(self) -> str:
+        """What follows "a line" in a sentence."""
+        return f" of {self.path}" if self.path else ""
+
     def check(self) -> None:
         """Raise TableFileError when the file is gone or has another size or modification time by now."""
         if self.raw is not None:

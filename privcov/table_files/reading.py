@@ -9,14 +9,17 @@ import zlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from privcov import checks, extras
 from privcov.table_files import columnar, csv_rows, csv_scan, excel
-from privcov.table_files.blocks import Block, RawCells
+from privcov.table_files.blocks import Block, StrangeCell, block_of
 from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles, quote, size_and_time
-from privcov.table_files.kinds import Kind
+from privcov.table_files.kinds import INTEGER, NUMBER, Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SUFFIXES = {
     ".csv": "csv",
@@ -133,39 +136,53 @@ def _checked_blocks(
     person: str,
     kinds: tuple[Kind, ...],
 ) -> Generator[Block]:
-    part.file.check()
-    seen = 0
-    if part.file.format in ("csv", "csv.gz"):
-        blocks = csv_rows.blocks(part, columns, label, rows, private, person, kinds)
-    else:
-        blocks = columnar.blocks(part, columns, label, rows, person, kinds)
-    for block in blocks:
-        seen += block.cells.shape[1]
-        yield block
-    part.file.check()
-    if part.rows not in (None, seen):  # without the numbers, which may be private
+    names = [*columns, *(name for name in (label, person) if name)]
+    kind_of = dict(zip(columns, kinds, strict=True)) if kinds else {}
+    numeric = [name for name in columns if not kinds or kind_of[name].kind in (NUMBER, INTEGER)]
+    for table, _ in _tables(part, names, numeric, rows, private):
+        try:
+            yield block_of(table, columns, label, person, kinds, part.file.dialect.decimal, private)
+        except StrangeCell as found:
+            name, text = found.args
+        else:
+            continue
+        where = f"Line {csv_rows.line_of(part, name, text):,}{part.file.of_it} has"
         raise TableFileError(
-            f"The file {part.file.path} gave another number of rows than it announced: write it again."
+            f"{where} text in column {quote(name)} ({quote(text.strip())}), which must hold numbers with "
+            f"{part.file.dialect.marks}: correct it, or leave the column out."
         )
 
 
-def raw_cells_of_part(
-    part: Part, columns: Sequence[str], label: str = "", person: str = ""
-) -> Generator[tuple[dict[str, RawCells], float]]:
-    """Yield what the cells say, column by column and some rows at a time, and the share of the part that is read.
+def tables_of(part: Part, names: Sequence[str], numeric: Sequence[str]) -> Generator[tuple[pa.Table, float]]:
+    """Yield the named columns of a private part as they are read, some rows at a time, and the share that is read.
 
-    It is for the owner's eyes: texts are returned as they are. The same cells are numbers as in `blocks_of` with
-    ``private``; memory is bounded as there, and errors are the same.
+    It is for the owner's eyes. A column of a CSV is float64 where it is named ``numeric`` and pyarrow reads each cell
+    as a number, else texts (binary). Memory is bounded and errors are the same as in `blocks_of`.
     """
-    part.file.check()
-    if part.file.format in ("csv", "csv.gz"):
-        batches = csv_rows.said(part, columns, label, person)
-    else:
-        batches = columnar.said(part, columns, label, 8192, person)
-    with closing(batches):
-        while (some := _plainly(part.file.path, part.file, next, batches, None)) is not None:
+    with closing(_tables(part, list(names), numeric, 8192, True)) as tables:
+        while (some := _plainly(part.file.path, part.file, next, tables, None)) is not None:
             yield some
+
+
+def _tables(
+    part: Part, names: list[str], numeric: Sequence[str], rows: int, private: bool
+) -> Generator[tuple[pa.Table, float]]:
+    """Yield at most ``rows`` rows of a part, and the share of it that is read; what was announced must be there."""
     part.file.check()
+    seen = done = 0
+    if part.file.is_csv:
+        whole = sum(piece.stop - piece.start for piece in part.pieces) or part.file.size
+        large = csv_rows.tables(part, names, numeric, private)
+    else:
+        whole = part.rows or 1
+        large = ((batch, batch.num_rows) for batch in columnar.batches(part, names, rows))
+    for table, size in large:
+        seen, done = seen + table.num_rows, done + size
+        for start in range(0, table.num_rows, rows):
+            yield table.slice(start, rows), min(1.0, done / whole)
+    part.file.check()
+    if part.rows not in (None, seen):  # without the numbers, which may be private
+        raise TableFileError(f"{part.file.title} gave another number of rows than it announced: write it again.")
 
 
 def _plainly(path: str, file: FileFacts | None, act: Callable[..., T], *args: object) -> T:

@@ -320,7 +320,7 @@ def test_one_row_and_more_columns_than_rows_work_with_a_note(raw):
     ("raw", "said"),
     [
         (b"", "empty"),
-        (b"  \n", "empty"),
+        (b"  \n", "blank"),
         (b"a,b\n", "no rows"),
         (b"a,b\n1,5,2\n", "decimal"),
         (b'a,b\n"1,5",2\n', "comma"),

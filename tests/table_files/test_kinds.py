@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcov.table_files.blocks import blocks_from
+from privcov.table_files.blocks import block_of
 from privcov.table_files.coding import coded, coded_column, coded_table, coded_values, coder_of
 from privcov.table_files.kinds import FIRST_DAY, KINDS, TRANSFORMS, Kind, natural_exp, natural_log, sounds_like_text
 
@@ -155,7 +155,7 @@ def test_as_many_different_texts_as_a_dictionary_can_hold_are_coded(stored, leve
     column = pa.DictionaryArray.from_arrays(pa.array(range(levels), stored), texts)
     kind = Kind("category", values=("L0", f"L{levels - 1}"), other=True)
     assert coded_column(kind, column).sum(axis=1).tolist() == [1, 1, levels - 2]
-    (block,) = blocks_from(pa.table({"x": np.zeros(levels), "id": column}), ("x",), "", levels, "id")
+    block = block_of(pa.table({"x": np.zeros(levels), "id": column}), ("x",), "", "id", (), ".", private=True)
     assert [block.ids[0][at] for at in block.ids[1]] == texts.to_pylist()
 
 
