@@ -6,6 +6,7 @@ Private rows have a type of their own, `privcov.private_dataset.PrivateDataset`.
 from __future__ import annotations
 
 import dataclasses
+import threading
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -114,6 +115,7 @@ class FileRows:
     kinds: of every column of a public table; () where they are columns of numbers.
 
     private_pass: (facts, (secrets, anchor), sums) of the one pass over private rows, for `privcov.measurements` alone.
+    alone: held by the release that uses it, so that what is measured are the sums that its fingerprint is of.
     persons: for each part of the table how many rows every id has, see `privcov.persons_in_files`; None without ids.
     """
 
@@ -127,6 +129,7 @@ class FileRows:
     ) -> None:
         self.table, self.shape, self.progress, self.missing, self.kinds = table, shape, progress, missing, kinds
         self.private_pass: tuple[Any, Any, Any] | None = None
+        self.alone = threading.RLock()
         self.persons: tuple[PartIds, ...] | None = None
 
     def _refuse(self, *_: object) -> NoReturn:

@@ -6,6 +6,8 @@ import json
 import re
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +73,8 @@ def test_every_offered_method_keeps_its_guarantee_and_can_be_worked_out_again(ke
         answer = ledger.answer(ledger.entries()[-1].token)
         again = _request.view(key, _private.read_measurement(answer), asked)
         assert again.to_json() == made.to_json()
-        assert json.loads(answer)["release"] == json.loads(made.to_json())
+        assert _private.read_release(answer).to_json() == made.to_json()
+        assert json.loads(answer).keys() == {"request", "measurement"}
 
 
 def test_the_same_request_is_the_same_release_everywhere(ledger):
@@ -280,6 +283,115 @@ def test_a_method_that_cannot_use_the_measurement_does_not_waste_it(ledger, monk
     (entry,) = ledger.entries()
     noisy = _private.read_measurement(ledger.answer(entry.token))
     assert _request.view("auto-cov", noisy, GUARANTEES["zcdp"]).covariance is not None
+    assert privcov.release_private("projection", private(), GUARANTEES["zcdp"], ledger=ledger).covariance is not None
+    assert len(ledger.entries()) == 1
+    other = {**json.loads(ledger.answer(entry.token))}
+    other["request"]["version"] += 1
+    with pytest.raises(ValueError, match="whose numbers may be others"):
+        _private.read_release(json.dumps(other))
+
+
+def test_an_interrupt_after_the_measurement_loses_nothing(ledger, monkeypatch):
+    def interrupted(self, noisy):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_request.PrivateRequest, "finish", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger)
+    (entry,) = ledger.entries()
+    assert entry.state == "stored"
+    made = privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger)
+    assert made.measurement.to_dict() == _private.read_measurement(ledger.answer(entry.token)).to_dict()
+    assert len(ledger.entries()) == 1
+
+
+def test_an_entry_that_cannot_be_read_says_that_the_release_is_stored(ledger, monkeypatch):
+    def locked(self, name=None):
+        raise LedgerError("The ledger is busy.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "entries", locked)
+        with pytest.raises(LedgerError, match="is paid and stored"):
+            privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger)
+    assert privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger).entry["state"] == "stored"
+    assert len(ledger.entries()) == 1
+
+
+BOTH_ANCHORS = (("gaussian-cov", "slow"), ("auto-cov", "other"))
+
+
+def frames_of(error: BaseException):
+    """Every frame that an error leads to, also by what it came from."""
+    while error is not None:
+        trace = error.__traceback__
+        while trace is not None:
+            yield trace.tb_frame
+            trace = trace.tb_next
+        error = error.__cause__ or error.__context__
+
+
+def test_an_error_in_a_later_file_leads_to_no_sums(tmp_path, ledger):
+    """Those of the files before it are exact; a reporter of crashes sends the variables of every frame."""
+    (tmp_path / "t").mkdir()
+    for name, end in (("0.csv", ""), ("1.csv", "1,2,3\n")):
+        (tmp_path / "t" / name).write_text("a,b\n" + "0.25,0.5\n" * 3000 + end)
+    table = PrivateDataset.from_files(tmp_path / "t", bounds=[(0, 1)] * 2, name="t")
+    with pytest.raises(privcov.table_files.TableFileError, match="3 cells") as caught:
+        privcov.release_private("gaussian-cov", table, GUARANTEES["zcdp"], ledger=ledger)
+    held = [type(value).__name__ for frame in frames_of(caught.value) for value in frame.f_locals.values()]
+    assert "PrivateDataset" in held
+    assert not {"Sums", "ndarray", "Block"} & set(held)
+
+
+def test_an_interrupted_draw_leads_to_no_sum_without_noise(ledger, monkeypatch):
+    def interrupted(values, scale):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exact_noise, "add_discrete_gaussian", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        privcov.release_private("gaussian-cov", private(), GUARANTEES["zcdp"], ledger=ledger)
+    files = {Path(frame.f_code.co_filename).name for frame in frames_of(caught.value)}
+    assert "exact_moment.py" not in files
+    assert ledger.entries()[0].state == "failed"
+
+
+def test_two_releases_at_once_measure_the_sums_that_they_are_entered_with(tmp_path, ledger, monkeypatch):
+    """Their anchors differ, so each needs a pass of its own; neither reads the files again after it has paid."""
+    from privcov.measurements.tables import table_pass
+
+    path = tmp_path / "t.csv"
+    path.write_text("id,a,b\n" + "".join(f"p{k // 2},{k % 7 / 7},{k % 5 / 5}\n" for k in range(4000)))
+    table = PrivateDataset.from_files(path, bounds=[(0, 1)] * 2, columns=["a", "b"], person="id", name="t")
+    states, real, paid = [], table_pass.add_up, threading.Event()
+
+    def counted(files, spec):
+        states.append([entry.state for entry in ledger.entries()])
+        return real(files, spec)
+
+    def slow(self, *args, **asked):
+        payment = reserve(self, *args, **asked)
+        if threading.current_thread().name == "slow":
+            paid.set()
+            time.sleep(1.0)
+        return payment
+
+    reserve = Ledger.reserve
+    monkeypatch.setattr(table_pass, "add_up", counted)
+    monkeypatch.setattr(Ledger, "reserve", slow)
+
+    def ask(method: str) -> None:
+        privcov.release_private(method, table, privcov.ZCDP(1.0), ledger=ledger)
+
+    threads = [threading.Thread(target=ask, args=(key,), name=name) for key, name in BOTH_ANCHORS]
+    threads[0].start()
+    assert paid.wait(30)
+    threads[1].start()
+    for thread in threads:
+        thread.join(60)
+    assert [entry.state for entry in ledger.entries()] == ["stored"] * 2
+    assert len(states) == 2
+    assert all("committed" not in at for at in states)
 
 
 def test_a_pattern_of_the_columns_is_taken_from_a_stored_measurement_for_free(ledger):

@@ -15,7 +15,6 @@ from pages.shell import fields, frame, show
 from pages.your_data import check
 from pages.your_data.noise import PURE_METHODS, attacker, best_shape, facts_of
 from pages.your_data.state import drop, go_on, keep, open_ledger, owner_session, rows
-from privcov.data_sources.private_file import PrivateFileError
 from privcov.estimators.base import METHODS
 from privcov.figures.words import raised
 from privcov.ledger import Account, Entry, Ledger, LedgerError, cost_of
@@ -233,9 +232,7 @@ def _release(request: Asked) -> None:
         )
         session.released = _token(ledger, request, private.facts.to_dict(), private.name)
         go_on("answers")
-    except (LedgerError, PrivateFileError, MeasurementError) as problem:
-        session.problem = str(problem)
-    except ValueError as problem:  # from the declaration or the method, before anything was drawn
+    except (ValueError, MeasurementError) as problem:
         session.problem = str(problem)
     except Exception:
         session.problem = (

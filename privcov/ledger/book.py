@@ -430,8 +430,14 @@ class Payment:
 
     @property
     def entry(self) -> Entry:
-        """The row of the ledger."""
-        (entry,) = (e for e in self._ledger.entries(self.name) if e.token == self.token)
+        """The row of the ledger; a LedgerError says that the release is stored."""
+        try:
+            (entry,) = (e for e in self._ledger.entries(self.name) if e.token == self.token)
+        except LedgerError as problem:
+            raise LedgerError(
+                f"This release of {self.name!r} is paid and stored, but its entry could not be read. {problem} Then "
+                "make the same request again: it costs nothing."
+            ) from None
         return entry
 
 

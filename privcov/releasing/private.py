@@ -1,26 +1,31 @@
 """`release_private`: the only way from private rows to a release, in five steps.
 
-    step      reads rows                 where it fails
-    plan      no                         nothing was read, nothing is paid
-    reserve   the table's fingerprint    nothing is paid, or the message says that the cost may have been entered
-    measure   the one measurement        the cost counts, and nothing was published
-    finish    no, only noisy numbers     the cost counts; the measurement is stored, and free for another method
-    store     no                         the cost counts, and nobody received the answer
+    step      reads rows                                where it fails
+    plan      no                                        nothing was read, nothing is paid
+    reserve   once: the fingerprint, and in files the   nothing is paid, or the message says that the cost may have
+              exact sums                                been entered
+    measure   those in memory; noise is drawn           the cost counts, and nothing was published
+    store     no                                        the cost counts, and nobody received the measurement
+    finish    no, only noisy numbers                    nothing more: the same request, or `view`, tries again for free
 
-What is asked for is settled in `privcov.releasing.private_request`, from public facts. A request that was stored is
-returned from the ledger: it is neither measured nor paid again.
+What is asked for is settled in `privcov.releasing.private_request`, from public facts. The ledger keeps the request and
+its measurement; the release follows from them, every time the same. A request that is stored is neither measured nor
+paid again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from privcov import checks, extras
 from privcov.engine import EngineError
+from privcov.estimators.base import METHODS
 from privcov.ledger import Ledger
 from privcov.ledger.book import Payment
 from privcov.ledger.fingerprint import fingerprint
@@ -28,7 +33,7 @@ from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows
 from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.tables.table_pass import PassError
 from privcov.measurements.useful import reason_useless
-from privcov.privacy import Guarantee, to_dict
+from privcov.privacy import Guarantee, from_dict, to_dict
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS
 from privcov.releasing.private_request import PrivateRequest, private_request
@@ -36,6 +41,12 @@ from privcov.releasing.release import Release
 from privcov.table_files import TableFileError
 
 MOST_DRAWS = 10**9
+_FREE = (
+    "privcov.releasing.private_request.view makes another method's release of the same measurement and costs nothing; "
+    "release_private with another method measures anew, and pays."
+)
+
+T = TypeVar("T")
 
 
 class MeasurementError(RuntimeError):
@@ -134,11 +145,10 @@ def release_private(
     0.5-zCDP; asked for 0.5-zCDP
     """
     plan = _plan(method, private, guarantee, ledger, centre, draw, token, expected_rows, parameters)
-    with _reserve(plan) as payment:
+    with plan.alone, _reserve(plan) as payment:
         if payment.answer is None:
-            noisy = _measure(plan)
-            payment.store(_finish(plan, noisy))
-    return _entered(payment)
+            payment.store(_measure(plan))
+    return _finish(payment)
 
 
 # --- 1: plan ------------------------------------------------------------------------------------------------------
@@ -156,6 +166,11 @@ class _Plan:
     request: PrivateRequest
     fields: dict[str, Any]
     token: str
+
+    @property
+    def alone(self) -> contextlib.AbstractContextManager:
+        """Held while the rows of a table in files are in use: two releases at once would share its one pass."""
+        return contextlib.nullcontext() if self.private.files is None else self.private.files.alone
 
     @property
     def n_anchors(self) -> int:
@@ -237,89 +252,88 @@ def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> t
 
 
 def _reserve(plan: _Plan) -> Payment:
-    """Return the payment, which holds the stored answer where this very request was made before.
-
-    The fingerprint of a table in files is the one pass over its rows. An error may depend on the rows, so its message
-    is replaced by an identifier. Those of files and workers say nothing about rows, and are passed on.
-    """
+    """Return the payment, which holds the stored answer where this very request was made before."""
     anchor = anchor_of(plan.private.facts, plan.n_anchors, plan.request.wanted.matters)
-    mark = None
-    try:
-        mark = fingerprint(plan.private, plan.ledger.key, anchor)
-    except (TableFileError, EngineError, PassError):
-        raise
-    except Exception:  # raised below: an error raised here would carry this one, and its frames the rows
-        pass
-    if mark is None:
-        raise MeasurementError(
-            f"The table could not be compared with those in the ledger (id {secrets.token_hex(4)}). Nothing was drawn "
-            "and nothing more spent."
-        )
+    mark = _apart(
+        lambda: fingerprint(plan.private, plan.ledger.key, anchor),
+        "The table could not be compared with those in the ledger (id {}). Nothing was drawn and nothing more spent.",
+        (TableFileError, EngineError, PassError),
+    )
     guarantee = plan.request.given.guarantee
     return plan.ledger.reserve(plan.private.name, guarantee, plan.fields, fingerprint=mark, token=plan.token)
+
+
+def _apart(act: Callable[[], T], failed: str, passed: tuple[type[Exception], ...] = ()) -> T:
+    """Return what an act on rows returns. Its error is raised anew, because its own leads to frames that hold rows.
+
+    Its message may depend on the rows, so an identifier takes its place; those of ``passed`` say nothing about them.
+    """
+    problem: BaseException
+    try:
+        return act()
+    except passed as error:
+        problem = type(error)(str(error))
+    except KeyboardInterrupt:
+        problem = KeyboardInterrupt()
+    except Exception:
+        problem = MeasurementError(failed.format(secrets.token_hex(4)))
+    raise problem
 
 
 # --- 3: measure ---------------------------------------------------------------------------------------------------
 
 
-def _measure(plan: _Plan) -> NoisySum:
-    """Return the noisy whole numbers."""
-    noisy = None
-    try:
+def _measure(plan: _Plan) -> str:
+    """Return the answer to store, as text: the request, and the noisy whole numbers."""
+
+    def measured() -> NoisySum:
         noisy = measure_exactly(plan.private, **vars(plan.request.wanted))
         plan.request.within(noisy.event)
-    except Exception:  # raised below, as in `_reserve`
-        noisy = None
-    if noisy is None:
-        raise MeasurementError(
-            f"The private measurement failed (id {secrets.token_hex(4)}). Nothing was published, and what it would "
-            "have cost counts as spent."
-        )
-    return noisy
+        return noisy
+
+    failed = (
+        "The private measurement failed (id {}). Nothing was published, and what it would have cost counts as spent."
+    )
+    return json.dumps({"request": plan.fields, "measurement": _apart(measured, failed).to_dict()}, allow_nan=False)
 
 
-# --- 4: finish ----------------------------------------------------------------------------------------------------
+# --- 4: store, by `Payment.store` ---------------------------------------------------------------------------------
+# --- 5: finish ----------------------------------------------------------------------------------------------------
 
 
-def _finish(plan: _Plan, noisy: NoisySum) -> str:
-    """Return the answer to store, as text: the measurement, and the release or why there is none.
+def _finish(payment: Payment) -> Release:
+    """Return the release that follows from what is stored, with its entry.
 
-    Whatever fails here, the measurement is paid and is kept. A failure depends on noisy numbers and public facts only,
-    so its message may be shown.
+    A failure depends on noisy numbers and public facts only, so its message may be shown.
     """
-    release, problem = None, ""
-    try:
-        release = json.loads(plan.request.finish(noisy).to_json())
-    except Exception as failure:
-        problem = str(failure) or type(failure).__name__
-    return json.dumps({"measurement": noisy.to_dict(), "release": release, "problem": problem}, allow_nan=False)
-
-
-# --- 5: store -----------------------------------------------------------------------------------------------------
-
-
-def _entered(payment: Payment) -> Release:
-    """Return the stored release with its entry."""
     assert payment.answer is not None, "what was paid is stored"
     return dataclasses.replace(read_release(payment.answer), entry=payment.entry.to_dict())
 
 
 def read_release(answer: str) -> Release:
-    """Return the release in a ledger's answer."""
-    fields = json.loads(answer)
-    if fields["release"] is None:
+    """Return the release that follows from a ledger's answer; the same text gives the same doubles."""
+    noisy, request = read_measurement(answer), json.loads(answer)["request"]
+    key, version = request["method"], METHODS.get(request["method"]).version
+    if version != request["version"]:
         raise ValueError(
-            f"The measurement is stored, but the method could not use it: {fields['problem']} "
-            "privcov.releasing.private_request.view makes another method's release of it and costs nothing; "
-            "release_private with another method measures anew, and pays."
+            f"This release was made by version {request['version']} of {key}, and this is version {version}, whose "
+            f"numbers may be others. {_FREE}"
         )
-    return dataclasses.replace(Release.from_json(json.dumps(fields["release"])), measurement=read_measurement(answer))
+    choices = {**request["parameters"], "tuning": request["tuning"]}
+    asked = private_request(key, noisy.facts, from_dict(request["guarantee"]), request["centre"], choices)
+    if asked.event() != noisy.event:
+        raise ValueError("The stored measurement belongs to another release, so nothing follows from it.")
+    try:
+        return dataclasses.replace(asked.finish(noisy), measurement=noisy)
+    except Exception as failure:
+        why = str(failure) or type(failure).__name__
+        raise ValueError(f"The measurement is stored, but the method could not use it: {why} {_FREE}") from failure
 
 
 def read_measurement(answer: str) -> NoisySum:
     """Return the noisy whole numbers in a ledger's answer; everything else follows from them."""
     fields = json.loads(answer)
-    if not isinstance(fields, dict) or "measurement" not in fields:
+    if not isinstance(fields, dict) or not {"request", "measurement"} <= fields.keys():
         raise ValueError(
             "The stored text holds no measurement; give the answer of an entry of the ledger that is a private release."
         )
