@@ -18,6 +18,9 @@ ARGS ?=
 
 VENV_PYTHON := .venv/bin/python
 
+# Hundreds of tests start a Python. Without compiled files each of them compiles every library.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: run check test deep docs stress durations bench reproduce lock audit rebuild
 
 run: .venv/.stamp-run
@@ -31,7 +34,8 @@ test: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 1 $(ARGS)
 
 check: .venv/.stamp-dev
-	@$(VENV_PYTHON) -m pytest -q -n 2 --dist worksteal -m "not deep and not slow" $(ARGS)
+	@$(VENV_PYTHON) -m pytest -q -n 2 --dist worksteal -m "not deep and not slow" --ignore=tests/browser \
+		--ignore=tests/cluster $(ARGS)
 
 deep: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m pytest -n 2 -m deep -o faulthandler_timeout=3600 $(ARGS)

@@ -24,7 +24,6 @@ SHAPES = (
 )  # independent, up to sums of the diagonal
 WISHART = ("wishart-difference", "wishart")
 COUPLED = "coupled-wishart"
-_STORED = {"n_anchors": "joint"}
 
 
 @dataclass(frozen=True)
@@ -94,19 +93,16 @@ class NoiseDistribution:
             checks.positive("A weight", weight)
 
     def to_dict(self) -> dict:
-        """Name every field as release texts have always named it: there the number of anchors is called "joint"."""
-        fields = {_STORED.get(field.name, field.name): getattr(self, field.name) for field in dataclasses.fields(self)}
-        if self.shape != FREE_GROUPS:  # texts from before there were groups stay what they are
+        """Return the fields by name."""
+        fields = dataclasses.asdict(self)
+        if self.shape != FREE_GROUPS:  # no other has any
             del fields["groups"], fields["weights"]
         return fields
 
     @classmethod
     def from_dict(cls, stored: dict) -> NoiseDistribution:
         """Read what `to_dict` gives."""
-        names = {old: new for new, old in _STORED.items()}
-        if unknown := set(stored) & set(_STORED):
-            raise TypeError(f"unknown field {unknown.pop()!r}")
-        fields = {names.get(name, name): value for name, value in stored.items()}
+        fields = dict(stored)
         for name in fields.keys() & {"groups", "weights"}:
             fields[name] = tuple(fields[name])
         return cls(**fields)

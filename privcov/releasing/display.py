@@ -135,7 +135,12 @@ def schema(format_number: int) -> dict[str, Any]:
 
     event_texts = ("share", "statistic", "norm", "proof", "law", "unit")
     event = dict.fromkeys(event_texts, text) | dict.fromkeys(("sensitivity", "scale", "freedom"), number)
-    law = {"shape": text, "scale": number, "dimension": {"type": "integer"}, "joint": {"type": ["integer", "boolean"]}}
+    law: dict[str, Any] = {
+        "shape": text,
+        "scale": number,
+        "dimension": {"type": "integer"},
+        "n_anchors": {"type": "integer"},
+    }
     law |= {"corner": {"type": "boolean"}, "freedom": number, "measured": {"type": "integer"}}
     law |= {"groups": {"type": "array", "items": {"type": "integer"}}, "weights": {"type": "array", "items": number}}
     raw = {"matrix": matrix, "law": fields(law, ("groups", "weights")), "centre": text}
