@@ -1,6 +1,6 @@
-"""Every control answers to the mouse: on every page, at the widths of a phone and a laptop.
+"""Every page on a phone, a laptop and a large screen: each control answers to the mouse, all fits, axe finds nothing.
 
-A large screen lays out as a laptop does; that every page fits it is looked at in test_accessibility.py.
+A large screen lays out as a laptop does, so only what fits is looked at there.
 """
 
 import re
@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from pages.shell.frame import MENU
 from tests.browser.reach import reached
+from tests.browser.test_accessibility import AT_REST, cut_off, violations
 from tests.patience import patient
 
 WIDTHS = (390, 1280)
@@ -29,14 +30,21 @@ FEWEST = 8  # controls of any page
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_mouse_reaches_every_control(name, visit, settle):
+def test_every_page_fits_answers_to_the_mouse_and_to_axe(name, visit, settle):
     page = visit(PAGES[name], width=WIDTHS[0])
+    assert page.locator("h1").first.is_visible()
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         settle(page)
+        page.evaluate(AT_REST)  # the sidebar slides in
         found = reached(page)
         assert found.count >= FEWEST
         assert found.dead == [], f"at {width} px"
+        assert cut_off(page, width) == []
+    assert violations(page) == []
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    settle(page)
+    assert cut_off(page, 1920) == []
 
 
 def test_a_covered_control_is_found(visit):
