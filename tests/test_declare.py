@@ -164,6 +164,7 @@ def test_the_command_from_a_file_to_a_declaration(tmp_path, capsys, monkeypatch)
         ("declare t.csv --columns c.csv --out c.csv", "would replace a file"),
         ("declare t.csv --columns c.csv", "has no column 'weight'"),
         ("declare t.csv --columns bytes.csv", "is not text in UTF-8"),
+        ("declare t.csv --out bytes.csv", "is there already and may be filled in"),
         ("declare none.csv", "cannot be read (No such file or directory)"),
         ("declare t.csv --separator :", "separator must be one of"),
     ],

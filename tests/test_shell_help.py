@@ -205,7 +205,7 @@ def test_a_bundle_that_does_not_hold_or_cannot_be_made(place, capsys):
         (["ledger", "show", "clinic", "--out", "b.zip"], 2, "ledger show takes no out."),
         (["ledger", "show", "clinic", "--rho", "3"], 2, "ledger show takes no rho."),
         (["verify", "--show", "t.csv"], 1, "t.csv is no bundle"),
-        (["verify", "--show", "none.zip"], 1, "there is no bundle"),
+        (["verify", "--show", "none.zip"], 1, "There is no bundle"),
     ]:
         assert main(words) == code, words
         said = capsys.readouterr()

@@ -77,8 +77,12 @@ def _answers(options: argparse.Namespace) -> None:
 
     streams.check_place(options.out)
     asked = _asked(options)
-    opened, how = privcov.open_bundle(options.bundle), {"level": options.level, "kurtosis": options.kurtosis}
-    table = asked(privcov.answers(opened, units=options.units, **how))
+    try:
+        opened = privcov.open_bundle(options.bundle)
+    except ValueError as problem:
+        raise streams.Failed(str(problem)) from None
+    found = privcov.answers(opened, units=options.units, level=options.level, kurtosis=options.kurtosis)
+    table = asked(found)
     dates = _dates(options.answer, opened) if options.units == "owner" else set()
     streams.answer(_as_json(table) if options.json else _as_text(table, dates), options.out)
 

@@ -37,6 +37,10 @@ def _declare(options: argparse.Namespace) -> None:
 
     streams.check_place(options.out)
     streams.check_apart({"--out": options.out}, [options.table, *([options.columns] if options.columns else [])])
+    if options.out and options.out.is_file() and options.out.stat().st_size:
+        raise ValueError(
+            f"--out {options.out} is there already and may be filled in. Choose another name, or remove the file."
+        )
     separator = _SEPARATORS.get(options.separator, options.separator)
     header = header_of(options.table, separator, options.decimal, options.encoding)
     declared = columns_of(_text(options.columns), options.decimal or ".") if options.columns else ()

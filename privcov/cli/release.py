@@ -54,7 +54,10 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _release(options: argparse.Namespace) -> None:
+    from privcov.estimators.base import METHODS
+
     guarantee = guarantee_of(options)
+    METHODS.get(options.method)  # a key that is none is refused before a row is read
     declaration = check.read_declaration(options.declaration)
     streams.check_place(options.out)
     streams.check_place(options.bundle, "--bundle")

@@ -23,6 +23,10 @@ def add_verify(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _verify(options: argparse.Namespace) -> None:
+    if not options.bundle.exists():
+        raise streams.Failed(
+            f"There is no bundle at {options.bundle}. Give the zip, or the folder that it was unpacked to."
+        )
     if options.show:
         _show(options)
         return
