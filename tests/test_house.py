@@ -226,12 +226,6 @@ def test_the_rule_sees_a_page_that_imports_another():
     assert not page_complaints("estimate", "from pages.upload import public_file\nfrom pages.shell import frame")
 
 
-def test_no_folder_is_a_heap():
-    folders = [p for top in ("pages", "privcov") for p in (ROOT / top).rglob("*") if p.is_dir()]
-    assert len(folders) > 25
-    assert {p.name: n for p in folders if (n := len([*p.glob("*.py")]) - (p / "__init__.py").is_file()) > 25} == {}
-
-
 def test_no_module_shares_its_name_with_a_public_name():
     """A lazy import of module privcov.x would rebind the public name privcov.x."""
     tree = ast.parse((ROOT / "privcov/__init__.py").read_text(encoding="utf-8"))

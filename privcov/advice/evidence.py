@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from privcov import accounting, checks, places
-from privcov.advice.grid import FOLDER, FORMAT, TARGETS, columns_of, guarantee_of
+from privcov import accounting, checks
+from privcov.advice.grid import FOLDER, FORMAT, TARGETS, guarantee_of
 from privcov.estimators.base import METHODS
 from privcov.measurements.moment import sensitivity
 from privcov.privacy import ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
@@ -87,10 +87,6 @@ def read(target: str, folder: Path = FOLDER) -> Evidence:
     for method in methods:
         if method not in allowed:
             raise ValueError(f"{path.name} has a column {method!r}, which is no method. Measure it again.")
-    for method in columns_of(target):
-        if method not in methods:
-            raise ValueError(f"{path.name} says nothing of {method!r}. Measure it again: {places.command()} advice "
-                             "--recompute.")  # fmt: skip
     parts = [wide[AT].assign(method=m, error=wide[m], se=wide[f"{m} se"]) for m in methods]
     table = pd.concat(parts, ignore_index=True).dropna(subset=["error"])
     cells: dict = {}

@@ -84,8 +84,8 @@ def test_a_cell_measured_again_is_the_shipped_one(target):
     point = next(p for p in read(target).points if (p.n, p.d, p.kind, p.level) == (1000, 15, kind, level))
     kept = read(target).at(structure, point)
     again = grid.measure(target, **smaller)
-    assert set(again["method"]) == set(kept) - {"zero"}
-    for row in again.itertuples():
+    assert set(kept) - {"zero"} <= set(again["method"])
+    for row in again[again["method"].isin(kept)].itertuples():
         exact = (target, row.method) == ("precision", "diagonal")
         assert row.replicates == (1 if exact else read(target).replicates)
         shipped = kept[row.method]
@@ -100,7 +100,7 @@ def test_another_seed_agrees_within_the_monte_carlo_error(monkeypatch):
     again = grid.measure("covariance", structures=["dense"], ns=(5000,), ds=(15,), levels=levels)
     point = next(p for p in read("covariance").points if (p.n, p.d, p.kind, p.level) == (5000, 15, "zcdp", 0.1))
     kept = read("covariance").at("dense", point)
-    for row in again.itertuples():
+    for row in again[again["method"].isin(kept)].itertuples():
         assert abs(row.error - kept[row.method].error) < 5 * math.hypot(row.se, kept[row.method].se), row.method
 
 
@@ -115,14 +115,11 @@ def test_the_shipped_evidence_is_of_the_methods_as_they_are(target):
     assert len(read(target).cells) == len(whole)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [(",gaussian-cov,", ",gauss-cov,"), (",auto-cov,auto-cov se", ",zero,zero se")]
-)
-def test_a_table_with_other_methods_is_refused(tmp_path, old, new):
+def test_a_table_with_other_methods_is_refused(tmp_path):
     for name in ("about.json", "covariance.csv"):
         (tmp_path / name).write_text((grid.FOLDER / name).read_text(encoding="utf-8"), encoding="utf-8")
     path = tmp_path / "covariance.csv"
-    path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace(",gaussian-cov,", ",gauss-cov,", 1), encoding="utf-8")
     with pytest.raises(ValueError, match="Measure it again"):
         read("covariance", tmp_path)
 

@@ -12,7 +12,7 @@ import pytest
 
 import privcov
 from pages.shell.style import STYLE
-from privcov.figures import published, roc
+from privcov.figures import look, published, roc
 from privcov.figures.errors import curves
 from privcov.figures.look import DASHES, SYMBOLS, pen, pen_of, pens_of
 from privcov.figures.palette import DARK, LIGHT, Palette, readable, shades
@@ -37,6 +37,7 @@ VISION = {
 XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
+LISTED = [card for card in privcov.methods() if card.key in look._METHODS]  # others get a pen by their name
 WHITE = np.array([0.95047, 1.0, 1.08883])
 
 
@@ -156,7 +157,7 @@ def test_black_or_white_can_be_read_on_every_grey_and_colour():
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_methods_that_share_a_symbol_have_colours_far_apart(palette):
     """Twice the distance of any two lines, seen with normal vision: no two greens with one marker."""
-    for a, b in itertools.combinations(privcov.methods(), 2):
+    for a, b in itertools.combinations(LISTED, 2):
         one, other = pen_of(a.key, palette), pen_of(b.key, palette)
         if a.target == b.target and one.symbol == other.symbol:
             assert distance(one.colour, other.colour, "normal") >= 2 * APART, (a.key, b.key)
@@ -202,10 +203,10 @@ def test_colours_used_together_in_one_chart_stay_apart(palette, vision):
 
 def test_every_method_has_a_pen_of_its_own():
     for target in ("covariance", "precision"):
-        keys = [c.key for c in privcov.methods() if c.target == target]
+        keys = [c.key for c in LISTED if c.target == target]
         pens = [pen_of(key, LIGHT) for key in keys]
         assert len({(p.dash, p.symbol) for p in pens}) == len(keys)  # without colour at all
-    for a, b in itertools.combinations(privcov.methods(), 2):
+    for a, b in itertools.combinations(LISTED, 2):
         one, other = pen_of(a.key, LIGHT), pen_of(b.key, LIGHT)
         if one.colour == other.colour:
             assert one.dash != other.dash, (a.key, b.key)
