@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from pages.home import doors
-from pages.shell import cached, frame, show, sidebar
+from pages.shell import cached, frame, show, strip
 from pages.shell.glossary import term
 from pages.shell.study import Study
 from privcov.figures.matrices import beyond, colour_limit, heatmap, still
@@ -28,7 +28,7 @@ st.markdown(
 demo = Study(data=(("n", 2000),), kind="approx", epsilon=study.epsilon, delta=study.delta, seed=study.seed)
 _, middle, _ = st.columns([1, 4, 1])
 with middle:
-    sidebar.privacy_slider(study, kind="approx")
+    strip.privacy_slider(study, kind="approx")
 
 with show.problems():
     data = cached.dataset(demo)

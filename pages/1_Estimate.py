@@ -7,7 +7,7 @@ import functools
 import streamlit as st
 
 from pages.estimate import pins
-from pages.shell import address, cached, frame, script, show, sidebar, take_home, visitor_files
+from pages.shell import address, cached, frame, script, show, strip, take_home, visitor_files
 from pages.shell.glossary import term
 from pages.shell.study import CSV
 from pages.upload import public_file
@@ -23,12 +23,12 @@ from privcov.metrics.errors import answers_to_beat, error, reference_matrix, wat
 
 study = frame.page("Estimate", keeps=("more",))
 palette = frame.palette()
-show_attacker = sidebar.draw(study)
 st.title("Estimate")
 st.caption(
     f"One {term('release')} of a {term('covariance')} or {term('precision')}: its error, and what an "
     f"{term('attacker', 'attacker')} learns."
 )
+show_attacker = strip.draw(study)
 
 if study.source_key() == CSV:
     public_file.section(carried.section)
@@ -57,28 +57,6 @@ with show.problems():
         border=True,
         height="stretch",
         help="100 % is as bad as the zero matrix.",
-    )
-    cards.metric(
-        f"Spectral error to {against}",
-        percent(error(rel, data, "spectral", relative=True, against=against)),
-        border=True,
-        height="stretch",
-        help="Largest eigenvalue of the error, relative.",
-    )
-    noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2 if rel.raw is not None else 0.0
-    cards.metric(
-        "Noise per entry (std)",
-        plain(noise),
-        border=True,
-        height="stretch",
-        help="Privacy noise off the diagonal before repairs, in the heatmaps' unit.",
-    )
-    cards.metric(
-        "Rows clipped",
-        show.percent(share_clipped(data.with_row_bound(rel.row_bound))),
-        border=True,
-        height="stretch",
-        help="Longer than R, so shortened, which biases the matrix.",
     )
     cards.metric(
         "Attacker's best chance",
@@ -114,6 +92,30 @@ with show.problems():
             )
     unit = f"{rel.target}, columns in units of their public half-range" if data.bounds is not None else rel.target
     show.colour_note(unit, beyond(released, limit, "released"))
+
+    cards = st.container(key="estimate-more-cards", horizontal=True)
+    cards.metric(
+        f"Spectral error to {against}",
+        percent(error(rel, data, "spectral", relative=True, against=against)),
+        border=True,
+        height="stretch",
+        help="Largest eigenvalue of the error, relative.",
+    )
+    noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2 if rel.raw is not None else 0.0
+    cards.metric(
+        "Noise per entry (std)",
+        plain(noise),
+        border=True,
+        height="stretch",
+        help="Privacy noise off the diagonal before repairs, in the heatmaps' unit.",
+    )
+    cards.metric(
+        "Rows clipped",
+        show.percent(share_clipped(data.with_row_bound(rel.row_bound))),
+        border=True,
+        height="stretch",
+        help="Longer than R, so shortened, which biases the matrix.",
+    )
 
     pins.button(
         study,

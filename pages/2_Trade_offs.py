@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shell import address, cached, frame, own_range, show, sidebar
+from pages.shell import address, cached, frame, own_range, show, strip
 from pages.shell.glossary import term
 from pages.trade_offs import curves, form, saved, sentence, which_epsilon, who_wins
 
@@ -12,11 +12,11 @@ study = frame.page(
     "Trade-offs",
     keeps=("tab", *sentence.KEEPS, *form.KEEPS, *saved.KEEPS, *which_epsilon.KEEPS, *who_wins.KEEPS),
 )
-sidebar.draw(study, method=False)
 st.title(
     "Trade-offs",
     help=f"The error against the guarantee, and whether it beats a {term('zero-matrix', 'trivial answer')}.",
 )
+strip.draw(study, method=False)
 
 # A published figure or a saved study is a question of its own.
 preset, plans = form.chosen_preset(), saved.plans()

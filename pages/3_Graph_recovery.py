@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.graph_recovery import board, roc, settings
-from pages.shell import cached, frame, own_range, show, sidebar
+from pages.shell import cached, frame, own_range, show, strip
 from pages.shell.glossary import term
 from privcov.estimators.base import METHODS
 
@@ -19,7 +19,7 @@ st.markdown(
 with show.problems():
     study = settings.effective(study)
     able, left_out = settings.offered(study.kind)
-    show_attacker = sidebar.draw(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
+    show_attacker = strip.draw(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
     settings.presets()
     st.caption(settings.description(study))
     data = cached.dataset(study, settings.SOURCE)

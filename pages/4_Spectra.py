@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.shell import address, cached, frame, own_range, script, show, sidebar, take_home
+from pages.shell import address, cached, frame, own_range, script, show, strip, take_home
 from pages.shell.glossary import term
 from privcov.figures.spectra import in_words, spectrum
 from privcov.figures.words import plain
@@ -14,12 +14,12 @@ from privcov.metrics.spectra import noise_edge, spectra
 
 study = frame.page("Spectra", keeps=("axis",))
 palette = frame.palette()
-show_attacker = sidebar.draw(study)
 st.title("Spectra")
 st.caption(
     f"A release changes {term('eigenvalue', 'eigenvalues')}. Inside the grey {term('noise-band')} they cannot be "
     "told from noise."
 )
+show_attacker = strip.draw(study)
 
 with show.problems():
     data = cached.dataset(study)

@@ -10,7 +10,7 @@ import streamlit as st
 
 import privcov
 from pages.methods import converter
-from pages.shell import address, frame, glossary, show, sidebar
+from pages.shell import address, frame, glossary, show, strip
 from pages.shell.study import Study
 from privcov.estimators.base import MethodCard
 from privcov.figures.words import plain
@@ -60,7 +60,7 @@ def settings(specs: tuple[Spec, ...]) -> pd.DataFrame:
 
 def badge(standing: str) -> str:
     """Return the standing of a method as a coloured badge."""
-    return f":{sidebar.STANDING[standing]}-badge[{standing}]"
+    return f":{strip.STANDING[standing]}-badge[{standing}]"
 
 
 def title(card: MethodCard) -> str:

@@ -12,7 +12,7 @@ TELL = "import sys; print(*sorted(sys.modules))"
 
 # What app.py imports before it draws, and the two registries that reading an address fills.
 BEFORE_THE_PICTURE = """
-import pages.shell.cached, pages.shell.sidebar, pages.home.doors, pages.shell.show
+import pages.shell.cached, pages.shell.strip, pages.home.doors, pages.shell.show
 import privcov.figures.matrices, privcov.metrics.errors
 privcov.methods()
 privcov.sources()

@@ -92,7 +92,7 @@ def form(study: Study, rel: Release) -> None:
 
 
 def _attackers(study: Study, rel: Release) -> None:
-    """Show the attacker's chance at every level: against the study's method, as in the sidebar.
+    """Show the attacker's chance at every level: against the study's method, as in the strip.
 
     With settings of its own the method is known by its guarantee alone at the levels beside its release.
     """

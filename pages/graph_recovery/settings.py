@@ -44,7 +44,7 @@ def effective(study: Study) -> Study:
     if study.method in able:
         return study
     if not able:
-        raise ValueError(f"No method draws a graph under {KINDS[study.kind].name}. Choose another kind in the sidebar.")
+        raise ValueError(f"No method draws a graph under {KINDS[study.kind].name}. Choose another kind under More.")
     return study.with_method(METHOD if METHOD in able else able[0])
 
 

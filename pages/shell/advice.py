@@ -6,7 +6,6 @@ No row is read. What the question opens is loaded when the visitor opens it: `ad
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 import streamlit as st
 
@@ -35,8 +34,7 @@ def section(
     draw a graph, graphs come first. ``chosen`` are the keys that are chosen already, () for the study's. ``use`` is
     what "Use it" does with a key; without it the key becomes the study's method.
     """
-    width: Literal["stretch", "content"] = "stretch" if where == "sidebar" else "content"
-    panel = st.popover(TITLE, icon=_ICON, width=width, key=f"advice-{where}", on_change="rerun")
+    panel = st.popover(TITLE, icon=_ICON, width="content", key=f"advice-{where}", on_change="rerun")
     if not panel.open:
         return
     from pages.shell import advice_panel

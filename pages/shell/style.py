@@ -53,10 +53,14 @@ STYLE = Template("""
 /* The chosen page has a ground; the focus of the keyboard has a ring and no ground, so that the two differ. */
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]:focus-visible {
   outline: .16rem solid light-dark($ink); outline-offset: -.16rem; background: transparent;}
+/* The strip stays below the header while the page scrolls under it; the level is its widest part. */
+[data-testid="stLayoutWrapper"]:has(> .st-key-strip) {position: sticky; top: 3.75rem; z-index: 90;}
+.st-key-strip {padding: .3rem 0; border-bottom: 1px solid $edge; background: light-dark($paper);}
+.st-key-strip > :has(> .st-key-strip-level) {flex: 1 1 20rem !important; min-width: min(18rem, 100%);}
 [data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
 /* Numbers side by side are equally wide and stand on one line, whether or not their labels wrap. */
-.st-key-estimate-cards > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: 9.2rem;}
-.st-key-estimate-cards [data-testid="stMetric"] > div {
+[class*="st-key-estimate-"] > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: 9.2rem;}
+[class*="st-key-estimate-"] [data-testid="stMetric"] > div {
   height: 100%; display: flex; flex-direction: column; justify-content: space-between;}
 /* The accent that bears white labels is too dark to be read on a dark ground: its text takes the colour of links. */
 [data-testid="stSliderThumbValue"] p, [role="tab"][aria-selected="true"] p,
@@ -113,6 +117,7 @@ STYLE = Template("""
     edge=BORDER,
     ink=f"{LIGHT.ink}, {DARK.ink}",
     ground=f"{DARK.ink}, {LIGHT.ink}",
+    paper=f"{LIGHT.ground}, {DARK.ground}",
     chosen=", ".join(CHOSEN),
     pointed=", ".join(CHOSEN_UNDER_POINTER),
     quiet=f"{LIGHT.quiet}, {DARK.quiet}",

@@ -124,7 +124,7 @@ def preset_form(preset: Preset) -> tuple[Sweep, str]:
         for sentence in [*preset.left_out(chosen), preset.note]:
             if sentence:
                 st.caption(show.as_text(sentence))
-        st.caption("Without the sidebar's data set and guarantee.")
+        st.caption("Without the data set and guarantee above.")
         glossary.when_not(chosen, _WHEN_NOT)
         sweep = from_preset(preset, chosen, int(replicates), published=published)
         fields.attacker_between(g for plan in sweep.plans for g in plan.guarantees)
@@ -247,7 +247,7 @@ def _kinds(study: Study) -> tuple[str, ...]:
         name="compare",
         default=False,
         key="t.compare",
-        help="At the sidebar's delta; each kind runs at the guarantee that implies it.",
+        help="At the study's delta; each kind runs at the guarantee that implies it.",
     )
     if not on:
         return ()

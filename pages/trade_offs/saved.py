@@ -239,7 +239,7 @@ def opener(where) -> None:
             st.error(show.as_text(f"{problem} Nothing on this page has changed."))
             return
     study = place.study
-    if place.own.get("axis") == "privacy":  # a curve along it has no level of its own: the sidebar's stays
+    if place.own.get("axis") == "privacy":  # a curve along it has no level of its own: the study's stays
         now = st.session_state["study"]
         study = dataclasses.replace(study, rho=now.rho, epsilon=now.epsilon)
     st.session_state["saved.turn"] = turn + 1
@@ -286,7 +286,7 @@ def form_of(expanded: tuple[Plan, ...]) -> tuple[sweep.Sweep, str]:
         st.caption(
             show.as_text(
                 f"Data: {plan.source}{', ' + fixed if fixed else ''}; {plan.replicates} replicates; varies {varied}. "
-                "The sidebar does not apply here."
+                "What is chosen above does not apply here."
             )
         )
     return sweep_of(plan), metric

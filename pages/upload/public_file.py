@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import own_range, show, sidebar, visitor_files
+from pages.shell import own_range, show, strip, visitor_files
 from pages.shell.visitor_files import Upload
 from pages.upload import how_written, limits_table
 from pages.upload.limits_table import Field
@@ -207,7 +207,7 @@ def _declaration(upload: Upload, table: PublicTable) -> None:
         except (ValueError, TypeError) as problem:
             upload.problem = str(problem)
         else:
-            st.rerun()  # the sidebar was drawn before, with the previous table
+            st.rerun()  # the strip was drawn before, with the previous table
     if upload.problem:
         st.error(show.as_text(upload.problem))
         upload.problem = ""
@@ -282,7 +282,7 @@ def _use(upload: Upload, table: PublicTable, entered: tuple) -> None:
         raise ValueError("Enter the largest norm a row may have.")
     else:
         data, notes = declare(table, columns, row_bound=row_bound)
-    sidebar.forget_bound()
+    strip.forget_bound()
     visitor_files.hold_table(data)
     upload.used, upload.notes = (how, typed.copy(), row_bound), tuple(notes)
     upload.shares = share_out_of_bounds(data) if how == "bounds" else None

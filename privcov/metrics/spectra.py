@@ -13,7 +13,7 @@ from privcov.releasing.release import Release
 def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
     """Return the eigenvalues of every stage, in working units."""
     if rel.target == "precision":
-        raise ValueError("Spectra compares covariance matrices; choose a covariance method in the sidebar.")
+        raise ValueError("Spectra compares covariance matrices; choose a covariance method.")
     stages = [
         (name.capitalize(), reference_matrix(dataset, rel.target, name))
         for name in ("truth", "sample")

@@ -135,6 +135,7 @@ def upload(page, settle, answer: str, name: str, data: bytes) -> None:
 
 def open_csv(visit, settle):
     page = visit("/Estimate")
+    page.locator(".st-key-strip-data button").first.click()
     page.get_by_role("combobox", name="Data set").click()
     page.get_by_role("option", name=re.compile("your own csv", re.I)).click()
     settle(page)

@@ -103,7 +103,8 @@ def test_what_the_pages_fade_can_still_be_read(mode):
     for opacity, ground in itertools.product(faded, grounds(mode)):
         assert contrast(seen_through(theme["textColor"], ground, opacity), ground) >= TEXT, (opacity, ground)
     pairs = re.findall(r"light-dark\((#\w{6}), (#\w{6})\)", style)
-    ring, chosen, pointed, caption, banner, words = (pair[mode == "dark"] for pair in pairs)
+    ring, strip, chosen, pointed, caption, banner, words = (pair[mode == "dark"] for pair in pairs)
+    assert strip == theme["backgroundColor"]
     assert contrast(words, banner) >= TEXT
     assert contrast(ring, theme["sidebar"]["backgroundColor"]) >= GRAPHIC
     for colour, ground in itertools.product((pointed, caption), grounds(mode)):

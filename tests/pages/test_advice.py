@@ -26,7 +26,7 @@ def press(at, label: str) -> None:
 @pytest.mark.parametrize("file", ["pages/1_Estimate.py", "pages/4_Spectra.py"])
 def test_the_button_sets_the_method_that_advise_names(file):
     query = {"kind": "approx", "data.n": "5000", "data.d": "40", "method": "gaussian-cov"}
-    at = opened(file, "sidebar", **query)
+    at = opened(file, "strip", **query)
     found = advise(5000, 40, ApproxDP(1.0, 1e-6), mean_known=True)
     said = at.success[0].value.replace("\\", "")
     assert said.startswith(f"**{METHODS.get(found.pick).label}.** Safest choice if you know nothing")
@@ -38,18 +38,16 @@ def test_the_button_sets_the_method_that_advise_names(file):
 
 
 def test_none_is_a_warning_without_a_button():
-    at = opened("pages/1_Estimate.py", "sidebar", **{"data.n": "300", "data.d": "40", "rho": "0.0001"})
-    at.number_input(key="advice-n-sidebar-300").set_value(300).run()
-    at.selectbox(key="advice-structure-sidebar-covariance").select("skewed").run()
+    at = opened("pages/1_Estimate.py", "strip", **{"data.n": "300", "data.d": "40", "rho": "0.0001"})
+    at.number_input(key="advice-n-strip-300").set_value(300).run()
+    at.selectbox(key="advice-structure-strip-covariance").select("skewed").run()
     assert not advise(300, 40, ZCDP(0.0001), structure="skewed", mean_known=True).pick
     assert any(w.value.startswith("**None.**") for w in at.warning)
     assert not [b for b in at.button if b.label == "Use it"]
 
 
 def test_graph_recovery_is_advised_on_graphs_and_offers_only_what_draws_one():
-    at = opened(
-        "pages/3_Graph_recovery.py", "sidebar", **{"data.n": "5000", "data.d": "15", "method": "glasso-gaussian"}
-    )
+    at = opened("pages/3_Graph_recovery.py", "strip", **{"data.n": "5000", "data.d": "15", "method": "glasso-gaussian"})
     found = advise(5000, 15, ZCDP(0.1), "graph", mean_known=True)
     assert found.pick
     assert at.session_state["study"].method == "glasso-gaussian"

@@ -74,7 +74,7 @@ def test_the_select_box_names_their_paper():
     options = at.selectbox(key="w.source").options
     listed = [o for o in options if re.search(r"\((Wang|Su|Dong|Math\.) 20\d\d\)$", o)]
     assert len(listed) == 7
-    assert max(map(len, listed)) <= 28  # a longer label is cut in the sidebar
+    assert max(map(len, listed)) <= 28  # a longer label is cut on a phone
     assert options.index(listed[0]) > options.index("Breast cancer (Wisconsin)")
 
 

@@ -1,9 +1,9 @@
-"""The method's settings in the sidebar: usual ones and rare ones in a fold each, and what a link has set is named."""
+"""The method's settings in the strip: usual ones and rare ones in a fold each, and what a link has set is named."""
 
 import pytest
 
 from pages.shell.fields import is_shown
-from pages.shell.sidebar import CALIBRATION, NEIGHBOURS, RARE, USUAL
+from pages.shell.strip import CALIBRATION, NEIGHBOURS, RARE, USUAL
 from pages.shell.study import Study, from_query
 from privcov.estimators.base import METHODS
 from tests.pages.test_pages import SMALL, open_page
@@ -12,16 +12,16 @@ KINDS = ("selectbox", "toggle", "select_slider", "number_input", "slider")
 
 
 def folds(at) -> dict[str, set[str]]:
-    """Labels of the widgets in each fold of the sidebar."""
+    """Labels of the widgets in each fold of the strip."""
     return {
         fold.label: {widget.label for kind in KINDS for widget in fold.get(kind)}
-        for fold in at.sidebar.expander
+        for fold in at.main.expander
         if fold.label in (USUAL, RARE)
     }
 
 
 def changed(at) -> list[str]:
-    return [c.value for c in at.sidebar.caption if c.value.startswith("Not at the default")]
+    return [c.value for c in at.main.caption if c.value.startswith("Not at the default")]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_every_setting_is_in_its_fold_and_none_is_lost(method, options):
         wanted[RARE].add(CALIBRATION)
     at = open_page("pages/1_Estimate.py", **SMALL, **query)
     assert folds(at) == {title: labels for title, labels in wanted.items() if labels}
-    assert all(not fold.proto.expanded for fold in at.sidebar.expander if fold.label in (USUAL, RARE))
+    assert all(not fold.proto.expanded for fold in at.main.expander if fold.label in (USUAL, RARE))
 
 
 def test_both_folds_are_used_somewhere():

@@ -14,7 +14,7 @@ from streamlit.testing.v1.element_tree import ElementTree, Widget
 import privcov
 from pages.shell import frame, show
 from pages.shell.frame import MENU
-from pages.shell.sidebar import GROUPS, HEADING
+from pages.shell.strip import GROUPS, HEADING
 from pages.shell.study import DEFAULT_METHOD, DEFAULT_SOURCE, Study
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
@@ -351,7 +351,7 @@ def test_a_page_keeps_settings_of_its_own_in_its_address(monkeypatch):
 # --- every kind of guarantee on every page ------------------------------------------------------------------
 
 KINDS_WALKED = ("approx", "zcdp", "pure", "approx", "pure", "zcdp")
-WITH_KINDS = [p for p in PAGES if re.match("pages/[1234]_", p)]  # the sidebar has the kind
+WITH_KINDS = [p for p in PAGES if re.match("pages/[1234]_", p)]  # the strip has the kind
 TABLES = {"simulated": SMALL, "bundled": {"source": "wine", "method": "gaussian-cov"}, "own": {}}
 
 

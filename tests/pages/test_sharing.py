@@ -350,7 +350,7 @@ def upload(file: str, content: bytes) -> AppTest:
     return at
 
 
-def test_a_saved_curve_along_epsilon_leaves_the_epsilon_of_the_sidebar():
+def test_a_saved_curve_along_epsilon_leaves_the_epsilon_of_the_strip():
     study = Study(data=(("d", 3), ("n", 40)), kind="approx", epsilon=2.5)
     data = privcov.source("ar1-covariance", n=40, d=3)
     (plan,) = sweep.build(study, data, sweep.Setting(("gaussian-cov",), values=(0.02, 5.0), replicates=2)).plans

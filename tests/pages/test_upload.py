@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import cached, script, show, sidebar, visitor_files
+from pages.shell import cached, script, show, strip, visitor_files
 from pages.shell.show import as_text
 from pages.shell.study import CSV, Study
 from tests.pages.limits import drawn, type_in
@@ -23,7 +23,7 @@ LIMITS = {0: {"low": 0, "high": 120}, 1: {"low": 140, "high": 210}}
 
 
 def estimate() -> AppTest:
-    """Estimate with "Your own CSV" chosen in the sidebar."""
+    """Estimate with "Your own CSV" chosen in the strip."""
     at = AppTest.from_file(APP, default_timeout=patient(30))
     at.switch_page("pages/1_Estimate.py").run()
     at.selectbox(key="w.source").set_value(CSV).run()
@@ -230,7 +230,7 @@ def test_a_public_file_from_upload_to_matrices():
     # one of three statures is beyond 180
     clipped = next(d.value for d in at.dataframe if "clipped" in d.value)
     assert dict(zip(clipped["column"], clipped["clipped"], strict=True)) == {"age": 0, "stature": pytest.approx(1 / 3)}
-    assert at.slider or at.select_slider(key="w.bound")  # the sidebar has found the table too
+    assert at.slider or at.select_slider(key="w.bound")  # the strip has found the table too
 
 
 def test_a_link_without_a_source_keeps_the_table_and_its_row_bound():
@@ -748,7 +748,7 @@ def test_a_page_of_an_own_table_that_is_opened_again_says_that_the_table_is_gone
         again.query_params[name] = value
     again.run()
     assert not again.exception
-    assert [w.value for w in again.warning] == [sidebar.GONE]
+    assert [w.value for w in again.warning] == [strip.GONE]
     assert again.session_state["study"].source == CSV
     assert not [chart for chart in again.get("plotly_chart") if "imulated" in chart.proto.alt]
     assert not [tag for tag in again.get("html") if "Simulated</span>" in tag.proto.body]

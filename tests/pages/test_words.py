@@ -95,7 +95,7 @@ def within(path: Path) -> str:
 # writes the words; a lesson's words are two buttons that move its control.
 SHARED = {
     ("shell/fields.py", "of_parameter"): 1,
-    ("shell/sidebar.py", "_study_slider"): 1,
+    ("shell/strip.py", "_study_slider"): 1,
     ("lessons/view.py", "_control"): 1,
 }
 
@@ -306,7 +306,7 @@ def test_wherever_a_method_is_chosen_it_says_when_not_to():
             ):
                 choosing.add(within(path))
     assert {f"trade_offs/{name}.py" for name in ("form", "which_epsilon")} <= choosing
-    assert {"shell/sidebar.py", "graph_recovery/roc.py"} <= choosing
+    assert {"shell/strip.py", "graph_recovery/roc.py"} <= choosing
     for path in FILES:
         assert within(path) not in choosing or "when_not(" in path.read_text(encoding="utf-8"), path.name
 
@@ -314,7 +314,7 @@ def test_wherever_a_method_is_chosen_it_says_when_not_to():
 @pytest.mark.parametrize(("file", "method"), [("pages/1_Estimate.py", "separate-cov"), ("pages/4_Spectra.py", "sulq")])
 def test_the_chosen_method_says_when_not_to_use_it(file, method):
     at = open_page(file, **QUICK, method=method, kind="approx")
-    assert any(METHODS.get(method).avoid in c.value for c in at.sidebar.caption)
+    assert any(METHODS.get(method).avoid in c.value for c in at.main.caption)
 
 
 # --- the attacker beside every epsilon ----------------------------------------------------------------------
@@ -341,14 +341,14 @@ def test_an_attacker_stands_beside_every_epsilon(file, query):
 
 @pytest.mark.parametrize("method", ["gaussian-cov", "wishart-approx", "laplace-cov", "diagonal"])
 def test_one_attacker_number_for_one_release(method):
-    """The sidebar, the cards and the text of three pages; the guarantee's own bound is under the pointer alone."""
+    """The strip, the cards and the text of three pages; the guarantee's own bound is under the pointer alone."""
     kind = "pure" if method == "laplace-cov" else "approx"
     asked = {**QUICK, "kind": kind, "method": method}
     said = set()
     for file in ("pages/1_Estimate.py", "pages/4_Spectra.py"):
         at = open_page(file, **asked)
         rel = cached.release(at.session_state["study"])
-        (line,) = meters(at.sidebar)
+        line = meters(at.main)[0]  # of the strip
         assert f">{show.chance(rel.attacker_success)}</span>" in line
         if rel.given is not None:
             assert f"at most {show.chance(accounting.attacker_success(rel.guarantee))}." in line
@@ -360,14 +360,14 @@ def test_one_attacker_number_for_one_release(method):
 def test_a_graph_s_attacker_is_that_of_its_release():
     at = open_page("pages/3_Graph_recovery.py", **{"data.n": "300", "data.d": "5", "kind": "approx"})
     rel = cached.release(settings.effective(at.session_state["study"]), default_source=settings.SOURCE)
-    (line,) = meters(at.sidebar)
+    line = meters(at.main)[0]  # of the strip
     assert f'aria-valuenow="{rel.attacker_success:.4f}"' in line
 
 
 def test_a_page_for_many_methods_shows_what_the_guarantee_leaves_any():
     at = open_page("pages/2_Trade_offs.py", **QUICK, rho="0.02")
     chance = accounting.attacker_success(ZCDP(0.02))
-    assert f">at most {show.chance(chance)}</span>" in meters(at.sidebar)[0]
+    assert f">at most {show.chance(chance)}</span>" in meters(at.main)[0]
 
 
 @pytest.mark.parametrize("tab", ["Claims", "What an attacker learns"])

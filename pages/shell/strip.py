@@ -1,8 +1,8 @@
-"""The sidebar: the form of the study. Data, method, guarantee, row bound and seed, in this order.
+"""The strip: the form of the study above its pictures, which stays in sight. Epsilon or rho, data, method, and More.
 
-Each field is made by `fields.of_study` or, for a parameter of a method or a source, by `fields.of_parameter`. The
-settings of the method are folded, so that the guarantee stays in sight; what differs from the default is named below
-them, because a link may have set it.
+Each field is made by `fields.of_study` or, for a parameter of a method or a source, by `fields.of_parameter`. All but
+the level is behind a button that says what is chosen; settings of a method that differ from the default are named with
+it, because a link may have set them.
 """
 
 from __future__ import annotations
@@ -46,33 +46,42 @@ CALIBRATION, NEIGHBOURS = "Noise calibration", "Neighbouring tables"
 def draw(
     study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool = True, methods: tuple = (), left_out: str = ""
 ) -> Callable[[Release], None]:
-    """Show the whole form, and return a function that shows in it what a release leaves an attacker.
+    """Show the whole form, and return a function that shows beside the level what a release leaves an attacker.
 
     ``methods`` are the keys on offer, () for all; the study names one of them. Without ``method`` the guarantee's own
     bound is shown at once.
     """
-    with st.sidebar:
-        st.html('<div class="pc-group">Data</div>')
-        _source(study, default_source)
+    source = study.source_key(default_source)
+    with st.container(key="strip", horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(key="strip-level", gap=None):
+            privacy_slider(study)
+            place = st.container()
+            if not method:
+                with place:
+                    fields.attacker(study.guarantee, "Attacker, any method")
+        with _fold("data", "Your own CSV" if source == CSV else SOURCES.get(source).label):
+            _source(study, default_source)
         if method:
-            st.html('<div class="pc-group">Method</div>')
-            _method(study, methods)
-            advice.section(study, "sidebar", default_source=default_source, offered=methods)
-            if left_out:
-                st.caption(left_out)
-        st.html('<div class="pc-group">Guarantee</div>')
-        place = _guarantee(study, default_source)
-        if not method:
-            with place:
-                fields.attacker(study.guarantee, "Attacker, any method")
-        _row_bound(study, default_source)
-        _seed(study)
+            with _fold("method", METHODS.get(study.method_key()).label):
+                _method(study, methods)
+                if left_out:
+                    st.caption(left_out)
+            advice.section(study, "strip", default_source=default_source, offered=methods)
+        with _fold("more", "More"):
+            _guarantee(study, default_source)
+            _row_bound(study, default_source)
+            _seed(study)
 
     def release(rel: Release) -> None:
         with place:
             fields.attacker_of(rel)
 
     return release
+
+
+def _fold(key: str, label: str) -> DeltaGenerator:
+    """Return the place behind a button of the strip."""
+    return st.popover(label, key=f"strip-{key}", width="content")
 
 
 # --- data ---------------------------------------------------------------------------------------------------
@@ -201,8 +210,8 @@ def _changed(card: MethodCard, study: Study) -> list[str]:
 # --- guarantee ----------------------------------------------------------------------------------------------
 
 
-def _guarantee(study: Study, default_source: str) -> DeltaGenerator:
-    """Show the kind of guarantee and its numbers; return the place for the attacker's chance."""
+def _guarantee(study: Study, default_source: str) -> None:
+    """Show the kind of guarantee, and delta where it has one."""
     of_study(
         st.segmented_control,
         "Kind",
@@ -214,8 +223,6 @@ def _guarantee(study: Study, default_source: str) -> DeltaGenerator:
         help=KIND_HELP,
         format_func={"zcdp": "zCDP", "approx": "Approximate", "pure": "Pure"}.get,
     )
-    privacy_slider(study)
-    place = st.container()
     if study.kind == "approx":
         _study_slider(
             "Delta",
@@ -233,7 +240,6 @@ def _guarantee(study: Study, default_source: str) -> DeltaGenerator:
                     f"Delta {powers(study.delta)} is above 1/n = {powers(1 / n)}: publishing a random row would "
                     f"satisfy it. Choose it below {powers(1 / (10 * n), 1)}."
                 )
-    return place
 
 
 def privacy_slider(study: Study, *, kind: str = "", where=st) -> None:
