@@ -46,6 +46,9 @@ def text_of(act, *args, **how) -> dict:
     """Everything of the release that ``act`` makes, statement included; not its notes, which are for readers."""
     fields = json.loads(act(*args, **how).to_json())
     fields["parameters"] = {name: value for name, value in fields["parameters"].items() if name not in GONE}
+    law = (fields.get("raw") or {}).get("law") or {}
+    if "joint" in law:  # the base wrote the number of anchors under this name
+        law["n_anchors"] = law.pop("joint")
     return {name: value for name, value in fields.items() if name not in ("digest", "format", "notes")}
 
 

@@ -71,6 +71,7 @@ def draw(
             _guarantee(study, default_source)
             _row_bound(study, default_source)
             _seed(study)
+    _doubt(study, default_source)
 
     def release(rel: Release) -> None:
         with place:
@@ -233,13 +234,17 @@ def _guarantee(study: Study, default_source: str) -> None:
             help=f"Probability mass outside the bound ({term('delta')}): keep it far below 1/n.",
         )
         ends("stronger privacy", "more accuracy")
-        with contextlib.suppress(ValueError):  # without rows there is no n to compare with
-            n = cached.dataset(study, default_source).n
-            if study.delta > 1 / n:
-                st.warning(
-                    f"Delta {powers(study.delta)} is above 1/n = {powers(1 / n)}: publishing a random row would "
-                    f"satisfy it. Choose it below {powers(1 / (10 * n), 1)}."
-                )
+
+
+def _doubt(study: Study, default_source: str) -> None:
+    """Warn below the strip, where it is seen whatever is open, of a delta that permits publishing a row."""
+    with contextlib.suppress(ValueError):  # without rows there is no n to compare with
+        n = cached.dataset(study, default_source).n
+        if study.kind == "approx" and study.delta > 1 / n:
+            st.warning(
+                f"Delta {powers(study.delta)} is above 1/n = {powers(1 / n)}: publishing a random row would "
+                f"satisfy it. Choose it below {powers(1 / (10 * n), 1)}."
+            )
 
 
 def privacy_slider(study: Study, *, kind: str = "", where=st) -> None:
