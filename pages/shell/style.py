@@ -56,7 +56,10 @@ STYLE = Template("""
 /* The strip stays below the header while the page scrolls under it; the level is its widest part. */
 [data-testid="stLayoutWrapper"]:has(> .st-key-strip) {position: sticky; top: 3.75rem; z-index: 90;}
 .st-key-strip {padding: .3rem 0; border-bottom: 1px solid $edge; background: light-dark($paper);}
-.st-key-strip > :has(> .st-key-strip-level) {flex: 1 1 20rem !important; min-width: min(18rem, 100%);}
+.st-key-strip > :has(> .st-key-strip-level) {flex: 1 1 16rem !important; min-width: min(16rem, 100%);}
+/* A heading that is jumped to, and what the keyboard reaches, stops below the strip. */
+[data-testid="stMain"]:has(.st-key-strip) {scroll-padding-top: 17.5rem;}
+@media (min-width: 1081px) {[data-testid="stMain"]:has(.st-key-strip) {scroll-padding-top: 10.5rem;}}
 [data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
 /* Numbers side by side are equally wide and stand on one line, whether or not their labels wrap. */
 [class*="st-key-estimate-"] > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: 9.2rem;}

@@ -30,6 +30,29 @@ def test_epsilon_is_in_sight_and_under_the_mouse(path, visit, settle):
         page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, 0)")
 
 
+@pytest.mark.parametrize(("width", "rows"), [(390, 2), (1280, 1)])
+def test_what_is_jumped_to_and_what_has_the_focus_stands_below_the_strip(visit, settle, width, rows):
+    page = visit("/Estimate?kind=approx&data.n=2000&data.d=8", width=width)
+    bottom = "() => document.querySelector('.st-key-strip').getBoundingClientRect().bottom"
+    buttons = page.locator(".st-key-strip [data-testid=stPopover] button").evaluate_all(
+        "all => all.map(b => b.getBoundingClientRect().top)"
+    )
+    assert len({round(top) for top in buttons if top}) <= rows
+    heading = page.get_by_role("heading", name="Where the error comes from")
+    heading.evaluate("heading => heading.scrollIntoView()")
+    assert heading.bounding_box()["y"] >= page.evaluate(bottom)
+    page.get_by_role("tab", name="Take home").focus()
+    for _ in range(25):
+        page.keyboard.press("Shift+Tab")
+        hidden = page.evaluate(
+            """() => {const at = document.activeElement, box = at.getBoundingClientRect();
+            const strip = document.querySelector('.st-key-strip'), over = strip.getBoundingClientRect();
+            return !strip.contains(at) && document.querySelector('[data-testid=stMain]').contains(at)
+                && box.height < 60 && box.top >= over.top && box.bottom <= over.bottom}"""
+        )
+        assert not hidden, page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+
+
 def test_a_number_behind_a_button_is_changed_and_the_button_stays_open(visit, settle):
     page = visit("/Estimate?data.n=2000&data.d=8")
     page.locator(".st-key-strip-data button").first.click()
