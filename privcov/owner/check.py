@@ -231,9 +231,10 @@ def check_files(declaration: Declaration, paths: Paths, progress: Progress | Non
 def check_upload(raw: bytes, declaration: Declaration) -> OwnerCheck:
     """Check a CSV in memory."""
     tallies = _tallies(declaration)
-    tables = tables_in(raw, declaration, [tally.name for tally in tallies if tally.numeric])
+    numeric, decimal = [tally.name for tally in tallies if tally.numeric], declaration.dialect.decimal
+    tables = ((table, decimal) for table in tables_in(raw, declaration, numeric))
     named = declaration.label, declaration.person, declaration.classes, _declared_flags(declaration)
-    return _checked(declaration.name, tables, tallies, *named, declaration.dialect.decimal)
+    return _checked(declaration.name, tables, tallies, *named)
 
 
 def advice(result: OwnerCheck) -> list[str]:
@@ -295,19 +296,18 @@ def _of_files(
     progress: Progress | None,
 ) -> OwnerCheck:
     """Check a table in files."""
-    dialect = table.files[0].dialect
     tables = _read(table, [tally.name for tally in tallies if tally.numeric], progress)
-    return _checked(name, tables, tallies, table.label, table.person, classes, flagged, dialect.decimal)
+    return _checked(name, tables, tallies, table.label, table.person, classes, flagged)
 
 
-def _read(table: TableFiles, numeric: list[str], progress: Progress | None) -> Iterator[pa.Table]:
-    """Yield some rows of all files at a time, with progress."""
+def _read(table: TableFiles, numeric: list[str], progress: Progress | None) -> Iterator[tuple[pa.Table, str | None]]:
+    """Yield some rows of all files at a time with the decimal mark of their file, and tell the progress."""
     names = [*table.columns, *(name for name in (table.label, table.person) if name)]
     began, parts = time.monotonic(), parts_of(table)
     whole, done = sum(part.file.size for part in parts), 0.0
     for part in parts:
         for some, fraction in tables_of(part, names, numeric):
-            yield some
+            yield some, part.file.dialect.decimal
             if progress:
                 now = (done + fraction * part.file.size) / whole
                 progress(max(1, min(_SHARES - 1, int(now * _SHARES))), _SHARES, time.monotonic() - began)
@@ -318,18 +318,17 @@ def _read(table: TableFiles, numeric: list[str], progress: Progress | None) -> I
 
 def _checked(
     name: str,
-    tables: Iterable[pa.Table],
+    tables: Iterable[tuple[pa.Table, str | None]],
     tallies: list[_Tally],
     label: str,
     person: str,
     classes: tuple[str, ...],
     flagged: tuple[str, ...],
-    decimal: str | None,
 ) -> OwnerCheck:
     """Count the cells, the rows whose label is not in the list, and those without an id."""
     began, unlisted, nameless = time.monotonic(), 0, 0
     ids: set[str] = set()  # two at most are kept
-    for some in tables:
+    for some, decimal in tables:
         for tally in tallies:
             tally.take(some.column(tally.name), decimal)
         if label:

@@ -326,8 +326,8 @@ def read_release(answer: str) -> Release:
     try:
         return dataclasses.replace(asked.finish(noisy), measurement=noisy)
     except Exception as failure:
-        why = str(failure) or type(failure).__name__
-        raise ValueError(f"The measurement is stored, but the method could not use it: {why} {_FREE}") from failure
+        why = (str(failure) or type(failure).__name__).rstrip(".")
+        raise ValueError(f"The measurement is stored, but the method could not use it: {why}. {_FREE}") from failure
 
 
 def read_measurement(answer: str) -> NoisySum:

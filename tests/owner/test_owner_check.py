@@ -92,6 +92,15 @@ def test_a_mixed_file_is_counted_cell_by_cell(tmp_path):
         )
 
 
+def test_each_file_of_a_table_has_its_own_decimal_mark(tmp_path):
+    """Parquet has none, whatever the CSV beside it declares, and the release reads both so."""
+    (tmp_path / "b.csv").write_text("a;b\n1,5;2,5\n;3,5\n", encoding="utf-8")
+    pq.write_table(pa.table({"a": [1.5, 2.5], "b": [3.5, None]}), tmp_path / "a.parquet")
+    what = declared("a", "b", dialect=privcov.Dialect(";", ","))
+    found = check_files(what, [tmp_path / "a.parquet", tmp_path / "b.csv"])
+    assert [(c.numbers, c.missing, c.unreadable) for c in found.columns] == [(3, 1, 0), (3, 1, 0)]
+
+
 @pytest.mark.parametrize(("whole", "wasted"), [(0, True), (1, True), (49, True), (50, False), (99, False)])
 def test_whole_numbers_among_decimal_commas_do_not_hide_the_column(whole, wasted):
     cells = [str(i) if i < whole else f'"{i},5"' for i in range(100)]
