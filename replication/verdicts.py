@@ -73,26 +73,6 @@ class Verdict:
         ) + (read if self.errors == DEVIATIONS else "")
 
 
-def beyond_the_word(verdicts: Sequence[Verdict]) -> str:
-    """Describe what the words of whole tables leave out.
-
-    These are the tables that are reproduced once the reasons are put in, and those that are reproduced in part.
-    """
-    good = (REPRODUCED_WELL, SHAPE)
-    poor = [v for v in verdicts if v.word == NOT]
-    mended = [v for v in poor if v.explained in good]
-    parts = [v for v in poor if v not in mended and any(word in good for _, word, *_ in v.methods)]
-    sentences = []
-    if mended:
-        words = [v.explained for v in mended]
-        listed = " and ".join(f"{words.count(word)} as {word}" for word in good if word in words)
-        sentences.append(f"{len(mended)} of these come out once the reasons found are put into our numbers ({listed})")
-    if parts:
-        others = "others" if mended else "of these"
-        sentences.append(f"in {len(parts)} {others} some of the estimators are reproduced or have the same shape")
-    return f"{'; '.join(sentences)}." if sentences else ""
-
-
 def spearman(x: Sequence[float] | pd.Series, y: Sequence[float] | pd.Series) -> float:
     """Return the rank correlation; NaN with fewer than three pairs, 0 where one side is constant."""
     if len(x) < 3:

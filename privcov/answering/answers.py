@@ -171,7 +171,6 @@ class ReleaseAnswers:
         DataFrame
             One row for each pair, with ``p_value`` (of no correlation) and ``real``.
         """
-        rate = checks.strictly_between("rate", rate, 0.0, 1.0)
         return self._by_pair("correlations", entries.correlations(self._known, self.level, self.kurtosis), rate=rate)
 
     def partial_correlations(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
@@ -188,7 +187,6 @@ class ReleaseAnswers:
             One row for each pair, with ``p_value`` and ``real``.
         """
         self._whole()
-        rate = checks.strictly_between("rate", rate, 0.0, 1.0)
         return self._by_pair("partial_correlations", schur.partial_correlations(self._shape, self.level), rate=rate)
 
     def edges(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
@@ -205,7 +203,6 @@ class ReleaseAnswers:
             One row for each pair, with ``p_value`` and ``real``.
         """
         self._whole()
-        rate = checks.strictly_between("rate", rate, 0.0, 1.0)
         return self._by_pair(
             "edges",
             edges.edges(self._known, schur.partial_correlations(self._shape, self.level), self.kurtosis),
@@ -391,6 +388,7 @@ class ReleaseAnswers:
     def _by_pair(
         self, answer: str, found: Intervals, unit: np.ndarray | None = None, rate: float | None = None
     ) -> pd.DataFrame:
+        rate = None if rate is None else checks.strictly_between("rate", rate, 0.0, 1.0)
         i, j = np.triu_indices(len(self.columns), 1)
         flat = Intervals(*(m[i, j] for m in (found.estimate, found.low, found.high, found.reason)))
         labels = {"first": tuple(self.columns[k] for k in i), "second": tuple(self.columns[k] for k in j)}

@@ -166,7 +166,9 @@ def test_a_public_csv_becomes_matrices(visit, settle):
     assert "Sample from" in chart_words(page, "spectrum")
 
 
-@pytest.mark.parametrize(("field", "typed"), [("Rows", "3000000"), ("Error, %", "900")])
+@pytest.mark.parametrize(
+    ("field", "typed"), [("Rows", "3000000"), pytest.param("Error, %", "900", marks=pytest.mark.deep)]
+)
 def test_a_number_beyond_its_limits_hides_what_belongs_to_the_one_before(visit, settle, field, typed):
     """The browser sends no such number, so the page cannot know of it: the style sheet says so, until it is mended."""
     page = visit("/Trade_offs")

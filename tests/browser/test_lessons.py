@@ -19,17 +19,16 @@ def title(page) -> str:
     return page.locator("h1").first.inner_text()
 
 
-@pytest.mark.parametrize("full", ["", "&full=1"])
-def test_the_fullest_lessons_fit_on_one_screen(visit, full):
+def test_the_fullest_lessons_fit_on_one_screen(visit):
     for number in (1, 10):
-        page = visit(f"/Lessons?lesson={number}{full}", width=1280, height=800)
+        page = visit(f"/Lessons?lesson={number}", width=1280, height=800)
         main = page.get_by_test_id("stMain")
         assert main.evaluate("m => m.scrollHeight <= m.clientHeight")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert page.get_by_test_id("stSidebar").is_visible() == (not full)
+        assert page.get_by_test_id("stSidebar").is_visible()
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+@pytest.mark.parametrize("size", [(1280, 800), pytest.param((1920, 1080), marks=pytest.mark.deep)])
 def test_a_lesson_fills_the_lecture_hall_and_stays_on_its_screen(visit, size):
     """The control is the last thing on the left; what is below it is less than a tenth of the window."""
     width, height = size

@@ -42,7 +42,7 @@ def mixed_scales() -> bytes:
     return "\n".join(lines).replace(".", ",").encode()
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.deep)])
 def test_a_public_table_with_semicolons_shows_its_heatmap_in_five_clicks(visit, settle, width):
     page = visit("/", width=width)
     clicks = Clicks(page, settle)
@@ -73,7 +73,7 @@ def test_a_confidential_table_is_uploaded_once(visit, settle):
     assert "777123" not in page.get_by_test_id("stMain").inner_text()
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.deep)])
 def test_a_form_of_45_columns_stays_in_its_frame(visit, settle, width):
     """The names stay in sight while the table is scrolled, and the page itself never scrolls sideways."""
     page = visit("/Your_data", width=width)

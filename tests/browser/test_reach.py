@@ -62,7 +62,7 @@ def centre(page, role: str, name: str) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.deep)])
 def test_the_lesson_bar_and_the_menu_answer_to_a_real_mouse(width, visit, settle):
     page = visit("/Lessons", width=width)
 

@@ -38,7 +38,9 @@ def given(page, settle) -> None:
     settle(page)
 
 
-@pytest.mark.parametrize(("width", "delays"), [(390, (MACHINE,)), (1280, (HUMAN, MACHINE))])
+@pytest.mark.parametrize(
+    ("width", "delays"), [(390, (MACHINE,)), pytest.param(1280, (HUMAN, MACHINE), marks=pytest.mark.deep)]
+)
 def test_the_table_of_limits_keeps_every_key(visit, settle, width, delays):
     """From the first cell of a new page on, at a person's speed and as fast as keys can be sent."""
     page = visit("/Your_data", width=width, height=1500)

@@ -122,8 +122,14 @@ def test_a_share_of_the_wrong_kind_is_refused(share, shape):
         exact_moment.measure_exactly(table(np.zeros((2, 2))), share, centre="joint", shape=shape)
 
 
-@pytest.mark.parametrize("matters", ["both", "covariance"])
-@pytest.mark.parametrize("bounded", [True, False])
+@pytest.mark.parametrize(
+    ("bounded", "matters"),
+    [
+        (True, "covariance"),
+        (False, "both"),
+        *(pytest.param(*case, marks=pytest.mark.deep) for case in [(True, "both"), (False, "covariance")]),
+    ],
+)
 def test_the_looks_at_the_diagonal_have_the_law_they_claim(bounded, matters):
     """3,000 draws at d = 5: deviations within 8 % (six standard errors of 1.3 %), of entries and of linear forms."""
     declared = {"bounds": [(-1, 1)] * 5, "row_bound": None} if bounded else {}

@@ -321,19 +321,6 @@ def test_paper_2s_lasso_table_comes_out_once_its_two_slips_are_put_in():
     assert dataclasses.replace(found, explained=SHAPE).headline == "same shape after corrections (2)"
 
 
-def test_a_table_that_comes_out_in_part_is_not_passed_over():
-    """The words of the sentence follow from the words of the tables and of their estimators, and from nothing else."""
-    two = [verdict(TABLES[key]) for key in ("2-table-2", "4-table-7")]
-    assert verdicts.beyond_the_word(two) == (
-        "1 of these come out once the reasons found are put into our numbers (1 as reproduced)."
-    )
-    half = dataclasses.replace(two[1], methods=(("a", SHAPE, 0.5, 2.0), ("b", NOT, 0.0, 9.0)))
-    part = "some of the estimators are reproduced or have the same shape."
-    assert verdicts.beyond_the_word([two[0], half]).endswith(f"; in 1 others {part}")
-    assert verdicts.beyond_the_word([half]) == f"in 1 of these {part}"
-    assert verdicts.beyond_the_word([two[1], dataclasses.replace(half, word=SHAPE)]) == ""
-
-
 def test_what_one_reader_changes_is_not_what_the_next_one_gets():
     table = TABLES["2-table-2"]
     found = base.join_printed(table)
