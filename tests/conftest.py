@@ -20,7 +20,7 @@ os.environ["PRIVCOV_TOKEN"] = "off"
 # What makes a test slow is measured: `make durations` runs everything and writes this file, with the seconds of every
 # test that takes long, by file; "" is the longest set-up of a file. A new test counts as quick until then.
 DURATIONS = Path(__file__).with_name("durations.json")
-SLOW_SECONDS = 0.03  # of a test
+SLOW_SECONDS = 0.02  # of a test
 SLOW_SETUP_SECONDS = 1.0  # of the longest set-up of a file: its tests share it
 ALWAYS_SLOW = ("browser", "cluster")  # folders: they need more than Python
 
