@@ -8,11 +8,11 @@ from functools import partial
 import streamlit as st
 
 from pages.home import doors
-from pages.shell import cached, frame, show, strip
+from pages.shell import cached, fields, follow, frame, show, strip
 from pages.shell.glossary import term
 from pages.shell.study import Study
 from privcov.figures.matrices import beyond, colour_limit, heatmap, still
-from privcov.figures.words import percent, powers
+from privcov.figures.words import powers
 from privcov.metrics.errors import error, reference_matrix
 
 study = frame.page(frame.HOME)
@@ -26,16 +26,17 @@ st.markdown(
 
 # The demonstration keeps its own data and method; only epsilon is the study's.
 demo = Study(data=(("n", 2000),), kind="approx", epsilon=study.epsilon, delta=study.delta, seed=study.seed)
-_, middle, _ = st.columns([1, 4, 1])
-with middle:
-    strip.privacy_slider(study, kind="approx")
+with st.container(key="strip", horizontal=True, gap="small"):
+    with st.container(key="strip-level", gap=None):
+        strip.privacy_slider(study, kind="approx")
+    answers = st.container(key="strip-answers")
 
 with show.problems():
     data = cached.dataset(demo)
     sample = reference_matrix(data, "covariance", "sample")
     limit = colour_limit(sample)
-    left, right, story = st.columns([5, 5, 4], gap="medium")
-    with left, st.container(border=True):
+    left, right = st.columns(2, gap="medium")
+    with left:
         st.markdown("**Without privacy**")
         arguments = (sample, data.columns, limit, palette)
         show.still(
@@ -46,8 +47,10 @@ with show.problems():
         )
     # After the first picture: the browser draws it while the noise is calibrated, which loads scipy on first use.
     rel = cached.release(demo, method="gaussian-cov")
-    with right, st.container(border=True):
-        st.markdown(f"**Released with epsilon = {study.epsilon:g}**")
+    with answers:
+        fields.answers_of(rel, demo.epsilon, error(rel, data, relative=True), "sample")
+    with right:
+        st.markdown("**Released**")
         arguments = (rel.matrix, data.columns, limit, palette)
         show.still(
             still(*arguments, what="the released covariance"),
@@ -55,23 +58,12 @@ with show.problems():
             palette,
             partial(heatmap, *arguments, what="the released covariance"),
         )
-    with story:
-        wrong = error(rel, data, relative=True)
-        st.metric(
-            "Error of the release",
-            percent(wrong),
-            border=True,
-            help="Relative Frobenius error against the sample; 100 % is as bad as zero.",
-        )
-        with st.container(border=True):
-            st.markdown(f"**Attacker's best chance, this release: {show.chance(rel.attacker_success)}**")
-            show.attacker_meter(rel.attacker_success, palette)
-            st.caption(f"Best guess at one person's row, by an {term('attacker', 'attacker')} who knows all others.")
     show.colour_note("covariance", beyond(rel.matrix, limit, "released"))
     show.tag(
         "Simulated",
         f"2,000 people, 20 measurements each; Gaussian mechanism, (epsilon, {powers(study.delta)})-DP, one noise draw.",
     )
+    follow.draw(demo, limit, palette, "released", method="gaussian-cov")
 
 doors.doors()
 doors.every_page(dataclasses.replace(study, kind="approx"))

@@ -7,7 +7,7 @@ import functools
 import streamlit as st
 
 from pages.estimate import pins
-from pages.shell import address, cached, frame, script, show, strip, take_home, visitor_files
+from pages.shell import address, cached, follow, frame, script, show, strip, take_home, visitor_files
 from pages.shell.glossary import term
 from pages.shell.study import CSV
 from pages.upload import public_file
@@ -28,7 +28,7 @@ st.caption(
     f"One {term('release')} of a {term('covariance')} or {term('precision')}: its error, and what an "
     f"{term('attacker', 'attacker')} learns."
 )
-show_attacker = strip.draw(study)
+show_answers = strip.draw(study)
 
 if study.source_key() == CSV:
     public_file.section(carried.section)
@@ -38,7 +38,6 @@ if study.source_key() == CSV:
 with show.problems():
     data = cached.dataset(study)
     rel = cached.release(study)
-    show_attacker(rel)
     known = data.truth is not None
     sample = reference_matrix(data, rel.target, "sample")
     reference = reference_matrix(data, rel.target, "truth" if known else "sample")
@@ -47,24 +46,9 @@ with show.problems():
     against = "truth" if known else "sample"
 
     wrong = error(rel, data, relative=True, against=against)
+    show_answers(rel, wrong, against)
     card = METHODS.get(rel.method)
     show.made_from(data, rel, card.label)
-
-    cards = st.container(key="estimate-cards", horizontal=True)  # columns would send six more messages at every run
-    cards.metric(
-        f"Frobenius error to {against}",
-        percent(wrong),
-        border=True,
-        height="stretch",
-        help="100 % is as bad as the zero matrix.",
-    )
-    cards.metric(
-        "Attacker's best chance",
-        show.chance(rel.attacker_success),
-        border=True,
-        height="stretch",
-        help="Best guess at one row from this release, by the exact trade-off curve; another method may leave more.",
-    )
 
     if rel.target != "precision":
         beat = ", ".join(f"{name} {percent(level)}" for name, level in answers_to_beat(data, rel.target))
@@ -93,7 +77,7 @@ with show.problems():
     unit = f"{rel.target}, columns in units of their public half-range" if data.bounds is not None else rel.target
     show.colour_note(unit, beyond(released, limit, "released"))
 
-    cards = st.container(key="estimate-more-cards", horizontal=True)
+    cards = st.container(key="estimate-cards", horizontal=True)  # columns would send six more messages at every run
     cards.metric(
         f"Spectral error to {against}",
         percent(error(rel, data, "spectral", relative=True, against=against)),
@@ -185,3 +169,4 @@ with show.problems():
     with home:
         if home.open:
             take_home.section(study, data, rel)
+    follow.draw(study, limit, palette, "square-released", against=against)

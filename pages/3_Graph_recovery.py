@@ -19,14 +19,14 @@ st.markdown(
 with show.problems():
     study = settings.effective(study)
     able, left_out = settings.offered(study.kind)
-    show_attacker = strip.draw(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
+    show_answers = strip.draw(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
     settings.presets()
     st.caption(settings.description(study))
     data = cached.dataset(study, settings.SOURCE)
     settings.ask_first(study, data)
     with st.spinner("Solving the path ..."):
         rel = cached.release(study, default_source=settings.SOURCE)
-    show_attacker(rel)
+    show_answers(rel)
     show.made_from(data, rel, METHODS.get(rel.method).label)
     own_range.warn(data)
     settings.choose_reference(data)

@@ -19,12 +19,12 @@ st.caption(
     f"A release changes {term('eigenvalue', 'eigenvalues')}. Inside the grey {term('noise-band')} they cannot be "
     "told from noise."
 )
-show_attacker = strip.draw(study)
+show_answers = strip.draw(study)
 
 with show.problems():
     data = cached.dataset(study)
     rel = cached.release(study)
-    show_attacker(rel)
+    show_answers(rel)
     series, edge = spectra(rel, data), noise_edge(rel)
 
     scale = address.bound(

@@ -21,6 +21,7 @@ from privcov.parameters import Spec
 from privcov.privacy import Guarantee
 from privcov.releasing.release import Release
 
+LEVELS = {"rho": (1e-5, 10.0), "epsilon": (0.01, 20.0)}  # ends of the slider for the level
 _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 
 
@@ -146,12 +147,15 @@ def attacker(guarantee: Guarantee, label: str = "Attacker, any method") -> None:
     show.attacker_line(cached.attacker_success(guarantee), frame.palette(), label, most=True)
 
 
-def attacker_of(rel: Release) -> None:
-    """Show what the release in hand leaves the best possible attacker; under the pointer, what any method may."""
+def answers_of(rel: Release, level: float, wrong: float | None, against: str) -> None:
+    """Show the error of the release in hand, and what it leaves the best possible attacker.
+
+    Under the pointer is what any method may leave. ``level`` is that of the slider, as `follow.js` compares it.
+    """
     hint = ""
     if rel.given is not None:
         hint = f"Any method under {rel.guarantee}: {show.chance(cached.attacker_success(rel.guarantee), most=True)}."
-    show.attacker_line(rel.attacker_success, frame.palette(), "Attacker, this release", hint=hint)
+    show.answers(f"{level:g}", wrong, against, rel.attacker_success, frame.palette(), hint)
 
 
 def attacker_between(guarantees: Iterable[Guarantee]) -> None:

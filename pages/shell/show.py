@@ -137,19 +137,36 @@ def attacker_meter(success: float, palette: Palette) -> None:
     )
 
 
-def attacker_line(
-    success: float, palette: Palette, label: str = ATTACKER, *, most: bool = False, hint: str = ""
-) -> None:
+def attacker_line(success: float, palette: Palette, label: str = ATTACKER, *, most: bool = False) -> None:
     """Show the meter in one line.
 
     ``success`` is the attacker's best chance, 0.5 to 1; ``most`` says that it is that of any method under a guarantee.
-    ``hint`` is added to the explanation under the pointer.
     """
-    said = chance(success, most=most)
-    st.html(
+    st.html(_line(success, palette, label, chance(success, most=most), _GUESS))
+
+
+def answers(level: str, wrong: float | None, against: str, success: float, palette: Palette, hint: str) -> None:
+    """Show what a release at this level costs and leaves: its error, and the attacker's best chance, in one line.
+
+    ``wrong`` is the relative error to ``against``, None where the page has another. ``hint`` is added to what is under
+    the pointer. `follow.js` replaces the numbers while the level is dragged.
+    """
+    cost = ""
+    if wrong is not None:
+        cost = (
+            '<span title="Relative Frobenius error, one draw of the noise; 100 % is as bad as the zero matrix.">'
+            f'Error to {against}: <b data-number="error">{percent(wrong)}</b></span>'
+        )
+    line = _line(success, palette, "Attacker, this release", chance(success), f"{_GUESS} {hint}")
+    st.html(f'<div class="pc-answers" data-level="{level}">{cost}{line}</div>')
+
+
+def _line(success: float, palette: Palette, label: str, said: str, about: str) -> str:
+    """Return the meter in one line as markup."""
+    return (
         f'<div class="pc-line" role="meter" {_meter_values(success)} aria-label="{escape(label)}: {said}" '
-        f'title="{escape(" ".join(filter(None, (_GUESS, hint))))}">'
-        f"<span>{escape(label)}</span>{_bar(success, palette)}<span>{said}</span></div>"
+        f'title="{escape(about)}"><span>{escape(label)}</span>{_bar(success, palette)}'
+        f'<span data-number="attacker">{said}</span></div>'
     )
 
 
@@ -169,7 +186,7 @@ def _bar(success: float, palette: Palette) -> str:
     """Return the bar of a meter as markup."""
     return (
         f'<div class="pc-meter" style="background: linear-gradient(90deg, {palette.good}, {palette.bad})">'
-        f'<i style="left: {(success - 0.5) * 200:.2f}%; background: {palette.ink}"></i></div>'
+        f'<i data-needle="attacker" style="left: {(success - 0.5) * 200:.2f}%; background: {palette.ink}"></i></div>'
     )
 
 

@@ -45,8 +45,8 @@ CALIBRATION, NEIGHBOURS = "Noise calibration", "Neighbouring tables"
 
 def draw(
     study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool = True, methods: tuple = (), left_out: str = ""
-) -> Callable[[Release], None]:
-    """Show the whole form, and return a function that shows beside the level what a release leaves an attacker.
+) -> Callable[..., None]:
+    """Show the whole form, and return a function that shows beside the level what a release costs and leaves.
 
     ``methods`` are the keys on offer, () for all; the study names one of them. Without ``method`` the guarantee's own
     bound is shown at once.
@@ -55,10 +55,6 @@ def draw(
     with st.container(key="strip", horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(key="strip-level", gap=None):
             privacy_slider(study)
-            place = st.container()
-            if not method:
-                with place:
-                    fields.attacker(study.guarantee, "Attacker, any method")
         with _fold("data", "Your own CSV" if source == CSV else SOURCES.get(source).label):
             _source(study, default_source)
         if method:
@@ -71,11 +67,15 @@ def draw(
             _guarantee(study, default_source)
             _row_bound(study, default_source)
             _seed(study)
+        place = st.container(key="strip-answers")
+    if not method:
+        with place:
+            fields.attacker(study.guarantee, "Attacker, any method")
     _doubt(study, default_source)
 
-    def release(rel: Release) -> None:
+    def release(rel: Release, wrong: float | None = None, against: str = "") -> None:
         with place:
-            fields.attacker_of(rel)
+            fields.answers_of(rel, getattr(study, study.level_name), wrong, against)
 
     return release
 
@@ -253,7 +253,7 @@ def privacy_slider(study: Study, *, kind: str = "", where=st) -> None:
     The attacker's chance belongs beside it.
     """
     level_name = "rho" if (kind or study.kind) == "zcdp" else "epsilon"
-    low, high = (1e-5, 10.0) if level_name == "rho" else (0.01, 20.0)
+    low, high = fields.LEVELS[level_name]
     _study_slider(
         level_name.capitalize(),
         level_name,

@@ -44,6 +44,13 @@ STYLE = Template("""
 .pc-line > span:first-child {white-space: normal;}
 .pc-line > .pc-meter {flex: 1; min-width: 3rem; height: .55rem;}
 .pc-line > .pc-meter > i {height: .95rem;}
+.pc-answers {display: flex; flex-wrap: wrap; align-items: center; gap: 0 1.5rem; font-size: .8rem;}
+.pc-answers b {font-size: 1.05rem; font-variant-numeric: tabular-nums;}
+.pc-answers > .pc-line {flex: 1 1 16rem;}
+.pc-answers [data-number="attacker"] {font-size: 1.05rem; font-weight: 600; font-variant-numeric: tabular-nums;}
+/* What does not follow the level while it is dragged is blurred, until it belongs to the level again. */
+.pc-follows .stMain :is(.stMetric, .stAlert, .st-key-waterfall, .st-key-shares, [class*="st-key-square-released-"],
+  .stHtml > :not(.pc-answers, .pc-stillrow, .pc-ends)) {filter: blur(.12rem);}
 /* The page's own header covers what has no title above it. */
 .st-key-notices:not(:empty) {margin-top: 1.5rem;}
 [class*="st-key-door-"] [data-testid="stPageLink"] a,
@@ -57,8 +64,9 @@ STYLE = Template("""
 [data-testid="stLayoutWrapper"]:has(> .st-key-strip) {position: sticky; top: 3.75rem; z-index: 90;}
 .st-key-strip {padding: .3rem 0; border-bottom: 1px solid $edge; background: light-dark($paper);}
 .st-key-strip > :has(> .st-key-strip-level) {flex: 1 1 16rem !important; min-width: min(16rem, 100%);}
+.st-key-strip > :has(> .st-key-strip-answers) {flex: 1 0 100% !important; margin-top: -.6rem;}
 /* A heading that is jumped to, and what the keyboard reaches, stops below the strip. */
-[data-testid="stMain"]:has(.st-key-strip) {scroll-padding-top: 17.5rem;}
+[data-testid="stMain"]:has(.st-key-strip) {scroll-padding-top: 19.5rem;}
 @media (min-width: 1081px) {[data-testid="stMain"]:has(.st-key-strip) {scroll-padding-top: 10.5rem;}}
 [data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
 /* Numbers side by side are equally wide and stand on one line, whether or not their labels wrap. */
@@ -83,6 +91,11 @@ STYLE = Template("""
     > [data-testid="stColumn"] + [data-testid="stColumn"] > * > [class*="st-key-square-"])
     > [data-testid="stColumn"]:has(> * > [class*="st-key-square-"]) {
     min-width: calc(50% - 1rem); max-width: calc(50% - .5rem);}
+  [data-testid="stMain"] [data-testid="stColumn"]:has(.pc-stillrow) {min-width: calc(50% - 1rem);}
+  .st-key-strip > :not(:has(> .st-key-strip-level), :has(> .st-key-strip-answers)) {order: 1;}
+}
+@media screen and (max-width: 640px) {  /* the matrix that follows the level comes first */
+  [data-testid="stColumn"]:has(> * > .st-key-square-released) {order: -1;}
 }
 @media (max-width: 1080px) {  /* a badge may be longer than a line */
   [data-testid="stMain"] .stMarkdownBadge {white-space: normal !important;}
@@ -92,10 +105,11 @@ STYLE = Template("""
 /* A dialogue stands outside the app, which alone knows whether it is dark: there captions fade from its own ink. */
 [data-testid="stDialog"] [data-testid="stCaptionContainer"] {
   color: color-mix(in srgb, currentColor 75%, transparent);}
-/* The browser sends no number beyond its limits, so what is on the page belongs to the one before. */
+/* The browser sends no number beyond its limits, so what is on the page belongs to the one before. These selectors stay
+   this plain: each step of a slider makes the browser ask them again. */
 .stApp:has(input:out-of-range) .stMain
-  :is(.stHtml, .stMarkdown, .stPageLink, .stPlotlyChart, .stMetric, .stTable, .stDataFrame):not(.st-key-ask *),
-.stApp:has(input:out-of-range) .stMain .stMarkdown:not(.st-key-ask *) * {visibility: hidden;}
+  :is(.stHtml, .stMarkdown > div, .stPageLink, .stPlotlyChart, .stMetric, .stTable, .stDataFrame) {visibility: hidden;}
+.stApp:has(input:out-of-range) .st-key-ask .stMarkdown > div {visibility: visible;}
 .stApp:has(input:out-of-range)::after {
   content: "A number is outside its limits. What belonged to the one before is hidden.";
   position: fixed; right: 1rem; bottom: 1rem; max-width: calc(100vw - 2rem); z-index: 999990;

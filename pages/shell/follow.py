@@ -1,0 +1,69 @@
+"""The released matrix follows the level while it is dragged: releases at a few levels go to the browser beforehand."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from pages.shell import cached, fields
+from pages.shell.study import Study
+from privcov.data_sources.base import SOURCES
+from privcov.estimators.base import METHODS
+from privcov.figures.matrices import colours_of
+from privcov.figures.palette import Palette
+from privcov.metrics.errors import error, working
+
+LEVELS = 13
+MOST_COLUMNS = 100
+_FOLLOW = st.components.v2.component(
+    "privcov_follow", html="", js=Path(__file__).with_suffix(".js").read_text(), isolate_styles=False
+)
+
+
+def draw(study: Study, limit: float, palette: Palette, key: str, *, method: str = "", against: str = "sample") -> None:
+    """Let the matrix shown under ``key``, with colours from -limit to limit, follow the level of the study.
+
+    The method itself makes a release at each of a few levels, from the same draw of noise; the browser draws between
+    them. Call it last: what the page shows does not wait for it. Only of a covariance of at most `MOST_COLUMNS` columns
+    whose rows are no visitor's own: it is fast, and kept for all visits.
+    """
+    target = METHODS.get(study.method_key(method)).target
+    if target == "precision" or cached.in_session(study) or cached.dataset(study).d > MOST_COLUMNS:
+        return
+    state = SOURCES.get(study.source_key()).cls.state()
+    low, high = fields.LEVELS[study.level_name]
+    grid = fields.log_grid(low, high)
+    levels = [grid[round(k)] for k in np.linspace(0, len(grid) - 1, LEVELS)]
+
+    def make() -> dict[str, Any]:
+        data, made_at, frames, wrong, success = cached.dataset(study), [], [], [], []
+        for level in levels:
+            try:
+                rel = cached.release(study.at(level), method=method)
+            except ValueError:  # a level that the method refuses
+                continue
+            share = np.clip(working(rel.matrix, rel.scale, rel.target) / limit, -1, 1)
+            frames.append(np.rint((share + 1) * 127.5).astype(np.uint8).tobytes())
+            made_at.append(level)
+            wrong.append(error(rel, data, relative=True, against=against))
+            success.append(rel.attacker_success)
+        text = base64.b64encode(b"".join(frames)).decode()
+        return {"d": data.d, "levels": made_at, "frames": text, "numbers": {"error": wrong, "attacker": success}}
+
+    made = cached.SHARED.get(("follow", study.at(1.0), method, limit, against, state), make)
+    if len(made["levels"]) < 2:
+        return
+    shades = colours_of(np.arange(256) / 127.5 - 1, -1, 1, palette.diverging)
+    where = {
+        "colours": base64.b64encode(shades.tobytes()).decode(),
+        "lever": ".st-key-strip-level input[type=range]",
+        "answers": ".pc-answers",
+        "images": f".st-key-{key} image, .st-key-{key} img",
+    }
+    # As bytes: of anything else Streamlit asks pandas whether it is a table, and Home loads no pandas.
+    _FOLLOW(data=json.dumps(made | where).encode(), key=f"follow-{key}")

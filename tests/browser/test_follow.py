@@ -1,0 +1,103 @@
+"""The released matrix follows the level under the mouse, without the server."""
+
+import itertools
+import statistics
+
+import pytest
+
+from tests.browser.test_journeys import chart_words
+from tests.patience import patient
+
+# Of each redraw, when it came; one pointer event per frame, which is the most that a real mouse makes of a frame.
+DRAG = """([images, x, y, width]) => new Promise(done => {
+    const times = [], begun = performance.now();
+    const seen = new MutationObserver(() => times.push(performance.now()));
+    document.querySelectorAll(images).forEach(image => seen.observe(image, {attributes: true}));
+    const step = now => {
+        const spent = now - begun;
+        if (spent > 2000) { seen.disconnect(); done(times); return; }
+        const clientX = x + width * Math.sin(spent / 150);
+        window.dispatchEvent(new PointerEvent('pointermove', {clientX, clientY: y, pointerType: 'mouse', pointerId: 1,
+            bubbles: true, buttons: 1, isPrimary: true}));
+        requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+})"""
+SEEN = "images => [...document.querySelectorAll(images)].map(i => i.src ?? i.href.baseVal).join()"
+PAGES = {
+    "/": ".st-key-released img",
+    "/Estimate": ".st-key-square-released image",
+    "/Estimate?kind=zcdp&data.d=100&data.n=5000": ".st-key-square-released image",
+}
+
+
+def thumb(page) -> tuple[float, float]:
+    """The middle of the slider's thumb."""
+    box = page.locator(".st-key-strip-level [data-testid=stSliderThumbValue]").locator("..").bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def answers(page) -> str:
+    return page.locator(".pc-answers").inner_text()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_thirty_pictures_a_second_and_nothing_sent_until_the_button_is_let_go(visit, settle, path):
+    """Half of the redraws come within a thirtieth of a second after the one before, on a quiet machine."""
+    images, sent = PAGES[path], []
+    page = visit(path)
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.on("Network.webSocketFrameSent", lambda frame: sent.append(frame))  # noqa: PLW0108 - Playwright marks the function
+    x, y = thumb(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    times = page.evaluate(DRAG, [images, x, y, 90])
+    gaps = [later - sooner for sooner, later in itertools.pairwise(times)]
+    assert len(gaps) > 10
+    assert statistics.median(gaps) <= patient(1000 / 30)
+    assert "≈" in answers(page)
+    page.mouse.move(x + 60, y)
+    dragged = page.evaluate(SEEN, images)
+    assert not sent
+    page.mouse.up()
+    settle(page)
+    assert sent
+    assert "≈" not in answers(page)
+    assert page.evaluate(SEEN, images) != dragged, "the method's own release, not one between two levels"
+
+
+@pytest.mark.parametrize("path", ["/", "/Estimate"])
+def test_back_where_it_began_everything_is_as_it_was(visit, settle, path):
+    """With a real mouse there and back, and by key to a level and back."""
+    page, images = visit(path), PAGES[path]
+    before, picture = answers(page), page.evaluate(SEEN, images)
+    x, y = thumb(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 80, y, steps=4)
+    page.wait_for_function("() => document.querySelector('.pc-answers').innerText.includes('≈')")
+    assert page.evaluate(SEEN, images) != picture
+    page.mouse.move(x, y, steps=4)
+    page.wait_for_function("text => document.querySelector('.pc-answers').innerText === text", arg=before)
+    assert page.evaluate(SEEN, images) == picture
+    assert page.locator(".pc-follows").count() == 0
+    page.mouse.up()
+    lever = page.get_by_role("slider", name="Epsilon").first
+    words = chart_words(page, images.split()[0].removeprefix(".st-key-"))
+    for key, same in (("ArrowRight", False), ("ArrowLeft", True)):
+        lever.press(key)
+        settle(page)
+        assert (answers(page) == before) is same
+        assert (chart_words(page, images.split()[0].removeprefix(".st-key-")) == words) is same
+    assert page.evaluate(SEEN, images) == picture
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_level_numbers_and_picture_stand_on_the_first_screen(visit, width):
+    for path, images in list(PAGES.items())[:2]:
+        page = visit(path, width=width, height=844 if width == 390 else 800)
+        for part in (".st-key-strip-level", ".pc-answers", images):
+            box = page.locator(part).first.bounding_box()
+            assert box["y"] >= 0
+            assert box["y"] + box["height"] <= page.viewport_size["height"], (path, part)

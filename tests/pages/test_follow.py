@@ -1,0 +1,68 @@
+"""What the browser is given to draw between: releases of the method itself, the same for every level."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+
+from pages.shell import cached, follow
+from pages.shell.study import from_query
+from privcov.figures.matrices import colour_limit
+from privcov.metrics.errors import error, reference_matrix, working
+from tests.pages.test_pages import open_page
+
+ESTIMATE = "pages/1_Estimate.py"
+TABLE = {"kind": "approx", "data.n": "3000", "data.d": "12"}
+
+
+def given(file: str, **query: str) -> dict | None:
+    """What the browser is given, None where the picture does not follow."""
+    at = open_page(file, **query)
+    assert not at.error
+    found = [e.proto for e in at.get("bidi_component") if e.proto.component_name.endswith("privcov_follow")]
+    return json.loads(found[0].bytes) if found else None
+
+
+@pytest.mark.parametrize("query", [TABLE, TABLE | {"method": "gaussian-cov", "seed": "4"}, {"source": "wine"}])
+def test_each_frame_is_the_method_s_own_release_at_its_level(query):
+    """Within half a shade of 255, with the error and the attacker of that release."""
+    found = given(ESTIMATE, **query)
+    study, _ = from_query(query)
+    data = cached.dataset(study)
+    against = "sample" if data.truth is None else "truth"
+    limit = colour_limit(reference_matrix(data, "covariance", against))
+    frames = np.frombuffer(base64.b64decode(found["frames"]), np.uint8).reshape(-1, data.d, data.d)
+    assert len(frames) == len(found["levels"]) == follow.LEVELS
+    for level, frame, wrong, chance in zip(found["levels"], frames, *found["numbers"].values(), strict=True):
+        rel = cached.release(study.at(level))
+        drawn = np.clip(working(rel.matrix, rel.scale, rel.target), -limit, limit)
+        assert abs((frame / 127.5 - 1) * limit - drawn).max() <= limit / 255 * 1.001
+        assert wrong == error(rel, data, relative=True, against=against)
+        assert chance == rel.attacker_success
+
+
+def test_a_change_of_the_level_sends_nothing_new():
+    first, second = (given(ESTIMATE, **TABLE, epsilon=level) for level in ("0.5", "2"))
+    assert first == second
+    assert first != given(ESTIMATE, **TABLE, seed="2")
+
+
+@pytest.mark.parametrize(
+    "query", [TABLE | {"method": "glasso-gaussian"}, TABLE | {"data.d": "120"}], ids=["slow", "too many columns"]
+)
+def test_what_takes_long_does_not_follow(query):
+    assert given(ESTIMATE, **query) is None
+
+
+def test_a_level_that_the_method_refuses_is_left_out():
+    query = TABLE | {"method": "wishart-approx", "calibration": "as-published"}
+    every, left = given(ESTIMATE, **TABLE)["levels"], given(ESTIMATE, **query)["levels"]
+    assert 1 < len(left) < len(every)
+    for level in set(every) - set(left):
+        with pytest.raises(ValueError, match="epsilon"):
+            cached.release(from_query(query)[0].at(level))
+
+
+def test_home_s_picture_follows_the_strip():
+    assert given("app.py")["d"] == 20
