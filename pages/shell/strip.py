@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shell import advice, cached, fields, frame, visitor_files
 from pages.shell.fields import ends, log_grid, of_parameter, of_study
 from pages.shell.glossary import term, when_not
-from pages.shell.study import CSV, DEFAULT_SOURCE, Study
+from pages.shell.study import CSV, DEFAULT_SOURCE, Study, opening
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS, MethodCard
 from privcov.figures.words import percent, plain, powers
@@ -40,6 +41,7 @@ GONE = (
 USUAL, RARE = "Method settings", "Advanced"
 GROUPS = {"Simulated": "Simulated", "Public data": "Bundled", "Papers' own data": "Need a file"}
 HEADING = "group: "  # begins the keys of headings
+MORE = ("kind", "delta", "bound", "seed")  # what is behind More
 CALIBRATION, NEIGHBOURS = "Noise calibration", "Neighbouring tables"
 
 
@@ -55,7 +57,7 @@ def draw(
     with st.container(key="strip", horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(key="strip-level", gap=None):
             privacy_slider(study)
-        with _fold("data", "Your own CSV" if source == CSV else SOURCES.get(source).label):
+        with _fold("data", _named(study, source)):
             _source(study, default_source)
         if method:
             with _fold("method", METHODS.get(study.method_key()).label):
@@ -63,10 +65,15 @@ def draw(
                 if left_out:
                     st.caption(left_out)
             advice.section(study, "strip", default_source=default_source, offered=methods)
-        with _fold("more", "More"):
+        usual = opening(st.session_state["page"])
+        changed = {name: getattr(usual, name) for name in MORE if getattr(study, name) != getattr(usual, name)}
+        with _fold("more", f"More: {len(changed)} changed" if changed else "More"):
             _guarantee(study, default_source)
             _row_bound(study, default_source)
             _seed(study)
+            if changed:
+                reset = functools.partial(frame.change, lambda now: dataclasses.replace(now, **changed))
+                st.button("Reset to the defaults", on_click=reset, key="strip-reset")
         place = st.container(key="strip-answers")
     if not method:
         with place:
@@ -78,6 +85,15 @@ def draw(
             fields.answers_of(rel, getattr(study, study.level_name), wrong, against)
 
     return release
+
+
+def _named(study: Study, source: str) -> str:
+    """Return the data set in a few words, with the size that was chosen for it."""
+    if source == CSV:
+        return "Your own CSV"
+    values = {s.name: s.default for s in SOURCES.get(source).parameters} | dict(study.data)
+    size = f", {values['n']:,} x {values['d']}" if {"n", "d"} <= values.keys() else ""
+    return SOURCES.get(source).label.split(":")[0] + size
 
 
 def _fold(key: str, label: str) -> DeltaGenerator:
@@ -102,8 +118,18 @@ def data_sets() -> dict[str, str]:
 
 
 def choose_source(study: Study, key: str) -> Study:
-    """Return the study with the chosen data set; the study itself for a heading of the list."""
-    return study if key.startswith(HEADING) else study.with_source(key)
+    """Return the study with the chosen data set; the study itself for a heading of the list.
+
+    n and d are remembered while a table has its own, and come back.
+    """
+    if key.startswith(HEADING):
+        return study
+    sizes = st.session_state["sizes"] = st.session_state.get("sizes", {}) | study.sizes()
+    new = study.with_source(key, sizes)
+    if lost := sorted(study.sizes().keys() - new.sizes().keys(), reverse=True):
+        kept = " and ".join(f"{name} = {sizes[name]:,}" for name in lost)
+        st.toast(f"This table has its own size. {kept} will be back with simulated data.")
+    return new
 
 
 def _source(study: Study, default_source: str) -> None:

@@ -75,12 +75,18 @@ class Study:
         """Return the key of the source, or the default."""
         return self.source or default
 
-    def with_source(self, key: str) -> Study:
-        """Return the study on another source: n and d where it takes them, else that source's defaults."""
-        now = dict(self.data)
-        if self.source not in ("", CSV):
-            now = {s.name: s.default for s in SOURCES.get(self.source).parameters} | now
-        data = () if CSV in (key, self.source) else _sizes(SOURCES.get(key).parameters, now)
+    def sizes(self) -> dict[str, Any]:
+        """Return n and d, as far as the source takes them."""
+        specs = () if self.source in ("", CSV) else SOURCES.get(self.source).parameters
+        return {s.name: dict(self.data).get(s.name, s.default) for s in specs if s.name in ("n", "d")}
+
+    def with_source(self, key: str, before: Mapping[str, Any] | None = None) -> Study:
+        """Return the study on another source: n and d where it takes them, else that source's defaults.
+
+        ``before`` are the n and d of a source before this one, for a source that has none of its own.
+        """
+        now = {**(before or {}), **(dict(self.data) if self.source != CSV else {}), **self.sizes()}
+        data = () if key == CSV else _sizes(SOURCES.get(key).parameters, now)
         return dataclasses.replace(self, source=key, data=data, bound=1.0)
 
     def with_method(self, key: str) -> Study:
@@ -150,6 +156,8 @@ _WORDS = {"calibration": "noise calibration", "neighbours": "neighbouring relati
 def to_query(study: Study) -> dict[str, str]:
     """Return what differs from the defaults as a query, or the kind of guarantee where nothing does.
 
+    An epsilon comes with its kind.
+
     It is never empty, as an address without any of it opens with `opening`. Of a CSV it says that there was one, and no
     more: after a reload the page then says that it is gone.
     """
@@ -170,6 +178,8 @@ def to_query(study: Study) -> dict[str, str]:
     for name in _NUMBERS:
         if getattr(study, name) != getattr(start, name) and not (name == "bound" and study.source == CSV):
             query[name] = _digits(getattr(study, name))
+    if "epsilon" in query:  # alone it means approximate DP
+        query["kind"] = study.kind
     return query or {"kind": study.kind}
 
 
@@ -213,6 +223,8 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
         if name in query:
             whole = name in ("seed", "rows")
             attempt(name, lambda n=name, w=whole, lo=low, hi=high: number_in(query[n], lo, hi, whole=w))
+    if "epsilon" in values and not {"rho", "kind"} & query.keys():
+        values["kind"] = "approx"
     for name in _WORDS:
         if name in query:
             card = METHODS.get(values.get("method") or DEFAULT_METHOD)

@@ -97,6 +97,7 @@ STYLE = Template("""
 @media screen and (max-width: 640px) {  /* the matrix that follows the level comes first */
   [data-testid="stColumn"]:has(> * > .st-key-square-released) {order: -1;}
 }
+@media (hover: none) {.modebar-container {display: none !important;}}  /* it opens under the pointer alone */
 @media (max-width: 1080px) {  /* a badge may be longer than a line */
   [data-testid="stMain"] .stMarkdownBadge {white-space: normal !important;}
 }

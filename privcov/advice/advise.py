@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from privcov import accounting
 from privcov.advice.answer import UNKNOWN, Advice, Cell, Change, Question
 from privcov.advice.evidence import (
     Point,
@@ -26,7 +27,7 @@ from privcov.advice.evidence import (
 from privcov.advice.rank import TRIVIAL, Judged, Ruled, judge_answers, plainest_first, rule
 from privcov.advice.surface import Surface, surface
 from privcov.estimators.base import METHODS
-from privcov.privacy import Guarantee
+from privcov.privacy import ApproxDP, Guarantee
 from privcov.releasing.private_request import private_methods
 
 HALF = 0.5
@@ -142,7 +143,10 @@ def _changes(
 
     Where a method is better already, walk also in the direction that hurts.
     """
-    own = {"n": measured.ns, "d": measured.ds, "level": measured.strengths * factors[0]}
+    levels, given = measured.strengths * factors[0], question.guarantee
+    if isinstance(given, ApproxDP):  # at a large delta, noise beyond a size needs no epsilon at all
+        levels = levels[[accounting.epsilon_of_gaussian(given.delta, strength) > 0 for strength in levels]]
+    own = {"n": measured.ns, "d": measured.ds, "level": levels}
     here = {"n": float(question.n), "d": float(question.d), "level": strength}
     changes = []
     for name, helps in (("n", 1), ("level", 1), ("d", -1)):

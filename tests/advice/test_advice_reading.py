@@ -214,6 +214,13 @@ def lines(found):
     return {line.key: line for line in found.lines}
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_at_a_large_delta_no_change_needs_an_epsilon_of_nothing(target):
+    """Noise with a total variation below delta has epsilon 0, which is no guarantee to ask for."""
+    told = advise(20_000, 15, ApproxDP(1.0, 0.08), target=target)
+    assert all(change.value > 0 for change in told.changes)
+
+
 def test_errors_below_a_hundredth_are_all_as_good():
     found = lines(ranked(dense={"gaussian-cov": (0.009, 0.0), "auto-cov": (0.001, 0.0), "diagonal": (0.02, 0.0)}))
     assert found["gaussian-cov"].worst == found["auto-cov"].worst == 1
