@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,8 +10,9 @@ import streamlit as st
 
 from pages.lessons import scale
 from pages.lessons.book import LESSONS, NUMBERS, answered, answers, place
-from pages.lessons.lesson import Control, Lesson, Screen
-from pages.shell import frame, show
+from pages.lessons.lesson import Control, Lesson, Screen, computed
+from pages.lessons.paper import content
+from pages.shell import follow, frame, show
 
 PARTS = {"lessons": "Lessons", "demos": "Demonstrations", "teach": "Teach"}
 _STYLE = """
@@ -184,6 +186,48 @@ def draw(*, full: bool) -> None:
             if not full:
                 file, label, make = lesson.onward
                 frame.link(file, label, make(meaning), icon=":material/arrow_forward:")
+    if lesson.printed is None:  # no game, whose pictures depend on more than its control
+        _follow(number, control.shown(value))
+
+
+def _follow(number: int, now: str) -> None:
+    """Let the matrices of the lesson follow its control while it is dragged."""
+    pictures, texts = computed(_frames, number)
+    if pictures:
+        control, keys = LESSONS[number].control, dict.fromkeys(images for images, _, _ in pictures)
+        st.html(f'<div class="pc-answers" data-level="{escape(now)}"></div>')
+        follow.send(
+            f"lesson-{number}", f".st-key-{_lever(number)}", list(map(control.shown, control.options)),
+            [follow.picture_of(f"{images} image", at, frames, frame.palette()) for images, at, frames in pictures],
+            titles=", ".join(f"{images} .annotation-text" for images in keys), texts=texts,
+        )  # fmt: skip
+
+
+def _frames(number: int) -> tuple[list[tuple[str, int, list[follow.Frame]]], list[list[str]]]:
+    """Return the matrices of a lesson at every place of its control, and the titles above them."""
+    lesson, pictures = LESSONS[number], []
+    contents = [content(lesson, option) for option in lesson.control.options]
+    matrices = [at for at, (_, _, picture) in enumerate(contents[0].pictures) if _heatmaps(picture.figure)]
+    for at in matrices:
+        drawn = [_heatmaps(one.pictures[at][2].figure) for one in contents]
+        images = f".st-key-lesson-{contents[0].pictures[at][0]}"
+        pictures += [
+            (images, place, [follow.frame_of(traces[place].z, traces[place].zmax) for traces in drawn])
+            for place in range(len(drawn[0]))
+        ]
+    texts = [
+        [note.text for at in matrices for note in one.pictures[at][2].figure.layout.annotations] for one in contents
+    ]
+    return pictures, texts
+
+
+def _heatmaps(figure: Any) -> list[Any]:
+    return [trace for trace in figure.data if trace.type == "heatmap"]
+
+
+def _lever(number: int) -> str:
+    """Return the key of the control in the chosen unit."""
+    return f"lesson-lever-{number}" + ("-epsilon" if LESSONS[number].control.is_rho and scale.unit() != "rho" else "")
 
 
 def _number() -> int:
@@ -236,7 +280,7 @@ def _chooser(number: int, *, full: bool) -> None:
 
 def _control(number: int, lesson: Lesson, control: Control, value: Any) -> None:
     """Show the control of the lesson in the chosen unit, with a button for one step at either end."""
-    key = f"lesson-lever-{number}" + ("" if scale.unit() == "rho" or not lesson.control.is_rho else "-epsilon")
+    key = _lever(number)
     if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import streamlit as st
@@ -47,23 +47,43 @@ def draw(study: Study, limit: float, palette: Palette, key: str, *, method: str 
                 rel = cached.release(study.at(level), method=method)
             except ValueError:  # a level that the method refuses
                 continue
-            share = np.clip(working(rel.matrix, rel.scale, rel.target) / limit, -1, 1)
-            frames.append(np.rint((share + 1) * 127.5).astype(np.uint8).tobytes())
+            frames.append(frame_of(working(rel.matrix, rel.scale, rel.target), limit))
             made_at.append(level)
             wrong.append(error(rel, data, relative=True, against=against))
             success.append(rel.attacker_success)
-        text = base64.b64encode(b"".join(frames)).decode()
-        return {"d": data.d, "levels": made_at, "frames": text, "numbers": {"error": wrong, "attacker": success}}
+        return {"places": made_at, "frames": frames, "numbers": {"error": wrong, "attacker": success}}
 
     made = cached.SHARED.get(("follow", study.at(1.0), method, limit, against, state), make)
-    if len(made["levels"]) < 2:
-        return
-    shades = colours_of(np.arange(256) / 127.5 - 1, -1, 1, palette.diverging)
-    where = {
-        "colours": base64.b64encode(shades.tobytes()).decode(),
-        "lever": ".st-key-strip-level input[type=range]",
-        "answers": ".pc-answers",
-        "images": f".st-key-{key} image, .st-key-{key} img",
-    }
+    if len(made["places"]) > 1:
+        picture = picture_of(f".st-key-{key} image, .st-key-{key} img", 0, made["frames"], palette)
+        send(key, ".st-key-strip-level", made["places"], [picture], numbers=made["numbers"], blend=True)
+
+
+class Frame(TypedDict):
+    """The shade of every cell of a matrix, 0 to 255, as text, and its number of columns."""
+
+    shades: str
+    wide: int
+
+
+def frame_of(matrix: np.ndarray, limit: float) -> Frame:
+    """Return a matrix in shades from -limit to limit."""
+    shades = np.rint((np.clip(matrix / limit, -1, 1) + 1) * 127.5).astype(np.uint8)
+    return {"shades": base64.b64encode(shades.tobytes()).decode(), "wide": matrix.shape[1]}
+
+
+def picture_of(images: str, at: int, frames: list[Frame], palette: Palette) -> dict[str, Any]:
+    """Return an image of the page, the one at a place among what a selector finds, with its frames."""
+    colours = colours_of(np.arange(256) / 127.5 - 1, -1, 1, palette.diverging)
+    return {"images": images, "at": at, "frames": frames, "colours": base64.b64encode(colours.tobytes()).decode()}
+
+
+def send(key: str, lever: str, places: list, pictures: list[dict[str, Any]], **more: Any) -> None:
+    """Send the pictures at some places of the lever in a container to the browser.
+
+    ``more``: ``blend`` where the places are levels, between which the browser draws; ``numbers`` at each of them;
+    ``texts`` at each of them of what ``titles`` selects.
+    """
+    data = {"places": places, "pictures": pictures, "lever": f"{lever} input[type=range]", "numbers": {}} | more
     # As bytes: of anything else Streamlit asks pandas whether it is a table, and Home loads no pandas.
-    _FOLLOW(data=json.dumps(made | where).encode(), key=f"follow-{key}")
+    _FOLLOW(data=json.dumps(data).encode(), key=f"follow-{key}")

@@ -50,7 +50,10 @@ STYLE = Template("""
 .pc-answers [data-number="attacker"] {font-size: 1.05rem; font-weight: 600; font-variant-numeric: tabular-nums;}
 /* What does not follow the level while it is dragged is blurred, until it belongs to the level again. */
 .pc-follows .stMain :is(.stMetric, .stAlert, .st-key-waterfall, .st-key-shares, [class*="st-key-square-released-"],
-  .stHtml > :not(.pc-answers, .pc-stillrow, .pc-ends)) {filter: blur(.12rem);}
+  .stHtml > :not(.pc-answers, .pc-stillrow, .pc-ends), [class*="st-key-lesson-curve-"]) {filter: blur(.12rem);}
+.pc-follows :is([class*="st-key-lesson-two-"], [class*="st-key-lesson-three-"], [class*="st-key-lesson-tables-"])
+  .scatterlayer {visibility: hidden;}  /* the numbers in the cells */
+[data-testid="stElementContainer"]:has(.pc-answers:empty), [class*="st-key-follow-"] {position: absolute;}
 /* The page's own header covers what has no title above it. */
 .st-key-notices:not(:empty) {margin-top: 1.5rem;}
 [class*="st-key-door-"] [data-testid="stPageLink"] a,

@@ -101,3 +101,29 @@ def test_level_numbers_and_picture_stand_on_the_first_screen(visit, width):
             box = page.locator(part).first.bounding_box()
             assert box["y"] >= 0
             assert box["y"] + box["height"] <= page.viewport_size["height"], (path, part)
+
+
+def test_the_matrices_of_a_lesson_follow_and_their_titles_too(visit, settle):
+    images = ".st-key-lesson-three-cut image"
+    page = visit("/Lessons?lesson=6&lever=1.5")
+    titles = page.locator(".st-key-lesson-three-cut .annotation-text")
+    before, picture = titles.all_text_contents(), page.evaluate(SEEN, images)
+    track = page.locator(".st-key-lesson-lever-6 [data-testid=stSliderTickBar]").bounding_box()
+    at = page.locator(".st-key-lesson-lever-6 [data-testid=stSliderThumbValue]").locator("..").bounding_box()
+    x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + track["width"] / 6, y, steps=4)  # two of its twelve steps
+    page.wait_for_function("() => document.querySelector('.pc-follows')")
+    assert titles.all_text_contents() == [*before[:-1], "cut at 2.5"]
+    dragged = page.evaluate(SEEN, images)
+    assert dragged != picture
+    page.mouse.move(x, y, steps=4)
+    page.wait_for_function("() => !document.querySelector('.pc-follows')")
+    assert (titles.all_text_contents(), page.evaluate(SEEN, images)) == (before, picture)
+    page.mouse.move(x + track["width"] / 6, y, steps=4)
+    page.mouse.up()
+    settle(page)
+    assert page.locator(".pc-follows").count() == 0
+    assert titles.all_text_contents() == [*before[:-1], "cut at 2.5"]
+    assert page.evaluate(SEEN, images) != dragged, "drawn by the server"

@@ -6,6 +6,8 @@ import json
 import numpy as np
 import pytest
 
+from pages.lessons.book import LESSONS
+from pages.lessons.paper import content
 from pages.shell import cached, follow
 from pages.shell.study import from_query
 from privcov.figures.matrices import colour_limit
@@ -24,6 +26,11 @@ def given(file: str, **query: str) -> dict | None:
     return json.loads(found[0].bytes) if found else None
 
 
+def cells(picture: dict, d: int) -> np.ndarray:
+    """The shades of a picture, places x d x d."""
+    return np.array([np.frombuffer(base64.b64decode(f["shades"]), np.uint8).reshape(d, d) for f in picture["frames"]])
+
+
 @pytest.mark.parametrize("query", [TABLE, TABLE | {"method": "gaussian-cov", "seed": "4"}, {"source": "wine"}])
 def test_each_frame_is_the_method_s_own_release_at_its_level(query):
     """Within half a shade of 255, with the error and the attacker of that release."""
@@ -32,9 +39,9 @@ def test_each_frame_is_the_method_s_own_release_at_its_level(query):
     data = cached.dataset(study)
     against = "sample" if data.truth is None else "truth"
     limit = colour_limit(reference_matrix(data, "covariance", against))
-    frames = np.frombuffer(base64.b64decode(found["frames"]), np.uint8).reshape(-1, data.d, data.d)
-    assert len(frames) == len(found["levels"]) == follow.LEVELS
-    for level, frame, wrong, chance in zip(found["levels"], frames, *found["numbers"].values(), strict=True):
+    frames = cells(found["pictures"][0], data.d)
+    assert len(frames) == len(found["places"]) == follow.LEVELS
+    for level, frame, wrong, chance in zip(found["places"], frames, *found["numbers"].values(), strict=True):
         rel = cached.release(study.at(level))
         drawn = np.clip(working(rel.matrix, rel.scale, rel.target), -limit, limit)
         assert abs((frame / 127.5 - 1) * limit - drawn).max() <= limit / 255 * 1.001
@@ -57,7 +64,7 @@ def test_what_takes_long_does_not_follow(query):
 
 def test_a_level_that_the_method_refuses_is_left_out():
     query = TABLE | {"method": "wishart-approx", "calibration": "as-published"}
-    every, left = given(ESTIMATE, **TABLE)["levels"], given(ESTIMATE, **query)["levels"]
+    every, left = given(ESTIMATE, **TABLE)["places"], given(ESTIMATE, **query)["places"]
     assert 1 < len(left) < len(every)
     for level in set(every) - set(left):
         with pytest.raises(ValueError, match="epsilon"):
@@ -65,4 +72,29 @@ def test_a_level_that_the_method_refuses_is_left_out():
 
 
 def test_home_s_picture_follows_the_strip():
-    assert given("app.py")["d"] == 20
+    assert cells(given("app.py")["pictures"][0], 20).shape == (follow.LEVELS, 20, 20)
+
+
+@pytest.mark.parametrize(("number", "images"), [(1, 5), (3, 2), (4, 3), (6, 3), (9, 3)])
+def test_the_matrices_of_a_lesson_are_those_that_it_draws(number, images):
+    """At the start and at the last place; their titles too."""
+    control = LESSONS[number].control
+    sent = given("pages/6_Lessons.py", lesson=str(number))
+    assert len(sent["pictures"]) == images
+    for place in (control.options.index(control.start), len(control.options) - 1):
+        drawn = content(LESSONS[number], control.options[place]).pictures
+        matrices = [t for _, _, p in drawn for t in p.figure.data if t.type == "heatmap"]
+        for one, trace in zip(sent["pictures"], matrices, strict=True):
+            frame = one["frames"][place]
+            shades = np.frombuffer(base64.b64decode(frame["shades"]), np.uint8).reshape(-1, frame["wide"])
+            shown = (shades / 127.5 - 1) * trace.zmax
+            assert abs(shown - np.clip(trace.z, -trace.zmax, trace.zmax)).max() <= trace.zmax / 255 * 1.001
+        said = [
+            note.text for _, _, p in drawn if p.figure.data[0].type == "heatmap" for note in p.figure.layout.annotations
+        ]
+        assert sent["texts"][place] == said
+
+
+@pytest.mark.parametrize("number", [2, 10])
+def test_a_lesson_without_matrices_and_the_game_do_not_follow(number):
+    assert given("pages/6_Lessons.py", lesson=str(number)) is None
