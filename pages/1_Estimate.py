@@ -133,7 +133,7 @@ with show.problems():
                 "matrix alone, by an unbiased estimate of the error, so it spends nothing.]"
             )
             show.picture(shares_bar(mixture.shares, palette, what="weights of the combined estimates"), "shares")
-    with right:
+    with right, st.container(key="estimate-attacker"):
         st.header("What an attacker learns")
         show.attacker_meter(rel.attacker_success, palette)
         st.markdown(

@@ -198,8 +198,8 @@ def _follow(number: int, now: str) -> None:
         st.html(f'<div class="pc-answers" data-level="{escape(now)}"></div>')
         follow.send(
             f"lesson-{number}", f".st-key-{_lever(number)}", list(map(control.shown, control.options)),
-            [follow.picture_of(f"{images} image", at, frames, frame.palette()) for images, at, frames in pictures],
-            titles=", ".join(f"{images} .annotation-text" for images in keys), texts=texts,
+            [follow.picture_of(f"{images} image@", at, frames, frame.palette()) for images, at, frames in pictures],
+            titles=", ".join(f"{images} .annotation-text@" for images in keys), texts=texts,
         )  # fmt: skip
 
 

@@ -1,6 +1,8 @@
-// Redraws matrices and numbers while their lever is dragged, at places that were computed before, or between them. The
-// server hears of the lever when the finger lifts, and its answer replaces all of this.
+// Shows matrices and numbers at the place of their lever while it is dragged, from places that were computed before. The
+// server hears of the lever when the finger lifts. Nothing that the server drew is changed: what moves lies over it, and
+// is seen as long as the lever stands elsewhere than the answers on the page (the class pc-follows).
 const XLINK = "http://www.w3.org/1999/xlink"; // where plotly keeps the source of an image
+const EVERY = 100; // milliseconds between two looks, from the first move until lever and answers agree
 const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
 export default function (given) {
@@ -14,16 +16,8 @@ export default function (given) {
   const canvas = document.createElement("canvas");
   const pen = canvas.getContext("2d");
   const app = document.querySelector("[data-testid=stApp]");
-  const answers = () => document.querySelector(".pc-answers");
-  const image = (one) => document.querySelectorAll(one.images)[one.at];
-  const source = (one) => image(one)?.src ?? image(one)?.getAttributeNS(XLINK, "href");
-  const draw = (one, url) => {
-    const found = image(one);
-    if (found?.href) found.setAttributeNS(XLINK, "href", url);
-    else if (found) found.src = url;
-  };
-  const titles = () => (data.titles ? document.querySelectorAll(data.titles) : []);
-  let [before, waits] = [null, false]; // what stood there when the drag began
+  const lever = () => app.querySelector(data.lever)?.getAttribute("aria-valuetext");
+  const answers = () => app.querySelector(".pc-answers");
 
   // Between which two places the lever stands, and how far from the first.
   const between = (text) => {
@@ -46,54 +40,72 @@ export default function (given) {
     pen.putImageData(pixels, 0, 0);
     return canvas.toDataURL();
   };
-  const about = (of, [above, share]) => of[above - 1] ** (1 - share) * of[above] ** share;
-  const percent = (value) => `\u2248 ${Number((100 * value).toPrecision(3)).toLocaleString("en")}\u00a0%`;
-
-  const begin = () => {
-    const urls = pictures.map((one) => (source(one) === one.shown ? null : source(one)));
-    const texts = [...titles()].map((title) => title.textContent);
-    before = { level: answers().dataset.level, markup: answers().innerHTML, urls, texts };
-    app.classList.add("pc-follows");
+  // The element that lies over another one, made where there is none.
+  const over = (under) => {
+    if (under.nextElementSibling?.classList.contains("pc-moving")) return under.nextElementSibling;
+    const made = under.cloneNode();
+    made.classList.add("pc-moving");
+    made.removeAttribute("aria-label");
+    made.setAttribute("aria-hidden", "true");
+    under.classList.add("pc-under");
+    under.after(made);
+    return made;
   };
-  const end = () => {
-    before = null;
-    app.classList.remove("pc-follows");
-  };
-  const move = () => {
-    waits = false;
-    const lever = app.querySelector(data.lever);
-    if (!lever || !answers()) return;
-    const level = lever.getAttribute("aria-valuetext");
-    if (!before && level === answers().dataset.level) return;
-    if (!before) begin();
-    if (level === before.level) {
-      pictures.forEach((one, at) => draw(one, before.urls[at] ?? picture(one, between(level))));
-      titles().forEach((title, at) => (title.textContent = before.texts[at]));
-      answers().innerHTML = before.markup;
-      return end();
+  const under = (elements) => app.querySelectorAll(elements.replaceAll("@", ":not(.pc-moving)"));
+  const cover = (image, url) => {
+    if (!image) return;
+    const made = over(image);
+    if (image.href) {
+      for (const name of ["x", "y", "width", "height"]) made.setAttribute(name, image.getAttribute(name));
+      made.setAttributeNS(XLINK, "href", url);
+    } else {
+      Object.assign(made.style, { width: `${image.offsetWidth}px`, height: `${image.offsetHeight}px` });
+      made.src = url;
     }
-    if (level === answers().dataset.level) return; // the server's answer is there
-    const place = between(level);
-    if (!place) return; // a place that only this visitor has
-    pictures.forEach((one) => draw(one, (one.shown = picture(one, place))));
-    data.texts?.[place[0] - 1 + place[1]]?.forEach((text, at) => titles()[at] && (titles()[at].textContent = text));
+  };
+  const about = (of, [above, share]) => of[above - 1] ** (1 - share) * of[above] ** share;
+  const percent = (value) => {
+    const digits = value < 0.01 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: value < 10 ? 1 : 0 };
+    return `\u2248 ${(100 * value).toLocaleString("en", digits)}\u00a0%`;
+  };
+
+  let [drawn, timer, agreed] = ["", 0, 0];
+  const look = () => {
+    const [now, shown] = [lever(), answers()];
+    if (!now || !shown) return stop();
+    const running = app.dataset.testScriptState !== "notRunning";
+    const agree = now === shown.dataset.level && !running;
+    const place = agree ? null : between(now);
+    app.classList.toggle("pc-follows", place !== null);
+    agreed = agree ? agreed + 1 : 0;
+    if (agreed > 2) return stop();
+    if (!place) return (drawn = "");
+    if (drawn === now && shown.dataset.drawn === now) return;
+    drawn = shown.dataset.drawn = now;
+    pictures.forEach((one) => cover(under(one.images)[one.at], picture(one, place)));
+    const texts = data.texts?.[place[0] - 1 + place[1]] ?? [];
+    texts.forEach((text, at) => (over(under(data.titles)[at]).textContent = text));
     for (const [name, of] of Object.entries(numbers)) {
       const value = about(of, place);
-      answers().querySelectorAll(`[data-number=${name}]`).forEach((text) => (text.textContent = percent(value)));
-      answers().querySelectorAll(`[data-needle=${name}]`).forEach((mark) => (mark.style.left = `${200 * value - 100}%`));
+      shown.querySelectorAll(`[data-moving=${name}]`).forEach((text) => (text.textContent = percent(value)));
+      const left = `${200 * value - 100}%`;
+      shown.querySelectorAll(`[data-needle=${name}]`).forEach((mark) => mark.style.setProperty("--moving", left));
     }
   };
+  const stop = () => {
+    clearInterval(timer);
+    [drawn, timer, agreed] = ["", 0, 0];
+    app.classList.remove("pc-follows");
+  };
   const watch = new MutationObserver((changes) => {
-    if (changes.some(({ target }) => target === app)) {
-      if (app.dataset.testScriptState === "notRunning" && answers()?.dataset.level !== before?.level) end();
-    } else if (!waits && changes.some(({ target }) => target.matches(data.lever))) {
-      waits = true;
-      requestAnimationFrame(move);
-    }
+    if (!changes.some(({ target }) => target.matches(data.lever))) return;
+    agreed = 0;
+    timer ||= setInterval(look, EVERY);
+    requestAnimationFrame(look);
   });
-  watch.observe(app, { attributes: true, subtree: true, attributeFilter: ["aria-valuetext", "data-test-script-state"] });
+  watch.observe(app, { attributes: true, subtree: true, attributeFilter: ["aria-valuetext"] });
   return () => {
     watch.disconnect();
-    end();
+    stop();
   };
 }

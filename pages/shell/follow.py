@@ -55,7 +55,7 @@ def draw(study: Study, limit: float, palette: Palette, key: str, *, method: str 
 
     made = cached.SHARED.get(("follow", study.at(1.0), method, limit, against, state), make)
     if len(made["places"]) > 1:
-        picture = picture_of(f".st-key-{key} image, .st-key-{key} img", 0, made["frames"], palette)
+        picture = picture_of(f".st-key-{key} image@, .st-key-{key} img@", 0, made["frames"], palette)
         send(key, ".st-key-strip-level", made["places"], [picture], numbers=made["numbers"], blend=True)
 
 

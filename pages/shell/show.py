@@ -120,7 +120,8 @@ def lines(titled: Iterable[tuple[str, str]]) -> None:
 
 def colour_note(unit: str, saturated: str) -> None:
     """Show what the colours of the heatmaps above mean: their unit, and what has the colour of an end."""
-    st.caption(as_text(f"Colours: {unit}. {saturated}".strip()))
+    with st.container(key="colours"):
+        st.caption(as_text(f"Colours: {unit}. {saturated}".strip()))
 
 
 WORSE = "worse than the zero matrix here"
@@ -155,10 +156,15 @@ def answers(level: str, wrong: float | None, against: str, success: float, palet
     if wrong is not None:
         cost = (
             '<span title="Relative Frobenius error, one draw of the noise; 100 % is as bad as the zero matrix.">'
-            f'Error to {against}: <b data-number="error">{percent(wrong)}</b></span>'
+            f"Error to {against}: <b>{_number('error', percent(wrong))}</b></span>"
         )
     line = _line(success, palette, "Attacker, this release", chance(success), f"{_GUESS} {hint}")
     st.html(f'<div class="pc-answers" data-level="{level}">{cost}{line}</div>')
+
+
+def _number(name: str, said: str) -> str:
+    """Return a number as markup, and the place of the one that is shown while the level is dragged."""
+    return f'<span data-number="{name}">{said}</span><span data-moving="{name}" aria-hidden="true"></span>'
 
 
 def _line(success: float, palette: Palette, label: str, said: str, about: str) -> str:
@@ -166,7 +172,7 @@ def _line(success: float, palette: Palette, label: str, said: str, about: str) -
     return (
         f'<div class="pc-line" role="meter" {_meter_values(success)} aria-label="{escape(label)}: {said}" '
         f'title="{escape(about)}"><span>{escape(label)}</span>{_bar(success, palette)}'
-        f'<span data-number="attacker">{said}</span></div>'
+        f'<span class="pc-chance">{_number("attacker", said)}</span></div>'
     )
 
 

@@ -45,12 +45,21 @@ STYLE = Template("""
 .pc-line > .pc-meter {flex: 1; min-width: 3rem; height: .55rem;}
 .pc-line > .pc-meter > i {height: .95rem;}
 .pc-answers {display: flex; flex-wrap: wrap; align-items: center; gap: 0 1.5rem; font-size: .8rem;}
-.pc-answers b {font-size: 1.05rem; font-variant-numeric: tabular-nums;}
 .pc-answers > .pc-line {flex: 1 1 16rem;}
-.pc-answers [data-number="attacker"] {font-size: 1.05rem; font-weight: 600; font-variant-numeric: tabular-nums;}
+.pc-answers :is(b, .pc-chance) {font-size: 1.05rem; font-weight: 600; font-variant-numeric: tabular-nums;
+  display: inline-block; min-width: 4.8rem;}
+.pc-answers .pc-chance {text-align: right;}
+/* What moves with the level while it is dragged lies over what the server drew. */
+.pc-moving, [data-moving], .pc-follows [data-number] {display: none;}
+.pc-follows :is(.pc-moving, [data-moving]) {display: revert;}
+.pc-follows text.pc-under {visibility: hidden;}
+.pc-follows .pc-answers [data-needle] {left: var(--moving) !important;}
+.pc-stillrow {position: relative;}
+.pc-stillrow > .pc-moving {position: absolute; left: 0; top: 0;}
 /* What does not follow the level while it is dragged is blurred, until it belongs to the level again. */
-.pc-follows .stMain :is(.stMetric, .stAlert, .st-key-waterfall, .st-key-shares, [class*="st-key-square-released-"],
-  .stHtml > :not(.pc-answers, .pc-stillrow, .pc-ends), [class*="st-key-lesson-curve-"]) {filter: blur(.12rem);}
+.pc-follows .stMain :is(.stMetric, .stAlert, .stTabs, .st-key-waterfall, .st-key-shares, .st-key-colours,
+  .st-key-estimate-attacker, [class*="st-key-square-released-"], [class*="st-key-lesson-curve-"]) {
+  filter: blur(.12rem);}
 .pc-follows :is([class*="st-key-lesson-two-"], [class*="st-key-lesson-three-"], [class*="st-key-lesson-tables-"])
   .scatterlayer {visibility: hidden;}  /* the numbers in the cells */
 [data-testid="stElementContainer"]:has(.pc-answers:empty), [class*="st-key-follow-"] {position: absolute;}
@@ -73,8 +82,8 @@ STYLE = Template("""
 @media (min-width: 1081px) {[data-testid="stMain"]:has(.st-key-strip) {scroll-padding-top: 10.5rem;}}
 [data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
 /* Numbers side by side are equally wide and stand on one line, whether or not their labels wrap. */
-[class*="st-key-estimate-"] > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: 9.2rem;}
-[class*="st-key-estimate-"] [data-testid="stMetric"] > div {
+.st-key-estimate-cards > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: 9.2rem;}
+.st-key-estimate-cards [data-testid="stMetric"] > div {
   height: 100%; display: flex; flex-direction: column; justify-content: space-between;}
 /* The accent that bears white labels is too dark to be read on a dark ground: its text takes the colour of links. */
 [data-testid="stSliderThumbValue"] p, [role="tab"][aria-selected="true"] p,

@@ -11,8 +11,10 @@ from tests.patience import patient
 # Of each redraw, when it came; one pointer event per frame, which is the most that a real mouse makes of a frame.
 DRAG = """([images, x, y, width]) => new Promise(done => {
     const times = [], begun = performance.now();
-    const seen = new MutationObserver(() => times.push(performance.now()));
-    document.querySelectorAll(images).forEach(image => seen.observe(image, {attributes: true}));
+    const seen = new MutationObserver(changes => {
+        if (changes.some(c => ['src', 'href'].includes(c.attributeName))) times.push(performance.now());
+    });
+    seen.observe(document.querySelector(images.split(' ')[0]), {attributes: true, subtree: true});
     const step = now => {
         const spent = now - begun;
         if (spent > 2000) { seen.disconnect(); done(times); return; }
@@ -23,7 +25,12 @@ DRAG = """([images, x, y, width]) => new Promise(done => {
     };
     requestAnimationFrame(step);
 })"""
-SEEN = "images => [...document.querySelectorAll(images)].map(i => i.src ?? i.href.baseVal).join()"
+# What is seen: the moving picture over the server's own, or the latter.
+SEEN = """images => [...document.querySelectorAll(images)].filter(i => i.checkVisibility()
+    && !(i.nextElementSibling?.classList.contains('pc-moving') && i.nextElementSibling.checkVisibility()))
+    .map(i => i.src ?? i.getAttributeNS('http://www.w3.org/1999/xlink', 'href')).join()"""
+TITLES = """() => [...document.querySelectorAll('.st-key-lesson-three-cut .annotation-text')]
+    .filter(t => t.checkVisibility({visibilityProperty: true})).map(t => t.textContent)"""
 PAGES = {
     "/": ".st-key-released img",
     "/Estimate": ".st-key-square-released image",
@@ -106,8 +113,7 @@ def test_level_numbers_and_picture_stand_on_the_first_screen(visit, width):
 def test_the_matrices_of_a_lesson_follow_and_their_titles_too(visit, settle):
     images = ".st-key-lesson-three-cut image"
     page = visit("/Lessons?lesson=6&lever=1.5")
-    titles = page.locator(".st-key-lesson-three-cut .annotation-text")
-    before, picture = titles.all_text_contents(), page.evaluate(SEEN, images)
+    before, picture = page.evaluate(TITLES), page.evaluate(SEEN, images)
     track = page.locator(".st-key-lesson-lever-6 [data-testid=stSliderTickBar]").bounding_box()
     at = page.locator(".st-key-lesson-lever-6 [data-testid=stSliderThumbValue]").locator("..").bounding_box()
     x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
@@ -115,15 +121,48 @@ def test_the_matrices_of_a_lesson_follow_and_their_titles_too(visit, settle):
     page.mouse.down()
     page.mouse.move(x + track["width"] / 6, y, steps=4)  # two of its twelve steps
     page.wait_for_function("() => document.querySelector('.pc-follows')")
-    assert titles.all_text_contents() == [*before[:-1], "cut at 2.5"]
+    assert page.evaluate(TITLES) == [*before[:-1], "cut at 2.5"]
     dragged = page.evaluate(SEEN, images)
     assert dragged != picture
     page.mouse.move(x, y, steps=4)
     page.wait_for_function("() => !document.querySelector('.pc-follows')")
-    assert (titles.all_text_contents(), page.evaluate(SEEN, images)) == (before, picture)
+    assert (page.evaluate(TITLES), page.evaluate(SEEN, images)) == (before, picture)
     page.mouse.move(x + track["width"] / 6, y, steps=4)
     page.mouse.up()
     settle(page)
     assert page.locator(".pc-follows").count() == 0
-    assert titles.all_text_contents() == [*before[:-1], "cut at 2.5"]
+    assert page.evaluate(TITLES) == [*before[:-1], "cut at 2.5"]
     assert page.evaluate(SEEN, images) != dragged, "drawn by the server"
+
+
+def test_quick_keys_leave_the_numbers_of_the_level_that_was_answered(visit, settle):
+    """There and back faster than the server answers, at a level whose errors differ much."""
+    page = visit("/?kind=approx&epsilon=0.015")
+    lever = page.get_by_role("slider", name="Epsilon").first
+    said = {}
+    for _ in range(6):
+        lever.focus()
+        for key in ("ArrowRight", "ArrowLeft") * 3:
+            page.keyboard.press(key)
+            page.wait_for_timeout(45)
+        settle(page)
+        page.wait_for_function("() => !document.querySelector('.pc-follows')")
+        assert "≈" not in answers(page)
+        level = page.locator(".pc-answers").get_attribute("data-level")
+        if level not in said:
+            said[level] = answers(visit(f"/?kind=approx&epsilon={level}"))
+            page.bring_to_front()
+        assert answers(page) == said[level]
+
+
+def test_a_level_with_the_same_release_shows_it(visit, settle):
+    """At both levels the answer is zero, so that plotly has nothing to draw anew."""
+    page, images = visit("/Estimate?source=wine&kind=approx&epsilon=0.25"), PAGES["/Estimate"]
+    picture = page.evaluate(SEEN, images)
+    for key in ("ArrowRight", "ArrowLeft"):
+        page.get_by_role("slider", name="Epsilon").first.press(key)
+        settle(page)
+        page.wait_for_function("() => !document.querySelector('.pc-follows')")
+        shown = page.evaluate(SEEN, images)
+        assert shown == page.evaluate(SEEN, images.replace("image", "image:not(.pc-moving)"))
+    assert shown == picture
