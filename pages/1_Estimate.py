@@ -77,29 +77,15 @@ with show.problems():
     unit = f"{rel.target}, columns in units of their public half-range" if data.bounds is not None else rel.target
     show.colour_note(unit, beyond(released, limit, "released"))
 
-    cards = st.container(key="estimate-cards", horizontal=True)  # columns would send six more messages at every run
-    cards.metric(
-        f"Spectral error to {against}",
-        percent(error(rel, data, "spectral", relative=True, against=against)),
-        border=True,
-        height="stretch",
-        help="Largest eigenvalue of the error, relative.",
-    )
+    spectral = percent(error(rel, data, "spectral", relative=True, against=against))
     noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2 if rel.raw is not None else 0.0
-    cards.metric(
-        "Noise per entry (std)",
-        plain(noise),
-        border=True,
-        height="stretch",
-        help="Privacy noise off the diagonal before repairs, in the heatmaps' unit.",
-    )
-    cards.metric(
-        "Rows clipped",
-        show.percent(share_clipped(data.with_row_bound(rel.row_bound))),
-        border=True,
-        height="stretch",
-        help="Longer than R, so shortened, which biases the matrix.",
-    )
+    clipped = show.percent(share_clipped(data.with_row_bound(rel.row_bound)))
+    cards = [
+        (f"Spectral error to {against}", spectral, "Largest eigenvalue of the error, relative."),
+        ("Noise per entry (std)", plain(noise), "Noise off the diagonal before repairs, in the heatmaps' unit."),
+        ("Rows clipped", clipped, "Longer than R, so shortened, which biases the matrix."),
+    ]
+    show.cards(cards, "estimate")
 
     pins.button(
         study,

@@ -50,38 +50,15 @@ with show.problems():
     noisy_values = dict(series).get("Noisy")
     if noisy_values is not None:
         inside = int((np.abs(noisy_values) <= edge).sum())
-        cards = st.columns(4)
-        cards[0].metric(
-            "Noise band",
-            f"± {plain(edge)}",
-            border=True,
-            height="stretch",
-            help="Where eigenvalues of noise alone end: 2 sqrt(d) times its deviation per entry.",
-        )
-        cards[1].metric(
-            "Not separately recoverable",
-            f"{inside} of {data.d}",
-            border=True,
-            height="stretch",
-            help="Noisy eigenvalues inside the band.",
-        )
-        cards[2].metric(
-            "Negative before repair",
-            f"{int((noisy_values < 0).sum())}",
-            border=True,
-            height="stretch",
-            help="A covariance has none; removing them never adds error.",
-        )
-        final = dict(series)["Post-processed"]
-        cards[3].metric(
-            "Largest after repair",
-            plain(float(final[-1])),
-            f"sample {plain(float(dict(series)['Sample'][-1]))}",
-            delta_color="off",
-            delta_arrow="off",
-            border=True,
-            height="stretch",
-        )
+        negative, found = int((noisy_values < 0).sum()), dict(series)
+        largest = plain(float(found["Post-processed"][-1]))
+        cards = [
+            ("Noise band", f"± {plain(edge)}", "Eigenvalues of noise alone end at 2 sqrt(d) times its deviation."),
+            ("Not separately recoverable", f"{inside} of {data.d}", "Noisy eigenvalues inside the band."),
+            ("Negative before repair", f"{negative}", "A covariance has none; removing them never adds error."),
+            ("Largest after repair", largest, f"The sample has {plain(float(found['Sample'][-1]))}."),
+        ]
+        show.cards(cards, "spectra")
 
     with st.expander("The same in Python"):
         st.code(script.spectrum(study, data), language="python")

@@ -3,6 +3,7 @@
 // is seen as long as the lever stands elsewhere than the answers on the page (the class pc-follows).
 const XLINK = "http://www.w3.org/1999/xlink"; // where plotly keeps the source of an image
 const EVERY = 100; // milliseconds between two looks, from the first move until lever and answers agree
+const LOST = 30; // looks after which the server, that says nothing, has not heard of the lever
 const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
 export default function (given) {
@@ -45,7 +46,7 @@ export default function (given) {
     if (under.nextElementSibling?.classList.contains("pc-moving")) return under.nextElementSibling;
     const made = under.cloneNode();
     made.classList.add("pc-moving");
-    made.removeAttribute("aria-label");
+    for (const name of ["alt", "aria-label"]) made.removeAttribute(name);
     made.setAttribute("aria-hidden", "true");
     under.classList.add("pc-under");
     under.after(made);
@@ -69,7 +70,7 @@ export default function (given) {
     return `\u2248 ${(100 * value).toLocaleString("en", digits)}\u00a0%`;
   };
 
-  let [drawn, timer, agreed] = ["", 0, 0];
+  let [drawn, timer, agreed, idle] = ["", 0, 0, 0];
   const look = () => {
     const [now, shown] = [lever(), answers()];
     if (!now || !shown) return stop();
@@ -78,7 +79,9 @@ export default function (given) {
     const place = agree ? null : between(now);
     app.classList.toggle("pc-follows", place !== null);
     agreed = agree ? agreed + 1 : 0;
-    if (agreed > 2) return stop();
+    const held = app.querySelector(data.lever).closest("[data-dragging]");
+    idle = agree || running || held ? 0 : idle + 1;
+    if (agreed > 2 || idle > LOST) return stop();
     if (!place) return (drawn = "");
     if (drawn === now && shown.dataset.drawn === now) return;
     drawn = shown.dataset.drawn = now;
@@ -94,12 +97,13 @@ export default function (given) {
   };
   const stop = () => {
     clearInterval(timer);
-    [drawn, timer, agreed] = ["", 0, 0];
+    [drawn, timer, agreed, idle] = ["", 0, 0, 0];
     app.classList.remove("pc-follows");
+    app.querySelectorAll(".pc-moving").forEach((made) => made.remove());
   };
   const watch = new MutationObserver((changes) => {
     if (!changes.some(({ target }) => target.matches(data.lever))) return;
-    agreed = 0;
+    agreed = idle = 0;
     timer ||= setInterval(look, EVERY);
     requestAnimationFrame(look);
   });

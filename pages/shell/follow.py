@@ -29,19 +29,18 @@ def draw(study: Study, limit: float, palette: Palette, key: str, *, method: str 
     """Let the matrix shown under ``key``, with colours from -limit to limit, follow the level of the study.
 
     The method itself makes a release at each of a few levels, from the same draw of noise; the browser draws between
-    them. Call it last: what the page shows does not wait for it. Only of a covariance of at most `MOST_COLUMNS` columns
-    whose rows are no visitor's own: it is fast, and kept for all visits.
+    them. Call it last: what the page shows does not wait for it. Only of a covariance of at most `MOST_COLUMNS`
+    columns, which is fast. What comes from a visitor's file is kept in the visit, of the last study alone.
     """
-    target = METHODS.get(study.method_key(method)).target
-    if target == "precision" or cached.in_session(study) or cached.dataset(study).d > MOST_COLUMNS:
+    data, asked = cached.dataset(study), (study.at(1.0), method, limit, against)
+    if METHODS.get(study.method_key(method)).target == "precision" or data.d > MOST_COLUMNS:
         return
-    state = SOURCES.get(study.source_key()).cls.state()
     low, high = fields.LEVELS[study.level_name]
     grid = fields.log_grid(low, high)
     levels = [grid[round(k)] for k in np.linspace(0, len(grid) - 1, LEVELS)]
 
     def make() -> dict[str, Any]:
-        data, made_at, frames, wrong, success = cached.dataset(study), [], [], [], []
+        made_at, frames, wrong, success = [], [], [], []
         for level in levels:
             try:
                 rel = cached.release(study.at(level), method=method)
@@ -53,7 +52,14 @@ def draw(study: Study, limit: float, palette: Palette, key: str, *, method: str 
             success.append(rel.attacker_success)
         return {"places": made_at, "frames": frames, "numbers": {"error": wrong, "attacker": success}}
 
-    made = cached.SHARED.get(("follow", study.at(1.0), method, limit, against, state), make)
+    if cached.in_session(study):
+        own = st.session_state.setdefault("follow.own", {})
+        if asked not in own or own[asked][0] is not data.kept:  # another table has another store of computed values
+            own.clear()
+            own[asked] = (data.kept, make())
+        made = own[asked][1]
+    else:
+        made = cached.SHARED.get(("follow", *asked, SOURCES.get(study.source_key()).cls.state()), make)
     if len(made["places"]) > 1:
         picture = picture_of(f".st-key-{key} image@, .st-key-{key} img@", 0, made["frames"], palette)
         send(key, ".st-key-strip-level", made["places"], [picture], numbers=made["numbers"], blend=True)

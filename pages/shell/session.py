@@ -52,6 +52,7 @@ KEYS = (
     Key("w.{}", "shell/strip", "widget: rho, epsilon, delta or the row bound"),
     Key("w.bound", "shell/strip", "widget: the row bound as a multiple of the default"),
     Key("w.seed", "shell/strip", "widget: the noise seed"),
+    Key("follow.own", "shell/follow", "releases at a few levels, for the picture that follows", with_files=True),
     Key("sizes", "shell/strip", "n and d of the last source that took them"),
     Key("bound.of", "shell/strip", "the row bound whose multiples the slider shows"),
     Key("w.{}.{}", "shell/strip", "widget: calibration or neighbours of a method"),

@@ -124,6 +124,13 @@ def colour_note(unit: str, saturated: str) -> None:
         st.caption(as_text(f"Colours: {unit}. {saturated}".strip()))
 
 
+def cards(values: Iterable[tuple[str, str, str]], key: str) -> None:
+    """Show (label, number, explanation) side by side."""
+    row = st.container(key=f"cards-{key}", horizontal=True)  # columns would send six more messages at every run
+    for label, value, about in values:
+        row.metric(label, value, border=True, height="stretch", help=about or None)
+
+
 WORSE = "worse than the zero matrix here"
 ATTACKER = "Attacker's best chance"
 _GUESS = "Best guess at one row by somebody who knows all others; a coin toss has 50 %."
@@ -171,7 +178,8 @@ def _line(success: float, palette: Palette, label: str, said: str, about: str) -
     """Return the meter in one line as markup."""
     return (
         f'<div class="pc-line" role="meter" {_meter_values(success)} aria-label="{escape(label)}: {said}" '
-        f'title="{escape(about)}"><span>{escape(label)}</span>{_bar(success, palette)}'
+        f'title="{escape(about)}"><span>{escape(label)}</span><small>50 %</small>{_bar(success, palette)}'
+        "<small>100 %</small>"
         f'<span class="pc-chance">{_number("attacker", said)}</span></div>'
     )
 

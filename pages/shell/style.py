@@ -42,6 +42,7 @@ STYLE = Template("""
   margin-left: -.14rem;}
 .pc-line {display: flex; align-items: center; gap: .6rem; font-size: .8rem; white-space: nowrap;}
 .pc-line > span:first-child {white-space: normal;}
+.pc-line > small {opacity: .75;}
 .pc-line > .pc-meter {flex: 1; min-width: 3rem; height: .55rem;}
 .pc-line > .pc-meter > i {height: .95rem;}
 .pc-answers {display: flex; flex-wrap: wrap; align-items: center; gap: 0 1.5rem; font-size: .8rem;}
@@ -82,8 +83,8 @@ STYLE = Template("""
 @media (min-width: 1081px) {[data-testid="stMain"]:has(.st-key-strip) {scroll-padding-top: 10.5rem;}}
 [data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
 /* Numbers side by side are equally wide and stand on one line, whether or not their labels wrap. */
-.st-key-estimate-cards > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: 9.2rem;}
-.st-key-estimate-cards [data-testid="stMetric"] > div {
+[class*="st-key-cards-"] > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: 9.2rem;}
+[class*="st-key-cards-"] [data-testid="stMetric"] > div {
   height: 100%; display: flex; flex-direction: column; justify-content: space-between;}
 /* The accent that bears white labels is too dark to be read on a dark ground: its text takes the colour of links. */
 [data-testid="stSliderThumbValue"] p, [role="tab"][aria-selected="true"] p,
@@ -109,6 +110,7 @@ STYLE = Template("""
 @media screen and (max-width: 640px) {  /* the matrix that follows the level comes first */
   [data-testid="stColumn"]:has(> * > .st-key-square-released) {order: -1;}
 }
+@media (max-width: 1080px) {.pc-line > small {display: none;}}
 @media (hover: none) {.modebar-container {display: none !important;}}  /* it opens under the pointer alone */
 @media (max-width: 1080px) {  /* a badge may be longer than a line */
   [data-testid="stMain"] .stMarkdownBadge {white-space: normal !important;}

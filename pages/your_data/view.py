@@ -100,22 +100,13 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
                 chart.figure, key=f"square-own-{title[:7]}", theme=None, width="stretch", config=_CHART, alt=chart.alt
             )
     show.colour_note("correlation", f"{MARK.capitalize()}.")
-    first, second, third = st.columns(3)
-    first.metric(
-        "Change by clipping",
-        show.percent(look.bias),
-        border=True,
-        height="stretch",
-        help="Of the covariance as the file has it, typing errors and all, in half-range units.",
-    )
-    second.metric(
-        "Noise in this draw",
-        show.percent(look.noise),
-        border=True,
-        height="stretch",
-        help="The same for the noise. The release draws other noise of this size.",
-    )
-    third.metric("Rows used", f"{look.rows:,}", border=True, height="stretch")
+    own_unit = "Of the covariance as the file has it, typing errors and all, in half-range units."
+    cards = [
+        ("Change by clipping", show.percent(look.bias), own_unit),
+        ("Noise in this draw", show.percent(look.noise), "The same for the noise. The release draws other noise."),
+        ("Rows used", f"{look.rows:,}", ""),
+    ]
+    show.cards(cards, "view")
     worst = np.argsort(look.clipped)[::-1][:5]
     causes = [f"{columns[j]}: {show.percent(look.clipped[j])} of its values" for j in worst if look.clipped[j] > 0]
     if causes:

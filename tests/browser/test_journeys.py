@@ -47,7 +47,7 @@ def test_home_melts_the_noise(visit, settle):
     assert chart_words(page, "released") != released
     assert wrong(page) < before
     assert float(query(page)["epsilon"]) > 1
-    box = page.locator(".st-key-released img").bounding_box()
+    box = page.locator(".st-key-released img").first.bounding_box()
     assert box["width"] == pytest.approx(box["height"], abs=2)  # a matrix is square on the screen
 
 

@@ -10,14 +10,14 @@ from streamlit.testing.v1 import AppTest
 
 def drawn(at: AppTest) -> pd.DataFrame:
     """The one table on the page as the browser is told to draw it; numbers are texts."""
-    (node,) = at.get("bidi_component")
+    (node,) = [e for e in at.get("bidi_component") if e.proto.component_name.endswith("privcov_limits")]
     told = json.loads(node.proto.json)
     return pd.DataFrame(told["rows"], columns=[column["name"] for column in told["columns"]])
 
 
 def type_in(at: AppTest, cells: dict[int, dict]) -> None:
     """Into the lines of that number, {column: text}; None empties a field. The next run brings it."""
-    (node,) = at.get("bidi_component")
+    (node,) = [e for e in at.get("bidi_component") if e.proto.component_name.endswith("privcov_limits")]
     told = json.loads(node.proto.json)
     places = [column["name"] for column in told["columns"]]
     edits = [

@@ -12,6 +12,7 @@ from pages.shell import cached, follow
 from pages.shell.study import from_query
 from privcov.figures.matrices import colour_limit
 from privcov.metrics.errors import error, reference_matrix, working
+from tests.pages import test_upload
 from tests.pages.test_pages import open_page
 
 ESTIMATE = "pages/1_Estimate.py"
@@ -20,7 +21,10 @@ TABLE = {"kind": "approx", "data.n": "3000", "data.d": "12"}
 
 def given(file: str, **query: str) -> dict | None:
     """What the browser is given, None where the picture does not follow."""
-    at = open_page(file, **query)
+    return sent(open_page(file, **query))
+
+
+def sent(at) -> dict | None:
     assert not at.error
     found = [e.proto for e in at.get("bidi_component") if e.proto.component_name.endswith("privcov_follow")]
     return json.loads(found[0].bytes) if found else None
@@ -71,6 +75,24 @@ def test_a_level_that_the_method_refuses_is_left_out():
             cached.release(from_query(query)[0].at(level))
 
 
+def test_a_table_of_one_s_own_follows_and_nothing_of_it_is_shared():
+    """Kept in the visit, made once for all levels, anew for another table, and gone with the file."""
+    at = test_upload.declared()
+    first = sent(at)
+    assert cells(first["pictures"][0], 2).shape == (follow.LEVELS, 2, 2)
+    kept = next(iter(at.session_state["follow.own"].values()))[1]
+    at.select_slider(key=f"w.{at.session_state['study'].level_name}").set_value(0.5).run()
+    assert sent(at) == first
+    assert next(iter(at.session_state["follow.own"].values()))[1] is kept
+    assert "csv" not in repr(cached.SHARED)
+    at.number_input(key="w.seed").set_value(9).run()
+    assert next(iter(at.session_state["follow.own"].values()))[1] is not kept
+    assert len(at.session_state["follow.own"]) == 1
+    visitor = at.session_state["follow.own"]
+    test_upload.press(at, "Forget this file")
+    assert not visitor
+
+
 def test_home_s_picture_follows_the_strip():
     assert cells(given("app.py")["pictures"][0], 20).shape == (follow.LEVELS, 20, 20)
 
@@ -79,12 +101,12 @@ def test_home_s_picture_follows_the_strip():
 def test_the_matrices_of_a_lesson_are_those_that_it_draws(number, images):
     """At the start and at the last place; their titles too."""
     control = LESSONS[number].control
-    sent = given("pages/6_Lessons.py", lesson=str(number))
-    assert len(sent["pictures"]) == images
+    had = given("pages/6_Lessons.py", lesson=str(number))
+    assert len(had["pictures"]) == images
     for place in (control.options.index(control.start), len(control.options) - 1):
         drawn = content(LESSONS[number], control.options[place]).pictures
         matrices = [t for _, _, p in drawn for t in p.figure.data if t.type == "heatmap"]
-        for one, trace in zip(sent["pictures"], matrices, strict=True):
+        for one, trace in zip(had["pictures"], matrices, strict=True):
             frame = one["frames"][place]
             shades = np.frombuffer(base64.b64decode(frame["shades"]), np.uint8).reshape(-1, frame["wide"])
             shown = (shades / 127.5 - 1) * trace.zmax
@@ -92,7 +114,7 @@ def test_the_matrices_of_a_lesson_are_those_that_it_draws(number, images):
         said = [
             note.text for _, _, p in drawn if p.figure.data[0].type == "heatmap" for note in p.figure.layout.annotations
         ]
-        assert sent["texts"][place] == said
+        assert had["texts"][place] == said
 
 
 @pytest.mark.parametrize("number", [2, 10])
