@@ -56,13 +56,9 @@ export default function (given) {
   const cover = (image, url) => {
     if (!image) return;
     const made = over(image);
-    if (image.href) {
-      for (const name of ["x", "y", "width", "height"]) made.setAttribute(name, image.getAttribute(name));
-      made.setAttributeNS(XLINK, "href", url);
-    } else {
-      Object.assign(made.style, { width: `${image.offsetWidth}px`, height: `${image.offsetHeight}px` });
-      made.src = url;
-    }
+    if (!image.href) return (made.src = url);
+    for (const name of ["x", "y", "width", "height"]) made.setAttribute(name, image.getAttribute(name));
+    made.setAttributeNS(XLINK, "href", url);
   };
   const about = (of, [above, share]) => of[above - 1] ** (1 - share) * of[above] ** share;
   const percent = (value) => {
@@ -75,7 +71,8 @@ export default function (given) {
     const [now, shown] = [lever(), answers()];
     if (!now || !shown) return stop();
     const running = app.dataset.testScriptState !== "notRunning";
-    const agree = now === shown.dataset.level && !running;
+    // A run that the lever did not ask for is no reason to begin.
+    const agree = now === shown.dataset.level && !(running && app.classList.contains("pc-follows"));
     const place = agree ? null : between(now);
     app.classList.toggle("pc-follows", place !== null);
     agreed = agree ? agreed + 1 : 0;
@@ -83,11 +80,12 @@ export default function (given) {
     idle = agree || running || held ? 0 : idle + 1;
     if (agreed > 2 || idle > LOST) return stop();
     if (!place) return (drawn = "");
-    if (drawn === now && shown.dataset.drawn === now) return;
-    drawn = shown.dataset.drawn = now;
+    const wide = pictures.map((one) => under(one.images)[one.at]?.getBoundingClientRect().width);
+    if (drawn === `${now} ${wide}` && shown.dataset.drawn === now) return;
+    [drawn, shown.dataset.drawn] = [`${now} ${wide}`, now];
     pictures.forEach((one) => cover(under(one.images)[one.at], picture(one, place)));
-    const texts = data.texts?.[place[0] - 1 + place[1]] ?? [];
-    texts.forEach((text, at) => (over(under(data.titles)[at]).textContent = text));
+    const texts = data.texts?.[place[0] - 1 + place[1]];
+    if (texts) under(data.titles).forEach((title, at) => (over(title).textContent = texts[at]));
     for (const [name, of] of Object.entries(numbers)) {
       const value = about(of, place);
       shown.querySelectorAll(`[data-moving=${name}]`).forEach((text) => (text.textContent = percent(value)));

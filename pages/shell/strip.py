@@ -126,7 +126,7 @@ def choose_source(study: Study, key: str) -> Study:
         return study
     sizes = st.session_state["sizes"] = st.session_state.get("sizes", {}) | study.sizes()
     new = study.with_source(key, sizes)
-    if lost := sorted(study.sizes().keys() - new.sizes().keys(), reverse=True):
+    if key != CSV and (lost := sorted(study.sizes().keys() - new.sizes().keys(), reverse=True)):
         kept = " and ".join(f"{name} = {sizes[name]:,}" for name in lost)
         st.toast(f"This table has its own size. {kept} will be back with simulated data.")
     return new

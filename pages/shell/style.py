@@ -56,7 +56,7 @@ STYLE = Template("""
 .pc-follows text.pc-under {visibility: hidden;}
 .pc-follows .pc-answers [data-needle] {left: var(--moving) !important;}
 .pc-stillrow {position: relative;}
-.pc-stillrow > .pc-moving {position: absolute; left: 0; top: 0;}
+.pc-stillrow > .pc-moving {position: absolute; inset: 0 3rem auto 0; width: calc(100% - 3rem);}
 /* What does not follow the level while it is dragged is blurred, until it belongs to the level again. */
 .pc-follows .stMain :is(.stMetric, .stAlert, .stTabs, .st-key-waterfall, .st-key-shares, .st-key-colours,
   .st-key-estimate-attacker, [class*="st-key-square-released-"], [class*="st-key-lesson-curve-"]) {

@@ -3,8 +3,10 @@
 import itertools
 import statistics
 
+import numpy as np
 import pytest
 
+from pages.shell import follow
 from tests.browser.test_journeys import chart_words
 from tests.patience import patient
 
@@ -38,6 +40,27 @@ PAGES = {
 }
 
 
+# The pixels of the image that is seen, and the numbers and the needle beside the level.
+PIXELS = """async images => {
+    const seen = [...document.querySelectorAll(images)].filter(i => i.checkVisibility()).at(-1);
+    const image = new Image();
+    image.src = seen.src ?? seen.getAttributeNS('http://www.w3.org/1999/xlink', 'href');
+    await image.decode();
+    const canvas = Object.assign(document.createElement('canvas'), {width: image.width, height: image.height});
+    const pen = canvas.getContext('2d');
+    pen.drawImage(image, 0, 0);
+    return [...pen.getImageData(0, 0, image.width, image.height).data];
+}"""
+NEEDLE = "() => getComputedStyle(document.querySelector('.pc-answers [data-needle]')).left"
+
+
+def numbers(page) -> list[float]:
+    """Error and attacker's chance as they are read, and the needle's place, percent and pixels."""
+    shown = page.locator(".pc-answers :is([data-number], [data-moving])").filter(visible=True).all_inner_texts()
+    seen = [float(text.strip("≈ %\u00a0").replace(",", "")) for text in shown]
+    return [*seen, float(page.evaluate(NEEDLE).removesuffix("px"))]
+
+
 def thumb(page) -> tuple[float, float]:
     """The middle of the slider's thumb."""
     box = page.locator(".st-key-strip-level [data-testid=stSliderThumbValue]").locator("..").bounding_box()
@@ -63,8 +86,8 @@ def test_thirty_pictures_a_second_and_nothing_sent_until_the_button_is_let_go(vi
     gaps = [later - sooner for sooner, later in itertools.pairwise(times)]
     assert len(gaps) > 10
     assert statistics.median(gaps) <= patient(1000 / 30)
-    assert "≈" in answers(page)
-    page.mouse.move(x + 60, y)
+    page.mouse.move(x + 60, y, steps=2)  # wherever the last frame of the drag was
+    page.wait_for_function("() => document.querySelector('.pc-answers').innerText.includes('≈')")
     dragged = page.evaluate(SEEN, images)
     assert not sent
     page.mouse.up()
@@ -166,3 +189,53 @@ def test_a_level_with_the_same_release_shows_it(visit, settle):
         shown = page.evaluate(SEEN, images)
         assert shown == page.evaluate(SEEN, images.replace("image", "image:not(.pc-moving)"))
     assert shown == picture
+
+
+@pytest.mark.parametrize(("path", "steps"), [("/", 2), ("/", -3), ("/Estimate", -4), ("/Estimate", 3)])
+def test_what_is_drawn_is_what_the_server_would_draw(visit, settle, path, steps):
+    """At a level that was computed but for a shade; in between at most a fifth of what the drag changed is off."""
+    page, images = visit(path), PAGES[path]
+    start = np.array(page.evaluate(PIXELS, images), float)
+    lever = page.get_by_role("slider", name="Epsilon").first
+    at, last = (int(lever.get_attribute(name)) for name in ("value", "max"))
+    track = page.locator(".st-key-strip-level [data-testid=stSliderTickBar]").bounding_box()
+    x, y = thumb(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + steps * track["width"] / last, y, steps=6)
+    page.wait_for_function(
+        "to => document.querySelector('.st-key-strip-level input').value === to", arg=str(at + steps)
+    )
+    page.wait_for_function("() => document.querySelector('.pc-answers').dataset.drawn"
+                           " === document.querySelector('.st-key-strip-level input').ariaValueText")  # fmt: skip
+    moving, said = np.array(page.evaluate(PIXELS, images), float), numbers(page)
+    page.mouse.up()
+    settle(page)
+    page.wait_for_function("() => !document.querySelector('.pc-follows')")
+    answered, exact = np.array(page.evaluate(PIXELS, images), float), numbers(page)
+    assert len(said) == 3
+    computed = at + steps in {round(k) for k in np.linspace(0, last, follow.LEVELS)}
+    if computed:
+        assert abs(moving - answered).max() <= 6
+        assert said == pytest.approx(exact, rel=0.01)
+    else:
+        assert abs(moving - answered).mean() < abs(start - answered).mean() / 5
+        assert said == pytest.approx(exact, rel=0.1)
+
+
+@pytest.mark.parametrize("path", ["/", "/Estimate"])
+def test_the_moving_picture_stays_on_the_one_below_it_at_every_width(visit, settle, path):
+    page = visit(path)
+    x, y = thumb(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 80, y, steps=4)
+    for width in (1280, 800, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(
+            """() => {const over = document.querySelector('.pc-moving');
+            const [a, b] = [over, over?.previousElementSibling].map(e => e?.getBoundingClientRect());
+            return a?.width > 50 && ['x', 'y', 'width', 'height'].every(name => Math.abs(a[name] - b[name]) < 1);}"""
+        )
+    page.mouse.up()
+    settle(page)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.shell.study import OPENING, Study, from_query, to_query
+from pages.shell.study import CSV, OPENING, Study, from_query, to_query
 from tests.pages.test_pages import open_page
 
 ESTIMATE = "pages/1_Estimate.py"
@@ -34,6 +34,10 @@ def test_n_and_d_survive_a_table_that_has_its_own():
     assert "Wine (Italian cultivars)" in labels(at)
     at.selectbox(key="w.source").set_value("sparse-covariance").run()
     assert not at.toast
+    assert dict(at.session_state["study"].data) == {"n": 1200, "d": 24}
+    at.selectbox(key="w.source").set_value(CSV).run()
+    assert not at.toast, "no table yet"
+    at.selectbox(key="w.source").set_value("block-covariance").run()
     assert dict(at.session_state["study"].data) == {"n": 1200, "d": 24}
 
 
