@@ -162,7 +162,7 @@ def _end_closed_visits(server: st.runtime.Runtime) -> None:
     """End every visit whose tab was closed `disconnectedSessionTTL` seconds ago, with all that it holds.
 
     Streamlit forgets such a visit when a later one ends only, and its own loop still refers to the last visit then. A
-    collection takes a moment, so there is none without need.
+    collection takes a moment, so there is none without need; one more follows, as a thread may have been in its rows.
     """
     kept = server._session_mgr._session_storage._cache  # type: ignore[attr-defined] # of the kind in use
 
@@ -173,9 +173,11 @@ def _end_closed_visits(server: st.runtime.Runtime) -> None:
             session.session_state.clear()
         return len(ended)
 
+    ended = 0
     while True:
         time.sleep(SWEEP)
-        if asyncio.run_coroutine_threadsafe(expired(), server._get_async_objs().eventloop).result():
+        before, ended = ended, asyncio.run_coroutine_threadsafe(expired(), server._get_async_objs().eventloop).result()
+        if ended or before:
             sys.modules["__main__"] = types.ModuleType("__main__")  # what the last page left there may be rows
             gc.collect()
 

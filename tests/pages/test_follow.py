@@ -9,7 +9,7 @@ import pytest
 from pages.lessons.book import LESSONS
 from pages.lessons.paper import content
 from pages.shell import cached, follow
-from pages.shell.study import from_query
+from pages.shell.study import CSV, Study, from_query
 from privcov.figures.matrices import colour_limit
 from privcov.metrics.errors import error, reference_matrix, working
 from tests.pages import test_upload
@@ -84,7 +84,8 @@ def test_a_table_of_one_s_own_follows_and_nothing_of_it_is_shared():
     at.select_slider(key=f"w.{at.session_state['study'].level_name}").set_value(0.5).run()
     assert sent(at) == first
     assert next(iter(at.session_state["follow.own"].values()))[1] is kept
-    assert "csv" not in repr(cached.SHARED)
+    assert CSV not in {part for key in cached.SHARED._kept for part in key if isinstance(part, str)}
+    assert not any(part.source == CSV for key in cached.SHARED._kept for part in key if isinstance(part, Study))
     at.number_input(key="w.seed").set_value(9).run()
     assert next(iter(at.session_state["follow.own"].values()))[1] is not kept
     assert len(at.session_state["follow.own"]) == 1
