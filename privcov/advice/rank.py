@@ -21,6 +21,7 @@ WORTH = 0.9  # an error above nine tenths of the trivial answer's is as good as 
 TIE = 0.95  # worst ratios within five per cent are a tie, whatever the Monte-Carlo error
 FLOOR = 0.01  # errors below one per cent count as one per cent in a ratio: no choice depends on what lies below
 TRIVIAL = ("zero", "diagonal")
+AUTO = ("auto-cov", "auto-precision")
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ def rule(keys: Sequence[str], errors: np.ndarray, ses: np.ndarray) -> Ruled:
     """Apply the rule to errors and their standard errors, (structure, answer, question).
 
     First comes the answer with the smallest worst ratio to the best answer over the structures, so with one structure
-    that with the smallest error. Of several structures, whatever the zero matrix beats in one of them comes last.
+    that with the smallest error. Of several structures, whatever the zero matrix beats in one of them comes last. Auto
+    comes before any method that is better by less than five per cent, so that advice does not change with noise.
     """
     best = np.maximum(np.nanmin(errors, axis=1, keepdims=True), FLOOR)
     ratios = np.maximum(errors, FLOOR) / best
@@ -98,8 +100,11 @@ def rule(keys: Sequence[str], errors: np.ndarray, ses: np.ndarray) -> Ruled:
     harms = np.any((errors > 1) & (errors - 1 > SURE * ses), axis=0)
     place = np.broadcast_to(np.arange(len(keys))[:, None], worst.shape)
     last = harms & (len(errors) > 1)  # with one structure the error says the same
-    order = np.lexsort((place, errors.max(axis=0), worst, last, np.isinf(worst)), axis=0)
-    apart = np.array([key not in TRIVIAL for key in keys])
+    apart, auto = np.array([key not in TRIVIAL for key in keys]), np.array([[key in AUTO] for key in keys])
+    after = (place, errors.max(axis=0), worst, last, np.isinf(worst))
+    order = np.lexsort(after, axis=0)
+    best = np.where(apart[order[0]], worst.min(axis=0), 0.0)
+    order = np.lexsort((*after, ~(auto & ~harms & (TIE * worst <= best))), axis=0)
     trivial = np.where(apart[:, None], np.inf, worst).argmin(axis=0)
     each = np.arange(worst.shape[1])
     first, there = order[0], where[trivial, each]

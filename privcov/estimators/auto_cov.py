@@ -34,7 +34,7 @@ from privcov.measurements.norm_histogram import measure_norms, norm_noise
 from privcov.parameters import parameter
 from privcov.postprocess.denoise import CLEAR, BlockNoise, denoise
 from privcov.postprocess.joint import Moments
-from privcov.postprocess.structure.mixture import STRUCTURES, Mixture, mix
+from privcov.postprocess.structure.mixture import Mixture, mix
 from privcov.privacy import RELATIONS, BudgetShare, Event, NoPrivacy, PureDP
 
 CLIP_SHARE = 0.02
@@ -63,11 +63,11 @@ NO_PATTERN = (
     centres=ALL_CENTRES,
     missing_cells=True,
     order=10,
-    version=4,
+    version=5,
     for_private={"clip_search": "off"},
     summary="The least noisy of the shapes here for many columns (Gaussian with accurate variances; under pure DP the "
-    "difference of two Wishart matrices), then shrinkage that knows the noise: by eigenvalues where relations show, "
-    "towards zero where nothing does.",
+    "difference of two Wishart matrices), then shrinkage that knows the noise: by eigenvalues or patterns of the "
+    "columns where relations show, towards zero where nothing does.",
     formula=r"\hat\Sigma = J + w\,(F-J),\quad F=V\,\mathrm{diag}\big((\lambda_i-2v\,h_i)_+\big)V^\top,\quad "
     r"v=d\,\sigma^2/2",
     avoid="When you need an unbiased matrix for further inference: take the raw noisy matrix instead.",
@@ -83,10 +83,10 @@ class AutoCov(Method):
         "auto" spends CLIP_SHARE of the guarantee on a noisy histogram of row norms and may lower the row bound, which
         helps where the longest rows are much longer than most. It spends nothing where d is too small for it to pay.
         "off" makes one measurement only, as private rows need.
-    structure : {"off", "mixture", "level", "band", "similar"}
-        What else the off-diagonal entries may be taken for, where the mean is known and the noise Gaussian. "level":
-        one number. "band": the means of the diagonals near the main one. "similar": means over columns that are
-        similar. "mixture": a mixture of these and of what "off" gives, by unbiased risk. See postprocess/structure/.
+    structure : {"mixture", "off"}
+        What the off-diagonal entries are taken for, where the mean is known and the noise Gaussian. "mixture": by
+        unbiased risk a mixture of zero, of what "off" gives, of one number, of the means of the diagonals near the main
+        one, and of means over similar columns. See postprocess/structure/. "off": shrinkage alone.
 
     Guarantee
     ---------
@@ -109,11 +109,11 @@ class AutoCov(Method):
     )
 
     structure: str = parameter(
-        OFF,
+        "mixture",
         "Pattern of the columns",
-        choices=(OFF, *STRUCTURES),
-        help="Free, for a known mean and Gaussian noise. level: all covariances alike. band: they fade with the "
-        "distance of two columns. similar: few kinds of columns. mixture: of these and eigenvalues, by unbiased risk.",
+        choices=("mixture", OFF),
+        help="mixture: covariances that fade with the distance of two columns, few kinds of columns, all alike, or "
+        "eigenvalues, by unbiased risk. Free; for a known mean and Gaussian noise.",
     )
 
     mechanism = LeastNoise()
@@ -283,7 +283,7 @@ def mixture_of(measured: Measured, structure: str) -> Mixture | None:
     if structure == OFF or measured.flags is not None or law.n_anchors or law.dimension == 1:
         return None
     found = centred(measured)
-    return mix(found.covariance, found.noise, structure) if found.noise.gaussian and found.noise.std > 0 else None
+    return mix(found.covariance, found.noise) if found.noise.gaussian and found.noise.std > 0 else None
 
 
 def shrunk_moments(measured: Measured, mixture: Mixture | None = None) -> Moments:

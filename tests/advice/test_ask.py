@@ -14,6 +14,7 @@ from privcov.advice.advise import advise, answer_of, noise_factors
 from privcov.advice.answer import Question
 from privcov.advice.evidence import read, strength_of, with_level
 from privcov.advice.grid import LEVELS, TARGETS
+from privcov.advice.rank import AUTO, TIE
 from privcov.advice.surface import surface
 from privcov.cli.entry import main
 from privcov.estimators.base import METHODS
@@ -52,7 +53,8 @@ def printed(question: Question) -> tuple[str, list[list[str]]]:
 
 
 def test_page_shell_and_table_name_one_method():
-    """200 questions: the page's method, the shell's and the least of the table that both show."""
+    """200 questions: the page's method, the shell's and the least of the table that both show; Auto where it is within
+    five per cent of that."""
     seen = {"method": 0, "none": 0}
     for question in questions(200):
         reply = ask.how_far(question)  # the page
@@ -65,9 +67,8 @@ def test_page_shell_and_table_name_one_method():
             assert first.startswith("None")
         fair = [row for row in rows if row[1] != "*"]  # marked: worse than the zero matrix somewhere
         numbers = [float(row[1]) for row in fair]
-        if advice.pick:
-            assert numbers[0] == min(numbers)
-        assert numbers == sorted(numbers)
+        assert numbers[0] <= numbers[1] or (rows[0][0] in AUTO and TIE * numbers[0] <= min(numbers) + 0.001)
+        assert numbers[1:] == sorted(numbers[1:])
         methods = [line for line in advice.ranking if not line.trivial]
         assert reply.line is methods[0]
         assert [line.key for line in methods if line.key in {row[0] for row in rows}] == [
@@ -190,13 +191,13 @@ def test_which_level_inverts_how_far():
     assert reached > 40
 
 
-@pytest.mark.parametrize(("n", "d", "guarantee"), [(300, 5, ApproxDP(1.0, 1e-6)), (5_000, 5, PureDP(1.0))])
-def test_where_the_recommended_method_changes_its_own_least_level_is_said(n, d, guarantee):
+@pytest.mark.parametrize(("n", "guarantee"), [(1_000, ZCDP(0.1)), (5_000, ApproxDP(1.0, 1e-6))])
+def test_where_the_recommended_method_changes_its_own_least_level_is_said(n, guarantee):
     """Of 50 %: the sentence names the level from which on that method alone is within it, by its rows of the table."""
-    reply = ask.which_level(advise(n, d, guarantee).question, 0.5)
+    reply = ask.which_level(advise(n, 15, guarantee, "precision").question, 0.5)
     assert reply.error < 0.45
     (said,) = (text for text in ask.notes(reply) if text.startswith(reply.line.label))
-    level = float(said.split("epsilon = ")[1].split()[0])
+    level = float(said.split(" = ")[1].split()[0])
     assert 0 < level < reply.level
 
     def worst(at: float) -> tuple[str, float]:

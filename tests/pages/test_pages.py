@@ -194,7 +194,9 @@ def test_the_picture_melts_only_the_release_moves():
 
 
 def test_the_default_slider_changes_the_error_at_least_fivefold():
-    low, high = (open_page("pages/1_Estimate.py", rho=rho) for rho in ("1e-05", "10"))
+    """On the table that a visitor sees who comes without a link."""
+    size = {"kind": "approx", "data.n": "5000", "data.d": "40"}
+    low, high = (open_page("pages/1_Estimate.py", **size, epsilon=epsilon) for epsilon in ("0.05", "20"))
     errors = [float(answer(at, "error").rstrip("%")) for at in (low, high)]
     assert errors[0] >= 5 * errors[1]
 

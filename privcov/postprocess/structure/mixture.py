@@ -4,8 +4,8 @@ The weights w >= 0 add up to one and minimise
     |sum_k w_k F_k - Y|^2 + 2 sum_k w_k (D_k + c_k),
 the unbiased risk of the mixture for weights that are fixed (member.py), plus c_k = sqrt(2 v) |F_k - F_1|, the standard
 deviation of the noise of <F_k - F_1, W>: an estimate must be better than the first by more than what noise may say of
-it. F_1 is the estimate by parts of denoise.py, which is close to the better of zero and the noisy diagonal, or zero
-where one pattern is asked for; c_k is 0 for zero, which has no noise. The problem is convex, so the mixture is
+it. F_1 is the estimate by parts of denoise.py, which is close to the better of zero and the noisy diagonal; c_k is 0
+for zero, which has no noise. The problem is convex, so the mixture is
 continuous in Y, but where denoise.py admits the eigenvalues. Its smallest value is optimistic, as it was minimised over
 w, and is not reported as a risk.
 
@@ -21,19 +21,15 @@ own.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import checks
 from privcov.postprocess.denoise import BlockNoise, denoise, diagonal_step, estimates, inside
 from privcov.postprocess.structure import band, level, similar
 from privcov.postprocess.structure.member import Member
 
-MIXTURE = "mixture"
-PATTERNS = {"level": level.level, "band": band.band, "similar": similar.similar}
-STRUCTURES = (MIXTURE, *PATTERNS)
+PATTERNS = (level.level, band.band, similar.similar)
 NOTHING, SHRUNK, EIGENVALUES = "diagonal", "all shrunk alike", "eigenvalues"
 _ROUNDS, _CLOSE = 10_000, 1e-12  # of the search for the weights, which ends when no exchange gains more
 
@@ -53,7 +49,7 @@ class Mixture:
         return ", ".join(f"{100 * share:.0f} % {kind}" for kind, share in self.shares.items() if share >= 0.005)
 
 
-def mix(matrix: np.ndarray, noise: BlockNoise, structure: str = MIXTURE) -> Mixture:
+def mix(matrix: np.ndarray, noise: BlockNoise) -> Mixture:
     """Estimate the covariance under Gaussian noise whose off-diagonal entries follow a pattern.
 
     Examples
@@ -68,7 +64,6 @@ def mix(matrix: np.ndarray, noise: BlockNoise, structure: str = MIXTURE) -> Mixt
     >>> print(mix(noisy + above + np.triu(above, 1).T, noise))
     100 % band
     """
-    checks.one_of("structure", structure, STRUCTURES)
     if noise.std == 0 or len(matrix) == 1:
         return Mixture(denoise(matrix, noise), {NOTHING: 1.0} if len(matrix) == 1 else {SHRUNK: 1.0})
     parts, spectral = estimates(matrix, noise)
@@ -77,21 +72,19 @@ def mix(matrix: np.ndarray, noise: BlockNoise, structure: str = MIXTURE) -> Mixt
         along, step = diagonal_step(parts, spectral, noise)
         diagonal = diagonal + along * step
     members = [Member(NOTHING, np.zeros_like(rest), 0.0)]
-    if structure == MIXTURE:
-        whole = ((SHRUNK, parts), (EIGENVALUES, spectral))
-        for kind, estimate in whole:
-            if estimate is not None:
-                own = estimate.matrix - np.diag(np.diag(estimate.matrix))
-                members.append(Member(kind, own, float(np.sum(own * rest)) - estimate.rest))
-    first = members[-1 if spectral is None else -2].matrix if structure == MIXTURE else members[0].matrix
-    for name, pattern in PATTERNS.items():
-        if structure in (MIXTURE, name):
-            members += [member for member in pattern(rest, noise) if member.matrix.any()]
+    for kind, estimate in ((SHRUNK, parts), (EIGENVALUES, spectral)):
+        if estimate is not None:
+            own = estimate.matrix - np.diag(np.diag(estimate.matrix))
+            members.append(Member(kind, own, float(np.sum(own * rest)) - estimate.rest))
+    for pattern in PATTERNS:
+        members += [member for member in pattern(rest, noise) if member.matrix.any()]
     stacked = np.array([member.matrix.ravel() for member in members])
-    doubt = noise.std * math.sqrt(2) * np.linalg.norm(stacked - first.ravel(), axis=1)
+    products = stacked @ stacked.T
+    squares = np.diag(products)
+    doubt = noise.std * np.sqrt(2 * np.maximum(squares - 2 * products[1] + squares[1], 0.0))
     doubt[0] = 0.0  # zeros have no noise
     towards = stacked @ rest.ravel() - np.array([member.with_noise for member in members]) - doubt
-    weights = _weights(stacked @ stacked.T, towards)
+    weights = _weights(products, towards)
     mixed = (weights @ stacked).reshape(rest.shape)
     shares: dict[str, float] = {}
     for member, weight in zip(members, weights, strict=True):
