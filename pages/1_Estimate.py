@@ -6,7 +6,7 @@ import functools
 
 import streamlit as st
 
-from pages.estimate import pins
+from pages.estimate import pins, shown
 from pages.shell import address, cached, follow, frame, script, show, strip, take_home, visitor_files
 from pages.shell.glossary import term
 from pages.shell.study import CSV
@@ -19,9 +19,9 @@ from privcov.figures.matrices import beyond, colour_limit, heatmap, own_limit
 from privcov.figures.shares import shares_bar
 from privcov.figures.words import percent, plain
 from privcov.measurements.clipping import share_clipped
-from privcov.metrics.errors import answers_to_beat, error, reference_matrix, waterfall, working
+from privcov.metrics.errors import error, reference_matrix, waterfall
 
-study = frame.page("Estimate", keeps=("more",))
+study = frame.page("Estimate", keeps=("more", "shown"))
 palette = frame.palette()
 st.title("Estimate")
 st.caption(
@@ -39,11 +39,9 @@ with show.problems():
     data = cached.dataset(study)
     rel = cached.release(study)
     known = data.truth is not None
-    sample = reference_matrix(data, rel.target, "sample")
-    reference = reference_matrix(data, rel.target, "truth" if known else "sample")
-    released = working(rel.matrix, rel.scale, rel.target)
-    limit = colour_limit(reference)
     against = "truth" if known else "sample"
+    sample = reference_matrix(data, rel.target, "sample")
+    reference = reference_matrix(data, rel.target, against)
 
     wrong = error(rel, data, relative=True, against=against)
     show_answers(rel, wrong, against)
@@ -51,13 +49,12 @@ with show.problems():
     show.made_from(data, rel, card.label)
 
     if rel.target != "precision":
-        beat = ", ".join(f"{name} {percent(level)}" for name, level in answers_to_beat(data, rel.target))
-        st.caption(f"For comparison, Frobenius errors: {beat}.")
-        if wrong > 1:
-            st.warning(
-                f"This release is {show.WORSE}. Use more rows, fewer columns, a smaller R or a weaker guarantee."
-            )
-
+        st.markdown(shown.verdict(wrong, data, rel))
+    pictures = st.container(key="named" if data.bounds is not None else "numbered")
+    how = shown.choose(data, rel)
+    released = show.released(rel, how)
+    reference, sample = (shown.of_rows(matrix, data, how) for matrix in (reference, sample))
+    limit = 1.0 if how == show.CORRELATIONS else colour_limit(reference)
     difference = released - reference
     panels = [("Truth", reference, limit, "scale")] if known else []
     panels += [
@@ -65,8 +62,8 @@ with show.problems():
         ("Released", released, limit, "scale"),
         (f"Released minus {against}", difference, own_limit(difference), "own scale"),
     ]
-    for place, (title, matrix, end, scale) in zip(st.columns(len(panels)), panels, strict=True):
-        what = f"{title.lower()} {rel.target}"
+    for place, (title, matrix, end, scale) in zip(pictures.columns(len(panels)), panels, strict=True):
+        what = f"{title.lower()} {'correlation' if how == show.CORRELATIONS else rel.target}"
         drawn = functools.partial(heatmap, matrix, data.columns, end, palette, what=what)
         with place:
             st.markdown(f"**{title}**  \n:small[{scale} ±{plain(end)}]")
@@ -74,11 +71,12 @@ with show.problems():
                 cached.picture(study, what, palette, drawn) if title in ("Truth", "Sample") else drawn(),
                 f"square-{title.lower().replace(' ', '-')}",
             )
-    unit = f"{rel.target}, columns in units of their public half-range" if data.bounds is not None else rel.target
-    show.colour_note(unit, beyond(released, limit, "released"))
+    show.colour_note(shown.colours(data, rel, how), beyond(released, limit, "released"))
 
-    spectral = percent(error(rel, data, "spectral", relative=True, against=against))
     noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2 if rel.raw is not None else 0.0
+    if how == show.CORRELATIONS:
+        st.markdown(show.as_text(shown.strongest(data, released, noise)))
+    spectral = percent(error(rel, data, "spectral", relative=True, against=against))
     clipped = show.percent(share_clipped(data.with_row_bound(rel.row_bound)))
     cards = [
         (f"Spectral error to {against}", spectral, "Largest eigenvalue of the error, relative."),
@@ -146,6 +144,7 @@ with show.problems():
     with matrix:
         if matrix.open:
             table = show.matrix_table(rel.matrix, data.columns)
+            st.caption(f"The {rel.target} in the data's own units.")
             st.dataframe(table, height=360)
             name = f"{rel.method}-{rel.target}.csv".replace(" ", "-")
             show.download("Matrix as CSV", table.to_csv, name, "download-matrix")
@@ -155,4 +154,4 @@ with show.problems():
     with home:
         if home.open:
             take_home.section(study, data, rel)
-    follow.draw(study, limit, palette, "square-released", against=against)
+    follow.draw(study, limit, palette, "square-released", against=against, how=how)

@@ -10,13 +10,13 @@ from typing import Any, TypedDict
 import numpy as np
 import streamlit as st
 
-from pages.shell import cached, fields
+from pages.shell import cached, fields, show
 from pages.shell.study import Study
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.figures.matrices import colours_of
 from privcov.figures.palette import Palette
-from privcov.metrics.errors import error, working
+from privcov.metrics.errors import error
 
 LEVELS = 13
 MOST_COLUMNS = 100
@@ -25,14 +25,17 @@ _FOLLOW = st.components.v2.component(
 )
 
 
-def draw(study: Study, limit: float, palette: Palette, key: str, *, method: str = "", against: str = "sample") -> None:
+def draw(
+    study: Study, limit: float, palette: Palette, key: str, *, method: str = "", against: str = "sample", how: str = ""
+) -> None:
     """Let the matrix shown under ``key``, with colours from -limit to limit, follow the level of the study.
 
     The method itself makes a release at each of a few levels, from the same draw of noise; the browser draws between
     them. Call it last: what the page shows does not wait for it. Only of a covariance of at most `MOST_COLUMNS`
-    columns, which is fast. What comes from a visitor's file is kept in the visit, of the last study alone.
+    columns, which is fast. What comes from a visitor's file is kept in the visit, of the last study alone. ``how`` is
+    that of `show.released`.
     """
-    data, asked = cached.dataset(study), (study.at(1.0), method, limit, against)
+    data, asked = cached.dataset(study), (study.at(1.0), method, limit, against, how)
     if METHODS.get(study.method_key(method)).target == "precision" or data.d > MOST_COLUMNS:
         return
     low, high = fields.LEVELS[study.level_name]
@@ -46,7 +49,7 @@ def draw(study: Study, limit: float, palette: Palette, key: str, *, method: str 
                 rel = cached.release(study.at(level), method=method)
             except ValueError:  # a level that the method refuses
                 continue
-            frames.append(frame_of(working(rel.matrix, rel.scale, rel.target), limit))
+            frames.append(frame_of(show.released(rel, how), limit))
             made_at.append(level)
             wrong.append(error(rel, data, relative=True, against=against))
             success.append(rel.attacker_success)

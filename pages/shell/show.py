@@ -19,6 +19,8 @@ from privcov.figures.look import Picture
 from privcov.figures.matrices import Still, marks
 from privcov.figures.palette import Palette, wash
 from privcov.figures.words import plain, raised
+from privcov.metrics.errors import working
+from privcov.releasing.display import matrix_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,6 +131,16 @@ def cards(values: Iterable[tuple[str, str, str]], key: str) -> None:
     row = st.container(key=f"cards-{key}", horizontal=True)  # columns would send six more messages at every run
     for label, value, about in values:
         row.metric(label, value, border=True, height="stretch", help=about or None)
+
+
+CORRELATIONS, COVARIANCES = "Correlations", "Covariances"
+
+
+def released(rel: Release, how: str) -> np.ndarray:
+    """Return the matrix of a release as correlations, in its own units or, by default, in working units."""
+    if how == CORRELATIONS:
+        return matrix_of(rel, "correlation")
+    return rel.matrix if how == COVARIANCES else working(rel.matrix, rel.scale, rel.target)
 
 
 WORSE = "worse than the zero matrix here"

@@ -109,6 +109,7 @@ STYLE = Template("""
 }
 @media screen and (max-width: 640px) {  /* the matrix that follows the level comes first */
   [data-testid="stColumn"]:has(> * > .st-key-square-released) {order: -1;}
+  .st-key-named [data-testid="stColumn"] {min-width: 100% !important; max-width: 100% !important;}  /* names are wide */
 }
 @media (max-width: 1080px) {.pc-line > small {display: none;}}
 @media (hover: none) {.modebar-container {display: none !important;}}  /* it opens under the pointer alone */

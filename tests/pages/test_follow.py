@@ -12,6 +12,7 @@ from pages.shell import cached, follow
 from pages.shell.study import CSV, Study, from_query
 from privcov.figures.matrices import colour_limit
 from privcov.metrics.errors import error, reference_matrix, working
+from privcov.releasing.display import matrix_of
 from tests.pages import test_upload
 from tests.pages.test_pages import open_page
 
@@ -42,12 +43,14 @@ def test_each_frame_is_the_method_s_own_release_at_its_level(query):
     study, _ = from_query(query)
     data = cached.dataset(study)
     against = "sample" if data.truth is None else "truth"
-    limit = colour_limit(reference_matrix(data, "covariance", against))
+    units = data.bounds is not None
+    limit = 1.0 if units else colour_limit(reference_matrix(data, "covariance", against))
     frames = cells(found["pictures"][0], data.d)
     assert len(frames) == len(found["places"]) == follow.LEVELS
     for level, frame, wrong, chance in zip(found["places"], frames, *found["numbers"].values(), strict=True):
         rel = cached.release(study.at(level))
-        drawn = np.clip(working(rel.matrix, rel.scale, rel.target), -limit, limit)
+        matrix = matrix_of(rel, "correlation") if units else working(rel.matrix, rel.scale, rel.target)
+        drawn = np.clip(matrix, -limit, limit)
         assert abs((frame / 127.5 - 1) * limit - drawn).max() <= limit / 255 * 1.001
         assert wrong == error(rel, data, relative=True, against=against)
         assert chance == rel.attacker_success

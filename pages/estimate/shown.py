@@ -1,0 +1,75 @@
+"""What Estimate shows of a covariance: correlations where columns have units, the strongest pairs, and a verdict."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from pages.shell import address, show
+from pages.shell.show import CORRELATIONS, COVARIANCES
+from privcov.dataset import Dataset
+from privcov.figures.words import percent
+from privcov.metrics.errors import answers_to_beat, reference_matrix
+from privcov.postprocess.correlation import correlation
+from privcov.releasing.release import Release
+
+_USEFUL, _WORTH = 1 / 3, 0.9  # of the error of the best answer that needs no release of relations
+_MOST = 3
+
+
+def choose(data: Dataset, rel: Release) -> str:
+    """Return how the matrices are shown; where columns have units, the person chooses."""
+    if data.bounds is None or rel.target != "covariance" or data.d == 1:
+        return ""
+    return address.bound(
+        st.segmented_control, "Matrices", [CORRELATIONS, COVARIANCES], name="shown", default=CORRELATIONS,
+        key="estimate.shown", required=True, label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def of_rows(matrix: np.ndarray, data: Dataset, how: str) -> np.ndarray:
+    """Return a matrix of the rows in working units as it is shown."""
+    if how == CORRELATIONS:
+        return correlation(matrix, floor=1e-300)
+    return matrix * np.outer(data.scale, data.scale) if how == COVARIANCES else matrix
+
+
+def colours(data: Dataset, rel: Release, how: str) -> str:
+    """Return what the colours mean."""
+    if how == CORRELATIONS:
+        return "correlation, from -1 (orange: columns move apart) over 0 to 1 (teal: they move together)"
+    if how == COVARIANCES:
+        return "covariance in the columns' own units"
+    return f"{rel.target}, columns in units of their public half-range" if data.bounds is not None else rel.target
+
+
+def strongest(data: Dataset, released: np.ndarray, noise: float) -> str:
+    """Return the strongest correlations of the sample and what the release says of them, as text.
+
+    ``noise``: its deviation on a covariance before repairs, in working units. Empty where all columns are constant.
+    """
+    covariance = reference_matrix(data, "covariance", "sample")
+    sample, spread = of_rows(covariance, data, CORRELATIONS), np.sqrt(np.diag(covariance))
+    strong = np.argsort(-np.abs(np.triu(sample, 1)), axis=None, kind="stable")[:_MOST]
+    pairs = [
+        f"{data.columns[i]} and {data.columns[j]} {sample[i, j]:.2f}, "
+        f"released {released[i, j]:.2f} ± {noise / (spread[i] * spread[j]):.2g}"
+        for i, j in zip(*np.unravel_index(strong, sample.shape), strict=True)
+        if i < j and spread[i] * spread[j] > 0
+    ]
+    return f"Strongest pairs: {'; '.join(pairs)} (deviation of the noise before repairs)." if pairs else ""
+
+
+def verdict(wrong: float, data: Dataset, rel: Release) -> str:
+    """Return in words whether the release is of use, with the answers that need no noise, as markdown."""
+    others = answers_to_beat(data, rel.target)
+    best = min(level for _, level in others[:2])
+    word = "Useful" if wrong <= _USEFUL * best else "Rough" if wrong < _WORTH * best else "Useless"
+    remedy = "" if word == "Useful" else " More rows, fewer columns, a smaller R or a weaker guarantee would help."
+    worse = f" It is {show.WORSE}." if wrong > 1 else ""
+    if wrong < others[-1][1] and data.truth is not None:
+        worse = (
+            " Closer to the truth than the sample: a pattern of the columns or shrinkage removes sampling error too."
+        )
+    beside = ", ".join(f"{name} {percent(level)}" for name, level in others)
+    return f"**{word} here.** Errors of other answers: {beside}.{worse}{remedy}"

@@ -1,0 +1,97 @@
+"""Estimate on a table whose columns have units: correlations first, its strongest pairs, and a verdict in words."""
+
+import re
+
+import numpy as np
+import pytest
+
+import privcov
+from pages.estimate import shown
+from privcov.metrics.errors import answers_to_beat, error, reference_matrix
+from privcov.releasing.display import matrix_of
+from tests.pages.test_pages import alts, open_page
+
+ESTIMATE = "pages/1_Estimate.py"
+QUERY = {"source": "wine", "kind": "zcdp", "rho": "5"}
+
+
+@pytest.fixture(scope="module")
+def wine():
+    data = privcov.source("wine", seed=0)
+    return data, privcov.release("auto-cov", data, privcov.ZCDP(5.0), seed=1)
+
+
+def of_rows(data) -> np.ndarray:
+    """The correlations of the rows within their bounds."""
+    return np.corrcoef(np.clip(data.rows, *np.transpose(data.bounds)).T)
+
+
+def drawn(at, title: str) -> np.ndarray:
+    (trace,) = at.session_state["pictures"][f"square-{title}"].figure.data
+    return np.array(trace.z, dtype=np.float64)
+
+
+def test_a_table_with_units_is_shown_as_correlations_and_by_a_switch_in_its_own_units(wine):
+    data, rel = wine
+    at = open_page(ESTIMATE, **QUERY)
+    assert any(alt.startswith("Heatmap of released correlation") for alt in alts(at).values())
+    assert drawn(at, "sample") == pytest.approx(of_rows(data), abs=1e-6)
+    assert drawn(at, "released") == pytest.approx(matrix_of(rel, "correlation"), abs=1e-6)
+    at.button_group(key="estimate.shown").set_value("Covariances").run()
+    assert at.query_params["shown"] == "covariances"
+    assert drawn(at, "released") == pytest.approx(rel.matrix, rel=1e-5)
+    own = reference_matrix(data, "covariance", "sample") * np.outer(data.scale, data.scale)
+    assert drawn(at, "sample") == pytest.approx(own, rel=1e-5)
+    assert any("own units" in caption.value for caption in at.caption)
+
+
+def test_a_simulated_table_has_no_switch():
+    at = open_page(ESTIMATE, **{"data.n": "2000", "data.d": "6"})
+    assert any(alt.startswith("Heatmap of released covariance") for alt in alts(at).values())
+    assert not any(group.label == "Matrices" for group in at.get("button_group"))
+
+
+def test_the_strongest_pairs_are_those_of_the_table_beside_the_release(wine):
+    data, rel = wine
+    (said,) = (m.value for m in open_page(ESTIMATE, **QUERY).markdown if m.value.startswith("Strongest pairs"))
+    said = said.replace("\\", "")
+    sample, released = of_rows(data), matrix_of(rel, "correlation")
+    first, second = np.triu_indices(data.d, 1)
+    most = np.argsort(-np.abs(sample[first, second]))[:3]
+    for i, j in zip(first[most], second[most], strict=True):
+        pair = f"{data.columns[i]} and {data.columns[j]}"
+        assert f"{pair} {sample[i, j]:.2f}, released {released[i, j]:.2f} ± " in said
+
+
+def test_the_noise_beside_a_pair_is_that_of_many_releases():
+    """Of 400 raw releases of two columns; the deviation of that many is known within 7 %, two standard errors."""
+    rows = np.random.default_rng(3).uniform(-1, 1, (4000, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]]) / 2
+    data = privcov.Dataset.from_rows(rows, bounds=[(-1, 1)] * 2, mean_is_zero=True)
+    rels = [privcov.release("gaussian-cov", data, privcov.ZCDP(0.1), seed=seed) for seed in range(400)]
+    noise = rels[0].raw.distribution.off_diagonal_std * rels[0].row_bound ** 2
+    said = shown.strongest(data, matrix_of(rels[0], "correlation"), noise)
+    spread = np.sqrt(np.diag(reference_matrix(data, "covariance", "sample")))
+    raw = [rel.raw.matrix[0, 1] * rel.row_bound**2 / np.prod(spread) for rel in rels]
+    assert float(re.search(r"± ([\d.]+)", said)[1]) == pytest.approx(np.std(raw), rel=0.07)
+
+
+def test_the_verdict_follows_the_answers_that_release_nothing():
+    """Three words over the levels, in this order, and each where its rule says so."""
+    data = privcov.source("ar1-covariance", n=2000, d=20)
+    words = []
+    for rho in (1e-5, 3e-4, 1e-3, 1e-2, 1.0):
+        rel = privcov.release("gaussian-cov", data, privcov.ZCDP(rho), seed=1)
+        wrong = error(rel, data, relative=True, against="truth")
+        best = min(level for _, level in answers_to_beat(data, "covariance")[:2])
+        words.append(re.match(r"\*\*(\w+) here", shown.verdict(wrong, data, rel))[1])
+        assert words[-1] == ("Useful" if wrong <= best / 3 else "Rough" if wrong < 0.9 * best else "Useless")
+        assert ("worse than the zero matrix" in shown.verdict(wrong, data, rel)) == (wrong > 1)
+    assert list(dict.fromkeys(words)) == ["Useless", "Rough", "Useful"]
+
+
+def test_a_release_closer_to_the_truth_than_the_rows_says_why():
+    data = privcov.source("ar1-covariance", n=5000, d=40)
+    rel = privcov.release("auto-cov", data, privcov.ZCDP(0.1), seed=1)
+    assert "Closer to the truth than the sample" in shown.verdict(
+        error(rel, data, relative=True, against="truth"), data, rel
+    )
