@@ -24,10 +24,7 @@ from privcov.metrics.errors import error, reference_matrix, waterfall
 study = frame.page("Estimate", keeps=("more", "shown"))
 palette = frame.palette()
 st.title("Estimate")
-st.caption(
-    f"One {term('release')} of a {term('covariance')} or {term('precision')}: its error, and what an "
-    f"{term('attacker', 'attacker')} learns."
-)
+st.caption(f"One {term('release')} of a {term('covariance')} or {term('precision')}.")
 show_answers = strip.draw(study)
 
 if study.source_key() == CSV:
@@ -48,8 +45,6 @@ with show.problems():
     card = METHODS.get(rel.method)
     show.made_from(data, rel, card.label)
 
-    if rel.target != "precision":
-        st.markdown(shown.verdict(wrong, data, rel))
     pictures = st.container(key="named" if data.bounds is not None else "numbered")
     how = shown.choose(data, rel)
     released = show.released(rel, how)
@@ -73,6 +68,8 @@ with show.problems():
             )
     show.colour_note(shown.colours(data, rel, how), beyond(released, limit, "released"))
 
+    if rel.target != "precision":
+        st.markdown(shown.verdict(wrong, data, rel))
     noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2 if rel.raw is not None else 0.0
     if how == show.CORRELATIONS:
         st.markdown(show.as_text(shown.strongest(data, released, noise)))
@@ -80,7 +77,11 @@ with show.problems():
     clipped = show.percent(share_clipped(data.with_row_bound(rel.row_bound)))
     cards = [
         (f"Spectral error to {against}", spectral, "Largest eigenvalue of the error, relative."),
-        ("Noise per entry (std)", plain(noise), "Noise off the diagonal before repairs, in the heatmaps' unit."),
+        (
+            "Noise per entry (std)",
+            plain(noise),
+            "Off the diagonal, before repairs; in half-ranges where columns have bounds.",
+        ),
         ("Rows clipped", clipped, "Longer than R, so shortened, which biases the matrix."),
     ]
     show.cards(cards, "estimate")

@@ -11,17 +11,15 @@ from privcov.estimators.base import METHODS
 
 study = frame.page("Graph recovery", keeps=(*board.KEEPS, *roc.KEEPS))
 st.title("Graph recovery")
-st.markdown(
-    f"Variables are linked where the {term('precision')} is not zero. A test draws the {term('edge', 'edges')} that "
-    f"noise and chance do not explain, and the penalty of the {term('lambda', 'graphical lasso')} as many as you like. "
-    "**Move it, then the privacy slider.**"
+st.caption(
+    f"Variables are linked where the {term('precision')} is not zero: {term('edge', 'edges')} that noise and chance do "
+    f"not explain or, by the penalty of the {term('lambda', 'graphical lasso')}, as many as you like."
 )
 with show.problems():
     study = settings.effective(study)
     able, left_out = settings.offered(study.kind)
     show_answers = strip.draw(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
-    settings.presets()
-    st.caption(settings.description(study))
+    settings.describe(study)
     data = cached.dataset(study, settings.SOURCE)
     settings.ask_first(study, data)
     with st.spinner("Solving the path ..."):
@@ -31,3 +29,4 @@ with show.problems():
     own_range.warn(data)
     settings.choose_reference(data)
     board.show_all(study, data, rel, settings.reference(data))
+    settings.presets()

@@ -11,10 +11,7 @@ from pages.your_data.state import DOORS, STEPS, forget, owner_session, practisin
 
 frame.page("Your data", keeps=("door",))
 st.title("Your data")
-st.caption(
-    f"One confidential table, one noisy {term('measurement')}, and every answer from that {term('release')}. Nothing "
-    "is read before you declare it, nothing drawn before you confirm it and its cost is written down."
-)
+st.caption(f"One confidential table, one noisy {term('measurement')}, and every answer from that {term('release')}.")
 
 door = address.bound(
     st.segmented_control,

@@ -66,10 +66,8 @@ def verdict(wrong: float, data: Dataset, rel: Release) -> str:
     best = min(level for _, level in others[:2])
     word = "Useful" if wrong <= _USEFUL * best else "Rough" if wrong < _WORTH * best else "Useless"
     remedy = "" if word == "Useful" else " More rows, fewer columns, a smaller R or a weaker guarantee would help."
-    worse = f" It is {show.WORSE}." if wrong > 1 else ""
-    if wrong < others[-1][1] and data.truth is not None:
-        worse = (
-            " Closer to the truth than the sample: a pattern of the columns or shrinkage removes sampling error too."
-        )
-    beside = ", ".join(f"{name} {percent(level)}" for name, level in others)
-    return f"**{word} here.** Errors of other answers: {beside}.{worse}{remedy}"
+    more = f" It is {show.WORSE}." if wrong > 1 else ""
+    if data.truth is not None and wrong < others[-1][1]:
+        more = " Closer to the truth than the sample: shared patterns remove sampling error too."
+    zero, *rest = (f"{name.removesuffix(' (not private)')} {percent(level)}" for name, level in others)
+    return f"**{word} here.**{more}{remedy} Other errors: {zero}; not private: {', '.join(rest)}."

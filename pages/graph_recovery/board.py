@@ -71,9 +71,9 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
                 if experiment is None:
                     st.info(why)
                 else:
-                    roc.form(study, rel)
-                    show.tag(data.provenance.capitalize(), f"compared with {reference.words}")
                     roc.paint(experiment, data, here, job)
+                    with st.popover("Compare"):
+                        roc.form(study, rel)
                     with below:
                         roc.numbers(experiment, data, job)
                     with st.expander("The same in Python"):
@@ -164,7 +164,6 @@ def _network(study: Study, data: Dataset, rel: Release, reference: settings.Refe
         _owner(study, data, rel, at, drawn, place, strength)
     else:
         counts = compare(drawn, reference.graph)
-        show.tag(data.provenance.capitalize(), f"edges against {reference.words}")
         show.picture(
             network(
                 against_reference(drawn, reference.graph), place, data.columns, frame.palette(), strength=strength,

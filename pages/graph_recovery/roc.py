@@ -63,10 +63,9 @@ def form(study: Study, rel: Release) -> None:
     """Show the form that chooses the curves beside the study's own, whose release is ``rel``."""
     kind, own = study.kind, getattr(study, study.level_name)
     able, _ = settings.offered(kind)
-    left, middle, right = st.columns([5, 4, 3])
     others = [key for key in able if key != study.method]
     beside = address.bound(
-        left.multiselect,
+        st.multiselect,
         "Other methods",
         others,
         **_methods(study),
@@ -76,7 +75,7 @@ def form(study: Study, rel: Release) -> None:
     )
     low, high = _RANGES[study.level_name]
     address.bound(
-        middle.multiselect,
+        st.multiselect,
         f"Other {study.level_name}",
         fields.log_grid(low, high, *st.session_state[f"graph.levels.{kind}"]),
         **_levels(study),
@@ -84,8 +83,9 @@ def form(study: Study, rel: Release) -> None:
         placeholder=f"{float(f'{own / 10:.3g}'):g}",
         help="Empty: a tenth of the study's own.",
     )
+    address.bound(st.number_input, "Replicates", 2, 500, **_REPLICATES, help="Fresh noise, and fresh simulated rows.")
     address.bound(
-        right.number_input, "Replicates", 2, 500, **_REPLICATES, help="Fresh noise, and fresh simulated rows."
+        st.toggle, "Lambdas chosen by rules", **_RULES, quiet=True, help="Where each automatic rule lands, on average."
     )
     _attackers(study, rel)
     glossary.when_not(beside, "When not to use them")
@@ -224,7 +224,7 @@ def paint(experiment: GraphStudy, data: Dataset, here: tuple[float, float, float
 
     ``here`` is (fpr, tpr, precision) of the network on the screen.
     """
-    rules = _rules()
+    rules = st.session_state[_RULES["key"]]
     if job is None:
         time = in_words(seconds(experiment, data.n, data.d))
         words = f"{len(experiment.lines)} curves, {experiment.replicates} replicates: {time}"
@@ -246,17 +246,6 @@ def paint(experiment: GraphStudy, data: Dataset, here: tuple[float, float, float
         kept.pictures = roc(curves, palette, rules=rules), precision_recall(curves, palette, rules=rules)
     show.picture(point_at(kept.pictures[0], None if here is None else here[:2]), "roc")
     show.picture(point_at(kept.pictures[1], None if here is None else here[1:]), "precision-recall")
-
-
-def _rules() -> bool:
-    """Show the toggle of the rules' marks, and return whether to draw them."""
-    return address.bound(
-        st.toggle,
-        "Lambdas chosen by rules",
-        **_RULES,
-        quiet=True,
-        help="Where each automatic rule lands, on average.",
-    )
 
 
 def numbers(experiment: GraphStudy, data: Dataset, job: Job | None) -> None:

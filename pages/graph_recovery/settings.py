@@ -188,7 +188,8 @@ PRESETS = (
 
 
 def presets() -> None:
-    """Show a row of buttons, each of which sets the whole page."""
+    """Show examples: a row of buttons, each of which sets the whole page."""
+    st.markdown("**Examples**  \n:small[Each sets the whole page.]")
     able = [p for p in PRESETS if p.study.source in {c.key for c in SOURCES.all()}]
     for place, preset in zip(st.columns(len(able)), able, strict=True):
         place.button(
@@ -231,10 +232,8 @@ def ask_first(study: Study, data: Dataset) -> None:
 CURVES, MATRICES, ANSWERS = "ROC curve", "Matrices", "Solvable penalties"
 
 
-_HINT = "Each button sets the whole page."
-
-
-def description(study: Study) -> str:
-    """Return the description of the preset on the screen, or otherwise what presets are."""
-    preset, words = st.session_state.get("graph.told", (None, ""))
-    return words if preset is not None and dataclasses.replace(preset, seed=study.seed) == study else _HINT
+def describe(study: Study) -> None:
+    """Show the description of the example on the screen."""
+    example, words = st.session_state.get("graph.told", (None, ""))
+    if example is not None and dataclasses.replace(example, seed=study.seed) == study:
+        st.caption(words)

@@ -26,12 +26,6 @@ ROWS_PUBLIC = {
     True: "Public: it may be known to everybody",
     False: "Not public: it is hidden, and a noisy count is made",
 }
-_HOW = """
-1. **Declare** what everybody may know: what a row is, which columns, between which limits.
-2. **Plan**: see an answer at three strengths of protection, and pick one.
-3. **Release**: set a limit once, and confirm one noisy measurement.
-4. **Answers**: matrices, graph, models and a synthetic table, all from that measurement.
-"""
 
 
 def section() -> None:
@@ -60,12 +54,9 @@ def section() -> None:
 
 def _file() -> None:
     """Show the uploader, and read the header of the file."""
-    st.markdown(_HOW)
     st.markdown(
-        "Choose a CSV, or an Excel workbook of one sheet: column names in the first line, a row in each line below. "
-        "Only the names are looked at now. The rows stay in this session's memory, unread until the owner's view or "
-        "the release, and leave it with **Forget**, or two minutes after the tab is reloaded or closed. Nothing of "
-        "them enters the address, a log, a file or a shared cache."
+        "Only the column names are looked at now, and no row is read before you declare it. Rows leave this session's "
+        "memory with **Forget**, or two minutes after the tab is closed."
     )
     file = visitor_files.uploader("Confidential table", "own")
     if file is None:

@@ -23,11 +23,11 @@ def offer(fill: Callable[[Declaration], None]) -> None:
     left, right = st.columns([1, 3], vertical_alignment="center")
     left.button("Use the practice table", on_click=_take, args=(fill,), key="own-practice", width="stretch")
     right.caption(
-        "20,000 invented people, others each time, already declared. "
+        "20,000 invented people, already declared. "
         + (
-            "The release goes into the ledger under a name of its own."
+            "It goes into the ledger."
             if owner_token.opened()
-            else "No token is needed: the ledger is one of its own, gone with this visit."
+            else "No token is needed; its ledger ends with this visit."
         )
     )
 

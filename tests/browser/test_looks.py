@@ -175,3 +175,34 @@ def test_the_numbers_of_a_table_are_no_taller_than_its_rows_on_a_phone(visit):
     found = page.evaluate(tall)
     assert len(found) == 2
     assert all(digits / 4 * 3 <= row for row, digits in found), found
+
+
+# Words in the first screen, without charts, controls and the strip, and what can be moved, typed or pressed there.
+FIRST_SCREEN = """() => {
+    const main = document.querySelector('[data-testid=stMain]');
+    const inside = r => r.width > 0 && r.height > 0 && r.top < innerHeight && r.bottom > 0;
+    const seen = e => e.checkVisibility({visibilityProperty: true, opacityProperty: true});
+    const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT), words = [];
+    while (walker.nextNode()) {
+        const text = walker.currentNode, range = document.createRange();
+        range.selectNodeContents(text);
+        if (seen(text.parentElement) && inside(range.getBoundingClientRect())
+            && !text.parentElement.closest(
+                'svg, style, button, label, [class*=st-key-strip], [data-testid=stIconMaterial]'))
+            words.push(...text.textContent.split(/\\s+/).filter(word => /[a-z]/i.test(word)));
+    }
+    const groups = [...main.querySelectorAll('[data-testid=stButtonGroup], [role=tablist], .stNumberInput, .stSlider')];
+    const single = [...main.querySelectorAll('button, input, textarea, [role=combobox], summary')].filter(e =>
+        !groups.some(group => group.contains(e)) && !e.closest('.js-plotly-plot, [data-testid=stTooltipIcon]'));
+    return [words.length, [...groups, ...single].filter(e => seen(e) && inside(e.getBoundingClientRect())).length];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("path", "controls"),
+    [("/", 1), ("/Estimate", 5), ("/Spectra", 6), ("/Graph_recovery", 8), ("/Your_data", 6), ("/Published_results", 7)],
+)
+def test_a_first_screen_has_sixty_words_and_few_controls(visit, path, controls):
+    words, found = visit(path, height=800).evaluate(FIRST_SCREEN)
+    assert 5 < words <= 60
+    assert 0 < found <= controls
