@@ -88,7 +88,7 @@ with show.problems():
 
     pins.button(
         study,
-        f"{card.label}, {show.given(rel)}, {data.n:,} x {data.d}",
+        f"{card.label}, {show.given(rel)}, {data.n:,} x {data.d}" + (f", {how.lower()}" if how else ""),
         released,
         data.columns,
         limit,

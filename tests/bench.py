@@ -72,7 +72,7 @@ SECTIONS = {
     "structure": Section(
         "tests.bench_structure",
         "structure",
-        "Frobenius error of auto-cov with a mixture of patterns over auto-cov by default, fresh seeds, zCDP",
+        "Frobenius error of auto-cov over that without patterns of the columns, fresh seeds, zCDP",
         default=False,
     ),
     "speed": Section(

@@ -8,13 +8,16 @@ import streamlit as st
 from pages.shell import address, show
 from pages.shell.show import CORRELATIONS, COVARIANCES
 from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
 from privcov.figures.words import percent
 from privcov.metrics.errors import answers_to_beat, reference_matrix
 from privcov.postprocess.correlation import correlation
 from privcov.releasing.release import Release
 
-_USEFUL, _WORTH = 1 / 3, 0.9  # of the error of the best answer that needs no release of relations
+_USEFUL, _WORTH = 1 / 3, 0.9  # of the error of the better of zero and the diagonal, which release no relation
+_SMALL = 0.1  # an error below a tenth is of use, whatever else is as good
 _MOST = 3
+_STILL = 1e-24  # a variance that rounding alone may leave, in working units
 
 
 def choose(data: Dataset, rel: Release) -> str:
@@ -30,14 +33,17 @@ def choose(data: Dataset, rel: Release) -> str:
 def of_rows(matrix: np.ndarray, data: Dataset, how: str) -> np.ndarray:
     """Return a matrix of the rows in working units as it is shown."""
     if how == CORRELATIONS:
-        return correlation(matrix, floor=1e-300)
+        return correlation(matrix, floor=_STILL)
     return matrix * np.outer(data.scale, data.scale) if how == COVARIANCES else matrix
 
 
 def colours(data: Dataset, rel: Release, how: str) -> str:
     """Return what the colours mean."""
     if how == CORRELATIONS:
-        return "correlation, from -1 (orange: columns move apart) over 0 to 1 (teal: they move together)"
+        floor = 0.0 if rel.raw is None else rel.raw.distribution.diagonal_std * rel.row_bound**2
+        low = int((np.diag(rel.matrix) / rel.scale**2 < floor).sum())
+        raised = f". {low} of {data.d} released variances are below the noise and raised to it" if low else ""
+        return f"correlation, from -1 (orange: columns move apart) over 0 to 1 (teal: they move together){raised}"
     if how == COVARIANCES:
         return "covariance in the columns' own units"
     return f"{rel.target}, columns in units of their public half-range" if data.bounds is not None else rel.target
@@ -53,19 +59,31 @@ def strongest(data: Dataset, released: np.ndarray, noise: float) -> str:
     strong = np.argsort(-np.abs(np.triu(sample, 1)), axis=None, kind="stable")[:_MOST]
     pairs = [
         f"{data.columns[i]} and {data.columns[j]} {sample[i, j]:.2f}, "
-        f"released {released[i, j]:.2f} ± {noise / (spread[i] * spread[j]):.2g}"
+        f"{_told(released[i, j], noise / (spread[i] * spread[j]))}"
         for i, j in zip(*np.unravel_index(strong, sample.shape), strict=True)
-        if i < j and spread[i] * spread[j] > 0
+        if i < j and min(covariance[i, i], covariance[j, j]) > _STILL
     ]
-    return f"Strongest pairs: {'; '.join(pairs)} (deviation of the noise before repairs)." if pairs else ""
+    note = " (±: deviation of the noise; repairs pull towards 0)" if any("±" in pair for pair in pairs) else ""
+    return f"Strongest pairs: {'; '.join(pairs)}{note}." if pairs else ""
+
+
+def _told(released: float, noise: float) -> str:
+    """Return a released correlation with its noise, as far as there is anything to tell."""
+    if released == 0:
+        return "released as 0"
+    return f"released {released:.2f}" + (f" ± {noise:.2g}" if noise < 1 else ", lost in the noise")
 
 
 def verdict(wrong: float, data: Dataset, rel: Release) -> str:
     """Return in words whether the release is of use, with the answers that need no noise, as markdown."""
     others = answers_to_beat(data, rel.target)
-    best = min(level for _, level in others[:2])
-    word = "Useful" if wrong <= _USEFUL * best else "Rough" if wrong < _WORTH * best else "Useless"
-    remedy = "" if word == "Useful" else " More rows, fewer columns, a smaller R or a weaker guarantee would help."
+    if np.trace(reference_matrix(data, rel.target, "sample")) <= data.d * _STILL:
+        return "**Nothing varies in these rows.**"
+    trivial = others[:1] if data.d == 1 else others[:2]  # the diagonal of one column is all of the sample
+    best = min(level for _, level in trivial)
+    word = "Useful" if wrong <= max(_USEFUL * best, _SMALL) else "Rough" if wrong < _WORTH * best else "Useless"
+    helps = word != "Useful" and METHODS.get(rel.method).standing != "reference"
+    remedy = " More rows, fewer columns or a weaker guarantee would help." if helps else ""
     more = f" It is {show.WORSE}." if wrong > 1 else ""
     if data.truth is not None and wrong < others[-1][1]:
         more = " Closer to the truth than the sample: shared patterns remove sampling error too."

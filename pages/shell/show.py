@@ -100,7 +100,7 @@ def made_from(data: Dataset, rel: Release, label: str) -> None:
     """
     tag(
         data.provenance.capitalize(),
-        f"{data.n:,} rows, {data.d} columns; {label}, {given(rel)}",
+        f"{data.n:,} row{'s' * (data.n > 1)}, {data.d} column{'s' * (data.d > 1)}; {label}, {given(rel)}",
     )
     if rel.claim_is_false:
         st.warning(as_text(f"Guarantee: {rel.statement['Guarantee']}."))

@@ -46,9 +46,10 @@ ROUTES = {
 }
 SEARCH_OFF = "Clip search: off, so there is one measurement."
 OFF = "off"
+FEWEST = 5  # columns; of fewer than ten pairs the mixture was worse than shrinkage by up to 5 %
 NO_PATTERN = (
-    "Pattern of the columns: not used. Its risk is known for Gaussian noise on several columns, with a known mean and "
-    "no missing cells."
+    "Pattern of the columns: not used. Its risk is known for Gaussian noise on five columns or more, with a known mean "
+    "and no missing cells."
 )
 
 
@@ -63,7 +64,7 @@ NO_PATTERN = (
     centres=ALL_CENTRES,
     missing_cells=True,
     order=10,
-    version=5,
+    version=6,
     for_private={"clip_search": "off"},
     summary="The least noisy of the shapes here for many columns (Gaussian with accurate variances; under pure DP the "
     "difference of two Wishart matrices), then shrinkage that knows the noise: by eigenvalues or patterns of the "
@@ -112,8 +113,8 @@ class AutoCov(Method):
         "mixture",
         "Pattern of the columns",
         choices=("mixture", OFF),
-        help="mixture: covariances that fade with the distance of two columns, few kinds of columns, all alike, or "
-        "eigenvalues, by unbiased risk. Free; for a known mean and Gaussian noise.",
+        help="mixture: covariances that fade with the distance of two columns, few kinds of columns, all alike, and "
+        "shrinkage, by unbiased risk. Free; for five columns or more, a known mean and Gaussian noise.",
     )
 
     mechanism = LeastNoise()
@@ -280,7 +281,7 @@ def _means(measured: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def mixture_of(measured: Measured, structure: str) -> Mixture | None:
     """Return the estimate by a pattern of the columns, where its risk is known."""
     law = measured.distribution
-    if structure == OFF or measured.flags is not None or law.n_anchors or law.dimension == 1:
+    if structure == OFF or measured.flags is not None or law.n_anchors or law.dimension < FEWEST:
         return None
     found = centred(measured)
     return mix(found.covariance, found.noise) if found.noise.gaussian and found.noise.std > 0 else None

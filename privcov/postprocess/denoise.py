@@ -99,47 +99,46 @@ def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
     """Estimate the covariance under the noise, of rows in the unit ball."""
     if noise.std == 0 or len(matrix) == 1:  # a single number has no other to tell how large the noise is
         return inside(clip_psd(matrix))
-    parts, spectral = estimates(matrix, noise)
-    if spectral is None:
-        return inside(parts.matrix)
-    along, diagonal = diagonal_step(parts, spectral, noise)
-    step = spectral.matrix - parts.matrix
-    rest = step - np.diag(diagonal)
-    of_rest = spectral.rest - parts.rest - float(np.sum(parts.matrix * rest))
-    square = float(np.sum(rest**2))
-    beside = _fraction(of_rest, square, noise.std * math.sqrt(2 * square))
-    if along == beside == 1 and np.trace(spectral.matrix) <= 1:
-        return spectral.matrix
-    return inside(parts.matrix + along * np.diag(diagonal) + beside * rest)
+    found = before_projection(matrix, noise)
+    return found.matrix if found.positive and np.trace(found.matrix) <= 1 else inside(found.matrix)
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """An estimate F with unbiased estimates of <F, S> over the diagonal and over the rest.
 
-    matrix: F, symmetric. diagonal, rest: <F, S> over the diagonal, and over the other entries.
+    matrix: F, symmetric. diagonal, rest: <F, S> over the diagonal, and over the other entries. positive: whether no
+    eigenvalue of F can be negative.
     """
 
     matrix: np.ndarray
     diagonal: float
     rest: float
+    positive: bool = False
 
 
-def estimates(matrix: np.ndarray, noise: BlockNoise) -> tuple[Estimate, Estimate | None]:
-    """Return the estimate by parts, and that by eigenvalues where one leaves the noise."""
+def before_projection(matrix: np.ndarray, noise: BlockNoise) -> Estimate:
+    """Return the estimate by parts or, where an eigenvalue leaves the noise, as far from it as is sure to pay."""
     parts, edge = _by_parts(matrix, noise), noise.edge(len(matrix))
     values, vectors = np.linalg.eigh(matrix)
     if values[-1] <= edge or edge >= _MOST:
-        return parts, None
-    return parts, _by_eigenvalues(matrix, values, vectors, noise)
-
-
-def diagonal_step(parts: Estimate, spectral: Estimate, noise: BlockNoise) -> tuple[float, np.ndarray]:
-    """Return how far the diagonal goes from one estimate to the other, and the whole step."""
-    diagonal = np.diag(spectral.matrix - parts.matrix)
+        return parts
+    spectral = _by_eigenvalues(matrix, values, vectors, noise)
+    step = spectral.matrix - parts.matrix
+    diagonal = np.diag(step)
+    rest = step - np.diag(diagonal)
     of_diagonal = spectral.diagonal - parts.diagonal - float(np.diag(parts.matrix) @ diagonal)
-    spread = math.sqrt(float(noise.diagonal @ diagonal**2))
-    return _fraction(of_diagonal, float(diagonal @ diagonal), spread), diagonal
+    along = _fraction(of_diagonal, float(diagonal @ diagonal), math.sqrt(float(noise.diagonal @ diagonal**2)))
+    of_rest = spectral.rest - parts.rest - float(np.sum(parts.matrix * rest))
+    square = float(np.sum(rest**2))
+    beside = _fraction(of_rest, square, noise.std * math.sqrt(2 * square))
+    if along == beside == 1:
+        return spectral
+    return Estimate(
+        parts.matrix + along * np.diag(diagonal) + beside * rest,
+        parts.diagonal + along * (spectral.diagonal - parts.diagonal),
+        parts.rest + beside * (spectral.rest - parts.rest),
+    )
 
 
 def inside(matrix: np.ndarray) -> np.ndarray:
@@ -250,4 +249,5 @@ def _by_eigenvalues(matrix: np.ndarray, values: np.ndarray, vectors: np.ndarray,
         (found + found.T) / 2,
         diagonal - float(noise.diagonal @ own),
         total - diagonal - (whole - 2 * noise.std**2 * float(own.sum())),
+        positive=True,
     )

@@ -115,6 +115,12 @@ def test_patterns_of_columns_are_used_by_default_and_cost_nothing():
         assert after.notes == (*before.notes, NO_PATTERN)
 
 
+@pytest.mark.parametrize("d", [1, 4, 5])
+def test_fewer_than_five_columns_have_no_pattern(d):
+    rel = privcov.release("auto-cov", privcov.source("ar1-covariance", n=2000, d=d), RHO, seed=1)
+    assert (NO_PATTERN in rel.notes) == (d < 5)
+
+
 def test_no_noise_is_left_alone_by_every_pattern():
     data = privcov.source("ar1-covariance", n=200, d=5)
     rel = privcov.release("auto-cov", data, privcov.NoPrivacy())

@@ -7,7 +7,8 @@ import pytest
 
 import privcov
 from pages.estimate import shown
-from privcov.metrics.errors import answers_to_beat, error, reference_matrix
+from pages.shell import show
+from privcov.metrics.errors import error, reference_matrix
 from privcov.releasing.display import matrix_of
 from tests.pages.test_pages import alts, open_page
 
@@ -75,18 +76,52 @@ def test_the_noise_beside_a_pair_is_that_of_many_releases():
     assert float(re.search(r"± ([\d.]+)", said)[1]) == pytest.approx(np.std(raw), rel=0.07)
 
 
+def word(rel, data) -> str:
+    wrong = error(rel, data, relative=True, against="sample" if data.truth is None else "truth")
+    return shown.verdict(wrong, data, rel)
+
+
 def test_the_verdict_follows_the_answers_that_release_nothing():
-    """Three words over the levels, in this order, and each where its rule says so."""
+    """Three words over the levels, in this order; a remedy where it is not of use."""
     data = privcov.source("ar1-covariance", n=2000, d=20)
-    words = []
-    for rho in (1e-5, 3e-4, 1e-3, 1e-2, 1.0):
-        rel = privcov.release("gaussian-cov", data, privcov.ZCDP(rho), seed=1)
-        wrong = error(rel, data, relative=True, against="truth")
-        best = min(level for _, level in answers_to_beat(data, "covariance")[:2])
-        words.append(re.match(r"\*\*(\w+) here", shown.verdict(wrong, data, rel))[1])
-        assert words[-1] == ("Useful" if wrong <= best / 3 else "Rough" if wrong < 0.9 * best else "Useless")
-        assert ("worse than the zero matrix" in shown.verdict(wrong, data, rel)) == (wrong > 1)
+    said = [word(privcov.release("gaussian-cov", data, privcov.ZCDP(rho), seed=1), data)
+            for rho in (1e-5, 3e-4, 1e-3, 1e-2, 1.0)]  # fmt: skip
+    words = [re.match(r"\*\*(\w+) here", text)[1] for text in said]
     assert list(dict.fromkeys(words)) == ["Useless", "Rough", "Useful"]
+    assert ["would help" in text for text in said] == [word != "Useful" for word in words]
+    assert "worse than the zero matrix" in said[0]
+
+
+@pytest.mark.parametrize(
+    "rows", [np.random.default_rng(1).uniform(-1, 1, (1000, 5)), np.random.default_rng(1).uniform(-1, 1, (50, 1))]
+)
+def test_a_small_error_is_of_use_where_the_diagonal_is_as_good(rows):
+    """Independent columns, and a single one, whose diagonal is all of the sample."""
+    data = privcov.Dataset.from_rows(rows, bounds=[(-1, 1)] * rows.shape[1])
+    assert word(privcov.release("auto-cov", data, privcov.ZCDP(1.0), seed=1), data).startswith("**Useful here")
+
+
+def test_what_has_no_remedy_gets_none_and_rows_that_do_not_vary_say_so():
+    data = privcov.source("ar1-covariance", n=2000, d=6)
+    zero = word(privcov.release("zero", data, privcov.ZCDP(1.0)), data)
+    assert zero.startswith("**Useless here")
+    assert "would help" not in zero
+    still = privcov.Dataset.from_rows(np.full((20, 3), 0.2), bounds=[(-1, 1)] * 3)
+    rel = privcov.release("auto-cov", still, privcov.ZCDP(1.0), seed=1)
+    assert shown.verdict(0.0, still, rel) == "**Nothing varies in these rows.**"
+    assert shown.strongest(still, np.eye(3), 0.1) == ""
+
+
+def test_noise_as_large_as_a_correlation_is_said_in_words(wine):
+    data, _ = wine
+    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(0.01), seed=1)
+    noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2
+    assert "lost in the noise" in shown.strongest(data, matrix_of(rel, "correlation"), noise)
+    assert shown.strongest(data, np.eye(data.d), noise).count("released as 0") == 3
+    raised = shown.colours(data, rel, show.CORRELATIONS)
+    low = (np.diag(rel.matrix) / data.scale**2 < rel.raw.distribution.diagonal_std * rel.row_bound**2).sum()
+    assert low
+    assert f"{low} of 13 released variances are below the noise" in raised
 
 
 def test_a_release_closer_to_the_truth_than_the_rows_says_why():

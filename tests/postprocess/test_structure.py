@@ -156,9 +156,8 @@ def test_the_mixture_is_better_where_columns_follow_a_pattern_and_no_worse_where
     assert np.mean(ours) <= most * np.mean(before)
 
 
-def test_without_patterns_it_is_the_mixture_of_parts_and_eigenvalues(monkeypatch):
-    """Of 90 draws those in which neither zero nor a corner has all: the answer is that of `denoise`, so what noise may
-    say of a step is counted as there."""
+def test_without_patterns_it_is_the_answer_of_denoise(monkeypatch):
+    """Of 90 draws those in which zero has no weight: nothing is lost where no pattern shows."""
     monkeypatch.setattr(module, "PATTERNS", ())
     d, rng, compared = 12, np.random.default_rng(9), 0
     factor = rng.standard_normal((d, 3))
@@ -167,10 +166,26 @@ def test_without_patterns_it_is_the_mixture_of_parts_and_eigenvalues(monkeypatch
         law = NoiseDistribution("free-trace", scale, d)
         noisy = truth / 2 + law.draw(rng)
         found = mix(noisy, noise_of(law))
-        if NOTHING not in found.shares and len(found.shares) == 2:
+        if NOTHING not in found.shares:
             assert found.matrix == pytest.approx(denoise(noisy, noise_of(law)), abs=1e-9)
             compared += 1
-    assert compared >= 5
+    assert compared >= 30
+
+
+@pytest.mark.parametrize(("seed", "d", "std"), [(0, 40, 0.02), (0, 40, 0.035), (0, 20, 0.06)])
+def test_one_factor_with_mixed_loadings_loses_less_than_four_per_cent(seed, d, std):
+    """Columns of every size and sign: similar ones by chance alone. Mean of 40 draws; with another first estimate than
+    that of `denoise` it lost 5 to 6 %."""
+    loading = np.random.default_rng(seed).standard_normal(d)
+    truth = np.outer(loading, loading) + 0.3 * np.eye(d)
+    truth /= 2.25 * np.trace(truth)
+    law = NoiseDistribution("free-trace", std * np.linalg.norm(truth), d)
+    rng, ours, before = np.random.default_rng(1), [], []
+    for _ in range(40):
+        noisy = truth + law.draw(rng)
+        ours.append(np.linalg.norm(mix(noisy, noise_of(law)).matrix - truth))
+        before.append(np.linalg.norm(denoise(noisy, noise_of(law)) - truth))
+    assert np.mean(ours) <= 1.04 * np.mean(before)
 
 
 def test_level_and_similar_columns_know_no_order():

@@ -3,11 +3,11 @@
 The weights w >= 0 add up to one and minimise
     |sum_k w_k F_k - Y|^2 + 2 sum_k w_k (D_k + c_k),
 the unbiased risk of the mixture for weights that are fixed (member.py), plus c_k = sqrt(2 v) |F_k - F_1|, the standard
-deviation of the noise of <F_k - F_1, W>: an estimate must be better than the first by more than what noise may say of
-it. F_1 is the estimate by parts of denoise.py, which is close to the better of zero and the noisy diagonal; c_k is 0
-for zero, which has no noise. The problem is convex, so the mixture is
-continuous in Y, but where denoise.py admits the eigenvalues. Its smallest value is optimistic, as it was minimised over
-w, and is not reported as a risk.
+deviation of the noise of <F_k - F_1, W>: a pattern must be better than F_1 by more than what noise may say of it. F_1
+is the answer of denoise.py, between the estimates by parts and by eigenvalues, so that where no pattern shows nothing
+is lost; c_k is 0 for zero, which has no noise. The problem is convex, so the mixture is continuous in Y, but where
+denoise.py admits the eigenvalues. Its smallest value is optimistic, as it was minimised over w, and is not reported as
+a risk.
 
 The diagonal is that of denoise.py. The last step is the projection on covariances of rows in the unit ball, a convex
 set that contains S, so the error only falls.
@@ -25,12 +25,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.postprocess.denoise import BlockNoise, denoise, diagonal_step, estimates, inside
+from privcov.postprocess.denoise import BlockNoise, before_projection, inside
 from privcov.postprocess.structure import band, level, similar
 from privcov.postprocess.structure.member import Member
 
 PATTERNS = (level.level, band.band, similar.similar)
-NOTHING, SHRUNK, EIGENVALUES = "diagonal", "all shrunk alike", "eigenvalues"
+NOTHING, SHRUNK = "diagonal", "shrinkage"
 _ROUNDS, _CLOSE = 10_000, 1e-12  # of the search for the weights, which ends when no exchange gains more
 
 
@@ -64,18 +64,12 @@ def mix(matrix: np.ndarray, noise: BlockNoise) -> Mixture:
     >>> print(mix(noisy + above + np.triu(above, 1).T, noise))
     100 % band
     """
-    if noise.std == 0 or len(matrix) == 1:
-        return Mixture(denoise(matrix, noise), {NOTHING: 1.0} if len(matrix) == 1 else {SHRUNK: 1.0})
-    parts, spectral = estimates(matrix, noise)
-    diagonal, rest = np.diag(parts.matrix), matrix - np.diag(np.diag(matrix))
-    if spectral is not None:
-        along, step = diagonal_step(parts, spectral, noise)
-        diagonal = diagonal + along * step
+    rest = matrix - np.diag(np.diag(matrix))
+    shrunk = before_projection(matrix, noise)
+    diagonal = np.diag(shrunk.matrix)
+    own = shrunk.matrix - np.diag(diagonal)
     members = [Member(NOTHING, np.zeros_like(rest), 0.0)]
-    for kind, estimate in ((SHRUNK, parts), (EIGENVALUES, spectral)):
-        if estimate is not None:
-            own = estimate.matrix - np.diag(np.diag(estimate.matrix))
-            members.append(Member(kind, own, float(np.sum(own * rest)) - estimate.rest))
+    members.append(Member(SHRUNK, own, float(np.sum(own * rest)) - shrunk.rest))
     for pattern in PATTERNS:
         members += [member for member in pattern(rest, noise) if member.matrix.any()]
     stacked = np.array([member.matrix.ravel() for member in members])
