@@ -146,7 +146,8 @@ def test_advice_for_an_error_says_what_the_page_says_and_one_ratio():
     assert done.stdout.splitlines()[: len(told)] == list(told)
     rows = advised(done.stdout)
     ratios = set(re.findall(r"at most ([\d.]+) times", done.stdout))
-    assert ratios == {f"{float(rows[reply.line.key][1]):.1f}"}
+    assert ratios == {f"{reply.line.worst:.1f}"}
+    assert rows[reply.line.key][1] == f"{reply.line.worst:.3g}"
     assert all(f"  {one}" in done.stdout for one in ask.by_structure(reply))
     assert shell(*words, "--epsilon", 3).stdout == done.stdout
 
@@ -156,8 +157,8 @@ def test_advice_names_a_method_its_numbers_and_what_would_change_it():
                  "--mean-known")  # fmt: skip
     assert done.returncode == 0, done.stderr
     rows = advised(done.stdout)
-    assert done.stdout.startswith("DP thresholding: error 0.115")
-    assert rows["dp-thresholding"][1] == "0.115" == min((row[1] for row in rows.values()), key=float)
+    assert done.stdout.startswith("Auto (shrinkage): error 0.0373")
+    assert rows["auto-cov"][1] == "0.0373" == min((row[1] for row in rows.values()), key=float)
     assert "the nearest: n = 5,000, d = 40" in done.stdout
     assert "What would change it:" in done.stdout
     refused = shell("advice", "--n", 5000, "--epsilon", 1)

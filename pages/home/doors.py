@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pages.shell import frame, hosted
-from pages.shell.study import CSV, Study
+from pages.shell.study import CSV, OPENING, Study
 
 _PRIVATE = "Your data"
 ELSEWHERE = f"Shut on this server (**{_PRIVATE}** says why); it works on your own machine."
@@ -44,10 +44,10 @@ DOORS = (
     Door(
         "explore",
         "Explore",
-        "**5,000 rows, 40 columns, one question.** What privacy costs at your size.",
+        "**1,000 rows, 40 columns, one question.** What privacy costs at your size.",
         "Estimate",
         "See the error at epsilon = 1",
-        Study(source="ar1-covariance", data=(("d", 40), ("n", 5_000)), kind="approx", epsilon=1.0),
+        OPENING,
     ),
     Door(
         "release",

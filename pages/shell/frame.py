@@ -46,7 +46,7 @@ class Entry(NamedTuple):
     about: str = ""
 
 
-# A work of reference: every underlined term leads to it, and the list on Home.
+# A work of reference, below the menu, beside the export.
 WORDS = Entry("pages/10_Words.py", "Words", "What each term means, and what it does not.")
 
 # (group, pages): the menu, in order. A page that is not listed here cannot be reached.
@@ -342,6 +342,8 @@ def _menu() -> None:
         for entry in entries:
             if entry is not WORDS:
                 link(entry.file, entry.label)
+    st.divider()
+    link(WORDS.file, WORDS.label)
 
 
 def link(file: str, label: str, study: Study | None = None, own: Mapping[str, str] | None = None, **look: Any) -> None:

@@ -124,7 +124,7 @@ class Study:
 
 # What a visitor sees who comes without a link: a table of a size where privacy costs something. It is not `Study()`,
 # whose values are what an address means that leaves them out, for good.
-OPENING = Study(source=DEFAULT_SOURCE, data=(("d", 40), ("n", 5_000)), kind="approx")
+OPENING = Study(source=DEFAULT_SOURCE, data=(("d", 40), ("n", 1_000)), kind="approx")
 # By page, for the pages that show the study, or begin with its guarantee.
 OPENINGS = {
     "Estimate": OPENING,

@@ -15,7 +15,7 @@ def labels(at) -> list[str]:
 
 def test_the_button_of_the_data_says_its_size_and_more_says_how_much_is_changed():
     at = open_page(ESTIMATE)
-    assert "AR(1), 5,000 x 40" in labels(at)
+    assert "AR(1), 1,000 x 40" in labels(at)
     assert "More" in labels(at)
     at = open_page(ESTIMATE, kind="pure", seed="7", source="wine")
     assert "Wine (Italian cultivars)" in labels(at)
