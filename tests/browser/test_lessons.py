@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.patience import patient
+from tests.patience import patient, until
 
 
 def query(page) -> dict:
@@ -115,15 +115,15 @@ def test_a_lesson_by_keyboard_alone(visit, settle):
     assert title(page).startswith("2.")
     page.keyboard.press("ArrowUp")
     settle(page)
-    assert query(page) == {"lesson": "2", "lever": "1.4"}, "without a way to the lever by Tab"
+    until(lambda: query(page) == {"lesson": "2", "lever": "1.4"}, 5, what="without a way to the lever by Tab")
     page.keyboard.press("ArrowDown")
     settle(page)
-    assert query(page) == {"lesson": "2"}
+    until(lambda: query(page) == {"lesson": "2"}, 5, what="and back")
     lever = page.get_by_role("slider", name="Row bound R").first
     lever.focus()
     page.keyboard.press("ArrowRight")
     settle(page)
-    assert query(page) == {"lesson": "2", "lever": "1.4"}, "the lever moved, the lesson did not"
+    until(lambda: query(page) == {"lesson": "2", "lever": "1.4"}, 5, what="the lever moved, the lesson did not")
     page.get_by_text("becomes four times as large").click()
     settle(page)
     page.get_by_role("button", name="Check").focus()
