@@ -85,7 +85,7 @@ def verdict(wrong: float, data: Dataset, rel: Release) -> str:
     helps = word != "Useful" and METHODS.get(rel.method).standing != "reference"
     remedy = " More rows, fewer columns or a weaker guarantee would help." if helps else ""
     more = f" It is {show.WORSE}." if wrong > 1 else ""
-    if data.truth is not None and wrong < others[-1][1]:
-        more = " Closer to the truth than the sample: shared patterns remove sampling error too."
+    if word == "Useful" and data.truth is not None and wrong < others[-1][1]:
+        more = " Closer to the truth than the sample: patterns and shrinkage remove sampling error too."
     zero, *rest = (f"{name.removesuffix(' (not private)')} {percent(level)}" for name, level in others)
     return f"**{word} here.**{more}{remedy} Other errors: {zero}; not private: {', '.join(rest)}."

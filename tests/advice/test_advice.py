@@ -13,7 +13,7 @@ from privcov.advice.advise import advise
 from privcov.advice.answer import FAR, Question
 from privcov.advice.evidence import nearest, noise_factor, read, strength_of
 from privcov.advice.grid import TARGETS
-from privcov.advice.rank import SURE, judge
+from privcov.advice.rank import SURE, judge, rule
 from privcov.estimators.base import METHODS
 from privcov.privacy import ApproxDP, PureDP, ZCDP
 from privcov.releasing.private_request import private_methods
@@ -42,6 +42,14 @@ def test_no_row_is_read_and_nothing_is_drawn(monkeypatch):
     found = advise(5000, 40, ApproxDP(1.0, 1e-6), private=True, add_remove=True)
     assert found.verdict
     assert found.what_would_change
+
+
+@pytest.mark.parametrize(("error", "first"), [(0.99, "auto-cov"), (1.03, "gaussian-cov")])
+def test_auto_comes_before_a_method_that_is_hardly_better_unless_zero_beats_auto(error, first):
+    """Two structures; the other method has the smaller worst ratio, by less than five per cent."""
+    keys = ["zero", "auto-cov", "gaussian-cov"]
+    errors = np.array([[1.0, error, 0.985], [1.0, 0.205, 0.2]])[:, :, None]
+    assert keys[rule(keys, errors, np.full(errors.shape, 1e-4)).order[0, 0]] == first
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -106,6 +106,8 @@ def test_what_has_no_remedy_gets_none_and_rows_that_do_not_vary_say_so():
     zero = word(privcov.release("zero", data, privcov.ZCDP(1.0)), data)
     assert zero.startswith("**Useless here")
     assert "would help" not in zero
+    few = privcov.source("ar1-covariance", n=3, d=20)  # the sample itself is farther from the truth than zero
+    assert "Closer" not in word(privcov.release("zero", few, privcov.ZCDP(1.0)), few)
     still = privcov.Dataset.from_rows(np.full((20, 3), 0.2), bounds=[(-1, 1)] * 3)
     rel = privcov.release("auto-cov", still, privcov.ZCDP(1.0), seed=1)
     assert shown.verdict(0.0, still, rel) == "**Nothing varies in these rows.**"

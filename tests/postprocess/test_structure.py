@@ -172,20 +172,23 @@ def test_without_patterns_it_is_the_answer_of_denoise(monkeypatch):
     assert compared >= 30
 
 
-@pytest.mark.parametrize(("seed", "d", "std"), [(0, 40, 0.02), (0, 40, 0.035), (0, 20, 0.06)])
-def test_one_factor_with_mixed_loadings_loses_less_than_four_per_cent(seed, d, std):
-    """Columns of every size and sign: similar ones by chance alone. Mean of 40 draws; with another first estimate than
-    that of `denoise` it lost 5 to 6 %."""
-    loading = np.random.default_rng(seed).standard_normal(d)
+@pytest.mark.parametrize(
+    ("d", "std", "draws", "most"),
+    [(40, 0.02, 40, 1.04), (40, 0.035, 40, 1.04), (20, 0.06, 40, 1.04), (12, 0.02, 200, 1.01)],
+)
+def test_one_factor_with_mixed_loadings_loses_little(d, std, draws, most):
+    """Columns of every size and sign: similar ones by chance alone. Mean error over that of `denoise`. With another
+    first estimate the third lost more than 4 %; with half the doubt the last loses 1.3 %, without it 2.5 %."""
+    loading = np.random.default_rng(0).standard_normal(d)
     truth = np.outer(loading, loading) + 0.3 * np.eye(d)
     truth /= 2.25 * np.trace(truth)
     law = NoiseDistribution("free-trace", std * np.linalg.norm(truth), d)
     rng, ours, before = np.random.default_rng(1), [], []
-    for _ in range(40):
+    for _ in range(draws):
         noisy = truth + law.draw(rng)
         ours.append(np.linalg.norm(mix(noisy, noise_of(law)).matrix - truth))
         before.append(np.linalg.norm(denoise(noisy, noise_of(law)) - truth))
-    assert np.mean(ours) <= 1.04 * np.mean(before)
+    assert np.mean(ours) <= most * np.mean(before)
 
 
 def test_level_and_similar_columns_know_no_order():
