@@ -29,4 +29,4 @@ with show.problems():
     own_range.warn(data)
     settings.choose_reference(data)
     board.show_all(study, data, rel, settings.reference(data))
-    settings.presets()
+settings.presets()  # also where a study cannot be shown

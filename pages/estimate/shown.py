@@ -63,8 +63,8 @@ def strongest(data: Dataset, released: np.ndarray, noise: float) -> str:
         for i, j in zip(*np.unravel_index(strong, sample.shape), strict=True)
         if i < j and min(covariance[i, i], covariance[j, j]) > _STILL
     ]
-    note = " (±: deviation of the noise; repairs pull towards 0)" if any("±" in pair for pair in pairs) else ""
-    return f"Strongest pairs: {'; '.join(pairs)}{note}." if pairs else ""
+    note = " (±: deviation of the noise before repairs)" if any("±" in pair for pair in pairs) else ""
+    return f"Strongest pairs of the sample: {'; '.join(pairs)}{note}." if pairs else ""
 
 
 def _told(released: float, noise: float) -> str:

@@ -208,10 +208,10 @@ def _apply(preset: Preset) -> None:
     state[f"graph.levels.{preset.study.kind}"] = list(preset.levels)
     state[f"graph.methods.{preset.study.kind}"] = []
     state["graph.replicates"] = preset.replicates
+    state["graph.rules"] = False
     state["graph.start"] = True
     state["graph.told"] = (preset.study, preset.description)
-    if dict(preset.study.options).get("repair") == "none":
-        state["graph-tab"] = ANSWERS
+    state["graph-tab"] = ANSWERS if dict(preset.study.options).get("repair") == "none" else CURVES
 
 
 def ask_first(study: Study, data: Dataset) -> None:

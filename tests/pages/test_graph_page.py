@@ -275,6 +275,17 @@ def test_paper_2_figure_1_is_one_click():
     assert "mean over 50 replicates" in words(at)
 
 
+def test_an_example_sets_the_whole_page_and_is_there_where_a_study_cannot_be_shown():
+    """Also the marks of the rules, which another study may have asked for."""
+    at = open_page(**{"data.n": "1000000", "data.d": "500"})
+    assert any("n x d is" in error.value.replace("\\", "") for error in at.error)
+    at.session_state["graph.rules"] = True
+    at.button(key="preset-No answer at small lambda").click().run()
+    assert not at.error
+    assert at.session_state["graph.rules"] is False
+    assert at.session_state["graph-tab"] == settings.ANSWERS
+
+
 @pytest.mark.parametrize("preset", settings.PRESETS, ids=lambda p: p.label)
 def test_a_preset_is_a_link_that_comes_back(preset):
     study, problems = from_query(to_query(preset.study))
