@@ -37,9 +37,21 @@ FLAGS = [
 
 PROBE = re.compile(r"/[^/]+/_stcore/(health|host-config)")
 
-# Streamlit says what its script is doing; the observer knows when the picture last changed.
+# Streamlit says what its script is doing; the observer knows when the picture last changed. A busy server begins late:
+# what was sent to it counts as at work until anything comes back, for a while (some messages have no answer).
 WATCH_CHANGES = """
 window.lastChange = performance.now();
+window.unanswered = -Infinity;
+window.WebSocket = class extends WebSocket {
+    constructor(...all) {
+        super(...all);
+        this.addEventListener("message", () => { window.unanswered = -Infinity; });
+    }
+    send(data) {
+        window.unanswered = performance.now();
+        super.send(data);
+    }
+};
 new MutationObserver(() => { window.lastChange = performance.now(); })
     .observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
 """
@@ -48,6 +60,7 @@ IS_STILL = """quiet =>
         '[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]')
     && !document.querySelector('[data-testid=stSkeleton], [data-testid=stAppSkeleton], [data-stale=true]')
     && performance.now() - window.lastChange > quiet
+    && performance.now() - window.unanswered > 5000
 """
 
 

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.patience import patient
+from tests.patience import patient, until
 
 
 def chart_words(page, key: str) -> str:
@@ -93,7 +93,7 @@ def test_the_back_button_undoes_and_goes_back(visit, settle):
     page.go_back()
     settle(page)
     assert query(page) == {"data.n": "2000"}
-    assert chart_words(page, "square-released") == before
+    until(lambda: chart_words(page, "square-released") == before, 10, what="the picture of before")
     menu(page, "Spectra")
     settle(page)
     assert address(page).path == "/Spectra"
