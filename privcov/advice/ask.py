@@ -73,7 +73,10 @@ def how_far(question: Question) -> Reply:
 
 
 def which_level(question: Question, wanted: float) -> Reply:
-    """Return the smallest epsilon or rho from which on the recommended method errs by at most ``wanted``."""
+    """Return the smallest epsilon or rho at which the recommended method errs by at most ``wanted``.
+
+    Where none is small enough, the one with the smallest error.
+    """
     wanted = checks.positive("wanted", wanted)
     return _which_level(dataclasses.replace(question, guarantee=with_level(question.guarantee, 1.0)), wanted)
 
@@ -86,21 +89,22 @@ def _which_level(question: Question, wanted: float) -> Reply:
 
 
 def _least(question: Question, wanted: float, errors: Callable[[np.ndarray], np.ndarray]) -> tuple[float, bool]:
-    """Return the smallest strength from which on ``errors`` stay within ``wanted``, and whether it is the first.
+    """Return the smallest strength at which ``errors`` are within ``wanted``, and whether it is the first.
 
-    ``errors`` has the errors at an array of strengths. The largest strength where none is enough.
+    ``errors`` has the errors at an array of strengths, which need not fall: less noise may hide a pattern from Auto. The
+    strength of the smallest error where none is enough.
     """
     _, strengths = levels_of(question)
-    wrong = errors(strengths) > wanted
-    if wrong[-1]:
-        return strengths[-1], False
-    if not wrong.any():
+    found = errors(strengths)
+    if found.min() > wanted:
+        return strengths[found.argmin()], False
+    at = int(np.argmax(found <= wanted))
+    if at == 0:
         return strengths[0], True
-    at = int(np.flatnonzero(wrong)[-1])
-    below, above = strengths[at], strengths[at + 1]
+    below, above = strengths[at - 1], strengths[at]
     for _ in range(LOOKS):
         closer = np.geomspace(below, above, STEPS)
-        at = int(np.flatnonzero(errors(closer) > wanted)[-1])
+        at = int(np.argmax(errors(closer[1:]) <= wanted))
         below, above = closer[at], closer[at + 1]
     return above, False
 
@@ -155,10 +159,11 @@ def sentence(reply: Reply) -> str:
     """Return the answer in one sentence."""
     name = level_name(reply)
     if not reply.reached:
+        most = level_of(_at(reply.advice.question, levels_of(reply.advice.question)[1][-1]).guarantee)
+        at = "" if reply.level == most else f" at {name} = {reply.level:g}"
         return (
-            f"No {name} up to {reply.level:g}, the largest measured, gives {amount(reply, reply.wanted)}. "
-            f"{reply.line.label} comes nearest, "
-            f"with {amount(reply, reply.error)}."
+            f"No {name} up to {most:g}, the largest measured, gives {amount(reply, reply.wanted)}. "
+            f"{reply.line.label} comes nearest, with {amount(reply, reply.error)}{at}."
         )
     less = " or less" if reply.least else ""
     close = reply.wanted is not None and reply.error > CLOSE * reply.wanted  # the level was rounded up

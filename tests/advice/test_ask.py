@@ -12,7 +12,7 @@ import pytest
 from privcov.advice import ask, grid
 from privcov.advice.advise import advise, answer_of, noise_factors
 from privcov.advice.answer import Question
-from privcov.advice.evidence import read, strength_of, with_level
+from privcov.advice.evidence import level_of, read, strength_of, with_level
 from privcov.advice.grid import LEVELS, TARGETS
 from privcov.advice.rank import AUTO, TIE
 from privcov.advice.surface import surface
@@ -178,7 +178,7 @@ def test_which_level_inverts_how_far():
         assert (back.line.key, back.where) == (reply.line.key, reply.where)
         if not reply.reached:
             _, strengths = ask.levels_of(question)
-            assert ask.largest(question, strengths)[-1] > wanted
+            assert ask.largest(question, strengths).min() > wanted
             continue
         assert reply.error <= wanted * (1 + 1e-9)
         if reply.least:
@@ -189,6 +189,19 @@ def test_which_level_inverts_how_far():
         if question.structure != "unknown":  # one structure: the error is continuous in the level
             assert reply.error == pytest.approx(wanted, rel=0.03)
     assert reached > 40
+
+
+def test_where_the_error_rises_again_the_smallest_level_is_said():
+    """Of columns that fade Auto errs less at epsilon 3 than at 10, where less noise hides the pattern."""
+    question = Question(1000, 40, ApproxDP(1.0, 1e-6), structure="fading", mean_known=True)
+    _, strengths = ask.levels_of(question)
+    errors = ask.largest(question, strengths)
+    assert errors.min() < 0.1 < errors[-1]
+    reply = ask.which_level(question, 0.1)
+    assert reply.reached
+    assert 1 < reply.level < 3
+    never = ask.which_level(question, 0.5 * float(errors.min()))
+    assert never.error == pytest.approx(errors.min(), rel=0.01)
 
 
 @pytest.mark.parametrize(("n", "guarantee"), [(1_000, ZCDP(0.1)), (5_000, ApproxDP(1.0, 1e-6))])
@@ -314,7 +327,12 @@ def test_the_sentence_has_method_level_and_error(structure, guarantee):
     near = ask.which_level(question, 0.5)
     assert (f"gives {most}about 50 % error" in ask.sentence(near)) or near.error < 0.495
     never = ask.which_level(question, 1e-3)
-    assert ask.sentence(never).startswith(f"No {name} up to {never.level:g}, the largest measured, gives 0.1 % error.")
+    most = level_of(ask._at(never.advice.question, ask.levels_of(question)[1][-1]).guarantee)
+    at = "" if never.level == most else f" at {name} = {never.level:g}"
+    assert ask.sentence(never) == (
+        f"No {name} up to {most:g}, the largest measured, gives 0.1 % error. "
+        f"{never.line.label} comes nearest, with {100 * never.error:.3g} % error{at}."
+    )
     # The rows of that structure are not clipped.
     assert ("mostly from clipping" in ask.changed(never)[0]) == (structure != "skewed")
     told = " ".join(ask.notes(far))
