@@ -6,11 +6,11 @@ import streamlit as st
 
 from pages.shell import address, cached, frame, own_range, show, strip
 from pages.shell.glossary import term
-from pages.trade_offs import curves, form, saved, sentence, which_epsilon, who_wins
+from pages.trade_offs import curves, form, saved, sentence, who_wins
 
 study = frame.page(
     "Trade-offs",
-    keeps=("tab", *sentence.KEEPS, *form.KEEPS, *saved.KEEPS, *which_epsilon.KEEPS, *who_wins.KEEPS),
+    keeps=("tab", *sentence.KEEPS, *form.KEEPS, *saved.KEEPS, *who_wins.KEEPS),
 )
 st.title(
     "Trade-offs",
@@ -28,7 +28,7 @@ if preset is None and not plans:
         brief = frame.page_setting("tab") not in ("", address.word(form.TABS[0]))
         methods = sentence.methods_of(sentence.section(study, data, brief=brief))
 
-first, epsilon, winner, last = address.tabs(form.TABS, name="tab", key="tradeoffs.tab")
+first, winner, last = address.tabs(form.TABS, name="tab", key="tradeoffs.tab")
 
 if first.open:
     with first, show.problems():
@@ -44,10 +44,9 @@ if first.open:
             sweep, metric = form.own_form(study, data, methods)
             curves.section(sweep, metric, data, study)
 
-for tab, asked in ((epsilon, which_epsilon), (winner, who_wins)):
-    if tab.open:
-        with tab, show.problems():
-            asked.section(study, cached.dataset(study), methods)
+if winner.open:
+    with winner, show.problems():
+        who_wins.section(study, cached.dataset(study), methods)
 
 if last.open:
     with last:

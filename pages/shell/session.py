@@ -73,7 +73,7 @@ KEYS = (
     Key("sweeps", "trade_offs/curves", "jobs of the tab Curves", with_files=True),
     Key("tradeoffs.read", "trade_offs/curves", "what finished curves say", with_files=True),
     Key("maps", "trade_offs/who_wins", "jobs of the tab Who wins where"),
-    Key("solved", "trade_offs/which_epsilon", "answers of the tab Which epsilon"),
+    Key("solved", "trade_offs/sentence", "jobs of the measured answers", with_files=True),
     Key("reckoned", "trade_offs", "by set-up, seconds that a search or a map takes"),
     Key("costs", "trade_offs/who_wins", "by method, kind and size, what one run takes"),
     Key("pins", "trade_offs/curves", "pinned curves", with_files=True),

@@ -28,11 +28,10 @@ from privcov.metrics.errors import error, matrix_norm, reference_matrix
 from privcov.privacy import NoPrivacy
 from privcov.releasing.run import release
 from privcov.sweeps import studies
-from privcov.sweeps.answer import metric_name
 from privcov.sweeps.crossings import all_pairs, sentence
 from privcov.sweeps.estimates import LONG, in_words
 from privcov.sweeps.guessing import GUESS, against_guessing, without_noise
-from privcov.sweeps.plan import summarise
+from privcov.sweeps.plan import metric_name, summarise
 
 JOBS = Jobs("sweeps")
 WORDS = Words(

@@ -28,15 +28,14 @@ from privcov.estimators.base import METHODS
 from privcov.figures.words import powers
 from privcov.papers import AUTHORS
 from privcov.privacy import KINDS
-from privcov.sweeps.answer import NORM_NAMES, metric_name
-from privcov.sweeps.plan import NORMS
+from privcov.sweeps.plan import NORM_NAMES, NORMS, metric_name
 from privcov.sweeps.presets import ClassificationPreset, Preset
 from privcov.sweeps.published import CLASSIFIERS, PRESETS
 
 AGAINST = {"truth": "truth", "sample": "sample", "nonprivate": "the same method without noise"}
 SHOWN = PRESETS | CLASSIFIERS
 _PRESET = ("preset", "preset.methods", "preset.metric", "preset.replicates", "preset.published")
-TABS = ("Curves", "Which epsilon?", "Who wins where?", "Pinned")
+TABS = ("Curves", "Who wins where?", "Pinned")
 KEEPS = (*_PRESET, "methods", "axis", "values", "norm", "size", "against", "replicates", "compare", "kinds", "without")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pages.shell import cached, own_range, take_home
+from pages.shell import script as python_script
 from pages.shell.study import Study
 from pages.trade_offs.sweep import Sweep
 from privcov.advice import ask
@@ -20,7 +21,6 @@ from privcov.figures.look import Picture
 from privcov.figures.palette import LIGHT, Palette
 from privcov.figures.words import percent, plain, raised
 from privcov.privacy import Guarantee, NoPrivacy
-from privcov.sweeps.answer import NORM_NAMES, REFERENCE_NAMES, Answer
 from privcov.sweeps.plan import Plan
 from privcov.sweeps.winners import count
 
@@ -34,19 +34,27 @@ _STORED = "simulated for the stored evidence; no row of yours is read"
 # --- the answer ---------------------------------------------------------------------------------------------
 
 
-def of_answer(reply: ask.Reply, chart: Drawn) -> None:
+def of_answer(reply: ask.Reply, study: Study, data: Dataset, chart: Drawn, *, fresh: bool) -> None:
     """Show what the answer above the tabs takes home; ``chart`` draws its figure."""
     question = reply.advice.question
+    own, range_words = cached.in_session(study), own_range.sentence(data)
 
     def front() -> Front:
-        from privcov.bundle.front import Front
+        from privcov.bundle import front as fronts
 
         risk = disclosure.suspicion(trade_off_of_method(reply.line.key, reply.guarantee))
-        return Front(
-            ask.sentence(reply), _advised(reply), risk, _facts(reply), chart(LIGHT),
-            f"Mean error of the recommended method and of the next ones against {ask.level_name(reply)}, where it is "
-            "largest; the dot is the answer.",
+        facts = _facts(reply)
+        if reply.releases:
+            numbers = f"{reply.releases} releases; {f'{reply.draws} draws of the rows' if fresh else 'the same rows'}"
+            facts = [
+                *fronts.assumptions_of(data, reply.guarantee, take_home.seeds(study, data)), ("Error", numbers)
+            ]  # fmt: skip
+        first = fronts.Front(
+            ask.sentence(reply), _advised(reply), risk, facts, chart(LIGHT),
+            f"Stored simulations: mean error of the recommended method and of the next ones against "
+            f"{ask.level_name(reply)}, where it is largest; the dot is the answer.",
         )  # fmt: skip
+        return own_range.marked(first, range_words)
 
     def behind() -> pd.DataFrame:
         return pd.DataFrame(
@@ -59,10 +67,12 @@ def of_answer(reply: ask.Reply, chart: Drawn) -> None:
         )
 
     take_home.result(
-        "answer", f"Which {ask.level_name(reply)}, and how far off", front, provenance="Simulated",
+        "answer", f"Which {ask.level_name(reply)}, and how far off", front,
+        provenance=data.provenance.capitalize() if reply.releases else "Simulated",
         subject=f"{question.n:,} rows, {question.d} columns", behind=behind,
-        script=script(reply), label="Take home this answer", words=ask.notes(reply),
-        notes=[*reply.advice.verdict[1:], "Errors are interpolated between stored runs on simulated rows."],
+        script=script(reply, study, data, fresh=fresh), label="Take home this answer", words=ask.notes(reply),
+        notes=[*reply.advice.verdict[1:], "The table is interpolated between stored runs on simulated rows."],
+        declared=data.provenance == "public" and own, where="" if own else None,
     )  # fmt: skip
 
 
@@ -90,7 +100,7 @@ def _facts(reply: ask.Reply) -> list[tuple[str, str]]:
     ]
 
 
-def script(reply: ask.Reply) -> str:
+def script(reply: ask.Reply, study: Study, data: Dataset, *, fresh: bool) -> str:
     """Return source text whose variable ``reply`` is the answer."""
     question = reply.advice.question
     given = ", ".join(
@@ -100,55 +110,33 @@ def script(reply: ask.Reply) -> str:
         if value != f.default
     )
     call = "how_far(question)" if reply.wanted is None else f"which_level(question, {reply.wanted!r})"
-    return "\n".join(
-        [
-            "import privcov",
-            "from privcov.advice import ask",
-            "from privcov.advice.answer import Question",
+    lines = [
+        "import privcov",
+        "from privcov.advice import ask, live",
+        "from privcov.advice.answer import Question",
+        "",
+        f"question = Question({given})",
+        f"reply = ask.{call}",
+    ]
+    if reply.releases and fresh:
+        lines += [
             "",
-            f"question = Question({given})",
-            f"reply = ask.{call}",
-            "print(ask.sentence(reply))",
+            "from privcov.data_sources.base import SOURCES, make_dataset",
+            "",
+            f"source = SOURCES.get({study.source_key()!r}).cls(**{dict(study.data)!r})",
+            "",
+            "",
+            "def rows(replicate):",
+            f"    return make_dataset(source, seed={study.rows}, repeat=replicate, row_bound={data.row_bound!r})",
+            "",
+            "",
         ]
-    )
-
-
-# --- which epsilon ------------------------------------------------------------------------------------------
-
-
-def of_which(answer: Answer, study: Study, data: Dataset, picture: Drawn, caption: str, script: str) -> None:
-    """Show what Which epsilon takes home."""
-    own, range_words = cached.in_session(study), own_range.sentence(data)
-    guarantee = study.guarantee if answer.lever == "n" or answer.level is None else study.at(answer.level).guarantee
-
-    def front() -> Front:
-        from privcov.bundle import front as fronts
-
-        advised = {
-            "found": f"Ask for {answer.lever} = {plain(answer.level or 0.0)} or more.",
-            "trivial": "Do not spend privacy on it: ask for a smaller error.",
-            "not achievable": "Ask for a larger error, get more rows, or take another method.",
-        }[answer.status]
-        left = fronts.odds([guarantee])
-        first = fronts.Front(
-            str(answer), advised,
-            left if answer.level is not None else f"No level is recommended. {left}",
-            [
-                *fronts.assumptions_of(data, guarantee, take_home.seeds(study, data)),
-                ("Error", f"{NORM_NAMES[answer.norm]}, {REFERENCE_NAMES[answer.against]}; {answer.replicates} "
-                          "replicates at every level"),
-            ],
-            picture(LIGHT), caption,
-        )  # fmt: skip
-        return own_range.marked(first, range_words)
-
-    take_home.result(
-        "which", f"Which {answer.lever}: {data.name}", front,
-        provenance=data.provenance.capitalize(), behind=lambda: answer.curve,
-        subject=f"{data.n:,} rows, {data.d} columns; {answer.replicates} replicates",
-        script=script, words=answer.notes,
-        declared=data.provenance == "public" and own, where="" if own else None,
-    )  # fmt: skip
+    elif reply.releases:
+        lines += ["", *python_script.rows(study, data), "", "", "def rows(replicate):", "    return ds", "", ""]
+    if reply.releases:
+        numbers = f"seed={study.rows}, releases={reply.releases}, draws={reply.draws}"
+        lines.append(f"reply = live.measured(reply, rows, {numbers})")
+    return "\n".join([*lines, "print(ask.sentence(reply))"])
 
 
 # --- who wins where -----------------------------------------------------------------------------------------

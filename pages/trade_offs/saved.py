@@ -22,8 +22,7 @@ from privcov.figures.words import powers
 from privcov.parameters import build
 from privcov.privacy import NoPrivacy
 from privcov.sweeps import studies
-from privcov.sweeps.answer import metric_name
-from privcov.sweeps.plan import CLASSIFICATION, Plan, column_of
+from privcov.sweeps.plan import CLASSIFICATION, Plan, column_of, metric_name
 from privcov.sweeps.published import CLASSIFIERS, PRESETS
 
 ESTIMATE, TRADE_OFFS = "pages/1_Estimate.py", "pages/2_Trade_offs.py"

@@ -1,36 +1,44 @@
-"""The question of Trade-offs in one editable sentence, its answer from the stored evidence, and one chart.
+"""The question of Trade-offs in one editable sentence, its answer, and one chart.
 
-Which method, which epsilon and which error come from `privcov.advice.ask`, as in the shell; nothing is run.
+The method comes from the stored evidence (`privcov.advice.ask`, as in the shell). The number does so at once; releases
+on the rows of the study take its place (`privcov.advice.live`).
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import threading
+from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any
 
 import streamlit as st
 
-from pages.shell import address, advice_panel, fields, frame, show
+from pages.shell import address, advice_panel, cached, fields, frame, show
 from pages.shell.glossary import term
+from pages.shell.jobs import Jobs
 from pages.shell.study import Study
 from pages.trade_offs import reports
 from privcov import accounting
-from privcov.advice import ask
+from privcov.advice import ask, live
 from privcov.advice.answer import UNKNOWN, Question, label_of, structure_label
 from privcov.advice.ask import Reply
 from privcov.advice.grid import NONPRIVATE, TARGETS
 from privcov.audit import disclosure
 from privcov.audit.risk import trade_off_of_method
-from privcov.data_sources.base import SOURCES
+from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
 from privcov.figures.answer import answer_chart
 from privcov.figures.look import Picture
 from privcov.figures.palette import Palette
+from privcov.parameters import build
+from privcov.sweeps.cells import Cell
 
 LEVEL, ERROR = "level", "error"  # what is asked for
 KEEPS = ("ask", "ask.error", "ask.structure")
+JOBS = Jobs("solved")
+_WAIT = 0.3  # seconds for which the stored number is not shown yet
 # Structure of a source at any parameters; those of AR(1) and of the Zipf norms depend on one of theirs.
 _STRUCTURES = {"sparse-covariance": "independent", "banded-covariance": "banded"}
 _WEAK, _STRONG = 0.3, 0.8  # of AR(1); 0.6 and 0.9 were measured
@@ -61,20 +69,64 @@ def section(study: Study, data: Dataset, *, brief: bool) -> Reply:
     """
     asked, wanted, structure = _sentence(study, data)
     question = question_of(study, data, structure)
-    reply = ask.which_level(question, wanted) if asked == LEVEL else ask.how_far(question)
-    table = data.truth is None
+    stored = ask.which_level(question, wanted) if asked == LEVEL else ask.how_far(question)
+    reply = stored
+    if not redraws(study, data) or structure == structure_of(study):
+        reply = _measured(stored, study, data)
     if brief:
-        _first(reply, study, table=table)
-        return reply
+        _first(reply, data)
+        return stored
     left, right = st.columns([5, 7], gap="medium")
     with left:
-        _first(reply, study, table=table)
+        _first(reply, data)
         _others(reply)
     with right:
-        show.tag("Simulated", "interpolated between stored simulations; no row of any table is read")
+        show.tag(
+            "Simulated",
+            "stored simulations, interpolated"
+            + ("; the dot is measured" if reply.releases and structure != UNKNOWN else ""),
+        )
         show.picture(chart(reply, frame.palette()), "answer")
-    _rest(reply, study)
-    return reply
+    _rest(reply, study, data)
+    return stored
+
+
+def redraws(study: Study, data: Dataset) -> bool:
+    """Return whether the source can be drawn again with another n, so that replicates have fresh rows."""
+    known = {card.key: card for card in SOURCES.all()}
+    card = known.get(study.source_key())
+    return data.provenance == "simulated" and card is not None and any(s.name == "n" for s in card.parameters)
+
+
+def _measured(stored: Reply, study: Study, data: Dataset) -> Reply:
+    """Return the answer from releases on the study's rows, which a job makes; the stored one until they are there."""
+    rows = dataclasses.replace(study.without_method(), rho=1.0, epsilon=1.0, seed=1)
+    question = (rows, stored.advice.question, stored.wanted, stored.line.key)
+    draw, own = _rows_of(study, data), cached.in_session(study)
+
+    def cells(stop: threading.Event) -> Iterator[Cell]:
+        def measure() -> Reply:
+            return live.measured(stored, draw, seed=study.rows, stop=stop.is_set)
+
+        key = ("answer", *question, "" if own else SOURCES.get(study.source_key()).cls.state())
+        yield Cell([{"reply": measure() if own else cached.SHARED.get(key, measure)}], False)
+
+    job = JOBS.find(question) or JOBS.start(question, cells, 1, wait=_WAIT)
+    if job.progress.state == "finished":
+        return job.progress.rows[0]["reply"]
+    if job.progress.alive:
+        JOBS.watch(question, lambda _: None, every=0.4)
+    elif job.progress.problem:
+        st.caption(show.as_text(job.progress.problem))
+    return stored
+
+
+def _rows_of(study: Study, data: Dataset) -> Callable[[int], Dataset]:
+    """Return a function of the replicate that returns its rows: fresh ones where the source can be drawn again."""
+    if not redraws(study, data):
+        return lambda _: data
+    source = build(SOURCES.get(study.source_key()).cls, "Source", dict(study.data))
+    return lambda r: make_dataset(source, seed=study.rows, repeat=r, row_bound=data.row_bound)
 
 
 def methods_of(reply: Reply) -> list[str]:
@@ -170,32 +222,31 @@ def _level(study: Study) -> None:
     )  # fmt: skip
 
 
-OPEN = "What this table needs cannot be read off stored simulations: see the curves below, which are run on its rows."
+UNMEASURED = "Releases on the rows of this table say what it needs."
 
 
 # --- the answer ---------------------------------------------------------------------------------------------
 
 
-def _first(reply: Reply, study: Study, *, table: bool) -> None:
+def _first(reply: Reply, data: Dataset) -> None:
     """Show the recommended method, its level and error, the attacker's chance and what would change it.
 
-    Of a ``table`` the stored simulations know the size alone, so what they do not reach is left open.
+    Of a table the stored simulations know the size alone, so nothing is said before its own rows were measured.
     """
-    if table and not reply.reached:
-        st.html(f'<p role="status" style="font-size: 1.35rem; line-height: 1.35; margin: 0"><b>{escape(OPEN)}</b></p>')
+    table = data.truth is None
+    large = '<p role="status" style="font-size: 1.35rem; line-height: 1.35; margin: 0">'
+    if table and not reply.releases:
+        st.html(f"{large}<b>{UNMEASURED}</b></p>")
         return
     spread = f"± {show.percent(reply.spread)} from release to release" if reply.spread else ""
-    st.html(
-        '<p role="status" style="font-size: 1.35rem; line-height: 1.35; margin: 0">'
-        f"<b>{escape(ask.sentence(reply))}</b></p><div>{spread}</div>"
-    )
+    if reply.releases:
+        where = "these rows, to the sample" if table else "fresh rows" if reply.draws > 1 else "the same rows"
+        spread += f"; {reply.releases} releases just now, {where}"
+    st.html(f"{large}<b>{escape(ask.sentence(reply))}</b></p><div>{spread}</div>")
     claim = trade_off_of_method(reply.line.key, reply.guarantee)
     show.attacker_line(accounting.attacker_success(claim), frame.palette(), "Attacker, this method")
-    words = disclosure.suspicion(claim)
-    if table:
-        words = f"On simulated rows of this size, and not on this table: the curves below are. {words}"
-    bound = [] if study.bound == 1.0 else ["Both are for the default row bound of the source."]
-    st.markdown(" ".join(show.as_text(text) for text in (words, *ask.notes(reply), *bound)))
+    if not table:
+        st.markdown(" ".join(show.as_text(text) for text in ask.notes(reply)))
 
 
 def _others(reply: Reply) -> None:
@@ -244,7 +295,7 @@ def _brief(name: str) -> str:
     return name.split(" (", maxsplit=1)[0].removeprefix("the ")
 
 
-def _rest(reply: Reply, study: Study) -> None:
+def _rest(reply: Reply, study: Study, data: Dataset) -> None:
     """Show the whole table, the answer by structure, how to read them, and a link to a release."""
     there = study.at(reply.level).with_method(reply.line.key)
     with st.container(key="answer-link"):
@@ -265,7 +316,9 @@ def _rest(reply: Reply, study: Study) -> None:
             "standard deviation over fresh rows and noise. Attacker: best chance to guess whether one person is in "
             f"the table, knowing the method and all other rows. No noise: `{private}`, clipped and not private."
         )
-        for text in reply.advice.verdict[1:]:
+        claim = trade_off_of_method(reply.line.key, reply.guarantee)
+        bound = [] if study.bound == 1.0 else ["The stored numbers are for the default row bound of the source."]
+        for text in (disclosure.suspicion(claim), *reply.advice.verdict[1:], *bound):
             st.caption(show.as_text(text))
         advice_panel.evidence_download("covariance", "answer")
-    reports.of_answer(reply, functools.partial(chart, reply))
+    reports.of_answer(reply, study, data, functools.partial(chart, reply), fresh=redraws(study, data))

@@ -17,7 +17,7 @@ from pages.shell.study import Study
 from pages.trade_offs import reports
 from pages.trade_offs import store as tradeoffs_store
 from pages.trade_offs.form import start as form_start
-from pages.trade_offs.which_epsilon import redraws
+from pages.trade_offs.sentence import redraws
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
@@ -27,8 +27,7 @@ from privcov.figures.winners import winner_map
 from privcov.figures.words import raised
 from privcov.privacy import KINDS, Guarantee
 from privcov.sweeps import estimates
-from privcov.sweeps.answer import NORM_NAMES, REFERENCE_NAMES
-from privcov.sweeps.plan import Plan
+from privcov.sweeps.plan import NORM_NAMES, REFERENCE_NAMES, Plan
 from privcov.sweeps.winners import TRIVIAL, dimension, in_words, labels_of, map_cells, map_plans, winners
 
 JOBS = Jobs("maps")

@@ -40,7 +40,8 @@ class Reply:
     ``wanted`` there; True where nothing was wanted.
 
     error, spread: error of the method, and the standard deviation of it from one release to the next, in the structure
-    ``where`` it is largest. least: whether ``level`` is the smallest that was measured and would be enough.
+    ``where`` it is largest. least: whether ``level`` is the smallest that was measured and would be enough. releases:
+    how many on ``draws`` tables were made for this answer (`privcov.advice.live`); 0 where it comes from the evidence.
     """
 
     advice: Advice
@@ -52,6 +53,8 @@ class Reply:
     spread: float
     where: str
     least: bool = False
+    releases: int = 0
+    draws: int = 0
 
     @property
     def guarantee(self) -> Guarantee:
@@ -69,7 +72,7 @@ class Reply:
 
 def how_far(question: Question) -> Reply:
     """Return how far from the truth the recommended method is under the guarantee of the question."""
-    return _reply(question, None)
+    return reply_at(question, None)
 
 
 def which_level(question: Question, wanted: float) -> Reply:
@@ -85,14 +88,14 @@ def which_level(question: Question, wanted: float) -> Reply:
 def _which_level(question: Question, wanted: float) -> Reply:
     """Return `which_level`; every level of the question has the same answer."""
     strength, least = _least(question, wanted, partial(largest, question))
-    return dataclasses.replace(_reply(_at(question, strength), wanted), least=least)
+    return dataclasses.replace(reply_at(_at(question, strength), wanted), least=least)
 
 
 def _least(question: Question, wanted: float, errors: Callable[[np.ndarray], np.ndarray]) -> tuple[float, bool]:
     """Return the smallest strength at which ``errors`` are within ``wanted``, and whether it is the first.
 
-    ``errors`` has the errors at an array of strengths, which need not fall: less noise may hide a pattern from Auto. The
-    strength of the smallest error where none is enough.
+    ``errors`` has the errors at an array of strengths, which need not fall: less noise may hide a pattern from Auto.
+    The strength of the smallest error where none is enough.
     """
     _, strengths = levels_of(question)
     found = errors(strengths)
@@ -159,7 +162,8 @@ def sentence(reply: Reply) -> str:
     """Return the answer in one sentence."""
     name = level_name(reply)
     if not reply.reached:
-        most = level_of(_at(reply.advice.question, levels_of(reply.advice.question)[1][-1]).guarantee)
+        stored = level_of(_at(reply.advice.question, levels_of(reply.advice.question)[1][-1]).guarantee)
+        most = ENDS[reply.guarantee.kind][1] if reply.releases else stored
         at = "" if reply.level == most else f" at {name} = {reply.level:g}"
         return (
             f"No {name} up to {most:g}, the largest measured, gives {amount(reply, reply.wanted)}. "
@@ -168,8 +172,8 @@ def sentence(reply: Reply) -> str:
     less = " or less" if reply.least else ""
     close = reply.wanted is not None and reply.error > CLOSE * reply.wanted  # the level was rounded up
     gives = amount(reply, reply.wanted if close else reply.error)
-    most = "at most " if reply.advice.question.structure == UNKNOWN else ""
-    near = "" if _stored(reply) else "about "
+    most = "at most " if reply.advice.question.structure == UNKNOWN and not reply.releases else ""
+    near = "" if reply.releases or _stored(reply) else "about "
     return f"{reply.line.label}: {name} = {reply.level:g}{less} gives {most}{near}{gives}."
 
 
@@ -219,7 +223,7 @@ def _sooner(reply: Reply) -> tuple[str, ...]:
     from above the one that was asked for to far below it.
     """
     question, name = reply.advice.question, level_name(reply)
-    if reply.wanted is None or not reply.reached or reply.least or reply.error > CLOSE * reply.wanted:
+    if reply.releases or reply.wanted is None or not reply.reached or reply.least or reply.error > CLOSE * reply.wanted:
         return ()
 
     def errors(strengths: np.ndarray) -> np.ndarray:
@@ -236,31 +240,35 @@ def _sooner(reply: Reply) -> tuple[str, ...]:
 
 
 def changed(reply: Reply) -> tuple[str, ...]:
-    """Return what would change the answer: more rows, another level, or knowing the structure."""
+    """Return what would change the answer: more rows, another level, or knowing the structure.
+
+    These are read off the evidence, as many times smaller or larger as the evidence is beside what was measured.
+    """
     question, name = reply.advice.question, level_name(reply)
     if reply.wanted is None and not reply.error:
         return ("No error was left where this was measured.",)
+    beside = reply_at(question, None).error / reply.error if reply.releases else 1.0
     if reply.wanted is None:
-        half = which_level(question, reply.error / 2)
-        rows = rows_for(question, reply.error / 2)
+        half = which_level(question, beside * reply.error / 2)
+        rows = rows_for(question, beside * reply.error / 2)
         ways = [f"{name} = {half.level:g}"] if half.reached else []
         ways += [] if rows is None else [f"about {rows:,} rows"]
         if not ways:
             return (f"No {name} up to {half.level:g} and no number of rows that was measured halves this error.",)
         return (f"Half of this error needs {' or '.join(ways)}.",)
     if not reply.reached:
-        rows = rows_for(question, reply.wanted)
+        rows = rows_for(question, beside * reply.wanted)
         most = f"{max(question.n, *NS):,}"
         if rows is None:
             left = without_noise(dataclasses.replace(question, n=max(question.n, *NS)))
-            if left > reply.wanted:
+            if left > beside * reply.wanted:
                 return (
-                    f"Nor do more rows: without noise {amount(reply, left)} remains, mostly from clipping. Raise the "
-                    "row bound, or ask for a larger error.",
+                    f"Nor do more rows: without noise {amount(reply, left / beside)} remains, mostly from clipping. "
+                    "Raise the row bound, or ask for a larger error.",
                 )
             return (f"Nor do more rows, up to {most}. Ask for a larger error or fewer columns.",)
         return (f"With about {rows:,} rows {name} = {reply.level:g} does.",)
-    twice = which_level(dataclasses.replace(question, n=2 * question.n), reply.wanted)
+    twice = which_level(dataclasses.replace(question, n=2 * question.n), beside * reply.wanted)
     if not twice.reached or twice.level >= reply.level:
         return ()
     return (f"With {2 * question.n:,} rows {name} = {twice.level:g} is enough.",)
@@ -310,9 +318,13 @@ def _at(question: Question, strength: float) -> Question:
     """Return the question at the epsilon or rho of a strength, rounded up to three digits."""
     guarantee = question.guarantee
     level = level_of(guarantee_from(guarantee.kind, float(strength), getattr(guarantee, "delta", None)))
+    return dataclasses.replace(question, guarantee=with_level(question.guarantee, rounded_level(level)))
+
+
+def rounded_level(level: float) -> float:
+    """Return a level rounded up to three digits."""
     digits = 2 - math.floor(math.log10(level))
-    rounded = math.ceil(round(level * 10.0**digits, 3)) / 10.0**digits
-    return dataclasses.replace(question, guarantee=with_level(question.guarantee, float(f"{rounded:.3g}")))
+    return float(f"{math.ceil(round(level * 10.0**digits, 3)) / 10.0**digits:.3g}")
 
 
 def _rounded_up(rows: float) -> int:
@@ -320,8 +332,8 @@ def _rounded_up(rows: float) -> int:
     return math.ceil(rows / unit) * unit
 
 
-def _reply(question: Question, wanted: float | None) -> Reply:
-    """Return the reply at the guarantee of the question."""
+def reply_at(question: Question, wanted: float | None) -> Reply:
+    """Return the stored answer at the guarantee of the question."""
     advice = answer_of(question)
     line = next((x for x in advice.ranking if not x.trivial), None)
     if line is None:

@@ -38,8 +38,7 @@ from privcov.metrics.errors import answers_to_beat, error, reference_matrix, wor
 from privcov.privacy import Guarantee, NoPrivacy
 from privcov.releasing.release import Release
 from privcov.sweeps import studies
-from privcov.sweeps.answer import metric_name
-from privcov.sweeps.plan import CLASSIFICATION, Plan
+from privcov.sweeps.plan import CLASSIFICATION, Plan, metric_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -146,76 +145,3 @@ def _places(values: pd.Series) -> list[float]:
         for m in steps
         if values.min() * 0.99 <= m * 10.0**e <= values.max() * 1.01
     ]
-
-
-def solution(
-    curve: pd.DataFrame,
-    palette: Palette,
-    style: Pen,
-    *,
-    name: str,
-    target: float,
-    level: float | None,
-    interval: tuple[float | None, float | None],
-    x_label: str,
-    y_label: str,
-    references: Sequence[tuple[str, float]] = (),
-) -> Picture:
-    """Return one error curve with its band on two logarithmic axes, and where it meets the target."""
-    part = curve[np.isfinite(curve["mean"]) & (curve["mean"] > 0)].sort_values("level")
-    # The lower end of a wide band may be negative, which a log axis cannot show.
-    low = np.maximum(part["low"], 0.05 * part["mean"])
-    xs = part["level"].to_numpy(dtype=float)
-    traces = [
-        ribbon(xs, low, part["high"], style.colour, 0.2),
-        go.Scatter(
-            x=xs,
-            y=part["mean"],
-            name=name,
-            mode="lines+markers",
-            line=style.line(2.2),
-            marker=style.marker(6),
-            hovertemplate="%{x:.3g}: error %{y:.3g}<extra></extra>",
-            showlegend=False,
-        ),
-    ]
-    lines = [(f"target {target:.3g}", target, palette.ink, "solid")]
-    lines += [(text, at, palette.quiet, "dash") for text, at in references if at > 0]
-    shapes = [hline(at, colour, dash, 1.4) for _, at, colour, dash in lines]
-    notes = [_named(text, colour, np.log10(at), "bottom") for text, at, colour, _ in lines]
-    if level is not None:
-        shapes.append(vline(level, palette.ink, "solid", 1.2))
-        shapes += [vline(end, palette.quiet, "dot", 1.2) for end in interval if end is not None]
-    # The range of plotly's axis does not take shapes into account.
-    ys = np.array([*part["high"], *low, *(at for _, at, _, _ in lines)], dtype=float)
-    reach = [np.log10(ys.min()) - 0.06, np.log10(ys.max()) + 0.12]
-    figure = draw(
-        traces,
-        palette,
-        height=360,
-        shapes=shapes,
-        annotations=notes,
-        x={"title": x_label, "type": "log", **_powers(xs)},
-        y={
-            "title": y_label,
-            "type": "log",
-            "tickformat": ".2~g",
-            "range": reach,
-            "dtick": "D2" if reach[1] - reach[0] < 2.5 else 1,
-        },
-    )
-    alt = f"Mean error of {name} against {x_label}"
-    if len(part):
-        first, last = part.iloc[0], part.iloc[-1]
-        alt += f": {plain(first['mean'])} at {plain(first['level'])}, {plain(last['mean'])} at {plain(last['level'])}"
-    alt += f"; the target is {plain(target)}"
-    alt += f", reached at {plain(level)}." if level is not None else ", which is not reached."
-    return Picture(figure, alt)
-
-
-def _powers(xs: np.ndarray) -> dict:
-    """Return ticks at the powers of ten around the places, as plain numbers."""
-    if not len(xs):
-        return {}
-    powers = 10.0 ** np.arange(np.floor(np.log10(xs.min())), np.ceil(np.log10(xs.max())) + 1)
-    return ticks(powers)

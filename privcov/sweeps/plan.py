@@ -38,6 +38,17 @@ METRICS = _metrics()
 CLASSIFICATION = classification.METRICS
 MOST_REPLICATES, MOST_BOUND = 1_000_000, 1e100
 OnCell = Callable[[int, int, Cell], None]  # progress: how many are done, of how many, and the last one
+NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "l1": "l1", "max": "max"}
+REFERENCE_NAMES = {
+    "truth": "to the truth",
+    "sample": "to the sample",
+    "nonprivate": "to the same method without noise",
+}
+_CLASSIFIED = {
+    "lda-error": "Share of test rows classified wrongly (LDA)",
+    "majority-error": "Share wrong by always answering the commonest class",
+}
+
 __all__ = ["CLASSIFICATION", "METRICS", "NORMS", "Plan", "column_of", "run", "run_on", "summarise"]
 
 
@@ -395,3 +406,12 @@ def summarise(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         replicates="count",
         failed=lambda v: int(v.isna().sum()),
     ).reset_index()
+
+
+def metric_name(metric: str) -> str:
+    """Return the name of a metric of a plan, such as "relative-frobenius-to-truth", in words."""
+    if metric in _CLASSIFIED:
+        return _CLASSIFIED[metric]
+    name = metric.removeprefix("relative-")
+    norm, reference = name.split("-to-")
+    return f"{'Relative' if name != metric else 'Absolute'} {NORM_NAMES[norm]} error {REFERENCE_NAMES[reference]}"

@@ -5,7 +5,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privcov.figures.errors import solution
 from privcov.figures.look import pen
 from privcov.figures.palette import DARK, LIGHT, wash
 from privcov.figures.winners import FULL, PALE, STRONG, winner_map
@@ -101,37 +100,3 @@ def test_text_on_the_strongest_colour_keeps_the_contrast_of_wcag(palette, index)
 def test_a_method_with_settings_is_drawn_like_its_key():
     cells = pd.DataFrame([cell(100, 5, "gaussian-cov repair=none")])
     assert picture(cells=cells).figure.layout.shapes[0].fillcolor.startswith(wash(pen(1, LIGHT).colour, 0)[:-2])
-
-
-CURVE = pd.DataFrame(
-    {"level": [0.01, 0.1, 1.0], "mean": [0.9, 0.2, 0.05], "low": [-0.1, 0.18, 0.04], "high": [1.9, 0.22, 0.06]}
-)
-
-
-def solved(**changes):
-    given = {"name": "Auto", "target": 0.2, "level": 0.1, "interval": (0.09, 0.12), "x_label": "rho", "y_label": "e",
-             "references": [("no noise", 0.04), ("nothing", 0.0)]}  # fmt: skip
-    return solution(CURVE, LIGHT, pen(0, LIGHT), **(given | changes))
-
-
-def test_the_curve_shows_target_answer_and_interval():
-    figure, alt = solved()
-    upright = [s.x0 for s in figure.layout.shapes if s.xref != "paper"]
-    level = [s.y0 for s in figure.layout.shapes if s.xref == "paper"]
-    assert upright == [0.1, 0.09, 0.12]
-    assert level == [0.2, 0.04]  # a reference of zero has no place on a log axis
-    assert figure.layout.yaxis.range[0] < np.log10(0.04)
-    assert min(figure.data[0].y) > 0
-    assert "reached at 0.1" in alt
-
-
-def test_without_an_answer_there_is_no_upright_line():
-    figure, alt = solved(level=None, interval=(None, None))
-    assert not [s for s in figure.layout.shapes if s.xref != "paper"]
-    assert alt.endswith("not reached.")
-
-
-def test_a_curve_without_any_matrix_is_still_a_picture():
-    empty = CURVE.assign(mean=np.inf, low=np.inf, high=np.inf)
-    given = {"name": "Auto", "target": 0.2, "level": None, "interval": (None, None), "x_label": "rho", "y_label": "e"}
-    assert solution(empty, DARK, pen(0, DARK), **given).alt

@@ -1,6 +1,7 @@
 """Trade-offs answers first: the sentence is the study, and what stands below it is what privcov.advice says."""
 
 import re
+import threading
 from html import unescape
 from types import SimpleNamespace
 
@@ -11,9 +12,10 @@ import privcov
 from pages.shell.study import Study
 from pages.trade_offs import curves, sentence
 from privcov import accounting
-from privcov.advice import ask
+from privcov.advice import ask, live
 from privcov.advice.answer import Question
 from privcov.audit.risk import trade_off_of_method
+from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.measurements.clipping import share_clipped
 from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
 from tests.pages.test_pages import alts, open_page, settle
@@ -26,7 +28,9 @@ KINDS = [({"rho": "0.05"}, ZCDP(0.05)), ({"kind": "approx", "epsilon": "2"}, App
 
 
 def said(at) -> str:
-    """The answer, in large type."""
+    """The answer, in large type, once it was measured."""
+    settle(at)
+    at.run()  # AppTest has no clock that lets the page run again when a job has ended
     (found,) = [h.proto.body for h in at.main.get("html") if 'role="status"' in h.proto.body]
     return unescape(re.search("<b>(.*)</b>", found)[1])
 
@@ -40,12 +44,28 @@ def words(at) -> str:
     return " ".join(m.value for m in at.main.markdown).replace("\\", "").replace("\u2060", "")
 
 
+def measured(at) -> ask.Reply:
+    """The answer that the page's last job has measured."""
+    return list(at.session_state["solved"].values())[-1].progress.rows[0]["reply"]
+
+
+def again(found: ask.Reply, stored: ask.Reply, sizes: dict) -> ask.Reply:
+    """The same releases once more, on fresh rows of AR(1)."""
+    source = SOURCES.get("ar1-covariance").cls(**sizes)
+    counts = {"releases": found.releases, "draws": found.draws}
+    reply = live.measured(stored, lambda r: make_dataset(source, seed=0, repeat=r), **counts)
+    assert (reply.error, reply.level, reply.line.key) == (found.error, found.level, stored.line.key)
+    return reply
+
+
 @pytest.mark.parametrize(("query", "guarantee"), KINDS, ids=lambda v: str(v) if not isinstance(v, dict) else "")
 @pytest.mark.parametrize("structure", ["unknown", "fading", "banded"])
 def test_the_page_says_what_the_engine_says(query, guarantee, structure):
     at = open_page(PAGE, **{**TINY, "values": "", **query, "ask.structure": structure})
     question = Question(500, 5, guarantee, structure=structure, mean_known=True)
-    reply = ask.which_level(question, 0.1)
+    stored = reply = ask.which_level(question, 0.1)
+    if structure == "fading":  # that of the study's source, whose rows are measured
+        reply = again(measured(at), stored, {"n": 500, "d": 5})
     assert said(at) == ask.sentence(reply)
     chance = accounting.attacker_success(trade_off_of_method(reply.line.key, reply.guarantee))
     assert any(f'aria-valuenow="{chance:.4f}"' in h.proto.body for h in at.main.get("html"))
@@ -59,7 +79,7 @@ def test_the_page_says_what_the_engine_says(query, guarantee, structure):
     assert drawn(at)
     at.selectbox(key="ask.what").set_value("error").run()
     settle(at)
-    assert said(at) == ask.sentence(ask.how_far(question))
+    assert said(at) == ask.sentence(measured(at) if structure == "fading" else ask.how_far(question))
     assert at.query_params["ask"] == "error"
 
 
@@ -72,7 +92,8 @@ def test_rows_columns_and_level_of_the_sentence_are_those_of_the_study():
     study = at.session_state["study"]
     assert (dict(study.data), study.rho) == ({"n": 700, "d": 4}, 0.02)
     assert {"data.n": "700", "data.d": "4", "rho": "0.02"}.items() <= dict(at.query_params).items()
-    assert said(at) == ask.sentence(ask.how_far(Question(700, 4, ZCDP(0.02), structure="fading", mean_known=True)))
+    stored = ask.how_far(Question(700, 4, ZCDP(0.02), structure="fading", mean_known=True))
+    assert said(at) == ask.sentence(again(measured(at), stored, {"n": 700, "d": 4}))
     at.number_input(key="ask.n").set_value(50_000).run()  # the default is not written down
     assert "data.n" not in at.query_params
 
@@ -98,13 +119,11 @@ def test_the_curves_start_with_the_methods_of_the_answer():
     assert at.query_params["methods"] == ",".join(sentence.methods_of(reply))
 
 
-def test_which_epsilon_and_the_map_take_the_methods_of_the_answer():
+def test_the_map_takes_the_methods_of_the_answer():
     query = {"data.n": "500", "data.d": "5", "ask.structure": "banded"}
     reply = ask.which_level(Question(500, 5, ZCDP(0.1), structure="banded", mean_known=True), 0.1)
-    at = open_page(PAGE, **query, tab="which-epsilon")
-    assert next(b for b in at.selectbox if b.label == "Method").value == reply.line.key
-    assert not drawn(at)  # the tab comes first there
     at = open_page(PAGE, **query, tab="who-wins-where")
+    assert not drawn(at)  # the tab comes first there
     assert at.multiselect(key="map-methods").value[:3] == sentence.methods_of(reply)
 
 
@@ -114,9 +133,16 @@ def test_a_table_of_its_own_size_asks_about_that_size():
     assert (rows.value, columns.value) == (178, 13)
     assert rows.disabled
     assert columns.disabled
-    assert said(at) == sentence.OPEN  # no level of the evidence is enough
-    at.number_input(key="ask.percent").set_value(90.0).run()
-    assert said(at) == ask.sentence(ask.which_level(Question(178, 13, ZCDP(0.1)), 0.9))
+    assert said(at) == ask.sentence(measured(at))
+    at.number_input(key="ask.percent").set_value(60.0).run()
+    settle(at)
+    found = measured(at)
+    assert said(at) == ask.sentence(found)
+    assert found.reached
+    assert found.advice.question.n == 178
+    data, counts = privcov.source("wine"), {"releases": found.releases, "draws": found.draws}
+    stored = ask.which_level(Question(178, 13, ZCDP(0.1)), 0.6)
+    assert live.measured(stored, lambda _: data, **counts).level == found.level
 
 
 def test_a_published_figure_has_no_sentence_above_it():
@@ -144,12 +170,32 @@ def test_the_floor_of_clipping_is_named_where_curves_reach_it():
     assert "floor from clipping" not in " ".join(alts(at).values())
 
 
-def test_of_a_table_nothing_is_said_that_stored_simulations_do_not_know():
-    at = open_page(PAGE, source="wine", **{"ask.error": "5"})
-    assert said(at) == sentence.OPEN
+def test_of_a_table_nothing_is_said_that_stored_simulations_do_not_know(monkeypatch):
+    """Before its own rows are measured, nor where the method refuses them."""
+    started = threading.Event()
+
+    def refuse(*_, **__):
+        started.set()
+        raise ValueError("These rows are refused.")
+
+    monkeypatch.setattr(live, "measured", refuse)
+    at = open_page(PAGE, source="wine", **{"ask.error": "4.5"})
+    settle(at)
+    assert started.is_set()
+    assert said(at) == sentence.UNMEASURED
+    at.run()
+    assert any("These rows are refused" in c.value.replace("\u2060", "").replace("\\", "") for c in at.caption)
     assert "raise" not in words(at)
-    at = open_page(PAGE, source="wine", kind="approx", ask="error")
-    assert "On simulated rows of this size, and not on this table" in words(at)
+
+
+def test_a_visitor_s_own_file_is_measured_and_named_by_its_source_alone():
+    at = declared()
+    at.switch_page(PAGE).run()
+    at.run()
+    assert "of this size" not in said(at)
+    (asked,) = at.session_state["solved"]
+    assert asked[0].source == "csv"
+    assert "the sample" in str([h.proto.body for h in at.main.get("html") if 'role="status"' in h.proto.body])
 
 
 @pytest.mark.parametrize("table", ["wine", "example", "own"])

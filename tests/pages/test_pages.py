@@ -50,7 +50,8 @@ def settle(at: AppTest) -> None:
     """Run the page until no sweep of it runs in the background."""
     while True:
         assert not at.exception, at.exception
-        found = [j for kept in ("sweeps", "roc") if kept in at.session_state for j in at.session_state[kept].values()]
+        kept = [at.session_state[name] for name in ("sweeps", "roc", "solved") if name in at.session_state]
+        found = [job for jobs in kept for job in jobs.values()]
         if not any(job.progress.alive for job in found):
             return
         until(lambda found=found: not any(job.progress.alive for job in found), 60, what="the sweeps end")

@@ -142,7 +142,7 @@ def test_no_two_pages_have_a_widget_of_the_same_key():
 
 def test_what_goes_with_a_file_is_kept_under_its_owner():
     """`visitor_files.forget_results` looks at the first entry of each key."""
-    assert set(WITH_FILES) == {"sweeps", "pins", "estimate.pins", "roc", "tradeoffs.read", "follow.own"}
+    assert set(WITH_FILES) == {"sweeps", "pins", "estimate.pins", "roc", "tradeoffs.read", "follow.own", "solved"}
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,6 @@ PAGES = {
     "graph": (GRAPH, {"data.n": "200", "data.d": "4"}, ""),
     "answer": (TRADE_OFFS, SMALL, "answer-"),
     "curves": (TRADE_OFFS, SMALL | {"values": "rho:0.1,1", "replicates": "3", "methods": "auto-cov,gaussian-cov"}, ""),
-    "which": (TRADE_OFFS, SMALL | {"tab": "which-epsilon", "which.asked": "yes", "which.replicates": "3",
-              "which.target": "40"}, "which-"),
     "map": (TRADE_OFFS, SMALL | {"tab": "who-wins-where", "who.asked": "yes", "who.n": "500,1000", "who.d": "5,6",
             "who.steps": "2", "who.replicates": "2", "who.methods": "gaussian-cov,wishart-cov"}, "map-"),
     "live": (AUDIT, {"live.draws": "2000", "live.asked": "yes"}, "audit-"),
@@ -70,7 +68,6 @@ PAGES = {
 # What the answer of a report says, from the variables of its script.
 SAID = {
     "answer": lambda found: ask.sentence(found["reply"]),
-    "which": lambda found: str(found["answer"]),
     "live": lambda found: found["found"].sentence,
     "learn": lambda found: found["line"],
     "estimate": lambda found: f"{100 * found['wrong']:.1f}",

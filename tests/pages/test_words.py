@@ -148,7 +148,6 @@ def test_nobody_reads_of_a_budget_without_what_runs_out(folder):
 # Files that draw a band or an interval: which of the four kinds, and where the reader is told.
 BANDS = {
     "errors.py": ("replicate-range", "pages/trade_offs/curves.py"),
-    "errors.py, the solution": ("mean-interval", "pages/trade_offs/which_epsilon.py"),
     "roc.py": ("replicate-range", "pages/graph_recovery/roc.py"),
     "released.py": ("Total interval", "privcov/figures/own.py"),
     "own.py": ("Total interval", "privcov/figures/own.py"),
@@ -305,7 +304,7 @@ def test_wherever_a_method_is_chosen_it_says_when_not_to():
                 and any(word in ast.unparse(node) for word in ("selectbox", "multiselect"))
             ):
                 choosing.add(within(path))
-    assert {f"trade_offs/{name}.py" for name in ("form", "which_epsilon")} <= choosing
+    assert {"trade_offs/form.py"} <= choosing
     assert {"shell/strip.py", "graph_recovery/roc.py"} <= choosing
     for path in FILES:
         assert within(path) not in choosing or "when_not(" in path.read_text(encoding="utf-8"), path.name

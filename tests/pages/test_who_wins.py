@@ -1,23 +1,9 @@
-"""The two tabs on a page of their own: what they say is what privcov computes, and the script makes it again."""
-
-import re
+"""Who wins where, on a page of its own: what it says is what privcov computes, and the script makes it again."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.patience import patient
-
-
-def which_page():
-    import streamlit as st
-
-    from pages.shell import cached, frame
-    from pages.shell.study import Study
-    from pages.trade_offs import which_epsilon
-
-    frame.palette = lambda: __import__("privcov.figures.palette", fromlist=["LIGHT"]).LIGHT
-    study = Study(**st.session_state["asked"])
-    which_epsilon.section(study, cached.dataset(study), st.session_state.get("answered", ()))
 
 
 def who_page():
@@ -52,11 +38,6 @@ def press(at: AppTest, label: str) -> AppTest:
     return at
 
 
-def said(at: AppTest) -> str:
-    """The sentence in large type."""
-    return next(re.sub("<[^>]*>", "", h.proto.body) for h in at.get("html") if "role=" in h.proto.body)
-
-
 def box(at: AppTest, label: str):
     return next(w for w in [*at.selectbox, *at.number_input] if w.label == label)
 
@@ -67,79 +48,10 @@ def executed(at: AppTest, name: str):
     return space[name]
 
 
-@pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])
-def test_which_epsilon_says_the_answer_and_the_script_repeats_it(kind):
-    at = open_page(which_page, kind=kind)
-    assert "about" in at.info[0].value
-    box(at, "Replicates").set_value(4)
-    box(at, "Target error, %").set_value(30.0)
-    press(at, "Find it")
-    sentence = said(at)
-    assert ("rho = " if kind == "zcdp" else "epsilon = ") in sentence
-    assert "Monte-Carlo interval" in sentence
-    assert sentence == str(executed(at, "answer"))
-    assert at.get("plotly_chart")[0].proto.alt.startswith("Mean error of")
-
-
-def test_which_n_and_the_sentence_when_it_is_not_achievable():
-    at = open_page(which_page)
-    box(at, "Replicates").set_value(4)
-    box(at, "Looking for").set_value("n")
-    box(at, "Target error, %").set_value(20.0)
-    press(at, "Find it")
-    assert "needs n = " in said(at)
-    assert said(at) == str(executed(at, "answer"))
-    box(at, "Looking for").set_value("rho")
-    box(at, "Target error, %").set_value(1.0)
-    press(at, "Find it")
-    assert "sampling error alone" in said(at)
-
-
-def test_an_answer_stays_when_only_its_own_lever_moves():
-    at = open_page(which_page)
-    box(at, "Replicates").set_value(3)
-    box(at, "Target error, %").set_value(30.0)
-    press(at, "Find it")
-    first = said(at)
-    at.session_state["asked"] = {**SMALL, "rho": 0.5}
-    at.run()
-    assert said(at) == first
-    at.session_state["asked"] = {**SMALL, "bound": 2.0}
-    at.run()
-    assert at.info
-
-
-def test_a_public_table_is_asked_for_epsilon_only_and_has_no_map():
-    at = open_page(which_page, source="wine", data=())
-    assert list(box(at, "Looking for").options) == ["smallest rho"]
-    assert "to the truth" not in box(at, "Error").options
-    box(at, "Replicates").set_value(3)
-    box(at, "Target error, %").set_value(60.0)
-    press(at, "Find it")
-    assert said(at) == str(executed(at, "answer"))
+def test_a_public_table_has_no_map():
     at = open_page(who_page, source="wine", data=())
     assert "This table has one size" in at.info[0].value
     assert not at.button
-
-
-def test_the_studys_own_settings_go_with_its_method():
-    at = open_page(which_page, method="gaussian-cov", options=(("repair", "none"),))
-    box(at, "Replicates").set_value(3)
-    box(at, "Target error, %").set_value(30.0)
-    press(at, "Find it")
-    assert "'repair': 'none'" in at.code[-1].value
-    assert said(at) == str(executed(at, "answer"))
-
-
-def test_the_simulated_answer_says_why_the_sentence_above_has_another_number():
-    for above in (("auto-cov",), ()):
-        at = open_page(which_page)
-        at.session_state["answered"] = above
-        box(at, "Replicates").set_value(3)
-        box(at, "Target error, %").set_value(30.0)
-        press(at, "Find it")
-        tags = " ".join(h.proto.body for h in at.get("html") if "pc-tag" in h.proto.body)
-        assert ("not interpolated as in the sentence above" in tags) == bool(above)
 
 
 def finish(at: AppTest) -> None:

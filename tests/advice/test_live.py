@@ -1,0 +1,105 @@
+"""An answer measured on its rows: the number is that of a slow loop, and the level is the smallest that is enough."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov.advice import ask, live
+from privcov.advice.answer import Question
+from privcov.data_sources.base import SOURCES, make_dataset
+from privcov.estimators.base import METHODS
+from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.releasing.run import run_method
+
+KINDS = [ZCDP(0.1), ApproxDP(1.0, 1e-6), PureDP(1.0)]
+
+
+def rows_of(key: str = "ar1-covariance", **sizes):
+    source = SOURCES.get(key).cls(**sizes)
+    return lambda r: make_dataset(source, seed=0, repeat=r)
+
+
+def literal(method: str, rows, guarantee, releases: int, draws: int) -> np.ndarray:
+    made = METHODS.get(method).cls()
+    found = []
+    for r in range(releases):
+        data = rows(r % draws)
+        rel = run_method(made, data, guarantee, seed=0, repeat=r)
+        truth = data.sample_covariance if data.truth is None else data.truth.covariance
+        found.append(np.linalg.norm(rel.covariance - truth) / np.linalg.norm(truth))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("guarantee", KINDS, ids=str)
+def test_how_far_is_the_mean_and_the_deviation_of_a_slow_loop(guarantee):
+    rows = rows_of(n=800, d=6)
+    stored = ask.how_far(Question(800, 6, guarantee, structure="fading", mean_known=True))
+    found = live.measured(stored, rows, releases=9, draws=4)
+    errors = literal(stored.line.key, rows, guarantee, 9, 4)
+    assert found.error == pytest.approx(errors.mean(), rel=1e-9)
+    assert found.spread == pytest.approx(errors.std(ddof=1), rel=1e-9)
+    assert (found.releases, found.draws, found.line.key) == (9, 4, stored.line.key)
+    assert "about" not in ask.sentence(found)
+
+
+@pytest.mark.parametrize("guarantee", KINDS, ids=str)
+@pytest.mark.parametrize("wanted", [0.2, 0.4])
+def test_the_level_is_the_smallest_that_is_enough(guarantee, wanted):
+    rows = rows_of(n=2000, d=6)
+    stored = ask.which_level(Question(2000, 6, guarantee, structure="fading", mean_known=True), wanted)
+    found = live.measured(stored, rows, releases=20, draws=20)
+    assert found.reached
+    assert found.error <= wanted
+    if found.least:
+        return
+    for share, enough in ((1.0, True), (0.95, False)):
+        there = privcov.advice.evidence.with_level(guarantee, share * found.level)
+        assert (literal(found.line.key, rows, there, 20, 20).mean() <= wanted) == enough
+
+
+def test_a_wrong_stored_level_does_not_matter():
+    rows = rows_of(n=2000, d=6)
+    stored = ask.which_level(Question(2000, 6, ZCDP(0.1), structure="fading", mean_known=True), 0.3)
+    levels = [
+        live.measured(dataclasses.replace(stored, level=level), rows, releases=20, draws=20).level
+        for level in (stored.level, 1e-5, 10.0)
+    ]
+    assert max(levels) <= 1.03 * min(levels)
+
+
+def test_an_error_below_that_of_sampling_is_not_reached_and_the_nearest_is_said():
+    stored = ask.which_level(Question(300, 6, ZCDP(0.1), structure="fading", mean_known=True), 0.01)
+    found = live.measured(stored, rows_of(n=300, d=6), releases=4, draws=4)
+    assert not found.reached
+    assert ask.sentence(found).startswith("No rho up to 10, the largest measured, gives 1 % error. ")
+
+
+def test_a_table_is_compared_with_its_own_sample():
+    data = privcov.source("wine")
+    stored = ask.how_far(Question(data.n, data.d, ZCDP(1.0)))
+    found = live.measured(stored, lambda _: data, releases=5, draws=1)
+    rels = [run_method(METHODS.get(stored.line.key).cls(), data, ZCDP(1.0), seed=0, repeat=r) for r in range(5)]
+    errors = [privcov.error(rel, data, relative=True, against="sample") for rel in rels]
+    assert found.error == pytest.approx(np.mean(errors))
+
+
+def test_it_takes_a_few_releases_at_least_and_a_hundred_at_most_and_is_stopped():
+    stored = ask.how_far(Question(300, 3, ZCDP(1.0), structure="fading", mean_known=True))
+    found = live.measured(stored, rows_of(n=300, d=3))
+    assert live.FEWEST <= found.releases <= live.MOST
+    with pytest.raises(ValueError, match=r"Stopped\."):
+        live.measured(stored, rows_of(n=300, d=3), stop=lambda: True)
+
+
+def test_what_would_change_it_fits_what_was_measured():
+    """Where the evidence is far off, half of the measured error needs a larger level than the one in hand."""
+    question = Question(20_000, 200, PureDP(2.0), structure="fading", mean_known=True)
+    stored = ask.how_far(question)
+    measured = dataclasses.replace(stored, error=2.2 * stored.error, releases=3, draws=3)
+    (said,) = ask.changed(measured)
+    (same,) = ask.changed(stored)
+    assert said == same
+    level = float(said.split("epsilon = ")[1].split()[0])
+    assert level > 2.0
