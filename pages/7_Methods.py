@@ -65,7 +65,7 @@ def badge(standing: str) -> str:
 
 def title(card: MethodCard) -> str:
     """Return the line of a card that is seen before it is opened."""
-    guarantees = " ".join(f":blue-badge[{g.name}]" for g in card.guarantees)
+    guarantees = " ".join(f":blue-badge[{g.name.removesuffix(' DP')}]" for g in card.guarantees)
     return f"**{card.label}** {badge(card.standing)} {guarantees}"
 
 
@@ -114,9 +114,11 @@ def gallery(study: Study) -> None:
         format_func=lambda k: kinds.get(k, k),
     )
     shown = [c for c in cards if family in (ANY, c.family) and (kind == ANY or not c.refuses(kind))]
-    legend = [f"{badge(name)} {words}." for name, words in STANDINGS.items() if any(c.standing == name for c in cards)]
+    legend = [
+        f"- {badge(name)} {words}." for name, words in STANDINGS.items() if any(c.standing == name for c in cards)
+    ]
     proved = sum(card.standing == "proved" for card in cards)
-    st.caption(f"{len(shown)} of {len(cards)} methods; {proved} have a proof here. " + " ".join(legend))
+    st.caption(f"{len(shown)} of {len(cards)} methods; {proved} have a proof here.", help="\n".join(legend))
     if not shown:
         st.info("No such method: choose another family or guarantee.")
     historical = [c for c in shown if c.standing == "historical"]
@@ -155,10 +157,10 @@ def tab_changed() -> None:
 
 
 study = frame.page("Methods", keeps=("tab", "show.family", "show.kind", *converter.KEEPS))
-st.title("Methods")
-st.markdown(
-    f"Rows are read through a noisy {glossary.term('measurement')}; the rest is free "
-    f"{glossary.term('post-processing')}."
+st.title(
+    "Methods",
+    help=f"Rows are read through a noisy {glossary.term('measurement')}; the rest is free "
+    f"{glossary.term('post-processing')}.",
 )
 if st.session_state.get("methods.tab") != opened():
     st.session_state["methods.tab"] = opened()

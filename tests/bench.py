@@ -105,6 +105,12 @@ SECTIONS = {
         "tests.bench_answers", "coverage", "Intervals that contain the truth in the worst cell, over 95 %"
     ),
     "answers": Section("tests.bench_answers", "answers", "Processor time of an answer with intervals, over its limit"),
+    "agreement": Section(
+        "tests.bench_agreement",
+        "agreement",
+        "Answers of Trade-offs, measured on the rows of the question, beside a hundred other releases",
+        default=False,
+    ),
     "graphs": Section(
         "tests.bench_graphs", "graphs", "Edges by the edge test: MCC, AUC and false edges over their goals, data/graphs"
     ),

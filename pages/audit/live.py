@@ -54,6 +54,7 @@ def section(study: Study) -> None:
         JOBS.start(asked, lambda _: live.run(asked), asked.steps, wait=_WAIT)
     if JOBS.find(asked) is not None:
         JOBS.watch(asked, lambda job: _paint(job, asked), every=0.7)
+    st.caption(show.as_text(_about(asked.made)))
     with st.expander("What an audit can and cannot see"):
         _explained(asked)
     with st.expander("The same in Python"):
@@ -79,7 +80,6 @@ def _chosen(box) -> str:
 def _controls(key: str) -> Asked:
     """Show the settings of the audit and return what they ask for."""
     mechanism = find(key)
-    st.caption(show.as_text(_about(mechanism)))
     one, two, three, four = st.columns([3, 5, 2, 3], vertical_alignment="bottom")
     d = address.bound(
         one.segmented_control, "Columns d", [1, 2, 3], name="live.d", default=2, required=True, key="audit-d",
@@ -188,9 +188,7 @@ def _paint(job: Job, asked: Asked) -> None:
 def _show(audit: Audit, asked: Asked) -> None:
     """Show the result of a finished audit."""
     palette = frame.palette()
-    show.tag(
-        "Simulated", f"{asked.made.label}, d = {asked.d}, {audit.pair.label}, {audit.draws:,} test draws of either"
-    )
+    show.tag("Simulated", f"{audit.pair.label}, {audit.draws:,} test draws of either")
     show.verdict(audit.sentence, audit.caught, palette)
     one, two, three, four = st.columns(4)
     at = None if isinstance(audit.claim, ZCDP) else f"At delta = {powers(getattr(audit.claim, 'delta', 0.0))}."
@@ -204,9 +202,8 @@ def _show(audit: Audit, asked: Asked) -> None:
     proof = most > 0
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.markdown(
-            "**Answers that only one table can give**" if proof else "**Answers, where the tables differ most**"
-        )
+        if not proof:
+            st.markdown("**Answers, where the tables differ most**")
         picture = (pictures.support if proof else pictures.outputs)(audit, palette)
         show.picture(picture, "audit-picture")
     with right:
@@ -214,20 +211,19 @@ def _show(audit: Audit, asked: Asked) -> None:
             st.markdown(
                 show.as_text(
                     f"{most:,} of {audit.draws:,} answers ({show.percent(most / audit.draws)}) are impossible "
-                    "with the other table, as Wishart noise has no negative eigenvalue: no finite epsilon permits "
-                    "that."
+                    "with the other table: no finite epsilon permits that."
                 )
             )
-        test = audit.for_level
-        st.markdown(
-            show.as_text(
-                f"Tested set: {test.words}. Draws in it: {test.hits[0]:,} of the first table, {test.hits[1]:,} of "
-                f"the second. Its probability is at least {test.p_low:.4g} with the "
-                f"{('first', 'second')[test.favoured]}, at most {test.q_high:.4g} with the other."
-            )
-        )
         _exact(audit)
         _reached(asked, audit.draws)
+    test = audit.for_level
+    st.caption(
+        show.as_text(
+            f"Tested set: {test.words}. Draws in it: {test.hits[0]:,} of the first table, {test.hits[1]:,} of "
+            f"the second. Its probability is at least {test.p_low:.4g} with the "
+            f"{('first', 'second')[test.favoured]}, at most {test.q_high:.4g} with the other."
+        )
+    )
     reports.of_audit(audit, pictures.support if proof else pictures.outputs, script(asked))
 
 

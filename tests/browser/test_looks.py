@@ -200,7 +200,17 @@ FIRST_SCREEN = """() => {
 
 @pytest.mark.parametrize(
     ("path", "controls"),
-    [("/", 1), ("/Estimate", 5), ("/Spectra", 6), ("/Graph_recovery", 8), ("/Your_data", 6), ("/Published_results", 7)],
+    [
+        ("/", 1),
+        ("/Estimate", 5),
+        ("/Spectra", 6),
+        ("/Graph_recovery", 8),
+        ("/Your_data", 6),
+        ("/Published_results", 7),
+        ("/Trade_offs", 11),
+        ("/Methods", 10),
+        ("/Privacy_audit", 10),
+    ],
 )
 def test_a_first_screen_has_sixty_words_and_few_controls(visit, path, controls):
     words, found = visit(path, height=800).evaluate(FIRST_SCREEN)
