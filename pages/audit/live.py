@@ -46,14 +46,14 @@ def section(study: Study) -> None:
         "Run the audit", type="primary", key="audit-run", width="stretch", on_click=frame.set_query,
         kwargs={"live.asked": "yes"},
     )  # fmt: skip
-    if JOBS.find(asked) is None:
-        right.caption(f"{asked.draws:,} draws from either table; " + _pace(asked.made))
     # The first visit sees an audit at once, and a link shows the audit it was copied from; later ones need a click.
     linked = asked.mechanism == _FIRST or (asked.made.bulk and frame.page_setting("live.asked"))
     if started or (not JOBS.all() and linked):
         JOBS.start(asked, lambda _: live.run(asked), asked.steps, wait=_WAIT)
     if JOBS.find(asked) is not None:
         JOBS.watch(asked, lambda job: _paint(job, asked), every=0.7)
+    else:
+        right.caption(f"{asked.draws:,} draws from either table; " + _pace(asked.made))
     st.caption(show.as_text(_about(asked.made)))
     with st.expander("What an audit can and cannot see"):
         _explained(asked)

@@ -48,3 +48,30 @@ class Reached:
 def reached(page) -> Reached:
     """What the mouse reaches on the page as it stands, each control after it was scrolled into view."""
     return Reached(**page.evaluate(LOOK))
+
+
+# Words in the first screen, without charts, controls and the strip, and what can be moved, typed or pressed there.
+FIRST_SCREEN = """() => {
+    const main = document.querySelector('[data-testid=stMain]');
+    const inside = r => r.width > 0 && r.height > 0 && r.top < innerHeight && r.bottom > 0;
+    const seen = e => e.checkVisibility({visibilityProperty: true, opacityProperty: true});
+    const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT), words = [];
+    while (walker.nextNode()) {
+        const text = walker.currentNode, range = document.createRange();
+        range.selectNodeContents(text);
+        if (seen(text.parentElement) && inside(range.getBoundingClientRect())
+            && !text.parentElement.closest(
+                'svg, style, button, label, [class*=st-key-strip], [data-testid=stIconMaterial]'))
+            words.push(...text.textContent.split(/\\s+/).filter(word => /[a-z]/i.test(word)));
+    }
+    const groups = [...main.querySelectorAll('[data-testid=stButtonGroup], [role=tablist], .stNumberInput, .stSlider')];
+    const single = [...main.querySelectorAll('button, input, textarea, [role=combobox], summary')].filter(e =>
+        !groups.some(group => group.contains(e)) && !e.closest('.js-plotly-plot, [data-testid=stTooltipIcon]'));
+    return [words.length, [...groups, ...single].filter(e => seen(e) && inside(e.getBoundingClientRect())).length];
+}"""
+
+
+def first_screen(page) -> tuple[int, int]:
+    """The words and the controls of the window as the page opens."""
+    words, controls = page.evaluate(FIRST_SCREEN)
+    return words, controls

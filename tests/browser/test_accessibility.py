@@ -96,6 +96,7 @@ def test_axe_sees_what_is_wrong(visit):
     assert {"heading-order", "image-alt", "color-contrast"} <= rules
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_in_the_states_that_work_leads_to(visit, settle):
     """Answers, tables and dialogs that a page has only after a click."""
     page = visit("/Trade_offs?data.n=2000&data.d=8", dark=True)

@@ -27,6 +27,7 @@ def address(tmp_path_factory):
         yield f"http://127.0.0.1:{port}"
 
 
+@pytest.mark.deep
 def test_pages_draw_with_the_theme_and_ask_no_other_host(address, visit, settle):
     """Those that read files of the wheel. `visit` fails for an exception, an error in the console and another host."""
     page = visit("/", base=address)

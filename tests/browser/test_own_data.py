@@ -226,6 +226,7 @@ def wait_for_state(path: Path, state: str) -> None:
         until(lambda: link.execute(query, (state,)).fetchone() != (0,), 60, every=0.002, what=state)
 
 
+@pytest.mark.deep  # tests/test_ledger_chain.py kills at every line
 def test_killed_in_mid_release_it_is_spent_and_never_drawn_again(tab, settle, tmp_path):
     from tests.browser.conftest import wait_until_still
 

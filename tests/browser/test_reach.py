@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pages.shell.frame import MENU
-from tests.browser.reach import reached
+from tests.browser.reach import first_screen, reached
 from tests.browser.test_accessibility import AT_REST, cut_off, violations
 from tests.patience import patient
 
@@ -17,7 +17,7 @@ WIDTHS = (390, 1280)
 PAGES = {
     entry.label: "/" + re.sub(r"^app\.py|^pages/\d+_|\.py$", "", entry.file) for _, entries in MENU for entry in entries
 }
-PAGES |= {
+PARTS = {
     "Demonstrations": "/Lessons?part=demos",
     "Teach": "/Lessons?part=teach",
     "Full screen": "/Lessons?lesson=3&full=1",
@@ -26,16 +26,32 @@ PAGES |= {
     "Convert": "/Methods?tab=convert",
 }
 FEWEST = 8  # controls of any page
+WORDS = 60  # of a first screen
+FIRST = {
+    "Home": 1,
+    "Estimate": 5,
+    "Spectra": 6,
+    "Graph recovery": 8,
+    "Your data": 6,
+    "Published results": 7,
+    "Trade-offs": 11,
+    "Methods": 11,
+    "Privacy audit": 10,
+}  # most controls of a first screen
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, *(pytest.param(name, marks=pytest.mark.deep) for name in PARTS)])
 def test_every_page_fits_answers_to_the_mouse_and_to_axe(name, visit, settle):
-    page = visit(PAGES[name], width=WIDTHS[0])
+    page = visit((PAGES | PARTS)[name], width=WIDTHS[0])
     assert page.locator("h1").first.is_visible()
     for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
+        page.set_viewport_size({"width": width, "height": 800})
         settle(page)
         page.evaluate(AT_REST)  # the sidebar slides in
+        if width == WIDTHS[-1] and name in FIRST:
+            words, controls = first_screen(page)
+            assert 5 < words <= WORDS
+            assert 0 < controls <= FIRST[name]
         found = reached(page)
         assert found.count >= FEWEST
         assert found.dead == [], f"at {width} px"

@@ -215,6 +215,7 @@ def test_the_target_of_a_joint_matrix_is_the_covariance_about_the_mean():
 # --- paper 2's loop -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_the_printed_loop_grows_with_its_iterations_where_there_is_no_solution():
     """d = 12, epsilon = 0.1: at the smallest penalties |Z|_F grows from stop to stop, as algorithms of this kind do on
     an unbounded problem; at the largest, which has a solution, it settles."""

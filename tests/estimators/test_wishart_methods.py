@@ -121,6 +121,7 @@ def test_wishart_approx_as_published_is_the_printed_mechanism_and_a_true_claim()
     assert f"{bias:.4g}" in rel.notes[0]
 
 
+@pytest.mark.deep
 def test_wishart_approx_is_unbiased_before_the_repair():
     """1,500 releases: every entry within 5 standard errors."""
     ds = dataset()

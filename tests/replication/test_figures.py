@@ -24,6 +24,8 @@ from replication.su2019 import figures as su
 from replication.su2019.figures import DELTA, EPSILONS, D, N, printed_noise, rates_of, stopped_path
 from tests.replication.test_tables import comes_out_again
 
+# Every entry point of replication/ is tried in the files beside this one.
+pytestmark = pytest.mark.deep
 SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"
 NEW = [key for key in FIGURES if key not in ("1-figure-1", "5-figure-2", "5-figure-3")]
 

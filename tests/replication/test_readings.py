@@ -26,6 +26,8 @@ from replication.readings import CANNOT, FITTED, SEARCHED
 from replication.su2019 import readings as su
 from replication.su2019.checks import corrected
 
+# Every entry point of replication/ is tried in the files beside this one.
+pytestmark = pytest.mark.deep
 MADE = sorted({key for reading in READINGS.values() for key in reading.made})
 
 
