@@ -55,6 +55,7 @@ def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -
             *_read(),
             f"columns = {list(dataset.columns)!r}",
             "table = read_public(raw, dialect).frame[columns]",
+            *_missing(dataset.columns),
             'table = table.replace([float("inf"), -float("inf")], float("nan")).dropna()',
             f"bounds = {bounds}",
             f"typical = {typical}",
@@ -68,6 +69,18 @@ def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -
         f"ds = privcov.source({key!r}, seed={study.rows}{given})",
         f"ds = ds.with_row_bound({dataset.row_bound!r})",
     ]
+
+
+def _missing(columns: tuple[str, ...]) -> list[str]:
+    """Return lines that treat codes and missing cells as the page did."""
+    upload = visitor_files.upload()
+    if upload is None or upload.used is None:
+        return []
+    codes = {name: found for name, found in upload.codes.items() if name in columns}
+    typed = upload.used[1].set_index("column")["typical"] if upload.used[0] == "bounds" else {}
+    filled = {name: float(typed[name]) for name in columns if name in typed and typed[name] == typed[name]}
+    lines = [f"for name, codes in {codes!r}.items():", "    table[name] = table[name].mask(table[name].isin(codes))"]
+    return (lines if codes else []) + ([f"table = table.fillna({filled!r})"] if filled else [])
 
 
 def _read() -> list[str]:

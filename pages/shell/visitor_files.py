@@ -61,7 +61,8 @@ class Upload:
 
     ``file_id`` is part of its widgets' keys, so another file starts empty. ``typed`` is the editor's table as the
     visitor left it; ``used`` is what was typed when the table was declared; ``ranged`` says that bounds were taken from
-    the file. ``raw`` is a file that waits for an answer, ``dialect`` that answer.
+    the file. ``raw`` is a file that waits for an answer, ``dialect`` how it is written. ``codes`` are, by column,
+    numbers that stand for a missing cell.
     """
 
     file_id: str
@@ -73,6 +74,7 @@ class Upload:
     ranged: bool = False
     notes: tuple[str, ...] = ()
     shares: np.ndarray | None = None
+    codes: dict[str, tuple[float, ...]] = field(default_factory=dict)
     problem: str = ""
     raw: bytes = field(default=b"", repr=False)
 

@@ -1,7 +1,6 @@
-"""How a CSV is written: asked once, where its first line or its bytes are not those of a plain CSV.
+"""How a CSV is written: guessed from the first rows of a public file; of a confidential one asked, where not plain.
 
-Of a confidential file the first line alone is looked at, and its names are shown; of a public one the first rows are
-shown too. The decimal mark is never guessed.
+Of a confidential file the first line alone is looked at, and its names are shown; its decimal mark is never guessed.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from privcov.table_files.dialect import ENCODINGS, SEPARATORS, Dialect, proposed
 _NAMES = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1", "cp1252": "Windows (cp1252)"}
 _DECIMALS = {",": "1,5 (decimal comma)", ".": "1.5 (decimal point)"}
 _LINES = 6  # the first line and five rows
+_GUESSED_FROM = 100_000  # letters
 _LINE_END = re.compile(rb"[\r\n]")
 _MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -38,13 +38,24 @@ def of_workbook(name: str) -> bool:
     return name.lower().endswith(excel.ENDING)
 
 
-def plain(raw: bytes) -> bool:
-    """Return whether a public file needs no question: its first line is divided by commas, and it is UTF-8."""
-    return _plain_line(raw) and _is_utf8(raw)
+def guessed(raw: bytes) -> Dialect:
+    """Return how a public file seems to be written, by its header and its first rows.
+
+    Raises ValueError where it is no text.
+    """
+    encoding = ENCODINGS[_likely(raw)]
+    text = Dialect(encoding=encoding).to_utf8(raw, "The file").decode("utf-8-sig", "replace")
+    lines = text[:_GUESSED_FROM].splitlines()
+    separator = proposed_separator(lines[0] if lines else "")
+    if separator == ",":
+        return Dialect(encoding=encoding)
+    cells = [cell.strip() for row in csv.reader(lines[1:], delimiter=separator) for cell in row]
+    commas, points = (sum(bool(re.fullmatch(rf"[+-]?\d*{mark}\d+", c)) for c in cells) for mark in (",", r"\."))
+    return Dialect(separator, "," if commas > points else ".", encoding)
 
 
 def plain_header(raw: bytes) -> bool:
-    """Return the same of a confidential file, by its first line alone."""
+    """Return whether a confidential file needs no question: its first line is divided by commas, and it is UTF-8."""
     return _plain_line(raw) and _is_utf8(_first_line(raw))
 
 

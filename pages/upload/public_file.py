@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -12,7 +13,7 @@ from pages.shell import own_range, show, strip, visitor_files
 from pages.shell.visitor_files import Upload
 from pages.upload import how_written, limits_table
 from pages.upload.limits_table import Field
-from privcov.data_sources.csv_file import MAX_BYTES, PublicTable, read_public
+from privcov.data_sources.csv_file import MAX_BYTES, PublicTable, codes_of, read_public, without
 from privcov.data_sources.declaration import declare
 from privcov.figures.words import plain
 from privcov.measurements.clipping import share_out_of_bounds
@@ -75,23 +76,22 @@ def _public() -> None:
     upload = visitor_files.upload()
     if upload is None or upload.table is None:
         st.caption(
-            "CSV or Excel, column names in the first line; commas or semicolons between cells, decimal points or "
-            "commas. The table stays in this session's memory."
+            "CSV or Excel, column names in the first line. How it is written is guessed. The table stays in this "
+            "session's memory."
         )
         file = visitor_files.uploader("Public table", "table")
         if file is not None:
             _begin(visitor_files.new(file.file_id, file.name), file)
             visitor_files.let_go(file)
-        if upload is not None and upload.raw:
-            dialect = how_written.asked(upload.raw, f"upload-written-{upload.file_id}", rows=True)
-            if dialect is not None:
-                raw, upload.raw = upload.raw, b""
-                _read(upload, raw, dialect)
-                st.rerun()
         if upload is not None and upload.problem:
             st.error(show.as_text(upload.problem))
+        if upload is not None and upload.raw:
+            _ask(upload)
         return
     _summary(upload, upload.table)
+    if upload.raw:
+        with st.popover("Written otherwise"):
+            _ask(upload)
     declared = upload.used is not None
     with st.expander("Columns and limits", expanded=not declared):
         _declaration(upload, upload.table)
@@ -104,28 +104,40 @@ def _public() -> None:
     )
 
 
+def _ask(upload: Upload) -> None:
+    """Ask how the file is written, and read it again."""
+    dialect = how_written.asked(upload.raw, f"upload-written-{upload.file_id}", rows=True)
+    if dialect is not None:
+        upload.problem, upload.typed = "", None
+        _read(upload, upload.raw, dialect)
+        st.rerun()
+
+
 def take_over(file_id: str, name: str, raw: bytes, dialect: Dialect | None) -> None:
-    """Read a file that its owner has called public on another page; without a dialect it is asked how it is written."""
+    """Read a file that its owner has called public on another page; without a dialect that is guessed."""
     upload = visitor_files.new(file_id, name)
     st.session_state["upload-public"] = "yes"
-    if dialect is None:
-        upload.raw = raw
-    else:
-        _read(upload, raw, dialect)
+    _read(upload, raw, dialect or _guess(upload, raw))
 
 
 def _begin(upload: Upload, file) -> None:
-    """Read a public file, or keep it until its owner has said how it is written."""
+    """Read a public file."""
     try:
         with st.spinner("Reading the file ..."):
             raw = how_written.text_of(file)
     except ValueError as problem:
         upload.problem = str(problem)
         return
-    if how_written.of_workbook(upload.name) or len(raw) > MAX_BYTES or how_written.plain(raw):
-        _read(upload, raw)
-    else:
+    plain = how_written.of_workbook(upload.name) or len(raw) > MAX_BYTES
+    _read(upload, raw, None if plain else _guess(upload, raw))
+
+
+def _guess(upload: Upload, raw: bytes) -> Dialect:
+    """Return how the file seems to be written; where that may be wrong, its bytes stay until the table is used."""
+    dialect = how_written.guessed(raw)
+    if dialect != Dialect():
         upload.raw = raw
+    return dialect
 
 
 def _read(upload: Upload, raw: bytes, dialect: Dialect | None = None) -> None:
@@ -133,9 +145,12 @@ def _read(upload: Upload, raw: bytes, dialect: Dialect | None = None) -> None:
     upload.dialect = dialect or Dialect()
     try:
         with st.spinner("Reading the file ..."):
-            upload.table = read_public(raw, dialect)
+            table = read_public(raw, dialect)
     except ValueError as problem:
         upload.problem = str(problem)
+        return
+    upload.codes = {name: found for name in table.columns if (found := codes_of(table.frame[name].to_numpy()))}
+    upload.table = without(table, upload.codes)
 
 
 def _summary(upload: Upload, table: PublicTable) -> None:
@@ -150,7 +165,12 @@ def _summary(upload: Upload, table: PublicTable) -> None:
         )
         if number
     ]
-    show.tag("Public", f"{upload.name}: {', '.join(counts)}")
+    marks = "" if upload.dialect == Dialect() else f"; read with {upload.dialect.divider} and {upload.dialect.marks}"
+    show.tag("Public", f"{upload.name}: {', '.join(counts)}{marks}")
+    if upload.codes:
+        listed = sorted({f"{code:g}" for found in upload.codes.values() for code in found}, key=float)
+        columns = _count(len(upload.codes), "column")
+        st.caption(f"Taken as missing cells: {', '.join(listed)}, in {columns}. Forget the file to undo a wrong guess.")
     if table.dropped:
         with st.expander(f"Columns left out ({len(table.dropped)})"):
             st.text("\n".join(table.dropped.values()))
@@ -184,6 +204,7 @@ def _declaration(upload: Upload, table: PublicTable) -> None:
         st.button(
             "Start with the file's own range",
             key=f"upload-range-{upload.file_id}",
+            type="primary" if upload.used is None else "secondary",
             on_click=_use_own_range,
             help="Takes the lowest and the highest cell of every column as its bounds, where none are typed, and shows "
             "the preview at once. Such bounds are not private: replace them by what is publicly known.",
@@ -201,7 +222,7 @@ def _declaration(upload: Upload, table: PublicTable) -> None:
             persist_state="session",
         )
     entered = (how, typed, row_bound)
-    if st.button("Use this table", type="primary"):
+    if st.button("Use this table", type="primary" if upload.used is not None or not bounds else "secondary"):
         try:
             _use(upload, table, entered)
         except (ValueError, TypeError) as problem:
@@ -233,15 +254,30 @@ def _blank(table: PublicTable) -> pd.DataFrame:
     """Return an empty table: a limit proposed from the rows would be copied, and would reveal something about a row."""
     endless = {c: f"{number:,} infinite" for c, number in table.infinite.items()}
     constant = dict.fromkeys(table.constant, "one value throughout")
+    names = {c: "numbers the rows" for c in table.columns if _numbers_rows(c, table.frame[c].to_numpy())}
     return pd.DataFrame(
         {
-            "use": True,
+            "use": [c not in names for c in table.columns],
             "column": list(table.columns),
             **{name: np.full(len(table.columns), np.nan, dtype=object) for name in NUMBERS},
             "missing": [table.missing.get(c, 0) + table.infinite.get(c, 0) for c in table.columns],
-            "remark": [", ".join(remarks[c] for remarks in (constant, endless) if c in remarks) for c in table.columns],
+            "remark": [
+                ", ".join(remarks[c] for remarks in (constant, endless, names) if c in remarks) for c in table.columns
+            ],
         }
     )
+
+
+def _numbers_rows(name: str, values: np.ndarray) -> bool:
+    """Return whether a public column seems to name the rows: other whole numbers throughout, and called so or counted.
+
+    A measurement of few rows may have whole numbers that differ, so one is called an id below a hundred rows by its
+    name alone.
+    """
+    if not np.isfinite(values).all() or (values != np.rint(values)).any() or len(np.unique(values)) < len(values):
+        return False
+    called = bool(re.search(r"(^|[^a-z])(id|nr|no|key|index|rownames?)$|^unnamed", name.strip().lower()))
+    return called or (len(values) >= 100 and float(np.ptp(values)) == len(values) - 1)
 
 
 def _use_own_range() -> None:
@@ -257,7 +293,9 @@ def _use_own_range() -> None:
         if not low < high:
             typed.loc[row, "use"] = False  # one value throughout
             continue
-        for field, value in (("low", low), ("high", high)):
+        values = table.frame[name].to_numpy()
+        middle = float(np.nanmedian(values)) if np.isnan(values).any() else np.nan
+        for field, value in (("low", low), ("high", high), ("typical", middle)):
             if typed.loc[row, field] != typed.loc[row, field]:
                 typed.loc[row, field] = value
     upload.typed, upload.ranged = typed, True
@@ -284,6 +322,7 @@ def _use(upload: Upload, table: PublicTable, entered: tuple) -> None:
         data, notes = declare(table, columns, row_bound=row_bound)
     strip.forget_bound()
     visitor_files.hold_table(data)
+    upload.raw = b""
     upload.used, upload.notes = (how, typed.copy(), row_bound), tuple(notes)
     upload.shares = share_out_of_bounds(data) if how == "bounds" else None
 

@@ -6,6 +6,7 @@ Every ``ValueError`` is a single sentence saying what is wrong, where, what the 
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ MAX_ROWS = 1_000_000
 MAX_COLUMNS = 200
 MAX_HEADER_BYTES = csv_scan.MOST_HEADER_BYTES
 
+CODES = (-9999.0, -999.0, -99.0, -98.0, -97.0, -9.0, -8.0, -7.0, 99.0, 999.0, 9999.0)  # as surveys mark a missing cell
 _COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)+")
 
 
@@ -45,6 +47,34 @@ class PublicTable:
     infinite: dict[str, int]
     constant: tuple[str, ...]
     n_rows: int
+
+
+def codes_of(values: np.ndarray) -> tuple[float, ...]:
+    """Return the numbers of a public column that seem to stand for a missing cell.
+
+    Negative codes where no other cell is negative, and a positive one that lies farther from the others than these from
+    each other.
+    """
+    finite = values[np.isfinite(values)]
+    present = [code for code in CODES if (finite == code).any()]
+    negative = tuple(code for code in present if code < 0)
+    others = finite[~np.isin(finite, negative)]
+    if len(others) == 0 or (others < 0).any():
+        negative, others = (), finite
+    positive = present[-1:] if present and present[-1] > 0 else []
+    rest = others[~np.isin(others, positive)]
+    far = len(rest) > 0 and rest.max() > rest.min() and bool(positive) and positive[0] - rest.max() > np.ptp(rest)
+    return (*negative, *(positive if far else []))
+
+
+def without(table: PublicTable, codes: dict[str, tuple[float, ...]]) -> PublicTable:
+    """Return the table with the codes of its columns as missing cells."""
+    frame = table.frame.copy()
+    missing = dict(table.missing)
+    for name, found in codes.items():
+        frame[name] = frame[name].mask(frame[name].isin(found))
+        missing[name] = int(frame[name].isna().sum())
+    return dataclasses.replace(table, frame=frame, missing=missing)
 
 
 def read_header(raw: bytes, dialect: Dialect | None = None) -> list[str]:

@@ -22,7 +22,10 @@ def declare(
     typical: Mapping[str, float | None] | None = None,
     row_bound: float | None = None,
 ) -> tuple[Dataset, list[str]]:
-    """Make a data set from a public table: chosen columns, rows without holes, public limits."""
+    """Make a data set from a public table: chosen columns, public limits, rows without holes.
+
+    A missing cell of a column with a typical value of its own takes that value.
+    """
     columns = tuple(columns)
     _check_choice(table, columns)
     if (bounds is None) == (row_bound is None):
@@ -41,9 +44,16 @@ def declare(
         limits = [_limits(name, bounds.get(name)) for name in columns]
         usual = typical or {}
         middle = [_inside(name, usual.get(name), *pair) for name, pair in zip(columns, limits, strict=True)]
-    cells = table.frame[list(columns)].to_numpy()
+    cells, notes, filled = table.frame[list(columns)].to_numpy(copy=True), [], 0
+    for at, name in enumerate(columns if middle is not None else ()):
+        value = (typical or {}).get(name)
+        if value is not None and value == value:
+            holes = np.isnan(cells[:, at])
+            cells[holes, at] = value
+            filled += int(holes.sum())
+    if filled:
+        notes.append(f"Missing cells at the typical value of their column: {filled:,}. Correlations shrink by it.")
     whole = np.isfinite(cells).all(axis=1)
-    notes = []
     if lost := int((~whole).sum()):
         if lost == table.n_rows:
             counts = {c: table.missing.get(c, 0) + table.infinite.get(c, 0) for c in columns}

@@ -178,7 +178,7 @@ def test_a_number_beyond_its_limits_hides_what_belongs_to_the_one_before(visit, 
         settle(page)
         for answer in (
             headline,
-            page.get_by_text("suspicion").first,
+            page.get_by_text("Attacker, this method").first,
             page.get_by_role("link", name="See such a release"),
         ):
             assert answer.is_hidden() is hidden

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shell import cached, script, show, strip, visitor_files
 from pages.shell.show import as_text
 from pages.shell.study import CSV, Study
+from privcov.data_sources.csv_file import codes_of
 from tests.pages.limits import drawn, type_in
 from tests.pages.sent import everything, plain
 from tests.patience import patient, until
@@ -194,8 +195,6 @@ def test_a_public_file_given_on_your_data_is_opened_on_estimate_without_a_second
     assert "own" not in at.session_state
     assert at.radio(key="upload-public").value == YES
     at.switch_page("pages/1_Estimate.py").run()  # where a browser is by now
-    if b";" in raw:
-        press(at, "1.5 (decimal point)")
     np.testing.assert_array_equal(at.session_state["upload"].table.frame["age"], [30, 41, 57])
 
 
@@ -353,18 +352,19 @@ def test_a_bad_file_gets_one_sentence_and_the_next_one_is_read(raw, said):
         ("age|stature|größe\n30|170,5|é\n41|182,25|é\n57|165|é\n".encode("cp1252"), ","),
     ],
 )
-def test_a_file_of_another_dialect_is_asked_about_once(raw, decimal, monkeypatch, tmp_path):
-    """The decimal mark alone is asked for; the rest is proposed from the header, and nothing is kept of the bytes."""
+def test_a_public_file_of_another_dialect_is_guessed_and_may_be_read_otherwise(raw, decimal, monkeypatch, tmp_path):
+    """The bytes are kept until the table is used, and no longer."""
     at = public(raw)
     assert not at.error
     assert "csv" not in at.session_state
-    press(at, {",": "1,5 (decimal comma)", ".": "1.5 (decimal point)"}[decimal])
-    assert at.session_state["upload"].raw == b""
+    assert at.session_state["upload"].dialect.decimal == decimal
+    assert f"decimal {'commas' if decimal == ',' else 'points'}" in everything(at)
     table = at.session_state["upload"].table
     np.testing.assert_array_equal(table.frame, [[30, 170.5], [41, 182.25], [57, 165]])
     type_in(at, LIMITS)
     use(at)
     data = at.session_state["csv"]
+    assert at.session_state["upload"].raw == b""
     assert data.rows[1, 1] == 182.25
     read_by_script(at.session_state["upload"], data, raw, monkeypatch, tmp_path)
 
@@ -381,6 +381,56 @@ def read_by_script(upload, data, raw, monkeypatch, folder) -> None:
     np.testing.assert_array_equal(scope["ds"].to_working(), data.to_working())
 
 
+def test_a_guess_may_be_wrong_and_is_mended():
+    """Thousands with points look like decimal points; with decimal commas the points are text."""
+    at = public(b"a;b\n1.500;2\n2.250;4\n")
+    np.testing.assert_array_equal(at.session_state["upload"].table.frame["a"], [1.5, 2.25])
+    press(at, "1,5 (decimal comma)")
+    assert at.session_state["upload"].table.columns == ("b",)
+    press(at, "1.5 (decimal point)")
+    assert at.session_state["upload"].table.columns == ("a", "b")
+
+
+def line_of_survey(k: int) -> str:
+    mood, often = -9 if k % 7 == 0 else k % 5 + 1, 99 if k % 11 == 0 else k % 4
+    return f"{k + 1};{20 + k % 60};{mood};{often};" + ("" if k % 5 == 0 else f"{60 + k % 30},5")
+
+
+def test_a_survey_with_an_id_codes_and_gaps_becomes_matrices_by_one_press(monkeypatch, tmp_path):
+    raw = "\n".join(["id;age;mood;often;weight", *map(line_of_survey, range(150))]).encode()
+    at = public(raw, "survey.csv")
+    table = drawn(at)
+    assert list(table["use"]) == [False, True, True, True, True]
+    assert table["remark"][0] == "numbers the rows"
+    assert "Taken as missing cells: -9, 99, in 2 columns" in plain(everything(at))
+    press(at, "Start with the file's own range")
+    data, upload = at.session_state["csv"], at.session_state["upload"]
+    assert data.columns == ("age", "mood", "often", "weight")
+    assert data.n == 150, "no row is left out"
+    np.testing.assert_array_equal(data.bounds, [[20, 79], [1, 5], [0, 3], [61.5, 89.5]])
+    assert any("Missing cells at the typical value" in t.value for t in at.text)
+    assert any("Not private" in w.value for w in at.warning)
+    assert at.get("plotly_chart")
+    read_by_script(upload, data, raw, monkeypatch, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("cells", "codes"),
+    [
+        ([1, 5, -9, 3], (-9,)),
+        ([1, 5, -9, -8, 3], (-9, -8)),
+        ([-3, 5, -9, 3], ()),  # other cells are negative too
+        ([1, 4, 99, 3], (99,)),
+        ([40, 70, 99, 30], ()),  # an age, as near to the others as they are to each other
+        ([99, 99], ()),
+        ([-9, -9], ()),
+        ([1, np.nan, 999, 2], (999,)),
+    ],
+)
+def test_codes_for_missing_cells(cells, codes):
+    assert codes_of(np.array(cells, dtype=float)) == codes
+
+
 def test_a_wrong_answer_about_a_file_gets_one_sentence():
     at = public(b"age;stature\n30;170,5\n")
     written = key(at, "written")
@@ -394,10 +444,8 @@ def test_a_wrong_answer_about_a_file_gets_one_sentence():
     assert "upload" not in at.session_state
 
 
-def test_five_rows_of_a_public_file_are_shown_and_the_names_alone_of_a_confidential_one():
+def test_the_names_alone_of_a_confidential_file_are_shown():
     raw = b"age;stature\n" + b"".join(b"73152%d;84263%d,5\n" % (100 + k, 100 + k) for k in range(9))
-    shown = everything(public(raw))
-    assert [f"73152{100 + k}" in shown for k in range(9)] == [True] * 5 + [False] * 4
     at = give(answer(estimate(), NO), raw, "ward.csv")
     at.switch_page("pages/5_Your_data.py").run()
     shown = everything(at)
