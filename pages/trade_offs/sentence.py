@@ -83,7 +83,8 @@ def section(study: Study, data: Dataset, *, brief: bool) -> Reply:
     with right:
         show.tag(
             "Simulated",
-            "stored simulations, interpolated"
+            "stored simulations"
+            + (" of this size, not of this table" if data.truth is None else ", interpolated")
             + ("; the dot is measured" if reply.releases and structure != UNKNOWN else ""),
         )
         show.picture(chart(reply, frame.palette()), "answer")
@@ -109,9 +110,15 @@ def _measured(stored: Reply, study: Study, data: Dataset) -> Reply:
             return live.measured(stored, draw, seed=study.rows, stop=stop.is_set)
 
         key = ("answer", *question, "" if own else SOURCES.get(study.source_key()).cls.state())
-        yield Cell([{"reply": measure() if own else cached.SHARED.get(key, measure)}], False)
+        try:
+            yield Cell([{"reply": measure() if own else cached.SHARED.get(key, measure)}], False)
+        except ValueError:
+            if not stop.is_set():
+                raise
 
-    job = JOBS.find(question) or JOBS.start(question, cells, 1, wait=_WAIT)
+    job = JOBS.find(question)
+    if job is None or job.progress.state == "stopped":  # another question had taken its place
+        job = JOBS.start(question, cells, 1, wait=_WAIT)
     if job.progress.state == "finished":
         return job.progress.rows[0]["reply"]
     if job.progress.alive:
@@ -240,7 +247,7 @@ def _first(reply: Reply, data: Dataset) -> None:
         return
     spread = f"± {show.percent(reply.spread)} from release to release" if reply.spread else ""
     if reply.releases:
-        where = "these rows, to the sample" if table else "fresh rows" if reply.draws > 1 else "the same rows"
+        where = "these rows, to the sample" if table else "fresh rows" if reply.draws > 1 else "one draw of the rows"
         spread += f"; {reply.releases} releases just now, {where}"
     st.html(f"{large}<b>{escape(ask.sentence(reply))}</b></p><div>{spread}</div>")
     claim = trade_off_of_method(reply.line.key, reply.guarantee)

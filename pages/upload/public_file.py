@@ -35,7 +35,21 @@ _FIELDS = (
 
 def section(confidential: Callable[[], None]) -> None:
     """Show the whole section, above the page's own pictures; ``confidential`` shows the door of a confidential file."""
-    st.header("Your own table")
+    upload = visitor_files.upload()
+    if upload is None or upload.used is None:
+        st.header("Your own table")
+        _asked(confidential)
+        st.divider()
+        return
+    with st.expander(f"Your own table: {show.as_text(upload.name)}"):  # the pictures come first
+        _asked(confidential)
+    own_range.warn(visitor_files.table())
+    for note in upload.notes:
+        st.text(note)
+
+
+def _asked(confidential: Callable[[], None]) -> None:
+    """Show the question, and what follows from its answer."""
     answer = st.radio(
         "Is this file already public?",
         list(ANSWERS),
@@ -53,7 +67,6 @@ def section(confidential: Callable[[], None]) -> None:
         confidential()
     else:
         _public()
-    st.divider()
 
 
 def forget() -> None:
@@ -342,9 +355,6 @@ def _declared(upload: Upload) -> None:
     data = visitor_files.table()
     assert data is not None  # `_use` keeps it and records what was used
     show.tag("Declared", f"{_count(data.n, 'row')}, {_count(data.d, 'column')}, R = {plain(data.row_bound)}")
-    own_range.warn(data)
-    for note in upload.notes:
-        st.text(note)
     if upload.shares is None or not upload.shares.any():
         return
     assert data.bounds is not None  # shares are counted for a table with bounds only

@@ -27,6 +27,7 @@ from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 ENDS = {"zcdp": (1e-5, 10.0), "approx": (0.01, 20.0), "pure": (0.01, 20.0)}  # levels that are looked at
 STEPS = 97  # levels in the first look; each further look divides one step again
 LOOKS = 3
+SURE = 0.025  # standard error of a measured error, as a part of it, up to which it is said without "about"
 CLOSE = 0.99  # an error above this part of the one that was asked for is that one, in words
 
 
@@ -60,6 +61,11 @@ class Reply:
     def guarantee(self) -> Guarantee:
         """The guarantee of the answer."""
         return self.advice.question.guarantee
+
+    @property
+    def doubt(self) -> float:
+        """Standard error of a measured error; 0 of a stored one."""
+        return self.spread / math.sqrt(self.releases) if self.releases else 0.0
 
     @property
     def runners_up(self) -> tuple[Line, ...]:
@@ -162,9 +168,13 @@ def sentence(reply: Reply) -> str:
     """Return the answer in one sentence."""
     name = level_name(reply)
     if not reply.reached:
-        stored = level_of(_at(reply.advice.question, levels_of(reply.advice.question)[1][-1]).guarantee)
-        most = ENDS[reply.guarantee.kind][1] if reply.releases else stored
+        most = _largest_level(reply)
         at = "" if reply.level == most else f" at {name} = {reply.level:g}"
+        if reply.wanted is not None and reply.error - 2 * reply.doubt <= reply.wanted:
+            return (
+                f"{reply.line.label}: {name} = {reply.level:g} gives about {amount(reply, reply.error)}, the smallest "
+                f"found; whether any gives {amount(reply, reply.wanted)}, {reply.releases} releases do not tell."
+            )
         return (
             f"No {name} up to {most:g}, the largest measured, gives {amount(reply, reply.wanted)}. "
             f"{reply.line.label} comes nearest, with {amount(reply, reply.error)}{at}."
@@ -173,8 +183,17 @@ def sentence(reply: Reply) -> str:
     close = reply.wanted is not None and reply.error > CLOSE * reply.wanted  # the level was rounded up
     gives = amount(reply, reply.wanted if close else reply.error)
     most = "at most " if reply.advice.question.structure == UNKNOWN and not reply.releases else ""
-    near = "" if reply.releases or _stored(reply) else "about "
+    sure = reply.doubt <= SURE * reply.error if reply.releases else _stored(reply)
+    near = "" if sure else "about "
     return f"{reply.line.label}: {name} = {reply.level:g}{less} gives {most}{near}{gives}."
+
+
+def _largest_level(reply: Reply) -> float:
+    """Return the largest level that was looked at for an answer."""
+    if reply.releases:
+        return ENDS[reply.guarantee.kind][1]
+    question = reply.advice.question
+    return level_of(_at(question, levels_of(question)[1][-1]).guarantee)
 
 
 def _stored(reply: Reply) -> bool:
@@ -251,10 +270,12 @@ def changed(reply: Reply) -> tuple[str, ...]:
     if reply.wanted is None:
         half = which_level(question, beside * reply.error / 2)
         rows = rows_for(question, beside * reply.error / 2)
-        ways = [f"{name} = {half.level:g}"] if half.reached else []
+        ways = [f"about {name} = {half.level:g}"] if half.reached else []
         ways += [] if rows is None else [f"about {rows:,} rows"]
         if not ways:
-            return (f"No {name} up to {half.level:g} and no number of rows that was measured halves this error.",)
+            return (
+                f"No {name} up to {_largest_level(half):g} and no number of rows that was measured halves this error.",
+            )
         return (f"Half of this error needs {' or '.join(ways)}.",)
     if not reply.reached:
         rows = rows_for(question, beside * reply.wanted)
@@ -267,11 +288,11 @@ def changed(reply: Reply) -> tuple[str, ...]:
                     "Raise the row bound, or ask for a larger error.",
                 )
             return (f"Nor do more rows, up to {most}. Ask for a larger error or fewer columns.",)
-        return (f"With about {rows:,} rows {name} = {reply.level:g} does.",)
+        return (f"About {rows:,} rows are needed for it at {name} = {reply.level:g}.",)
     twice = which_level(dataclasses.replace(question, n=2 * question.n), beside * reply.wanted)
     if not twice.reached or twice.level >= reply.level:
         return ()
-    return (f"With {2 * question.n:,} rows {name} = {twice.level:g} is enough.",)
+    return (f"With {2 * question.n:,} rows about {name} = {twice.level:g} is enough.",)
 
 
 def by_structure(reply: Reply) -> tuple[str, ...]:

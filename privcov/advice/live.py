@@ -23,8 +23,9 @@ from privcov.privacy import Guarantee
 from privcov.releasing.run import run_method
 
 SECONDS = 2.0  # for the releases of one answer, about
-FEWEST, MOST = 3, 100  # releases behind a number
+FEWEST, MOST = 5, 100  # releases behind a number
 SHARE = 0.1  # of the seconds, for one level of a search
+FLAT = 1.02  # errors up to so many times the smallest are as near to one that is out of reach
 STEP, SHARP = 1.5, 1.02  # ratio of two levels of a search: first, and last
 
 
@@ -122,7 +123,8 @@ def _smallest(runs: _Runs, start: float, wanted: float) -> tuple[float, bool]:
         while at < high and runs.mean(min(high, STEP * at)) > wanted:
             at = min(high, STEP * at)
         if at == high:
-            return min(runs.seen, key=runs.mean), False
+            best = min(map(runs.mean, runs.seen))
+            return min(level for level in runs.seen if runs.mean(level) <= FLAT * best), False
         below, above = at, min(high, STEP * at)
     while above / below > SHARP and runs.mean(above) < CLOSE * wanted:
         # Errors are about a power of the level between two near ones.

@@ -41,7 +41,6 @@ def test_how_far_is_the_mean_and_the_deviation_of_a_slow_loop(guarantee):
     assert found.error == pytest.approx(errors.mean(), rel=1e-9)
     assert found.spread == pytest.approx(errors.std(ddof=1), rel=1e-9)
     assert (found.releases, found.draws, found.line.key) == (9, 4, stored.line.key)
-    assert "about" not in ask.sentence(found)
 
 
 @pytest.mark.parametrize("guarantee", KINDS, ids=str)
@@ -74,6 +73,29 @@ def test_an_error_below_that_of_sampling_is_not_reached_and_the_nearest_is_said(
     found = live.measured(stored, rows_of(n=300, d=6), releases=4, draws=4)
     assert not found.reached
     assert ask.sentence(found).startswith("No rho up to 10, the largest measured, gives 1 % error. ")
+    few = dataclasses.replace(found, error=0.0101, spread=0.001)
+    assert "4 releases do not tell" in ask.sentence(few)
+    assert "No rho" not in ask.sentence(few)
+
+
+def test_about_is_said_of_a_mean_that_few_releases_leave_open():
+    stored = ask.how_far(Question(5000, 40, ZCDP(0.1), structure="fading", mean_known=True))
+    for spread, about in ((0.02, False), (0.2, True)):
+        found = dataclasses.replace(stored, error=0.2, spread=spread, releases=16, draws=16)
+        assert found.doubt == spread / 4
+        assert ("about" in ask.sentence(found)) is about
+
+
+def test_of_levels_that_are_as_near_the_smallest_is_said():
+    """Rows that are clipped hard: more privacy loss buys nothing from some level on."""
+    source = SOURCES.get("ar1-covariance").cls(n=5000, d=4)
+    rows = lambda r: make_dataset(source, seed=0, repeat=r, row_bound=0.5)  # noqa: E731
+    stored = ask.which_level(Question(5000, 4, ZCDP(0.1), structure="fading", mean_known=True), 0.02)
+    found = live.measured(stored, rows, releases=5, draws=5)
+    assert not found.reached
+    top = literal(found.line.key, rows, ZCDP(10.0), 5, 5).mean()
+    assert found.level < 5
+    assert found.error <= live.FLAT * top
 
 
 def test_a_table_is_compared_with_its_own_sample():

@@ -188,6 +188,16 @@ def test_of_a_table_nothing_is_said_that_stored_simulations_do_not_know(monkeypa
     assert "raise" not in words(at)
 
 
+def test_a_question_that_another_one_interrupted_is_measured_when_it_is_asked_again():
+    at = open_page(PAGE, **TINY, ask="error")
+    settle(at)
+    job = list(at.session_state["solved"].values())[-1]
+    job.progress.state = "stopped"
+    job.progress.rows = []
+    assert "about" not in said(at)
+    assert list(at.session_state["solved"].values())[-1] is not job
+
+
 def test_a_visitor_s_own_file_is_measured_and_named_by_its_source_alone():
     at = declared()
     at.switch_page(PAGE).run()
