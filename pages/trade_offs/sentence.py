@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from pages.shell import address, advice_panel, cached, fields, frame, show
@@ -32,6 +33,7 @@ from privcov.dataset import Dataset
 from privcov.figures.answer import answer_chart
 from privcov.figures.look import Picture
 from privcov.figures.palette import Palette
+from privcov.metrics.errors import answers_to_beat
 from privcov.parameters import build
 from privcov.sweeps.cells import Cell
 
@@ -81,13 +83,11 @@ def section(study: Study, data: Dataset, *, brief: bool) -> Reply:
         _first(reply, data)
         _others(reply)
     with right:
-        show.tag(
-            "Simulated",
-            "stored simulations"
-            + (" of this size, not of this table" if data.truth is None else ", interpolated")
-            + ("; the dot is measured" if reply.releases and structure != UNKNOWN else ""),
-        )
-        show.picture(chart(reply, frame.palette()), "answer")
+        if reply.releases and structure == UNKNOWN:
+            show.tag(data.provenance.capitalize(), f"{reply.line.label}, measured")
+        else:
+            show.tag("Simulated", "stored simulations" + (f"; {reply.line.label} measured" if reply.releases else ""))
+        show.picture(chart(reply, data, frame.palette()), "answer")
     _rest(reply, study, data)
     return stored
 
@@ -268,32 +268,36 @@ def _others(reply: Reply) -> None:
         st.markdown(f"**Runners-up** at {ask.level_name(reply)} = {reply.level:g}\n" + "\n".join(lines))
 
 
-def chart(reply: Reply, palette: Palette) -> Picture:
+def chart(reply: Reply, data: Dataset, palette: Palette) -> Picture:
     """Return the errors of the recommended method and of the runners-up against the level.
 
-    Where nothing is known of the columns, the ratios by which they are ranked.
+    What was measured takes the place of the evidence; of a table only that is shown. Before, where nothing is known of
+    the columns, the ratios by which methods are ranked.
     """
     question = reply.advice.question
-    keys = (reply.line.key, *(line.key for line in reply.runners_up))
-    levels, errors = ask.curves(question, keys)
-    labels = {line.key: line.label for line in reply.advice.ranking}
+    levels, errors = ask.curves(question, (reply.line.key, *(line.key for line in reply.runners_up)))
+    curves = {key: (levels, values) for key, values in errors.items()}
     trivial = next(line for line in reply.advice.ranking if line.key == reply.advice.trivial)
-    name, unknown = _brief(label_of(reply.advice, trivial.key)), question.structure == UNKNOWN
-    if unknown:
-        references = [(name, trivial.worst)]
-    else:
-        references = [(name, trivial.error), ("clipped, no noise", ask.without_noise(question))]
+    name, ranked = _brief(label_of(reply.advice, trivial.key)), question.structure == UNKNOWN
+    references = [(name, trivial.worst)] if ranked else [(name, trivial.error)]
+    if not ranked:
+        references.append(("clipped, no noise", ask.without_noise(question)))
+    if reply.curve:
+        own = np.array(reply.curve).T
+        curves = ({} if ranked else curves) | {reply.line.key: (own[0], own[1])}
+        if ranked:
+            references = [(_brief(text), error) for text, error in answers_to_beat(data, "covariance")]
+        ranked = False
     return answer_chart(
-        levels,
-        errors,
-        labels,
+        curves,
+        {line.key: line.label for line in reply.advice.ranking},
         palette,
         level=reply.level,
         level_name=ask.level_name(reply),
-        error=reply.line.worst if unknown else reply.error,
-        wanted=None if unknown else reply.wanted,
+        error=reply.line.worst if ranked else reply.error,
+        wanted=None if ranked else reply.wanted,
         references=references,
-        measure="At worst, times the best method's error" if unknown else "Relative Frobenius error",
+        measure="At worst, times the best method's error" if ranked else "Relative Frobenius error",
     )
 
 
@@ -328,4 +332,4 @@ def _rest(reply: Reply, study: Study, data: Dataset) -> None:
         for text in (disclosure.suspicion(claim), *reply.advice.verdict[1:], *bound):
             st.caption(show.as_text(text))
         advice_panel.evidence_download("covariance", "answer")
-    reports.of_answer(reply, study, data, functools.partial(chart, reply), fresh=redraws(study, data))
+    reports.of_answer(reply, study, data, functools.partial(chart, reply, data), fresh=redraws(study, data))

@@ -43,6 +43,7 @@ class Reply:
     error, spread: error of the method, and the standard deviation of it from one release to the next, in the structure
     ``where`` it is largest. least: whether ``level`` is the smallest that was measured and would be enough. releases:
     how many on ``draws`` tables were made for this answer (`privcov.advice.live`); 0 where it comes from the evidence.
+    curve: (level, error) of the method at the levels that were measured, rising.
     """
 
     advice: Advice
@@ -56,6 +57,7 @@ class Reply:
     least: bool = False
     releases: int = 0
     draws: int = 0
+    curve: tuple[tuple[float, float], ...] = ()
 
     @property
     def guarantee(self) -> Guarantee:

@@ -22,10 +22,11 @@ from privcov.parameters import build
 from privcov.privacy import Guarantee
 from privcov.releasing.run import run_method
 
-SECONDS = 2.0  # for the releases of one answer, about
+SECONDS = 1.5  # for the releases of one answer, about
 FEWEST, MOST = 5, 100  # releases behind a number
 SHARE = 0.1  # of the seconds, for one level of a search
 FLAT = 1.02  # errors up to so many times the smallest are as near to one that is out of reach
+AROUND = (1 / 30, 1 / 10, 1 / 3, 3.0, 10.0, 30.0)  # levels beside the answer's, which a chart shows
 STEP, SHARP = 1.5, 1.02  # ratio of two levels of a search: first, and last
 
 
@@ -47,7 +48,10 @@ def measured(
     runs = _Runs(reply, rows, seed, releases, draws, stop)
     level, least = (reply.level, False) if reply.wanted is None else _smallest(runs, reply.level, reply.wanted)
     there = reply_at(dataclasses.replace(reply.advice.question, guarantee=runs.at(level)), reply.wanted)
-    found = runs.errors(level)
+    found, ends = runs.errors(level), ENDS[reply.guarantee.kind]
+    for beside in (factor * level for factor in AROUND):
+        if ends[0] <= beside <= ends[1]:
+            runs.errors(beside, count=min(len(found), FEWEST))
     return dataclasses.replace(
         there,
         line=next(line for line in there.advice.ranking if line.key == reply.line.key),
@@ -57,6 +61,7 @@ def measured(
         least=least,
         releases=len(found),
         draws=len(runs.tables),
+        curve=tuple((at, runs.mean(at)) for at in sorted(runs.seen)),
     )
 
 
@@ -85,13 +90,13 @@ class _Runs:
         rel = run_method(self.method, data, self.at(level), seed=self.seed, repeat=replicate)
         return error(rel, data, relative=True, against="sample" if data.truth is None else "truth")
 
-    def errors(self, level: float) -> np.ndarray:
-        """Return the errors of all releases at a level."""
+    def errors(self, level: float, count: int = 0) -> np.ndarray:
+        """Return the errors of all releases at a level, or of so many."""
         if level in self.seen:
             return self.seen[level]
         found: list[float] = []
         begun, drawing = time.monotonic(), 0.0
-        while len(found) < (self.releases or MOST):
+        while len(found) < (count or self.releases or MOST):
             late = not self.releases and time.monotonic() - begun > self.seconds
             if late and len(found) >= FEWEST:
                 break
@@ -100,7 +105,7 @@ class _Runs:
                 self.tables.append(self.rows(len(self.tables)))
                 drawing += time.monotonic() - before
             found.append(self.one(level, len(found)))
-        self.releases = len(found)
+        self.releases = self.releases or len(found)
         self.seen[level] = np.array(found)
         return self.seen[level]
 

@@ -17,8 +17,7 @@ AXIS = 62  # pixels of the height that the horizontal axis takes
 
 
 def answer_chart(
-    levels: np.ndarray,
-    errors: dict[str, np.ndarray],
+    curves: dict[str, tuple[np.ndarray, np.ndarray]],
     labels: dict[str, str],
     palette: Palette,
     *,
@@ -30,10 +29,13 @@ def answer_chart(
     measure: str,
     height: int = 330,
 ) -> Picture:
-    """Return the error of each method against the level, named at the end of its line."""
+    """Return the error of each method against the level, named at the end of its line.
+
+    ``curves`` holds levels, rising, and errors by method, first that of the answer.
+    """
     traces, story, ends = [], [], []
-    for i, (key, style) in enumerate(zip(errors, pens_of(list(errors), palette), strict=True)):
-        values = np.maximum(errors[key], 1e-4)
+    for i, (key, style) in enumerate(zip(curves, pens_of(list(curves), palette), strict=True)):
+        levels, values = curves[key][0], np.maximum(curves[key][1], 1e-4)
         line = style.line(3.2 if i == 0 else 1.8)
         hover = f"{labels[key]}: %{{y:.3g}} at {level_name} %{{x:.3g}}<extra></extra>"
         traces.append(go.Scatter(x=levels, y=values, mode="lines", name=labels[key], line=line, hovertemplate=hover))
@@ -46,7 +48,7 @@ def answer_chart(
     shapes.append(vline(level, palette.ink, "solid", 1.2))
     dot = {"color": palette.ink, "size": 10, "symbol": "circle"}
     traces.append(go.Scatter(x=[level], y=[error], mode="markers", marker=dot, hoverinfo="skip", showlegend=False))
-    ys = np.log10([*(max(float(v), 1e-4) for part in errors.values() for v in (part.min(), part.max())), error])
+    ys = np.log10([*(max(float(v), 1e-4) for _, part in curves.values() for v in (part.min(), part.max())), error])
     ys = np.append(ys, np.log10([at for _, at in lines] + ([wanted] if wanted is not None else [])))
     low, high = float(ys.min()) - 0.08, float(ys.max()) + 0.12
     named = [(name, palette.quiet, float(np.log10(at))) for name, at in lines]
@@ -61,7 +63,8 @@ def answer_chart(
         side, edge = ("right", 0.99) if right else ("left", 0.01)
         for (name, colour, _), at in zip(part, above if placed is None else placed, strict=True):
             notes.append(note(name, colour, edge, float(at), xref="paper", xanchor=side, yanchor="middle"))
-    powers = 10.0 ** np.arange(np.floor(np.log10(levels[0])), np.ceil(np.log10(levels[-1])) + 1)
+    least, most = min(at[0] for at, _ in curves.values()), max(at[-1] for at, _ in curves.values())
+    powers = 10.0 ** np.arange(np.floor(np.log10(least)), np.ceil(np.log10(most)) + 1)
     figure = draw(
         traces,
         palette,
@@ -70,7 +73,7 @@ def answer_chart(
         x={
             "title": f"{level_name} (stronger privacy left)",
             "type": "log",
-            "range": [np.log10(levels[0]), np.log10(levels[-1])],
+            "range": [np.log10(least), np.log10(most)],
             **ticks(powers),
         },
         y={

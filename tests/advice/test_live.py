@@ -43,6 +43,19 @@ def test_how_far_is_the_mean_and_the_deviation_of_a_slow_loop(guarantee):
     assert (found.releases, found.draws, found.line.key) == (9, 4, stored.line.key)
 
 
+def test_the_curve_goes_through_the_answer_and_is_measured_too():
+    rows = rows_of(n=800, d=6)
+    stored = ask.how_far(Question(800, 6, ZCDP(0.1), structure="fading", mean_known=True))
+    found = live.measured(stored, rows, releases=9, draws=4)
+    levels = [level for level, _ in found.curve]
+    assert levels == sorted(levels)
+    assert dict(found.curve)[0.1] == found.error
+    assert min(levels) < 0.01 < 1 < max(levels)
+    for level, error in found.curve:
+        count = 9 if level == 0.1 else live.FEWEST
+        assert error == pytest.approx(literal("auto-cov", rows, ZCDP(level), count, 4).mean(), rel=1e-9)
+
+
 @pytest.mark.parametrize("guarantee", KINDS, ids=str)
 @pytest.mark.parametrize("wanted", [0.2, 0.4])
 def test_the_level_is_the_smallest_that_is_enough(guarantee, wanted):

@@ -7,15 +7,16 @@ from privcov.figures.answer import AXIS, LINE, answer_chart
 from privcov.figures.palette import DARK, LIGHT
 
 LEVELS = np.geomspace(0.01, 10, 9)
-ERRORS = {key: 0.5 * (1 + i / 9) / LEVELS**0.4 for i, key in enumerate(("auto-cov", "projection", "dp-thresholding"))}
+KEYS = ("auto-cov", "projection", "dp-thresholding")
+CURVES = {key: (LEVELS[i:], 0.5 * (1 + i / 9) / LEVELS[i:] ** 0.4) for i, key in enumerate(KEYS)}
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 @pytest.mark.parametrize("wanted", [None, 0.4])
 def test_every_line_is_named_and_no_two_share_colour_and_dash(palette, wanted):
-    labels = {key: f"Method {key}" for key in ERRORS}
+    labels = {key: f"Method {key}" for key in KEYS}
     picture = answer_chart(
-        LEVELS, ERRORS, labels, palette, level=1.0, level_name="epsilon", error=0.5, wanted=wanted,
+        CURVES, labels, palette, level=1.0, level_name="epsilon", error=0.5, wanted=wanted,
         references=[("zero matrix", 1.0), ("no error", 0.0)], measure="Error",
     )  # fmt: skip
     lines = [t for t in picture.figure.data if t.mode == "lines"]
@@ -28,6 +29,7 @@ def test_every_line_is_named_and_no_two_share_colour_and_dash(palette, wanted):
     assert "no error" not in words  # it has no place on a logarithmic axis
     (dot,) = [t for t in picture.figure.data if t.mode == "markers"]
     assert (dot.x[0], dot.y[0]) == (1.0, 0.5)
+    np.testing.assert_allclose(picture.figure.layout.xaxis.range, np.log10([LEVELS[0], LEVELS[-1]]))
     assert "The answer is epsilon = 1, with 0.5" in picture.alt
 
 
@@ -35,7 +37,7 @@ def test_names_of_horizontal_lines_stay_inside_the_plot_and_apart():
     """Three lines at its lower end and two at its upper one: their names would hang over if nothing held them."""
     references = [("a", 0.001), ("b", 0.001), ("c", 0.001), ("d", 10.0), ("e", 10.0)]
     picture = answer_chart(
-        LEVELS, ERRORS, {key: key for key in ERRORS}, LIGHT, level=1.0, level_name="epsilon", error=0.5, wanted=None,
+        CURVES, {key: key for key in KEYS}, LIGHT, level=1.0, level_name="epsilon", error=0.5, wanted=None,
         references=references, measure="Error",
     )  # fmt: skip
     low, high = picture.figure.layout.yaxis.range
