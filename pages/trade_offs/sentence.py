@@ -119,7 +119,7 @@ def _measured(stored: Reply, study: Study, data: Dataset) -> Reply:
     job = JOBS.find(question)
     if job is None or job.progress.state == "stopped":  # another question had taken its place
         job = JOBS.start(question, cells, 1, wait=_WAIT)
-    if job.progress.state == "finished":
+    if job.progress.rows:
         return job.progress.rows[0]["reply"]
     if job.progress.alive:
         JOBS.watch(question, lambda _: None, every=0.4)
@@ -248,7 +248,7 @@ def _first(reply: Reply, data: Dataset) -> None:
     spread = f"± {show.percent(reply.spread)} from release to release" if reply.spread else ""
     if reply.releases:
         where = "these rows, to the sample" if table else "fresh rows" if reply.draws > 1 else "one draw of the rows"
-        spread += f"; {reply.releases} releases just now, {where}"
+        spread += f"; mean of {reply.releases} (± {show.percent(reply.doubt)}), {where}"
     st.html(f"{large}<b>{escape(ask.sentence(reply))}</b></p><div>{spread}</div>")
     claim = trade_off_of_method(reply.line.key, reply.guarantee)
     show.attacker_line(accounting.attacker_success(claim), frame.palette(), "Attacker, this method")
@@ -265,7 +265,7 @@ def _others(reply: Reply) -> None:
         for line in reply.runners_up
     ]
     if lines:
-        st.markdown(f"**Runners-up** at {ask.level_name(reply)} = {reply.level:g}\n" + "\n".join(lines))
+        st.markdown(f"**Runners-up** (stored), {ask.level_name(reply)} = {reply.level:g}\n" + "\n".join(lines))
 
 
 def chart(reply: Reply, data: Dataset, palette: Palette) -> Picture:
@@ -317,7 +317,7 @@ def _rest(reply: Reply, study: Study, data: Dataset) -> None:
             icon=":material/arrow_forward:",
             width="content",
         )
-    with st.expander("All methods, and how to read this"):
+    with st.expander("All methods"):
         st.markdown(advice_panel.table(reply.advice, most=len(reply.advice.ranking)))
         if known := ask.by_structure(reply):
             st.markdown("\n".join(f"- {show.as_text(text)}" for text in known))
