@@ -22,9 +22,9 @@ from privcov.parameters import build
 from privcov.privacy import Guarantee
 from privcov.releasing.run import run_method
 
-SECONDS = 1.5  # for the releases of one answer, about
+SECONDS = 2.5  # for the releases of one answer, about
 FEWEST, MOST = 5, 100  # releases behind a number
-SHARE = 0.1  # of the seconds, for one level of a search
+SHARE = 0.15  # of the seconds, for one level of a search
 FLAT = 1.02  # errors up to so many times the smallest are as near to one that is out of reach
 AROUND = (1 / 30, 1 / 10, 1 / 3, 3.0, 10.0, 30.0)  # levels beside the answer's, which a chart shows
 STEP, SHARP = 1.5, 1.02  # ratio of two levels of a search: first, and last
