@@ -87,8 +87,8 @@ def agreement() -> Iterator[tuple]:
         stored, measured, _, about = found()
         within = np.mean((np.array(measured) <= 0.05) | about)
         return (
-            f"{np.median(measured) / 0.05:.2f} x five per cent (median; {within:.0%} of {len(measured)} within it or said "
-            "with 'about', "
+            f"{np.median(measured) / 0.05:.2f} x five per cent (median; {within:.0%} of {len(measured)} within it "
+            "or said with 'about', "
             f"90 % of them within {np.quantile(measured, 0.9):.1%}; stored: median {np.median(stored):.1%})"
         )
 
