@@ -76,7 +76,7 @@ def _missing(columns: tuple[str, ...]) -> list[str]:
     upload = visitor_files.upload()
     if upload is None or upload.used is None:
         return []
-    codes = {name: found for name, found in upload.codes.items() if name in columns}
+    codes = {name: found for name, found in upload.codes.items() if upload.taken and name in columns}
     typed = upload.used[1].set_index("column")["typical"] if upload.used[0] == "bounds" else {}
     filled = {name: float(typed[name]) for name in columns if name in typed and typed[name] == typed[name]}
     lines = [f"for name, codes in {codes!r}.items():", "    table[name] = table[name].mask(table[name].isin(codes))"]

@@ -1,6 +1,7 @@
 """A visitor's files in the session: a table of their own, or a copy of a paper's set. Nothing is kept elsewhere.
 
-Not in a URL, a shared cache, a log or a temporary file: the bytes are freed as soon as they are read. What stays of a
+Not in a URL, a shared cache, a log or a temporary file: the bytes are freed as soon as they are read, those of a public
+file whose way of writing was guessed as soon as its table is used. What stays of a
 table is one `Upload`, which `forget_file` removes; what stays of a paper's set is one `Brought`, which has passed the
 checks of a set in the data folder and which `forget_brought` removes.
 """
@@ -62,7 +63,8 @@ class Upload:
     ``file_id`` is part of its widgets' keys, so another file starts empty. ``typed`` is the editor's table as the
     visitor left it; ``used`` is what was typed when the table was declared; ``ranged`` says that bounds were taken from
     the file. ``raw`` is a file that waits for an answer, ``dialect`` how it is written. ``codes`` are, by column,
-    numbers that stand for a missing cell.
+    numbers that seem to stand for a missing cell, ``as_read`` the table in which they are numbers, and ``taken`` says
+    that ``table`` has them as missing cells.
     """
 
     file_id: str
@@ -75,6 +77,8 @@ class Upload:
     notes: tuple[str, ...] = ()
     shares: np.ndarray | None = None
     codes: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    as_read: PublicTable | None = None
+    taken: bool = True
     problem: str = ""
     raw: bytes = field(default=b"", repr=False)
 

@@ -147,7 +147,10 @@ def _begin(upload: Upload, file) -> None:
 
 def _guess(upload: Upload, raw: bytes) -> Dialect:
     """Return how the file seems to be written; where that may be wrong, its bytes stay until the table is used."""
-    dialect = how_written.guessed(raw)
+    try:
+        dialect = how_written.guessed(raw)
+    except ValueError:  # no text: reading says so
+        return Dialect()
     if dialect != Dialect():
         upload.raw = raw
     return dialect
@@ -162,8 +165,19 @@ def _read(upload: Upload, raw: bytes, dialect: Dialect | None = None) -> None:
     except ValueError as problem:
         upload.problem = str(problem)
         return
+    upload.as_read = table
     upload.codes = {name: found for name in table.columns if (found := codes_of(table.frame[name].to_numpy()))}
-    upload.table = without(table, upload.codes)
+    _take_codes(upload, taken=True)
+
+
+def _take_codes(upload: Upload, *, taken: bool) -> None:
+    """Take what seems to stand for a missing cell as that, or as a number; a table in use has to be used anew."""
+    assert upload.as_read is not None  # it was read
+    upload.taken = taken
+    upload.table = without(upload.as_read, upload.codes) if taken else upload.as_read
+    upload.typed = upload.used = None
+    st.session_state.pop("csv", None)
+    visitor_files.forget_results()
 
 
 def _summary(upload: Upload, table: PublicTable) -> None:
@@ -182,8 +196,14 @@ def _summary(upload: Upload, table: PublicTable) -> None:
     show.tag("Public", f"{upload.name}: {', '.join(counts)}{marks}")
     if upload.codes:
         listed = sorted({f"{code:g}" for found in upload.codes.values() for code in found}, key=float)
-        columns = _count(len(upload.codes), "column")
-        st.caption(f"Taken as missing cells: {', '.join(listed)}, in {columns}. Forget the file to undo a wrong guess.")
+        key = f"upload-codes-{upload.file_id}"
+        st.toggle(
+            f"{', '.join(listed)} in {_count(len(upload.codes), 'column')}: missing cells",
+            value=True,
+            key=key,
+            on_change=lambda: _take_codes(upload, taken=st.session_state[key]),
+            persist_state="session",
+        )
     if table.dropped:
         with st.expander(f"Columns left out ({len(table.dropped)})"):
             st.text("\n".join(table.dropped.values()))

@@ -198,6 +198,16 @@ def test_a_question_that_another_one_interrupted_is_measured_when_it_is_asked_ag
     assert list(at.session_state["solved"].values())[-1] is not job
 
 
+def test_another_row_bound_or_other_rows_are_another_question():
+    """Nothing but the guarantee of the answer and the noise of the page is left out of what is remembered."""
+    seen = []
+    for more in ({}, {"bound": "0.3"}, {"rows": "5"}, {"data.rho": "0.7"}):
+        at = open_page(PAGE, **{**TINY, "values": "rho:0.1", **more}, ask="error", **{"ask.structure": "fading"})
+        said(at)
+        seen.append(measured(at).error)
+    assert len(set(seen)) == len(seen)
+
+
 def test_a_visitor_s_own_file_is_measured_and_named_by_its_source_alone():
     at = declared()
     at.switch_page(PAGE).run()

@@ -330,6 +330,7 @@ def test_one_row_and_more_columns_than_rows_work_with_a_note(raw):
         (b"a,b\n1,2\x00\n", "zero byte"),
         (b'a,b\n"1,2\n', "quotation"),
         (b"1,2\n3,4\n", "numbers only"),
+        (b"\xff\xfea\x00;\x00b", "UTF-16"),
     ],
 )
 def test_a_bad_file_gets_one_sentence_and_the_next_one_is_read(raw, said):
@@ -402,7 +403,8 @@ def test_a_survey_with_an_id_codes_and_gaps_becomes_matrices_by_one_press(monkey
     table = drawn(at)
     assert list(table["use"]) == [False, True, True, True, True]
     assert table["remark"][0] == "numbers the rows"
-    assert "Taken as missing cells: -9, 99, in 2 columns" in plain(everything(at))
+    (codes,) = [t for t in at.toggle if "missing cells" in t.label]
+    assert codes.label == "-9, 99 in 2 columns: missing cells"
     press(at, "Start with the file's own range")
     data, upload = at.session_state["csv"], at.session_state["upload"]
     assert data.columns == ("age", "mood", "often", "weight")
@@ -412,6 +414,13 @@ def test_a_survey_with_an_id_codes_and_gaps_becomes_matrices_by_one_press(monkey
     assert any("Not private" in w.value for w in at.warning)
     assert at.get("plotly_chart")
     read_by_script(upload, data, raw, monkeypatch, tmp_path)
+    next(t for t in at.toggle if "missing cells" in t.label).set_value(False).run()  # the guess was wrong
+    assert not at.exception
+    assert "csv" not in at.session_state
+    press(at, "Start with the file's own range")
+    data = at.session_state["csv"]
+    np.testing.assert_array_equal(data.bounds, [[20, 79], [-9, 5], [0, 99], [61.5, 89.5]])
+    read_by_script(at.session_state["upload"], data, raw, monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -490,6 +499,12 @@ def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_
         report = made["download-report"]()
         assert "Not private" in report, page
         assert "flatters" in report, page
+        if page == "2_Trade_offs":
+            from tests.pages.test_pages import settle  # which imports this file
+
+            settle(at)
+            at.run()
+            assert "Not private" in made["download-answer-report"]()
     at.switch_page("pages/1_Estimate.py").run()
     type_in(at, {0: {"low": 0, "high": 120}, 1: {"low": 100, "high": 230}})
     use(at)
