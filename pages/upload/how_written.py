@@ -38,10 +38,10 @@ def of_workbook(name: str) -> bool:
     return name.lower().endswith(excel.ENDING)
 
 
-def guessed(raw: bytes) -> Dialect:
+def guessed(raw: bytes) -> Dialect | None:
     """Return how a public file seems to be written, by its header and its first rows.
 
-    Raises ValueError where it is no text.
+    None where its points may stand between thousands, as in 4.595. Raises ValueError where it is no text.
     """
     encoding = ENCODINGS[_likely(raw)]
     text = Dialect(encoding=encoding).to_utf8(raw, "The file").decode("utf-8-sig", "replace")
@@ -50,8 +50,10 @@ def guessed(raw: bytes) -> Dialect:
     if separator == ",":
         return Dialect(encoding=encoding)
     cells = [cell.strip() for row in csv.reader(lines[1:], delimiter=separator) for cell in row]
-    commas, points = (sum(bool(re.fullmatch(rf"[+-]?\d*{mark}\d+", c)) for c in cells) for mark in (",", r"\."))
-    return Dialect(separator, "," if commas > points else ".", encoding)
+    commas, points = ([c for c in cells if re.fullmatch(rf"[+-]?\d*{mark}\d+", c)] for mark in (",", r"\."))
+    if points and all(re.fullmatch(r"[+-]?[1-9]\d{0,2}\.\d{3}", c) for c in points):
+        return None
+    return Dialect(separator, "," if len(commas) > len(points) else ".", encoding)
 
 
 def plain_header(raw: bytes) -> bool:
@@ -61,7 +63,9 @@ def plain_header(raw: bytes) -> bool:
 
 def asked(raw: bytes, key: str, *, rows: bool) -> Dialect | None:
     """Show the questions, with the first rows or with the names alone, and return the answer once it is given."""
-    st.markdown("**How is the file written?** Confirm it once: nothing is guessed from its rows.")
+    st.markdown(
+        "**How is the file written?**" + ("" if rows else " Confirm it once: nothing is guessed from its rows.")
+    )
     left, right = st.columns(2)
     encoding = right.selectbox(
         "Encoding",

@@ -28,7 +28,12 @@ _FIELDS = (
     Field("low", "Lowest", "number", "Lowest possible value."),
     Field("high", "Highest", "number", "Highest possible value."),
     Field("typical", "Typical", "number", "Optional, between the two."),
-    Field("missing", "Missing", "count", "Empty or infinite cells. Rows with one in a used column are left out."),
+    Field(
+        "missing",
+        "Missing",
+        "count",
+        "Empty or infinite cells. Rows with one are left out, but an empty cell takes the typical value of its column.",
+    ),
     Field("remark", "Remark", "fact"),
 )
 
@@ -130,7 +135,10 @@ def take_over(file_id: str, name: str, raw: bytes, dialect: Dialect | None) -> N
     """Read a file that its owner has called public on another page; without a dialect that is guessed."""
     upload = visitor_files.new(file_id, name)
     st.session_state["upload-public"] = "yes"
-    _read(upload, raw, dialect or _guess(upload, raw))
+    if dialect is None:
+        _guess(upload, raw)
+    else:
+        _read(upload, raw, dialect)
 
 
 def _begin(upload: Upload, file) -> None:
@@ -141,31 +149,34 @@ def _begin(upload: Upload, file) -> None:
     except ValueError as problem:
         upload.problem = str(problem)
         return
-    plain = how_written.of_workbook(upload.name) or len(raw) > MAX_BYTES
-    _read(upload, raw, None if plain else _guess(upload, raw))
+    if how_written.of_workbook(upload.name) or len(raw) > MAX_BYTES:
+        _read(upload, raw, Dialect())
+    else:
+        _guess(upload, raw)
 
 
-def _guess(upload: Upload, raw: bytes) -> Dialect:
-    """Return how the file seems to be written; where that may be wrong, its bytes stay until the table is used."""
+def _guess(upload: Upload, raw: bytes) -> None:
+    """Read the file as it seems to be written; where that may be wrong, its bytes stay until the table is used."""
     try:
         dialect = how_written.guessed(raw)
-    except ValueError:  # no text: reading says so
-        return Dialect()
+    except ValueError as problem:  # in none of the likely encodings
+        upload.raw, upload.problem = raw, str(problem)
+        return
     if dialect != Dialect():
         upload.raw = raw
-    return dialect
+    if dialect is not None:
+        _read(upload, raw, dialect)
 
 
-def _read(upload: Upload, raw: bytes, dialect: Dialect | None = None) -> None:
+def _read(upload: Upload, raw: bytes, dialect: Dialect) -> None:
     """Read a public file, or keep the reason why it cannot be read."""
-    upload.dialect = dialect or Dialect()
     try:
         with st.spinner("Reading the file ..."):
             table = read_public(raw, dialect)
     except ValueError as problem:
         upload.problem = str(problem)
         return
-    upload.as_read = table
+    upload.dialect, upload.as_read = dialect, table
     upload.codes = {name: found for name in table.columns if (found := codes_of(table.frame[name].to_numpy()))}
     _take_codes(upload, taken=True)
 
@@ -192,7 +203,8 @@ def _summary(upload: Upload, table: PublicTable) -> None:
         )
         if number
     ]
-    marks = "" if upload.dialect == Dialect() else f"; read with {upload.dialect.divider} and {upload.dialect.marks}"
+    marks = "" if upload.dialect == Dialect() else f"; read with {upload.dialect.divider}, {upload.dialect.marks}"
+    marks += f", {upload.dialect.encoding}" if upload.dialect.encoding != "utf-8" else ""
     show.tag("Public", f"{upload.name}: {', '.join(counts)}{marks}")
     if upload.codes:
         listed = sorted({f"{code:g}" for found in upload.codes.values() for code in found}, key=float)

@@ -100,15 +100,18 @@ def test_about_is_said_of_a_mean_that_few_releases_leave_open():
 
 
 def test_of_levels_that_are_as_near_the_smallest_is_said():
-    """Rows that are clipped hard: more privacy loss buys nothing from some level on."""
-    source = SOURCES.get("ar1-covariance").cls(n=5000, d=4)
-    rows = lambda r: make_dataset(source, seed=0, repeat=r, row_bound=0.5)  # noqa: E731
-    stored = ask.which_level(Question(5000, 4, ZCDP(0.1), structure="fading", mean_known=True), 0.02)
-    found = live.measured(stored, rows, releases=5, draws=5)
-    assert not found.reached
-    top = literal(found.line.key, rows, ZCDP(10.0), 5, 5).mean()
-    assert found.level < 5
-    assert found.error <= live.FLAT * top
+    """Within two per cent of the smallest error, which is at the end; a level just beyond that is passed over."""
+
+    class Runs:
+        def __init__(self) -> None:
+            self.guarantee, self.seen = ZCDP(0.1), {}
+
+        def mean(self, level: float) -> float:
+            return self.seen.setdefault(level, 0.103 if level < 0.5 else 0.1019 if level < 9 else 0.1)
+
+    level, least = live._smallest(Runs(), 0.1, 0.05)
+    assert not least
+    assert 0.5 <= level < 0.5 * live.STEP
 
 
 def test_a_table_is_compared_with_its_own_sample():

@@ -300,6 +300,9 @@ def test_missing_and_infinite_cells_are_counted_and_their_rows_left_out():
     use(at)
     np.testing.assert_array_equal(at.session_state["csv"].rows, [[30, 170], [60, 165]])
     assert any("3 of 5 rows" in t.value for t in at.text)
+    type_in(at, {0: {"low": 0, "high": 120, "typical": 45}, 1: {"low": 140, "high": 210, "typical": 170}})
+    use(at)  # a missing cell takes the typical value, an infinite one has none
+    np.testing.assert_array_equal(at.session_state["csv"].rows, [[30, 170], [45, 180], [60, 165]])
 
 
 # One row has a sample covariance of zero, and errors relative to it are infinite.
@@ -330,7 +333,6 @@ def test_one_row_and_more_columns_than_rows_work_with_a_note(raw):
         (b"a,b\n1,2\x00\n", "zero byte"),
         (b'a,b\n"1,2\n', "quotation"),
         (b"1,2\n3,4\n", "numbers only"),
-        (b"\xff\xfea\x00;\x00b", "UTF-16"),
     ],
 )
 def test_a_bad_file_gets_one_sentence_and_the_next_one_is_read(raw, said):
@@ -383,13 +385,34 @@ def read_by_script(upload, data, raw, monkeypatch, folder) -> None:
 
 
 def test_a_guess_may_be_wrong_and_is_mended():
-    """Thousands with points look like decimal points; with decimal commas the points are text."""
-    at = public(b"a;b\n1.500;2\n2.250;4\n")
+    """A reading that fails leaves table and words as they were."""
+    at = public(b"a;b\n1.5;2\n2.25;4\n")
     np.testing.assert_array_equal(at.session_state["upload"].table.frame["a"], [1.5, 2.25])
     press(at, "1,5 (decimal comma)")
     assert at.session_state["upload"].table.columns == ("b",)
     press(at, "1.5 (decimal point)")
     assert at.session_state["upload"].table.columns == ("a", "b")
+    at = public(b"a\tb\n1.5\t2.5\n2.25\t4.5\n")
+    press(at, "1,5 (decimal comma)")
+    assert "numbers only" in plain(at.error[0].value)
+    assert at.session_state["upload"].dialect.decimal == "."
+    assert at.session_state["upload"].table.columns == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("raw", "error"),
+    [(b"a;b\n4.595;572\n1.326;400\n", ""), ("a;b\n1,5;M\x81he\n".encode("latin-1"), "cp1252")],
+)
+def test_what_cannot_be_guessed_is_asked(raw, error):
+    """Points that may stand between thousands, and bytes of no likely encoding."""
+    at = public(raw)
+    assert at.session_state["upload"].table is None
+    assert any("decimal comma" in b.label for b in at.button) or at.selectbox(key=key(at, "written") + "-encoding")
+    assert error in "".join(e.value for e in at.error)
+    if error:
+        at.selectbox(key=key(at, "written") + "-encoding").set_value("latin-1").run()
+        press(at, "1,5 (decimal comma)")
+        assert at.session_state["upload"].table.columns == ("a",)
 
 
 def line_of_survey(k: int) -> str:
