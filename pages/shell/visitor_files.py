@@ -94,6 +94,12 @@ def hold_table(data: Dataset) -> None:
     st.session_state["csv"] = data
 
 
+def forget_table() -> None:
+    """Remove the declared table and what pages keep of it; the file stays."""
+    forget_results()
+    st.session_state.pop("csv", None)
+
+
 def upload() -> Upload | None:
     """Return the visitor's own file, also before it is declared."""
     return st.session_state.get("upload")

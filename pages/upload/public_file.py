@@ -187,8 +187,7 @@ def _take_codes(upload: Upload, *, taken: bool) -> None:
     upload.taken = taken
     upload.table = without(upload.as_read, upload.codes) if taken else upload.as_read
     upload.typed = upload.used = None
-    st.session_state.pop("csv", None)
-    visitor_files.forget_results()
+    visitor_files.forget_table()
 
 
 def _summary(upload: Upload, table: PublicTable) -> None:
