@@ -61,7 +61,7 @@ _RULES: dict[str, Any] = {"name": "rules", "key": "graph.rules", "code": address
 
 def form(study: Study, rel: Release) -> None:
     """Show the form that chooses the curves beside the study's own, whose release is ``rel``."""
-    kind, own = study.kind, getattr(study, study.level_name)
+    kind = study.kind
     able, _ = settings.offered(kind)
     others = [key for key in able if key != study.method]
     beside = address.bound(
@@ -80,8 +80,7 @@ def form(study: Study, rel: Release) -> None:
         fields.log_grid(low, high, *st.session_state[f"graph.levels.{kind}"]),
         **_levels(study),
         format_func=lambda v: f"{v:g}",
-        placeholder=f"{float(f'{own / 10:.3g}'):g}",
-        help="Empty: a tenth of the study's own.",
+        placeholder="none",
     )
     address.bound(st.number_input, "Replicates", 2, 500, **_REPLICATES, help="Fresh noise, and fresh simulated rows.")
     address.bound(

@@ -76,9 +76,7 @@ def graph_at(rel: Release, at: int) -> np.ndarray:
 
 def levels(study: Study) -> tuple[float, ...]:
     """Return the study's own epsilon or rho, and the levels of the curves beside it in the order of their choice."""
-    own = getattr(study, study.level_name)
-    others = st.session_state[f"graph.levels.{study.kind}"] or [float(f"{own / 10:.3g}")]
-    return tuple(dict.fromkeys([own, *others]))
+    return tuple(dict.fromkeys([getattr(study, study.level_name), *st.session_state[f"graph.levels.{study.kind}"]]))
 
 
 @dataclass(frozen=True, eq=False)

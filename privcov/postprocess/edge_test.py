@@ -29,8 +29,8 @@ from typing import Protocol
 import numpy as np
 
 from privcov.postprocess.edges import EDGE, NO_EDGE, UNDECIDED
-from privcov.postprocess.feasibility import Infeasible
-from privcov.postprocess.glasso import lambda_max, solve
+
+from privcov.postprocess.glasso import lambda_max, solve_path
 from privcov.postprocess.threshold import universal_level
 
 SLIGHT = 0.1  # a partial correlation below it counts as no edge
@@ -143,11 +143,8 @@ def _lasso(s: np.ndarray, rows: float, law: ErrorLaw, share: float) -> np.ndarra
     typical = math.sqrt(law.off + float(np.median(np.outer(on, on))) / rows)
     lam, most = share * universal_level(d) * typical, max(lambda_max(s), 1e-12)
     for _ in range(_STEPS):
-        try:
-            fit = solve(s, lam, tol=1e-5)
-        except Infeasible:
-            fit = None
-        if fit is not None and fit.precision is not None:
+        (fit,) = solve_path(s, [lam], tol=1e-5)
+        if fit.precision is not None:
             return fit.precision
         if lam > most:
             return None

@@ -17,6 +17,7 @@ from privcov import checks
 
 EPS = np.finfo(float).eps
 AGREE = 1e-3  # the two bounds meet to this relative accuracy
+ROOM = 0.9  # of the least penalty asked about: an anchor at the edge of its box would be nearly singular
 MOST, WORK = 3000, 40_000_000  # at most MOST iterations, and at most WORK / d^2 (from 115 columns on)
 RELAX = 1.6
 BALANCE = 10
@@ -115,12 +116,15 @@ def certainly_definite(a: np.ndarray) -> bool:
     return dpotrf(scaled, lower=1)[1] == 0
 
 
-def diagnose(s: np.ndarray, *, penalise_diagonal: bool = False) -> Diagnosis:
+def diagnose(
+    s: np.ndarray, *, penalise_diagonal: bool = False, asked: tuple[float, float] = (0.0, math.inf)
+) -> Diagnosis:
     """Return the penalties that have a solution, with certificates.
 
     Cheapest test first: diagonal, Cholesky factor and eigenvalues, then ADMM on ``min max|A - S|`` over A >= 0, stopped
-    when the certified bounds agree to 1e-3. From about 300 columns on it may stop sooner, and the interval
-    [below, smallest] is then wider but just as true.
+    when the certified bounds agree to 1e-3, or when every penalty between the two that are ``asked`` about is known to
+    have a solution, or none to have one. From about 300 columns on it may stop sooner. The interval [below, smallest]
+    is then wider but just as true.
     """
     s = checks.square("s", s)
     s = (s + s.T) / 2
@@ -142,7 +146,7 @@ def diagnose(s: np.ndarray, *, penalise_diagonal: bool = False) -> Diagnosis:
     if (bad := np.flatnonzero(np.diag(s) < 0)).size:
         reason += f" and {_diagonal_reason(bad, s)}"
     most = min(MOST, max(WORK // d**2, 10))
-    return _project(s, values, vectors, penalise_diagonal, most, reason)
+    return _project(s, values, vectors, penalise_diagonal, asked, most, reason)
 
 
 def _diagonal_reason(bad: np.ndarray, s: np.ndarray) -> str:
@@ -153,7 +157,15 @@ def _diagonal_reason(bad: np.ndarray, s: np.ndarray) -> str:
     return f"{len(bad)} diagonal entries are not positive: {listed}"
 
 
-def _project(s: np.ndarray, values: np.ndarray, vectors: np.ndarray, free: bool, most: int, reason: str) -> Diagnosis:
+def _project(
+    s: np.ndarray,
+    values: np.ndarray,
+    vectors: np.ndarray,
+    free: bool,
+    asked: tuple[float, float],
+    most: int,
+    reason: str,
+) -> Diagnosis:
     """Run ADMM for ``min |Y - S|_max`` over Y = X >= 0, the diagonal of Y held where it is not ``free``.
 
     X is the positive part of Y - U and the negative part N is a candidate for the ray: ``-<S, N> / |N|_1`` bounds the
@@ -161,6 +173,7 @@ def _project(s: np.ndarray, values: np.ndarray, vectors: np.ndarray, free: bool,
     rest of a projection on an L1 ball (Moreau). Both bounds are certified once, on the best pair.
     """
     unit = float(np.abs(s).max())
+    least, largest = asked[0] * ROOM / unit, asked[1] / unit
     target, corner = s / unit, np.diag_indices_from(s)
     u = (vectors * np.maximum(-values / unit, 0.0)) @ vectors.T
     y, rho = target, 1 / _norm(u, free)
@@ -174,7 +187,7 @@ def _project(s: np.ndarray, values: np.ndarray, vectors: np.ndarray, free: bool,
         near = x if free else _with_diagonal(x, target)
         if near is not None and (reach := float(np.abs(near - target).max())) < high:
             high, nearest = reach, near
-        if high - low <= AGREE * high:
+        if high - low <= AGREE * high or high <= least or low >= largest:
             break
         shift = RELAX * x + (1 - RELAX) * y + u - target
         theta = _threshold(shift, 1 / rho, free)

@@ -71,16 +71,15 @@ def solve_path(
         points = checks.whole("points", points, 1)
         depth = checks.in_range("depth", depth, 1e-9, 1.0)
         lambdas = np.geomspace(1.0, depth, points) * (lambda_max(s) or float(np.abs(np.diag(s)).mean()) or 1.0)
-    return _path(s, lambdas, penalise_diagonal, tol, diagnosis)[0]
+    return _path(s, lambdas, penalise_diagonal, tol, diagnosis)
 
 
 def solve(s: np.ndarray, lam: float, *, penalise_diagonal: bool = False, tol: float = 1e-6) -> Fit:
     """Solve the graphical lasso at one lambda; see `solve_path`."""
     s = checks.square("s", s)
-    (fit,), diagnosis = _path(s, [lam], penalise_diagonal, tol)
+    (fit,) = _path(s, [lam], penalise_diagonal, tol)
     if fit.status == "infeasible":
-        # One that is positive semi-definite to rounding was not diagnosed, and a smaller lambda has no solution.
-        raise Infeasible(fit.lam, diagnosis or diagnose(s, penalise_diagonal=penalise_diagonal))
+        raise Infeasible(fit.lam, diagnose(s, penalise_diagonal=penalise_diagonal))
     return fit
 
 
@@ -103,8 +102,8 @@ def _path(
     ridged: bool,
     tol: float,
     known: Diagnosis | None = None,
-) -> tuple[tuple[Fit, ...], Diagnosis | None]:
-    """Return the fits, and the diagnosis where s is not simply positive semi-definite."""
+) -> tuple[Fit, ...]:
+    """Return the fits."""
     s = (s + s.T) / 2
     lams = np.array([checks.positive("lambda", lam) for lam in np.atleast_1d(lambdas).tolist()])
     if not len(lams):
@@ -113,10 +112,10 @@ def _path(
     kernel = _kernel()
     unit = _unit(s, float(lams.max()))
     # Where the diagonal is penalised and a variance is below zero to rounding, W_ii = s_ii + lam must be positive yet.
-    diagnosis, distance = None, max(0.0, -float(np.diag(s).min()))
+    distance = max(0.0, -float(np.diag(s).min()))
     anchor: np.ndarray | None = s
     if not ((ridged or np.diag(s).min() > 0) and quick_psd(s)):
-        diagnosis = known or diagnose(s, penalise_diagonal=ridged)
+        diagnosis = known or diagnose(s, penalise_diagonal=ridged, asked=(float(lams.min()), float(lams.max())))
         distance, anchor = diagnosis.smallest, diagnosis.anchor
     usable = [i for i in np.argsort(-lams, kind="stable") if lams[i] > distance]
     fits = [Fit(float(lam), None, "infeasible") for lam in lams]
@@ -126,7 +125,7 @@ def _path(
         for i, fit in zip(usable, descent.along(lams[usable] / unit), strict=True):
             precision = None if fit.precision is None else fit.precision / unit
             fits[i] = Fit(float(lams[i]), precision, fit.status, fit.gap, fit.sweeps, fit.solver)
-    return tuple(fits), diagnosis
+    return tuple(fits)
 
 
 def _kernel() -> ModuleType | None:
