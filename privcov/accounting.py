@@ -568,11 +568,17 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
     if isinstance(guarantee, ApproxDP):
         tail = math.exp(-guarantee.epsilon)
         return min(1.0, (1 + guarantee.delta * tail) / (1 + tail))
+    by_pinsker = 0.5 + math.sqrt(guarantee.rho / 8)
+    if guarantee.rho <= _PINSKER:
+        return by_pinsker
     by_pairs = (
         attacker_success(ApproxDP(max(zcdp_to_approx(guarantee.rho, d), 1e-300), d))
         for d in np.logspace(-12, math.log10(0.5), 60)
     )
-    return min(0.5 + math.sqrt(guarantee.rho / 8), *by_pairs)
+    return min(by_pinsker, *by_pairs)
+
+
+_PINSKER = 1.2  # rho to which the curve gives nothing better
 
 
 def trade_off_of(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | GaussianDP | None:
