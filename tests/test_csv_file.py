@@ -167,9 +167,9 @@ def test_the_limits_are_named(monkeypatch):
     message = refusal(read_public, raw)
     assert "201 columns" in message
     assert "limit is 200" in message
-    message = refusal(read_public, bytes(50_000_001))
-    assert "50.0 MB" in message
-    assert "limit is 50 MB" in message
+    message = refusal(read_public, bytes(120_000_001))
+    assert "120.0 MB" in message
+    assert "limit is 120 MB" in message
     monkeypatch.setattr(csv_file, "MAX_ROWS", 3)
     assert read_public(b"a\n1\n2\n3\n").n_rows == 3
     assert "limit of 3" in refusal(read_public, b"a\n1\n2\n3\n4\n")

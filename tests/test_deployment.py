@@ -293,8 +293,11 @@ def test_the_description_names_the_numbers_of_the_files():
 
 @pytest.mark.parametrize("size", [5, 500])
 def test_a_lower_limit_of_the_server_holds_for_every_uploader(size, monkeypatch):
-    monkeypatch.setattr(st, "get_option", lambda name: {"server.maxUploadSize": size}[name])
+    options = {"server.maxUploadSize": size, "server.address": "127.0.0.1"}
+    monkeypatch.setattr(st, "get_option", options.__getitem__)
     assert visitor_files.megabytes() == min(size, visitor_files.MEGABYTES)
+    options["server.address"] = "0.0.0.0"
+    assert visitor_files.megabytes() == min(size, visitor_files.HOSTED_MEGABYTES)
 
 
 # --- the health check ---------------------------------------------------------------------------------------

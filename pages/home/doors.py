@@ -72,7 +72,7 @@ def doors() -> None:
         "Open your own table",
         key="home-own",
         on_click=_choose_own,
-        help="CSV or Excel. Public: every method can be tried on it. Confidential: one release, on your own machine.",
+        help="CSV, Excel or Parquet. Public: every method can be tried on it. Confidential: one release, on your own machine.",
     )
     if pressed:
         st.switch_page(frame.file_of("Estimate"))

@@ -6,7 +6,7 @@ from pages.shell import visitor_files
 from pages.shell.study import CSV, DEFAULT_SOURCE, REPLACE_ONE, SOUND, Study
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.table_files import excel
+from privcov.table_files import says_how
 from privcov.table_files.dialect import Dialect
 
 
@@ -88,15 +88,14 @@ def _read() -> list[str]:
     upload = visitor_files.upload()
     name, dialect = ("your.csv", Dialect()) if upload is None else (upload.name, upload.dialect)
     raw = f"Path({name!r}).read_bytes()"
-    workbook = name.lower().endswith(excel.ENDING)
     return [
         "from pathlib import Path",
         "",
         "from privcov.data_sources.csv_file import read_public",
-        *(["from privcov.table_files.excel import as_csv"] if workbook else []),
+        *(["from privcov.table_files import as_csv"] if says_how(name) else []),
         "",
         f"dialect = privcov.{dialect!r}",
-        f"raw = as_csv({raw}, {name!r})" if workbook else f"raw = {raw}",
+        f"raw = as_csv({raw}, {name!r})" if says_how(name) else f"raw = {raw}",
     ]
 
 

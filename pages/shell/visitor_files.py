@@ -35,10 +35,10 @@ from privcov.table_files.dialect import Dialect
 if TYPE_CHECKING:
     import pandas as pd
 
-MEGABYTES = 50
+MEGABYTES, HOSTED_MEGABYTES = 120, 50  # of a file; the second where other people reach the server
 # Beyond 1 MB the web server would put an upload into a temporary file on its way in.
 MultiPartParser.spool_max_size = (MEGABYTES + 1) * 2**20
-QUOTA = 4 * MEGABYTES * 2**20  # bytes of files that one visit has sent and no page has read yet
+QUOTA = 2 * MEGABYTES * 2**20  # bytes of files that one visit has sent and no page has read yet
 
 
 def _within_quota(add: Callable[..., None]) -> Callable[..., None]:
@@ -107,13 +107,14 @@ def upload() -> Upload | None:
 
 def megabytes() -> int:
     """Return the largest size of a file: an uploader's own limit would hide a lower one that the server was given."""
-    return min(MEGABYTES, st.get_option("server.maxUploadSize"))
+    most = HOSTED_MEGABYTES if hosted.reached() else MEGABYTES
+    return min(most, st.get_option("server.maxUploadSize"))
 
 
 def uploader(label: str, what: str):
     """Show an uploader that is empty again once its file was read: its key changes with every file."""
     turn = st.session_state.get("upload-turn", 0)
-    return st.file_uploader(label, type=["csv", "xlsx"], max_upload_size=megabytes(), key=f"upload-{what}-{turn}")
+    return st.file_uploader(label, type=["csv", "xlsx", "parquet"], max_upload_size=megabytes(), key=f"upload-{what}-{turn}")
 
 
 def new(file_id: str, name: str) -> Upload:

@@ -11,9 +11,9 @@ from itertools import islice
 
 import streamlit as st
 
-from pages.shell import show
+from pages.shell import hosted, show, visitor_files
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
-from privcov.table_files import excel
+from privcov.table_files import as_csv, columnar
 from privcov.table_files.dialect import ENCODINGS, SEPARATORS, Dialect, proposed_separator
 
 _NAMES = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1", "cp1252": "Windows (cp1252)"}
@@ -25,17 +25,15 @@ _MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def text_of(file) -> bytes:
-    """Return the bytes of an uploaded file, of a workbook the CSV that it means.
+    """Return the bytes of an uploaded file as CSV.
 
-    Raises ValueError for a workbook that is refused.
+    Raises ValueError for a workbook or a Parquet file that is refused.
     """
-    raw = file.getvalue()
-    return excel.as_csv(raw, file.name) if of_workbook(file.name) else raw
-
-
-def of_workbook(name: str) -> bool:
-    """Return whether a file is named as an Excel workbook, which needs no question how it is written."""
-    return name.lower().endswith(excel.ENDING)
+    if file.size > (most := visitor_files.megabytes()) << 20:
+        raise ValueError(f"The file has {file.size / 1e6:,.1f} MB and this server takes {most} MB.")
+    if file.name.lower().endswith(columnar.ENDING) and hosted.reached():
+        raise ValueError("This server takes no Parquet: a small file can unpack to more than it has. Save it as CSV.")
+    return as_csv(file.getvalue(), file.name)
 
 
 def guessed(raw: bytes) -> Dialect | None:

@@ -17,6 +17,7 @@ from privcov.data_sources.csv_file import MAX_BYTES, PublicTable, codes_of, read
 from privcov.data_sources.declaration import declare
 from privcov.figures.words import plain
 from privcov.measurements.clipping import share_out_of_bounds
+from privcov.table_files import says_how
 from privcov.table_files.dialect import Dialect
 
 ANSWERS = {"yes": "Yes, anyone may see its rows", "no": "No, its rows are confidential"}
@@ -94,7 +95,7 @@ def _public() -> None:
     upload = visitor_files.upload()
     if upload is None or upload.table is None:
         st.caption(
-            "CSV or Excel, column names in the first line. How it is written is guessed. The table stays in this "
+            "CSV, Excel or Parquet, column names in the first line. How it is written is guessed. The table stays in this "
             "session's memory."
         )
         file = visitor_files.uploader("Public table", "table")
@@ -149,7 +150,7 @@ def _begin(upload: Upload, file) -> None:
     except ValueError as problem:
         upload.problem = str(problem)
         return
-    if how_written.of_workbook(upload.name) or len(raw) > MAX_BYTES:
+    if says_how(upload.name) or len(raw) > MAX_BYTES:
         _read(upload, raw, Dialect())
     else:
         _guess(upload, raw)

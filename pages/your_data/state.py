@@ -26,6 +26,7 @@ from privcov.owner.check import OwnerCheck, check_upload
 from privcov.owner.view import Look
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset
+from privcov.table_files import says_how
 from privcov.table_files.dialect import Dialect
 
 DOORS = {"release": "Release a table", "bundle": "Read a bundle"}
@@ -109,7 +110,7 @@ def take(file) -> None:
                 f"The file has {file.size / 1e6:,.1f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: keep fewer rows, "
                 "columns or decimals."
             )
-        known = Dialect() if how_written.of_workbook(file.name) else None
+        known = Dialect() if says_how(file.name) else None
         keep_file(file.file_id, file.name, how_written.text_of(file), known)
     except ValueError as problem:
         owner_session().problem = str(problem)

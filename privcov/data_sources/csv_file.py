@@ -22,7 +22,7 @@ from privcov.table_files.numbers import floats_of
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_BYTES = 50_000_000
+MAX_BYTES = 120_000_000
 MAX_ROWS = 1_000_000
 MAX_COLUMNS = 200
 MAX_HEADER_BYTES = csv_scan.MOST_HEADER_BYTES

@@ -11,7 +11,7 @@ Every file becomes a table of Arrow (`csv_rows.tables`, `columnar.batches`), and
 from privcov.table_files.blocks import Block
 from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles
-from privcov.table_files.reading import blocks_of, count_rows, describe, parts_of, tables_of
+from privcov.table_files.reading import as_csv, blocks_of, count_rows, describe, parts_of, says_how, tables_of
 
 __all__ = [
     "Block",
@@ -20,9 +20,11 @@ __all__ = [
     "Part",
     "TableFileError",
     "TableFiles",
+    "as_csv",
     "blocks_of",
     "count_rows",
     "describe",
     "parts_of",
+    "says_how",
     "tables_of",
 ]

@@ -6,10 +6,12 @@ Files are opened without memory mapping: a mapped file that another program cuts
 from __future__ import annotations
 
 import functools
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from privcov import extras
 from privcov.table_files.facts import FileFacts, Part, TableFileError, quote
 from privcov.table_files.kinds import DATE, Kind
 from privcov.table_files.numbers import no_numbers, short_name
@@ -53,9 +55,8 @@ def check_types(
                 continue
             kind = opened.schema.field(name).type
             kind = kind.value_type if t.is_dictionary(kind) else kind
-            text = t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind) or t.is_null(kind)
             # Whole numbers with a missing one among them are often kept as floating-point numbers.
-            if not (text or t.is_integer(kind) or (name == person and t.is_floating(kind))):
+            if not (_is_text(kind) or t.is_null(kind) or t.is_integer(kind) or (name == person and t.is_floating(kind))):
                 raise TableFileError(
                     f"The {what} column {quote(name)} of {file.path} has the type {short_name(kind)} and {those} must "
                     "be text or whole numbers: write it as one of them."
@@ -82,6 +83,81 @@ def batches(part: Part, names: Sequence[str], rows: int) -> Iterator[pa.RecordBa
     """
     with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:
         yield from opened.batches(part.first, part.last, list(names), rows)
+
+
+ENDING = ".parquet"
+MOST_BYTES = 500_000_000  # of the text: repeated cells take hardly any room in the file
+_ROWS = 8_192
+
+
+def as_csv(raw: bytes, what: str) -> bytes:
+    """Return a Parquet file in memory as CSV: commas, decimal points, UTF-8, every number with all its digits."""
+    extras.require("pyarrow", "Parquet files")
+    problem = ""
+    try:
+        return _written(raw, what)
+    except (TableFileError, MemoryError):
+        raise
+    except Exception:  # the words of a library might repeat a cell
+        problem = f"{what} is damaged, or no Parquet file: write it again, or save the table as CSV."
+    raise TableFileError(problem)
+
+
+def _written(raw: bytes, what: str) -> bytes:
+    """Return the CSV, or raise TableFileError."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    names = [field.name for field in pq.read_schema(pa.BufferReader(raw)) if _is_text(field.type)]
+    opened = pq.ParquetFile(pa.BufferReader(raw), read_dictionary=names, pre_buffer=False)
+    out, schema = io.BytesIO(), pa.schema([(f.name, _cell_type(f, what)) for f in opened.schema_arrow])
+    with pa.csv.CSVWriter(out, schema) as writer:
+        for batch in opened.iter_batches(_ROWS, use_threads=False):
+            if out.tell() + _letters(batch) > MOST_BYTES:
+                raise TableFileError(f"{what} has more than {MOST_BYTES / 1e6:,.0f} MB as text: keep fewer rows.")
+            writer.write_batch(batch.cast(schema))
+    return out.getvalue()
+
+
+def _is_text(stored: pa.DataType) -> bool:
+    """Return whether cells are text, not encoded."""
+    import pyarrow.types as t
+
+    return t.is_string(stored) or t.is_large_string(stored) or t.is_string_view(stored)
+
+
+def _cell_type(field: pa.Field, what: str) -> pa.DataType:
+    """Return the type as which a column is written."""
+    import pyarrow as pa
+    import pyarrow.types as t
+
+    stored = field.type.value_type if t.is_dictionary(field.type) else field.type
+    if t.is_boolean(stored):
+        return pa.int8()
+    if t.is_floating(stored):
+        return pa.float64()
+    if _is_text(stored) or t.is_integer(stored) or t.is_decimal(stored) or t.is_null(stored):
+        return stored
+    if t.is_date(stored) or t.is_timestamp(stored):
+        return pa.date32()
+    raise TableFileError(
+        f"Column {quote(field.name)} of {what} has the type {short_name(stored)}, which no cell of a table has: leave it "
+        "out."
+    )
+
+
+def _letters(batch: pa.RecordBatch) -> int:
+    """Return the bytes of the texts of a batch before they are written out, one by one."""
+    import pyarrow.compute as compute
+    import pyarrow.types as t
+
+    total = 0
+    for column in batch.columns:
+        if t.is_dictionary(column.type) and _is_text(column.type.value_type):
+            sizes = compute.binary_length(column.dictionary)
+            total += compute.sum(compute.cast(sizes.take(column.indices), "int64")).as_py() or 0
+    return total
 
 
 class _Opened:
@@ -149,7 +225,7 @@ def _can_be(declared: Kind, stored: pa.DataType) -> bool:
     """Return whether cells of a type can be values of a kind."""
     import pyarrow.types as t
 
-    if t.is_string(stored) or t.is_large_string(stored) or t.is_string_view(stored) or t.is_null(stored):
+    if _is_text(stored) or t.is_null(stored):
         return True
     if declared.kind == DATE:
         return t.is_date(stored) or t.is_timestamp(stored) or t.is_integer(stored)

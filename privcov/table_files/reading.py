@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SUFFIXES = {
     ".csv": "csv",
     ".csv.gz": "csv.gz",
-    ".parquet": "parquet",
+    columnar.ENDING: "parquet",
     ".arrow": "arrow",
     ".feather": "arrow",
     excel.ENDING: "xlsx",
@@ -211,6 +211,22 @@ def _plainly(path: str, file: FileFacts | None, act: Callable[..., T], *args: ob
 
 
 # --- describing ---------------------------------------------------------------------------------------------
+
+
+def as_csv(raw: bytes, name: str) -> bytes:
+    """Return a file in memory, such as an upload, as CSV: a workbook and Parquet as what they mean, any other as it is.
+
+    Raises TableFileError for a file that is not what its name says.
+    """
+    for kind in (excel, columnar):
+        if name.lower().endswith(kind.ENDING):
+            return kind.as_csv(raw, name)
+    return raw
+
+
+def says_how(name: str) -> bool:
+    """Return whether a file is named as one that needs no question how it is written."""
+    return name.lower().endswith((excel.ENDING, columnar.ENDING))
 
 
 def listed(paths: Paths) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -563,6 +564,33 @@ def test_an_excel_workbook_is_taken_by_both_doors(what, where, monkeypatch, tmp_
     book.save(out)
     at = give(answer(estimate(), what), out.getvalue(), "t.xlsx")
     assert ["formulas" in plain(e.value) for e in at.error] == [True]
+
+
+@pytest.mark.parametrize(("what", "where"), [(YES, "upload"), (NO, "own")])
+def test_a_parquet_file_is_taken_by_both_doors(what, where, monkeypatch, tmp_path):
+    out = io.BytesIO()
+    pd.DataFrame({"age": [30, 41], "stature": [170.5, 182.25]}).to_parquet(out)
+    at = give(answer(estimate(), what), out.getvalue(), "t.parquet")
+    assert not at.error
+    held = at.session_state[where]
+    if what == YES:
+        np.testing.assert_array_equal(held.table.frame, [[30, 170.5], [41, 182.25]])
+        press(at, "Start with the file's own range")
+        read_by_script(held, at.session_state["csv"], out.getvalue(), monkeypatch, tmp_path)
+    else:
+        assert (held.header, held.raw) == (("age", "stature"), b'"age","stature"\n30,170.5\n41,182.25\n')
+
+
+def test_where_other_people_reach_the_server_a_file_is_smaller_and_no_parquet(monkeypatch):
+    monkeypatch.setenv("PRIVCOV_HOSTED", "1")
+    out = io.BytesIO()
+    pd.DataFrame({"age": [30, 41]}).to_parquet(out)
+    at = public(out.getvalue(), "t.parquet")
+    assert ["takes no Parquet" in plain(e.value) for e in at.error] == [True]
+    assert at.session_state["upload"].table is None
+    monkeypatch.setattr("pages.shell.visitor_files.HOSTED_MEGABYTES", 1)
+    at = public(b"a,b\n" + b"1,2\n" * 300_000, "t.csv")
+    assert ["this server takes 1 MB" in plain(e.value) for e in at.error] == [True]
 
 
 def test_a_workbook_that_asks_for_endless_work_is_refused_on_a_hosted_server(monkeypatch):
