@@ -65,5 +65,6 @@ with show.problems():
     )
     follow.draw(demo, limit, palette, "released", method="gaussian-cov")
 
-doors.doors()
-doors.every_page(dataclasses.replace(study, kind="approx"))
+asked = dataclasses.replace(study, kind="approx")
+doors.doors(asked)
+doors.every_page(asked)

@@ -35,13 +35,12 @@ if study.source_key() == CSV:
 with show.problems():
     data = cached.dataset(study)
     rel = cached.release(study)
-    known = data.truth is not None
-    against = "truth" if known else "sample"
+    against = strip.reference_of(data)
     sample = reference_matrix(data, rel.target, "sample")
     reference = reference_matrix(data, rel.target, against)
 
-    wrong = error(rel, data, relative=True, against=against)
-    show_answers(rel, wrong, against)
+    wrong = show_answers(rel, data)
+    assert wrong is not None  # it has a reference
     card = METHODS.get(rel.method)
     show.made_from(data, rel, card.label)
 
@@ -51,7 +50,7 @@ with show.problems():
     reference, sample = (shown.of_rows(matrix, data, how) for matrix in (reference, sample))
     limit = 1.0 if how == show.CORRELATIONS else colour_limit(reference)
     difference = released - reference
-    panels = [("Truth", reference, limit, "scale")] if known else []
+    panels = [("Truth", reference, limit, "scale")] if against == "truth" else []
     panels += [
         ("Sample", sample, limit, "scale"),
         ("Released", released, limit, "scale"),

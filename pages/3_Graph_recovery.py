@@ -24,7 +24,7 @@ with show.problems():
     settings.ask_first(study, data)
     with st.spinner("Solving the path ..."):
         rel = cached.release(study, default_source=settings.SOURCE)
-    show_answers(rel)
+    show_answers(rel, data)
     show.made_from(data, rel, METHODS.get(rel.method).label)
     own_range.warn(data)
     settings.choose_reference(data)

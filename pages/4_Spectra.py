@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from pages.estimate import shown
 from pages.shell import address, cached, frame, own_range, script, show, strip, take_home
 from pages.shell.glossary import term
 from privcov.figures.spectra import in_words, spectrum
@@ -24,7 +25,7 @@ show_answers = strip.draw(study)
 with show.problems():
     data = cached.dataset(study)
     rel = cached.release(study)
-    show_answers(rel)
+    wrong = show_answers(rel, data)
     series, edge = spectra(rel, data), noise_edge(rel)
 
     scale = address.bound(
@@ -40,6 +41,8 @@ with show.problems():
     own_range.warn(data)
     unit = "in units of public half-ranges squared" if data.bounds is not None else "in squared units of the data"
     show.picture(spectrum(series, edge, palette, scale=scale, unit=unit), "spectrum")
+    assert wrong is not None  # a covariance has a reference
+    st.markdown(shown.verdict(wrong, data, rel))
     if words := in_words(series, edge):
         clipped = share_clipped(data.with_row_bound(rel.row_bound))
         st.markdown(

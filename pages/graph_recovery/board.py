@@ -19,12 +19,13 @@ from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.graphs import TESTED_EDGE, against_reference, by_state, network, positions
 from privcov.figures.words import plain
-from privcov.metrics.graphs import compare, decided_edges, edges, partial_correlations, tested_states
+from privcov.metrics.graphs import Recovery, compare, decided_edges, edges, partial_correlations, tested_states
 from privcov.postprocess.edge_test import SLIGHT
 from privcov.postprocess.edges import EDGE, LACKED, NO_EDGE, UNDECIDED, EdgeStates
 from privcov.privacy import NoPrivacy
 from privcov.releasing.release import Release
 
+_USEFUL, _ROUGH = 0.7, 0.3  # F1 score of the drawn edges
 KEEPS = ("tab", "view", "partial", "lambda", "reference")
 AGAINST, OWNER = "Against the graph", "As an owner sees it"
 _SOURCE = ("fit.precision", "rel.precision")  # in a script: of a network on the path, and of the tested one
@@ -172,8 +173,8 @@ def _network(study: Study, data: Dataset, rel: Release, reference: settings.Refe
             "network",
         )  # fmt: skip
         st.markdown(
-            f"**{counts.tp} of {counts.tp + counts.fn}** edges of {reference.words} found; **{counts.fp}** of "
-            f"{counts.tp + counts.fp} drawn edges are "
+            f"{verdict(counts)} **{counts.tp} of {counts.tp + counts.fn}** edges of {reference.words} found; "
+            f"**{counts.fp}** of {counts.tp + counts.fp} drawn edges are "
             + ("false." if not reference.name else "not in it. It is a published reference, not the truth.")
         )
     if reference.graph is None:
@@ -182,6 +183,13 @@ def _network(study: Study, data: Dataset, rel: Release, reference: settings.Refe
     if not (counts.tp + counts.fn and counts.fp + counts.tn):
         return None
     return counts.fpr, counts.tpr, counts.precision
+
+
+def verdict(counts: Recovery) -> str:
+    """Return in words whether a graph is of use: its F1 score, 1 for the reference itself, as markdown."""
+    score = 2 * counts.tp / max(2 * counts.tp + counts.fp + counts.fn, 1)
+    word = "Useful" if score >= _USEFUL else "Rough" if score >= _ROUGH else "Useless"
+    return f"**{word} here.**" + ("" if word == "Useful" else " More rows or a weaker guarantee would help.")
 
 
 def _owner(study: Study, data: Dataset, rel: Release, at: int, drawn, place, strength) -> None:

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pages.shell import frame, hosted
-from pages.shell.study import CSV, OPENING, Study
+from pages.shell.fields import of_parameter
+from pages.shell.study import CSV, Study
+from privcov.data_sources.base import SOURCES
 
 _PRIVATE = "Your data"
 ELSEWHERE = f"Shut on this server (**{_PRIVATE}** says why); it works on your own machine."
@@ -44,10 +46,10 @@ DOORS = (
     Door(
         "explore",
         "Explore",
-        "**1,000 rows, 40 columns, one question.** What privacy costs at your size.",
-        "Estimate",
-        "See the error at epsilon = 1",
-        OPENING,
+        "**Your size, one question.** What privacy costs there, and which method costs least.",
+        "Trade-offs",
+        "How far from the truth?",
+        own={"ask": "error"},
     ),
     Door(
         "release",
@@ -59,23 +61,37 @@ DOORS = (
 )
 
 
-def doors() -> None:
-    """Show the cards Teach, Explore and Release; each opens its page, already set up."""
+def doors(study: Study) -> None:
+    """Show the cards Teach, Explore and Release; each opens its page, already set up.
+
+    ``study`` is the one that Explore asks about, in any number of rows and columns.
+    """
     st.header("Where do you want to go?")
     for place, door in zip(st.columns(len(DOORS), gap="medium"), DOORS, strict=True):
         with place, st.container(border=True, height="stretch", key=f"door-{door.key}"):
             st.markdown(f"### {door.title}\n\n{door.about}")
             if door.page == _PRIVATE and hosted.refusal():
                 st.caption(ELSEWHERE)
-            frame.link(frame.file_of(door.page), door.label, door.study, door.own)
+            if door.key == "explore":
+                _size(study)
+            frame.link(frame.file_of(door.page), door.label, door.study or study, door.own)
     pressed = st.button(
         "Open your own table",
         key="home-own",
         on_click=_choose_own,
-        help="CSV, Excel or Parquet. Public: every method can be tried on it. Confidential: one release, on your own machine.",
+        help="CSV, Excel or Parquet. Public: every method can be tried on it. Confidential: one release, on your own "
+        "machine.",
     )
     if pressed:
         st.switch_page(frame.file_of("Estimate"))
+
+
+def _size(study: Study) -> None:
+    """Show the number of rows and of columns of simulated data; a table has its own."""
+    card = {c.key: c for c in SOURCES.all()}.get(study.source_key())
+    for spec in card.parameters if card else ():
+        if spec.name in ("n", "d"):
+            of_parameter(spec, "data", study, owner=study.source_key())
 
 
 def _choose_own() -> None:

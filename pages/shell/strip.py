@@ -21,9 +21,11 @@ from pages.shell.fields import ends, log_grid, of_parameter, of_study
 from pages.shell.glossary import term, when_not
 from pages.shell.study import CSV, DEFAULT_SOURCE, Study, opening
 from privcov.data_sources.base import SOURCES
+from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS, MethodCard
 from privcov.figures.words import percent, plain, powers
 from privcov.measurements.clipping import share_clipped
+from privcov.metrics.errors import error
 from privcov.parameters import Spec
 from privcov.privacy import KINDS, RELATIONS
 from privcov.releasing.release import Release
@@ -47,8 +49,10 @@ CALIBRATION, NEIGHBOURS = "Noise calibration", "Neighbouring tables"
 
 def draw(
     study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool = True, methods: tuple = (), left_out: str = ""
-) -> Callable[..., None]:
+) -> Callable[[Release, Dataset], float | None]:
     """Show the whole form, and return a function that shows beside the level what a release costs and leaves.
+
+    That function returns the relative error, None where there is nothing to compare with.
 
     ``methods`` are the keys on offer, () for all; the study names one of them. Without ``method`` the guarantee's own
     bound is shown at once.
@@ -80,11 +84,20 @@ def draw(
             fields.attacker(study.guarantee, "Attacker, any method")
     _doubt(study, default_source)
 
-    def release(rel: Release, wrong: float | None = None, against: str = "") -> None:
+    def release(rel: Release, data: Dataset) -> float | None:
+        against, wrong = reference_of(data), None
+        with contextlib.suppress(ValueError):  # few rows have no sample precision to compare with
+            wrong = error(rel, data, relative=True, against=against)
         with place:
             fields.answers_of(rel, getattr(study, study.level_name), wrong, against)
+        return wrong
 
     return release
+
+
+def reference_of(data: Dataset) -> str:
+    """Return with what a release of the rows is compared: "truth" where it is known, else "sample"."""
+    return "sample" if data.truth is None else "truth"
 
 
 def _named(study: Study, source: str) -> str:

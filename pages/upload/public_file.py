@@ -95,8 +95,8 @@ def _public() -> None:
     upload = visitor_files.upload()
     if upload is None or upload.table is None:
         st.caption(
-            "CSV, Excel or Parquet, column names in the first line. How it is written is guessed. The table stays in this "
-            "session's memory."
+            "CSV, Excel or Parquet, column names in the first line. How it is written is guessed. The table stays in "
+            "this session's memory."
         )
         file = visitor_files.uploader("Public table", "table")
         if file is not None:

@@ -27,6 +27,7 @@ from privcov.privacy import from_dict
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 RATES = (0.01, 0.05, 0.1, 0.2)
 OF_ALL = ("partial", "precision")  # matrices of what is left given all other columns
+_TELLS = {"Useful": 0.1, "Rough": 0.3}  # up to which half-width of an interval the word is said
 _NUMBERS = ("estimate", "low", "high", "std_error", "p_value")
 
 
@@ -172,6 +173,16 @@ def about(table: pd.DataFrame) -> None:
             f"{found['coverage']}"
         )
     )
+
+
+def verdict(correlations: pd.DataFrame) -> str:
+    """Return in words whether a release tells its correlations: the typical half of their intervals, as markdown."""
+    half = (correlations["high"] - correlations["low"]) / 2
+    typical = float(half.where(correlations["identified"], 1.0).median())
+    word = next((word for word, most in _TELLS.items() if typical <= most), "Useless")
+    remedy = "" if word == "Useful" else " More rows, fewer columns or a weaker guarantee would narrow them."
+    level = percent(correlations.attrs["level"])
+    return f"**{word} here.** A typical correlation is known to ± {typical:.2f} (half of its {level} interval).{remedy}"
 
 
 def unknown(table: pd.DataFrame) -> None:

@@ -14,7 +14,7 @@ import streamlit as st
 from pages.shell import frame, show
 from pages.shell.glossary import term
 from pages.your_data import models
-from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, square, unknown
+from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, square, unknown, verdict
 from privcov.bundle.safe import cells, table
 from privcov.figures.graphs import network, positions
 from privcov.figures.matrices import colour_limit, heatmap
@@ -85,6 +85,8 @@ def _matrices(shown: Shown, palette: Palette) -> None:
         unit = which if which in _UNITLESS else f"{which}, columns in units of their half-range"
         show.colour_note(unit, "Values beyond the scale, as on the diagonal, have the colour of its end.")
     with right:
+        if len(shown.columns) > 1:
+            st.markdown(verdict(shown.answers().correlations(shown.rate)))
         st.markdown(_EXPLAINED[which])
         if len(shown.columns) > 1:
             pairs = len(pale) * (len(pale) - 1) // 2

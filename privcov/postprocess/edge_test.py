@@ -29,7 +29,6 @@ from typing import Protocol
 import numpy as np
 
 from privcov.postprocess.edges import EDGE, NO_EDGE, UNDECIDED
-
 from privcov.postprocess.glasso import lambda_max, solve_path
 from privcov.postprocess.threshold import universal_level
 

@@ -56,7 +56,9 @@ def check_types(
             kind = opened.schema.field(name).type
             kind = kind.value_type if t.is_dictionary(kind) else kind
             # Whole numbers with a missing one among them are often kept as floating-point numbers.
-            if not (_is_text(kind) or t.is_null(kind) or t.is_integer(kind) or (name == person and t.is_floating(kind))):
+            if not (
+                _is_text(kind) or t.is_null(kind) or t.is_integer(kind) or (name == person and t.is_floating(kind))
+            ):
                 raise TableFileError(
                     f"The {what} column {quote(name)} of {file.path} has the type {short_name(kind)} and {those} must "
                     "be text or whole numbers: write it as one of them."
@@ -142,8 +144,8 @@ def _cell_type(field: pa.Field, what: str) -> pa.DataType:
     if t.is_date(stored) or t.is_timestamp(stored):
         return pa.date32()
     raise TableFileError(
-        f"Column {quote(field.name)} of {what} has the type {short_name(stored)}, which no cell of a table has: leave it "
-        "out."
+        f"Column {quote(field.name)} of {what} has the type {short_name(stored)}, which no cell of a table has: "
+        "leave it out."
     )
 
 

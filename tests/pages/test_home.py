@@ -55,6 +55,19 @@ def test_each_door_opens_a_page_that_is_set_up(home, door):
     assert door.study is None or page.session_state["study"] == door.study
 
 
+def test_explore_asks_trade_offs_about_any_size():
+    at = open_page("app.py")
+    at.select_slider(key="w.data.ar1-covariance.n").set_value(5_000)
+    at.number_input(key="w.data.ar1-covariance.d").set_value(12).run()
+    door = next(door for door in doors.DOORS if door.key == "explore")
+    page = open_page(frame.file_of(door.page), **links(at.main)[door.label])
+    assert page.number_input(key="ask.n").value == 5_000
+    assert page.number_input(key="ask.d").value == 12
+    assert page.selectbox(key="ask.what").value == "error"
+    told = [h.proto.body for h in page.main.get("html") if 'role="status"' in h.proto.body]
+    assert "epsilon = 1 gives" in told[0]
+
+
 def test_on_a_server_that_others_reach_the_door_to_your_data_says_that_it_is_shut(monkeypatch):
     monkeypatch.setenv(hosted.HOSTED, "1")
     assert doors.ELSEWHERE in {c.value for c in open_page("app.py").main.caption}

@@ -1,14 +1,18 @@
-"""Estimate on a table whose columns have units: correlations first, its strongest pairs, and a verdict in words."""
+"""A verdict in words on every release; correlations first, and the strongest pairs, where columns have units."""
 
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import privcov
 from pages.estimate import shown
+from pages.graph_recovery import board
 from pages.shell import show
+from pages.your_data.shown import verdict as own_verdict
 from privcov.metrics.errors import error, reference_matrix
+from privcov.metrics.graphs import Recovery
 from privcov.releasing.display import matrix_of
 from tests.pages.test_pages import alts, open_page
 
@@ -112,6 +116,33 @@ def test_what_has_no_remedy_gets_none_and_rows_that_do_not_vary_say_so():
     rel = privcov.release("auto-cov", still, privcov.ZCDP(1.0), seed=1)
     assert shown.verdict(0.0, still, rel) == "**Nothing varies in these rows.**"
     assert shown.strongest(still, np.eye(3), 0.1) == ""
+
+
+def test_every_release_has_its_verdict_and_the_strip_its_error():
+    """On every page of Explore that shows one release, with the number that the strip says."""
+    for page in ("1_Estimate", "3_Graph_recovery", "4_Spectra"):
+        at = open_page(f"pages/{page}.py", kind="zcdp", rho="0.1")
+        body = " ".join(h.proto.body for h in at.main.get("html"))
+        assert "Error to truth" in body, page
+        assert re.search(r"\*\*(Useful|Rough|Useless) here\.\*\*", " ".join(m.value for m in at.markdown)), page
+
+
+def test_a_graph_is_of_use_by_the_edges_it_finds():
+    said = [board.verdict(Recovery(tp=tp, fp=fp, fn=10 - tp, tn=50)) for tp, fp in ((10, 0), (8, 3), (5, 5), (0, 0))]
+    assert [text.split()[0] for text in said] == ["**Useful", "**Useful", "**Rough", "**Useless"]
+    assert ["would help" in text for text in said] == [False, False, True, True]
+
+
+def test_a_private_release_is_of_use_by_what_it_tells_of_correlations():
+    """Narrower intervals, a better word; what is not identified counts as wholly unknown."""
+    said = []
+    for half, known in ((0.05, True), (0.2, True), (0.5, True), (0.05, False)):
+        table = pd.DataFrame({"low": [-half] * 3, "high": [half] * 3, "identified": [known] * 3})
+        table.attrs["level"] = 0.95
+        said.append(own_verdict(table))
+    assert [text.split()[0] for text in said] == ["**Useful", "**Rough", "**Useless", "**Useless"]
+    assert "± 0.20" in said[1]
+    assert "± 1.00" in said[3]
 
 
 def test_noise_as_large_as_a_correlation_is_said_in_words(wine):
