@@ -115,7 +115,7 @@ def uploader(label: str, what: str):
     """Show an uploader that is empty again once its file was read: its key changes with every file."""
     turn = st.session_state.get("upload-turn", 0)
     return st.file_uploader(
-        label, type=["csv", "tsv", "txt", "xlsx", "parquet"], max_upload_size=megabytes(), key=f"upload-{what}-{turn}"
+        label, type=["csv", "tsv", "xlsx", "parquet"], max_upload_size=megabytes(), key=f"upload-{what}-{turn}"
     )
 
 

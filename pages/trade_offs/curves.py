@@ -44,7 +44,6 @@ WORDS = Words(
     stored=True,
 )
 ZERO = "zero matrix"
-UNASKED = 12.0  # seconds of work that the first visit may start without a click
 _KEPT = 4  # finished sweeps of a visit whose reading is kept
 FIRST = 1.5  # seconds to wait for a first picture
 
@@ -81,8 +80,7 @@ def _offer(sweep: Sweep, data: Dataset | None, asked: bool) -> Job | None:
         pressed = left.button(label, type="secondary" if long else "primary", width="stretch")
         right.caption(show.as_text(words + (advice if long else "")))
     tradeoffs_store.show_problem()
-    first_visit = not JOBS.all() and estimate.seconds <= UNASKED
-    if not pressed and not first_visit and (long or (todo and not asked)):
+    if not pressed and (long or (todo and not asked)):
         return None
     slot.empty()
     return start(sweep)

@@ -55,7 +55,7 @@ def section() -> None:
 def _file() -> None:
     """Show the uploader, and read the header of the file."""
     st.markdown(
-        "Only the column names are looked at now, and no row before you declare the table. Rows leave this session's "
+        "Only the column names are read now, and no row before you declare the table. Rows leave this session's "
         "memory with **Forget**, or two minutes after the tab is closed."
     )
     file = visitor_files.uploader("Confidential table", "own")

@@ -11,7 +11,7 @@ import sklearn.datasets
 from streamlit.testing.v1 import AppTest
 
 from pages.shell import cached
-from tests.pages.test_pages import answer, settle
+from tests.pages.test_pages import answer, draw_curves, settle
 from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
@@ -183,6 +183,7 @@ def test_a_sweep_runs_on_the_visitors_own_copy_and_goes_with_it():
     at.switch_page("pages/2_Trade_offs.py").run()
     settle(at)
     assert not at.error
+    draw_curves(at)
     ((owner, _),) = at.session_state["sweeps"]
     (job,) = at.session_state["sweeps"].values()
     assert owner.source == "ionosphere"

@@ -46,6 +46,14 @@ def first_run(file: str, **query: str) -> AppTest:
     return at.run()
 
 
+def draw_curves(at: AppTest) -> AppTest:
+    """Press the button of Trade-offs, which runs no sweep unasked; what the store has is there without it."""
+    for offered in [b for b in at.button if b.label == "Draw the curves"]:
+        offered.click().run()
+    settle(at)
+    return at.run()  # the sweep may have ended after it was drawn
+
+
 def settle(at: AppTest) -> None:
     """Run the page until no sweep of it runs in the background."""
     while True:

@@ -14,7 +14,7 @@ from privcov.estimators.base import METHODS
 from privcov.privacy import NoPrivacy
 from privcov.sweeps import studies
 from privcov.sweeps.published import PRESETS
-from tests.pages.test_pages import open_page
+from tests.pages.test_pages import draw_curves, open_page
 
 ESTIMATE, TRADE_OFFS, GRAPH, SPECTRA = (
     f"pages/{name}.py" for name in ("1_Estimate", "2_Trade_offs", "3_Graph_recovery", "4_Spectra")
@@ -201,8 +201,7 @@ def executed(code: str) -> dict:
 
 
 def test_the_trade_offs_script_has_the_numbers_of_the_curves(capsys):
-    at = open_page(TRADE_OFFS, **TINY, values="rho:0.1,1", replicates="3", methods="auto-cov,gaussian-cov")
-    at.run()  # the sweep may have ended after it was drawn
+    at = draw_curves(open_page(TRADE_OFFS, **TINY, values="rho:0.1,1", replicates="3", methods="auto-cov,gaussian-cov"))
     summary = executed(at.code[0].value)["summary"]
     shown = at.dataframe[0].value
     for name in ("mean", "low", "high"):
@@ -322,7 +321,7 @@ def test_the_form_s_plan_fills_the_form():
     assert not at.error
     assert "plan" not in at.query_params
     assert (widget(at, "t.axis").value, widget(at, "t.values.n").value) == ("n", "20, 40")
-    assert executed(at.code[0].value)["plans"] == [plan]
+    assert executed(draw_curves(at).code[0].value)["plans"] == [plan]
 
 
 def test_a_preset_s_plans_open_the_preset():
@@ -341,7 +340,7 @@ def test_any_other_plan_has_an_address_and_is_drawn():
     at = opened(place)
     assert not at.error
     assert "Saved study" in [s.value for s in [*at.header, *at.subheader]]
-    assert executed(at.code[0].value)["plans"] == [plan]
+    assert executed(draw_curves(at).code[0].value)["plans"] == [plan]
 
 
 def upload(file: str, content: bytes) -> AppTest:

@@ -19,7 +19,7 @@ from privcov import accounting
 from privcov.sweeps import draws as draws_module
 from privcov.sweeps.cells import Cell
 from privcov.sweeps.published import PRESETS
-from tests.pages.test_pages import ROOT, chart, open_page, settle
+from tests.pages.test_pages import ROOT, chart, draw_curves, open_page, settle
 from tests.patience import patient, until
 
 PAGE = "pages/2_Trade_offs.py"
@@ -280,7 +280,7 @@ def runs(monkeypatch, tmp_path):
 
 
 def test_adding_a_method_runs_only_its_cells_and_coming_back_runs_nothing(runs):
-    at = open_page(PAGE, **{"data.n": "61", "data.d": "4"})
+    at = draw_curves(open_page(PAGE, **{"data.n": "61", "data.d": "4"}))
     before = len(runs)
     chosen = at.multiselect[0].value
     assert before == 13 * 20 * len(chosen)
@@ -312,6 +312,7 @@ def test_the_page_shows_what_there_is_and_stops(monkeypatch):
     at.switch_page(PAGE)
     at.query_params["data.n"], at.query_params["data.d"] = "62", "4"
     at.run()
+    button(at, "Draw the curves").click().run()
     assert chart(at, "Error curves")  # a part of it
     at.switch_page("pages/4_Spectra.py").run()
     (job,) = at.session_state["sweeps"].values()
@@ -354,7 +355,7 @@ def test_a_sweep_that_goes_on_takes_the_place_of_the_stopped_one_on_the_page(mon
 
 
 def test_the_script_on_the_page_is_its_table(capsys):
-    at = open_page(PAGE, **{"data.n": "50", "data.d": "3"}).run()  # the sweep may have ended after it was drawn
+    at = draw_curves(open_page(PAGE, **{"data.n": "50", "data.d": "3"}))
     scope: dict = {}
     exec(at.code[0].value, scope)
     shown = at.dataframe[0].value
@@ -363,7 +364,7 @@ def test_the_script_on_the_page_is_its_table(capsys):
 
 
 def test_a_preset_is_one_click(runs):
-    at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
+    at = draw_curves(open_page(PAGE, **{"data.n": "50", "data.d": "3"}))
     runs.clear()
     at.session_state["t.4-table-5.replicates"] = 3
     next(b for b in at.button if b.key == "preset-4-table-5").click().run()
@@ -378,7 +379,7 @@ def test_a_preset_is_one_click(runs):
 
 
 def test_pins_stand_side_by_side_and_go():
-    at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
+    at = draw_curves(open_page(PAGE, **{"data.n": "50", "data.d": "3"}))
     button(at, "Pin").click().run()
     button(at, "Pin").click().run()
     at.session_state["tradeoffs.tab"] = "Pinned"
