@@ -1,7 +1,7 @@
-"""The lessons as files: a folder of HTML that opens from the disk, without a server and without a script.
+"""The lessons as files: a folder of HTML that opens from the disk, without a server.
 
 The control of a lesson is a row of radio buttons, and the style sheet shows what belongs to the chosen one: pictures,
-numbers and the sentence under them.
+numbers and the sentence under them. A short script lets a finger or a mouse drag along the row.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ body {font: 17px/1.5 "Source Sans 3", "Segoe UI", sans-serif; max-width: 56rem; 
 h1 {font: 600 1.9rem/1.2 Georgia, serif; margin: .6rem 0} h2 {font-size: 1.1rem; margin-top: 1.6rem}
 nav a {margin-right: .8rem} a {color: $accent}
 .control {border: 0; padding: 0; margin: 1rem 0} .control > p {margin: 0} .control > input {margin: .2rem .2rem 0 0}
-.control > label {margin-right: .9rem; white-space: nowrap}
+.control {touch-action: pan-y} .control > label {margin-right: .9rem; white-space: nowrap; user-select: none}
 input:focus-visible, summary:focus-visible, a:focus-visible {outline: 2px solid $ink; outline-offset: 2px}
 .ends {display: flex; justify-content: space-between; font-size: .85rem; color: $quiet}
 .at {display: none} $rules {display: block}
@@ -53,6 +53,20 @@ details {border-top: 1px solid $rule; padding: .4rem 0} summary {cursor: pointer
         f".control > input:nth-of-type({k}):checked ~ .shown > .at:nth-child({k})" for k in range(1, MOST + 1)
     ),
 )
+
+_DRAG = """
+for (const control of document.querySelectorAll(".control")) {
+  const places = [...control.querySelectorAll(":scope > input")];
+  const far = (place, to) => {
+    const box = place.getBoundingClientRect();
+    return Math.hypot(box.x + box.width / 2 - to.clientX, 3 * (box.y + box.height / 2 - to.clientY));
+  };
+  control.addEventListener("pointermove", (move) => {
+    if (!move.buttons || move.target.closest(".shown")) return;
+    places.reduce((near, place) => (far(place, move) < far(near, move) ? place : near)).checked = true;
+  });
+}
+"""
 
 
 def files() -> Iterator[tuple[str, str]]:
@@ -89,7 +103,7 @@ def _page(heading: str, body: str) -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(heading)}</title><style>{_STYLE}</style></head><body>{_menu()}<main><h1>{escape(heading)}</h1>"
-        f"{body}</main></body></html>\n"
+        f"{body}</main><script>{_DRAG}</script></body></html>\n"
     )
 
 

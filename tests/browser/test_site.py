@@ -48,6 +48,29 @@ def test_the_control_shows_one_place_at_a_time(folder, tab):
     assert complaints == []
 
 
+def test_the_picture_follows_the_mouse_along_the_control(folder, tab):
+    """Held down it shows the nearest place at once, in the frame after the move; let go, it changes nothing."""
+    page = tab(width=1280, height=900)
+    page.goto((folder / site.INDEX).as_uri())
+    radios = page.get_by_role("radio").all()
+    boxes = [radio.bounding_box() for radio in radios]
+    middle = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
+
+    def shown() -> int:
+        (one,) = [at for at, part in enumerate(page.locator(".at").all()) if part.is_visible()]
+        return one
+
+    page.mouse.move(*middle[0])
+    page.mouse.down()
+    for at, (x, y) in enumerate(middle[1:], 1):
+        page.mouse.move(x - 3, y + 2)
+        assert shown() == at
+    page.mouse.up()
+    last = shown()
+    page.mouse.move(*middle[2])
+    assert shown() == last == len(radios) - 1
+
+
 @pytest.mark.parametrize("number", [1, 5, 8, 10])
 def test_every_place_of_a_control_is_reached(folder, tab, number):
     """The style sheet has a rule for each of them."""
