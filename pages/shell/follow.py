@@ -19,7 +19,7 @@ from privcov.figures.palette import Palette
 from privcov.metrics.errors import error
 
 LEVELS = 13
-MOST_COLUMNS = 100
+MOST_COLUMNS = {"covariance": 100, "precision": 40}  # more would take seconds
 _FOLLOW = st.components.v2.component(
     "privcov_follow", html="", js=Path(__file__).with_suffix(".js").read_text(), isolate_styles=False
 )
@@ -31,12 +31,11 @@ def draw(
     """Let the matrix shown under ``key``, with colours from -limit to limit, follow the level of the study.
 
     The method itself makes a release at each of a few levels, from the same draw of noise; the browser draws between
-    them. Call it last: what the page shows does not wait for it. Only of a covariance of at most `MOST_COLUMNS`
-    columns, which is fast. What comes from a visitor's file is kept in the visit, of the last study alone. ``how`` is
+    them. Call it last: what the page shows does not wait for it. Only of at most `MOST_COLUMNS` columns. What comes from a visitor's file is kept in the visit, of the last study alone. ``how`` is
     that of `show.released`.
     """
     data, asked = cached.dataset(study), (study.at(1.0), method, limit, against, how)
-    if METHODS.get(study.method_key(method)).target == "precision" or data.d > MOST_COLUMNS:
+    if data.d > MOST_COLUMNS[METHODS.get(study.method_key(method)).target]:
         return
     low, high = fields.LEVELS[study.level_name]
     grid = fields.log_grid(low, high)
