@@ -14,7 +14,7 @@ from privcov.metrics.errors import answers_to_beat, reference_matrix
 from privcov.postprocess.correlation import correlation
 from privcov.releasing.release import Release
 
-_USEFUL, _WORTH = 1 / 3, 0.9  # of the error of the better of zero and the diagonal, which release no relation
+_USEFUL, _WORTH = 1 / 3, 0.75  # of the error of the better of zero and the diagonal, which release no relation
 _SMALL = 0.1  # an error below a tenth is of use, whatever else is as good
 _MOST = 3
 _STILL = 1e-24  # a variance that rounding alone may leave, in working units

@@ -38,9 +38,9 @@ def as_default(kind: str, args: tuple, shown: object) -> dict[str, object]:
     """Return the value a second time, as the widget's default, by the name of the Streamlit function.
 
     The browser may never receive a run that another one overtakes, and then a number field sends back its minimum, a
-    list shows its first entry, and buttons show none.
+    text field nothing, a list shows its first entry, and buttons show none.
     """
-    if kind in ("number_input", "slider", "select_slider", "toggle"):
+    if kind in ("number_input", "slider", "select_slider", "toggle", "text_input"):
         return {"value": shown}
     if kind in ("segmented_control", "multiselect"):
         return {"default": shown}

@@ -31,8 +31,8 @@ def draw(
     """Let the matrix shown under ``key``, with colours from -limit to limit, follow the level of the study.
 
     The method itself makes a release at each of a few levels, from the same draw of noise; the browser draws between
-    them. Call it last: what the page shows does not wait for it. Only of at most `MOST_COLUMNS` columns. What comes from a visitor's file is kept in the visit, of the last study alone. ``how`` is
-    that of `show.released`.
+    them. Call it last: what the page shows does not wait for it. Only of at most `MOST_COLUMNS` columns. What comes
+    from a visitor's file is kept in the visit, of the last study alone. ``how`` is that of `show.released`.
     """
     data, asked = cached.dataset(study), (study.at(1.0), method, limit, against, how)
     if data.d > MOST_COLUMNS[METHODS.get(study.method_key(method)).target]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.shell import visitor_files
+from pages.shell import own_range, visitor_files
 from pages.shell.study import CSV, DEFAULT_SOURCE, REPLACE_ONE, SOUND, Study
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
@@ -51,7 +51,8 @@ def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -
         return [
             "import privcov",
             "",
-            "# The table you declared public, read and cleaned as on the page: complete rows of the chosen columns.",
+            "# The table you declared public, read and cleaned as on the page.",
+            *(["# Not private: bounds are the file's own range."] if own_range.sentence(dataset) else []),
             *_read(),
             f"columns = {list(dataset.columns)!r}",
             "table = read_public(raw, dialect).frame[columns]",

@@ -68,7 +68,8 @@ def _offer(sweep: Sweep, data: Dataset | None, asked: bool) -> Job | None:
     estimate = tradeoffs_store.estimate_of(sweep, data)
     todo = estimate.steps - estimate.known
     known = f"{estimate.known:,} already stored" if estimate.known else "none stored yet"
-    words = f"{estimate.steps:,} runs, {known}; {in_words(estimate.seconds)} for the other {todo:,}."
+    words = f"{estimate.steps:,} runs, {known}; {in_words(estimate.seconds)}"
+    words += f" for the other {todo:,}." if estimate.known else "."
     if not todo:
         words = f"All {estimate.steps:,} runs are stored already."
     long = estimate.seconds > LONG

@@ -27,6 +27,7 @@ from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 ENDS = {"zcdp": (1e-5, 10.0), "approx": (0.01, 20.0), "pure": (0.01, 20.0)}  # levels that are looked at
 STEPS = 97  # levels in the first look; each further look divides one step again
 LOOKS = 3
+_RISES = 1.15  # times the least measured error; a few releases beside the answer do not tell less
 SURE = 0.025  # standard error of a measured error, as a part of it, up to which it is said without "about"
 CLOSE = 0.99  # an error above this part of the one that was asked for is that one, in words
 
@@ -234,7 +235,20 @@ def notes(reply: Reply) -> tuple[str, ...]:
             f"Safest choice if you know nothing: at most {reply.line.worst:.1f} times the best method's error. "
             f"Its error is largest if {structure_label(question.target, reply.where)}."
         )
-    return (*found, *_sooner(reply), *changed(reply))
+    return (*found, *_sooner(reply), *_rising(reply), *changed(reply))
+
+
+def _rising(reply: Reply) -> tuple[str, ...]:
+    """Return from which level on the measured error rises again, where it does."""
+    if not reply.curve:
+        return ()
+    level, least = min(reply.curve, key=lambda point: point[1])
+    if max(error for at, error in reply.curve if at >= level) <= _RISES * least:
+        return ()
+    return (
+        f"Beyond about {level_name(reply)} = {level:.2g} the error rises to that of the sample: with less noise "
+        f"{reply.line.label} keeps more of what sampling alone has put there.",
+    )
 
 
 def _sooner(reply: Reply) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from privcov.audit.risk import trade_off_of_method
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.measurements.clipping import share_clipped
 from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
-from tests.pages.test_pages import alts, open_page, settle
+from tests.pages.test_pages import alts, draw_curves, open_page, settle
 from tests.pages.test_upload import declared
 
 PAGE = "pages/2_Trade_offs.py"
@@ -164,9 +164,9 @@ def test_the_structure_of_a_source(study, structure):
 
 def test_the_floor_of_clipping_is_named_where_curves_reach_it():
     query = {"data.n": "20000", "data.d": "5", "replicates": "2", "values": "rho:1,10", "methods": "gaussian-cov"}
-    at = open_page(PAGE, **query, bound="0.5")
+    at = draw_curves(open_page(PAGE, **query, bound="0.5"))
     assert "floor from clipping: raise the row bound" in " ".join(alts(at).values())
-    at = open_page(PAGE, **query, bound="4")
+    at = draw_curves(open_page(PAGE, **query, bound="4"))
     assert "floor from clipping" not in " ".join(alts(at).values())
 
 
