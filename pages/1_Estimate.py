@@ -68,7 +68,7 @@ with show.problems():
     show.colour_note(shown.colours(data, rel, how), beyond(released, limit, "released"))
 
     if rel.target != "precision":
-        st.markdown(shown.verdict(wrong, data, rel))
+        st.markdown(shown.verdict(wrong, data, rel, how))
     noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2 if rel.raw is not None else 0.0
     if how == show.CORRELATIONS:
         st.markdown(show.as_text(shown.strongest(data, released, noise)))

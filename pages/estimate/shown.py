@@ -16,6 +16,7 @@ from privcov.releasing.release import Release
 
 _USEFUL, _WORTH = 1 / 3, 0.75  # of the error of the better of zero and the diagonal, which release no relation
 _SMALL = 0.1  # an error below a tenth is of use, whatever else is as good
+_NEAR = 0.05  # an error of correlations that is of use, however small these are
 _MOST = 3
 _STILL = 1e-24  # a variance that rounding alone may leave, in working units
 
@@ -74,18 +75,43 @@ def _told(released: float, noise: float) -> str:
     return f"released {released:.2f}" + (f" ± {noise:.2g}" if noise < 1 else ", lost in the noise")
 
 
-def verdict(wrong: float, data: Dataset, rel: Release) -> str:
-    """Return in words whether the release is of use, with the answers that need no noise, as markdown."""
+def _correlations(data: Dataset, rel: Release) -> tuple[np.ndarray, np.ndarray]:
+    """Return the correlations of the sample, and the error of the released ones."""
+    sample = of_rows(reference_matrix(data, "covariance", "sample"), data, CORRELATIONS)
+    return sample, show.released(rel, CORRELATIONS) - sample
+
+
+def _word(wrong: float, best: float, small: float) -> str:
+    """Return a word for an error, where ``best`` is that of an answer without relations and ``small`` always of use."""
+    if wrong <= max(_USEFUL * best, small):
+        return "Useful"
+    return "Rough" if wrong < max(_WORTH * best, 2 * small) else "Useless"
+
+
+def _off_diagonal(matrix: np.ndarray) -> float:
+    """Return the root mean square of the entries off the diagonal."""
+    return float(np.sqrt(np.mean(matrix[np.triu_indices(len(matrix), 1)] ** 2)))
+
+
+def verdict(wrong: float, data: Dataset, rel: Release, how: str = "") -> str:
+    """Return in words whether the release is of use, with the answers that need no noise, as markdown.
+
+    Where correlations are shown their own error counts: in a covariance a few columns may have all the weight.
+    """
     others = answers_to_beat(data, rel.target)
     if np.trace(reference_matrix(data, rel.target, "sample")) <= data.d * _STILL:
         return "**Nothing varies in these rows.**"
     trivial = others[:1] if data.d == 1 else others[:2]  # the diagonal of one column is all of the sample
     best = min(level for _, level in trivial)
-    word = "Useful" if wrong <= max(_USEFUL * best, _SMALL) else "Rough" if wrong < _WORTH * best else "Useless"
+    word, lost = _word(wrong, best, _SMALL), ""
+    if how == CORRELATIONS:
+        size, off = (_off_diagonal(matrix) for matrix in _correlations(data, rel))
+        word = _word(off, size, _NEAR)
+        lost = f" Correlations err by {off:.2g}, where they are {size:.2g} (root mean squares)."
     helps = word != "Useful" and METHODS.get(rel.method).standing != "reference"
     remedy = " More rows, fewer columns or a weaker guarantee would help." if helps else ""
     more = f" It is {show.WORSE}." if wrong > 1 else ""
     if word == "Useful" and data.truth is not None and wrong < others[-1][1]:
         more = " Closer to the truth than the sample: patterns and shrinkage remove sampling error too."
     zero, *rest = (f"{name.removesuffix(' (not private)')} {percent(level)}" for name, level in others)
-    return f"**{word} here.**{more}{remedy} Other errors: {zero}; not private: {', '.join(rest)}."
+    return f"**{word} here.**{lost}{more}{remedy} Other errors: {zero}; not private: {', '.join(rest)}."

@@ -160,8 +160,8 @@ def _guess(upload: Upload, raw: bytes) -> None:
     """Read the file as it seems to be written; where that may be wrong, its bytes stay until the table is used."""
     try:
         dialect = how_written.guessed(raw)
-    except ValueError as problem:  # in none of the likely encodings
-        upload.raw, upload.problem = raw, str(problem)
+    except ValueError:  # in none of the likely encodings: it is asked
+        upload.raw = raw
         return
     if dialect != Dialect():
         upload.raw = raw

@@ -113,13 +113,24 @@ def _written(raw: bytes, what: str) -> bytes:
 
     names = [field.name for field in pq.read_schema(pa.BufferReader(raw)) if _is_text(field.type)]
     opened = pq.ParquetFile(pa.BufferReader(raw), read_dictionary=names, pre_buffer=False)
-    out, schema = io.BytesIO(), pa.schema([(f.name, _cell_type(f, what)) for f in opened.schema_arrow])
+    out, schema = io.BytesIO(), pa.schema([(f.name, _cell_type(f.type) or pa.string()) for f in opened.schema_arrow])
     with pa.csv.CSVWriter(out, schema) as writer:
         for batch in opened.iter_batches(_ROWS, use_threads=False):
             if out.tell() + _letters(batch) > MOST_BYTES:
                 raise TableFileError(f"{what} has more than {MOST_BYTES / 1e6:,.0f} MB as text: keep fewer rows.")
-            writer.write_batch(batch.cast(schema))
+            writer.write_batch(_with_cells(batch).cast(schema))
     return out.getvalue()
+
+
+def _with_cells(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch in which a column of lists, bytes and the like holds the name of its type in every row."""
+    import pyarrow as pa
+
+    for at, field in enumerate(batch.schema):
+        if _cell_type(field.type) is None:
+            texts = pa.array([f"<{short_name(field.type)}>"] * batch.num_rows, pa.string())
+            batch = batch.set_column(at, field.name, texts)
+    return batch
 
 
 def _is_text(stored: pa.DataType) -> bool:
@@ -129,24 +140,19 @@ def _is_text(stored: pa.DataType) -> bool:
     return t.is_string(stored) or t.is_large_string(stored) or t.is_string_view(stored)
 
 
-def _cell_type(field: pa.Field, what: str) -> pa.DataType:
-    """Return the type as which a column is written."""
+def _cell_type(stored: pa.DataType) -> pa.DataType | None:
+    """Return the type as which a column is written, None for one that holds no cells of a table."""
     import pyarrow as pa
     import pyarrow.types as t
 
-    stored = field.type.value_type if t.is_dictionary(field.type) else field.type
-    if t.is_boolean(stored):
+    kind = stored.value_type if t.is_dictionary(stored) else stored
+    if t.is_boolean(kind):
         return pa.int8()
-    if t.is_floating(stored):
+    if t.is_floating(kind):
         return pa.float64()
-    if _is_text(stored) or t.is_integer(stored) or t.is_decimal(stored) or t.is_null(stored):
-        return stored
-    if t.is_date(stored) or t.is_timestamp(stored):
+    if t.is_date(kind) or t.is_timestamp(kind):
         return pa.date32()
-    raise TableFileError(
-        f"Column {quote(field.name)} of {what} has the type {short_name(stored)}, which no cell of a table has: "
-        "leave it out."
-    )
+    return kind if _is_text(kind) or t.is_integer(kind) or t.is_decimal(kind) or t.is_null(kind) else None
 
 
 def _letters(batch: pa.RecordBatch) -> int:

@@ -157,6 +157,22 @@ def test_noise_as_large_as_a_correlation_is_said_in_words(wine):
     assert f"{low} of 13 released variances are below the noise" in raised
 
 
+def test_where_correlations_are_shown_their_own_error_counts():
+    """One column has nearly all the variance, so the covariance is right where the correlations are lost."""
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(4000, 6)) @ (np.eye(6) + 0.5) * 0.02
+    rows[:, 0] *= 20
+    data = privcov.Dataset.from_rows(rows, bounds=[(-1, 1)] * 6)
+    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(0.05), seed=1)
+    wrong = error(rel, data, relative=True)
+    assert shown.verdict(wrong, data, rel).startswith("**Useful here")
+    said = shown.verdict(wrong, data, rel, show.CORRELATIONS)
+    assert said.startswith("**Useless here")
+    apart = (matrix_of(rel, "correlation") - np.corrcoef(data.rows.T))[np.triu_indices(6, 1)]
+    told = float(re.search(r"Correlations err by ([\d.]+),", said)[1])
+    assert told == pytest.approx(np.sqrt(np.mean(apart**2)), rel=0.1)
+
+
 def test_a_release_closer_to_the_truth_than_the_rows_says_why():
     data = privcov.source("ar1-covariance", n=5000, d=40)
     rel = privcov.release("auto-cov", data, privcov.ZCDP(0.1), seed=1)
