@@ -76,9 +76,9 @@ class Study:
         return self.source or default
 
     def sizes(self) -> dict[str, Any]:
-        """Return n and d, as far as the source takes them."""
+        """Return n and d, as far as the source takes any number; one of a few belongs to its table."""
         specs = () if self.source in ("", CSV) else SOURCES.get(self.source).parameters
-        return {s.name: dict(self.data).get(s.name, s.default) for s in specs if s.name in ("n", "d")}
+        return {s.name: dict(self.data).get(s.name, s.default) for s in specs if s.name in ("n", "d") and not s.choices}
 
     def with_source(self, key: str, before: Mapping[str, Any] | None = None) -> Study:
         """Return the study on another source: n and d where it takes them, else that source's defaults.
