@@ -108,7 +108,7 @@ def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
     if key == CSV:
         declared = visitor_files.table()
         if declared is None:
-            raise ValueError("There is no CSV yet. Open Estimate, choose your own CSV and declare it there.")
+            raise ValueError("There is no table yet. Open Estimate, choose your own table and declare it there.")
         return declared.with_row_bound(declared.row_bound * study.bound)
     source = build(SOURCES.get(key).cls, f"Source {key!r}", dict(study.data))
     n, d = getattr(source, "n", 0), getattr(source, "d", 0)

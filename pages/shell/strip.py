@@ -103,7 +103,7 @@ def reference_of(data: Dataset) -> str:
 def _named(study: Study, source: str) -> str:
     """Return the data set in a few words, with the size that was chosen for it."""
     if source == CSV:
-        return "Your own CSV"
+        return "Your own table"
     values = {s.name: s.default for s in SOURCES.get(source).parameters} | dict(study.data)
     size = f", {values['n']:,} x {values['d']}" if {"n", "d"} <= values.keys() else ""
     return SOURCES.get(source).label.split(":")[0] + size
@@ -122,7 +122,7 @@ def data_sets() -> dict[str, str]:
 
     A heading is an option of its own, because a select box has no groups; choosing it changes nothing.
     """
-    options = {CSV: "Your own CSV ..."}
+    options = {CSV: "Your own table ..."}
     cards = sorted(SOURCES.all(), key=lambda c: c.order)
     for group in dict.fromkeys([*GROUPS, *(c.group for c in cards)]):
         inside = {c.key: c.label for c in cards if c.group == group}

@@ -159,7 +159,7 @@ def test_a_public_file_travels_with_the_protection_against_other_sites_on(page, 
     still(page)
     page.locator(".st-key-strip-data button").first.click()
     page.get_by_role("combobox", name="Data set").click()
-    page.get_by_role("option", name="Your own CSV").click()
+    page.get_by_role("option", name="Your own table").click()
     still(page)
     page.get_by_text("Yes, anyone may see its rows").click()
     still(page)

@@ -248,7 +248,7 @@ def test_a_control_writes_the_address_and_the_study_follows_to_other_pages():
 def test_the_data_sets_stand_under_headings_that_change_nothing():
     at = open_page("pages/1_Estimate.py", **SMALL)
     box = at.selectbox(key="w.source")
-    assert box.options[0] == "Your own CSV ..."
+    assert box.options[0] == "Your own table ..."
     heads = [option for option in box.options if option.startswith("—")]
     assert heads == ["— Simulated —", "— Bundled —", "— Need a file —"]
     assert len(box.options) == 1 + len(heads) + len(SOURCES.all())

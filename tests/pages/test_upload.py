@@ -25,7 +25,7 @@ LIMITS = {0: {"low": 0, "high": 120}, 1: {"low": 140, "high": 210}}
 
 
 def estimate() -> AppTest:
-    """Estimate with "Your own CSV" chosen in the strip."""
+    """Estimate with "Your own table" chosen in the strip."""
     at = AppTest.from_file(APP, default_timeout=patient(30))
     at.switch_page("pages/1_Estimate.py").run()
     at.selectbox(key="w.source").set_value(CSV).run()
