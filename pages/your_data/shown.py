@@ -182,7 +182,7 @@ def verdict(correlations: pd.DataFrame) -> str:
     word = next((word for word, most in _TELLS.items() if typical <= most), "Useless")
     remedy = "" if word == "Useful" else " More rows, fewer columns or a weaker guarantee would narrow them."
     level = percent(correlations.attrs["level"])
-    return f"**{word} here.** A typical correlation is known to ± {typical:.2f} (half of its {level} interval).{remedy}"
+    return f"**{word} here.** A typical correlation is known to ± {typical:.2f} (half of its {level} interval: noise and sampling).{remedy}"
 
 
 def unknown(table: pd.DataFrame) -> None:
