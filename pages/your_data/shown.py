@@ -181,8 +181,8 @@ def verdict(correlations: pd.DataFrame) -> str:
     typical = float(half.where(correlations["identified"], 1.0).median())
     word = next((word for word, most in _TELLS.items() if typical <= most), "Useless")
     remedy = "" if word == "Useful" else " More rows, fewer columns or a weaker guarantee would narrow them."
-    level = percent(correlations.attrs["level"])
-    return f"**{word} here.** A typical correlation is known to ± {typical:.2f} (half of its {level} interval: noise and sampling).{remedy}"
+    interval = f"half of its {percent(correlations.attrs['level'])} interval: noise and sampling"
+    return f"**{word} here.** A typical correlation is known to ± {typical:.2f} ({interval}).{remedy}"
 
 
 def unknown(table: pd.DataFrame) -> None:
