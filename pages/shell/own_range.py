@@ -15,12 +15,16 @@ from privcov.dataset import Dataset
 if TYPE_CHECKING:
     from privcov.bundle.front import Front
 
+WIDE = 2.0  # times the file's own range, on request
 
-def of_column(table: PublicTable, name: str) -> tuple[float, float]:
-    """Return the lowest and the highest finite cell of a column."""
+
+def of_column(table: PublicTable, name: str, times: float = 1.0) -> tuple[float, float]:
+    """Return the range of the finite cells of a column, or one about its middle that is so many times as wide."""
     cells = table.frame[name].to_numpy()
     cells = cells[np.isfinite(cells)]
-    return (float(cells.min()), float(cells.max())) if len(cells) else (0.0, 0.0)
+    low, high = (float(cells.min()), float(cells.max())) if len(cells) else (0.0, 0.0)
+    more = (times - 1) * (high / 2 - low / 2)
+    return low - more, high + more
 
 
 def sentence(data: Dataset | None) -> str:
@@ -31,13 +35,14 @@ def sentence(data: Dataset | None) -> str:
     if data.name != held.name or data.columns != held.columns or data.bounds is None:
         return ""
     limits = zip(data.columns, data.bounds.tolist(), strict=True)
-    count = sum(of_column(upload.table, name) == (low, high) for name, (low, high) in limits)
+    count = sum(of_column(upload.table, name, upload.ranged) == (low, high) for name, (low, high) in limits)
     if not count:
         return ""
+    wide = "twice " if upload.ranged == WIDE else ""
     return (
-        f"The bounds of {count} of {data.d} columns are the file's own range, so this is a preview and no release of "
-        "these rows: one row alone can change a bound. Such a preview flatters: publicly known bounds are wider, and "
-        "the error is usually larger with them."
+        f"The bounds of {count} of {data.d} columns are {wide}the file's own range, so this is a preview and no "
+        "release of these rows: one row alone can change a bound. Such a preview flatters: publicly known bounds are "
+        "wider, and the error is usually larger with them."
     )
 
 

@@ -52,7 +52,7 @@ def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -
             "import privcov",
             "",
             "# The table you declared public, read and cleaned as on the page.",
-            *(["# Not private: bounds are the file's own range."] if own_range.sentence(dataset) else []),
+            *(["# Not private: bounds come from the file."] if own_range.sentence(dataset) else []),
             *_read(),
             f"columns = {list(dataset.columns)!r}",
             "table = read_public(raw, dialect).frame[columns]",

@@ -50,6 +50,14 @@ def section(confidential: Callable[[], None]) -> None:
     with st.expander(f"Your own table: {show.as_text(upload.name)}"):  # the pictures come first
         _asked(confidential)
     own_range.warn(visitor_files.table())
+    if own_range.sentence(visitor_files.table()):
+        st.toggle(
+            "Twice as wide",
+            key=f"upload-wide-{upload.file_id}",
+            on_change=_widen,
+            help="As publicly known bounds often are, so that the error flatters less. They still come from the file.",
+            persist_state="session",
+        )
     for note in upload.notes:
         st.text(note)
 
@@ -343,9 +351,30 @@ def _use_own_range() -> None:
         for field, value in (("low", low), ("high", high), ("typical", middle)):
             if typed.loc[row, field] != typed.loc[row, field]:
                 typed.loc[row, field] = value
-    upload.typed, upload.ranged = typed, True
+    upload.typed, upload.ranged = typed, 1.0
+    _try_to_use(upload, table)
+
+
+def _widen() -> None:
+    """Take bounds that come from the file wider or as they are there; in the callback of the switch."""
+    upload = visitor_files.upload()
+    assert upload is not None  # the switch stands below its table
+    table, typed = upload.table, upload.typed
+    assert table is not None
+    assert typed is not None
+    times = own_range.WIDE if st.session_state[f"upload-wide-{upload.file_id}"] else 1.0
+    typed = limits_table.taken_in(typed, _FIELDS, f"upload-cells-{upload.file_id}-bounds").copy()
+    for row, name in typed["column"].items():
+        if (typed.loc[row, "low"], typed.loc[row, "high"]) == own_range.of_column(table, name, upload.ranged):
+            typed.loc[row, "low"], typed.loc[row, "high"] = own_range.of_column(table, name, times)
+    upload.typed, upload.ranged = typed, times
+    _try_to_use(upload, table)
+
+
+def _try_to_use(upload: Upload, table: PublicTable) -> None:
+    """Use the table with bounds by column, or keep the reason why it cannot be used; in a callback."""
     try:
-        _use(upload, table, ("bounds", typed, None))
+        _use(upload, table, ("bounds", upload.typed, None))
     except (ValueError, TypeError) as problem:
         upload.problem = str(problem)
 

@@ -502,6 +502,28 @@ def test_bounds_of_a_public_file_may_start_from_its_own_range_and_say_so():
     assert not [w for w in at.warning if "Not private" in w.value]
 
 
+def test_bounds_from_the_file_may_be_twice_as_wide_and_back():
+    """The error flatters less, what was typed stays, and the preview stays not private."""
+    draw = random.Random(5)
+    raw = "age,stature,gone\n" + "\n".join(
+        f"{draw.gauss(40, 9):.2f},{draw.gauss(170, 8):.2f},{draw.random()}" for _ in range(900)
+    )
+    at = press(public(raw.encode()), "Start with the file's own range")
+    type_in(at, {2: {"low": 0, "high": 1}})
+    use(at)
+    tight = at.session_state["csv"].bounds
+    wide = at.toggle(key=key(at, "wide"))
+    wide.set_value(True).run()
+    bounds = at.session_state["csv"].bounds
+    np.testing.assert_allclose(bounds[:2] @ [-1, 1], 2 * (tight[:2] @ [-1, 1]))
+    np.testing.assert_allclose(bounds[:2].mean(axis=1), tight[:2].mean(axis=1))
+    np.testing.assert_array_equal(bounds[2], [0, 1])
+    (warning,) = [w.value for w in at.warning if "Not private" in w.value]
+    assert "2 of 3 columns are twice the file's own range" in warning
+    at.toggle(key=key(at, "wide")).set_value(False).run()
+    np.testing.assert_array_equal(at.session_state["csv"].bounds, tight)
+
+
 def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_report(monkeypatch):
     made = {}
     monkeypatch.setattr(show, "download", lambda label, make, file_name, key, mime="": made.update({key: make}))
@@ -529,7 +551,7 @@ def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_
         assert "flatters" in report, page
         if page == "2_Trade_offs":
             assert "Not private" in made["download-answer-report"]()
-            assert "# Not private: bounds are the file's own range." in " ".join(code.value for code in at.code)
+            assert "# Not private: bounds come from the file." in " ".join(code.value for code in at.code)
     at.switch_page("pages/1_Estimate.py").run()
     type_in(at, {0: {"low": 0, "high": 120}, 1: {"low": 100, "high": 230}})
     use(at)
