@@ -51,10 +51,11 @@ def section(confidential: Callable[[], None]) -> None:
         _asked(confidential)
     own_range.warn(visitor_files.table())
     if own_range.sentence(visitor_files.table()):
+        key = f"upload-wide-{upload.file_id}"
         st.toggle(
             "Twice as wide",
-            key=f"upload-wide-{upload.file_id}",
-            on_change=_widen,
+            key=key,
+            on_change=lambda: _widen(own_range.WIDE if st.session_state[key] else 1.0),
             help="As publicly known bounds often are, so that the error flatters less. They still come from the file.",
             persist_state="session",
         )
@@ -355,14 +356,13 @@ def _use_own_range() -> None:
     _try_to_use(upload, table)
 
 
-def _widen() -> None:
-    """Take bounds that come from the file wider or as they are there; in the callback of the switch."""
+def _widen(times: float) -> None:
+    """Take bounds that come from the file so many times as wide as there; in the callback of the switch."""
     upload = visitor_files.upload()
     assert upload is not None  # the switch stands below its table
     table, typed = upload.table, upload.typed
     assert table is not None
     assert typed is not None
-    times = own_range.WIDE if st.session_state[f"upload-wide-{upload.file_id}"] else 1.0
     typed = limits_table.taken_in(typed, _FIELDS, f"upload-cells-{upload.file_id}-bounds").copy()
     for row, name in typed["column"].items():
         if (typed.loc[row, "low"], typed.loc[row, "high"]) == own_range.of_column(table, name, upload.ranged):
