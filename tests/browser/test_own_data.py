@@ -283,10 +283,10 @@ def test_a_matrix_beside_words_takes_the_whole_width_of_a_phone(visit, settle, t
 
 def test_a_file_beyond_the_limit_is_turned_away_by_a_sentence(visit, settle, tmp_path):
     big = tmp_path / "big.csv"
-    big.write_bytes(b"a,b\n" + b"1,2\n" * 13_200_000)
+    big.write_bytes(b"a,b\n" + b"1,2\n" * 32_000_000)
     page = visit("/Your_data")
     page.locator("input[type=file]").first.set_input_files(big)
-    page.get_by_text("must be 50.0MB or smaller").wait_for(state="attached")
+    page.get_by_text("must be 120.0MB or smaller").wait_for(state="attached")
     settle(page)
     assert page.get_by_text("column names read").count() == 0
 

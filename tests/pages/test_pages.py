@@ -289,7 +289,7 @@ def test_too_many_cells_get_a_sentence_before_anything_is_drawn():
 
 
 def test_trade_offs_table_is_the_plan_s_and_the_crossing_lines_are_there():
-    at = open_page("pages/2_Trade_offs.py", **SMALL)
+    at = draw_curves(open_page("pages/2_Trade_offs.py", **SMALL))
     spec, alt = chart(at, "Error curves")
     names = {t.get("name") for t in spec["data"]}
     chosen = at.multiselect(key="t.methods").value

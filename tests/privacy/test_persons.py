@@ -465,7 +465,7 @@ def test_what_stops_the_count_of_ids_is_told_without_what_the_cells_hold(tmp_pat
     monkeypatch.setattr(persons_in_files, "_of_block", stops)
     with pytest.raises(TableFileError, match=sentence) as caught:
         written(tmp_path, np.eye(4)[:, :2], [1, 2, 3, 3], "csv", 2)
-    assert "73" not in str(caught.value)
+    assert "73.4" not in str(caught.value)  # a folder of the test may have a 73
     assert caught.value.__context__ is None
 
 
