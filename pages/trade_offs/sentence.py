@@ -329,7 +329,7 @@ def _rest(reply: Reply, study: Study, data: Dataset) -> None:
         )
         claim = trade_off_of_method(reply.line.key, reply.guarantee)
         bound = [] if study.bound == 1.0 else ["The stored numbers are for the default row bound of the source."]
-        for text in (disclosure.suspicion(claim), *reply.advice.verdict[1:], *bound):
+        for text in (*ask.rising(reply), disclosure.suspicion(claim), *reply.advice.verdict[1:], *bound):
             st.caption(show.as_text(text))
         advice_panel.evidence_download("covariance", "answer")
     reports.of_answer(reply, study, data, functools.partial(chart, reply, data), fresh=redraws(study, data))

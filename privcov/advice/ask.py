@@ -235,10 +235,10 @@ def notes(reply: Reply) -> tuple[str, ...]:
             f"Safest choice if you know nothing: at most {reply.line.worst:.1f} times the best method's error. "
             f"Its error is largest if {structure_label(question.target, reply.where)}."
         )
-    return (*found, *_sooner(reply), *_rising(reply), *changed(reply))
+    return (*found, *_sooner(reply), *changed(reply))
 
 
-def _rising(reply: Reply) -> tuple[str, ...]:
+def rising(reply: Reply) -> tuple[str, ...]:
     """Return from which level on the measured error rises again, where it does."""
     if not reply.curve:
         return ()

@@ -148,6 +148,6 @@ def test_a_measured_error_that_rises_again_is_said_with_its_level():
     question = Question(1_000, 40, ApproxDP(4.0, 1e-6), "covariance", "fading", mean_known=True)
     reply = ask.how_far(question)
     risen = dataclasses.replace(reply, curve=((0.4, 0.2), (4.0, 0.085), (10.0, 0.105)), releases=60)
-    assert any("Beyond about epsilon = 4 the error rises" in note for note in ask.notes(risen))
+    assert any("Beyond about epsilon = 4 the error rises" in note for note in ask.rising(risen))
     fallen = dataclasses.replace(reply, curve=((0.4, 0.2), (4.0, 0.085), (10.0, 0.09)), releases=60)
-    assert not any("rises" in note for note in ask.notes(fallen))
+    assert ask.rising(fallen) == ()

@@ -146,7 +146,7 @@ def open_csv(visit, settle):
     page = visit("/Estimate")
     page.locator(".st-key-strip-data button").first.click()
     page.get_by_role("combobox", name="Data set").click()
-    page.get_by_role("option", name=re.compile("your own csv", re.I)).click()
+    page.get_by_role("option", name=re.compile("your own table", re.I)).click()
     settle(page)
     return page
 
