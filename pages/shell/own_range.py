@@ -35,7 +35,10 @@ def sentence(data: Dataset | None) -> str:
     if data.name != held.name or data.columns != held.columns or data.bounds is None:
         return ""
     limits = zip(data.columns, data.bounds.tolist(), strict=True)
-    count = sum(of_column(upload.table, name, upload.ranged) == (low, high) for name, (low, high) in limits)
+    count = sum(
+        (low, high) in (of_column(upload.table, name), of_column(upload.table, name, WIDE))
+        for name, (low, high) in limits
+    )
     if not count:
         return ""
     wide = "twice " if upload.ranged == WIDE else ""

@@ -343,7 +343,7 @@ def _use_own_range() -> None:
     key = f"upload-cells-{upload.file_id}-bounds"
     typed = limits_table.taken_in(_blank(table) if upload.typed is None else upload.typed, _FIELDS, key).copy()
     for row, name in typed["column"].items():
-        low, high = own_range.of_column(table, name)
+        low, high = own_range.of_column(table, name, upload.ranged or 1.0)
         if not low < high:
             typed.loc[row, "use"] = False  # one value throughout
             continue
@@ -352,7 +352,7 @@ def _use_own_range() -> None:
         for field, value in (("low", low), ("high", high), ("typical", middle)):
             if typed.loc[row, field] != typed.loc[row, field]:
                 typed.loc[row, field] = value
-    upload.typed, upload.ranged = typed, 1.0
+    upload.typed, upload.ranged = typed, upload.ranged or 1.0
     _try_to_use(upload, table)
 
 

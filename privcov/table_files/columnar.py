@@ -113,24 +113,25 @@ def _written(raw: bytes, what: str) -> bytes:
 
     names = [field.name for field in pq.read_schema(pa.BufferReader(raw)) if _is_text(field.type)]
     opened = pq.ParquetFile(pa.BufferReader(raw), read_dictionary=names, pre_buffer=False)
-    out, schema = io.BytesIO(), pa.schema([(f.name, _cell_type(f.type) or pa.string()) for f in opened.schema_arrow])
+    types = {field.name: _cell_type(field.type) for field in opened.schema_arrow}
+    if len(types) < len(opened.schema_arrow):
+        raise TableFileError(f"{what} has two columns of one name: rename one of them.")
+    out, schema = io.BytesIO(), pa.schema([(name, kind or pa.string()) for name, kind in types.items()])
+    read = [name for name, kind in types.items() if kind is not None]
     with pa.csv.CSVWriter(out, schema) as writer:
-        for batch in opened.iter_batches(_ROWS, use_threads=False):
+        for batch in opened.iter_batches(_ROWS, columns=read, use_threads=False):
             if out.tell() + _letters(batch) > MOST_BYTES:
                 raise TableFileError(f"{what} has more than {MOST_BYTES / 1e6:,.0f} MB as text: keep fewer rows.")
-            writer.write_batch(_with_cells(batch).cast(schema))
+            cells = [
+                batch.column(field.name).cast(kind)
+                if (kind := types[field.name]) is not None
+                else pa.array(
+                    [f"<{short_name(field.type)}>"] * batch.num_rows, pa.string()
+                )  # lists, bytes and the like
+                for field in opened.schema_arrow
+            ]
+            writer.write_batch(pa.RecordBatch.from_arrays(cells, schema=schema))
     return out.getvalue()
-
-
-def _with_cells(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch in which a column of lists, bytes and the like holds the name of its type in every row."""
-    import pyarrow as pa
-
-    for at, field in enumerate(batch.schema):
-        if _cell_type(field.type) is None:
-            texts = pa.array([f"<{short_name(field.type)}>"] * batch.num_rows, pa.string())
-            batch = batch.set_column(at, field.name, texts)
-    return batch
 
 
 def _is_text(stored: pa.DataType) -> bool:

@@ -520,6 +520,8 @@ def test_bounds_from_the_file_may_be_twice_as_wide_and_back():
     np.testing.assert_array_equal(bounds[2], [0, 1])
     (warning,) = [w.value for w in at.warning if "Not private" in w.value]
     assert "2 of 3 columns are twice the file's own range" in warning
+    press(at, "Start with the file's own range")  # nothing is empty, so nothing changes
+    assert ["2 of 3 columns are twice" in w.value for w in at.warning if "Not private" in w.value] == [True]
     at.toggle(key=key(at, "wide")).set_value(False).run()
     np.testing.assert_array_equal(at.session_state["csv"].bounds, tight)
 

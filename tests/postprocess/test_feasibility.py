@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from privcov.postprocess.admm import solve_admm
 from privcov.postprocess.feasibility import Infeasible, certainly_definite, diagnose, quick_psd
+from privcov.postprocess.glasso import solve_path
 
 SMALL = st.integers(1, 4).flatmap(lambda d: arrays(float, (d, d), elements=st.integers(-50, 50).map(float)))
 BOTH = pytest.mark.parametrize("free", [True, False])
@@ -196,3 +197,27 @@ def test_the_errors_name_cause_limit_and_repairs():
         diagnose(np.array([[1.0, np.nan], [np.nan, 1.0]]))
     with pytest.raises(ValueError, match="symmetric"):
         diagnose(np.array([[1.0, 0.0], [0.5, 1.0]]))
+
+
+@BOTH
+def test_what_is_asked_about_one_penalty_is_answered_as_by_the_whole_diagnosis(free):
+    """Penalties from far below to far above the critical one; both witnesses hold by multiplication."""
+    for seed in range(12):
+        s = 10.0 ** (seed % 5 - 2) * indefinite(4 + seed, seed)
+        whole = diagnose(s, penalise_diagonal=free)
+        for factor in (0.1, 0.5, 0.9, 0.99, 1.01, 1.1, 2.0, 10.0):
+            lam = factor * (whole.below if factor < 1 else whole.smallest)
+            found = diagnose(s, penalise_diagonal=free, asked=(lam, lam))
+            assert (found.smallest < lam) == (factor > 1), "lam has a solution exactly above the critical penalty"
+            assert (found.below >= lam) == (factor < 1)
+            assert np.abs(found.anchor - s).max() <= found.smallest
+            assert np.linalg.eigvalsh(found.anchor)[0] >= 0
+            assert np.linalg.eigvalsh(found.ray)[0] >= -1e-12 * np.abs(found.ray).max()
+            size = np.abs(found.ray).sum() - (0 if free else np.trace(np.abs(found.ray)))
+            assert np.sum(s * found.ray) + found.below * size <= 1e-9 * size
+        wide = diagnose(s, penalise_diagonal=free, asked=(whole.below / 2, 2 * whole.smallest))
+        assert wide.smallest == whole.smallest, "a range that holds the critical penalty needs all of it"
+        (fit,) = solve_path(s, [2 * whole.smallest], penalise_diagonal=free, tol=1e-8)
+        (known,) = solve_path(s, [2 * whole.smallest], penalise_diagonal=free, tol=1e-8, diagnosis=whole)
+        size = np.abs(known.precision).max()
+        np.testing.assert_allclose(fit.precision, known.precision, rtol=1e-3, atol=1e-5 * size)
