@@ -28,24 +28,23 @@ def of_column(table: PublicTable, name: str, times: float = 1.0) -> tuple[float,
 
 
 def sentence(data: Dataset | None) -> str:
-    """Return what has to be said of these rows, or "" where no bound is the file's own range."""
+    """Return what has to be said of these rows, or "" where no bound comes from the file."""
     upload, held = visitor_files.upload(), visitor_files.table()
-    if upload is None or upload.table is None or not upload.ranged or held is None or data is None:
+    if upload is None or held is None or data is None or data.bounds is None:
         return ""
-    if data.name != held.name or data.columns != held.columns or data.bounds is None:
+    if data.name != held.name or data.columns != held.columns:
         return ""
     limits = zip(data.columns, data.bounds.tolist(), strict=True)
     count = sum(
-        (low, high) in (of_column(upload.table, name), of_column(upload.table, name, WIDE))
+        upload.ranged.get((name, "low")) == low or upload.ranged.get((name, "high")) == high
         for name, (low, high) in limits
     )
     if not count:
         return ""
-    wide = "twice " if upload.ranged == WIDE else ""
     return (
-        f"The bounds of {count} of {data.d} columns are {wide}the file's own range, so this is a preview and no "
-        "release of these rows: one row alone can change a bound. Such a preview flatters: publicly known bounds are "
-        "wider, and the error is usually larger with them."
+        f"{count} of {data.d} columns have a bound from the file's own range, so this is a preview and no release of "
+        "these rows: one row alone can change a bound. Such a preview flatters: publicly known bounds are wider, and "
+        "the error is usually larger with them."
     )
 
 

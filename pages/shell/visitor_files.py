@@ -61,8 +61,8 @@ class Upload:
     """What the session holds of a file.
 
     ``file_id`` is part of its widgets' keys, so another file starts empty. ``typed`` is the editor's table as the
-    visitor left it; ``used`` is what was typed when the table was declared; ``ranged`` is how many times the file's own
-    range bounds were taken, 0 for none. ``raw`` is a file that waits for an answer, ``dialect`` how it is written.
+    visitor left it; ``used`` is what was typed when the table was declared; ``ranged`` are the bounds that were taken
+    from the file, by column and end. ``raw`` is a file that waits for an answer, ``dialect`` how it is written.
     ``codes`` are, by column, numbers that seem to stand for a missing cell, ``as_read`` the table in which they are
     numbers, and ``taken`` says that ``table`` has them as missing cells.
     """
@@ -73,7 +73,7 @@ class Upload:
     table: PublicTable | None = None
     typed: pd.DataFrame | None = None
     used: tuple | None = None
-    ranged: float = 0.0
+    ranged: dict[tuple[str, str], float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     shares: np.ndarray | None = None
     codes: dict[str, tuple[float, ...]] = field(default_factory=dict)

@@ -55,7 +55,7 @@ def section(confidential: Callable[[], None]) -> None:
         st.toggle(
             "Twice as wide",
             key=key,
-            on_change=lambda: _widen(own_range.WIDE if st.session_state[key] else 1.0),
+            on_change=_widen,
             help="As publicly known bounds often are, so that the error flatters less. They still come from the file.",
             persist_state="session",
         )
@@ -197,6 +197,7 @@ def _take_codes(upload: Upload, *, taken: bool) -> None:
     upload.taken = taken
     upload.table = without(upload.as_read, upload.codes) if taken else upload.as_read
     upload.typed = upload.used = None
+    upload.ranged.clear()
     visitor_files.forget_table()
 
 
@@ -343,21 +344,28 @@ def _use_own_range() -> None:
     key = f"upload-cells-{upload.file_id}-bounds"
     typed = limits_table.taken_in(_blank(table) if upload.typed is None else upload.typed, _FIELDS, key).copy()
     for row, name in typed["column"].items():
-        low, high = own_range.of_column(table, name, upload.ranged or 1.0)
+        low, high = own_range.of_column(table, name, _times(upload))
         if not low < high:
             typed.loc[row, "use"] = False  # one value throughout
             continue
         values = table.frame[name].to_numpy()
         middle = float(np.nanmedian(values)) if np.isnan(values).any() else np.nan
-        for field, value in (("low", low), ("high", high), ("typical", middle)):
-            if typed.loc[row, field] != typed.loc[row, field]:
-                typed.loc[row, field] = value
-    upload.typed, upload.ranged = typed, upload.ranged or 1.0
+        for end, value in (("low", low), ("high", high), ("typical", middle)):
+            if typed.loc[row, end] != typed.loc[row, end]:
+                typed.loc[row, end] = value
+                upload.ranged |= {(name, end): value} if end != "typical" else {}
+    upload.typed = typed
     _try_to_use(upload, table)
 
 
-def _widen(times: float) -> None:
-    """Take bounds that come from the file so many times as wide as there; in the callback of the switch."""
+def _times(upload: Upload) -> float:
+    """Return how many times as wide as in the file the switch wants bounds."""
+    key = f"upload-wide-{upload.file_id}"
+    return own_range.WIDE if st.session_state.get(key) else 1.0
+
+
+def _widen() -> None:
+    """Take the bounds that come from the file as wide as the switch says; in its callback."""
     upload = visitor_files.upload()
     assert upload is not None  # the switch stands below its table
     table, typed = upload.table, upload.typed
@@ -365,9 +373,10 @@ def _widen(times: float) -> None:
     assert typed is not None
     typed = limits_table.taken_in(typed, _FIELDS, f"upload-cells-{upload.file_id}-bounds").copy()
     for row, name in typed["column"].items():
-        if (typed.loc[row, "low"], typed.loc[row, "high"]) == own_range.of_column(table, name, upload.ranged):
-            typed.loc[row, "low"], typed.loc[row, "high"] = own_range.of_column(table, name, times)
-    upload.typed, upload.ranged = typed, times
+        for end, value in zip(("low", "high"), own_range.of_column(table, name, _times(upload)), strict=True):
+            if typed.loc[row, end] == upload.ranged.get((name, end)):
+                typed.loc[row, end] = upload.ranged[name, end] = value
+    upload.typed = typed
     _try_to_use(upload, table)
 
 

@@ -89,7 +89,7 @@ def batches(part: Part, names: Sequence[str], rows: int) -> Iterator[pa.RecordBa
 
 ENDING = ".parquet"
 MOST_BYTES = 500_000_000  # of the text: repeated cells take hardly any room in the file
-_ROWS = 8_192
+_CELLS = 1_000_000  # at once
 
 
 def as_csv(raw: bytes, what: str) -> bytes:
@@ -112,16 +112,17 @@ def _written(raw: bytes, what: str) -> bytes:
     import pyarrow.parquet as pq
 
     names = [field.name for field in pq.read_schema(pa.BufferReader(raw)) if _is_text(field.type)]
-    opened = pq.ParquetFile(pa.BufferReader(raw), read_dictionary=names, pre_buffer=False)
+    opened = pq.ParquetFile(
+        pa.BufferReader(raw), read_dictionary=names, pre_buffer=False, coerce_int96_timestamp_unit="us"
+    )
     types = {field.name: _cell_type(field.type) for field in opened.schema_arrow}
     if len(types) < len(opened.schema_arrow):
         raise TableFileError(f"{what} has two columns of one name: rename one of them.")
     out, schema = io.BytesIO(), pa.schema([(name, kind or pa.string()) for name, kind in types.items()])
     read = [name for name, kind in types.items() if kind is not None]
     with pa.csv.CSVWriter(out, schema) as writer:
-        for batch in opened.iter_batches(_ROWS, columns=read, use_threads=False):
-            if out.tell() + _letters(batch) > MOST_BYTES:
-                raise TableFileError(f"{what} has more than {MOST_BYTES / 1e6:,.0f} MB as text: keep fewer rows.")
+        for batch in opened.iter_batches(max(1, _CELLS // len(types)), columns=read, use_threads=False):
+            _at_most(out.tell() + 2 * _letters(batch), what)  # a quotation mark is written twice
             cells = [
                 batch.column(field.name).cast(kind)
                 if (kind := types[field.name]) is not None
@@ -131,7 +132,14 @@ def _written(raw: bytes, what: str) -> bytes:
                 for field in opened.schema_arrow
             ]
             writer.write_batch(pa.RecordBatch.from_arrays(cells, schema=schema))
+            _at_most(out.tell(), what)
     return out.getvalue()
+
+
+def _at_most(size: int, what: str) -> None:
+    """Raise TableFileError beyond the limit."""
+    if size > MOST_BYTES:
+        raise TableFileError(f"{what} has more than {MOST_BYTES / 1e6:,.0f} MB as text: keep fewer rows.")
 
 
 def _is_text(stored: pa.DataType) -> bool:

@@ -496,8 +496,11 @@ def test_bounds_of_a_public_file_may_start_from_its_own_range_and_say_so():
     np.testing.assert_array_equal(data.bounds, [[0, 57], [160, 170.5], [2, 5]])
     assert at.get("plotly_chart")
     (warning,) = [w.value for w in at.warning if "Not private" in w.value]
-    assert "2 of 3 columns" in warning, "a bound that was typed is the visitor's own"
+    assert "3 of 3 columns" in warning, "the other end of a bound that was typed is the file's"
     type_in(at, {1: {"low": 140, "high": 210}, 3: {"low": 0, "high": 9}})
+    use(at)
+    assert ["1 of 3 columns" in w.value for w in at.warning if "Not private" in w.value] == [True], "57 is of the file"
+    type_in(at, {0: {"high": 120}})
     use(at)
     assert not [w for w in at.warning if "Not private" in w.value]
 
@@ -519,11 +522,17 @@ def test_bounds_from_the_file_may_be_twice_as_wide_and_back():
     np.testing.assert_allclose(bounds[:2].mean(axis=1), tight[:2].mean(axis=1))
     np.testing.assert_array_equal(bounds[2], [0, 1])
     (warning,) = [w.value for w in at.warning if "Not private" in w.value]
-    assert "2 of 3 columns are twice the file's own range" in warning
+    assert "2 of 3 columns have a bound from the file" in warning
     press(at, "Start with the file's own range")  # nothing is empty, so nothing changes
-    assert ["2 of 3 columns are twice" in w.value for w in at.warning if "Not private" in w.value] == [True]
+    assert ["2 of 3 columns have" in w.value for w in at.warning if "Not private" in w.value] == [True]
     at.toggle(key=key(at, "wide")).set_value(False).run()
     np.testing.assert_array_equal(at.session_state["csv"].bounds, tight)
+    type_in(at, {0: {"low": 0}, 1: {"low": 100}})
+    use(at)  # the other end of both is the file's yet
+    assert ["2 of 3 columns have" in w.value for w in at.warning if "Not private" in w.value] == [True]
+    type_in(at, {0: {"high": 120}, 1: {"high": 250}})
+    use(at)
+    assert not [w for w in at.warning if "Not private" in w.value]
 
 
 def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_report(monkeypatch):

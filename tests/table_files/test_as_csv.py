@@ -101,6 +101,8 @@ def test_a_small_file_of_endless_text_is_refused_before_it_is_written_out(monkey
     assert len(raw) < 100_000
     with pytest.raises(TableFileError, match="as text: keep fewer rows"):
         as_csv(raw, "t.parquet")
+    with pytest.raises(TableFileError, match="as text: keep fewer rows"):
+        as_csv(written(pa.table({"t": ['"' * 300_000_000]})), "t.parquet")
     plain = written(pa.table({"t": np.arange(50_000)}))
     assert as_csv(plain, "t.parquet")
     monkeypatch.setattr(columnar, "MOST_BYTES", 100_000)
@@ -113,3 +115,24 @@ def test_any_other_file_is_left_as_it_is():
     assert [says_how(name) for name in ("t.csv", "t.parquet", "T.XLSX", "parquet", "t.parquet.csv")] == [
         False, True, True, False, False,
     ]  # fmt: skip
+
+
+def test_columns_without_cells_are_not_read_however_much_they_unpack_to():
+    """Bytes and lists of gigabytes in a file of bytes: the peak of Arrow's memory stays that of the numbers."""
+    same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(8_192, np.int32)), pa.array([bytes(100_000)]))
+    lists = pa.array([[0] * 3_000] * 8_192, pa.list_(pa.int8()))
+    raw = written(pa.table({"x": np.arange(8_192), "b": same, "l": lists}), compression="zstd", store_schema=False)
+    del same, lists
+    before, peak = pa.total_allocated_bytes(), []
+    pool = pa.default_memory_pool()
+    top = pool.max_memory()
+    found = as_csv(raw, "t.parquet")
+    peak.append(max(pool.max_memory() - max(top, before), 0))
+    assert found.count(b"<binary>") == found.count(b"<list>") == 8_192
+    assert peak[0] < 50_000_000
+
+
+def test_old_timestamps_of_any_year_are_read():
+    days = [datetime.datetime(9999, 12, 31), datetime.datetime(3000, 1, 1), datetime.datetime(1, 1, 1)]
+    raw = written(pa.table({"at": pa.array(days, pa.timestamp("us"))}), use_deprecated_int96_timestamps=True)
+    assert as_csv(raw, "t.parquet").decode().split()[1:] == ["9999-12-31", "3000-01-01", "0001-01-01"]
