@@ -38,17 +38,21 @@ FLAGS = [
 PROBE = re.compile(r"/[^/]+/_stcore/(health|host-config)")
 
 # Streamlit says what its script is doing; the observer knows when the picture last changed. A busy server begins late:
-# what was sent to it counts as at work until anything comes back, for a while (some messages have no answer).
+# what was sent to it counts as at work until anything comes back, for a while (some messages have no answer). Of two
+# messages soon after each other, such as a field that is left by a click on a button, the first answer may be to the
+# first one alone, so a second passes before it counts.
 WATCH_CHANGES = """
 window.lastChange = performance.now();
-window.unanswered = -Infinity;
+window.unanswered = window.sent = -Infinity;
 window.WebSocket = class extends WebSocket {
     constructor(...all) {
         super(...all);
-        this.addEventListener("message", () => { window.unanswered = -Infinity; });
+        this.addEventListener("message", () => { window.unanswered = window.twice ? window.sent - 4000 : -Infinity; });
     }
     send(data) {
-        window.unanswered = performance.now();
+        const now = performance.now();
+        window.twice = now - window.sent < 1000;
+        window.unanswered = window.sent = now;
         super.send(data);
     }
 };

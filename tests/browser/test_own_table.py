@@ -95,4 +95,5 @@ def test_a_form_of_45_columns_stays_in_its_frame(visit, settle, width):
     assert name["x"] - box["x"] < 60, "its name stays in sight, after its tick at most"
     assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
     press(page, settle, "Declare")
+    page.get_by_test_id("stAlert").first.wait_for()
     assert "lowest and highest value of 'a_question_of_many_words_0'" in said(page)
