@@ -18,10 +18,9 @@ st.title(
 )
 strip.draw(study, method=False)
 
-# A published figure or a saved study is a question of its own.
-preset, plans = form.chosen_preset(), saved.plans()
+plans = saved.plans()  # a saved study is a question of its own
 methods: list[str] = []
-if preset is None and not plans:
+if not plans:
     with show.problems():
         data = cached.dataset(study)
         own_range.warn(data)
@@ -32,11 +31,8 @@ first, winner, last = address.tabs(form.TABS, name="tab", key="tradeoffs.tab")
 
 if first.open:
     with first, show.problems():
-        form.presets()
-        if preset is not None:
-            sweep, metric = form.preset_form(preset)
-            curves.section(sweep, metric, None, study)
-        elif plans:
+        saved.opener(st)
+        if plans:
             sweep, metric = saved.form_of(plans)
             curves.section(sweep, metric, None, study)
         else:

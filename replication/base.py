@@ -78,10 +78,9 @@ class Table:
     """One printed table (or, without ``file``, a computation that tests a doubt about one).
 
     choices: what the paper leaves open, and how it was set, once. left_out: printed cells that are not computed, with
-    the reason. replicates: as printed; small: of the small preset, as published and sound. preset: key of the same
-    table on the page Trade-offs. version: rises when its numbers change. needs: a data set that has to be brought.
-    rows, columns: the keys along the two sides of the printed table. trivial: the error of an answer that needs no
-    data, where it is one number for the whole table.
+    the reason. replicates: as printed; small: of the small preset, as published and sound. version: rises when its
+    numbers change. needs: a data set that has to be brought. rows, columns: the keys along the two sides of the printed
+    table. trivial: the error of an answer that needs no data, where it is one number for the whole table.
     """
 
     key: str
@@ -95,7 +94,6 @@ class Table:
     file: str = ""
     replicates: int = 50
     small: tuple[int, int] = (10, 10)
-    preset: str = ""
     version: int = 1
     needs: str = ""
     rows: tuple[str, ...] = ()

@@ -111,7 +111,6 @@ def _about(table: Table) -> dict[str, Any]:
         "error": table.error,
         "rows": " ".join(table.rows),
         "columns": " ".join(table.columns),
-        "preset": table.preset,
         "choices": _lines([*table.choices, *table.left_out, *marked, *needs]),
     }
 

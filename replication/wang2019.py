@@ -106,7 +106,7 @@ TABLES = (
             "with the pictures' level in view. The law of the entries is not printed: uniform on [-1, 1].",
             "The printed noise is for rows in the unit ball; the rows have norms of 3 to 11 and are not clipped.",
         ),
-        replicates=20, small=(5, 5), preset="1-figure-1-left", trivial=1.0,
+        replicates=20, small=(5, 5), trivial=1.0,
     ),
 )  # fmt: skip
 NEEDED = Table(

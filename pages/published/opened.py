@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.published.front import kept
 from pages.published.stored import stored
-from pages.shell import address, frame, show
+from pages.shell import address, show
 from privcov.figures import published as pictures
 from privcov.figures.palette import FAINT, ROW, Palette, wash
 from privcov.figures.words import percent, plain
@@ -251,8 +251,5 @@ def _readings(every: pd.DataFrame) -> None:
 
 
 def _leads_on(one: pd.Series) -> None:
-    """Show how everything is computed again, and a button to the same setting in Trade-offs."""
+    """Show how everything is computed again."""
     st.code(f"python -m replication reproduce --preset full {one['table']}", language="bash")
-    if one["preset"] and st.button("Open in Trade-offs", key="published-trade"):
-        query = frame.query_for("pages/2_Trade_offs.py", None, {"preset": one["preset"]})
-        st.switch_page("pages/2_Trade_offs.py", query_params=query)

@@ -30,7 +30,6 @@ from privcov.releasing.run import release
 from privcov.sweeps import studies
 from privcov.sweeps.crossings import all_pairs, sentence
 from privcov.sweeps.estimates import LONG, in_words
-from privcov.sweeps.guessing import GUESS, against_guessing, without_noise
 from privcov.sweeps.plan import metric_name, summarise
 
 JOBS = Jobs("sweeps")
@@ -116,15 +115,13 @@ def _paint(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: J
 class _Reading:
     """What curves say that does not depend on how they are shown: it is read once from a finished sweep.
 
-    ``drawn`` are the replicates along the axis and ``across`` those without a place on it; ``guess`` are the errors of
-    guessing of a classification.
+    ``drawn`` are the replicates along the axis and ``across`` those without a place on it.
     """
 
     table: pd.DataFrame
     drawn: pd.DataFrame
     across: pd.DataFrame
     summary: pd.DataFrame
-    guess: pd.DataFrame | None
     verdicts: list[str]
 
 
@@ -142,8 +139,7 @@ def _read(sweep: Sweep, metric: str, job: Job, rows: list[dict]) -> _Reading:
         drawn,
         table[table["x"].isna()],
         summarise(drawn.assign(metric=metric), ["series", "key", "x"]).drop(columns="metric"),
-        tidy(sweep, rows, "majority-error") if sweep.classifies else None,
-        [] if sweep.classifies else _verdicts(sweep, drawn),
+        _verdicts(sweep, drawn),
     )
     if whole:
         kept[key] = reading
@@ -155,30 +151,18 @@ def _read(sweep: Sweep, metric: str, job: Job, rows: list[dict]) -> _Reading:
 def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: Job, rows: list[dict]) -> None:
     """Show the curves, what they say, and the downloads."""
     read = _read(sweep, metric, job, rows)
-    table, drawn, across, summary, guess = read.table, read.drawn, read.across, read.summary, read.guess
-    quiet = [(name, float(part["value"].mean())) for name, part in across.groupby("series", sort=False)]
-    if guess is not None:
-        # The methods hardly differ without noise: one line, the best of them.
-        lines = [(f"{GUESS} (not private)", float(guess["value"].mean())), *sorted(quiet, key=lambda q: q[1])[:1]]
-    else:
-        lines = references(data, metric, str(table["target"].iloc[0]), sweep) + quiet
-        lines += floor(data, metric, str(table["target"].iloc[0]), sweep, summary)
+    table, summary, target = read.table, read.summary, str(read.table["target"].iloc[0])
+    quiet = [(name, float(part["value"].mean())) for name, part in read.across.groupby("series", sort=False)]
+    lines = references(data, metric, target, sweep) + quiet + floor(data, metric, target, sweep, summary)
     lines = [(name, level) for name, level in lines if level > 0 and math.isfinite(level)]
     where = f"{data.n:,} rows, {data.d} columns, R = {data.row_bound:.3g}" if data is not None else sweep.title
-    provenance = "Public" if sweep.classifies else (data or sweep).provenance.capitalize()
+    provenance = (data or sweep).provenance.capitalize()
     show.tag(provenance, f"{where}; {sweep.replicates} replicates")
     picture = _curves(sweep, summary, metric, lines, frame.palette())
     show.picture(picture, "trade-offs")
     simulated = bool(sweep.plans) and (data or sweep).provenance == "simulated"
-    st.caption(_band(simulated, sweep.classifies))
-    sentences = read.verdicts
-    if guess is not None:
-        words = without_noise(across, guess[guess["x"].isna()])
-        words += against_guessing(drawn, guess[guess["x"].notna()], sweep.x_label, plain)
-        st.markdown("\n".join(f"- {show.as_text(w)}" for w in words))
-        sentences = words
-    else:
-        _say(sentences)
+    st.caption(_band(simulated))
+    _say(read.verdicts)
     for worse in worse_than_zero(summary, lines, sweep.x_label.split(" (")[0]):
         st.caption(show.as_text(worse))
     failed = int(table["value"].isna().sum())
@@ -205,11 +189,8 @@ def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: 
         key="pin",
         help="Keeps these curves in the tab Pinned.",
         on_click=_pin,
-        args=(
-            sweep.owner, f"{sweep.title}; {where}", metric_name(metric), summary, lines, sweep.x_label, sweep.log,
-            not sweep.classifies,
-        ),
-    )  # fmt: skip
+        args=(sweep.owner, f"{sweep.title}; {where}", metric_name(metric), summary, lines, sweep.x_label, sweep.log),
+    )
     _confirm_pin()
     again = script(sweep, study)
     with st.expander("The same in Python"):
@@ -221,9 +202,9 @@ def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: 
         data,
         provenance=provenance,
         where=where,
-        words=sentences,
+        words=read.verdicts,
         picture=functools.partial(_curves, sweep, summary, metric, lines),
-        caption=take_home.unlinked(_band(simulated, sweep.classifies)),
+        caption=take_home.unlinked(_band(simulated)),
         script=again,
         finished=job.progress.state == "finished",
     )
@@ -242,19 +223,16 @@ def _curves(sweep: Sweep, summary: pd.DataFrame, metric: str, lines: list, palet
         references=lines,
         marked=sweep.marked,
         log=sweep.log,
-        log_error=not sweep.classifies,
     )
 
 
-def _band(simulated: bool, classifies: bool) -> str:
+def _band(simulated: bool) -> str:
     """Return what lines and bands are, in words."""
     what = (
         "fresh rows and noise: sampling and privacy noise together"
         if simulated
         else "fresh noise on the same rows: privacy noise only"
     )
-    if classifies:
-        what = "a fresh split into training and test rows, and fresh noise"
     return (
         f"Lines: mean over replicates. Bands: {term('replicate-range')}, 10 % to 90 %, with {what}. Horizontal: "
         "answers without noise, to beat."
@@ -357,9 +335,7 @@ def _say(verdicts: list[str]) -> None:
 PINS = Pins("pins")
 
 
-def _pin(
-    owner: object, title: str, error: str, summary: pd.DataFrame, lines: list, x_label: str, log: bool, log_error: bool
-) -> None:
+def _pin(owner: object, title: str, error: str, summary: pd.DataFrame, lines: list, x_label: str, log: bool) -> None:
     """Freeze a set of curves; for the button.
 
     ``owner`` is the study of a CSV, else "".
@@ -373,7 +349,6 @@ def _pin(
             "lines": list(lines),
             "x_label": x_label,
             "log": log,
-            "log_error": log_error,
         },
     )
     st.session_state["pins.told"] = True
@@ -418,7 +393,6 @@ def _one_pinned(key: tuple, pin: dict) -> None:
                 references=pin["lines"],
                 height=400,
                 log=pin["log"],
-                log_error=pin["log_error"],
             ),
             f"pinned-{key[1]}",
         )

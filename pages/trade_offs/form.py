@@ -1,15 +1,14 @@
-"""The form of Trade-offs: published presets, and the visitor's own set-up. It stays as it was left."""
+"""The form of Trade-offs: the visitor's own set-up. It stays as it was left."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
 from pages.shell import address, fields, frame, glossary, show
 from pages.shell.study import Study
-from pages.trade_offs import saved
 from pages.trade_offs.sweep import (
     LEVELS,
     Axis,
@@ -18,121 +17,17 @@ from pages.trade_offs.sweep import (
     axes,
     build,
     conversion,
-    from_preset,
-    named,
     read_values,
     values_text,
 )
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.figures.words import powers
-from privcov.papers import AUTHORS
 from privcov.privacy import KINDS
-from privcov.sweeps.plan import NORM_NAMES, NORMS, metric_name
-from privcov.sweeps.presets import ClassificationPreset, Preset
-from privcov.sweeps.published import CLASSIFIERS, PRESETS
+from privcov.sweeps.plan import NORM_NAMES, NORMS
 
 AGAINST = {"truth": "truth", "sample": "sample", "nonprivate": "the same method without noise"}
-SHOWN = PRESETS | CLASSIFIERS
-_PRESET = ("preset", "preset.methods", "preset.metric", "preset.replicates", "preset.published")
 TABS = ("Curves", "Who wins where?", "Pinned")
-KEEPS = (*_PRESET, "methods", "axis", "values", "norm", "size", "against", "replicates", "compare", "kinds", "without")
-
-
-def presets() -> None:
-    """Show buttons for every published figure and for classification, and the box for a saved study."""
-    with st.container(horizontal=True):
-        _menu("Published figures and tables", PRESETS)
-        _menu("Classification", CLASSIFIERS)
-        saved.opener(st)
-
-
-def chosen_preset() -> Preset | None:
-    """Return the preset that the address names, or None."""
-    key = frame.page_setting("preset")
-    if key and key not in SHOWN:
-        frame.leave_out("preset", "There is no figure or table of that name.")
-    return SHOWN.get(key)
-
-
-def _menu(label: str, offered: Mapping[str, Preset]) -> None:
-    # A new key after a choice is a new, closed menu.
-    """Show a menu of presets, by paper."""
-    with st.popover(label, width="content", key=f"menu-{label}-{st.session_state.get('tradeoffs.choices', 0)}"):
-        for paper in sorted({p.paper for p in offered.values()}, key=lambda p: p or 9):
-            st.markdown(f"**{AUTHORS[paper]}**" if paper else "**Other tables and sizes**")
-            for preset in (p for p in offered.values() if p.paper == paper):
-                st.button(
-                    f"{preset.where}: {preset.title}",
-                    key=f"preset-{preset.key}",
-                    on_click=_choose,
-                    args=(preset.key,),
-                    type="tertiary",
-                )
-
-
-def _choose(key: str) -> None:
-    """Choose a preset; for its button."""
-    frame.set_query(**dict.fromkeys((*_PRESET, "plan"), "") | {"preset": key})
-    st.session_state["tradeoffs.start"] = True
-    st.session_state["tradeoffs.choices"] = st.session_state.get("tradeoffs.choices", 0) + 1
-
-
-def preset_form(preset: Preset) -> tuple[Sweep, str]:
-    """Show header and settings of a preset. Return its sweep and the metric to show."""
-    left, right = st.columns([4, 1.6], vertical_alignment="center")
-    left.header(named(preset))
-    right.button("Back to my own set-up", on_click=_choose_none, width="stretch")
-    fixed = ", ".join(f"{name} = {value}" for name, value in preset.fixed)
-    levels = ", ".join(
-        [f"epsilon = {e:g} with delta = 1/n" for e in preset.guarantees]
-        if preset.one_over_n
-        else [str(g) for g in preset.guarantees]
-    )
-    if isinstance(preset, ClassificationPreset):
-        epsilons = ", ".join(f"{g.epsilon:g}" for g in preset.guarantees)
-        levels = f"epsilon = {epsilons} with delta = {powers(preset.guarantees[0].delta)}"
-    with st.container(border=True):
-        rows = f" Rows to train on: {preset.training}." if isinstance(preset, ClassificationPreset) else ""
-        st.markdown(
-            f"{preset.title}. Data: `{preset.source}`{', ' + fixed if fixed else ''}.{rows} Guarantee: {levels}."
-        )
-        first, second, third, fourth = st.columns([4, 2.6, 1.3, 1.9], vertical_alignment="bottom")
-        plain = [c.key for c in METHODS.all() if c.target == "covariance" and not c.refuses(preset.kind)]
-        usable = preset.able() if isinstance(preset, ClassificationPreset) else plain
-        able = [m for m in preset.available() if m in usable]
-        chosen = _chosen("preset.methods", f"t.{preset.key}.methods", first, usable, able)
-        # Guessing is a line in the picture of a classification.
-        shown = preset.metrics[:1] if isinstance(preset, ClassificationPreset) else preset.metrics
-        metric = address.bound(
-            second.selectbox, "Error", shown, name="preset.metric", default=shown[0], format_func=metric_name,
-            key=f"t.{preset.key}.metric",
-        )  # fmt: skip
-        replicates = address.bound(
-            third.number_input, "Replicates", 1, 200, name="preset.replicates", default=preset.replicates,
-            key=f"t.{preset.key}.replicates", help="As published.",
-        )  # fmt: skip
-        published = address.bound(
-            fourth.toggle,
-            "Published noise",
-            name="preset.published",
-            default=False,
-            key=f"t.{preset.key}.published",
-            help="As published; what it really gives is on Estimate.",
-        )
-        for sentence in [*preset.left_out(chosen), preset.note]:
-            if sentence:
-                st.caption(show.as_text(sentence))
-        st.caption("Without the data set and guarantee above.")
-        glossary.when_not(chosen, _WHEN_NOT)
-        sweep = from_preset(preset, chosen, int(replicates), published=published)
-        fields.attacker_between(g for plan in sweep.plans for g in plan.guarantees)
-    return sweep, metric
-
-
-def _choose_none() -> None:
-    """Leave the preset; for the button."""
-    frame.set_query(**dict.fromkeys(_PRESET, ""))
+KEEPS = ("methods", "axis", "values", "norm", "size", "against", "replicates", "compare", "kinds", "without")
 
 
 def _chosen(name: str, key: str, where, usable: list[str], default: list[str]) -> list[str]:

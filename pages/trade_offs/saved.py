@@ -1,6 +1,6 @@
 """A saved study (Plan JSON) and the page that shows it: one release is Estimate, anything else is Trade-offs.
 
-There the form or a published figure shows it where one of them makes the same plans; else it is shown as it is.
+There the form shows it where it makes the same plan; else it is shown as it is.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from privcov.figures.words import powers
 from privcov.parameters import build
 from privcov.privacy import NoPrivacy
 from privcov.sweeps import studies
-from privcov.sweeps.plan import CLASSIFICATION, Plan, column_of, metric_name
-from privcov.sweeps.published import CLASSIFIERS, PRESETS
+from privcov.sweeps.plan import Plan, column_of, metric_name
 
 ESTIMATE, TRADE_OFFS = "pages/1_Estimate.py", "pages/2_Trade_offs.py"
 MOST_POINTS = 2_000  # of one plan on a page
@@ -92,8 +91,7 @@ def place_of(plans: Sequence[Plan]) -> Place:
     """Return the page that shows these plans. Raises ValueError with a sentence where none does."""
     if len(plans) == 1 and plans[0].steps == 1:
         return Place(ESTIMATE, study_of(plans[0]))
-    place = (_form(plans[0]) if len(plans) == 1 else None) or _preset(tuple(plans))
-    if place is not None:
+    if len(plans) == 1 and (place := _form(plans[0])):
         return place
     for plan in plans:
         sweep_of(plan)
@@ -106,7 +104,7 @@ def place_of(plans: Sequence[Plan]) -> Place:
 def _form(plan: Plan) -> Place | None:
     """Return the form of Trade-offs, filled so that it makes this very plan; None where it cannot."""
     levels = [g for g in plan.guarantees if not isinstance(g, NoPrivacy)]
-    simple = len(plan.metrics) == 1 and plan.metrics[0] not in CLASSIFICATION and len(plan.vary) <= 1
+    simple = len(plan.metrics) == 1 and plan.sizes is None and len(plan.vary) <= 1
     if not (simple and levels and len({g.kind for g in levels}) == 1 and all(isinstance(m, str) for m in plan.methods)):
         return None
     norm, against = plan.metrics[0].removeprefix("relative-").split("-to-")
@@ -148,28 +146,6 @@ def _form(plan: Plan) -> Place | None:
     return Place(TRADE_OFFS, study, own)
 
 
-def _preset(plans: tuple[Plan, ...]) -> Place | None:
-    """Return the published figure or table that makes these very plans, or None."""
-    methods = list(dict.fromkeys(m if isinstance(m, str) else m[0] for plan in plans for m in plan.methods))
-    for preset in (PRESETS | CLASSIFIERS).values():
-        if preset.source != plans[0].source:
-            continue
-        for published in (False, True):
-            try:
-                preset_plans = preset.plans(methods, plans[0].replicates, published=published)
-            except ValueError:
-                continue
-            if tuple(preset_plans) == plans:
-                own = {
-                    "preset": preset.key,
-                    "preset.methods": ",".join(methods),
-                    "preset.replicates": str(plans[0].replicates),
-                    "preset.published": "yes" if published else "no",
-                }
-                return Place(TRADE_OFFS, Study(), own)
-    return None
-
-
 def sweep_of(plan: Plan) -> sweep.Sweep:
     """Return any plan as curves: along its first varied number, else along the guarantee.
 
@@ -181,8 +157,10 @@ def sweep_of(plan: Plan) -> sweep.Sweep:
             f"This study has {points:,} points; a page draws at most {MOST_POINTS:,}. Run it in the shell: python -m "
             "privcov study run plan.json"
         )
-    if plan.sizes is not None and set(plan.metrics) != set(CLASSIFICATION):
-        raise ValueError(f"A page needs both errors of a classification, {' and '.join(CLASSIFICATION)}, in metrics.")
+    if plan.sizes is not None:
+        raise ValueError(
+            "No page draws errors of a classification. Run this study in the shell: python -m privcov study"
+        )
     asked = {g.kind for g in plan.guarantees}
     kinds = asked - {"none"}
     levels = {}
@@ -276,10 +254,10 @@ def form_of(expanded: tuple[Plan, ...]) -> tuple[sweep.Sweep, str]:
         if len(parts) > 1:
             part = address.bound(first.selectbox, "Plan", parts, name="plan.part", default=parts[0])
         plan = expanded[parts.index(part)]
-        shown = plan.metrics[:1] if plan.sizes is not None else plan.metrics  # guessing is a line in the picture
         metric = address.bound(
-            second.selectbox, "Error", shown, name="plan.metric", default=shown[0], format_func=metric_name
-        )
+            second.selectbox, "Error", plan.metrics, name="plan.metric", default=plan.metrics[0],
+            format_func=metric_name,
+        )  # fmt: skip
         fixed = ", ".join(f"{k} = {v}" for k, v in plan.source_params.items())
         varied = ", ".join(plan.vary) or "the guarantee"
         st.caption(

@@ -1,7 +1,6 @@
 """What Trade-offs draws: what varies, its plans, their cells as named series, and the same as a script.
 
-A `Setting` holds the entries of the form. `build` makes a `Sweep` of it, `from_preset` of a published figure; `tidy`
-puts the rows of its cells into series.
+A `Setting` holds the entries of the form. `build` makes a `Sweep` of it; `tidy` puts the rows of its cells into series.
 """
 
 from __future__ import annotations
@@ -26,12 +25,10 @@ from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.words import plain, powers
-from privcov.papers import place_in
 from privcov.privacy import KINDS, ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.sweeps.cells import Cell, build_entry, cells, cells_on
 from privcov.sweeps.estimates import MOST_COLUMNS, refusal
 from privcov.sweeps.plan import Plan, column_of
-from privcov.sweeps.presets import Preset
 from privcov.sweeps.store import Store
 
 LEVELS = {"rho": np.geomspace(1e-5, 10, 13), "epsilon": np.geomspace(0.02, 20, 13)}
@@ -174,11 +171,6 @@ class Sweep:
         return self.on_rows["replicates"] if self.on_rows else self.plans[0].replicates
 
     @property
-    def classifies(self) -> bool:
-        """Whether the errors are those of a classification, on test rows of a split."""
-        return any(plan.sizes is not None for plan in self.plans)
-
-    @property
     def steps(self) -> int:
         """Number of method runs."""
         if not self.on_rows:
@@ -284,27 +276,6 @@ def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
     if not sweep.steps:
         raise ValueError("None of these methods can give this guarantee. Choose another method or another kind.")
     return sweep
-
-
-def from_preset(preset: Preset, methods: list[str], replicates: int, *, published: bool) -> Sweep:
-    """Return the sweep of a published figure, as published or sound."""
-    plans = tuple(preset.plans(methods, replicates, published=published))
-    return Sweep(
-        title=f"{named(preset)}: {preset.title}",
-        owner="",
-        plans=plans,
-        on_rows=None,
-        metrics=preset.metrics,
-        x=preset.x,
-        x_label=preset.x,
-        log=True,
-        lines=preset.lines,
-    )
-
-
-def named(preset: Preset) -> str:
-    """Return the name of the figure or table of a preset."""
-    return place_in(preset.paper, preset.where) if preset.paper else preset.where
 
 
 def _replicates(setting: Setting) -> int:
@@ -416,7 +387,6 @@ def script(sweep: Sweep, study: Study) -> str:
 def _plan(plan: Plan) -> str:
     """Return source text of a plan."""
     guarantees = ", ".join(f"privcov.{g!r}" for g in plan.guarantees)
-    split = [(name, getattr(plan, name)) for name in ("training", "validation", "best")]
     return "\n".join(
         [
             "    privcov.Plan(",
@@ -430,7 +400,6 @@ def _plan(plan: Plan) -> str:
             f"        seed={plan.seed},",
             f"        row_bound={plan.row_bound!r},",
             *([] if plan.noise_seed is None else [f"        noise_seed={plan.noise_seed},"]),
-            *(f"        {name}={value!r}," for name, value in split if value),
             "    )",
         ]
     )

@@ -1,8 +1,8 @@
-"""Dong et al. 2022 (paper 5): presets, Figures 2 to 5, and what the text announces for Appendix J.
+"""Dong et al. 2022 (paper 5): Figures 2 to 5, and what the text announces for Appendix J.
 
-Figures 2 and 3 are computed from the presets of the page Trade-offs. Figures 4 and 5 are errors of the released matrix
-against rho on public rows; Appendix J has pure DP and single digits. Pictures and documents are not shipped: see
-data/README.md. News documents are replaced by e-mails where only those are there.
+Figures 2 and 3 are of simulated rows. Figures 4 and 5 are errors of the released matrix against rho on public rows;
+Appendix J has pure DP and single digits. Pictures and documents are not shipped: see data/README.md. News documents are
+replaced by e-mails where only those are there.
 """
 
 from __future__ import annotations
@@ -13,44 +13,62 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.news import EACH
 from privcov.data_sources.news import LARGEST as LONGEST
 from privcov.data_sources.papers import MissingData
 from privcov.estimators.base import METHODS as REGISTERED
 from privcov.estimators.em_cov import LARGEST
-from privcov.privacy import Guarantee, ZCDP
+from privcov.privacy import Guarantee, PureDP, ZCDP
 from privcov.sweeps.plan import Plan, run
-from privcov.sweeps.published import PRESETS
 from replication.base import Number, Point, Table, View
 
 # --- figures 2 and 3: simulated rows --------------------------------------------------------------------------
 
-MOST_D, MOST_N = 200, 50_000  # columns and rows of the curves
 FROBENIUS = "frobenius"
-SIMULATED = tuple(f"5-figure-{panel}" for panel in ("2-a", "2-b", "2-c", "3-a", "3-b", "3-c", "3-d"))
+ZIPF = "zipf-norms"
+MOST_D, MOST_N = 200, 50_000  # columns and rows of the curves
+_RHOS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+_DS = [10, 20, 30, 50, 70, 100, MOST_D]
 METHODS = ("gaussian-cov", "separate-cov", "adaptive-cov", "zero")
 EM = ("em-cov",)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A panel of Figure 2 or 3: its axis, what varies, the source's other parameters, and the levels of rho."""
+
+    x: str
+    varies: dict[str, list[int]]
+    fixed: dict[str, float]
+    rhos: tuple[float, ...] = (0.1,)
+
+
+def _varying(x: str, bins: int = 4, /, *, rhos: tuple[float, ...] = (0.1,), **varies: list[int]) -> Simulated:
+    block = {"n": [MOST_N], "d": [MOST_D], **varies}
+    return Simulated(x, block, {k: v for k, v in {"bins": bins, "skew": 3.0}.items() if k not in block}, rhos)
+
+
+SIMULATED = {
+    **{f"5-figure-2-{x}": _varying("d", 1, n=[n], d=_DS) for x, n in zip("abc", (1_000, 4_000, 16_000), strict=True)},
+    "5-figure-3-a": _varying("bins", bins=[1, 2, 4, 8, 16, 32]),
+    "5-figure-3-b": _varying("d", d=_DS),
+    "5-figure-3-c": _varying("n", n=[1_000, 3_000, 10_000, MOST_N]),
+    "5-figure-3-d": _varying("rho", rhos=_RHOS),
+}
 LARGE = {"d": [512], "n": [200_000, 1_000_000]}  # the ends of the axes that are printed; half an hour
 MAIN, OF_EM, OF_LARGE = "", ", EMCov", ", largest"
 
 
 def simulated_plan(panel: str, part: str, published: bool, replicates: int, seed: int) -> Plan:
-    """Return the preset's plan: up to `MOST_D` columns and `MOST_N` rows, of EMCov alone, or the `LARGE` sizes."""
-    preset = PRESETS[panel]
-    (block,) = preset.varies
-    most = {"d": MOST_D, "n": MOST_N}
-    vary = {k: [v for v in values if v <= most.get(k, np.inf)] for k, values in block.items()}
-    if part == OF_LARGE:
-        vary |= {preset.x: LARGE[preset.x]}
+    """Return the panel's plan: up to `MOST_D` columns and `MOST_N` rows, of EMCov alone, or the `LARGE` sizes."""
+    own = SIMULATED[panel]
     return Plan(
-        source=preset.source,
-        source_params=dict(preset.fixed),
+        source=ZIPF,
+        source_params=own.fixed,
         methods=[(key, published_calibration(key, published)) for key in (EM if part == OF_EM else METHODS)],
-        guarantees=list(preset.guarantees),
-        vary=vary,
+        guarantees=[ZCDP(rho) for rho in own.rhos],
+        vary=own.varies | ({own.x: LARGE[own.x]} if part == OF_LARGE else {}),
         metrics=["frobenius-to-sample"],
         replicates=replicates,
         seed=seed,
@@ -65,7 +83,7 @@ def published_calibration(key: str, published: bool) -> dict[str, str]:
 
 def read_simulated(panel: str, row: Mapping) -> tuple[dict, str]:
     """Return (keys of the printed number, its quantity) for a row of the panel's table."""
-    fixed = dict(PRESETS[panel].fixed)
+    fixed = SIMULATED[panel].fixed
     bins = int(row.get("bins", fixed.get("bins", 0)))
     keys = {"model": panel.removeprefix("5-figure-"), "data": f"N = {bins}, rho = {ZCDP(row['rho']).rho:g}"}
     keys |= {name: str(int(row.get(name, fixed.get(name, 0)))) for name in ("n", "d")}
@@ -80,7 +98,7 @@ def simulated(panel: str, part: str, seed: int, replicate: int) -> list[Number]:
     return numbers
 
 
-def _simulated_points(panels: tuple[str, ...]) -> tuple[Point, ...]:
+def _simulated_points(*panels: str) -> tuple[Point, ...]:
     return tuple(
         Point(
             p + part, {}, partial(simulated, p, part), partial(simulated_plan, p, part, False),
@@ -88,19 +106,18 @@ def _simulated_points(panels: tuple[str, ...]) -> tuple[Point, ...]:
         )
         for p in panels
         for part in (MAIN, OF_EM, OF_LARGE)
-        if part != OF_LARGE or PRESETS[p].x in LARGE
+        if part != OF_LARGE or SIMULATED[p].x in LARGE
     )  # fmt: skip
 
 
 # --- figures 4 and 5, appendix J ------------------------------------------------------------------------------
 
-RHOS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 PICTURES = (6_000, 20_000, 60_000)
 WIDTHS = (32, 128, 512)
 PIXELS = 784
 DIGITS = ("0", "1")  # the heaviest and the lightest in ink
 PURE_METHODS = ("laplace-cov", *METHODS[1:])
-_ZCDP = tuple(ZCDP(rho) for rho in RHOS)
+_ZCDP = tuple(ZCDP(rho) for rho in _RHOS)
 
 
 @dataclass(frozen=True)
@@ -134,13 +151,10 @@ class Panel:
         )
 
 
-def _of_preset(key: str) -> Panel:
-    """Return Appendix J as the page Trade-offs has it, up to `MOST_N` rows."""
-    preset = PRESETS[key]
-    (block,) = preset.varies
-    ns = tuple(n for n in block["n"] if n <= MOST_N)
-    params = {**dict(preset.fixed), "d": block["d"][0], "n": ns[0]}
-    return Panel(preset.source, tuple(params.items()), PURE_METHODS, preset.guarantees, ns if len(ns) > 1 else ())
+def _pure(epsilons: tuple[float, ...], ns: tuple[int, ...]) -> Panel:
+    params = {"bins": 4, "skew": 3.0, "d": MOST_D, "n": ns[0]}
+    levels = tuple(PureDP(epsilon) for epsilon in epsilons)
+    return Panel(ZIPF, tuple(params.items()), PURE_METHODS, levels, ns if len(ns) > 1 else ())
 
 
 def _panels() -> dict[str, Panel]:
@@ -150,7 +164,8 @@ def _panels() -> dict[str, Panel]:
         panels[f"5-{letter}"] = Panel("news", (("d", d), ("divide", divide)))
     for digit in DIGITS:
         panels[f"digit {digit}"] = Panel("mnist", (("n", PICTURES[0]), ("digit", digit)))
-    return panels | {"pure epsilon": _of_preset("5-pure-epsilon"), "pure n": _of_preset("5-pure-n")}
+    epsilons = tuple(0.05 * 2**k for k in range(8))
+    return panels | {"pure epsilon": _pure(epsilons, (MOST_N,)), "pure n": _pure((1.0,), (1_000, 5_000, 20_000))}
 
 
 PANELS = _panels()
@@ -219,11 +234,11 @@ _OTHER = "The target is the second moment of the rows as scaled; nothing is cent
 TABLES = (
     Table(
         "5-figure-2", 5, "Figure 2", "Trace 1: error against d", "Frobenius error",
-        _simulated_points(SIMULATED[:3]), _LARGEST, replicates=50, small=(3, 3), preset="5-figure-2-b",
+        _simulated_points(*list(SIMULATED)[:3]), _LARGEST, replicates=50, small=(3, 3),
     ),
     Table(
         "5-figure-3", 5, "Figure 3", "Skewed norms: error against N, d, n and rho", "Frobenius error",
-        _simulated_points(SIMULATED[3:]), _LARGEST, replicates=50, small=(3, 3), preset="5-figure-3-b",
+        _simulated_points(*list(SIMULATED)[3:]), _LARGEST, replicates=50, small=(3, 3),
     ),
     Table(
         "5-figure-4", 5, "Figure 4", "MNIST: error against rho", "Frobenius error",
@@ -259,7 +274,7 @@ TABLES = (
             "and epsilon = 1 along n are ours. The additive method is Laplace noise with the printed scale.",
             f"Up to {MOST_N:,} rows.",
         ),
-        replicates=50, small=(3, 3), preset="5-pure-epsilon",
+        replicates=50, small=(3, 3),
     ),
 )  # fmt: skip
 TITLES = {

@@ -29,10 +29,9 @@ from privcov.metrics.errors import matrix_norm
 from privcov.postprocess.spectrum import assemble, clip_box
 from privcov.privacy import BudgetShare, Guarantee, ZCDP
 from privcov.randomness import stream
-from privcov.sweeps.published import PRESETS
 from replication.base import Number, Point, Table
 from replication.dong2022.checks import ADAPTIVE, CODE, CODE_LETTER, against_better
-from replication.dong2022.figures import FROBENIUS, MOST_D, MOST_N, SIMULATED, read_simulated
+from replication.dong2022.figures import FROBENIUS, SIMULATED, ZIPF, read_simulated
 from replication.readings import STATED, Found, Reading
 
 DISCOUNT, BETA = 6.0, 0.1
@@ -80,18 +79,13 @@ def adaptive(data: Dataset, guarantee: Guarantee, rng: np.random.Generator) -> d
 
 def as_in_code(panel: str, seed: int, replicate: int) -> list[Number]:
     """Compute one replicate of a panel: its rows, and the noise from a stream of its own."""
-    preset, numbers = PRESETS[panel], []
-    (block,) = preset.varies
-    most = {"d": MOST_D, "n": MOST_N}
-    for values in itertools.product(*block.values()):
-        varied = dict(zip(block, values, strict=True))
-        if any(varied[name] > limit for name, limit in most.items()):
-            continue
-        source = {**dict(preset.fixed), **varied}
-        data = make_dataset(SOURCES.get(preset.source).cls(**source), seed=seed + replicate)
+    own, numbers = SIMULATED[panel], []
+    for values in itertools.product(*own.varies.values()):
+        varied = dict(zip(own.varies, values, strict=True))
+        source = {**own.fixed, **varied}
+        data = make_dataset(SOURCES.get(ZIPF).cls(**source), seed=seed + replicate)
         target = clipped_moment(data, n_anchors=0)
-        for guarantee in preset.guarantees:
-            assert isinstance(guarantee, ZCDP)  # Figures 2 and 3 have no other
+        for guarantee in map(ZCDP, own.rhos):
             rng = stream(seed, "published", 5, "code", panel, str(varied), f"{guarantee.rho:g}", replicate)
             keys, _ = read_simulated(panel, {**source, "rho": guarantee.rho, "method": CODE})
             for method, matrix in adaptive(data, guarantee, rng).items():

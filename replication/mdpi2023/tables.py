@@ -1,4 +1,4 @@
-"""Mathematics 2023 (paper 4): Tables 1 to 6, covariances with central and local noise, Table 7, classes; presets.
+"""Mathematics 2023 (paper 4): Tables 1 to 6, covariances with central and local noise, Table 7, classes.
 
 The rows are Gaussian or t_5 with norms near sqrt(p); the printed noise is for rows in the unit ball and nothing is
 clipped, so what is computed "as published" here has no guarantee at all. It is no method of the package.
@@ -29,7 +29,6 @@ from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP, NoPrivacy
 from privcov.randomness import stream
 from privcov.sweeps.plan import Plan
-from privcov.sweeps.published import MODELS
 from replication.base import Number, Point, Table, truth_of
 
 SIZES = (("50", "200"), ("50", "300"), ("100", "200"), ("100", "300"), ("200", "300"))
@@ -42,6 +41,7 @@ METHODS = {  # printed name -> method of the package
 GAMMA = 2.0
 NORMS = ("spectral", "frobenius")
 TO_SCALE = " to scale"
+MODELS = {"1": ("ar1-covariance", {"rho": 0.6}), "2": ("banded-covariance", {})}
 FACTORS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
 
 
@@ -200,12 +200,12 @@ _SIDES |= dict.fromkeys((5, 6), ("delta",))
 _WORDS = {"normal": "normal rows", "t5": "t_5 rows"}
 
 
-def _table(number: int, law: str, title: str, preset: str) -> Table:
+def _table(number: int, law: str, title: str) -> Table:
     more = _HEAVY if law == "t5" else ()
     points = tuple(_point(model, law, d, n, levels) for model, d, n, levels in SETTINGS[number - (law == "t5")])
     return Table(
         f"4-table-{number}", 4, f"Table {number}", f"{title}, {_WORDS[law]}", "absolute error",
-        points, CHOICES + more, (), f"paper4_table{number}.csv", 50, (50, 50), preset,
+        points, CHOICES + more, (), f"paper4_table{number}.csv", 50, (50, 50),
         2 if law == "t5" else 1, rows=_SIDES[number],
     )  # fmt: skip
 
@@ -350,12 +350,12 @@ def _needed_read(model: str, law: str, row: Mapping) -> tuple[dict, str]:
 # --- the tables -----------------------------------------------------------------------------------------------
 
 TABLES = (
-    _table(1, "normal", "Sizes (p, n)", "4-table-1-model-1"),
-    _table(2, "t5", "Sizes (p, n)", "4-table-2-model-1"),
-    _table(3, "normal", "Levels of epsilon", "4-table-3"),
-    _table(4, "t5", "Levels of epsilon", "4-table-4"),
-    _table(5, "normal", "Levels of delta", "4-table-5"),
-    _table(6, "t5", "Levels of delta", "4-table-6"),
+    _table(1, "normal", "Sizes (p, n)"),
+    _table(2, "t5", "Sizes (p, n)"),
+    _table(3, "normal", "Levels of epsilon"),
+    _table(4, "t5", "Levels of epsilon"),
+    _table(5, "normal", "Levels of delta"),
+    _table(6, "t5", "Levels of delta"),
     Table(
         "4-local-cut", 4, "Table 1, local threshold", "One local setting with every threshold", "absolute error",
         (Point("one setting", {}, local_cuts),), small=(50, 0),
@@ -377,7 +377,7 @@ TABLES = (
             "Sound: class counts, class means and covariance measured together under the guarantee, rows clipped; the "
             "25 columns are still chosen on the raw rows, as printed, which no guarantee covers.",
         ),
-        (), "paper4_table7.csv", 20, (20, 20), "4-table-7-p25", needs="microbiome", rows=("d",), trivial=7.0,
+        (), "paper4_table7.csv", 20, (20, 20), needs="microbiome", rows=("d",), trivial=7.0,
     ),
 )  # fmt: skip
 NEEDED = Table(

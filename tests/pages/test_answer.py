@@ -145,12 +145,6 @@ def test_a_table_of_its_own_size_asks_about_that_size():
     assert live.measured(stored, lambda _: data, **counts).level == found.level
 
 
-def test_a_published_figure_has_no_sentence_above_it():
-    at = open_page(PAGE, **{"preset": "4-table-5", "preset.replicates": "2"})
-    assert not [h for h in at.main.get("html") if 'role="status"' in h.proto.body]
-    assert at.header[0].value
-
-
 @pytest.mark.parametrize(
     ("study", "structure"),
     [(Study(), "fading"), (Study(data=(("rho", 0.9),)), "dense"), (Study(data=(("rho", 0.0),)), "unknown"),

@@ -102,13 +102,6 @@ def test_a_doubtful_number_is_marked_and_a_missing_one_says_why():
     assert 'title="The noisy matrix is indefinite' in html
 
 
-def test_the_button_opens_the_same_table_in_trade_offs():
-    at = open_page(PAGE, table="4-table-1")
-    next(b for b in at.button if b.key == "published-trade").click().run()
-    assert not at.exception
-    assert at.query_params["preset"] == "4-table-1-model-1"
-
-
 def test_a_figure_opens_from_a_link_with_its_panel_and_says_what_is_skipped_and_what_stands_in(page):
     at = open_page(PAGE, table="5-figure-5", panel="5-f", shown="sound")
     assert not at.exception

@@ -13,7 +13,6 @@ from pages.trade_offs import saved, sweep
 from privcov.estimators.base import METHODS
 from privcov.privacy import NoPrivacy
 from privcov.sweeps import studies
-from privcov.sweeps.published import PRESETS
 from tests.pages.test_pages import draw_curves, open_page
 
 ESTIMATE, TRADE_OFFS, GRAPH, SPECTRA = (
@@ -48,7 +47,6 @@ CHANGES = [
     (TRADE_OFFS, TINY, "t.methods", ["gaussian-cov"], {"methods": "gaussian-cov"}),
     (TRADE_OFFS, TINY, "t.compare", True, {"compare": "yes"}),
     (TRADE_OFFS, {**TINY, "compare": "yes"}, "t.kinds", ["pure", "zcdp"], {"kinds": "pure,zcdp"}),
-    (TRADE_OFFS, {**TINY, "preset": "4-table-5"}, "t.4-table-5.published", True, {"preset.published": "yes"}),
     (TRADE_OFFS, {**TINY, "tab": "who-wins-where"}, "map-n", (100, 1000), {"who.n": "100,1000"}),
     (TRADE_OFFS, {**TINY, "tab": "who-wins-where"}, "map-over-rho", "rho", {"who.over": "rho"}),
     (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.replicates", 3, {"roc.replicates": "3"}),
@@ -95,7 +93,7 @@ def _no_work(original):
 
 NONSENSE = [
     (TRADE_OFFS, {"norm": "banana", "replicates": "-3", "methods": "<b>"}, 3),
-    (TRADE_OFFS, {"preset": "9-figure-9", "axis": "x", "plan": "abc"}, 3),
+    (TRADE_OFFS, {"norm": "l9", "axis": "x", "plan": "abc"}, 3),
     (TRADE_OFFS, {"values": "epsilon:1"}, 1),
     (TRADE_OFFS, {"tab": "who-wins-where", "who.n": "5", "who.steps": "1e9"}, 2),
     (GRAPH, {"data.n": "200", "data.d": "4", "lambda": "7", "view": "none", "roc.rho": "nan"}, 3),
@@ -322,12 +320,6 @@ def test_the_form_s_plan_fills_the_form():
     assert "plan" not in at.query_params
     assert (widget(at, "t.axis").value, widget(at, "t.values.n").value) == ("n", "20, 40")
     assert executed(draw_curves(at).code[0].value)["plans"] == [plan]
-
-
-def test_a_preset_s_plans_open_the_preset():
-    made = sweep.from_preset(PRESETS["4-table-5"], ["gaussian-cov", "zero"], 2, published=True)
-    place = saved.place_of(studies.read(studies.write(made.plans)))
-    assert (place.own["preset"], place.own["preset.published"]) == ("4-table-5", "yes")
 
 
 def test_any_other_plan_has_an_address_and_is_drawn():

@@ -18,7 +18,6 @@ from pages.trade_offs.sweep import axes, read_values, script
 from privcov import accounting
 from privcov.sweeps import draws as draws_module
 from privcov.sweeps.cells import Cell
-from privcov.sweeps.published import PRESETS
 from tests.pages.test_pages import ROOT, chart, draw_curves, open_page, settle
 from tests.patience import patient, until
 
@@ -178,14 +177,6 @@ def test_rows_of_a_file_are_swept_in_the_session_and_the_script_reads_the_file(t
     exec(script(made, study), scope)
     pd.testing.assert_frame_equal(scope["table"], pd.DataFrame(rows), check_exact=False, rtol=1e-9)
     assert made.steps == len(rows)
-
-
-def test_a_preset_s_script_gives_the_same_table(capsys):
-    made = sweep.from_preset(PRESETS["4-table-3"], ["gaussian-cov", "zero"], 1, published=True)
-    scope: dict = {}
-    exec(script(made, STUDY), scope)
-    rows = [row for cell in made.cells(None) for row in cell]
-    pd.testing.assert_frame_equal(scope["table"], pd.DataFrame(rows), check_exact=True)
 
 
 # --- jobs ---------------------------------------------------------------------------------------------------
@@ -363,21 +354,6 @@ def test_the_script_on_the_page_is_its_table(capsys):
     assert np.array_equal(np.sort(means.to_numpy()), np.sort(shown["mean"].to_numpy()))
 
 
-def test_a_preset_is_one_click(runs):
-    at = draw_curves(open_page(PAGE, **{"data.n": "50", "data.d": "3"}))
-    runs.clear()
-    at.session_state["t.4-table-5.replicates"] = 3
-    next(b for b in at.button if b.key == "preset-4-table-5").click().run()
-    settle(at)
-    assert not at.error
-    _, alt = chart(at, "Error curves against delta")
-    assert "DP thresholding" in alt
-    assert len(runs) == 3 * 4 * len(PRESETS["4-table-5"].available())
-    button(at, "Back to my own set-up").click().run()
-    settle(at)
-    assert chart(at, "Error curves against rho")
-
-
 def test_pins_stand_side_by_side_and_go():
     at = draw_curves(open_page(PAGE, **{"data.n": "50", "data.d": "3"}))
     button(at, "Pin").click().run()
@@ -415,6 +391,5 @@ def test_plan_json_of_a_page_runs():
 
     one = built(values=(0.1,))
     assert privcov.Plan.from_json(plans_json(one.plans)) == one.plans[0]
-    many = sweep.from_preset(PRESETS["1-figure-1-left"], ["zero"], 1, published=False)
-    found = [privcov.Plan.from_json(json.dumps(p)) for p in json.loads(plans_json(many.plans))]
-    assert found == list(many.plans)
+    many = [*one.plans, *built(values=(0.2,)).plans]
+    assert [privcov.Plan.from_json(json.dumps(p)) for p in json.loads(plans_json(many))] == many
