@@ -38,7 +38,7 @@ test: .venv/.stamp-dev
 CHECK := $(VENV_PYTHON) -m pytest -q -m "not deep and not slow" -p no:cacheprovider $(ARGS)
 
 check: .venv/.stamp-dev
-	@{ $(CHECK) --ignore=tests/browser --ignore=tests/cluster tests/*/ || test $$? = 5; } & half=$$!; \
+	@{ $(CHECK) --ignore=tests/browser tests/*/ || test $$? = 5; } & half=$$!; \
 		{ $(CHECK) tests/*.py || test $$? = 5; }; here=$$?; wait $$half && exit $$here
 
 deep: .venv/.stamp-dev
@@ -79,5 +79,5 @@ endif
 .venv/.stamp-run: requirements.txt requirements.lock .ci/uv.lock $(REBUILD)
 	@sh .ci/setup.sh run
 
-.venv/.stamp-dev: requirements.txt requirements-cluster.txt requirements-dev.txt requirements-dev.lock .ci/uv.lock $(REBUILD)
+.venv/.stamp-dev: requirements.txt requirements-dev.txt requirements-dev.lock .ci/uv.lock $(REBUILD)
 	@sh .ci/setup.sh dev

@@ -24,7 +24,6 @@ OLDEST = "3.11"
 # Each with the lock it must agree with. The tests' own is the first: what is tested is then what is run.
 LOCKED = {
     "requirements-dev": None,
-    "requirements-cluster": "requirements-dev",
     "requirements": "requirements-dev",
     ".ci/uv": None,
     ".ci/audit": None,

@@ -2,7 +2,7 @@
 
 The packages, in the order in which data move:
 
-    table_files    files to blocks of cells                engine        many cores, or a cluster
+    table_files    files to blocks of cells                engine        many cores
     data_sources   rows: simulated, public, declared       measurements  the only package that spends a guarantee
     postprocess    matrix to matrix, spends nothing        estimators    one file per method
     ledger         what was spent on private tables        releasing     from a method to a release

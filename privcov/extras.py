@@ -10,7 +10,6 @@ EXTRAS = {
     "pyarrow": "files",
     "openpyxl": "files",
     "streamlit": "app",
-    "distributed": "cluster",
     "shtab": "completion",
 }
 

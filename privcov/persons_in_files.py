@@ -17,16 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import engine
-from privcov.engine.sealing import KEY_BYTES, opened, sealed
 from privcov.table_files import Block, Part, TableFileError, TableFiles, blocks_of, parts_of
 
-_BYTES = 16
+_BYTES, _KEY_BYTES = 16, 32
 _HASH = np.dtype(f"S{_BYTES}")  # compared as bytes; two of the same length are equal where all their bytes are
 _BLOCK_ROWS = 65_536
 _PENDING = 1_000_000  # hashes that wait before they are merged
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # logs of a cluster repeat the repr of a task and of a result
+@dataclass(frozen=True, eq=False, repr=False)  # a message may repeat the repr of what it is about
 class PartIds:
     """The ids in one part of a table: NOT private.
 
@@ -71,13 +70,13 @@ class Weighing:
 
 def count_ids(table: TableFiles) -> tuple[int, tuple[PartIds, ...]]:
     """Count the rows of every id in all files, in parallel."""
-    key, seal = secrets.token_bytes(KEY_BYTES), secrets.token_bytes(KEY_BYTES) if engine.remote() else b""
-    tasks = [(part, table.person, key, seal) for part in parts_of(table)]
+    key = secrets.token_bytes(_KEY_BYTES)
+    tasks = [(part, table.person, key) for part in parts_of(table)]
     counted: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-    for at, answer in engine.each(_count_part, tasks, threads=True, confidential=True):
+    for at, answer in engine.each(_count_part, tasks, threads=True):
         if isinstance(answer, str):
             raise TableFileError(answer)
-        counted[at] = opened(answer, seal) if isinstance(answer, bytes) else answer
+        counted[at] = answer
     every, rows = _merged([counted[at] for at in range(len(tasks))])
     parts = (
         PartIds(key, hashes, here, rows[np.searchsorted(every, hashes)])
@@ -86,20 +85,19 @@ def count_ids(table: TableFiles) -> tuple[int, tuple[PartIds, ...]]:
     return len(every), tuple(parts)
 
 
-def _count_part(task: tuple[Part, str, bytes, bytes]) -> tuple[np.ndarray, np.ndarray] | bytes | str:
+def _count_part(task: tuple[Part, str, bytes]) -> tuple[np.ndarray, np.ndarray] | str:
     """Return the hashes of the ids of one part, ascending, with their rows; a sentence where it cannot be read.
 
     It never raises what might hold a cell.
     """
-    part, person, key, seal = task
+    part, person, key = task
     try:
         kept: list[tuple[np.ndarray, np.ndarray]] = []
         for block in blocks_of(part, (), rows=_BLOCK_ROWS, private=True, person=person):
             kept.append(_of_block(block, key)[1:])
             if sum(len(hashes) for hashes, _ in kept) > _PENDING:
                 kept = [_merged(kept)]
-        found = _merged(kept)
-        return sealed(found, seal) if seal else found
+        return _merged(kept)
     except TableFileError as problem:
         return str(problem)
     except MemoryError:

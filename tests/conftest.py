@@ -22,7 +22,7 @@ os.environ["PRIVCOV_TOKEN"] = "off"
 DURATIONS = Path(__file__).with_name("durations.json")
 SLOW_SECONDS = 0.02  # of a test
 SLOW_SETUP_SECONDS = 1.0  # of the longest set-up of a file: its tests share it
-ALWAYS_SLOW = ("browser", "cluster")  # folders: they need more than Python
+ALWAYS_SLOW = ("browser",)  # folders: they need more than Python
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

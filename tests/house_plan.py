@@ -37,7 +37,7 @@ WORDS = {
     "bundle": "a release to keep<br>and to verify",
     "pages": "one question<br>per page",
     "table_files": "files to blocks<br>of cells",
-    "engine": "many cores,<br>a cluster",
+    "engine": "many cores",
 }
 
 

@@ -196,10 +196,6 @@ def test_settings_are_checked(monkeypatch):
         engine.workers()
     monkeypatch.setenv("PRIVCOV_WORKERS", "3")
     assert engine.workers() == 3
-    monkeypatch.setenv("PRIVCOV_SCHEDULER", "localhost:8786")
-    with pytest.raises(engine.EngineError, match="tcp://"):
-        engine.each(work.square, [1])
-    monkeypatch.delenv("PRIVCOV_SCHEDULER")
     with pytest.raises(ValueError, match="workers"):
         engine.each(work.square, [1], workers=0)
 

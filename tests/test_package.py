@@ -76,8 +76,7 @@ def test_the_pins_are_within_the_ranges():
 
     pins = dict(
         line.split("==")
-        for name in ("requirements.txt", "requirements-cluster.txt")
-        for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
+        for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
         if "==" in line and not line.startswith("#")
     )
     asked = [*PROJECT["dependencies"], *(line for extra in PROJECT["optional-dependencies"].values() for line in extra)]

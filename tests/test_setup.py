@@ -199,8 +199,7 @@ def test_a_lock_has_everything_its_requirements_name_with_hashes(lock):
 
 def test_what_is_run_is_what_is_tested():
     tested = entries("requirements-dev.lock")
-    for lock in ("requirements.lock", "requirements-cluster.lock"):
-        assert entries(lock).items() <= tested.items()
+    assert entries("requirements.lock").items() <= tested.items()
     assert not {"pytest", "hypothesis", "ruff", "mypy"} & {name for name, *_ in entries("requirements.lock")}
 
 
@@ -392,8 +391,7 @@ def test_ci_requires_the_browser_and_takes_no_input():
     ("name", "on_top_of"),
     [
         ("requirements.txt", []),
-        ("requirements-cluster.txt", ["-r requirements.txt"]),
-        ("requirements-dev.txt", ["-r requirements-cluster.txt"]),
+        ("requirements-dev.txt", ["-r requirements.txt"]),
     ],
 )
 def test_requirements_are_exact_pins(name, on_top_of):

@@ -183,15 +183,6 @@ def test_a_ledger_on_a_full_disk_releases_nothing(place):
     assert spent(place) == 0
 
 
-def test_a_scheduler_that_is_not_there_is_one_sentence_and_spends_nothing(place):
-    pytest.importorskip("distributed")
-    done = run(place, env={"PRIVCOV_SCHEDULER": "tcp://127.0.0.1:9"})
-    assert done.returncode == 1
-    assert "127.0.0.1:9" in done.stderr.splitlines()[-1]
-    assert done.stderr.count("privcov: ") == 1
-    assert spent(place) == 0
-
-
 def test_a_missing_column_names_the_file(place):
     pq.write_table(pa.table({"age": [1.0]}), place / "b.parquet")
     done = run(place)

@@ -1,16 +1,9 @@
-"""Many cores, or a cluster: `each` runs one function on many tasks and yields the results as they finish.
+"""Many cores: `each` runs one function on many tasks and yields the results as they finish.
 
-On this machine the tasks run in worker processes (or threads); with ``PRIVCOV_SCHEDULER=tcp://host:port`` the same
-calls run on a cluster of dask.distributed. Nothing about a result depends on where it was computed: a task contains
+The tasks run in worker processes or threads. Nothing about a result depends on where it was computed: a task contains
 everything it needs, its random streams included, and linear algebra has one thread everywhere.
 
-PRIVCOV_WORKERS limits the number of processes or threads here; the default is the cores this process may use.
-
-A cluster is started with two lines, the second on every machine and in a folder where ``import privcov`` finds the
-same version (or with that folder in PYTHONPATH)::
-
-    python -m dask scheduler --host 127.0.0.1 --port 8786
-    python -m dask worker tcp://127.0.0.1:8786 --nworkers 2 --nthreads 1
+PRIVCOV_WORKERS limits the number of processes or threads; the default is the cores this process may use.
 """
 
 from __future__ import annotations
@@ -33,25 +26,10 @@ __all__ = [
     "give_way",
     "inside",
     "patience",
-    "remote",
     "workers",
 ]
 
 Task = TypeVar("Task")
-
-
-def remote() -> str:
-    """Return the address of the cluster's scheduler from PRIVCOV_SCHEDULER, or "".
-
-    Raises EngineError for what is not an address.
-    """
-    address = os.environ.get("PRIVCOV_SCHEDULER", "").strip()
-    if address and not address.startswith(("tcp://", "tls://")):
-        raise EngineError(
-            f"PRIVCOV_SCHEDULER must be an address such as tcp://127.0.0.1:8786, got {address!r}. Correct it, or unset "
-            "it to compute on this machine."
-        )
-    return address
 
 
 def workers() -> int:
@@ -94,7 +72,6 @@ def each(
     workers: int | None = None,
     patience: float | None = None,
     stop: Event | None = None,
-    confidential: bool = False,
 ) -> Results[Result]:
     """Yield (position, work(task)) of every task, each exactly once, in the order in which they finish.
 
@@ -106,10 +83,6 @@ def each(
     count = _default_workers() if workers is None else checks.whole("workers", workers, 1, 1024)
     if inside():  # a task with tasks of its own: the other cores are already in use
         return _here(work, tasks, stop)
-    if address := remote():
-        from privcov.engine import cluster
-
-        return cluster.run(work, tasks, address, stop, confidential)
     if count == 1 or len(tasks) < 2:
         return _here(work, tasks, stop)
     if threads:

@@ -7,8 +7,6 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -78,13 +76,8 @@ def working() -> Iterator[None]:
         _HERE.working = before
 
 
-def batch(work: Callable, items: list[tuple[int, object]], code: str = "") -> tuple[float, list, Exception | None]:
-    """Compute a batch in a worker: (seconds, [(position, result)], the exception that ended it early or None).
-
-    ``code`` is the `code_hash` of the caller where the worker may have another version of the project.
-    """
-    if code and code != code_hash():
-        return 0.0, [], OtherCode(str(Path(__file__).parents[1]))
+def batch(work: Callable, items: list[tuple[int, object]]) -> tuple[float, list, Exception | None]:
+    """Compute a batch in a worker: (seconds, [(position, result)], the exception that ended it early or None)."""
     begun, results = time.perf_counter(), []
     with working():
         for position, task in items:
@@ -94,22 +87,6 @@ def batch(work: Callable, items: list[tuple[int, object]], code: str = "") -> tu
                 problem.add_note("In a worker:\n" + traceback.format_exc())
                 return time.perf_counter() - begun, results, problem
     return time.perf_counter() - begun, results, None
-
-
-class OtherCode(Exception):
-    """The worker runs another version of privcov, from the folder in the argument."""
-
-
-@cache
-def code_hash() -> str:
-    """Return a hash of the project's code: numbers of two versions must not end up in one table."""
-    import hashlib
-
-    digest = hashlib.blake2b(digest_size=8)
-    package = Path(__file__).parents[1]
-    for file in sorted(package.rglob("*.py")):
-        digest.update(file.relative_to(package).as_posix().encode() + file.read_bytes())
-    return digest.hexdigest()
 
 
 class Pace:

@@ -187,7 +187,7 @@ def cells_on(
 ) -> Generator[Cell, None, None]:
     """Yield the cells for rows that no registered source can draw again; replicates redraw the noise only.
 
-    Nothing is kept. These may be rows of an upload, so they are never sent to another process or to a cluster.
+    Nothing is kept. These may be rows of an upload, so they are never sent to another process.
     row_bounds: values of R to vary, or () for the data set's own.
     """
     built = [build_entry(m) for m in methods]

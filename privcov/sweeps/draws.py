@@ -62,9 +62,8 @@ def computed(draws: list[Draw], workers: int | None, stop: Event | None) -> Iter
     """Yield (position, result of `fill`) of every run, in this process until starting others is worth it."""
     todo = deque(draws)
     count = engine.workers() if workers is None else workers
-    if not engine.remote():
-        with engine.ONE_BLAS_THREAD:
-            yield from _computed_here(todo, alone=count == 1 or engine.inside(), stop=stop)
+    with engine.ONE_BLAS_THREAD:
+        yield from _computed_here(todo, alone=count == 1 or engine.inside(), stop=stop)
     if todo and not engine.asked(stop):
         # Long ones first within a replicate: at the end of the list all workers end at about the same time, and a
         # figure still grows replicate by replicate.

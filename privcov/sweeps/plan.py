@@ -322,8 +322,7 @@ def run(
     store : privcov.sweeps.store.Store, optional
         Finished cells: those that it has are not computed again, new ones are kept in it.
     workers : int, optional
-        Number of processes for what takes more than a moment, at least 1. The default is PRIVCOV_WORKERS or every core;
-        a cluster where PRIVCOV_SCHEDULER names one (see `privcov.engine`).
+        Number of processes for what takes more than a moment, at least 1. The default is PRIVCOV_WORKERS or every core.
 
     Returns
     -------

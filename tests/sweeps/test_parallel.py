@@ -132,8 +132,7 @@ def test_a_finished_sweep_is_extended_by_the_cells_of_one_method(elsewhere, tmp_
 
 
 def test_rows_that_no_source_makes_stay_in_this_process(at_once, monkeypatch):
-    """They may be an upload's: neither worker processes nor the cluster of the setting see them."""
-    monkeypatch.setenv("PRIVCOV_SCHEDULER", "tcp://127.0.0.1:9")
+    """They may be an upload's: no worker process sees them."""
     monkeypatch.setattr(engine, "each", lambda *_, **__: pytest.fail("rows were handed on"))
     rows = privcov.Dataset.from_rows(np.eye(4), row_bound=1.0)
     found = run_on(rows, ["zero"], [privcov.ZCDP(0.1)], ["frobenius-to-sample"], replicates=20, seed=0)

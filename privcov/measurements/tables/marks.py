@@ -3,7 +3,7 @@
 Three sums modulo 2^64 are kept: of a hash of the cells of each row with the names of their columns, of these with the
 row's person, and of these with its class. Sums of parts add up, so a table's do not depend on how it was cut. The
 hashes are made with four secret numbers, which `privcov.ledger.fingerprint` derives from the ledger's key; the sums are
-not private, and never leave the process (or the cluster) that reads the table.
+not private, and never leave the process that reads the table.
 """
 
 from __future__ import annotations

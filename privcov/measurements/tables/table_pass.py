@@ -1,15 +1,13 @@
 """The pass over the files of a table: parts to workers, progress by the block, and an end on request.
 
-A worker never raises what might hold a cell: it sends back a sentence. Nothing is written anywhere, so a pass that is
-interrupted, or whose cluster is lost, leaves nothing behind. A worker of a cluster may write results to its disk when
-its memory runs short: sums of private rows come back sealed.
+A worker is a thread, and never raises what might hold a cell: it sends back a sentence. Nothing is written anywhere, so
+a pass that is interrupted leaves nothing behind.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import secrets
 import signal
 import threading
 import time
@@ -19,7 +17,6 @@ from typing import Any
 
 from privcov import engine
 from privcov.dataset import FileRows, Progress
-from privcov.engine.sealing import KEY_BYTES, opened, sealed
 from privcov.measurements.tables.table_sums import BLOCK_ROWS, PUBLIC_BLOCK_ROWS, Adding, Sums, SumSpec
 from privcov.persons_in_files import IdsChanged
 from privcov.public_facts import MOST_FILE_ROWS
@@ -43,13 +40,8 @@ class PassError(RuntimeError):
     """A pass over a table failed; one sentence that says nothing about what the cells hold."""
 
 
-def sum_part(task: tuple[Part, SumSpec]) -> Sums | bytes | Refused:
-    """Return the sums of one part, in whatever process or thread it is.
-
-    It never raises what might hold a cell.
-    """
-    part, spec = task
-    pulse = _PULSES.get(spec.run)
+def sum_part(part: Part, spec: SumSpec, pulse: _Pulse | None = None) -> Sums | Refused:
+    """Return the sums of one part; it never raises what might hold a cell."""
     try:
         small = part.rows is not None and part.rows * len(spec.columns) < _FEW_CELLS
         adding = Adding(spec, compiled=not small)
@@ -62,7 +54,7 @@ def sum_part(task: tuple[Part, SumSpec]) -> Sums | bytes | Refused:
             adding.take(block)
             if pulse and not pulse.beat(block.cells.shape[1]):
                 return Refused("The pass was interrupted.")
-        return sealed(adding.sums(), spec.seal) if spec.seal else adding.sums()
+        return adding.sums()
     except TableFileError as problem:
         return Refused(str(problem), of_file=True)
     except IdsChanged:
@@ -125,33 +117,26 @@ class _Pulse:
             signal.signal(signal.SIGINT, before)
 
 
-_PULSES: dict[int, _Pulse] = {}
-
-
 def add_up(files: FileRows, spec: SumSpec) -> Sums:
     """Sum all rows in one pass over all files, in parallel; progress goes to ``files.progress``."""
-    key = secrets.token_bytes(KEY_BYTES) if spec.private and engine.remote() else b""
     assert files.table.n is not None, "the rows of files are counted when they are opened"
-    total, spec = files.table.n, dataclasses.replace(spec, run=secrets.randbits(63), seal=key)
-    whole, pulse = None, _Pulse(files.progress, total)
+    total, whole = files.table.n, None
+    pulse = _Pulse(files.progress, total)
     parts = parts_of(files.table)
     ids = [None] * len(parts) if files.persons is None else files.persons
     assert len(ids) == len(parts), "a table that did not change is cut as before"
     tasks = [(part, dataclasses.replace(spec, ids=some)) for part, some in zip(parts, ids, strict=True)]
-    results = engine.each(sum_part, tasks, threads=True, confidential=spec.private)
-    _PULSES[spec.run] = pulse
+    results = engine.each(lambda task: sum_part(*task, pulse), tasks, threads=True)
     try:
         with pulse.ended_by_interrupts():
             for _, answer in results:
                 if isinstance(answer, Refused):
                     raise (TableFileError if answer.of_file else PassError)(answer.sentence)
-                sums = opened(answer, key) if isinstance(answer, bytes) else answer
-                whole = sums if whole is None else whole.plus(sums)
+                whole = answer if whole is None else whole.plus(answer)
                 pulse.reach(whole.seen)
     finally:
         pulse.going = False
         results.close()
-        del _PULSES[spec.run]
     if whole is None or whole.seen == 0:
         raise TableFileError("The files hold no rows. Give at least one.")
     if whole.seen > MOST_FILE_ROWS or (total is not None and whole.seen != total):

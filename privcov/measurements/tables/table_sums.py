@@ -52,15 +52,14 @@ assert MOST_FILE_ROWS * UNIT < 2**63, "the sum of a column over the largest tabl
 assert MOST_FILE_ROWS * UNIT**2 < 2 ** (63 + _LIMB), "a sum of squares over the largest table must fit into two limbs"
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # logs of a cluster repeat the repr of a task and of a result
+@dataclass(frozen=True, eq=False, repr=False)  # a message may repeat the repr of what it is about
 class SumSpec(InUnits):
     """What a worker needs: public facts, and for marks the four secret numbers of `marks.Mixer`.
 
     label, person: names of the columns of class labels and of ids of persons, or "". classes: public list of the class
     names, or (). drop: whether a row with a missing or infinite cell is left out (else the cell counts as the origin).
     flagged: positions of the columns whose missing cells are flagged, see integer_gram.py; of private rows only.
-    secrets: those of the marks; None for no marks. run: number of the pass, by which workers that are threads of its
-    process find its pulse in `table_pass`. seal: key under which the sums come back, b"" for sums that are not sealed.
+    secrets: those of the marks; None for no marks.
 
     most_weight: M, the largest weight of a person. anchor: a, the anchor of a row of weight one; used where rows have
     ids. ids: those of the part, which the pass sets for each. kinds: name and kind of every column of the table, from
@@ -75,8 +74,6 @@ class SumSpec(InUnits):
     drop: bool
     flagged: tuple[int, ...] = ()
     secrets: tuple[int, ...] | None = None
-    run: int = 0
-    seal: bytes = b""
     person: str = ""
     most_weight: int = 1
     anchor: int = ANCHOR
