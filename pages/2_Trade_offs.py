@@ -6,11 +6,11 @@ import streamlit as st
 
 from pages.shell import address, cached, frame, own_range, show, strip
 from pages.shell.glossary import term
-from pages.trade_offs import curves, form, saved, sentence, who_wins
+from pages.trade_offs import curves, form, sentence, who_wins
 
 study = frame.page(
     "Trade-offs",
-    keeps=("tab", *sentence.KEEPS, *form.KEEPS, *saved.KEEPS, *who_wins.KEEPS),
+    keeps=("tab", *sentence.KEEPS, *form.KEEPS, *who_wins.KEEPS),
 )
 st.title(
     "Trade-offs",
@@ -18,27 +18,19 @@ st.title(
 )
 strip.draw(study, method=False)
 
-plans = saved.plans()  # a saved study is a question of its own
 methods: list[str] = []
-if not plans:
-    with show.problems():
-        data = cached.dataset(study)
-        own_range.warn(data)
-        brief = frame.page_setting("tab") not in ("", address.word(form.TABS[0]))
-        methods = sentence.methods_of(sentence.section(study, data, brief=brief))
+with show.problems():
+    data = cached.dataset(study)
+    own_range.warn(data)
+    brief = frame.page_setting("tab") not in ("", address.word(form.TABS[0]))
+    methods = sentence.methods_of(sentence.section(study, data, brief=brief))
 
 first, winner, last = address.tabs(form.TABS, name="tab", key="tradeoffs.tab")
 
 if first.open:
     with first, show.problems():
-        saved.opener(st)
-        if plans:
-            sweep, metric = saved.form_of(plans)
-            curves.section(sweep, metric, None, study)
-        else:
-            data = cached.dataset(study)
-            sweep, metric = form.own_form(study, data, methods)
-            curves.section(sweep, metric, data, study)
+        data = cached.dataset(study)
+        curves.section(form.own_form(study, data, methods), data, study)
 
 if winner.open:
     with winner, show.problems():

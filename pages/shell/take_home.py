@@ -136,10 +136,7 @@ def section(
         try:
             text = one_release(study, data, default_source).to_json()
             show.download("Saved study", lambda: text, "plan.json", "download-study", JSON)
-            words = (
-                "The saved study opens on Trade-offs under *Open a saved study*, and in the shell with "
-                f"`{places.command()} study run plan.json`."
-            )
+            words = f"The saved study runs in the shell: `{places.command()} study run plan.json`."
         except ValueError as problem:
             words = show.as_text(str(problem))
     rest.caption(words)

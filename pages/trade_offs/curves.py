@@ -47,23 +47,19 @@ _KEPT = 4  # finished sweeps of a visit whose reading is kept
 FIRST = 1.5  # seconds to wait for a first picture
 
 
-def section(sweep: Sweep, metric: str, data: Dataset | None, study: Study) -> None:
-    """Show everything below the form.
-
-    ``data`` is needed for the reference lines of the visitor's own set-up.
-    """
+def section(sweep: Sweep, data: Dataset, study: Study) -> None:
+    """Show everything below the form."""
     job = JOBS.find(sweep.key)
-    asked = st.session_state.pop("tradeoffs.start", False)
     if job is None or (job.progress.state in ("stopped", "failed") and not job.progress.rows):
-        job = _offer(sweep, data, asked)
+        job = _offer(sweep, data)
     _others(job)
     if job is None:
         return
-    JOBS.watch(sweep.key, lambda job: _paint(sweep, metric, data, study, job), every=1.2)
+    JOBS.watch(sweep.key, lambda job: _paint(sweep, data, study, job), every=1.2)
 
 
-def _offer(sweep: Sweep, data: Dataset | None, asked: bool) -> Job | None:
-    """Show the estimate and the button; start at once when that was asked for and does not take long."""
+def _offer(sweep: Sweep, data: Dataset) -> Job | None:
+    """Show the estimate and the button; start at once what is stored already."""
     estimate = tradeoffs_store.estimate_of(sweep, data)
     todo = estimate.steps - estimate.known
     known = f"{estimate.known:,} already stored" if estimate.known else "none stored yet"
@@ -80,7 +76,7 @@ def _offer(sweep: Sweep, data: Dataset | None, asked: bool) -> Job | None:
         pressed = left.button(label, type="secondary" if long else "primary", width="stretch")
         right.caption(show.as_text(words + (advice if long else "")))
     tradeoffs_store.show_problem()
-    if not pressed and (long or (todo and not asked)):
+    if not pressed and todo:
         return None
     slot.empty()
     return start(sweep)
@@ -101,14 +97,14 @@ def _others(shown: Job | None) -> None:
             right.button("Stop it", on_click=other.stop, key="stop-other", width="stretch")
 
 
-def _paint(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: Job) -> None:
+def _paint(sweep: Sweep, data: Dataset, study: Study, job: Job) -> None:
     """Show the progress, then the curves."""
     status(job, WORDS, lambda: start(sweep))
     rows = job.progress.rows[:]
     if not rows:
         return
     with show.problems():
-        _result(sweep, metric, data, study, job, rows)
+        _result(sweep, data, study, job, rows)
 
 
 @dataclass(frozen=True)
@@ -125,20 +121,20 @@ class _Reading:
     verdicts: list[str]
 
 
-def _read(sweep: Sweep, metric: str, job: Job, rows: list[dict]) -> _Reading:
+def _read(sweep: Sweep, job: Job, rows: list[dict]) -> _Reading:
     """Return the reading, kept for the last few finished sweeps of the visit."""
     kept = st.session_state.setdefault("tradeoffs.read", {})
-    key = (*sweep.key, metric)
+    key = sweep.key
     whole = not job.progress.alive and len(rows)
-    if whole and key in kept and len(kept[key].table) == sum(row["metric"] == metric for row in rows):
+    if whole and key in kept and len(kept[key].table) == len(rows):
         return kept[key]
-    table = tidy(sweep, rows, metric)
+    table = tidy(sweep, rows)
     drawn = table[table["x"].notna()]
     reading = _Reading(
         table,
         drawn,
         table[table["x"].isna()],
-        summarise(drawn.assign(metric=metric), ["series", "key", "x"]).drop(columns="metric"),
+        summarise(drawn.assign(metric=sweep.metric), ["series", "key", "x"]).drop(columns="metric"),
         _verdicts(sweep, drawn),
     )
     if whole:
@@ -148,19 +144,19 @@ def _read(sweep: Sweep, metric: str, job: Job, rows: list[dict]) -> _Reading:
     return reading
 
 
-def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: Job, rows: list[dict]) -> None:
+def _result(sweep: Sweep, data: Dataset, study: Study, job: Job, rows: list[dict]) -> None:
     """Show the curves, what they say, and the downloads."""
-    read = _read(sweep, metric, job, rows)
+    read, metric = _read(sweep, job, rows), sweep.metric
     table, summary, target = read.table, read.summary, str(read.table["target"].iloc[0])
     quiet = [(name, float(part["value"].mean())) for name, part in read.across.groupby("series", sort=False)]
     lines = references(data, metric, target, sweep) + quiet + floor(data, metric, target, sweep, summary)
     lines = [(name, level) for name, level in lines if level > 0 and math.isfinite(level)]
-    where = f"{data.n:,} rows, {data.d} columns, R = {data.row_bound:.3g}" if data is not None else sweep.title
-    provenance = (data or sweep).provenance.capitalize()
+    where = f"{data.n:,} rows, {data.d} columns, R = {data.row_bound:.3g}"
+    provenance = data.provenance.capitalize()
     show.tag(provenance, f"{where}; {sweep.replicates} replicates")
-    picture = _curves(sweep, summary, metric, lines, frame.palette())
+    picture = _curves(sweep, summary, lines, frame.palette())
     show.picture(picture, "trade-offs")
-    simulated = bool(sweep.plans) and (data or sweep).provenance == "simulated"
+    simulated = sweep.plan is not None and data.provenance == "simulated"
     st.caption(_band(simulated))
     _say(read.verdicts)
     for worse in worse_than_zero(summary, lines, sweep.x_label.split(" (")[0]):
@@ -180,9 +176,9 @@ def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: 
     frozen = tuple(rows)
     with parts[0]:
         show.download("CSV", lambda: pd.DataFrame(frozen).to_csv(index=False), "trade-offs.csv", "download-table")
-    if sweep.plans:
+    if sweep.plan:
         with parts[1]:
-            text = studies.write(sweep.plans)
+            text = studies.write([sweep.plan])
             show.download("Saved study", lambda: text, "plan.json", "download-plan", "application/json")
     parts[2].button(
         "Pin",
@@ -197,27 +193,26 @@ def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: 
         st.code(again, language="python")
     reports.of_curves(
         sweep,
-        metric,
         summary,
         data,
         provenance=provenance,
         where=where,
         words=read.verdicts,
-        picture=functools.partial(_curves, sweep, summary, metric, lines),
+        picture=functools.partial(_curves, sweep, summary, lines),
         caption=take_home.unlinked(_band(simulated)),
         script=again,
         finished=job.progress.state == "finished",
     )
 
 
-def _curves(sweep: Sweep, summary: pd.DataFrame, metric: str, lines: list, palette: Palette) -> Picture:
+def _curves(sweep: Sweep, summary: pd.DataFrame, lines: list, palette: Palette) -> Picture:
     """Return the picture of the curves."""
     return curves(
         summary.rename(columns={"series": "method"}),
         palette,
         x="x",
         x_label=sweep.x_label,
-        y_label=metric_name(metric),
+        y_label=metric_name(sweep.metric),
         order=list(dict.fromkeys(summary["series"])),
         labels={},
         references=lines,
@@ -251,14 +246,14 @@ def worse_than_zero(summary: pd.DataFrame, lines: list[tuple[str, float]], x_nam
     ]
 
 
-def references(data: Dataset | None, metric: str, target: str, sweep: Sweep) -> list[tuple[str, float]]:
+def references(data: Dataset, metric: str, target: str, sweep: Sweep) -> list[tuple[str, float]]:
     """Return (name, level) of the answers without noise, in the metric of the curves.
 
     Those of fixed rows are left out where n or d vary.
     """
     name = metric.removeprefix("relative-")
     norm, against = name.split("-to-")
-    if data is None or against == "nonprivate":
+    if against == "nonprivate":
         return []
     reference = reference_matrix(data, target, against)
     size = matrix_norm(reference, norm)
@@ -278,16 +273,14 @@ def references(data: Dataset | None, metric: str, target: str, sweep: Sweep) -> 
 FLAT, ABOVE = 1.15, 1.2  # a curve has come to the floor within this factor; which is worth naming above this one
 
 
-def floor(
-    data: Dataset | None, metric: str, target: str, sweep: Sweep, summary: pd.DataFrame
-) -> list[tuple[str, float]]:
+def floor(data: Dataset, metric: str, target: str, sweep: Sweep, summary: pd.DataFrame) -> list[tuple[str, float]]:
     """Return the error that clipping alone leaves, where curves flatten there above the error of the sample.
 
     No guarantee removes it, and a larger row bound does; not for axes on which the rows or the bound vary.
     """
     name = metric.removeprefix("relative-")
     norm, against = name.split("-to-")
-    if data is None or against == "nonprivate" or target == "precision":
+    if against == "nonprivate" or target == "precision":
         return []
     if sweep.x not in ("rho", "epsilon", "delta", "level"):
         return []
@@ -312,7 +305,7 @@ def floor(
 def _verdicts(sweep: Sweep, drawn: pd.DataFrame) -> list[str]:
     """Return crossings first, then which method is ahead, then where none clearly is."""
     x_name = sweep.x_label.split(" (")[0]
-    comparisons = [c for _, part in drawn.groupby("rows", sort=False) for c in all_pairs(part)]
+    comparisons = all_pairs(drawn)
     comparisons.sort(key=lambda c: (not c.crossings, not any(c.signs)))
     return [sentence(c, x_name, plain) for c in comparisons]
 

@@ -39,8 +39,8 @@ def _chosen(name: str, key: str, where, usable: list[str], default: list[str]) -
     )  # fmt: skip
 
 
-def own_form(study: Study, data: Dataset, answered: list[str]) -> tuple[Sweep, str]:
-    """Show the visitor's own set-up. Return its sweep and the metric to show.
+def own_form(study: Study, data: Dataset, answered: list[str]) -> Sweep:
+    """Show the visitor's own set-up and return its sweep.
 
     ``answered`` are the methods of the answer above, which are drawn unless others were chosen. Raises ValueError for
     what cannot be run.
@@ -102,8 +102,8 @@ def own_form(study: Study, data: Dataset, answered: list[str]) -> tuple[Sweep, s
     with rest:
         glossary.when_not(methods, _WHEN_NOT)
         if axis.name in ("privacy", "delta"):
-            fields.attacker_between(sweep.on_rows["guarantees"] if sweep.on_rows else sweep.plans[0].guarantees)
-    return sweep, sweep.metrics[0]
+            fields.attacker_between(sweep.guarantees)
+    return sweep
 
 
 def start(keeps: Sequence[str], name: str, answered: list[str], usual: list[str]) -> list[str]:

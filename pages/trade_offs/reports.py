@@ -188,31 +188,21 @@ def _listed(guarantees: Sequence[Guarantee | NoPrivacy]) -> str:
 
 
 def of_curves(
-    sweep: Sweep, metric: str, summary: pd.DataFrame, data: Dataset | None, *, provenance: str, where: str,
+    sweep: Sweep, summary: pd.DataFrame, data: Dataset, *, provenance: str, where: str,
     words: Sequence[str], picture: Drawn, caption: str, script: str, finished: bool,
 ) -> None:  # fmt: skip
     """Show what the curves take home, without the script where they were stopped before the end."""
     private = summary[~summary["series"].str.endswith("no noise")]
-    own, range_words = bool(sweep.on_rows), own_range.sentence(data)
+    own, range_words = sweep.plan is None, own_range.sentence(data)
     axis = sweep.x_label.split(" (")[0]
 
     def front() -> Front:
         from privcov.bundle import front as fronts
-        from privcov.bundle.report import guarantees_of
 
-        guarantees = list(sweep.on_rows["guarantees"]) if sweep.on_rows else guarantees_of(sweep.plans)
-        answer, advised = _smallest(private, metric, axis, words)
-        seed = str(sweep.on_rows["seed"]) if sweep.on_rows else str(sweep.plans[0].seed)
-        facts = (
-            fronts.assumptions_of(data, _listed(guarantees), seed)
-            if data is not None
-            else [
-                ("Set-up", f"{sweep.title}; {where}"),
-                ("Guarantee", _listed(guarantees)),
-                ("Rows", fronts.WHERE[provenance.lower()]),
-                ("Seed", seed),
-            ]
-        )
+        guarantees = list(dict.fromkeys(sweep.guarantees))
+        answer, advised = _smallest(private, sweep.metric, axis, words)
+        seed = str(sweep.plan.seed if sweep.plan else sweep.on_rows["seed"])
+        facts = fronts.assumptions_of(data, _listed(guarantees), seed)
         varies = f"{axis} from {plain(float(private['x'].min()))} to {plain(float(private['x'].max()))}"
         first = fronts.Front(
             answer, advised, fronts.odds(guarantees),

@@ -34,21 +34,19 @@ def show_problem() -> None:
         st.info(problem)
 
 
-def estimate_of(sweep: Sweep, data: Dataset | None) -> Estimate:
+def estimate_of(sweep: Sweep, data: Dataset) -> Estimate:
     """Return the time for what the store does not have.
 
     On rows at hand one run per method is timed and remembered with them.
     """
     with st.spinner("Timing one run of each method ...", show_time=False):
-        if sweep.on_rows:
-            assert data is not None  # a sweep over rows at hand comes with them
+        if sweep.plan is None:
             seconds = sum(
-                _cost_on(m, data, sweep.on_rows["guarantees"]).seconds * len(sweep.on_rows["guarantees"])
-                for m in sweep.on_rows["methods"]
+                _cost_on(m, data, sweep.guarantees).seconds * len(sweep.guarantees) for m in sweep.on_rows["methods"]
             )
             times = sweep.replicates * max(1, len(sweep.on_rows["row_bounds"]))
             return Estimate(sweep.steps, 0, seconds * times)
-        return estimates.together([estimates.estimate(plan, store(), _remembered) for plan in sweep.plans])
+        return estimates.estimate(sweep.plan, store(), _remembered)
 
 
 def _cost_on(entry, data: Dataset, guarantees: list[Guarantee]) -> Cost:

@@ -5,7 +5,6 @@ A `Setting` holds the entries of the form. `build` makes a `Sweep` of it; `tidy`
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import itertools
 from collections.abc import Iterator
@@ -136,30 +135,29 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Plans that make one figure; for a visitor's file, the arguments of `cells_on` instead, which are not kept.
+    """The plan of one figure; for a visitor's file ``on_rows``, the arguments of `cells_on`, which are not kept.
 
     ``owner`` is a study that names the file's source, whose results are removed with the file, else "". ``x`` is a
-    column of the table, or "level" for epsilon on an axis of several kinds. ``lines`` are columns that make a line
-    each, beside the method.
+    column of the table, or "level" for epsilon on an axis of several kinds. ``by_kind`` says whether each kind of
+    guarantee has a line of its own, beside the method.
     """
 
     title: str
     owner: Any
-    plans: tuple[Plan, ...]
-    on_rows: dict | None
-    metrics: tuple[str, ...]
+    plan: Plan | None
+    on_rows: dict
+    metric: str
     x: str
     x_label: str
     log: bool
-    lines: tuple[str, ...] = ()
-    levels: dict = dataclasses.field(default_factory=dict)
-    marked: float | None = None
-    provenance: str = "simulated"
+    by_kind: bool
+    levels: dict
+    marked: float | None
 
     @property
     def key(self) -> tuple:
         """Key of the sweep's job."""
-        text = repr((self.plans, self.x, self.lines, self.levels))
+        text = repr((self.plan, self.x, self.by_kind, self.levels))
         if self.on_rows:
             data = self.on_rows["dataset"]
             text += repr((id(data.rows), data.row_bound, {k: v for k, v in self.on_rows.items() if k != "dataset"}))
@@ -168,15 +166,21 @@ class Sweep:
     @property
     def replicates(self) -> int:
         """Number of replicates."""
-        return self.on_rows["replicates"] if self.on_rows else self.plans[0].replicates
+        return self.plan.replicates if self.plan else self.on_rows["replicates"]
+
+    @property
+    def guarantees(self) -> list[Guarantee | NoPrivacy]:
+        """What is run for every method that can give it."""
+        return self.plan.guarantees if self.plan else self.on_rows["guarantees"]
 
     @property
     def steps(self) -> int:
         """Number of method runs."""
-        if not self.on_rows:
-            return sum(plan.steps for plan in self.plans)
-        methods, guarantees = self.on_rows["methods"], self.on_rows["guarantees"]
-        pairs = sum(not build_entry(m)[1].card.refuses(g.kind) for m in methods for g in guarantees)
+        if self.plan:
+            return self.plan.steps
+        pairs = sum(
+            not build_entry(m)[1].card.refuses(g.kind) for m in self.on_rows["methods"] for g in self.guarantees
+        )
         return pairs * self.replicates * max(1, len(self.on_rows["row_bounds"]))
 
     def cells(self, store: Store | None, stop: Event | None = None) -> Iterator[Cell]:
@@ -184,7 +188,7 @@ class Sweep:
 
         Rows of a visitor's file stay in this process; the others may go to worker processes.
         """
-        return cells_on(**self.on_rows) if self.on_rows else cells(self.plans, store, stop=stop)
+        return cells([self.plan], store, stop=stop) if self.plan else cells_on(**self.on_rows)
 
 
 def against(dataset: Dataset) -> str:
@@ -230,7 +234,7 @@ def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
     if own:
         if data.d > MOST_COLUMNS:
             raise ValueError(f"d = {data.d:,} columns: a page draws at most {MOST_COLUMNS:,}. Choose fewer columns.")
-        plans, on_rows = (), {
+        plan, on_rows = None, {
             "dataset": data,
             "methods": list(setting.methods),
             "guarantees": guarantees,
@@ -254,25 +258,22 @@ def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
             # A bound of the visitor's own holds at every point; the source's default follows its parameters.
             row_bound=None if study.bound == 1.0 or axis.name == "row_bound" else data.row_bound,
         )
-        plans, on_rows = (plan,), None
+        on_rows = {}
     sweep = Sweep(
         title=f"{data.name}: {axis.label}",
         owner=Study(source=study.source_key()) if own else "",
-        plans=plans,
+        plan=plan,
         on_rows=on_rows,
-        metrics=(metric,),
+        metric=metric,
         x=x,
         x_label=_x_label(axis, setting),
         log=axis.log,
-        lines=("guarantee",)
-        if setting.kinds or (setting.without_noise and axis.name not in ("privacy", "delta"))
-        else (),
+        by_kind=bool(setting.kinds) or (setting.without_noise and axis.name not in ("privacy", "delta")),
         levels=levels,
         marked=_standing(study, data, setting, axis),
     )
-    for plan in plans:
-        if refusal(plan):
-            raise ValueError(refusal(plan))
+    if plan and (problem := refusal(plan)):
+        raise ValueError(problem)
     if not sweep.steps:
         raise ValueError("None of these methods can give this guarantee. Choose another method or another kind.")
     return sweep
@@ -320,31 +321,28 @@ def _standing(study: Study, data: Dataset, setting: Setting, axis: Axis) -> floa
     return here if here is not None and min(values) <= here <= max(values) else None
 
 
-def tidy(sweep: Sweep, rows: list[dict], metric: str) -> pd.DataFrame:
-    """Return the columns series, key, x, replicate, value, target, problem, rows.
+def tidy(sweep: Sweep, rows: list[dict]) -> pd.DataFrame:
+    """Return the columns series, key, x, replicate, value, target, problem.
 
-    x is NaN without noise on an axis of privacy. Series of one value of ``rows`` see the same rows in each replicate,
-    so they can be compared pair by pair.
+    x is NaN without noise on an axis of privacy. All series see the same rows in each replicate, so they can be
+    compared pair by pair.
     """
     table = pd.DataFrame(rows)
-    table = table[table["metric"] == metric].copy()
     if sweep.x == "level":
         parameter = table["rho"].where(table["guarantee"] == "zcdp", table["epsilon"])
         table["x"] = [sweep.levels.get(pair, np.nan) for pair in zip(table["guarantee"], parameter, strict=True)]
     else:
         table["x"] = table[sweep.x]
     names = table["method"].map({label: method_name(label) for label in table["method"].unique()})
-    table["rows"] = ""
-    for column in sweep.lines:
-        words = table[column].map(lambda v, c=column: _line(c, v))
-        names = names + ", " + words
-        if column not in ("guarantee", "epsilon", "rho", "delta"):
-            table["rows"] += words
     # On an axis of privacy a run without noise has no position; it becomes a line across.
-    quiet = (table["guarantee"] == "none") & ("guarantee" not in sweep.lines)
-    table["series"] = names.where(~quiet, names + ", no noise")
+    quiet = table["guarantee"] == "none"
+    if sweep.by_kind:
+        names += ", " + table["guarantee"].map(lambda kind: "no noise" if kind == "none" else KINDS[kind].name)
+    else:
+        names = names.where(~quiet, names + ", no noise")
+    table["series"] = names
     table["key"] = table["method"].str.partition(" ")[0]
-    return table[["series", "key", "x", "replicate", "value", "target", "problem", "rows"]]
+    return table[["series", "key", "x", "replicate", "value", "target", "problem"]]
 
 
 def method_name(label: str) -> str:
@@ -356,27 +354,19 @@ def method_name(label: str) -> str:
     return f"{name} (as published)" if options.startswith("calibration=as-published") else f"{name} ({options})"
 
 
-def _line(column: str, value) -> str:
-    """Return the name of a line from a column and its value."""
-    if column == "guarantee":
-        return "no noise" if value == "none" else KINDS[value].name
-    return f"{column} = {value:g}" if isinstance(value, (int, float)) else f"{column} = {value}"
-
-
 # --- the same in Python --------------------------------------------------------------------------------------
 
 
 def script(sweep: Sweep, study: Study) -> str:
     """Return source text whose variable ``table`` is the page's CSV and ``summary`` the numbers of the curves."""
-    if sweep.on_rows:
+    if sweep.plan is None:
         return _on_rows(sweep.on_rows, study)
-    plans = ",\n".join(_plan(plan) for plan in sweep.plans)
     return "\n".join(
         [
             "import privcov",
             "from privcov.sweeps import studies",
             "",
-            f"plans = [\n{plans},\n]",
+            f"plans = [\n{_plan(sweep.plan)},\n]",
             "table = studies.run(plans)  # every replicate",
             "summary = studies.summary(plans, table)  # mean over replicates, 10 % and 90 % quantiles",
             "print(summary.to_string())",

@@ -1,6 +1,4 @@
-"""A page's address holds what its widgets show, a saved study opens again, and the scripts give the page's numbers."""
-
-import json
+"""A page's address holds what its widgets show, and scripts and saved studies give the page's numbers."""
 
 import numpy as np
 import pytest
@@ -9,9 +7,7 @@ from streamlit.testing.v1 import AppTest
 import privcov
 from pages.shell import address, cached, frame, take_home
 from pages.shell.study import Study
-from pages.trade_offs import saved, sweep
-from privcov.estimators.base import METHODS
-from privcov.privacy import NoPrivacy
+from pages.trade_offs import sweep
 from privcov.sweeps import studies
 from tests.pages.test_pages import draw_curves, open_page
 
@@ -93,7 +89,7 @@ def _no_work(original):
 
 NONSENSE = [
     (TRADE_OFFS, {"norm": "banana", "replicates": "-3", "methods": "<b>"}, 3),
-    (TRADE_OFFS, {"norm": "l9", "axis": "x", "plan": "abc"}, 3),
+    (TRADE_OFFS, {"norm": "l9", "axis": "x"}, 2),
     (TRADE_OFFS, {"values": "epsilon:1"}, 1),
     (TRADE_OFFS, {"tab": "who-wins-where", "who.n": "5", "who.steps": "1e9"}, 2),
     (GRAPH, {"data.n": "200", "data.d": "4", "lambda": "7", "view": "none", "roc.rho": "nan"}, 3),
@@ -231,7 +227,7 @@ ONE = Study(source="zipf-norms", data=(("d", 3), ("n", 50)), method="gaussian-co
 @pytest.mark.parametrize(
     "study", [Study(data=(("d", 3), ("n", 50))), ONE, Study(source="wine", kind="pure", bound=0.5)]
 )
-def test_a_saved_release_gives_the_page_s_number_in_the_shell_and_opens_in_estimate(study):
+def test_a_saved_release_gives_the_page_s_number_in_the_shell(study):
     from privcov.metrics.errors import error
 
     data = cached.dataset(study)
@@ -239,24 +235,6 @@ def test_a_saved_release_gives_the_page_s_number_in_the_shell_and_opens_in_estim
     (again_,) = studies.read(studies.write([plan]))
     value = privcov.run(again_)["value"].iloc[0]
     assert value == error(cached.release(study), data, relative=True, against=sweep.against(data))
-    place = saved.place_of([again_])
-    assert place.file == ESTIMATE
-    opened = cached.dataset(place.study)
-    assert opened.row_bound == data.row_bound
-    assert np.array_equal(cached.release(place.study).matrix, cached.release(study).matrix)
-
-
-def opened(place: saved.Place) -> AppTest:
-    from pages.shell.study import to_query
-
-    return open_page(place.file, **to_query(place.study), **place.own)
-
-
-def one_release(**change) -> privcov.Plan:
-    return privcov.Plan(**{
-        "source": "ar1-covariance", "source_params": {"n": 40, "d": 3}, "methods": ["gaussian-cov"],
-        "guarantees": [privcov.ZCDP(0.1)], "metrics": ["relative-frobenius-to-truth"], "replicates": 1, "seed": 0,
-    } | change)  # fmt: skip
 
 
 @pytest.mark.parametrize("source", ["csv", "ionosphere"])
@@ -274,96 +252,6 @@ def test_a_saved_release_keeps_seeds_and_bound_apart():
     plan = take_home.one_release(study, cached.dataset(study))
     assert (plan.seed, plan.noise_seed) == (4, 9)
     assert plan.row_bound == 0.5 * privcov.source("ar1-covariance", n=40, d=3, seed=4).row_bound
-    again = saved.study_of(plan)
-    assert (again.rows, again.seed, again.bound, again.data) == (4, 9, 0.5, study.data)
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [({"methods": [("gaussian-cov", {"centre": "none"})]}, "no setting centre"),
-     ({"guarantees": [NoPrivacy()]}, "run it in the shell"),
-     ({"row_bound": 1e9}, "must lie between")],
-)  # fmt: skip
-def test_what_estimate_cannot_show_is_a_sentence(change, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        saved.study_of(one_release(**change))
-
-
-def test_a_study_beyond_what_a_page_draws_or_an_address_holds_is_a_sentence(monkeypatch):
-    levels = [privcov.ZCDP(0.001 * k) for k in range(1, saved.MOST_POINTS + 2)]
-    assert saved.sweep_of(one_release(guarantees=levels[:-1])).x == "rho"
-    with pytest.raises(ValueError, match="2,001 points; a page draws at most 2,000"):
-        saved.sweep_of(one_release(guarantees=levels))
-    two = [one_release(seed=seed, guarantees=levels[:2]) for seed in (1, 2)]
-    text = saved.place_of(two).own["plan"]
-    monkeypatch.setattr(saved, "MOST_LETTERS", len(text) - 1)
-    with pytest.raises(ValueError, match="too long for a page's address"):
-        saved.place_of(two)
-
-
-def test_settings_as_they_are_anyway_do_not_enter_the_address():
-    card = METHODS.get("gaussian-cov")
-    default = {card.parameters[0].name: card.parameters[0].default}
-    assert saved.study_of(one_release(methods=[("gaussian-cov", default)])).options == ()
-
-
-def test_the_form_s_plan_fills_the_form():
-    study = Study(data=(("d", 3), ("n", 40)), bound=1.189207, rows=2)
-    data = privcov.source("ar1-covariance", n=40, d=3, seed=2)
-    data = data.with_row_bound(data.row_bound * 1.189207)
-    setting = sweep.Setting(
-        ("gaussian-cov", "auto-cov"), "n", (20, 40), norm="max", against="sample", replicates=2, without_noise=True
-    )
-    (plan,) = sweep.build(study, data, setting).plans
-    at = opened(saved.place_of(studies.read(studies.write([plan]))))
-    assert not at.error
-    assert "plan" not in at.query_params
-    assert (widget(at, "t.axis").value, widget(at, "t.values.n").value) == ("n", "20, 40")
-    assert executed(draw_curves(at).code[0].value)["plans"] == [plan]
-
-
-def test_any_other_plan_has_an_address_and_is_drawn():
-    plan = privcov.Plan(
-        source="ar1-covariance", source_params={"n": 40}, methods=[("gaussian-cov", {"repair": "none"}), "auto-cov"],
-        guarantees=[privcov.PureDP(1.0), privcov.ZCDP(0.1)], vary={"d": [2, 3]}, replicates=2,
-    )  # fmt: skip
-    place = saved.place_of([plan])
-    assert set(place.own) == {"plan"}
-    at = opened(place)
-    assert not at.error
-    assert "Saved study" in [s.value for s in [*at.header, *at.subheader]]
-    assert executed(draw_curves(at).code[0].value)["plans"] == [plan]
-
-
-def upload(file: str, content: bytes) -> AppTest:
-    at = open_page(file, **TINY)
-    at.file_uploader[0].set_value(("plan.json", content, "application/json")).run()
-    return at
-
-
-def test_a_saved_curve_along_epsilon_leaves_the_epsilon_of_the_strip():
-    study = Study(data=(("d", 3), ("n", 40)), kind="approx", epsilon=2.5)
-    data = privcov.source("ar1-covariance", n=40, d=3)
-    (plan,) = sweep.build(study, data, sweep.Setting(("gaussian-cov",), values=(0.02, 5.0), replicates=2)).plans
-    at = open_page(TRADE_OFFS, **TINY, kind="approx", epsilon="2.5")
-    at.file_uploader[0].set_value(("plan.json", plan.to_json().encode(), "application/json")).run()
-    assert at.session_state["study"].epsilon == 2.5
-    assert at.query_params["values"] == "epsilon:0.02,5"
-
-
-def test_a_bad_file_gets_one_sentence_and_changes_nothing():
-    at = upload(TRADE_OFFS, json.dumps({"source": "ar1-covariance", "guarantees": [], "colour": 1}).encode())
-    assert len(at.error) == 1
-    assert "no field 'colour'" in at.error[0].value.replace("\\", "")
-    assert dict(at.query_params) == TINY
-
-
-def test_a_good_file_opens_where_it_belongs():
-    plan = privcov.Plan(source="wine", guarantees=[privcov.ZCDP(0.1)], replicates=1, seed=2, noise_seed=5)
-    at = upload(TRADE_OFFS, studies.write([plan]).encode())
-    assert not at.exception
-    assert at.title[0].value == "Estimate"
-    assert at.session_state["study"].seed == 5
 
 
 @pytest.mark.parametrize("file", [ESTIMATE, GRAPH, TRADE_OFFS])

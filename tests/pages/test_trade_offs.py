@@ -56,7 +56,7 @@ def test_everything_a_source_has_can_vary():
 def test_every_axis_runs_and_stands_on_x(axis):
     made = built(axis=axis, values=(2, 3) if axis in ("n", "d") else (0.1, 0.5))
     rows = [row for cell in made.cells(None) for row in cell]
-    table = sweep.tidy(made, rows, made.metrics[0])
+    table = sweep.tidy(made, rows)
     assert set(table["x"]) == ({2, 3} if axis in ("n", "d") else {0.1, 0.5})
     assert table["value"].notna().all()
     assert made.steps == len(rows) == 2 * 2 * 2
@@ -68,19 +68,19 @@ def test_every_axis_runs_and_stands_on_x(axis):
 def test_every_error_can_be_drawn(norm, relative, against):
     made = built(norm=norm, relative=relative, against=against, values=(0.1,))
     rows = [row for cell in made.cells(None) for row in cell]
-    assert sweep.tidy(made, rows, made.metrics[0])["value"].gt(0).all()
+    assert sweep.tidy(made, rows)["value"].gt(0).all()
 
 
 def test_kinds_stand_on_one_axis_by_what_they_imply():
     made = built(methods=("auto-cov", "laplace-cov"), kinds=("pure", "approx", "zcdp"), values=(0.5, 2.0), delta=1e-6)
     rows = [row for cell in made.cells(None) for row in cell]
-    table = sweep.tidy(made, rows, made.metrics[0])
+    table = sweep.tidy(made, rows)
     assert set(table["x"]) == {0.5, 2.0}
     assert (
         set(table["series"]) >= {"Laplace mechanism, Pure DP", "Auto (shrinkage), zCDP"}
         or table["series"].nunique() > 2
     )
-    (plan,) = made.plans
+    plan = made.plan
     for guarantee in plan.guarantees:
         implied = accounting.to_approx(guarantee, 1e-6)
         assert implied.epsilon <= 2.0 * (1 + 1e-9)
@@ -104,11 +104,11 @@ def test_a_curve_above_the_zero_matrix_says_where():
 def test_lines_without_noise():
     made = built(values=(0.1, 1.0), without_noise=True)
     rows = [row for cell in made.cells(None) for row in cell]
-    table = sweep.tidy(made, rows, made.metrics[0])
+    table = sweep.tidy(made, rows)
     assert table[table["x"].isna()]["series"].str.contains("no noise").all()
     made = built(axis="n", values=(20, 40), without_noise=True)
     rows = [row for cell in made.cells(None) for row in cell]
-    table = sweep.tidy(made, rows, made.metrics[0])
+    table = sweep.tidy(made, rows)
     assert table["x"].notna().all()
     assert table["series"].nunique() == 4
 
@@ -168,7 +168,7 @@ def test_rows_of_a_file_are_swept_in_the_session_and_the_script_reads_the_file(t
     data = privcov.Dataset.from_rows(table, bounds=[[-1, 1]] * 3, columns=table.columns, name="your table")
     study = Study(source="csv")
     made = sweep.build(study, data, setting(axis="row_bound", values=(1.0, 1.5), against="sample"))
-    assert not made.plans
+    assert made.plan is None
     assert made.key[0].source == "csv"
     rows = [row for cell in made.cells(None) for row in cell]
     monkeypatch.chdir(tmp_path)
@@ -390,6 +390,6 @@ def test_plan_json_of_a_page_runs():
     from privcov.sweeps.studies import write as plans_json
 
     one = built(values=(0.1,))
-    assert privcov.Plan.from_json(plans_json(one.plans)) == one.plans[0]
-    many = [*one.plans, *built(values=(0.2,)).plans]
+    assert privcov.Plan.from_json(plans_json([one.plan])) == one.plan
+    many = [one.plan, built(values=(0.2,)).plan]
     assert [privcov.Plan.from_json(json.dumps(p)) for p in json.loads(plans_json(many))] == many

@@ -24,11 +24,10 @@ PLAN = privcov.Plan(
 )  # fmt: skip
 
 
-def test_one_plan_and_a_list_survive_file_and_address():
+def test_one_plan_and_a_list_survive_a_file():
     for plans in ((PLAN,), (PLAN, PLAN)):
         assert studies.read(studies.write(plans)) == plans
         assert studies.read(studies.write(plans).encode()) == plans
-        assert studies.expand(studies.compact(plans)) == plans
 
 
 def test_the_noise_seed_is_that_of_the_noise_alone():
@@ -41,17 +40,16 @@ def test_the_noise_seed_is_that_of_the_noise_alone():
 @pytest.mark.parametrize(
     ("content", "word"),
     [
-        (b"\xff\xfe\x00", "not text"),
+        (b"\xff\xfe\x00", "must be JSON"),
         ("{", "must be JSON"),
-        ("[]", "from 1 to"),
+        ("[]", "at least one plan"),
         ("3", "JSON object"),
         ('{"source": "x", "guarantees": [{"kind": "zcdp", "rho": 1}]}', "source"),
         ('{"source": "wine"}', "guarantees"),
         ('{"source": "wine", "guarantees": [{"kind": "zcdp", "rho": -1}]}', "rho"),
         ('{"source": "wine", "guarantees": [{"kind": "zcdp", "rho": 1}], "methods": [["a", 1]]}', "methods"),
         ('{"source": "wine", "guarantees": [{"kind": "zcdp", "rho": 1}], "noise_seed": -1}', "noise_seed"),
-        ("[" * 100_000, "too many"),
-        (" " * 1_000_001, "1,000,000"),
+        ("[" * 100_000, "must be JSON"),
     ],
 )
 def test_what_is_wrong_is_named_in_one_sentence(content, word):
@@ -60,12 +58,6 @@ def test_what_is_wrong_is_named_in_one_sentence(content, word):
     assert word in str(told.value)
     assert len(str(told.value)) < 400
     assert "\n" not in str(told.value)
-
-
-def test_a_small_file_cannot_ask_for_a_study_without_end():
-    fields = json.loads(PLAN.to_json()) | {"vary": {"n": list(range(2, 5_000)), "d": list(range(1, 500))}}
-    with pytest.raises(ValueError, match="combinations"):
-        studies.read(json.dumps(fields))
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
@@ -80,12 +72,6 @@ def test_a_field_with_anything_in_it_is_a_plan_or_a_sentence(name, value):
     text = json.dumps(json.loads(PLAN.to_json()) | {name: value})
     with contextlib.suppress(ValueError):  # nothing else is raised
         assert studies.read(text)
-
-
-@given(st.text(alphabet="ABCabc012-_=", max_size=40))
-def test_a_cut_or_changed_address_is_refused(text):
-    with pytest.raises(ValueError, match=r"link|study"):
-        studies.expand(text)
 
 
 def test_the_shell_takes_both_forms_and_writes_table_and_report(tmp_path, capsys):
