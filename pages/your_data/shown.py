@@ -15,6 +15,7 @@ import privcov
 from pages.shell import show
 from pages.your_data.state import keep_in
 from privcov.answering.answers import FALSE_DISCOVERIES, ReleaseAnswers
+from privcov.answering.unbiased import ONE_COLUMN, REASONS
 from privcov.bundle.derived import noisy_of
 from privcov.bundle.opened import Opened, OpenedBundle
 from privcov.bundle.safe import cells
@@ -177,8 +178,9 @@ def about(table: pd.DataFrame) -> None:
 
 def verdict(correlations: pd.DataFrame) -> str:
     """Return in words whether a release tells its correlations: the typical half of their intervals, as markdown."""
-    half = (correlations["high"] - correlations["low"]) / 2
-    typical = float(half.where(correlations["identified"], 1.0).median())
+    judged = correlations[under_test(correlations)]
+    half = (judged["high"] - judged["low"]) / 2
+    typical = float(half.where(judged["identified"], 1.0).median())
     word = next((word for word, most in _TELLS.items() if typical <= most), "Useless")
     remedy = "" if word == "Useful" else " More rows, fewer columns or a weaker guarantee would narrow them."
     interval = f"half of its {percent(correlations.attrs['level'])} interval: noise and sampling"
@@ -194,6 +196,11 @@ def unknown(table: pd.DataFrame) -> None:
     st.warning(show.as_text(f"Not identified: {missing.sum()} of {len(table)}. {why[:1].upper()}{why[1:]}."))
 
 
+def under_test(pairs: pd.DataFrame) -> pd.Series:
+    """Return which pairs are under test: two levels of one column are not."""
+    return pairs["reason"] != REASONS[ONE_COLUMN]
+
+
 def square(table: pd.DataFrame, column: str, columns: tuple[str, ...], *, fill: float | bool) -> np.ndarray:
     """Return one column of an answer by pairs as a symmetric d x d array with this diagonal."""
     d = len(columns)
@@ -206,9 +213,9 @@ def square(table: pd.DataFrame, column: str, columns: tuple[str, ...], *, fill: 
 def doubtful(found: ReleaseAnswers, which: str, rate: float, total: NoisySum) -> np.ndarray:
     """Return which pairs of a matrix may be noise alone, d x d: those whose test does not call them real."""
     if which not in OF_ALL:
-        tested = found.correlations(rate)
+        judged = found.correlations(rate)
     elif not total.facts.flagged:
-        tested = found.partial_correlations(rate)
+        judged = found.partial_correlations(rate)
     else:  # no test is known where missing cells are measured by pairs
         return ~np.eye(len(found.columns), dtype=bool)
-    return ~square(tested, "real", found.columns, fill=True)
+    return ~square(judged, "real", found.columns, fill=True)

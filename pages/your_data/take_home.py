@@ -12,7 +12,7 @@ import streamlit as st
 import privcov
 from pages.shell import show
 from pages.shell import take_home as shell_take_home
-from pages.your_data.shown import doubtful, square
+from pages.your_data.shown import doubtful, square, under_test
 from privcov import places
 from privcov.answering.answers import FALSE_DISCOVERIES
 from privcov.bundle.opened import Opened, bundle_of, strongest
@@ -120,11 +120,14 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
 
         words, advised = "The variance of the one column was released.", "Read it with the noise of its table."
         if len(found):
-            words, advised = f"None of {len(found)} correlations can be told from none.", "Read nothing from them."
+            words, advised = (
+                f"None of {under_test(found).sum()} correlations can be told from none.",
+                "Read nothing from them.",
+            )
         if strong:
             i, j = strong[0]
             words = (
-                f"{int(found['real'].sum())} of {len(found)} correlations are real. The strongest is "
+                f"{int(found['real'].sum())} of {under_test(found).sum()} correlations are real. The strongest is "
                 f"{plain(float(answers.correlation[i, j]))}, of {columns[i]} and {columns[j]}."
             )
             advised = f"Report it with its total interval, {plain(float(low[i, j]))} to {plain(float(high[i, j]))}."

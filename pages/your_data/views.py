@@ -14,7 +14,7 @@ import streamlit as st
 from pages.shell import frame, show
 from pages.shell.glossary import term
 from pages.your_data import models
-from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, square, unknown, verdict
+from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, square, under_test, unknown, verdict
 from privcov.bundle.safe import cells, table
 from privcov.figures.graphs import network, positions
 from privcov.figures.matrices import colour_limit, heatmap
@@ -85,12 +85,12 @@ def _matrices(shown: Shown, palette: Palette) -> None:
         unit = which if which in _UNITLESS else f"{which}, columns in units of their half-range"
         show.colour_note(unit, "Values beyond the scale, as on the diagonal, have the colour of its end.")
     with right:
-        if len(shown.columns) > 1:
-            st.markdown(verdict(shown.answers().correlations(shown.rate)))
+        found = shown.answers().correlations(shown.rate)
+        if len(found):
+            st.markdown(verdict(found))
         st.markdown(_EXPLAINED[which])
-        if len(shown.columns) > 1:
-            pairs = len(pale) * (len(pale) - 1) // 2
-            real = pairs - int(np.triu(pale, 1).sum())
+        if len(found):
+            pairs, real = under_test(found).sum(), len(found) - int(np.triu(pale, 1).sum())
             st.markdown(
                 f"**{real}** of {pairs} pairs are real (rate of false discoveries {percent(shown.rate)})."
                 + (" The others are pale: they may be noise alone." if real < pairs else "")
@@ -174,10 +174,10 @@ _OF_PAIRS = {
 def real_ones(found: pd.DataFrame, others: str = "pale") -> str:
     """Return how many pairs the test calls real, and what that promises, as markdown; ``others`` says how they look."""
     rate, count = found.attrs["false_discovery_rate"], int(found["real"].sum())
-    said = f"**{count}** of {len(found)} pairs are **real**"
+    said = f"**{count}** of {under_test(found).sum()} pairs are **real**"
     if count:
         said += f": of those that are called so, on average at most {percent(rate)} have no relation at all"
-    return said + (f". The others are {others}: they may be noise alone." if count < len(found) else ".")
+    return said + (f". The others are {others}: they may be noise alone." if count < under_test(found).sum() else ".")
 
 
 def _pairs(shown: Shown, palette: Palette) -> None:

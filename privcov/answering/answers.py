@@ -6,6 +6,7 @@ together. Where no such interval is known, the answer says so: ``identified`` is
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +14,17 @@ import numpy as np
 
 from privcov import checks
 from privcov.answering import contrasts, edges, entries, evidence, schur, spectrum
-from privcov.answering.unbiased import REASONS, Intervals, Measurement, UnbiasedMoments, known_of, positions_of
+from privcov.answering.unbiased import (
+    NO_INVERSE,
+    ONE_COLUMN,
+    REASONS,
+    TOO_NOISY,
+    Intervals,
+    Measurement,
+    UnbiasedMoments,
+    known_of,
+    positions_of,
+)
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.moment import Measured
 from privcov.releasing.release import Release
@@ -187,7 +198,10 @@ class ReleaseAnswers:
             One row for each pair, with ``p_value`` and ``real``.
         """
         self._whole()
-        return self._by_pair("partial_correlations", schur.partial_correlations(self._shape, self.level), rate=rate)
+        found = schur.partial_correlations(self._shape, self.level)
+        noise = np.isin(found.reason, (TOO_NOISY, NO_INVERSE))
+        found = dataclasses.replace(found, estimate=np.where(noise, np.nan, found.estimate))
+        return self._by_pair("partial_correlations", found.refusing(self._known.same_column, ONE_COLUMN), rate=rate)
 
     def edges(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the graph of partial correlations: the edge test, which many columns need, as auto-precision draws it.
@@ -203,11 +217,8 @@ class ReleaseAnswers:
             One row for each pair, with ``p_value`` and ``real``.
         """
         self._whole()
-        return self._by_pair(
-            "edges",
-            edges.edges(self._known, schur.partial_correlations(self._shape, self.level), self.kurtosis),
-            rate=rate,
-        )
+        found = edges.edges(self._known, schur.partial_correlations(self._shape, self.level), self.kurtosis)
+        return self._by_pair("edges", found.refusing(self._known.same_column, ONE_COLUMN), rate=rate)
 
     def regress(self, y: str, on: str | Sequence[str] | None = None, ridge: float = 0.0) -> pd.DataFrame:
         """Return the slopes of the linear regression of one column on others.

@@ -33,7 +33,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from privcov.answering.unbiased import NO_MEAN, NO_VARIANCE, TOO_FEW, TOO_NOISY, Intervals, UnbiasedMoments
+from privcov.answering.unbiased import NO_MEAN, NO_VARIANCE, ONE_COLUMN, TOO_FEW, TOO_NOISY, Intervals, UnbiasedMoments
 from privcov.measurements.laws.tails import tail
 
 _HALVINGS = 44
@@ -117,8 +117,10 @@ def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: 
     own = _correlation_sampling(known, plain)
     estimate, low, high = fieller(seen, g, noise, lambda r: own(r) / n, z)
     reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
-    found = Intervals(estimate, low, high, np.where(np.isnan(seen), TOO_FEW, reason), p)
-    return found.refusing(known.unknown[:, None] | known.unknown[None, :])
+    reason = np.where(np.isnan(seen), TOO_FEW, reason)
+    # Noise over noise is a number anywhere in [-1, 1], and often at its ends.
+    found = Intervals(np.where(reason > 0, np.nan, estimate), low, high, reason, p)
+    return found.refusing(known.unknown[:, None] | known.unknown[None, :]).refusing(known.same_column, ONE_COLUMN)
 
 
 def correlation_variances(known: UnbiasedMoments, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -40,10 +40,11 @@ REASONS = (
     "the pair is tested, and no interval is known",
     "columns of two values have no interval here: leave them out, or, for whole rows and weakly related columns, give "
     "their kurtosis",
+    "levels of one column exclude each other, so that they are related is no finding",
 )
-NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS, TESTED_ONLY, TWO_VALUED = range(
-    1, len(REASONS)
-)
+(
+    NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS, TESTED_ONLY, TWO_VALUED, ONE_COLUMN
+) = range(1, len(REASONS))  # fmt: skip
 
 
 class Measurement(Protocol):
@@ -74,10 +75,10 @@ class Intervals:
         """Where the interval is one."""
         return self.reason == 0
 
-    def refusing(self, where: np.ndarray) -> Intervals:
-        """Return the same estimates without intervals and tests where columns of two values have none."""
+    def refusing(self, where: np.ndarray, why: int = TWO_VALUED) -> Intervals:
+        """Return the same estimates without intervals and tests where there are none, for a reason."""
         p = None if self.p_value is None else np.where(where, np.nan, self.p_value)
-        reason = np.where(where & (self.reason == 0), TWO_VALUED, self.reason)
+        reason = np.where(where & (self.identified | (self.reason == TESTED_ONLY)), why, self.reason)
         return dataclasses.replace(self, reason=reason, p_value=p)
 
 
@@ -160,6 +161,14 @@ class UnbiasedMoments:
     def span(self) -> np.ndarray:
         """Distance of the two values of a column that has two; 0 for any other."""
         return np.zeros(self.d) if self.two is None else self.two.span
+
+    @property
+    def same_column(self) -> np.ndarray:
+        """Which pairs are two levels of one category, d x d."""
+        block = np.arange(self.d)
+        for at in () if self.two is None else self.two.blocks:
+            block[list(at)] = at[0]
+        return (block[:, None] == block) & ~np.eye(self.d, dtype=bool)
 
     @property
     def unknown(self) -> np.ndarray:

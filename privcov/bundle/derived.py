@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from privcov.answering import entries
-from privcov.answering.unbiased import Intervals, known_of_sum
+from privcov.answering.unbiased import ONE_COLUMN, Intervals, known_of_sum
 from privcov.bundle.paper import release_report
 from privcov.bundle.readers import LEVEL, extra_files
 from privcov.bundle.safe import cell, json_bytes, table
@@ -241,8 +241,8 @@ def _report(
             f"Protected: {facts.neighbours.sentence}",
             *([FILLED] if facts.missing == "typical" else []),
         ],
-        f"The interval of {real[upper].sum()} of {len(upper[0])} correlations leaves out 0; of pairs without a "
-        "correlation, so does that of one in twenty.",
+        f"The interval of {real[upper].sum()} of {(found.reason != ONE_COLUMN)[upper].sum()} correlations leaves out "
+        "0; of pairs without a correlation, so does that of one in twenty.",
         pairs,
         [(name, hashlib.sha256(raw).hexdigest()) for name, raw in sorted(inputs.items())],
         terms,

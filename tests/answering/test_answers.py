@@ -13,7 +13,7 @@ import pytest
 import privcov
 from privcov.answering import answers as answering
 from privcov.answering import edges, evidence
-from privcov.answering.unbiased import REASONS
+from privcov.answering.unbiased import ONE_COLUMN, REASONS
 from privcov.cli.entry import main
 from privcov.privacy import PureDP, ZCDP
 
@@ -55,6 +55,36 @@ def simulated():
     """A seeded release with strong noise, so that some answers are refused."""
     data = privcov.source("ar1-covariance", n=3000, d=6, seed=0)
     return privcov.release("auto-cov", data, ZCDP(rho=0.0001), seed=1, centre="joint")
+
+
+def test_levels_of_one_column_are_no_pair_that_could_be_real():
+    """They exclude each other; tested with the others, they would also let false ones through."""
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame({"x": rng.uniform(0, 1, 5000), "ward": rng.choice(list("ABC"), 5000)})
+    rows["y"] = rows["x"] / 2 + rng.uniform(0, 0.5, 5000)
+    kinds = {"x": privcov.Kind("number", 0, 1), "ward": privcov.Kind("category", values=["A", "B", "C"])}
+    kinds["y"] = kinds["x"]
+    data = privcov.Dataset.from_rows(rows[list(kinds)], kinds=kinds)
+    found = privcov.answers(privcov.release("auto-cov", data, ZCDP(rho=5.0), seed=1, centre="joint"))
+    pairs = found.correlations()
+    levels = pairs["first"].str.startswith("ward") & pairs["second"].str.startswith("ward")
+    assert levels.sum() == 3
+    assert set(pairs.loc[levels, "reason"]) == {REASONS[ONE_COLUMN]}
+    assert not (pairs["real"] | pairs["identified"] | pairs["p_value"].notna())[levels].any()
+    assert pairs.loc[levels, ["low", "high"]].isna().all(axis=None)
+    others = pairs[~levels]
+    assert others["identified"].all()
+    assert list(others["real"]) == list(edges.discoveries(others["p_value"].to_numpy(), 0.05))
+    assert list(zip(others["first"], others["second"], strict=True))[others["real"].to_list().index(True)] == ("x", "y")
+
+
+def test_what_is_not_identified_has_no_estimate(simulated):
+    """Noise over noise is a number too, and often at the ends of [-1, 1]."""
+    found = privcov.answers(simulated)
+    for table_ in (found.correlations(), found.partial_correlations()):
+        lacking = ~table_["identified"]
+        assert lacking.any()
+        assert table_.loc[lacking, "estimate"].isna().all()
 
 
 def test_a_bundle_gives_the_answers_of_its_release(stored):

@@ -137,7 +137,7 @@ def test_a_private_release_is_of_use_by_what_it_tells_of_correlations():
     """Narrower intervals, a better word; what is not identified counts as wholly unknown."""
     said = []
     for half, known in ((0.05, True), (0.2, True), (0.5, True), (0.05, False)):
-        table = pd.DataFrame({"low": [-half] * 3, "high": [half] * 3, "identified": [known] * 3})
+        table = pd.DataFrame({"low": [-half] * 3, "high": [half] * 3, "identified": [known] * 3, "reason": [""] * 3})
         table.attrs["level"] = 0.95
         said.append(own_verdict(table))
     assert [text.split()[0] for text in said] == ["**Useful", "**Rough", "**Useless", "**Useless"]
