@@ -239,6 +239,24 @@ def test_text_that_is_no_list_of_columns(text, words):
     assert str(caught.value).count("\n") == 0
 
 
+def test_a_point_before_the_decimals_is_read_beside_a_comma():
+    assert columns_of("age\t0.5\t1,5", ",")[0].high == 1.5
+    assert columns_of("age\t0.5\t1,5", ",")[0].low == 0.5
+    with pytest.raises(ValueError, match=re.escape("'1.234'")):  # a thousand and more, perhaps
+        columns_of("age\t0\t1.234", ",")
+
+
+@pytest.mark.parametrize(
+    ("form", "meant"), [("dd.mm.yyyy", "%d.%m.%Y"), ("DD/MM/YY", "%d/%m/%y"), ("%Y%m%d", "%Y%m%d")]
+)
+def test_the_form_of_a_date_may_be_written_as_people_do(form, meant):
+    low, high = ("01.02.2024", "31.12.2024") if "." in form else ("2024-02-01", "2024-12-31")
+    (column,) = columns_of(f"seen,{low},{high},,date: {form}")
+    assert column.format == meant
+    kind = column.of_kind()
+    assert kind.number(kind.low) == 19754
+
+
 def test_kinds_go_through_a_spreadsheet_and_back():
     kinds = (
         Column("age", 0.0, 120.0, kind="integer"),

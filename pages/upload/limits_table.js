@@ -1,7 +1,10 @@
 // The page may run again, show the table anew or go away while somebody types. So every edit is numbered and kept until
 // the page says that it has heard of it; until then the field shows the edit, and from then on what the page says.
 const LOGS = new Map();
-const NUMBER = /^[+\-\u2212]?(\d+\.?\d*|\.\d+)([eE][+\-\u2212]?\d+)?$/;
+const NUMBER = /^[+\-\u2212]?(\d+[.,]?\d*|[.,]\d+)([eE][+\-\u2212]?\d+)?$/;
+const THOUSANDS = /^[+\-\u2212]?\d{1,3},\d{3}$/; // or three decimals: nobody knows
+const numeric = (text) => NUMBER.test(text) && !THOUSANDS.test(text);
+const valued = (text) => Number(text.replaceAll("\u2212", "-").replace(",", "."));
 
 export default function ({ data, parentElement, setStateValue }) {
   const body = parentElement.querySelector("tbody");
@@ -22,7 +25,7 @@ export default function ({ data, parentElement, setStateValue }) {
     if (kind !== "number" && kind !== "limit") return;
     const input = field(row, place);
     const text = input.value.trim();
-    const number = NUMBER.test(text) && isFinite(text.replaceAll("\u2212", "-"));
+    const number = numeric(text) && isFinite(valued(text));
     const any = kind === "limit" && !data.columns[choice].numeric.includes(field(row, choice).value);
     flag(input, text !== "" && !number && !any, "Not a finite number: digits, with a point before the decimals.");
   };
@@ -33,8 +36,7 @@ export default function ({ data, parentElement, setStateValue }) {
 
   const plain = (text, column) => {
     const trimmed = text.trim();
-    const number = ["number", "limit"].includes(column.kind) && NUMBER.test(trimmed);
-    return number ? Number(trimmed.replaceAll("\u2212", "-")) : trimmed;
+    return ["number", "limit"].includes(column.kind) && numeric(trimmed) ? valued(trimmed) : trimmed;
   };
   const write = (row, place, value) => {
     const [input, column] = [field(row, place), data.columns[place]];

@@ -24,7 +24,8 @@ _DRAW = st.components.v2.component(
     js=_HERE.with_suffix(".js").read_text(),
     isolate_styles=False,  # so that tests and screen readers reach these fields as well
 )
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.I | re.A)
+_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.I | re.A)
+_THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}", re.A)  # or three decimals: nobody knows
 
 
 @dataclass(frozen=True)
@@ -134,4 +135,7 @@ def meant(value: object, field: Field) -> bool | float | str:
     plain = text.replace("\N{MINUS SIGN}", "-")
     if not plain:
         return math.nan
-    return float(plain) if _NUMBER.fullmatch(plain) and math.isfinite(float(plain)) else text
+    if not _NUMBER.fullmatch(plain) or _THOUSANDS.fullmatch(plain):
+        return text
+    number = float(plain.replace(",", "."))
+    return number if math.isfinite(number) else text

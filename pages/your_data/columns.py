@@ -44,8 +44,9 @@ FIELDS = (
 )
 _WORDS = ("levels", "codes", "reason")
 _NAMES_A_PERSON = re.compile(
-    r"(^|[^a-z])(id|ids|uid|pid|ssn|subj|subject|patient|person|participant|respondent|customer|client|user|member|"
-    r"name|surname|email|phone)([^a-z]|$)|num$|id$",
+    r"(^|[^a-z])(id|ids|uid|pid|ssn|name|surname|email|phone)([^a-z]|$)|id$|idnum$|"
+    r"^(subj|subject|patient|person|participant|respondent|customer|client|user|member)[^a-z]*(no|nr|num|number|code)?"
+    r"[^a-z]*$",  # alone or numbered: years_customer says something of a person, not who it is
     re.I,
 )
 
@@ -109,7 +110,7 @@ def take_in() -> None:
 
 def _many(session: OwnerSession, typed: pd.DataFrame) -> None:
     """Show how to give the same answer for many columns, or many answers at once."""
-    with st.expander("Several columns at once"):
+    with st.expander("Several columns at once", key=f"own-many-{session.file_id}"):
         part = st.text_input(
             "Columns whose name contains", placeholder="any: all columns", max_chars=80, **keep("all-part", "")
         )
@@ -131,7 +132,7 @@ def _many(session: OwnerSession, typed: pd.DataFrame) -> None:
             "Fill in where empty",
             key=f"own-all-fill-{session.file_id}",
             on_click=_fill_in,
-            help="In the ticked columns that are meant. A kind goes to those that are still a plain number.",
+            help="In the ticked columns that are meant. A kind goes to those without levels, a limit to numbers.",
         )
         every.button("Tick all", key=f"own-all-{session.file_id}", on_click=_tick, args=(True,))
         none.button("Tick none", key=f"own-none-{session.file_id}", on_click=_tick, args=(False,))
@@ -160,9 +161,12 @@ def _fill_in() -> None:
     typed = owner_session().typed
     assert typed is not None  # the button stands below the table
     meant = _meant(typed, shown("all-part")) & typed["use"]
-    for name, none in {**dict.fromkeys((*NUMBERS, "kind")), **dict.fromkeys(_WORDS, "")}.items():
+    for name, none in {**dict.fromkeys(("kind", *NUMBERS)), **dict.fromkeys(_WORDS, "")}.items():
         if (value := shown(f"all-{name}")) != none:
-            typed.loc[meant & (typed[name] == NUMBER if name == "kind" else empty(typed[name])), name] = value
+            open_ = empty(typed["levels"] if name == "kind" else typed[name])
+            if name in NUMBERS:
+                open_ &= typed["kind"].isin(NUMERIC)
+            typed.loc[meant & open_, name] = value
             keep_now(f"all-{name}", none)  # or it would go into the next columns, which are other ones
 
 

@@ -26,6 +26,7 @@ ROWS_PUBLIC = {
     True: "Public: it may be known to everybody",
     False: "Not public: it is hidden, and a noisy count is made",
 }
+_FEW = 5  # wrong columns that are named at once
 
 
 def section() -> None:
@@ -373,13 +374,20 @@ def entered() -> Declaration:
         raise ValueError(unread)
     if lacking := _lacking(kept, rows):
         raise ValueError(f"Still missing: {'; '.join(lacking)}.")
-    measured = tuple(map(columns.column_of, rows.itertuples()))
+    measured, wrong = [], []
+    for line in rows.itertuples():
+        try:
+            measured.append(columns.column_of(line))
+        except ValueError as problem:
+            wrong.append(str(problem))
+    if wrong:
+        raise ValueError(" ".join(wrong[:_FEW]) + f" And {len(wrong) - _FEW} more." * (len(wrong) > _FEW))
     label, person = kept.get("label") or "", kept.get("person") or ""
     classes = tuple(c.strip() for c in str(kept.get("classes") or "").splitlines() if c.strip())
     return Declaration(
         name=str(kept.get("name") or "").strip(),
         row_stands_for=str(kept.get("unit") or "").strip(),
-        columns=measured,
+        columns=tuple(measured),
         rows_per_person=1 if person else int(kept["people"]),
         n_public=bool(kept["public"]),
         label=label,

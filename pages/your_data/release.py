@@ -79,7 +79,7 @@ def section() -> None:
         )
     )
     request = Asked(method, guarantee, int(draw))
-    earlier = _earlier(ledger, account.name, request, facts)
+    earlier, refused = _earlier(ledger, account.name, request, facts), False
     if earlier is not None:
         st.info(
             show.as_text(
@@ -88,10 +88,12 @@ def section() -> None:
             )
         )
     elif other := account.other_unit(unit_of({"facts": facts.to_dict()})):
+        refused = True
         st.warning(show.as_text(other))
     elif account.affords(guarantee):
         st.markdown(show.as_text(f"After it, {after.left}."))
     else:
+        refused = True
         st.warning(
             show.as_text(
                 f"{raised(str(guarantee))} is more than is left, so it will be refused. Pick a smaller one on Plan; "
@@ -99,7 +101,7 @@ def section() -> None:
             )
         )
     check.panel()
-    if st.button("Release ...", type="primary", key="own-ask") and check.passed():
+    if st.button("Release ...", type="primary", key="own-ask", disabled=refused) and check.passed():
         _confirm(request, account, after, stored=earlier is not None, chance=chance)
     if session.problem:
         st.error(show.as_text(session.problem))
@@ -185,8 +187,7 @@ def _confirm(request: Asked, account: Account, after: Account, stored: bool, cha
         st.markdown(show.as_text(f"Spends {raised(str(guarantee))} on the people of {account.name!r}."))
     st.markdown(show.as_text(f"Now, {account.left}."))
     if not stored:
-        refused = "That is too little: it will be refused, free."
-        st.markdown(show.as_text(f"Then, {after.left}." if account.affords(guarantee) else refused))
+        st.markdown(show.as_text(f"Then, {after.left}."))
     show.attacker_line(chance, frame.palette())
     check.verdict()
     st.caption(

@@ -374,9 +374,10 @@ class _Tally:
     """Counts of one column while it is read, with a kind or of numbers between bounds."""
 
     def __init__(self, name: str, kind: Kind | None, low: float | None = None, high: float | None = None) -> None:
-        self.name, self.kind, self.codes = name, kind, Codes(low, high)
+        self.name, self.kind = name, kind
         if kind is not None and not kind.values:
             low, high = kind.number(kind.low), kind.number(kind.high)
+        self.codes = Codes(low, high)
         self.low, self.high = -np.inf if low is None else low, np.inf if high is None else high
         self.unit = kind and dataclasses.replace(kind, transform=None)  # cells beyond the bounds stay where they are
         self.numeric = kind is None or kind.kind in (NUMBER, INTEGER)
@@ -409,7 +410,7 @@ class _Tally:
             self.infinite += int((~finite).sum()) - holes
             cells = cells[finite]
         self.numbers += len(cells)
-        if self.kind is None:
+        if self.numeric:
             self.codes.take(cells)
         if self.kind is None or not self.kind.values:
             self.outside += int(np.count_nonzero((cells < self.low) | (cells > self.high)))

@@ -36,6 +36,21 @@ def test_values_missing_and_unreadable_cells_are_counted(form, tmp_path):
     assert any("declared level" in line and "other=True" in line for line in advice(found))
 
 
+@pytest.mark.parametrize("kinds", [{}, {"ward": KINDS["ward"]}, {"pay": KINDS["pay"]}])
+def test_codes_are_seen_whatever_kinds_are_declared(kinds, tmp_path):
+    """A kind of one column declares them all as kinds."""
+    path = tmp_path / "a.csv"
+    path.write_text("pay,age,ward\n" + "5,40,A\n" * 20 + "-9,-9,B\n" * 3)
+    plain = {"pay": Kind("number", 1, 100), "age": Kind("integer", 0, 99), "ward": KINDS["ward"]}
+    if not kinds:  # numbers with bounds and nothing else
+        table = PrivateDataset.from_files(path, columns=["pay", "age"], bounds=[(1, 100), (0, 99)])
+    else:
+        table = PrivateDataset.from_files(path, kinds=plain | kinds)
+    found = check(table)
+    assert {c.name: c.codes for c in found.columns if c.name != "ward"} == {"pay": {-9.0: 3}, "age": {-9.0: 3}}
+    assert any("Codes for missing cells" in line for line in advice(found))
+
+
 def test_a_column_of_dates_has_values(tmp_path):
     days = pa.array([18300, 18400, None], pa.date32())
     pq.write_table(pa.table({"day": days}), tmp_path / "a.parquet")

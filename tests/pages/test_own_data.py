@@ -158,7 +158,20 @@ def test_a_header_like_an_id_raises_the_question():
 
 @pytest.mark.parametrize(
     ("name", "person"),
-    [("patient_id", 1), ("subject#", 1), ("ID", 1), ("pidnum", 1), ("age", 0), ("width", 0), ("humidity", 0)],
+    [
+        ("patient_id", 1),
+        ("subject#", 1),
+        ("ID", 1),
+        ("pidnum", 1),
+        ("customer", 1),
+        ("Customer No", 1),
+        ("age", 0),
+        ("width", 0),
+        ("humidity", 0),
+        ("years_customer", 0),
+        ("customer_since", 0),
+        ("visits_num", 0),
+    ],
 )
 def test_what_looks_like_a_person(name, person):
     at = given(f"{name},other\n1,2\n".encode())
@@ -400,11 +413,15 @@ def test_every_higher_limit_has_a_reason_of_its_own(ledger):
 
 
 def test_a_release_beyond_the_limit_is_refused(ledger):
-    at = limited(declared(), rho=0.05)
+    at = limited(declared(), rho=0.5)
     press(at, "Release ...")
+    Ledger(ledger).limit("trial", ZCDP(0.05))  # while the question is open
     press(at, "Confirm and release")
     assert any("more than is left" in e.value.replace("\\", "") for e in at.error)
     assert Ledger(ledger).entries() == ()
+    at.run()
+    assert next(b for b in at.button if b.label == "Release ...").disabled
+    assert any("more than is left" in w.value.replace("\\", "") for w in at.warning)
 
 
 def test_a_row_that_cannot_be_read_says_nothing(ledger):
@@ -527,7 +544,7 @@ def test_a_number_of_rows_typed_on_plan_stops_no_release(ledger, n_public):
 
 def test_a_cell_that_is_no_number_is_named_and_nothing_is_declared_with_it():
     at = declared()
-    type_in(go(at, "declare"), {1: {"high": "1,5"}})
+    type_in(go(at, "declare"), {1: {"high": "1,500"}})
     press(at, "Declare")
     assert [e.value for e in at.error if "which is not a finite number" in e.value]
     assert at.session_state["own"].declared == declaration()

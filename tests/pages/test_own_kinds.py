@@ -140,7 +140,7 @@ def test_a_declaration_of_another_dialect_or_of_what_the_form_cannot_hold_is_ref
         ({6: {"kind": "date", "low": "2024-01-01", "high": "2024-12-31", "levels": "%Y", "reason": "r"}}, "a month"),
         ({4: {"kind": "number log", "low": 0, "high": 9, "reason": "r"}}, "needs low > 0"),
         ({4: {"kind": "number", "low": 0, "high": 9, "levels": "A | B", "reason": "r"}}, "under kind"),
-        ({4: {"kind": "number", "low": "0,5", "high": 9, "reason": "r"}}, "is '0,5', which is not a finite number"),
+        ({4: {"kind": "number", "low": "1,500", "high": 9, "reason": "r"}}, "is '1,500', which is not a finite number"),
         ({4: {"kind": "number", "low": 0, "high": 9, "codes": "5", "reason": "r"}}, "inside the bounds"),
         ({2: {"kind": "yes-no", "levels": "F | M", "low": 1}}, "low is not for kind='yes-no'"),
     ],
@@ -200,6 +200,39 @@ def test_many_columns_are_declared_at_once():
     press(press(at, "Take these lines"), "Declare")
     assert [c.reason for c in at.session_state["own"].declared.columns] == ["the form"] * 44 + [""]
     assert at.session_state["own"].declared.columns[0].missing_codes == ("-9",), "a line says nothing of codes"
+
+
+def test_filling_many_columns_leaves_what_cannot_have_it_and_can_be_undone():
+    """Limits go to numbers alone, and a kind to every column without levels, "number" too."""
+    at = given(b"smokes,rent,heating\n")
+    type_in(at, {0: {"kind": "yes-no", "levels": "no | yes"}})
+    widget(at, "selectbox", "all-kind").set_value("integer").run()
+    for name, value in (("low", 0.0), ("high", 1000.0)):
+        widget(at, "number_input", f"all-{name}").set_value(value).run()
+    press(at, "Fill in where empty")
+    typed = at.session_state["own"].typed
+    assert list(typed["kind"]) == ["yes-no", "integer", "integer"]
+    assert list(typed["high"].fillna(-1)) == [-1, 1000, 1000]
+    widget(at, "selectbox", "all-kind").set_value("number").run()
+    press(at, "Fill in where empty")
+    assert list(at.session_state["own"].typed["kind"]) == ["yes-no", "number", "number"]
+
+
+def test_a_comma_before_the_decimals_is_a_number_and_every_wrong_column_is_named():
+    at = given(b"smokes,rent,heating\n")
+    for name, value in (("name", "flats"), ("unit", "one flat")):
+        widget(at, "text_input", name).set_value(value).run()
+    widget(at, "number_input", "people").set_value(1).run()
+    widget(at, "radio", "public").set_value(True).run()
+    why = {"reason": "the register"}
+    type_in(at, {k: {"low": "0,5", "high": "0.25"} | why for k in (0, 1)} | {2: {"low": "-0,5", "high": 2} | why})
+    press(at, "Declare")
+    (said,) = (plain(e.value) for e in at.error)
+    assert "'smokes'" in said
+    assert "'rent'" in said
+    type_in(at, {k: {"high": "2,25"} for k in (0, 1)})
+    press(at, "Declare")
+    assert [(c.low, c.high) for c in at.session_state["own"].declared.columns] == [(0.5, 2.25)] * 2 + [(-0.5, 2.0)]
 
 
 # --- how the file is written -------------------------------------------------------------------------------------

@@ -691,7 +691,7 @@ def test_home_leads_to_one_s_own_table():
         ({0: {"low": 5, "high": 5}, 1: LIMITS[1]}, "widen them"),
         ({0: {"low": 0, "high": 120, "typical": 130}, 1: LIMITS[1]}, "move it inside"),
         ({0: {"use": False}, 1: {"use": False}}, "No column is chosen"),
-        ({0: {"low": "0,5", "high": 120}, 1: LIMITS[1]}, "Lowest of 'age' is '0,5', which is not a finite number"),
+        ({0: {"low": "1,500", "high": 120}, 1: LIMITS[1]}, "Lowest of 'age' is '1,500', which is not a finite number"),
         ({0: {"low": "nan", "high": 120}, 1: LIMITS[1]}, "is 'nan', which is not a finite number"),
         ({0: {"low": 0, "high": "1e999"}, 1: LIMITS[1]}, "Highest of 'age' is '1e999', which is not a finite number"),
         ({0: {"low": "1_0", "high": 120}, 1: LIMITS[1]}, "Lowest of 'age' is '1_0', which is not a finite number"),

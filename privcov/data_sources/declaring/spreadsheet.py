@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,6 +21,7 @@ from privcov.table_files.numbers import number_of
 
 HEADINGS = ("name", "low", "high", "typical", "kind", "why")
 _LIMITS, _NUMERIC = ("low", "high", "typical"), (NUMBER, INTEGER)
+_DATE = {"yyyy": "%Y", "yy": "%y", "mm": "%m", "dd": "%d"}  # as people write the form of a date
 
 
 def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
@@ -104,7 +106,10 @@ def kind_fields(text: str, where: str) -> dict[str, Any]:
         )
     fields: dict[str, Any] = {"kind": kind, "transform": transform[0] if transform else None}
     if kind == DATE:
-        return fields | {"format": rest}
+        written = (
+            rest if "%" in rest else re.sub("yyyy|yy|mm|dd", lambda part: _DATE[part[0].lower()], rest, flags=re.I)
+        )
+        return fields | {"format": written}
     other = kind == CATEGORY and values[-1:] in (("...",), ("…",))
     return fields | {"values": values[:-1] if other else values, "other": other}
 
@@ -143,6 +148,8 @@ def _checked(cells: list[str], named: tuple[str, ...]) -> tuple[str, ...]:
 def _number(cell: str, what: str, line: int, decimal: str) -> float | None:
     """Return a number of the text, None where it is left out."""
     number = number_of(cell, decimal)
+    if number is None and not re.fullmatch(r"\d{1,3}(\.\d{3})+", cell):  # that may be thousands
+        number = number_of(cell, ".")
     if number is None:
         mark = "point" if decimal == "." else "comma"
         raise ValueError(
