@@ -378,9 +378,10 @@ def entered() -> Declaration:
     for line in rows.itertuples():
         try:
             measured.append(columns.column_of(line))
+            measured[-1].of_kind()
         except ValueError as problem:
             wrong.append(str(problem))
-    if wrong:
+    if len(wrong) > 1 or len(measured) < len(rows):  # one wrong column has its own sentence below
         raise ValueError(" ".join(wrong[:_FEW]) + f" And {len(wrong) - _FEW} more." * (len(wrong) > _FEW))
     label, person = kept.get("label") or "", kept.get("person") or ""
     classes = tuple(c.strip() for c in str(kept.get("classes") or "").splitlines() if c.strip())
