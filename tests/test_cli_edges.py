@@ -18,7 +18,7 @@ from tests.test_cli import ROOT, plan
 
 DECLARED = (
     '{"format": "privcov-declaration-2", "name": "Zürich", "row_stands_for": "one patient", "rows_per_person": 1, '
-    '"n_public": true, "columns": [{"name": "größe", "low": 0, "high": 100}]}'
+    '"n_public": true, "missing": "typical", "columns": [{"name": "größe", "low": 0, "high": 100}]}'
 )
 
 

@@ -87,8 +87,8 @@ def test_a_filled_template_is_a_declaration(tmp_path):
             fields["dialect"]["decimal"] = ","
         elif "row_stands_for" in gaps[-1]:
             fields["row_stands_for"] = "one patient"
-        elif "rows_per_person and n_public open. Who is a person?" in gaps[-1]:  # both at once
-            fields |= {"rows_per_person": 1, "n_public": True}
+        elif "rows_per_person, n_public and missing open. Who is a person?" in gaps[-1]:  # all at once
+            fields |= {"rows_per_person": 1, "n_public": True, "missing": "typical"}
         else:
             column = next(c for c in fields["columns"] if repr(c["name"]) in gaps[-1])
             column |= {"low": 0, "high": 100}
@@ -148,7 +148,7 @@ def test_the_command_from_a_file_to_a_declaration(tmp_path, capsys, monkeypatch)
     assert main(["declare", "visits.csv", *asked, "--out", "visits.json"]) == 0
     assert capsys.readouterr() == ("", "")
     fields = json.loads((tmp_path / "visits.json").read_text(encoding="utf-8"))
-    fields |= {"row_stands_for": "one visit", "person": "patient_id", "n_public": True}
+    fields |= {"row_stands_for": "one visit", "person": "patient_id", "n_public": True, "missing": "typical"}
     declaration = Declaration.from_json(json.dumps(fields))
     assert declaration.columns == (Column("age", 18.5, 90.0, None, "adults"),)
     assert declaration.on_files("visits.csv").facts.n == 2
@@ -325,7 +325,7 @@ def test_the_owners_check_reads_the_dialect_too(tmp_path):
         assert "declare the decimal mark of the file" in advice(result)[0]
 
 
-@pytest.mark.parametrize("name", ["rows_per_person", "n_public"])
+@pytest.mark.parametrize("name", ["rows_per_person", "n_public", "missing"])
 @pytest.mark.parametrize("left", ["null", "absent"])
 def test_what_only_a_person_can_say_is_asked_for(name, left):
     fields = json.loads(Declaration("t", "one patient", (Column("a", 0.0, 1.0),)).to_json()) | {name: None}

@@ -205,6 +205,7 @@ def test_a_declaration_without_kinds_names_none():
 )
 def test_a_column_that_cannot_be_is_named_in_one_sentence(column, words):
     fields = {"format": FORMAT, "name": "t", "row_stands_for": "x", "rows_per_person": 1, "n_public": True}
+    fields["missing"] = "typical"
     fields["columns"] = [{"name": "a", **column}]
     with pytest.raises(ValueError, match=words) as caught:
         Declaration.from_json(json.dumps(fields))

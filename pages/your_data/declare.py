@@ -13,7 +13,7 @@ from pages.shell import frame, show, visitor_files
 from pages.shell.study import CSV
 from pages.upload import how_written, limits_table, public_file
 from pages.your_data import columns, practice, state
-from pages.your_data.noise import MISSING, facts_in_words
+from pages.your_data.noise import MISSING, MISSING_WHEN, facts_in_words
 from pages.your_data.state import keep, keep_now, owner_session
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Column, Declaration
@@ -190,13 +190,13 @@ def _table_facts() -> None:
             **keep("public", None, among=public),
         )
     _ask_for_ids()
-    with st.expander("Advanced: ids of persons, missing cells and their codes, classes, row bound"):
+    _missing()
+    with st.expander("Advanced: ids of persons, classes, row bound"):
         left, right = st.columns(2, gap="large")
         with left:
             _person()
             _row_bound_share()
         with right:
-            _missing()
             _label()
 
 
@@ -243,9 +243,15 @@ def _row_bound_share() -> None:
 
 
 def _missing() -> None:
-    """Show the rule for missing cells, and the columns that can have them where they are measured."""
+    """Show the rule for missing cells and their codes, and the columns that can have them where they are measured."""
     missing = list(MISSING)
-    st.radio("Missing cells", missing, format_func=MISSING.get, **keep("missing", "typical", among=missing))
+    st.radio(
+        "Missing cells, from what you know of the table",
+        missing,
+        format_func=MISSING.get,
+        captions=[MISSING_WHEN[rule] for rule in missing],
+        **keep("missing", None, among=missing),
+    )
     if owner_session().kept.get("missing") == "pairs":
         st.multiselect(
             "Columns that can have missing cells",
@@ -393,7 +399,7 @@ def entered() -> Declaration:
         n_public=bool(kept["public"]),
         label=label,
         classes=classes if label else (),
-        missing=kept.get("missing") or "typical",
+        missing=str(kept["missing"]),
         can_be_missing=_gaps(kept),
         person=person,
         most_weight=int(kept.get("weight") or 1) if person else 1,
@@ -424,6 +430,7 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
         or bool(kept.get("person")),
         f"whether the number of {'persons' if kept.get('person') else 'rows'} is public": kept.get("public")
         is not None,
+        "what a missing cell counts as": kept.get("missing"),
         "the list of classes": not kept.get("label") or str(kept.get("classes") or "").strip(),
     }
     lacking = [what for what, given in asked.items() if not given]

@@ -20,6 +20,12 @@ PURE_SHAPES = ("laplace", "wishart-difference")
 PURE_METHODS = {"laplace": "laplace-cov", "wishart-difference": "wishart-difference"}
 GAUSSIAN_SHAPE = "isotropic"
 IMPLIED_DELTA = 1e-6
+# What each rule is for; with pairs the joint law of all entries is not known.
+MISSING_WHEN = {
+    "typical": "Right where hardly any cell is missing: it pulls means to the typical value and correlations to zero.",
+    "drop-row": "Where the other cells of such a row are worth little.",
+    "pairs": "Where more than a few cells are missing. No regression, components or graph then.",
+}
 MISSING = {
     "typical": "A missing cell counts as the typical value",
     "drop-row": "A row with a missing cell is left out (only where the number of rows is not public)",

@@ -113,6 +113,8 @@ _COLUMN = {field.name: field.default for field in dataclasses.fields(Column)}
 _QUESTIONS = {
     "rows_per_person": "Who is a person? Name the column of ids in person, or write the most rows that one person has.",
     "n_public": "Is the number of rows, or of persons where rows have ids, publicly known? Write true or false.",
+    "missing": 'What does a missing cell count as? Write "typical" (the typical value of its column), "pairs" (it is '
+    'measured, and two columns are compared over the rows that have both) or "drop-row" (its row is left out).',
 }
 
 
@@ -265,7 +267,8 @@ class Declaration:
             fields["rows_per_person"] = 1  # all rows of an id are one person's
         if left := [name for name in _QUESTIONS if fields.get(name) is None]:
             questions = " ".join(_QUESTIONS[name] for name in left)
-            raise ValueError(f"The declaration leaves {' and '.join(left)} open. {questions}")
+            names = ", ".join(left[:-1]) + " and " * (len(left) > 1) + left[-1]
+            raise ValueError(f"The declaration leaves {names} open. {questions}")
         columns = fields.pop("columns", None)
         if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
             raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")

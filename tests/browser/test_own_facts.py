@@ -99,10 +99,10 @@ def test_ids_gaps_and_row_bound_from_a_file_to_a_verified_bundle(visit, settle, 
         expect(
             public.get_by_role("radio")
         ).to_be_checked()  # what was answered stays, though the question has new words
-        opens(page, settle, "Advanced: ids of persons")
         mouse(page, settle, page.locator("label").filter(has_text="Missing cells are measured"))
         choose(page, settle, "Columns that can have missing cells", "pressure")
         page.keyboard.press("Escape")
+        opens(page, settle, "Advanced: ids of persons")
         enter(page, settle, "Row bound, as a share", "0.75")
         for name, low, high in WARD:
             mouse(page, settle, page.get_by_role("textbox", name=f"Lowest of {name}", exact=True))

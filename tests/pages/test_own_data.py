@@ -190,7 +190,8 @@ def test_what_is_missing_is_called_as_the_form_calls_it():
     rows = pd.DataFrame({"column": ["age"], "kind": "number", "low": [0.0], "high": [110.0], "reason": ["a form"]})
     rows["levels"] = ""
     for kept, counted in (({"person": "id"}, "persons"), ({"people": 1}, "rows")):
-        assert declare._lacking(kept, rows)[-1] == f"whether the number of {counted} is public"
+        lacking = [f"whether the number of {counted} is public", "what a missing cell counts as"]
+        assert declare._lacking(kept, rows)[-2:] == lacking
 
 
 def test_what_is_missing_shrinks_while_the_form_is_filled():

@@ -94,6 +94,7 @@ def test_a_column_of_ids_is_taken_by_the_button_of_the_question(ledger):  # noqa
     widget(at, "text_input", "name").set_value("ward").run()
     widget(at, "text_input", "unit").set_value("one visit").run()
     widget(at, "radio", "public").set_value(True).run()
+    widget(at, "radio", "missing").set_value("typical").run()
     type_in(at, {k + 1: {"low": low, "high": high, "reason": "known before"} for k, (_, low, high) in enumerate(WARD)})
     press(at, "Declare")
     assert at.session_state["own"].declared == of_ward(), [e.value for e in at.error]
@@ -271,6 +272,7 @@ def test_a_table_is_declared_from_pasted_lines():
     widget(at, "text_input", "name").set_value("ward").run()
     widget(at, "text_input", "unit").set_value("one visit").run()
     widget(at, "radio", "public").set_value(True).run()
+    widget(at, "radio", "missing").set_value("typical").run()
     lines = [f"{name}\t{low:g}\t{high:g}\t\t\tknown before" for name, low, high in reversed(WARD)]
     widget(at, "text_area", "pasted").set_value("\n".join([*lines, "temp\t1\t2"])).run()
     press(at, "Take these lines")

@@ -60,7 +60,7 @@ def template(header: Header, declared: Iterable[Column] = ()) -> str:
         "n_public": None,
         "label": "",
         "classes": [],
-        "missing": "typical",
+        "missing": None,
         "missing_codes": [],
         **({"dialect": header.dialect} if header.dialect else {}),
     }
