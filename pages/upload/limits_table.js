@@ -27,7 +27,7 @@ export default function ({ data, parentElement, setStateValue }) {
     const text = input.value.trim();
     const number = numeric(text) && isFinite(valued(text));
     const any = kind === "limit" && !data.columns[choice].numeric.includes(field(row, choice).value);
-    flag(input, text !== "" && !number && !any, "Not a finite number: digits, with a point before the decimals.");
+    flag(input, text !== "" && !number && !any, "Not a finite number: digits, with a point or a comma before the decimals alone.");
   };
   const read = (input) => (input.type === "checkbox" ? input.checked : input.value);
   const note = (row, place) => log.edits.set(`${row} ${place}`, [row, place, ++log.last, read(field(row, place))]);

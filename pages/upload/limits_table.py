@@ -111,7 +111,7 @@ def unread(typed: pd.DataFrame, fields: Sequence[Field]) -> str:
     if not wrong:
         return ""
     more = f" and {len(wrong) - 3} more" * (len(wrong) > 3)
-    return f"{', '.join(wrong[:3])}{more}, which is not a finite number: type digits, with a point before the decimals."
+    return f"{', '.join(wrong[:3])}{more}, which is not a finite number: type digits, with a point or a comma before the decimals alone."
 
 
 def _shown(value: object, kind: str) -> str | bool:
