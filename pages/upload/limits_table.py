@@ -111,7 +111,8 @@ def unread(typed: pd.DataFrame, fields: Sequence[Field]) -> str:
     if not wrong:
         return ""
     more = f" and {len(wrong) - 3} more" * (len(wrong) > 3)
-    return f"{', '.join(wrong[:3])}{more}, which is not a finite number: type digits, with a point or a comma before the decimals alone."
+    wanted = "type digits, with a point or a comma before the decimals alone."
+    return f"{', '.join(wrong[:3])}{more}, which is not a finite number: {wanted}"
 
 
 def _shown(value: object, kind: str) -> str | bool:
