@@ -242,8 +242,10 @@ def test_text_that_is_no_list_of_columns(text, words):
 def test_a_point_before_the_decimals_is_read_beside_a_comma():
     assert columns_of("age\t0.5\t1,5", ",")[0].high == 1.5
     assert columns_of("age\t0.5\t1,5", ",")[0].low == 0.5
-    with pytest.raises(ValueError, match=re.escape("'1.234'")):  # a thousand and more, perhaps
-        columns_of("age\t0\t1.234", ",")
+    assert columns_of("age\t-0.125\t0.125", ",")[0].low == -0.125
+    for number in ("1.234", "-1.234", "+12.345.678"):  # a thousand and more, perhaps
+        with pytest.raises(ValueError, match=re.escape(repr(number))):
+            columns_of(f"age\t{number}\t99999999", ",")
 
 
 @pytest.mark.parametrize(
@@ -255,6 +257,8 @@ def test_the_form_of_a_date_may_be_written_as_people_do(form, meant):
     assert column.format == meant
     kind = column.of_kind()
     assert kind.number(kind.low) == 19754
+    with pytest.raises(ValueError, match="format must name"):  # the name of a month is none of its forms
+        columns_of("seen,2024-02-01,2024-12-31,,date: dd-mmm-yyyy")[0].of_kind()
 
 
 def test_kinds_go_through_a_spreadsheet_and_back():

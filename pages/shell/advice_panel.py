@@ -87,7 +87,6 @@ def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float
     )
     _answer(advice)
     _rest(advice, "own")
-    st.caption("All methods for private rows read the same noisy measurement: you may also choose after the release.")
 
 
 def _target(study: Study, where: str, targets: Sequence[str]) -> str:

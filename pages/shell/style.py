@@ -92,6 +92,7 @@ STYLE = Template("""
   color: light-dark($chosen);}
 [data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]):hover p {  /* a darker ground */
   color: light-dark($pointed);}
+[class*="st-key-preset-"] button p {white-space: normal;}
 /* A narrow window beside the open menu: columns that would become slivers go below each other. */
 @media (max-width: 1080px) {
   [data-testid="stMain"] [data-testid="stHorizontalBlock"] {flex-wrap: wrap;}

@@ -2,7 +2,7 @@
 // the page says that it has heard of it; until then the field shows the edit, and from then on what the page says.
 const LOGS = new Map();
 const NUMBER = /^[+\-\u2212]?(\d+[.,]?\d*|[.,]\d+)([eE][+\-\u2212]?\d+)?$/;
-const THOUSANDS = /^[+\-\u2212]?\d{1,3},\d{3}$/; // or three decimals: nobody knows
+const THOUSANDS = /^[+\-\u2212]?[1-9]\d{0,2},\d{3}$/; // or three decimals: nobody knows
 const numeric = (text) => NUMBER.test(text) && !THOUSANDS.test(text);
 const valued = (text) => Number(text.replaceAll("\u2212", "-").replace(",", "."));
 
@@ -27,7 +27,7 @@ export default function ({ data, parentElement, setStateValue }) {
     const text = input.value.trim();
     const number = numeric(text) && isFinite(valued(text));
     const any = kind === "limit" && !data.columns[choice].numeric.includes(field(row, choice).value);
-    flag(input, text !== "" && !number && !any, "Not a finite number: digits, with a point or a comma before the decimals alone.");
+    flag(input, text !== "" && !number && !any, "Not a finite number: digits, with a point before the decimals, or a comma where it cannot be thousands.");
   };
   const read = (input) => (input.type === "checkbox" ? input.checked : input.value);
   const note = (row, place) => log.edits.set(`${row} ${place}`, [row, place, ++log.last, read(field(row, place))]);

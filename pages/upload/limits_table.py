@@ -25,7 +25,7 @@ _DRAW = st.components.v2.component(
     isolate_styles=False,  # so that tests and screen readers reach these fields as well
 )
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.I | re.A)
-_THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}", re.A)  # or three decimals: nobody knows
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.A)  # or three decimals: nobody knows
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def unread(typed: pd.DataFrame, fields: Sequence[Field]) -> str:
     if not wrong:
         return ""
     more = f" and {len(wrong) - 3} more" * (len(wrong) > 3)
-    wanted = "type digits, with a point or a comma before the decimals alone."
+    wanted = "type digits, with a point before the decimals, or a comma where it cannot be thousands."
     return f"{', '.join(wrong[:3])}{more}, which is not a finite number: {wanted}"
 
 

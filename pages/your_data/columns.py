@@ -45,7 +45,7 @@ FIELDS = (
 _WORDS = ("levels", "codes", "reason")
 _NAMES_A_PERSON = re.compile(
     r"(^|[^a-z])(id|ids|uid|pid|ssn|name|surname|email|phone)([^a-z]|$)|id$|idnum$|"
-    r"^(subj|subject|patient|person|participant|respondent|customer|client|user|member)[^a-z]*(no|nr|num|number|code)?"
+    r"^(subj|subject|patient|person|participant|respondent|customer|client|user|member)[^a-z]*(no|nr|num|number|code|key|ref|hash)?"
     r"[^a-z]*$",  # alone or numbered: years_customer says something of a person, not who it is
     re.I,
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,8 @@ from pages.shell.study import CSV
 from pages.upload import how_written, limits_table, public_file
 from pages.your_data import columns, practice, state
 from pages.your_data.noise import MISSING, MISSING_WHEN, facts_in_words
-from pages.your_data.state import keep, keep_now, owner_session
+from pages.your_data.state import OwnerSession, keep, keep_now, owner_session
+from privcov import checks
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.declared_columns import LEAST_FRACTION
@@ -27,6 +30,21 @@ ROWS_PUBLIC = {
     False: "Not public: it is hidden, and a noisy count is made",
 }
 _FEW = 5  # wrong columns that are named at once
+_DRAFT, _HEAD = "privcov draft", 100  # the format of a draft, and the letters in which it stands
+_OF_TABLE: dict[str, Callable[[Any], Any]] = {  # what a draft keeps of the questions about the table, and as what
+    "name": str,
+    "unit": str,
+    "people": lambda value: checks.whole("people", value, 1, 100_000),
+    "person": str,
+    "weight": lambda value: checks.whole("weight", value, 1, 1000),
+    "public": bool,
+    "missing": str,
+    "codes": str,
+    "gaps": list,
+    "fraction": lambda value: checks.in_range("fraction", value, LEAST_FRACTION, 1.0),
+    "label": str,
+    "classes": str,
+}
 
 
 def section() -> None:
@@ -105,14 +123,50 @@ def _to_estimate() -> None:
 
 
 def _load() -> None:
-    """Show how to fill the form from a saved declaration."""
+    """Show how to fill the form from a saved declaration or draft."""
     session = owner_session()
-    with st.expander("Use a saved declaration"):
+    with st.expander("Use a saved declaration or draft"):
         saved = st.file_uploader("Declaration", type=["json"], max_upload_size=1, key=f"own-load-{session.file_id}")
         if saved is not None and st.button("Fill the form from it", key=f"own-fill-{session.file_id}"):
             with show.problems():
-                fill(Declaration.from_json(saved.getvalue().decode("utf-8", errors="replace")))
+                text = saved.getvalue().decode("utf-8", errors="replace")
+                if f'"{_DRAFT}"' in text[:_HEAD]:
+                    restore(text)
+                else:
+                    fill(Declaration.from_json(text))
                 st.rerun()
+
+
+def draft(session: OwnerSession) -> str:
+    """Return what is typed so far as JSON, which `restore` reads: a reload of the page forgets it."""
+    assert session.typed is not None  # the table of columns was drawn before
+    lines = session.typed.astype(object).where(session.typed.notna(), None).to_dict("records")
+    table = {name: session.kept[name] for name in _OF_TABLE if session.kept.get(name) is not None}
+    return json.dumps({"format": _DRAFT, "table": table, "columns": lines}, indent=2, ensure_ascii=False)
+
+
+def restore(text: str) -> None:
+    """Put a draft into the form, as far as this file has its columns. Raises ValueError for another form."""
+    session = owner_session()
+    try:
+        fields = json.loads(text)
+        lines, table = fields["columns"], fields["table"]
+        answers = {name: _OF_TABLE[name](value) for name, value in table.items()}
+        typed = columns.blank(session.header)
+        for line in lines:
+            here = typed["column"] == line["column"]
+            typed.loc[here, "weight"] = float(line["weight"])
+            for field in columns.FIELDS:
+                if field.typed and line[field.name] is not None:
+                    typed.loc[here, field.name] = limits_table.meant(line[field.name], field)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as problem:
+        raise ValueError(f"This draft cannot be read ({type(problem).__name__}): save it again or type anew.") from None
+    for name in ("person", "label"):
+        if answers.get(name) not in session.header:
+            answers[name] = None
+    session.typed = typed
+    session.kept = {name: value for name, value in session.kept.items() if name not in _OF_TABLE} | answers
+    session.turn += 1  # the widgets start anew, from what was kept
 
 
 def fill(declaration: Declaration) -> None:
@@ -253,6 +307,9 @@ def _missing() -> None:
         **keep("missing", None, among=missing),
     )
     if owner_session().kept.get("missing") == "pairs":
+        before, used = owner_session().kept.get("gaps") or [], _used()
+        if not set(before) <= set(used):  # a list refuses what is none of its options
+            keep_now("gaps", [name for name in before if name in used])
         st.multiselect(
             "Columns that can have missing cells",
             _used(),
@@ -329,7 +386,10 @@ def _leaving(field: str) -> dict[str, Any]:
 def _finish() -> None:
     """Show the button that declares the table, and the next step."""
     session = owner_session()
-    pressed = st.button("Declare", type="primary", key=f"own-declare-{session.file_id}")
+    typed = draft(session)
+    with st.container(horizontal=True):
+        pressed = st.button("Declare", type="primary", key=f"own-declare-{session.file_id}")
+        show.download("Save a draft", lambda: typed, "draft.json", "own-draft", "application/json")
     if pressed or session.problem:  # what was missing shrinks while the form is filled
         session.problem = ""
         try:

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shell import show
-from pages.your_data.shown import Shown, about, doubtful, lines, unknown
+from pages.your_data.shown import Shown, about, doubtful, lines, under_test, unknown
 from privcov.bundle.safe import cell, cells, table
 from privcov.figures.own import intervals, numbers, off_zero
 from privcov.figures.palette import Palette
@@ -157,7 +157,8 @@ def synthetic(shown: Shown, palette: Palette) -> None:
     )
     pale = doubtful(shown.answers(), "correlation", shown.rate, shown.total)
     if noise := int(np.triu(pale, 1).sum()):
-        st.warning(f"{noise} of {facts.d * (facts.d - 1) // 2} of its correlations may be noise alone.")
+        pairs = under_test(shown.answers().correlations(shown.rate)).sum()
+        st.warning(f"{noise} of {pairs} of its correlations may be noise alone.")
     rows = st.number_input("Number of rows", 1, MOST_CELLS // facts.d, step=100, **shown.keep("synthetic", 1000))
     whole = st.multiselect(
         "Whole numbers only in",

@@ -127,6 +127,9 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
     """
     st.header("What to expect")
     st.html(text_table([line(p, c) for p, c in zip(plans, chances, strict=True)]))
+    table = plans[0].twin
+    gaps = f"{percent(table.missing)} of the cells missing" if table.missing else "nothing missing"
+    st.caption(show.as_text(f"For {table.what}, {gaps}: not your table. Errors and noise on correlations follow it."))
     pick = st.radio(
         "Go on with",
         [0, 1, 2],

@@ -90,7 +90,7 @@ def section() -> None:
     elif other := account.other_unit(unit_of({"facts": facts.to_dict()})):
         refused = True
         st.warning(show.as_text(other))
-    elif account.affords(guarantee):
+    elif account.affords(guarantee) or _begun(ledger, account.name, request):
         st.markdown(show.as_text(f"After it, {after.left}."))
     else:
         refused = True
@@ -258,6 +258,11 @@ def _earlier(ledger: Ledger, name: str, request: Asked, facts: PublicFacts) -> E
         and (e.request["facts"]["n"] is None) == (facts.n is None)
     ]
     return entries[-1] if entries else None
+
+
+def _begun(ledger: Ledger, name: str, request: Asked) -> bool:
+    """Return whether this request is paid and was interrupted: the ledger goes on with it, free."""
+    return any(e.state in ("reserved", "committed") and request.same(e) for e in ledger.entries(name))
 
 
 def _token(ledger: Ledger, request: Asked, facts: dict, name: str) -> str:

@@ -179,6 +179,8 @@ def about(table: pd.DataFrame) -> None:
 def verdict(correlations: pd.DataFrame) -> str:
     """Return in words whether a release tells its correlations: the typical half of their intervals, as markdown."""
     judged = correlations[under_test(correlations)]
+    if judged.empty:
+        return "There are no two columns to compare."
     half = (judged["high"] - judged["low"]) / 2
     typical = float(half.where(judged["identified"], 1.0).median())
     word = next((word for word, most in _TELLS.items() if typical <= most), "Useless")
@@ -211,11 +213,8 @@ def square(table: pd.DataFrame, column: str, columns: tuple[str, ...], *, fill: 
 
 
 def doubtful(found: ReleaseAnswers, which: str, rate: float, total: NoisySum) -> np.ndarray:
-    """Return which pairs of a matrix may be noise alone, d x d: those whose test does not call them real."""
-    if which not in OF_ALL:
-        judged = found.correlations(rate)
-    elif not total.facts.flagged:
-        judged = found.partial_correlations(rate)
-    else:  # no test is known where missing cells are measured by pairs
-        return ~np.eye(len(found.columns), dtype=bool)
-    return ~square(judged, "real", found.columns, fill=True)
+    """Return which pairs of a matrix may be noise alone, d x d: those under test that it does not call real."""
+    untested = which in OF_ALL and bool(total.facts.flagged)  # where missing cells are measured by pairs
+    judged = found.correlations(rate) if which not in OF_ALL or untested else found.partial_correlations(rate)
+    sure = (judged["real"] & (not untested)) | ~under_test(judged)  # levels of one column exclude each other
+    return ~square(judged.assign(sure=sure), "sure", found.columns, fill=True)

@@ -119,7 +119,7 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
         from privcov.bundle import front as fronts
 
         words, advised = "The variance of the one column was released.", "Read it with the noise of its table."
-        if len(found):
+        if under_test(found).any():
             words, advised = (
                 f"None of {under_test(found).sum()} correlations can be told from none.",
                 "Read nothing from them.",

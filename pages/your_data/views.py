@@ -89,8 +89,8 @@ def _matrices(shown: Shown, palette: Palette) -> None:
         if len(found):
             st.markdown(verdict(found))
         st.markdown(_EXPLAINED[which])
-        if len(found):
-            pairs, real = under_test(found).sum(), len(found) - int(np.triu(pale, 1).sum())
+        if pairs := int(under_test(found).sum()):
+            real = pairs - int(np.triu(pale, 1).sum())
             st.markdown(
                 f"**{real}** of {pairs} pairs are real (rate of false discoveries {percent(shown.rate)})."
                 + (" The others are pale: they may be noise alone." if real < pairs else "")
@@ -174,6 +174,8 @@ _OF_PAIRS = {
 def real_ones(found: pd.DataFrame, others: str = "pale") -> str:
     """Return how many pairs the test calls real, and what that promises, as markdown; ``others`` says how they look."""
     rate, count = found.attrs["false_discovery_rate"], int(found["real"].sum())
+    if not under_test(found).any():
+        return "There are no two columns to compare."
     said = f"**{count}** of {under_test(found).sum()} pairs are **real**"
     if count:
         said += f": of those that are called so, on average at most {percent(rate)} have no relation at all"

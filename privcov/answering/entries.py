@@ -118,8 +118,9 @@ def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: 
     estimate, low, high = fieller(seen, g, noise, lambda r: own(r) / n, z)
     reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
     reason = np.where(np.isnan(seen), TOO_FEW, reason)
-    # Noise over noise is a number anywhere in [-1, 1], and often at its ends.
-    found = Intervals(np.where(reason > 0, np.nan, estimate), low, high, reason, p)
+    # Noise over noise is a number anywhere in [-1, 1], and often at its ends; nobody can say of it that it is real.
+    estimate, p = np.where(reason > 0, np.nan, estimate), None if p is None else np.where(reason > 0, np.nan, p)
+    found = Intervals(estimate, low, high, reason, p)
     return found.refusing(known.unknown[:, None] | known.unknown[None, :]).refusing(known.same_column, ONE_COLUMN)
 
 

@@ -78,7 +78,7 @@ class Intervals:
     def refusing(self, where: np.ndarray, why: int = TWO_VALUED) -> Intervals:
         """Return the same estimates without intervals and tests where there are none, for a reason."""
         p = None if self.p_value is None else np.where(where, np.nan, self.p_value)
-        reason = np.where(where & (self.identified | (self.reason == TESTED_ONLY)), why, self.reason)
+        reason = np.where(where & (self.identified | (why == ONE_COLUMN)), why, self.reason)
         return dataclasses.replace(self, reason=reason, p_value=p)
 
 

@@ -31,7 +31,7 @@ from privcov.postprocess.terms import in_terms
 from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
 from privcov.releasing.release import Statement, state
 
-FORMAT = 2
+FORMAT = 3
 MATRICES = (
     "mean",
     "noisy",
@@ -219,6 +219,7 @@ def _report(
     names = f"{', '.join(facts.columns[:40])}{' ...' if facts.d > 40 else ''}"
     upper = np.triu_indices(facts.d, 1)
     real = found.identified & ((found.low > 0) | (found.high < 0))
+    compared = int((found.reason != ONE_COLUMN)[upper].sum())
     pairs = [
         (
             facts.columns[i],
@@ -241,8 +242,10 @@ def _report(
             f"Protected: {facts.neighbours.sentence}",
             *([FILLED] if facts.missing == "typical" else []),
         ],
-        f"The interval of {real[upper].sum()} of {(found.reason != ONE_COLUMN)[upper].sum()} correlations leaves out "
-        "0; of pairs without a correlation, so does that of one in twenty.",
+        f"The interval of {real[upper].sum()} of {compared} correlations leaves out 0; of pairs without a correlation, "
+        "so does that of one in twenty."
+        if compared
+        else "There are no two columns to compare.",
         pairs,
         [(name, hashlib.sha256(raw).hexdigest()) for name, raw in sorted(inputs.items())],
         terms,

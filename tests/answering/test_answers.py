@@ -78,13 +78,25 @@ def test_levels_of_one_column_are_no_pair_that_could_be_real():
     assert list(zip(others["first"], others["second"], strict=True))[others["real"].to_list().index(True)] == ("x", "y")
 
 
+def test_levels_are_no_pair_under_test_however_rare_or_shortened_they_are():
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame({"ward": rng.choice(list("ABC"), 3000, p=[0.985, 0.01, 0.005]), "x": rng.uniform(0, 1, 3000)})
+    kinds = {"ward": privcov.Kind("category", values=["A", "B", "C"]), "x": privcov.Kind("number", 0, 1)}
+    for fraction, level in ((1.0, 0.001), (0.5, 5.0)):
+        data = privcov.Dataset.from_rows(rows, kinds=kinds)
+        data = data.with_row_bound(fraction * data.row_bound)
+        pairs = privcov.answers(privcov.release("auto-cov", data, ZCDP(level), seed=1, centre="joint")).correlations()
+        assert (pairs["reason"] == REASONS[ONE_COLUMN]).sum() == 3
+
+
 def test_what_is_not_identified_has_no_estimate(simulated):
     """Noise over noise is a number too, and often at the ends of [-1, 1]."""
     found = privcov.answers(simulated)
     for table_ in (found.correlations(), found.partial_correlations()):
         lacking = ~table_["identified"]
         assert lacking.any()
-        assert table_.loc[lacking, "estimate"].isna().all()
+        assert table_.loc[lacking, ["estimate", "p_value"]].isna().all(axis=None)
+        assert not table_.loc[lacking, "real"].any()
 
 
 def test_a_bundle_gives_the_answers_of_its_release(stored):

@@ -427,7 +427,7 @@ def test_an_interrupted_pass_spends_nothing_and_can_begin_again(tmp_path, monkey
     table = private(path)
     with monkeypatch.context() as patch:
         patch.setattr(engine, "each", lost)
-        # What nobody foresaw is an identifier; an interruption and a lost cluster say what they are.
+        # What nobody foresaw is an identifier; an interruption and lost workers say what they are.
         with pytest.raises(privcov.releasing.private.MeasurementError if kind is MemoryError else kind):
             privcov.release_private("auto-cov", table, privcov.ZCDP(0.5), ledger=book)
         assert book.entries() == ()

@@ -164,6 +164,7 @@ def test_a_header_like_an_id_raises_the_question():
         ("ID", 1),
         ("pidnum", 1),
         ("customer", 1),
+        ("patient_key", 1),
         ("Customer No", 1),
         ("age", 0),
         ("width", 0),

@@ -6,10 +6,11 @@ import io
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pages.upload import limits_table
-from pages.your_data import columns
+from pages.your_data import columns, declare
 from privcov.bundle.opened import open_answer
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
@@ -221,6 +222,59 @@ def test_filling_many_columns_leaves_what_cannot_have_it_and_can_be_undone():
     assert list(at.session_state["own"].typed["kind"]) == ["yes-no", "number", "number"]
 
 
+def test_a_draft_brings_back_what_was_typed_before_a_reload():
+    """Not complete, and with a cell that is no number yet; the file is given again, with one more column."""
+    at = given(b"smokes,rent,heating\n")
+    widget(at, "text_input", "name").set_value("flats").run()
+    widget(at, "radio", "missing").set_value("pairs").run()
+    widget(at, "number_input", "people").set_value(3).run()
+    type_in(at, {0: {"kind": "yes-no", "levels": "no | yes"}, 1: {"low": "0,5", "high": "dear"}, 2: {"use": False}})
+    at.run()
+    own = at.session_state["own"]
+    text = declare.draft(own)
+    again = given(b"smokes,rent,heating,floor\n")
+    press(load(again, text), "Fill the form from it")
+    after = again.session_state["own"]
+    pd.testing.assert_frame_equal(after.typed[:3], own.typed, check_dtype=False)
+    assert list(after.typed.loc[3, ["column", "use", "kind"]]) == ["floor", True, "number"]
+    assert {name: after.kept[name] for name in ("name", "missing", "people")} == {
+        "name": "flats", "missing": "pairs", "people": 3,
+    }  # fmt: skip
+    assert widget(again, "radio", "missing").value == "pairs"
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong"), [('"people": 3', '"people": 0'), ('"kind": "number"', '"kind": "poem"'), ('"columns"', '"rows"')]
+)
+def test_a_draft_that_was_spoilt_is_one_sentence_and_changes_nothing(part, wrong):
+    at = given(b"smokes,rent\n")
+    widget(at, "number_input", "people").set_value(3).run()
+    text = declare.draft(at.session_state["own"])
+    assert part in text
+    again = press(load(given(b"smokes,rent\n"), text.replace(part, wrong)), "Fill the form from it")
+    assert [e.value for e in again.error if "draft cannot be read" in e.value]
+    assert "people" not in again.session_state["own"].kept
+
+
+def test_a_draft_on_another_file_keeps_no_column_that_is_not_there():
+    at = given(b"patient_id,arm,age\n")
+    widget(at, "radio", "missing").set_value("pairs").run()
+    widget(at, "multiselect", "gaps").set_value(["age"]).run()
+    press(at, "Take 'patient\\_id' as the ids")
+    widget(at, "selectbox", "label").set_value("arm").run()
+    again = press(load(given(b"height,arms\n"), declare.draft(at.session_state["own"])), "Fill the form from it")
+    assert not again.exception
+    kept = again.session_state["own"].kept
+    assert (kept["person"], kept["label"], kept["gaps"]) == (None, None, [])
+    assert kept["missing"] == "pairs"
+
+
+def load(at, text: str):
+    (box,) = [box for box in at.file_uploader if "load" in box.key]
+    box.set_value(("draft.json", text.encode(), "application/json")).run()
+    return at
+
+
 def test_a_comma_before_the_decimals_is_a_number_and_every_wrong_column_is_named():
     at = given(b"smokes,rent,heating\n")
     for name, value in (("name", "flats"), ("unit", "one flat")):
@@ -234,9 +288,13 @@ def test_a_comma_before_the_decimals_is_a_number_and_every_wrong_column_is_named
     (said,) = (plain(e.value) for e in at.error)
     assert "'smokes'" in said
     assert "'rent'" in said
-    type_in(at, {k: {"high": "2,25"} for k in (0, 1)})
+    type_in(at, {k: {"high": "2,250"} for k in (0, 1)})
     press(at, "Declare")
-    assert [(c.low, c.high) for c in at.session_state["own"].declared.columns] == [(0.5, 2.25)] * 2 + [(-0.5, 2.0)]
+    assert "is '2,250', which is not a finite number" in plain(at.error[0].value)
+    type_in(at, {0: {"high": "0,625"}, 1: {"high": "2,25"}})
+    press(at, "Declare")
+    declared = at.session_state["own"].declared.columns
+    assert [(c.low, c.high) for c in declared] == [(0.5, 0.625), (0.5, 2.25), (-0.5, 2.0)]
 
 
 # --- how the file is written -------------------------------------------------------------------------------------

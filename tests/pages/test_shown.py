@@ -10,6 +10,7 @@ import privcov
 from pages.estimate import shown
 from pages.graph_recovery import board
 from pages.shell import show
+from pages.your_data import views
 from pages.your_data.shown import verdict as own_verdict
 from privcov.metrics.errors import error, reference_matrix
 from privcov.metrics.graphs import Recovery
@@ -143,6 +144,15 @@ def test_a_private_release_is_of_use_by_what_it_tells_of_correlations():
     assert [text.split()[0] for text in said] == ["**Useful", "**Rough", "**Useless", "**Useless"]
     assert "± 0.20" in said[1]
     assert "± 1.00" in said[3]
+
+
+def test_a_table_of_one_category_has_no_two_columns_to_compare():
+    rows = pd.DataFrame({"ward": list("AABBC") * 400})
+    data = privcov.Dataset.from_rows(rows, kinds={"ward": privcov.Kind("category", values=["A", "B", "C"])})
+    found = privcov.answers(privcov.release("auto-cov", data, privcov.ZCDP(5.0), seed=1, centre="joint")).correlations()
+    assert len(found) == 3
+    for words in (own_verdict(found), views.real_ones(found)):
+        assert words == "There are no two columns to compare."
 
 
 def test_noise_as_large_as_a_correlation_is_said_in_words(wine):

@@ -106,10 +106,9 @@ def kind_fields(text: str, where: str) -> dict[str, Any]:
         )
     fields: dict[str, Any] = {"kind": kind, "transform": transform[0] if transform else None}
     if kind == DATE:
-        written = (
-            rest if "%" in rest else re.sub("yyyy|yy|mm|dd", lambda part: _DATE[part[0].lower()], rest, flags=re.I)
-        )
-        return fields | {"format": written}
+        if "%" not in rest:
+            rest = re.sub("y+|m+|d+", lambda part: _DATE.get(part[0].lower(), part[0]), rest, flags=re.I)
+        return fields | {"format": rest}
     other = kind == CATEGORY and values[-1:] in (("...",), ("…",))
     return fields | {"values": values[:-1] if other else values, "other": other}
 
@@ -148,7 +147,7 @@ def _checked(cells: list[str], named: tuple[str, ...]) -> tuple[str, ...]:
 def _number(cell: str, what: str, line: int, decimal: str) -> float | None:
     """Return a number of the text, None where it is left out."""
     number = number_of(cell, decimal)
-    if number is None and not re.fullmatch(r"\d{1,3}(\.\d{3})+", cell):  # that may be thousands
+    if number is None and not re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", cell):  # that may be thousands
         number = number_of(cell, ".")
     if number is None:
         mark = "point" if decimal == "." else "comma"
