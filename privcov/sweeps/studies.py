@@ -18,6 +18,7 @@ from privcov.sweeps import plan as plans_module
 from privcov.sweeps.plan import Plan, column_of, summarise
 from privcov.sweeps.store import Store
 
+_SENTENCE = 300  # letters of a problem
 _FORM = "A field holds a value of the wrong form: compare it with a study that was saved."
 
 
@@ -33,7 +34,8 @@ def read(content: str | bytes) -> tuple[Plan, ...]:
     try:
         parsed = json.loads(content)
     except (ValueError, RecursionError) as problem:
-        raise ValueError(f"A plan must be JSON, and this text is not: {problem}.") from None
+        why = problem if isinstance(problem, json.JSONDecodeError) else "a number or a list in it has no end"
+        raise ValueError(f"A plan must be JSON, and this text is not: {why}.") from None
     entries = parsed if isinstance(parsed, list) else [parsed]
     if not entries:
         raise ValueError("A saved study holds at least one plan, and this list is empty.")
@@ -43,6 +45,7 @@ def read(content: str | bytes) -> tuple[Plan, ...]:
             plans.append(Plan.from_json(json.dumps(entry)))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as problem:
             words = str(problem) if isinstance(problem, ValueError) else _FORM
+            words = words if len(words) <= _SENTENCE else words[: _SENTENCE - 4] + " ..."  # it may quote the file
             raise ValueError(f"Plan {i} of {len(entries)}: {words}" if len(entries) > 1 else words) from None
     return tuple(plans)
 

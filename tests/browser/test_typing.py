@@ -118,11 +118,11 @@ def test_the_table_of_limits_by_keyboard_and_from_a_spreadsheet(visit, settle):
     page.evaluate(
         """text => { const data = new DataTransfer(); data.setData('text/plain', text); document.activeElement
         .dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true})) }""",
-        "33\t\t\t\tas said\n1,5\t\t\t\tas written\tone too many\n",
+        "33\t\t\t\tas said\n1,500\t\t\t\tas written\tone too many\n",
     )
     settle(page)
     assert standing(page)["v"] == ("22", "33", "", "", "", "as said")
-    assert standing(page)["w"] == ("3", "1,5", "", "", "", "as written")
+    assert standing(page)["w"] == ("3", "1,500", "", "", "", "as written")
     wrong = cell(page, "Highest", "w")
     assert wrong.get_attribute("aria-invalid") == "true"
     cell(page, "Highest", "u").click()
@@ -137,10 +137,11 @@ def test_the_table_of_limits_by_keyboard_and_from_a_spreadsheet(visit, settle):
     rows.click()
     page.keyboard.type("1")
     page.get_by_text("Not public: it is hidden").click()
+    page.get_by_text("A missing cell counts as the typical value").click()
     settle(page)
     press(page, settle, "Declare")
-    assert "Highest of 'w' is '1,5', which is not a finite number" in said(page)
-    assert wrong.input_value() == "1,5"
+    assert "Highest of 'w' is '1,500', which is not a finite number" in said(page)
+    assert wrong.input_value() == "1,500"
     wrong.click(click_count=3)
     page.keyboard.type("15")
     press(page, settle, "Declare")
@@ -157,7 +158,7 @@ def type_two(page, low: str, high: str) -> None:
 
 def test_limits_stay_however_soon_one_clicks_or_goes_on_typing(visit, settle):
     """Another click ends a run before it has come to the table; a button changes the table while somebody types."""
-    page = visit("/Your_data", height=1500)
+    page = visit("/Your_data", height=2200)
     given(page, settle)
     for trial in range(2):
         type_two(page, f"12{trial}", f"34{trial}")

@@ -160,8 +160,7 @@ def test_every_place_of_a_study_meets_every_absurd_value():
 
 
 @pytest.mark.parametrize(("text", "word"), [
-    ('{"source": "wine", "source": "wine"}', "twice"), ('{"replicates": 1000000000000000000}', "replicates"),
-    ('{"replicates": Infinity}', "Infinity"), ('{"seed": ' + 5000 * "9" + "}", "5,000 digits"),
+    ('{"replicates": 1000000000000000000}', "replicates"), ('{"seed": ' + 5000 * "9" + "}", "has no end"),
 ])  # fmt: skip
 def test_what_is_absurd_is_named(text, word):
     plain = json.loads(PLAN.to_json())

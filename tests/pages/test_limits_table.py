@@ -50,7 +50,22 @@ def test_a_number_is_read_as_it_is_written_and_shown_so_that_it_is_read_again(st
 
 
 @pytest.mark.parametrize(
-    "text", ["1,5", "1_000", "1 000", "0x10", "inf", "nan", "1e400", "--1", "\N{FULLWIDTH DIGIT ONE}", "e5", "."]
+    "text",
+    [
+        "1,500",
+        "-12,000",
+        "1,2,3",
+        "1_000",
+        "1 000",
+        "0x10",
+        "inf",
+        "nan",
+        "1e400",
+        "--1",
+        "\N{FULLWIDTH DIGIT ONE}",
+        "e5",
+        ".",
+    ],
 )
 def test_what_is_no_finite_number_stays_as_typed_and_is_named_where_it_is_used(state, text):
     found = typed(state, frame(), [1, LOW, 1, text])
