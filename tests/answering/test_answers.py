@@ -12,8 +12,8 @@ import pytest
 
 import privcov
 from privcov.answering import answers as answering
-from privcov.answering import edges, evidence
-from privcov.answering.unbiased import ONE_COLUMN, REASONS
+from privcov.answering import edges, evidence, schur
+from privcov.answering.unbiased import ONE_COLUMN, REASONS, Intervals
 from privcov.cli.entry import main
 from privcov.privacy import PureDP, ZCDP
 
@@ -97,6 +97,18 @@ def test_what_is_not_identified_has_no_estimate(simulated):
         assert lacking.any()
         assert table_.loc[lacking, ["estimate", "p_value"]].isna().all(axis=None)
         assert not table_.loc[lacking, "real"].any()
+
+
+def test_a_partial_correlation_drowned_in_noise_has_no_estimate_and_a_refused_one_keeps_it(monkeypatch):
+    why = np.array([[0, 3, 10], [3, 0, 4], [10, 4, 0]])  # too noisy, columns of two values, no inverse
+    half = np.full((3, 3), 0.5)
+    assert [REASONS[k].split()[:3] for k in (3, 10, 4)] == [
+        ["the", "noise", "is"], ["columns", "of", "two"], ["the", "noise", "is"],
+    ]  # fmt: skip
+    monkeypatch.setattr(schur, "partial_correlations", lambda *_: Intervals(half, half, half, why, half))
+    data = privcov.source("ar1-covariance", n=300, d=3, seed=0)
+    found = privcov.answers(privcov.release("auto-cov", data, ZCDP(rho=1.0), seed=1, centre="joint"))
+    assert list(found.partial_correlations()["estimate"].notna()) == [False, True, False]
 
 
 def test_a_bundle_gives_the_answers_of_its_release(stored):

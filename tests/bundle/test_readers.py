@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import privcov
+from privcov.answering.unbiased import ONE_COLUMN, REASONS
 from privcov.bundle import readers
 from privcov.bundle.opened import open_bundle
 from privcov.cli.entry import main
@@ -307,3 +308,11 @@ def test_a_regression_is_the_same_in_python_in_the_shell_and_in_r(law, tmp_path,
         in_shell = [[line[name] for name in ("estimate", "std_error", "low", "high")] for line in lines_of]
         np.testing.assert_allclose(np.array(in_shell, dtype=float), wanted, rtol=1e-12, atol=1e-14)
     assert np.isnan(wanted).all() == (law == "noise that hides everything")
+
+
+def test_the_report_counts_no_pair_of_levels(tmp_path):
+    files = bundled(tmp_path, "typed columns")
+    found = privcov.answers(privcov.open_bundle(tmp_path / "out.zip")).correlations()
+    levels = (found["reason"] == REASONS[ONE_COLUMN]).sum()
+    assert levels
+    assert f" of {len(found) - levels} correlations leaves out 0" in files["report.html"].decode()

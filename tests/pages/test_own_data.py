@@ -13,7 +13,7 @@ from pages.your_data import declare, noise, state, views
 from privcov.accounting import attacker_success
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.figures.words import plain, raised
-from privcov.ledger import Ledger
+from privcov.ledger import Ledger, LedgerError
 from privcov.privacy import ZCDP
 from tests.pages.limits import type_in
 from tests.patience import patient
@@ -263,6 +263,9 @@ def test_the_plan_shows_three_candidates_and_follows_the_choice():
     at = go(declared(), "plan")
     table_shown = next(h.proto.body for h in at.get("html") if "Smallest visible" in h.proto.body)
     assert all(f"{rho}-zCDP" in table_shown for rho in (0.02, 0.1, 0.5))
+    assert any("half-range, nothing missing: not your table" in c.value.replace("\\", "") for c in at.caption)
+    widget(at, "slider", "missing-share").set_value(0.2).run()
+    assert any("20\xa0% of the cells missing: not your table" in c.value.replace("\\", "") for c in at.caption)
     widget(at, "radio", "pick").set_value(2).run()
     assert at.session_state["own"].chosen.rho == 0.5
     at = go(go(at, "declare"), "plan")
@@ -424,6 +427,27 @@ def test_a_release_beyond_the_limit_is_refused(ledger):
     at.run()
     assert next(b for b in at.button if b.label == "Release ...").disabled
     assert any("more than is left" in w.value.replace("\\", "") for w in at.warning)
+
+
+def test_what_is_paid_and_was_interrupted_is_gone_on_with_though_the_limit_is_used_up(ledger, monkeypatch):
+    at = limited(declared(), rho=0.1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "_commit", busy)
+        press(at, "Release ...")
+        press(at, "Confirm and release")
+    book = Ledger(ledger)
+    (entry,) = book.entries()
+    assert entry.state == "reserved"
+    assert not book.account("trial").affords(ZCDP(0.1))
+    at.run()
+    assert not next(b for b in at.button if b.label == "Release ...").disabled
+    press(at, "Release ...")
+    press(at, "Confirm and release")
+    assert [e.state for e in book.entries()] == ["stored"]
+
+
+def busy(*_):
+    raise LedgerError("The ledger is busy.")
 
 
 def test_a_row_that_cannot_be_read_says_nothing(ledger):

@@ -260,6 +260,15 @@ def test_a_draft_on_another_file_keeps_no_column_that_is_not_there():
     at = given(b"patient_id,arm,age\n")
     widget(at, "radio", "missing").set_value("pairs").run()
     widget(at, "multiselect", "gaps").set_value(["age"]).run()
+    type_in(at, {2: {"use": False}})
+    at.run()
+    at.run()  # the list is above the table
+    assert not at.exception
+    assert widget(at, "multiselect", "gaps").value == []
+    type_in(at, {2: {"use": True}})
+    at.run()
+    at.run()
+    widget(at, "multiselect", "gaps").set_value(["age"]).run()
     press(at, "Take 'patient\\_id' as the ids")
     widget(at, "selectbox", "label").set_value("arm").run()
     again = press(load(given(b"height,arms\n"), declare.draft(at.session_state["own"])), "Fill the form from it")

@@ -1,6 +1,7 @@
 """A verdict in words on every release; correlations first, and the strongest pairs, where columns have units."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from pages.estimate import shown
 from pages.graph_recovery import board
 from pages.shell import show
 from pages.your_data import views
+from pages.your_data.shown import doubtful
 from pages.your_data.shown import verdict as own_verdict
 from privcov.metrics.errors import error, reference_matrix
 from privcov.metrics.graphs import Recovery
@@ -153,6 +155,22 @@ def test_a_table_of_one_category_has_no_two_columns_to_compare():
     assert len(found) == 3
     for words in (own_verdict(found), views.real_ones(found)):
         assert words == "There are no two columns to compare."
+
+
+def test_levels_of_one_column_are_not_pale_and_not_counted():
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame({"ward": rng.choice(list("ABC"), 4000), "x": rng.uniform(0, 1, 4000)})
+    kinds = {"ward": privcov.Kind("category", values=["A", "B", "C"]), "x": privcov.Kind("number", 0, 1)}
+    private = privcov.PrivateDataset.from_rows(rows, kinds=kinds, name="t")
+    total = SimpleNamespace(facts=private.facts)
+    rel = privcov.release(
+        "auto-cov", privcov.Dataset.from_rows(rows, kinds=kinds), privcov.ZCDP(5.0), seed=1, centre="joint"
+    )
+    found = privcov.answers(rel)
+    pale = doubtful(found, "correlation", 0.05, total)
+    assert not pale[:3, :3].any()
+    assert list(~pale[:3, 3]) == list(found.correlations()["real"][[2, 4, 5]])
+    assert "of 3 pairs" in views.real_ones(found.correlations())
 
 
 def test_noise_as_large_as_a_correlation_is_said_in_words(wine):
