@@ -92,7 +92,7 @@ def _matrices(shown: Shown, palette: Palette) -> None:
         if pairs := int(under_test(found).sum()):
             real = pairs - int(np.triu(pale, 1).sum())
             st.markdown(
-                f"**{real}** of {pairs} pairs are real (rate of false discoveries {percent(shown.rate)})."
+                f"**{real}** of {pairs} pairs{_of_columns(found)} are real (rate of false discoveries {percent(shown.rate)})."
                 + (" The others are pale: they may be noise alone." if real < pairs else "")
             )
         if which not in (*_UNITLESS, "precision"):
@@ -176,10 +176,15 @@ def real_ones(found: pd.DataFrame, others: str = "pale") -> str:
     rate, count = found.attrs["false_discovery_rate"], int(found["real"].sum())
     if not under_test(found).any():
         return "There are no two columns to compare."
-    said = f"**{count}** of {under_test(found).sum()} pairs are **real**"
+    said = f"**{count}** of {under_test(found).sum()} pairs{_of_columns(found)} are **real**"
     if count:
         said += f": of those that are called so, on average at most {percent(rate)} have no relation at all"
     return said + (f". The others are {others}: they may be noise alone." if count < under_test(found).sum() else ".")
+
+
+def _of_columns(found: pd.DataFrame) -> str:
+    """Return what tells the pairs under test from those of two levels of one column, where there are any."""
+    return "" if under_test(found).all() else " of different columns"
 
 
 def _pairs(shown: Shown, palette: Palette) -> None:

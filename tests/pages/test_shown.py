@@ -170,7 +170,7 @@ def test_levels_of_one_column_are_not_pale_and_not_counted():
     pale = doubtful(found, "correlation", 0.05, total)
     assert not pale[:3, :3].any()
     assert list(~pale[:3, 3]) == list(found.correlations()["real"][[2, 4, 5]])
-    assert "of 3 pairs" in views.real_ones(found.correlations())
+    assert "of 3 pairs of different columns are" in views.real_ones(found.correlations())
 
 
 def test_noise_as_large_as_a_correlation_is_said_in_words(wine):
