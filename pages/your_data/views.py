@@ -92,8 +92,8 @@ def _matrices(shown: Shown, palette: Palette) -> None:
         if pairs := int(under_test(found).sum()):
             real = pairs - int(np.triu(pale, 1).sum())
             st.markdown(
-                f"**{real}** of {pairs} pairs{_of_columns(found)} are real (rate of false discoveries {percent(shown.rate)})."
-                + (" The others are pale: they may be noise alone." if real < pairs else "")
+                f"**{real}** of {pairs} pairs{_of_columns(found)} are real (rate of false discoveries "
+                f"{percent(shown.rate)})." + (" The others are pale: they may be noise alone." if real < pairs else "")
             )
         if which not in (*_UNITLESS, "precision"):
             noise = shown.matrices.noise_std / size

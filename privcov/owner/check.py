@@ -143,7 +143,8 @@ class OwnerCheck:
                 "correlations are weaker"
             )
         if not parts:
-            return f"All fine: every cell is a value of its column or empty, and at most {_MUCH_OUTSIDE:.0%} lie outside their bounds."
+            fine = "All fine: every cell is a value of its column or missing, and at most"
+            return f"{fine} {_MUCH_OUTSIDE:.0%} lie outside their bounds."
         return f"Look again: {'; '.join(parts)}."
 
     def _those(self, wanted: Callable[[ColumnCheck], object]) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def test_the_file_is_checked_when_asked_and_the_verdict_is_marked():
     assert everything(at).count(MARK) == 1
     (tag,) = (h.proto.body for h in at.get("html") if MARK in h.proto.body)
     assert tag.count("Owner") == 1
-    assert any("All fine: every cell is a value of its column or empty" in plain(m.value) for m in at.markdown)
+    assert any("All fine: every cell is a value of its column or missing" in plain(m.value) for m in at.markdown)
     assert not at.checkbox
     press(at, "Release ...")
     assert "Confirm and release" in labels(at)

@@ -106,7 +106,6 @@ def test_it_stays_open_on_a_hosted_server_without_ledger_or_token(clear, no_ledg
     def shut(*_):
         raise AssertionError("the ledger was opened")
 
-    monkeypatch.setattr(state, "open_ledger", shut)
     monkeypatch.setattr(state, "Ledger", shut)
     at = dropped(clear)
     assert any("as it was written" in s.value for s in at.success)
