@@ -150,7 +150,7 @@ def end_to_end(kinds: dict[str, Kind], cells: Callable[[int], Typed], before: Ca
         return PrivateDataset.from_rows(of.cells, name="t", **{"kinds": kinds, **ids, **how})
 
     last = declared(cells(FIRST_SEED - 1))
-    found = choices(ExampleRows.of_public(last, last.facts.n), last.facts, ZCDP(RHO), "isotropic", weigh=True)
+    found = choices(ExampleRows.of_public(last, last.facts.n), last.facts, ZCDP(RHO), weigh=True)
     facts = found[-1].facts if found else last.facts
     how = {"kinds": dict(facts.kinds), "missing": facts.missing, "row_bound_fraction": facts.row_bound_fraction}
 

@@ -11,14 +11,10 @@ from pages.shell import show
 from privcov import accounting
 from privcov.data_sources.private_file import Declaration
 from privcov.figures.words import percent, plain, raised
-from privcov.measurements.noise import NoiseDistribution
-from privcov.owner.preview import Preview, planned_noise, planned_trade_off
-from privcov.privacy import Guarantee, PureDP, ZCDP
+from privcov.owner.preview import Preview, planned_trade_off
+from privcov.privacy import Guarantee, ZCDP
 from privcov.public_facts import PublicFacts
 
-PURE_SHAPES = ("laplace", "wishart-difference")
-PURE_METHODS = {"laplace": "laplace-cov", "wishart-difference": "wishart-difference"}
-GAUSSIAN_SHAPE = "isotropic"
 IMPLIED_DELTA = 1e-6
 # What each rule is for; with pairs the joint law of all entries is not known.
 MISSING_WHEN = {
@@ -56,22 +52,9 @@ def facts_of(declared: Declaration, rows: int) -> PublicFacts:
     return dataclasses.replace(facts, n=rows if declared.n_public else None)
 
 
-def best_shape(facts: PublicFacts, guarantee: Guarantee, rows: int) -> str:
-    """Return the noise distribution that a guarantee allows; of the two pure ones, that with less noise."""
-    if not isinstance(guarantee, PureDP):
-        return GAUSSIAN_SHAPE
-    return min(PURE_SHAPES, key=lambda shape: planned_noise(facts, guarantee, shape, rows).off_diagonal_std)
-
-
-def planned(facts: PublicFacts, guarantee: Guarantee, rows: int, each: float = 1.0) -> NoiseDistribution:
-    """Return the noise of the release that would follow; ``each`` is the owner's guess of the rows of a person."""
-    return planned_noise(facts, guarantee, best_shape(facts, guarantee, rows), rows, rows_each=each)
-
-
-def attacker(facts: PublicFacts, guarantee: Guarantee, rows: int) -> float:
+def attacker(facts: PublicFacts, guarantee: Guarantee) -> float:
     """Return the attacker's best chance against the release that would follow."""
-    shape = best_shape(facts, guarantee, rows)
-    return accounting.attacker_success(planned_trade_off(facts, guarantee, shape))
+    return accounting.attacker_success(planned_trade_off(facts, guarantee))
 
 
 def line(plan: Preview, chance: float) -> dict:

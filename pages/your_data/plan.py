@@ -16,12 +16,10 @@ from pages.your_data import plan_more, plan_table, take_home
 from pages.your_data.noise import (
     IMPLIED_DELTA,
     attacker,
-    best_shape,
     facts_in_words,
     facts_of,
     in_words,
     line,
-    planned,
     text_table,
 )
 from pages.your_data.plan_table import as_declared, once
@@ -37,6 +35,7 @@ from privcov.figures.words import percent, plain, raised
 from privcov.owner.preview import (
     Preview,
     Table,
+    planned_noise,
     planned_trade_off,
     preview,
     preview_by_rule,
@@ -66,7 +65,7 @@ def section() -> None:
         guarantees, places = _candidates()
     with results, show.problems():
         facts = facts_of(session.declared, asked.rows)
-        chances = [attacker(facts, g, asked.rows) for g in guarantees]
+        chances = [attacker(facts, g) for g in guarantees]
         for place, guarantee, chance in zip(places, guarantees, chances, strict=True):
             with place:
                 show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {guarantee}")
@@ -178,8 +177,7 @@ def _missing_cells(simulated: Table, facts: PublicFacts, guarantee: Guarantee, e
     if not simulated.missing:
         return
     key = ("rules", simulated, guarantee, each, as_declared(facts))
-    shape = best_shape(facts, guarantee, simulated.n)
-    errors = once(key, lambda: preview_by_rule(simulated, facts, guarantee, shape, rows_each=each))
+    errors = once(key, lambda: preview_by_rule(simulated, facts, guarantee, rows_each=each))
     if "pairs" not in errors:
         return
     better = min(errors, key=errors.__getitem__)
@@ -234,7 +232,7 @@ def _which_level(simulated: Table, facts: PublicFacts, picked: Guarantee, at: in
 
         def distribution(level: float):
             tried = with_level(picked, level)
-            return tried, planned(facts, tried, simulated.n, each)
+            return tried, planned_noise(facts, tried, simulated.n, each)
 
         def meets(level: float) -> bool:
             plan = preview(simulated, *distribution(level), replicates=1 if what == "see" else None)
@@ -255,7 +253,7 @@ def _show_level(level: float | None, level_name: str, asked: tuple, facts: Publi
         )
         return
     st.markdown(f"**About {level_name} {plain(level)}**, for the table of this plan.")
-    chance = attacker(facts, with_level(picked, level), simulated.n)
+    chance = attacker(facts, with_level(picked, level))
     show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {level_name} {plain(level)}")
     if chance > HARDLY_PRIVATE:
         st.warning(
@@ -378,13 +376,12 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
 def _take_home(facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int, each: float) -> None:
     """Show what the plan takes home."""
     plan = plans[picked]
-    shape = best_shape(facts, plan.guarantee, plan.twin.n)
-    claim = planned_trade_off(facts, plan.guarantee, shape)
+    claim = planned_trade_off(facts, plan.guarantee)
     assert claim is not None  # a planned release measures something
     take_home.of_plan(
         plan,
         facts,
-        planned(facts, plan.guarantee, plan.twin.n, each),
+        planned_noise(facts, plan.guarantee, plan.twin.n, each),
         claim,
         in_words(plan, chances[picked]),
         [line(p, c) for p, c in zip(plans, chances, strict=True)],

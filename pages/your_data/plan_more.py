@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from pages.shell import frame, show
-from pages.your_data.noise import best_shape
 from pages.your_data.plan_table import Asked, as_declared, once, rows_each
 from privcov.figures import own as own_figures
 from privcov.figures.matrices import colour_limit, heatmap, still
@@ -78,9 +77,8 @@ def recommended(simulated: Table, facts: PublicFacts, guarantee: Guarantee, aske
         if not pressed and key not in st.session_state.get("own-previews", {}):
             return
         with st.spinner("Trying ..."):
-            shape = best_shape(facts, guarantee, simulated.n)
             public = isinstance(simulated, ExampleRows) and simulated.public
-            found = once(key, lambda: choices(simulated, facts, guarantee, shape, weigh=public, rows_each=asked.each))
+            found = once(key, lambda: choices(simulated, facts, guarantee, weigh=public, rows_each=asked.each))
         if not found:
             st.markdown("**Nothing**: none of them makes the correlations clearly better here.")
             return

@@ -12,13 +12,12 @@ import streamlit as st
 from pages.shell import show, visitor_files
 from pages.shell.fields import ends
 from pages.upload import how_written
-from pages.your_data.noise import planned
 from pages.your_data.state import keep, owner_session, public_rows
 from privcov.data_sources.csv_file import read_header
 from privcov.data_sources.private_file import Declaration
 from privcov.owner.example_rows import ExampleRows, invented
-from privcov.owner.preview import Preview, Table, preview
-from privcov.owner.simulated_table import STRUCTURES, SimulatedTable
+from privcov.owner.preview import Preview, Table, planned_noise, preview
+from privcov.owner.simulated_table import STRUCTURES, SimulatedTable, planned_anchor
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
 
@@ -145,9 +144,15 @@ def table(declared: Declaration, facts: PublicFacts, asked: Asked) -> Table:
     if owner_session().like:
         key = ("public", hash(owner_session().like), declared.to_json(), asked.rows)
         return once(key, lambda: _public(declared, facts, asked.rows))
-    classes = len(facts.classes) or 1
     twin = SimulatedTable(
-        facts.d, asked.rows, asked.structure, asked.strength, asked.spread, facts.row_bound, classes, asked.missing
+        facts.d,
+        asked.rows,
+        asked.structure,
+        asked.strength,
+        asked.spread,
+        facts.row_bound,
+        planned_anchor(facts),
+        asked.missing,
     )
     if facts.kinds:
         return once(("invented", twin, as_declared(facts)), lambda: invented(facts, twin))
@@ -178,5 +183,5 @@ def once(key: tuple, make: Callable[[], T]) -> T:
 
 def previewed(simulated: Table, facts: PublicFacts, guarantee: Guarantee, each: float) -> Preview:
     """Return the preview of a guarantee."""
-    noise = planned(facts, guarantee, simulated.n, each)
+    noise = planned_noise(facts, guarantee, simulated.n, each)
     return once((simulated, guarantee, each, as_declared(facts)), lambda: preview(simulated, guarantee, noise))

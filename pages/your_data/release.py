@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.shell import fields, frame, show
 from pages.your_data import check
-from pages.your_data.noise import PURE_METHODS, attacker, best_shape, facts_of
+from pages.your_data.noise import attacker, facts_of
 from pages.your_data.state import drop, go_on, keep, open_ledger, owner_session, rows
 from privcov.estimators.base import METHODS
 from privcov.figures.words import raised
@@ -22,6 +22,7 @@ from privcov.ledger.sums import unit_of
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
 from privcov.public_facts import PublicFacts
 from privcov.releasing.private import MeasurementError, release_private
+from privcov.releasing.private_request import usual_request
 
 LIMITS = {"zcdp": "zCDP: rho in all", "approx": "(epsilon, delta) in all", "pure": "pure epsilon in all"}
 
@@ -56,8 +57,7 @@ def section() -> None:
     guarantee = session.chosen
     after = _after(account, guarantee)
     facts = facts_of(session.declared, 1000)
-    shape = best_shape(facts, guarantee, 1000)
-    method = PURE_METHODS.get(shape, "gaussian-cov")
+    method = usual_request(facts, guarantee).method.card
     st.header("What will be released")
     what = st.empty()
     with st.expander("Advanced: another draw"):
@@ -69,16 +69,16 @@ def section() -> None:
             "draw spends again.",
             **keep("draw", 1),
         )
-    chance = attacker(facts, guarantee, 1000)
+    chance = attacker(facts, guarantee)
     what.markdown(
         show.as_text(
             f"One noisy measurement of {len(session.declared.measured)} columns "
             + ("with the class means " if session.declared.label else "with the mean ")
-            + f"({METHODS.get(method).label}): {raised(str(guarantee))}"
+            + f"({method.label}): {raised(str(guarantee))}"
             + ". Everything on Answers follows from it and spends nothing."
         )
     )
-    request = Asked(method, guarantee, int(draw))
+    request = Asked(method.key, guarantee, int(draw))
     earlier, refused = _earlier(ledger, account.name, request, facts), False
     if earlier is not None:
         st.info(

@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages.shell import frame, show
 from pages.shell.hosted import Hosted
-from pages.your_data.noise import best_shape
 from pages.your_data.state import owner_session, rows
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.figures.matrices import colour_limit, heatmap
@@ -62,9 +61,7 @@ def _look(chosen: Guarantee) -> Look:
     An error inside is shown by an identifier: a message of a library might quote a cell.
     """
     try:
-        private = rows()
-        shape = best_shape(private.facts, chosen, private.facts.n or 1000)
-        return owner_look(private, chosen, shape, np.random.default_rng())
+        return owner_look(rows(), chosen, np.random.default_rng())
     except (Hosted, PrivateFileError, LookError):
         raise
     except Exception:

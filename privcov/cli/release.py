@@ -26,7 +26,7 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     release = commands.add_parser("release", help="release once from a private table, on the record of the ledger")
     release.add_argument("data", nargs="+", help="CSV (or gz), Parquet, Arrow or Excel; files, folders or patterns")
     release.add_argument("--declaration", type=Path, required=True, help="declaration JSON: columns, bounds, persons")
-    release.add_argument("--method", default="auto-cov", help="key of a method that private rows are offered")
+    release.add_argument("--method", help="key of a method that private rows are offered; that of Your data if none")
     add_guarantee(release)
     release.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     release.add_argument("--draw", type=int, default=1, help="2, 3, ... for another draw, which is paid again")
@@ -55,9 +55,10 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _release(options: argparse.Namespace) -> None:
     from privcov.estimators.base import METHODS
+    from privcov.releasing.private_request import USUAL, usual_request
 
     guarantee = guarantee_of(options)
-    METHODS.get(options.method)  # a key that is none is refused before a row is read
+    METHODS.get(options.method or USUAL[0])  # a key that is none is refused before a row is read
     declaration = check.read_declaration(options.declaration)
     streams.check_place(options.out)
     streams.check_place(options.bundle, "--bundle")
@@ -77,9 +78,10 @@ def _release(options: argparse.Namespace) -> None:
     ):
         if ledger.account(name).affords(guarantee):  # else nothing can be spent, and release_private says so
             check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
+        private = declaration.on_files(options.data, bar)
         release = privcov.release_private(
-            options.method,
-            declaration.on_files(options.data, bar),
+            options.method or usual_request(private.facts, guarantee).method.card.key,
+            private,
             guarantee,
             ledger=ledger,
             draw=options.draw,
@@ -113,6 +115,8 @@ def _needed(options: argparse.Namespace) -> list[Path]:
 
 def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: Guarantee) -> None:
     """Make a seeded release from rows that need no protection: the same bits wherever the sums are computed."""
+    from privcov.releasing.private_request import USUAL
+
     only_private = (
         options.ledger,
         options.bundle,
@@ -125,7 +129,7 @@ def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: 
         )
     with progress(show_rows=True) as bar:
         release = privcov.release(
-            options.method,
+            options.method or USUAL[0],
             declaration.on_public_files(options.data, bar),
             guarantee,
             seed=options.seed or 0,

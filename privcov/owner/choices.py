@@ -56,7 +56,6 @@ def choices(
     table: Table,
     facts: PublicFacts,
     guarantee: Guarantee,
-    shape: str,
     *,
     weigh: bool = False,
     rows_each: RowsEach = 1.0,
@@ -73,7 +72,7 @@ def choices(
 
     def tried(way: _Way) -> Preview:
         if way not in known:
-            noise = planned_noise(under(way), guarantee, shape, table.n, rows_each=rows_each)
+            noise = planned_noise(under(way), guarantee, table.n, rows_each=rows_each)
             known[way] = preview(table.under(under(way)), guarantee, noise, seed=seed, replicates=_TABLES)
         return known[way]
 

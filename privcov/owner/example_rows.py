@@ -20,9 +20,9 @@ from privcov.declared_columns import MOST_COLUMNS
 from privcov.measurements.exact_moment import anchor_of, anchored_rows, exact_sum
 from privcov.measurements.exact_reading import flags_of
 from privcov.measurements.integer_gram import UNIT, flag_of, to_working
-from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
+from privcov.measurements.laws.anchor import COVARIANCE
 from privcov.measurements.noise import NoiseDistribution
-from privcov.owner.simulated_table import SimulatedTable
+from privcov.owner.simulated_table import SimulatedTable, planned_anchor
 from privcov.postprocess.answers import Noisy
 from privcov.postprocess.available import available_cases
 from privcov.postprocess.joint import unpack
@@ -152,7 +152,7 @@ class ExampleRows:
     def noisy(self, distribution: NoiseDistribution, seed: int | None, repeat: int = 0) -> Noisy:
         """Return a measurement of the rows with simulated noise."""
         facts, law = self.facts, distribution
-        matrix, anchor = self._moment.copy(), math.sqrt(ANCHOR_SQUARED / (len(facts.classes) or 1))
+        matrix, anchor = self._moment.copy(), planned_anchor(facts)
         matrix[-1] *= anchor
         matrix[:, -1] *= anchor
         if seed is not None:
@@ -167,7 +167,7 @@ class ExampleRows:
         """The exact joint moment of the rows in unit-ball units, per unit of weight, with an anchor of 1."""
         facts, w = self.facts, self.facts.width
         k = anchored_rows(facts, "joint")
-        anchor = anchor_of(facts, k, BOTH)
+        anchor = anchor_of(facts, k, COVARIANCE)
         whole = exact_sum(self.table, k, anchor).astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             weight = np.trace(whole[w:, w:]) / anchor**2

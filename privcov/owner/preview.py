@@ -16,14 +16,10 @@ from scipy.special import ndtr
 
 from privcov import accounting
 from privcov.declared_columns import MOST_COLUMNS
-from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_event, settle_shape
-from privcov.measurements.exact_reading import noise_of
-from privcov.measurements.laws.anchor import BOTH
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.example_rows import ExampleRows, entry_stds
 from privcov.owner.simulated_table import (
     SimulatedTable,
-    anchor_for,
     noisy_measurement,
     noisy_simulated_table,
     share_clipped,
@@ -36,6 +32,7 @@ from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.threshold import universal_level
 from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, ZCDP
 from privcov.public_facts import PublicFacts
+from privcov.releasing.private_request import usual_request
 
 Table = SimulatedTable | ExampleRows
 
@@ -79,22 +76,17 @@ class Preview:
         return survival(strength, self.correlation_std, self.sampling_std, universal_level(self.twin.d))
 
 
-def planned_noise(
-    facts: PublicFacts, guarantee: Guarantee, shape: str, rows: int, rows_each: RowsEach = 1.0
-) -> NoiseDistribution:
+def planned_noise(facts: PublicFacts, guarantee: Guarantee, rows: int, rows_each: RowsEach = 1.0) -> NoiseDistribution:
     """Return the noise of the release that would follow, on the joint moment in unit-ball units.
 
     The scale is that of the exact measurement, in its whole numbers.
     """
-    n_anchors = anchored_rows(facts, "joint")
-    event = planned_event(facts, guarantee, centre="joint", shape=shape)
-    anchor, weight = anchor_of(facts, n_anchors, BOTH), rows * expected_weight(facts.most_weight, rows_each)
-    return noise_of(facts, settle_shape(facts, shape, n_anchors), event.scale, n_anchors, 1, weight, anchor)
+    return usual_request(facts, guarantee).noise(rows * expected_weight(facts.most_weight, rows_each))
 
 
-def planned_trade_off(facts: PublicFacts, guarantee: Guarantee, shape: str) -> Guarantee | GaussianDP | None:
+def planned_trade_off(facts: PublicFacts, guarantee: Guarantee) -> Guarantee | GaussianDP | None:
     """Return the tightest known claim about the release that would follow, from which an attacker's chances follow."""
-    return accounting.trade_off_of((planned_event(facts, guarantee, centre="joint", shape=shape),), guarantee)
+    return accounting.trade_off_of((usual_request(facts, guarantee).event(),), guarantee)
 
 
 def preview(
@@ -150,7 +142,7 @@ def _noise(twin: Table, distribution: NoiseDistribution) -> tuple[float, float, 
         return entry, float(np.sqrt(np.nanmean(np.diag(found.variance)))), entry / variance
     entry = distribution.off_diagonal_std * r2
     # Mean at the typical values, so the noise on the mean enters the covariance by its square alone.
-    edge = distribution.scale * distribution.edge_std * twin.row_bound / anchor_for(twin)
+    edge = distribution.scale * distribution.edge_std * twin.row_bound / twin.anchor
     # Cells that count as the typical value shrink a covariance by their share, and the noise stays.
     return entry, distribution.diagonal_std * r2, math.hypot(entry, edge**2) / variance / shares
 
@@ -162,14 +154,14 @@ def _rms(stds: np.ndarray) -> float:
 
 
 def preview_by_rule(
-    twin: Table, facts: PublicFacts, guarantee: Guarantee, shape: str, *, rows_each: RowsEach = 1.0, seed: int = 0
+    twin: Table, facts: PublicFacts, guarantee: Guarantee, *, rows_each: RowsEach = 1.0, seed: int = 0
 ) -> dict[str, float]:
     """Return the expected error under both rules for missing cells that fill or measure them."""
     errors = {}
     for rule in ("typical", "pairs"):
         other = dataclasses.replace(facts, missing=rule, flags=facts.flags if facts.missing == rule else None)
         if other.width <= MOST_COLUMNS:
-            noise = planned_noise(other, guarantee, shape, twin.n, rows_each=rows_each)
+            noise = planned_noise(other, guarantee, twin.n, rows_each=rows_each)
             errors[rule] = preview(twin.under(other), guarantee, noise, seed=seed, replicates=_FEWEST).error
     return errors
 

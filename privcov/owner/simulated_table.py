@@ -10,7 +10,7 @@ import numpy as np
 
 from privcov import checks
 from privcov.measurements.exact_reading import flags_of
-from privcov.measurements.laws.anchor import ANCHOR_SQUARED
+from privcov.measurements.laws.anchor import ANCHOR_SQUARED, COVARIANCE, anchor_squared
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.answers import Noisy
 from privcov.public_facts import PublicFacts
@@ -30,7 +30,7 @@ class SimulatedTable:
 
     n: number of rows, as declared, or the owner's guess where it is not public. structure: a key of STRUCTURES.
     strength: the largest correlation, from 0 to 0.99. spread: standard deviation of each column as a fraction of its
-    half-range, from 0.001 to 1. row_bound: R, in working units. n_anchors: number of classes, or 1.
+    half-range, from 0.001 to 1. row_bound: R, in working units. anchor: `planned_anchor` of the table.
 
     missing: the owner's guess of the share of cells that are missing, from 0 to 0.95, the same in every column and
     related to nothing. flagged: positions of the columns whose missing cells are measured (`PublicFacts.flagged`);
@@ -43,7 +43,7 @@ class SimulatedTable:
     strength: float = 0.5
     spread: float = 0.3
     row_bound: float = 1.0
-    n_anchors: int = 1
+    anchor: float = math.sqrt(ANCHOR_SQUARED)
     missing: float = 0.0
     flagged: tuple[int, ...] = ()
 
@@ -95,8 +95,7 @@ def noisy_simulated_table(
     left = _left_by_clipping(twin, seed)
     clipped, centre = (sample, mean) if left is None else (left @ sample @ left.T, left @ mean)
     if not twin.missing and not twin.flagged:
-        anchor = anchor_for(twin)
-        return measured(clipped, centre, twin.n, twin.row_bound, distribution, noise, anchor=anchor), sample
+        return measured(clipped, centre, twin.n, twin.row_bound, distribution, noise, anchor=twin.anchor), sample
     return noisy_measurement(twin, clipped, centre, distribution, distribution.draw(noise)), sample
 
 
@@ -108,7 +107,7 @@ def noisy_measurement(
     noise: np.ndarray,
 ) -> Noisy:
     """Return the joint measurement of rows with this mean and covariance of which a share of cells is missing."""
-    d, q, anchor = twin.d, twin.missing, anchor_for(twin)
+    d, q, anchor = twin.d, twin.missing, twin.anchor
     there = np.full((d, d), (1 - q) ** 2)
     np.fill_diagonal(there, 1 - q)
     block = there * (covariance + np.outer(mean, mean)) / twin.row_bound**2
@@ -136,7 +135,7 @@ def measured(
     distribution: NoiseDistribution,
     rng: np.random.Generator,
     *,
-    anchor: float = math.sqrt(ANCHOR_SQUARED),
+    anchor: float,
 ) -> Noisy:
     """Draw the joint measurement of n rows with this mean and covariance, in working units."""
     d = len(mean)
@@ -149,12 +148,13 @@ def measured(
     )
 
 
-def anchor_for(twin: SimulatedTable) -> float:
-    """Return the constant that is appended to each row.
+def planned_anchor(facts: PublicFacts) -> float:
+    """Return the constant that the joint moment of a release has beside each row.
 
     For k classes it is sqrt(k) times smaller, because the noise on their sums adds up.
     """
-    return math.sqrt(ANCHOR_SQUARED / twin.n_anchors)
+    k = len(facts.classes) or 1
+    return math.sqrt(anchor_squared(COVARIANCE, facts.d, k, facts.relation) / k)
 
 
 def _wishart(d: int, n: int, rng: np.random.Generator) -> np.ndarray:

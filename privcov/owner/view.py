@@ -12,10 +12,9 @@ import numpy as np
 
 from privcov.measurements.exact_reading import flags_of
 from privcov.measurements.integer_gram import flag_of
-from privcov.measurements.laws.anchor import ANCHOR_SQUARED
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.preview import planned_noise
-from privcov.owner.simulated_table import measured
+from privcov.owner.simulated_table import measured, planned_anchor
 from privcov.postprocess.answers import Noisy, derive
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset
@@ -46,7 +45,7 @@ class Look:
     rows: int
 
 
-def owner_look(private: PrivateDataset, guarantee: Guarantee, shape: str, rng: np.random.Generator) -> Look:
+def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Generator) -> Look:
     """Return the exact answer and a draw. rng: for the throw-away noise; it is simulated and never released."""
     facts = private.facts
     if facts.bounds is None:
@@ -62,7 +61,7 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, shape: str, rng: n
     y = np.where(holes, 0.0, (np.where(holes, 0.0, cells) - facts.origin) / facts.scale)
     low, high = ((facts.bounds - facts.origin[:, None]) / facts.scale[:, None]).T
     inside = np.clip(y, low, high)
-    n, distribution = len(y), planned_noise(facts, guarantee, shape, len(y))
+    n, distribution = len(y), planned_noise(facts, guarantee, len(y))
     if facts.flagged:
         there = np.ones(y.shape)
         there[:, facts.flagged] -= holes[:, facts.flagged]
@@ -70,7 +69,7 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, shape: str, rng: n
         noisy = _with_flags(inside, there, facts, distribution, rng)
     else:
         raw, kept = (np.cov(x, rowvar=False, bias=True).reshape(facts.d, facts.d) for x in (y, inside))
-        noisy = measured(kept, inside.mean(axis=0), n, facts.row_bound, distribution, rng)
+        noisy = measured(kept, inside.mean(axis=0), n, facts.row_bound, distribution, rng, anchor=planned_anchor(facts))
     drawn = derive(noisy)
     return Look(
         _correlation(raw),
@@ -98,7 +97,7 @@ def _with_flags(
     flags = flags_of(facts.d, facts.flagged, distribution, weight=flag_of(facts.units, facts.flagged))
     assert flags is not None, "missing cells are measured"
     gone = (1 - there[:, facts.flagged]) * flags.weight
-    anchor = np.full((len(x), 1), math.sqrt(ANCHOR_SQUARED))
+    anchor = np.full((len(x), 1), planned_anchor(facts))
     z = np.concatenate([x / facts.row_bound, gone, anchor], axis=1)
     std, ones = distribution.off_diagonal_std, np.ones(facts.d)
     whole = z.T @ z / len(x) + distribution.draw(rng)

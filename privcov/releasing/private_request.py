@@ -17,8 +17,9 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, NothingMeasured, OtherSteps, Request
-from privcov.measurements.exact_moment import NoisySum, planned_event
-from privcov.measurements.exact_reading import read_sum
+from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows, planned_event, settle_shape
+from privcov.measurements.exact_reading import noise_of, read_sum
+from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
@@ -26,6 +27,7 @@ from privcov.randomness import stream
 from privcov.releasing.release import Release
 from privcov.releasing.run import TUNINGS, build_method, check_centre, check_choices, in_units_of_data
 
+USUAL = ("auto-cov", "laplace-cov")  # methods of a release that names none
 LEAST_LEVEL, MOST_LEVEL = 1e-15, 1e9  # of epsilon and rho
 # Arguments that a private release does not take, with the message for each.
 _REFUSED = {
@@ -51,6 +53,13 @@ class PrivateRequest:
     def event(self) -> Event:
         """Return the event of the release that would follow, from public facts alone."""
         return self.within(planned_event(self.given.facts, **vars(self.wanted)))
+
+    def noise(self, rows: float) -> NoiseDistribution:
+        """Return the noise of the release that would follow, on the joint moment of rows with this total weight."""
+        facts, wanted = self.given.facts, self.wanted
+        measured = anchored_rows(facts, wanted.centre)
+        shape, anchor = settle_shape(facts, wanted.shape, measured), anchor_of(facts, measured, wanted.matters)
+        return noise_of(facts, shape, self.event().scale, measured, 1, rows, anchor)
 
     def within(self, event: Event) -> Event:
         """Return the event, or raise RuntimeError where it exceeds the guarantee."""
@@ -111,6 +120,15 @@ def private_request(
             raise ValueError(f"{name} would measure the private rows a second time. Leave it {value}.")
     tuning = tuning if tuning in card.tunings else card.tunings[0]  # one that the method ignores is no other request
     return PrivateRequest(build_method(key, own), _input(card, facts, guarantee, centre, tuning))
+
+
+def usual_request(facts: PublicFacts, guarantee: Guarantee) -> PrivateRequest:
+    """Return the request of a release that names no method: of those with the least noise off the diagonal, the first.
+
+    They differ under pure DP only: of a row of few categories with many levels, Laplace noise is less.
+    """
+    asked = [private_request(key, facts, guarantee) for key in USUAL[: 2 if isinstance(guarantee, PureDP) else 1]]
+    return min(asked, key=lambda request: request.noise(1.0).off_diagonal_std)
 
 
 def _input(

@@ -456,5 +456,5 @@ def test_a_private_table_in_files_is_not_written_out_and_not_looked_at(tmp_path)
     with pytest.raises(TypeError, match="never written out"):
         pickle.dumps(table)
     with pytest.raises(RowsInFiles):
-        owner_look(table, privcov.ZCDP(0.5), "isotropic", np.random.default_rng(0))
+        owner_look(table, privcov.ZCDP(0.5), np.random.default_rng(0))
     assert repr(table) == "PrivateDataset('private', n=900, d=3, row_bound=1.73205)"

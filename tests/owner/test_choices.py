@@ -29,15 +29,13 @@ def table(cells: np.ndarray, **declared) -> PrivateDataset:
 def after(found, cells: np.ndarray, seed: int) -> float:
     """The error of other rows under the facts of a choice, with other noise."""
     stand = ExampleRows(table(cells), len(cells), "rows").under(found)
-    return preview(
-        stand, GUARANTEE, planned_noise(found, GUARANTEE, "isotropic", len(cells)), seed=seed
-    ).correlation_error
+    return preview(stand, GUARANTEE, planned_noise(found, GUARANTEE, len(cells)), seed=seed).correlation_error
 
 
 def test_what_is_recommended_helps_rows_that_were_not_seen():
     """Each choice leaves at most a quarter more than it promises, of other rows with other noise (16 draws)."""
     last = ExampleRows.of_public(table(rows(1)), 4_000)
-    found = choices(last, last.facts, GUARANTEE, "isotropic", weigh=True)
+    found = choices(last, last.facts, GUARANTEE, weigh=True)
     assert [one.name for one in found] == ["row_bound_fraction", "weight"]
     assert found[0].value < 0.6
     weights = found[1].value
@@ -55,7 +53,7 @@ def test_what_is_recommended_helps_rows_that_were_not_seen():
 def test_the_weights_are_the_best():
     """The sum of squared noise over all pairs, (sum c^2)^2 (sum 1/(c s)^2)^2, at 300 other weights nearby."""
     stand = ExampleRows.of_public(table(rows(1)), 4_000)
-    found = choices(stand, stand.facts, GUARANTEE, "isotropic", weigh=True)[-1]
+    found = choices(stand, stand.facts, GUARANTEE, weigh=True)[-1]
     s, c, rng = np.sqrt(np.diag(stand.covariance)), np.array(found.value), np.random.default_rng(0)
 
     def noise(c: np.ndarray) -> float:
@@ -73,14 +71,14 @@ def test_nothing_is_recommended_where_nothing_helps():
     rng = np.random.default_rng(3)
     signs = np.where(rng.random((4_000, 1)) < 0.7, 1, -1) * np.where(rng.random((4_000, 5)) < 0.8, 1.0, -1.0)
     stand = ExampleRows.of_public(table(signs), 4_000)
-    assert choices(stand, stand.facts, ZCDP(0.5), "isotropic", weigh=True) == []
+    assert choices(stand, stand.facts, ZCDP(0.5), weigh=True) == []
 
 
 @pytest.mark.parametrize(("missing", "names"), [(0.3, True), (0.0, False)])
 def test_missing_cells_are_to_be_measured_where_there_are_many(missing, names):
     facts = table(rows(1)).facts
     twin = SimulatedTable(8, 40_000, "factor", 0.5, 0.3, facts.row_bound, missing=missing)
-    found = choices(twin, dataclasses.replace(facts, n=40_000), ZCDP(0.5), "isotropic")
+    found = choices(twin, dataclasses.replace(facts, n=40_000), ZCDP(0.5))
     assert ("missing" in [one.name for one in found]) is names
     if names:
         assert found[-1].error < 0.5 * found[-1].before

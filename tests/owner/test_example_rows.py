@@ -13,6 +13,7 @@ from privcov.owner.example_rows import MOST_ROWS, ExampleRows, entry_stds, inven
 from privcov.owner.preview import drawn, planned_noise, preview
 from privcov.owner.simulated_table import SimulatedTable
 from privcov.postprocess.answers import _unbiased
+from privcov.releasing.private_request import usual_request
 
 KINDS = {
     "age": Kind("integer", 0, 120),
@@ -57,10 +58,10 @@ def table(n: int = 600, seed: int = 3, **declared) -> PrivateDataset:
 def test_the_rows_are_measured_as_by_the_release(declared):
     """At a rho without visible noise: flags, levels, weights of columns and persons, shortening, classes."""
     private = table(**declared)
-    exact = read_sum(measure_exactly(private, ZCDP(1e9), centre="joint", shape="isotropic"), "joint")
     facts = private.facts
+    exact = read_sum(measure_exactly(private, **vars(usual_request(facts, ZCDP(1e9)).wanted)), "joint")
     stand = ExampleRows(private, 600, "rows")
-    noise = planned_noise(facts, ZCDP(1e9), "isotropic", 600)
+    noise = planned_noise(facts, ZCDP(1e9), 600)
     found = stand.noisy(noise, None)
     assert found.matrix == pytest.approx(exact.matrix, abs=2e-4)
     if exact.flags is not None:
@@ -99,7 +100,7 @@ def test_the_stated_noise_is_the_spread_of_the_answers(declared):
     """300 draws: a deviation that is wrong by 20 % lies five standard errors off."""
     private = table(n=4_000, **declared)
     stand = ExampleRows(private, 4_000, "rows")
-    noise = planned_noise(private.facts, ZCDP(0.5), "isotropic", 4_000)
+    noise = planned_noise(private.facts, ZCDP(0.5), 4_000)
     stds = entry_stds(stand.noisy(noise, None))
     answers = np.array([_unbiased(drawn(stand, noise, 1, k)[0])[1] for k in range(300)])
     off = ~np.eye(stand.d, dtype=bool)

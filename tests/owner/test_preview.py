@@ -3,10 +3,11 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from privcov import accounting
-from privcov.measurements.exact_moment import measure_exactly
+from privcov import Kind, accounting
+from privcov.measurements.exact_moment import NoisySum, measure_exactly
 from privcov.measurements.exact_reading import read_sum
 from privcov.owner.preview import (
     planned_noise,
@@ -16,19 +17,21 @@ from privcov.owner.preview import (
     survival,
     with_level,
 )
-from privcov.owner.simulated_table import STRUCTURES, SimulatedTable, noisy_simulated_table
+from privcov.owner.simulated_table import STRUCTURES, SimulatedTable, noisy_simulated_table, planned_anchor
 from privcov.owner.view import owner_look
 from privcov.postprocess.answers import derive
 from privcov.postprocess.threshold import universal_level
-from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
+from privcov.releasing.private_request import private_request, usual_request
 
-CASES = [
-    (ZCDP(0.1), "isotropic"),
-    (ApproxDP(1.0, 1e-6), "isotropic"),
-    (PureDP(1.0), "laplace"),
-    (PureDP(1.0), "wishart-difference"),
-]
+CASES = [ZCDP(0.1), ApproxDP(1.0, 1e-6), PureDP(1.0)]
+LEVELS = tuple(f"level {k}" for k in range(30))
+KINDS = {
+    "age": Kind("number", 0, 100),
+    "ward": Kind("category", values=LEVELS),
+    "town": Kind("category", values=LEVELS),
+}
 
 
 def private(n: int = 500, d: int = 4, **how) -> PrivateDataset:
@@ -36,25 +39,55 @@ def private(n: int = 500, d: int = 4, **how) -> PrivateDataset:
     return PrivateDataset.from_rows(x, bounds=[(0, 1)] * d, **how)
 
 
-@pytest.mark.parametrize(("guarantee", "shape"), CASES)
+def measured(data: PrivateDataset, guarantee: Guarantee) -> NoisySum:
+    """Measure what a release that names no method would."""
+    return measure_exactly(data, **vars(usual_request(data.facts, guarantee).wanted))
+
+
+@pytest.mark.parametrize("guarantee", CASES)
 @pytest.mark.parametrize("n_public", [True, False])
-@pytest.mark.parametrize("people", [1, 3])
-def test_the_plan_has_the_noise_of_the_release(guarantee, shape, n_public, people):
-    data = private(n_public=n_public, rows_per_person=people)
-    released = read_sum(measure_exactly(data, guarantee, centre="joint", shape=shape), "joint")
-    planned = planned_noise(data.facts, guarantee, shape, 500)
+@pytest.mark.parametrize("more", [{}, {"rows_per_person": 3}, {"labels": True}, {"missing": "pairs"}])
+def test_the_plan_has_the_noise_and_the_anchor_of_the_release(guarantee, n_public, more):
+    how = {"labels": ["a", "b"] * 250, "classes": ["a", "b"]} if "labels" in more else more
+    data = private(n_public=n_public, **how)
+    released = read_sum(measured(data, guarantee), "joint")
+    planned = planned_noise(data.facts, guarantee, 500)
     assert planned.shape == released.distribution.shape
     assert planned.scale * 500 == pytest.approx(released.distribution.scale * released.rows, rel=1e-12)
+    assert planned_anchor(data.facts) ** 2 == pytest.approx(released.matrix[-1, -1], rel=1e-12)
+
+
+def test_page_and_shell_measure_with_the_least_noise():
+    """A public number of rows costs no more than a hidden one, as the larger anchor of gaussian-cov does."""
+    for guarantee in CASES[:2]:
+        public, hidden = (private(d=24, n_public=public).facts for public in (True, False))
+        noise, other = planned_noise(public, guarantee, 500), planned_noise(hidden, guarantee, 500)
+        assert noise.off_diagonal_std < 1.04 * other.off_diagonal_std
+        larger = private_request("gaussian-cov", public, guarantee).noise(500)
+        assert larger.off_diagonal_std > 1.35 * noise.off_diagonal_std
+
+
+def test_few_categories_of_many_levels_have_laplace_noise_under_pure_privacy():
+    """A row has three entries that are not zero, and 61 columns: the l1 norm is small, the Wishart matrices large."""
+    typed = PrivateDataset.from_rows(pd.DataFrame({"age": ["1"], "ward": [""], "town": [""]}), kinds=KINDS).facts
+    for facts, key in ((typed, "laplace-cov"), (private(d=24).facts, "auto-cov")):
+        asked = usual_request(facts, PureDP(1.0))
+        assert asked.method.card.key == key
+        assert asked.noise(1.0).off_diagonal_std == min(
+            private_request(name, facts, PureDP(1.0)).noise(1.0).off_diagonal_std
+            for name in ("auto-cov", "laplace-cov", "wishart-difference")
+        )
+    assert usual_request(typed, ZCDP(0.1)).method.card.key == "auto-cov"
 
 
 def test_the_plan_draws_the_law_of_the_release():
     """Same groups, weights and scale, and 600 planned measurements with the spread of the stated law, within 12 %."""
     data = private()
-    made = measure_exactly(data, ZCDP(0.1), centre="joint", shape="isotropic")
-    released = read_sum(made, "joint")
-    planned = planned_noise(data.facts, ZCDP(0.1), "isotropic", 500)
+    released = read_sum(measured(data, ZCDP(0.1)), "joint")
+    planned = planned_noise(data.facts, ZCDP(0.1), 500)
     assert planned == released.distribution
-    twin, square = SimulatedTable(4, 500, "neighbours", 0.5, 0.3, 2.0), released.anchor_squared
+    square = released.anchor_squared
+    twin = SimulatedTable(4, 500, "neighbours", 0.5, 0.3, 2.0, np.sqrt(square))
     drawn = [noisy_simulated_table(twin, planned, 3, k)[0].matrix - noisy_simulated_table(
         twin, dataclasses.replace(planned, scale=0.0), 3, k)[0].matrix for k in range(600)]  # fmt: skip
     std = np.std(drawn, axis=0)
@@ -67,15 +100,15 @@ def test_the_plan_draws_the_law_of_the_release():
     assert plan.correlation_std == pytest.approx(np.hypot(block, edge**2) / 0.3**2, rel=1e-9)
 
 
-@pytest.mark.parametrize(("guarantee", "shape"), CASES)
-def test_the_plan_has_the_attacker_of_the_release(guarantee, shape):
+@pytest.mark.parametrize("guarantee", CASES)
+def test_the_plan_has_the_attacker_of_the_release(guarantee):
     data = private()
-    measured = measure_exactly(data, guarantee, centre="joint", shape=shape)
-    assert planned_trade_off(data.facts, guarantee, shape) == accounting.trade_off_of((measured.event,), guarantee)
+    made = measured(data, guarantee)
+    assert planned_trade_off(data.facts, guarantee) == accounting.trade_off_of((made.event,), guarantee)
 
 
 def test_a_person_with_more_rows_costs_more_noise():
-    one, three = (planned_noise(private(rows_per_person=k).facts, ZCDP(0.1), "isotropic", 500).scale for k in (1, 3))
+    one, three = (planned_noise(private(rows_per_person=k).facts, ZCDP(0.1), 500).scale for k in (1, 3))
     assert three == pytest.approx(3 * one, rel=1e-9)
 
 
@@ -83,29 +116,29 @@ def test_a_person_with_more_rows_costs_more_noise():
 def test_the_twin_has_the_structure_it_says(structure):
     twin = SimulatedTable(6, 200_000, structure, 0.6, 0.3, np.sqrt(6))
     assert np.linalg.eigvalsh(twin.correlation)[0] > 0
-    distribution = dataclasses.replace(planned_noise(private(d=6).facts, ZCDP(1.0), "isotropic", 10), scale=0.0)
+    distribution = dataclasses.replace(planned_noise(private(d=6).facts, ZCDP(1.0), 10), scale=0.0)
     noisy, sample = noisy_simulated_table(twin, distribution, seed=3)
     assert sample / 0.3**2 == pytest.approx(twin.correlation, abs=0.03)
     assert derive(noisy).covariance == pytest.approx(sample, abs=1e-9)
 
 
-@pytest.mark.parametrize("n_anchors", [1, 3])
-def test_the_chance_to_survive_is_what_the_thresholded_answer_does(n_anchors):
+@pytest.mark.parametrize("square", [0.19, 0.5, 1 / 6])
+def test_the_chance_to_survive_is_what_the_thresholded_answer_does(square):
     """400 twins: a chance that is wrong by 0.1 lies four standard errors off."""
-    twin = SimulatedTable(6, 3000, "blocks", 0.35, 0.3, np.sqrt(6), n_anchors)
-    distribution = planned_noise(private(d=6).facts, ZCDP(0.05), "isotropic", 3000)
+    twin = SimulatedTable(6, 3000, "blocks", 0.35, 0.3, np.sqrt(6), np.sqrt(square))
+    distribution = planned_noise(private(d=6).facts, ZCDP(0.03), 3000)
     kept = []
     for k in range(400):
         found = derive(noisy_simulated_table(twin, distribution, 1, k)[0]).thresholded != 0
         kept.append([found[0, 1], found[0, 5]])
-    plan = preview(twin, ZCDP(0.05), distribution, replicates=1)
+    plan = preview(twin, ZCDP(0.03), distribution, replicates=1)
     assert np.mean(kept, axis=0) == pytest.approx([plan.survives(0.35), plan.survives(0.0)], abs=0.1)
     assert 0.3 < plan.survives(0.35) < 0.9  # where the test can see something
 
 
 def test_visible_means_a_chance_of_eighty_percent():
     twin = SimulatedTable(10, 4000, row_bound=np.sqrt(10))
-    distribution = planned_noise(private(d=10).facts, ZCDP(0.5), "isotropic", 4000)
+    distribution = planned_noise(private(d=10).facts, ZCDP(0.5), 4000)
     plan = preview(twin, ZCDP(0.5), distribution, replicates=1)
     assert plan.survives(plan.visible) == pytest.approx(0.8, abs=0.01)
     assert survival(0.0, 0.1, 0.0, universal_level(10)) < 0.02
@@ -115,9 +148,9 @@ def test_visible_means_a_chance_of_eighty_percent():
 def test_more_privacy_means_a_larger_error():
     twin = SimulatedTable(8, 2000, row_bound=np.sqrt(8))
     facts = private(d=8).facts
-    errors = [preview(twin, ZCDP(r), planned_noise(facts, ZCDP(r), "isotropic", 2000)).error for r in (0.01, 0.1, 1.0)]
+    errors = [preview(twin, ZCDP(r), planned_noise(facts, ZCDP(r), 2000)).error for r in (0.01, 0.1, 1.0)]
     assert errors == sorted(errors, reverse=True)
-    assert preview(twin, ZCDP(1.0), planned_noise(facts, ZCDP(1.0), "isotropic", 2000)).clipped == 0.0
+    assert preview(twin, ZCDP(1.0), planned_noise(facts, ZCDP(1.0), 2000)).clipped == 0.0
 
 
 def test_the_smallest_level_brackets():
@@ -142,7 +175,7 @@ def test_the_owner_sees_the_exact_answer_and_what_clipping_does():
     x = rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 5000)
     x[:, 1] *= 10
     data = PrivateDataset.from_rows(x, bounds=[(-1, 1), (-100, 100)])
-    look = owner_look(data, ZCDP(0.1), "isotropic", np.random.default_rng(1))
+    look = owner_look(data, ZCDP(0.1), np.random.default_rng(1))
     assert look.raw == pytest.approx(np.corrcoef(x, rowvar=False))
     clipped = np.clip(x, [-1, -100], [1, 100])
     assert look.kept == pytest.approx(np.corrcoef(clipped, rowvar=False))
@@ -153,7 +186,7 @@ def test_the_owner_sees_the_exact_answer_and_what_clipping_does():
 
 def test_two_looks_are_two_draws_and_a_look_says_nothing_of_its_rows():
     data = private()
-    one, other = (owner_look(data, ZCDP(0.1), "isotropic", np.random.default_rng(s)) for s in (1, 2))
+    one, other = (owner_look(data, ZCDP(0.1), np.random.default_rng(s)) for s in (1, 2))
     assert not np.array_equal(one.draw, other.draw)
     assert np.array_equal(one.raw, other.raw)
     assert "array" not in repr(one)
@@ -162,9 +195,9 @@ def test_two_looks_are_two_draws_and_a_look_says_nothing_of_its_rows():
 def test_the_owner_sees_the_rows_that_the_release_uses():
     x = np.array([[0.1, np.nan], [0.2, 0.3], [0.5, 0.9], [0.7, 0.2]])
     data = PrivateDataset.from_rows(x, bounds=[(0, 1)] * 2, n_public=False, missing="drop-row")
-    assert owner_look(data, ZCDP(1.0), "isotropic", np.random.default_rng(0)).rows == 3
+    assert owner_look(data, ZCDP(1.0), np.random.default_rng(0)).rows == 3
     filled = PrivateDataset.from_rows(x, bounds=[(0, 1)] * 2)
-    look = owner_look(filled, ZCDP(1.0), "isotropic", np.random.default_rng(0))
+    look = owner_look(filled, ZCDP(1.0), np.random.default_rng(0))
     assert look.missing == pytest.approx([0, 0.25])
     assert look.raw == pytest.approx(np.corrcoef(np.nan_to_num(x, nan=0.5), rowvar=False))
 
@@ -176,7 +209,7 @@ def test_the_owner_sees_the_rows_that_the_release_uses():
 def test_the_simulated_table_loses_what_shortening_takes(fraction):
     """Against 200,000 Gaussian rows that are shortened one by one; 3 % is about four standard errors."""
     twin = SimulatedTable(6, 200_000, "factor", 0.5, 0.3, fraction * np.sqrt(6))
-    distribution = dataclasses.replace(planned_noise(private(d=6).facts, ZCDP(1.0), "isotropic", 10), scale=0.0)
+    distribution = dataclasses.replace(planned_noise(private(d=6).facts, ZCDP(1.0), 10), scale=0.0)
     found = derive(noisy_simulated_table(twin, distribution, seed=3)[0]).covariance
     x = np.random.default_rng(0).multivariate_normal(np.zeros(6), 0.09 * twin.correlation, 200_000)
     length = np.linalg.norm(x, axis=1, keepdims=True)

@@ -61,16 +61,16 @@ def test_the_planned_noise_is_that_of_the_release(tmp_path, most, n_public):
     )
     ledger, much = Ledger(tmp_path / "l.sqlite"), privcov.ZCDP(1e8)
     ledger.limit("t", much)
-    made = privcov.release_private("gaussian-cov", table, much, ledger=ledger)
+    made = privcov.release_private("auto-cov", table, much, ledger=ledger)
     real = read_sum(made.measurement, "joint").distribution
     shares = {int(number): int(count) for number, count in zip(*np.unique(k, return_counts=True), strict=True)}
-    planned = planned_noise(table.facts, much, "isotropic", persons, rows_each=shares)
+    planned = planned_noise(table.facts, much, persons, rows_each=shares)
     assert planned.off_diagonal_std == pytest.approx(real.off_diagonal_std, rel=1e-3)
     assert planned.diagonal_stds == pytest.approx(real.diagonal_stds, rel=1e-3)
-    blind = planned_noise(table.facts, much, "isotropic", persons)
+    blind = planned_noise(table.facts, much, persons)
     assert blind.scale == pytest.approx(planned.scale * expected_weight(most, shares))
     alone = privcov.PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 3, persons=ids, n_public=n_public, name="t")
-    least = planned_noise(alone.facts, much, "isotropic", persons)
+    least = planned_noise(alone.facts, much, persons)
     assert planned.off_diagonal_std / least.off_diagonal_std == pytest.approx(noise_ratio(most, shares), rel=1e-6)
 
 

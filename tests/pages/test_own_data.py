@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shell import hosted, show
 from pages.your_data import declare, noise, state, views
 from privcov.accounting import attacker_success
+from privcov.cli.entry import main
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.figures.words import plain, raised
 from privcov.ledger import Ledger, LedgerError
@@ -303,7 +304,7 @@ def test_the_plan_says_in_words_what_was_picked(kind):
     (said,) = [m.value.replace("\\", "") for m in at.markdown if "guesses whether one given" in m.value]
     assert said.startswith(f"{raised(str(plan))} means:")
     mine = at.session_state["own"]
-    chance = noise.attacker(noise.facts_of(mine.declared, 1000), plan, 1000)
+    chance = noise.attacker(noise.facts_of(mine.declared, 1000), plan)
     assert 0.5 < chance <= attacker_success(plan)
     assert f"right {show.chance(chance, most=True)} of the time" in said
     assert ("It implies epsilon" in said) == (kind == "zcdp")
@@ -363,6 +364,24 @@ def test_the_same_release_again_is_the_same_row(ledger):
     first = Ledger(ledger).entries("trial")
     press(go(at, "release"), "Release ...")
     press(at, "Confirm and release")
+    assert Ledger(ledger).entries("trial") == first
+
+
+@pytest.mark.parametrize(("kind", "level"), [("zcdp", "--rho=0.1"), ("pure", "--epsilon=1")])
+@pytest.mark.parametrize("n_public", [True, False])
+def test_what_the_page_released_is_free_in_a_shell(ledger, tmp_path, capsys, kind, level, n_public):
+    """One request by the same method on both ways, so it is paid once."""
+    at = go(declared(n_public=n_public), "plan")
+    widget(at, "selectbox", "kind").set_value(kind).run()
+    Ledger(ledger).limit("trial", ZCDP(1.0))
+    press(press(go(at, "release"), "Release ..."), "Confirm and release")
+    first = Ledger(ledger).entries("trial")
+    assert len(first) == 1
+    (tmp_path / "t.csv").write_bytes(table())
+    (tmp_path / "d.json").write_text(at.session_state["own"].declared.to_json(), encoding="utf-8")
+    out = ["--out", str(tmp_path / "r.json")]
+    assert main(["release", str(tmp_path / "t.csv"), "--declaration", str(tmp_path / "d.json"), level, *out]) == 0
+    assert "Nothing was spent" in capsys.readouterr().err
     assert Ledger(ledger).entries("trial") == first
 
 

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from pages.your_data import noise
 from privcov.data_sources.private_file import Column, read_private
 from privcov.owner.example_rows import ExampleRows
+from privcov.owner.preview import planned_noise
 from privcov.owner.weights import noise_ratio
 from privcov.privacy import ZCDP
 from tests.pages.test_own_data import SECRET, calm, declaration, declared, go, ledger, press, table, text_of, widget
@@ -113,7 +114,7 @@ def test_the_weight_of_a_person_is_drawn_from_the_owners_guess():
     heavy = planned(at, declaration(person="patient_id", most_weight=3))
     assert "1.46 times the noise" in text_of(heavy)
     chosen = noise.facts_of(heavy.session_state["own"].declared, 1000)
-    one, guessed = (noise.planned(chosen, ZCDP(0.1), 1000, each).scale for each in (1.0, 2.8))
+    one, guessed = (planned_noise(chosen, ZCDP(0.1), 1000, each).scale for each in (1.0, 2.8))
     assert guessed == pytest.approx(one * 1.46 / 3, rel=0.01)
     at = go(declared(), "plan")
     assert "own-weights" not in at.session_state["pictures"]
