@@ -155,7 +155,7 @@ def synthetic(shown: Shown, palette: Palette) -> None:
         "Invented rows with the released mean and covariance, inside the public bounds. They carry nothing else: no "
         "skewness, no categories, no rare cases."
     )
-    pale = doubtful(shown.answers(), "correlation", shown.rate, shown.total)
+    pale, _ = doubtful(shown.answers(), "correlation", shown.rate, shown.total)
     if noise := int(np.triu(pale, 1).sum()):
         pairs = under_test(shown.answers().correlations(shown.rate)).sum()
         st.warning(f"{noise} of {pairs} of its correlations may be noise alone.")

@@ -212,9 +212,13 @@ def square(table: pd.DataFrame, column: str, columns: tuple[str, ...], *, fill: 
     return found
 
 
-def doubtful(found: ReleaseAnswers, which: str, rate: float, total: NoisySum) -> np.ndarray:
-    """Return which pairs of a matrix may be noise alone, d x d: those under test that it does not call real."""
+def doubtful(found: ReleaseAnswers, which: str, rate: float, total: NoisySum) -> tuple[np.ndarray, np.ndarray]:
+    """Return which pairs of a matrix may be noise alone, and which are not identified, both d x d.
+
+    They are those under test: levels of one column exclude each other.
+    """
     untested = which in OF_ALL and bool(total.facts.flagged)  # where missing cells are measured by pairs
     judged = found.correlations(rate) if which not in OF_ALL or untested else found.partial_correlations(rate)
-    sure = (judged["real"] & (not untested)) | ~under_test(judged)  # levels of one column exclude each other
-    return ~square(judged.assign(sure=sure), "sure", found.columns, fill=True)
+    tested = under_test(judged)
+    judged = judged.assign(pale=tested & ~(judged["real"] & (not untested)), unknown=tested & ~judged["identified"])
+    return square(judged, "pale", found.columns, fill=False), square(judged, "unknown", found.columns, fill=False)

@@ -83,21 +83,11 @@ def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
         "covariance": (working, "Covariance in half-range units"),
         "partial": (answers.partial, "Partial correlation"),
     }
-    found = privcov.answers(opened.release)
-    pictures = {
-        stem: (
-            title,
-            heatmap(
-                matrix,
-                columns,
-                colour_limit(matrix),
-                LIGHT,
-                what=f"released {title.lower()}",
-                pale=doubtful(found, stem, FALSE_DISCOVERIES, opened.total),
-            ),
-        )
-        for stem, (matrix, title) in matrices.items()
-    }
+    found, pictures = privcov.answers(opened.release), {}
+    for stem, (matrix, title) in matrices.items():
+        pale, unknown = doubtful(found, stem, FALSE_DISCOVERIES, opened.total)
+        limit, what = colour_limit(matrix), f"released {title.lower()}"
+        pictures[stem] = title, heatmap(matrix, columns, limit, LIGHT, what=what, pale=pale, unknown=unknown)
     if len(columns) > 1:
         pictures["pairs"] = (
             "The strongest correlations with total intervals",
@@ -110,7 +100,9 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
     """Show the report of a release; everything in them was released."""
     answers, columns, facts = opened.answers, opened.columns, opened.total.facts
     rows = f"n = {facts.n:,}" if facts.n is not None else f"n about {opened.measured.rows:,.0f}, a noisy count"
-    found = privcov.answers(opened.release).correlations()
+    judged = privcov.answers(opened.release)
+    pale, unknown = doubtful(judged, "correlation", FALSE_DISCOVERIES, opened.total)
+    found = judged.correlations()
     real = square(found, "real", columns, fill=False)
     low, high = (square(found, end, columns, fill=1.0) for end in ("low", "high"))
     strong = [pair for pair in strongest(np.where(real, answers.correlation, 0.0), _PAIRS) if real[pair]]
@@ -149,9 +141,11 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
                 colour_limit(answers.correlation),
                 LIGHT,
                 what="released correlation",
-                pale=~real,
+                pale=pale,
+                unknown=unknown,
             ),
-            "Released correlations; brown is negative, green positive, pale what may be noise alone.",
+            "Released correlations; brown is negative, green positive, pale what may be noise, hatched what is not "
+            "identified.",
         )
 
     def behind() -> pd.DataFrame:

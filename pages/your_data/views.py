@@ -77,10 +77,18 @@ def _matrices(shown: Shown, palette: Palette) -> None:
     matrix, scale = getattr(shown.matrices, which), np.asarray(shown.total.facts.scale)
     size = np.outer(scale, scale)
     working = matrix if which in _UNITLESS else matrix * size if which == "precision" else matrix / size
-    pale = doubtful(shown.answers(), which, shown.rate, shown.total)
+    pale, unknown_pairs = doubtful(shown.answers(), which, shown.rate, shown.total)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        picture = heatmap(working, shown.columns, colour_limit(working), palette, what=f"released {which}", pale=pale)
+        picture = heatmap(
+            working,
+            shown.columns,
+            colour_limit(working),
+            palette,
+            what=f"released {which}",
+            pale=pale,
+            unknown=unknown_pairs,
+        )
         show.picture(picture, f"square-own-{which}")
         unit = which if which in _UNITLESS else f"{which}, columns in units of their half-range"
         show.colour_note(unit, "Values beyond the scale, as on the diagonal, have the colour of its end.")
@@ -93,7 +101,7 @@ def _matrices(shown: Shown, palette: Palette) -> None:
             real = pairs - int(np.triu(pale, 1).sum())
             st.markdown(
                 f"**{real}** of {pairs} pairs{_of_columns(found)} are real (rate of false discoveries "
-                f"{percent(shown.rate)})." + (" The others are pale: they may be noise alone." if real < pairs else "")
+                f"{percent(shown.rate)})." + _others(pairs - real, int(np.triu(unknown_pairs, 1).sum()))
             )
         if which not in (*_UNITLESS, "precision"):
             noise = shown.matrices.noise_std / size
@@ -110,6 +118,12 @@ def _matrices(shown: Shown, palette: Palette) -> None:
         st.dataframe(cells_of, height=min(35 * (len(names) + 1) + 3, 320), column_config=dict.fromkeys(names, number))
         text = table(matrix, shown.columns, shown.columns, corner=which)
         show.download(f"{MATRICES[which]} as CSV", lambda: text, f"{which}.csv", f"own-csv-{which}")
+
+
+def _others(doubtful: int, gone: int) -> str:
+    """Return how the pairs that are not real are drawn."""
+    pale = " The others are pale: they may be noise alone." if doubtful > gone else ""
+    return pale + (f" {gone} are hatched: not identified." if gone else "")
 
 
 # --- columns ------------------------------------------------------------------------------------------------

@@ -25,8 +25,8 @@ import plotly
 import plotly.graph_objects as go
 
 from privcov.figures.look import Picture
-from privcov.figures.matrices import BAR_MARK, colours_of, png
-from privcov.figures.palette import BLACK, LIGHT, WHITE, on_paper
+from privcov.figures.matrices import BAR_MARK, colours_of, hatching, png
+from privcov.figures.palette import BLACK, LIGHT, WHITE, channels, on_paper
 from privcov.figures.words import plain
 
 WIDTH, HEIGHT = 720, 480  # pixels at 96 an inch: 190 mm wide
@@ -469,8 +469,17 @@ def _in_a_row(figure: go.Figure, heatmaps: list[go.Heatmap], alt: str, width: fl
 
 def _heatmap(trace: go.Heatmap, side: float, height: float | None = None) -> str:
     """Return the cells as a PNG of one pixel each, which the browser enlarges without smoothing; square unless told."""
-    pixels = colours_of(np.asarray(trace.z, dtype=np.float64), trace.zmin, trace.zmax, trace.colorscale)
+    z = np.asarray(trace.z, dtype=np.float64)
+    pixels = colours_of(np.nan_to_num(z), trace.zmin, trace.zmax, trace.colorscale)
+    pixels[np.isnan(z)] = channels(WHITE)
+    across, up = side / z.shape[1], (height or side) / z.shape[0]
+    path = hatching(z, 0)
+    strokes = (
+        f'<path d="{path}" transform="scale({across:.4f} {up:.4f})" stroke="{LIGHT.quiet}" '
+        'vector-effect="non-scaling-stroke"/>'
+    )
     return (
         f'<image width="{side:g}" height="{height or side:g}" preserveAspectRatio="none" '
         f'style="image-rendering: pixelated" href="data:image/png;base64,{base64.b64encode(png(pixels)).decode()}"/>'
+        f"{strokes if path else ''}"
     )

@@ -14,7 +14,8 @@ from privcov.figures.look import Picture, draw, note
 from privcov.figures.palette import Palette, channels
 from privcov.figures.words import cut, plain, safe
 
-MOST_NAMES = 30  # columns; beyond this the axes count columns instead of naming them
+MOST_NAMES = 60  # columns; beyond this the axes count columns instead of naming them
+MOST_DEFAULT_NAMES = 30  # the same where their names are x1, x2 and so on
 BAR = 9  # width of a colour bar, pixels
 RIGHT, TOP = 46, 7  # room for the bar and its numbers, and for half of the uppermost number, pixels
 BAR_MARK = "bar"  # name of the notes beside it
@@ -116,12 +117,17 @@ def heatmap(
     what: str,
     bar: bool = True,
     pale: np.ndarray | None = None,
+    unknown: np.ndarray | None = None,
 ) -> Picture:
     """Return a square heatmap, first row on top, with colours from ``-limit`` to ``limit``.
 
-    It has no height of its own: the page makes it about as high as it is wide.
+    Cells of ``pale`` may be noise alone; those of ``unknown`` have no number and are hatched. It has no height of its
+    own: the page makes it about as high as it is wide.
     """
-    shown, block = thin_out(np.asarray(matrix, dtype=np.float64))
+    matrix = np.asarray(matrix, dtype=np.float64)
+    if unknown is not None:
+        matrix = np.where(unknown, np.nan, matrix)
+    shown, block = thin_out(matrix)
     names = [safe(c) for c in columns[::block]]
     trace = {
         "type": "heatmap",
@@ -133,6 +139,7 @@ def heatmap(
         "colorscale": palette.diverging,
         "showscale": bar,
         "hovertemplate": "%{y} x %{x}: %{z:.3g}<extra></extra>",
+        "hoverongaps": False,
     }
     if bar:
         trace["colorbar"] = {
@@ -148,6 +155,7 @@ def heatmap(
         faint = thin_out(pale.astype(np.float64))[0] > 0.5
         trace |= {"z": np.where(faint, _PALE * shown, shown).astype(np.float32), "customdata": shown.astype(np.float32)}
         trace["hovertemplate"] = "%{y} x %{x}: %{customdata:.3g}<extra></extra>"
+    path = hatching(shown)
     # The same room below as on the left: a page that knows the other two margins makes the cells square.
     letters = max((min(len(unescape(name)), LETTERS) for name in names), default=0) if _named(names, block) else 3
     room = 6 + 6 * letters
@@ -157,12 +165,28 @@ def heatmap(
         height=None,
         margin={"l": room, "b": room, **({"r": RIGHT, "t": TOP} if bar else {"r": 0, "t": 0})},
         annotations=_bar_marks(limit, palette) if bar else [],
+        shapes=[{"type": "path", "path": path, "line": {"color": palette.quiet, "width": 1}}] if path else [],
         x=_names(names, block, palette, upright=False),
         y=_names(names, block, palette, upright=True) | {"scaleanchor": "x", "autorange": "reversed"},
     )
     faded, every = 0 if pale is None else int(np.triu(pale, 1).sum()), len(matrix) * (len(matrix) - 1) // 2
     rest = f" {faded} of {every} pairs are pale: they may be noise alone." if faded else ""
+    gone = int(np.isnan(matrix[np.triu_indices(len(matrix), 1)]).sum())
+    rest += f" {gone} of {every} pairs are hatched: they are not identified." if gone else ""
     return Picture(figure, _describe(matrix, columns, limit, what, block) + rest)
+
+
+def hatching(shown: np.ndarray, corner: float = -0.5) -> str:
+    """Return the path of a stroke through every cell without a number; ``corner`` is where the first cell begins.
+
+    Examples
+    --------
+    >>> hatching(np.array([[1.0, np.nan], [np.nan, 1.0]]), 0)
+    'M1 1L2 0M0 2L1 1'
+    """
+    return "".join(
+        f"M{j + corner:g} {i + 1 + corner:g}L{j + 1 + corner:g} {i + corner:g}" for i, j in np.argwhere(np.isnan(shown))
+    )
 
 
 def still(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: Palette, *, what: str) -> Still:
@@ -238,7 +262,7 @@ def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> 
 
 def _named(names: list[str], block: int) -> bool:
     """Return whether the axes name the columns; otherwise they count them."""
-    return len(names) <= MOST_NAMES and block == 1
+    return len(names) <= (MOST_DEFAULT_NAMES if names[:1] == ["x1"] else MOST_NAMES) and block == 1
 
 
 def _bar_marks(limit: float, palette: Palette) -> list[dict]:
@@ -254,7 +278,7 @@ def _describe(matrix: np.ndarray, columns: tuple[str, ...], limit: float, what: 
     d = len(matrix)
     text = f"Heatmap of {what}, {d} by {d}, colours from {plain(-limit)} to {plain(limit)}."
     if d > 1:
-        off = np.abs(np.triu(matrix, 1))
+        off = np.nan_to_num(np.abs(np.triu(matrix, 1)))
         i, j = np.unravel_index(int(off.argmax()), off.shape)
         largest = f"Largest off-diagonal entry: {plain(float(matrix[i, j]))}, between {columns[i]} and {columns[j]}."
         text += f" {largest if off.any() else 'Every off-diagonal entry is zero.'}"

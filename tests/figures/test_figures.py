@@ -1,6 +1,9 @@
 """Figures are pure and honest: the values sent are the values given, ranges come from the reference, words agree."""
 
+import base64
 import itertools
+import re
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -8,6 +11,7 @@ import pytest
 
 from privcov.figures import look
 from privcov.figures.errors import curves, waterfall
+from privcov.figures.exports import svg
 from privcov.figures.matrices import (
     MOST_CELLS,
     beyond,
@@ -59,6 +63,32 @@ def test_cells_that_may_be_noise_have_a_fifth_of_their_colour_and_keep_their_num
     assert np.array_equal(plain_one.figure.data[0].z, matrix.astype(np.float32))
     wide = heatmap(some_matrix(451), tuple(map(str, range(451))), 1.0, LIGHT, what="it", pale=np.ones((451, 451), bool))
     assert np.allclose(wide.figure.data[0].z, thin_out(some_matrix(451))[0] / 5)
+
+
+def test_what_is_not_identified_is_a_hatched_gap_on_the_screen_and_on_paper():
+    matrix, gone = np.array([[1.0, 0.5, 0.9], [0.5, 1.0, 0.3], [0.9, 0.3, 1.0]]), np.zeros((3, 3), dtype=bool)
+    gone[0, 2] = gone[2, 0] = True
+    picture = heatmap(matrix, tuple("abc"), 1.0, LIGHT, what="it", pale=gone, unknown=gone)
+    (cells,), (strokes,) = picture.figure.data, picture.figure.layout.shapes
+    assert np.array_equal(np.isnan(cells.z), gone)
+    assert not cells.hoverongaps
+    assert strokes.path == "M1.5 0.5L2.5 -0.5M-0.5 2.5L0.5 1.5"
+    assert "1 of 3 pairs are hatched: they are not identified." in picture.alt
+    assert "0.9" not in picture.alt
+    drawn = svg(picture)
+    assert 'd="M2 1L3 0M0 3L1 2"' in drawn
+    pixels = zlib.decompress(base64.b64decode(re.search(r"base64,([^\"]+)", drawn)[1]).split(b"IDAT")[1][:-8])
+    assert pixels[1 + 6 : 1 + 9] == b"\xff" * 3  # the third cell of the first row, after the byte of its filter
+    assert not heatmap(matrix, tuple("abc"), 1.0, LIGHT, what="it", unknown=gone & False).figure.layout.shapes
+
+
+@pytest.mark.parametrize(("names", "named"), [
+    ([f"item {k}" for k in range(50)], True), ([f"item {k}" for k in range(61)], False),
+    ([f"x{k + 1}" for k in range(30)], True), ([f"x{k + 1}" for k in range(31)], False),
+])  # fmt: skip
+def test_fifty_columns_have_their_names_and_numbered_ones_are_counted(names, named):
+    axis = heatmap(np.eye(len(names)), tuple(names), 1.0, LIGHT, what="it").figure.layout.yaxis
+    assert (axis.ticktext is None) == named
 
 
 def test_thinning_takes_block_means():

@@ -167,10 +167,25 @@ def test_levels_of_one_column_are_not_pale_and_not_counted():
         "auto-cov", privcov.Dataset.from_rows(rows, kinds=kinds), privcov.ZCDP(5.0), seed=1, centre="joint"
     )
     found = privcov.answers(rel)
-    pale = doubtful(found, "correlation", 0.05, total)
+    pale, unknown = doubtful(found, "correlation", 0.05, total)
+    assert not unknown.any()
     assert not pale[:3, :3].any()
     assert list(~pale[:3, 3]) == list(found.correlations()["real"][[2, 4, 5]])
     assert "of 3 pairs of different columns are" in views.real_ones(found.correlations())
+
+
+def test_a_pair_that_is_not_identified_is_an_empty_cell():
+    rows = np.random.default_rng(1).uniform(0, 1, (300, 4))
+    rows[:, 3] = 0.5  # it never changes, so no correlation with it is known
+    data = privcov.Dataset.from_rows(rows, bounds=[(0, 1)] * 4)
+    found = privcov.answers(privcov.release("auto-cov", data, privcov.ZCDP(5.0), seed=1, centre="joint"))
+    pale, unknown = doubtful(found, "correlation", 0.05, SimpleNamespace(facts=SimpleNamespace(flagged=())))
+    last = np.arange(4) == 3
+    assert np.array_equal(unknown, last[:, None] != last)
+    assert (pale >= unknown).all()
+    assert views._others(3, 3) == " 3 are hatched: not identified."
+    assert views._others(4, 3).startswith(" The others are pale")
+    assert views._others(0, 0) == ""
 
 
 def test_noise_as_large_as_a_correlation_is_said_in_words(wine):
