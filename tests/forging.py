@@ -168,7 +168,7 @@ def unchecked(name: str, path: tuple) -> bool:
         return path[0] in ("trace", "sums") or (path[0] == "total" and path[1] == path[2])
     if name == "ledger_entry.json":
         inside = ("method", "version", "parameters", "draw", "centre", "tuning")
-        return path[0] in ("number", "name", "reserved_at") or (path[0] == "request" and path[1] in inside)
+        return path[0] in ("number", "name", "reserved_at", "raised") or (path[0] == "request" and path[1] in inside)
     if name == "declaration.json":
         return path[0] in ("row_stands_for", "label", "dialect") or path[-1] == "reason"
     return name in EXTRAS

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+import zipfile
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -650,6 +651,26 @@ def test_a_higher_limit_needs_a_reason_and_shows_it(tmp_path):
     assert words.endswith(": the board agreed")
     assert words in account.sentence
     assert Ledger(book.path).account("t") == account
+
+
+def test_a_bundle_shows_why_its_limit_was_raised_and_nothing_of_later_ones(tmp_path, monkeypatch):
+    times = iter(f"2026-11-27T00:00:{second:02}+00:00" for second in range(60))
+    monkeypatch.setattr("privcov.ledger.book._now", lambda: next(times))
+    book = ledger(tmp_path)
+    book.limit("t", privcov.ZCDP(2.0), "the <board> agreed")
+    book.limit("other", RHO)
+    rel = privcov.release_private("auto-cov", table_of(unit="hidden n"), RHO, ledger=book)
+    book.limit("t", privcov.ZCDP(9.0), "later")
+    (words,) = rel.entry["raised"]
+    assert words == "The limit was raised from 1-zCDP to 2-zCDP on 2026-11-27: the <board> agreed"
+    assert privcov.release_private("auto-cov", table_of(unit="hidden n"), RHO, ledger=book).entry == rel.entry
+    rel.save_bundle(tmp_path / "r.zip")
+    bundle = privcov.open_bundle(tmp_path / "r.zip")
+    assert bundle.entry["raised"] == [words]
+    with zipfile.ZipFile(tmp_path / "r.zip") as files:
+        report = files.read("report.html").decode()
+    assert "the &lt;board&gt; agreed" in report
+    assert "later" not in report
 
 
 # --- what a repeat is compared with -----------------------------------------------------------------------------

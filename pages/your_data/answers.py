@@ -11,7 +11,6 @@ from pages.your_data import take_home, views
 from pages.your_data.shown import Shown, head
 from pages.your_data.state import open_ledger, owner_session
 from privcov.bundle.opened import Opened, open_answer
-from privcov.figures.words import raised
 from privcov.ledger import Entry, Ledger
 from privcov.privacy import from_dict
 
@@ -33,7 +32,7 @@ def section() -> None:
     assert isinstance(opened, Opened)
     with right:
         take_home.bundle(opened, entry, declaration)
-    head(entry.name, shown, raised(str(opened.release.given)))
+    head(shown, entry.to_dict())
     st.caption("All of it comes from one noisy measurement. Looking at it is free.")
 
     def home() -> None:

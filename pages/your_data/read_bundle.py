@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shell import show, visitor_files
 from pages.your_data import views
-from pages.your_data.shown import Shown, given_in, head
+from pages.your_data.shown import Shown, head
 from privcov import places
 from privcov.bundle.opened import OpenedBundle, open_bundle
 
@@ -62,7 +62,7 @@ def _answers(shown: Shown) -> None:
     assert isinstance(bundle, OpenedBundle)
     left, right = st.columns([4, 1], vertical_alignment="center")
     with left:
-        head(bundle.entry["name"], shown, given_in(bundle.entry))
+        head(shown, bundle.entry)
     right.button("Forget this bundle", on_click=forget, key="forget-bundle", width="stretch")
     st.success(
         "The bundle is as it was written: its files and its guarantee follow from the noisy measurement. Checked lists "

@@ -119,7 +119,7 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
     with st.expander(title, expanded=account.limit is None):
         st.caption(
             f"All releases under this name together stay within it. {chosen}, picked on Plan, allows one such release. "
-            "A higher limit protects less; every limit stays on record."
+            "A higher limit protects less; it needs a reason, which every later bundle shows."
         )
         kind = st.segmented_control(
             "Limit",

@@ -140,17 +140,15 @@ class Shown:
             )
 
 
-def head(name: str, shown: Shown, given: str) -> None:
-    """Show what was released: the table, how many rows, and the guarantee in words."""
+def head(shown: Shown, entry: dict) -> None:
+    """Show what was released: the table, how many rows, the guarantee, and how its limit was raised before."""
     facts = shown.total.facts
     counted, noisy = facts.neighbours.counted, f"about {shown.measured.rows:,.0f}"
     rows = f"{noisy} {counted} (a noisy count)" if facts.n is None else f"{facts.n:,} {counted}"
-    show.tag("Released", f"{name}: {rows}, {facts.d} columns, {given}")
-
-
-def given_in(entry: dict) -> str:
-    """Return the guarantee of a ledger's entry in words."""
-    return raised(str(from_dict(entry["request"]["guarantee"])))
+    given = raised(str(from_dict(entry["request"]["guarantee"])))
+    show.tag("Released", f"{entry['name']}: {rows}, {facts.d} columns, {given}")
+    for words in entry["raised"]:
+        st.caption(show.as_text(f"{words}."))
 
 
 def lines(shown: Shown, table: pd.DataFrame, name: str, *, most: int = 320) -> None:

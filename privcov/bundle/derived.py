@@ -31,7 +31,7 @@ from privcov.postprocess.terms import in_terms
 from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
 from privcov.releasing.release import Statement, state
 
-FORMAT = 3
+FORMAT = 4
 MATRICES = (
     "mean",
     "noisy",
@@ -240,6 +240,7 @@ def _report(
             f"{rows}, {facts.d} columns: {names}",
             f"Guarantee: {dict(lines)['Guarantee']}",
             f"Protected: {facts.neighbours.sentence}",
+            *what.entry["raised"],
             *([FILLED] if facts.missing == "typical" else []),
         ],
         f"The interval of {real[upper].sum()} of {compared} correlations leaves out 0; of pairs without a correlation, "

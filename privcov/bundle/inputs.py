@@ -33,7 +33,7 @@ from privcov.public_facts import LATER, PublicFacts, declared
 from privcov.table_files.dialect import Dialect, dialect_from
 
 INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
-ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at")
+ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at", "raised")
 REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "centre", "tuning")
 _GAPS, _CODES = "can_be_missing", "missing_codes"
 _COLUMN = ("name", "low", "high", "typical", "reason")
@@ -107,6 +107,9 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     form = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
     must(bool(re.fullmatch(form, _words("reserved_at", entry["reserved_at"]))), "reserved_at is no time in UTC")
     datetime.datetime.fromisoformat(entry["reserved_at"])
+    must(isinstance(entry["raised"], list), "raised must be a list of sentences")
+    for words in entry["raised"]:
+        _words("raised", words)
     _words("method", request["method"])
     _whole("version", request["version"], 1)
     _whole("draw", request["draw"], 1)

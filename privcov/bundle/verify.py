@@ -23,8 +23,9 @@ from privcov.measurements.laws.anchor import whole_anchor
 SCRIPT = "extras/plotly.min.js"
 UNCHECKED = (
     "measurement.json: that the noisy numbers were made from the declared table, with fresh noise of the stated law",
-    "ledger_entry.json: name, number, reserved_at; of the request draw, version, centre, tuning, the parameters beyond "
-    "that the method takes them, and the method among those with the same measurement, so method_card.txt too",
+    "ledger_entry.json: name, number, reserved_at, raised; of the request draw, version, centre, tuning, the "
+    "parameters beyond that the method takes them, and the method among those with the same measurement, so "
+    "method_card.txt too",
     "declaration.json: that it is true of the table; name, row_stands_for, label, dialect and the reasons",
 )
 

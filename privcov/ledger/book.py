@@ -128,9 +128,11 @@ class Ledger:
                 "WHERE :name IS NULL OR name = :name ORDER BY id",
                 {"name": name},
             ).fetchall()
+            limits = {owner: self._limits(link, owner)[1] for owner in {row[2] for row in rows}}
         return tuple(
-            Entry(number, token, owner, state, Cost(kind, Fraction(amount)), json.loads(request), at)
+            Entry(number, token, owner, state, Cost(kind, Fraction(amount)), json.loads(request), at, raised)
             for number, token, owner, state, kind, amount, request, at in rows
+            for raised in [tuple(words for set_at, words in limits[owner] if set_at <= at)]
         )
 
     def answer(self, token: str) -> str | None:
@@ -372,18 +374,25 @@ class Ledger:
     @staticmethod
     def _account(link: sqlite3.Connection, name: str) -> Account:
         """Return the account of a table from an open database."""
-        rows = link.execute("SELECT guarantee, set_at FROM limits WHERE name = ? ORDER BY id", (name,)).fetchall()
+        limit, raised = Ledger._limits(link, name)
         costs = link.execute("SELECT kind, amount FROM transactions WHERE name = ? ORDER BY id", (name,)).fetchall()
         first = link.execute("SELECT request FROM transactions WHERE name = ? ORDER BY id LIMIT 1", (name,)).fetchone()
+        unit = unit_of(json.loads(first[0])) if first else ""
+        words = tuple(words for _, words in raised)
+        return Account(name, limit, tuple(Cost(kind, Fraction(a)) for kind, a in costs), unit, words)
+
+    @staticmethod
+    def _limits(link: sqlite3.Connection, name: str) -> tuple[Guarantee | None, list[tuple[str, str]]]:
+        """Return the limit of a table, and when and in which words it was raised."""
         limit: Guarantee | None = None
         raised = []
-        for words, set_at in rows:
+        rows = link.execute("SELECT guarantee, set_at FROM limits WHERE name = ? ORDER BY id", (name,))
+        for words, set_at in rows.fetchall():
             fields = json.loads(words)
             reason, before, limit = fields.pop("reason", ""), limit, from_dict(fields)
             if before is not None and allows_more(limit, before):
-                raised.append(f"The limit was raised from {before} to {limit} on {set_at[:10]}: {reason}")
-        unit = unit_of(json.loads(first[0])) if first else ""
-        return Account(name, limit, tuple(Cost(kind, Fraction(a)) for kind, a in costs), unit, tuple(raised))
+                raised.append((set_at, f"The limit was raised from {before} to {limit} on {set_at[:10]}: {reason}"))
+        return limit, raised
 
     def _check_affords(self, link: sqlite3.Connection, name: str, guarantee: Guarantee, request: dict) -> None:
         """Raise LedgerError where there is no limit, not enough is left of it, or it counts releases of another unit.

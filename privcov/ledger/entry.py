@@ -12,7 +12,8 @@ class Entry:
     """One transaction of the ledger.
 
     name: the table. state: "reserved", "committed", "stored" or "failed", see `privcov.ledger.book`. cost: exact.
-    request: the release that was asked for, as JSON values. reserved_at: in UTC.
+    request: the release that was asked for, as JSON values. reserved_at: in UTC. raised: every limit set until then
+    that allowed more than the one before, with its day and reason.
     """
 
     number: int
@@ -22,6 +23,7 @@ class Entry:
     cost: Cost
     request: dict
     reserved_at: str
+    raised: tuple[str, ...] = ()
 
     def to_dict(self) -> dict:
         """Return the entry as JSON values, without its token; the amount is a fraction as text."""
@@ -33,4 +35,5 @@ class Entry:
             "amount": str(self.cost.amount),
             "request": self.request,
             "reserved_at": self.reserved_at,
+            "raised": list(self.raised),
         }

@@ -359,6 +359,15 @@ def test_a_release_is_confirmed_recorded_and_shown(ledger):
     assert SECRET not in text_of(at)
 
 
+def test_answers_show_why_the_limit_was_raised(ledger):
+    Ledger(ledger).limit("trial", ZCDP(0.01))
+    Ledger(ledger).limit("trial", ZCDP(1.0), "the board agreed")
+    at = press(press(go(go(declared(), "plan"), "release"), "Release ..."), "Confirm and release")
+    captions = " ".join(c.value.replace("\\", "") for c in at.caption)
+    assert "raised from 0.01-zCDP to 1-zCDP" in captions
+    assert ": the board agreed." in captions
+
+
 def test_the_same_release_again_is_the_same_row(ledger):
     at = released()
     first = Ledger(ledger).entries("trial")
