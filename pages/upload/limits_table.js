@@ -4,6 +4,8 @@ const LOGS = new Map();
 const NUMBER = /^[+\-\u2212]?(\d+[.,]?\d*|[.,]\d+)([eE][+\-\u2212]?\d+)?$/;
 const THOUSANDS = /^[+\-\u2212]?[1-9]\d{0,2},\d{3}$/; // or three decimals: nobody knows
 const numeric = (text) => NUMBER.test(text) && !THOUSANDS.test(text);
+const RANGE = /^(\S.*?)(?:\s+(?:to|-)\s+|\s*(?:\.\.|\u2013)\s*)(\S.*)$|^(\d[\d.,]*)-(\d[\d.,]*)$/;
+const range = (text) => (RANGE.exec(text) ?? []).slice(1).filter((end) => end && numeric(end)).length === 2;
 const valued = (text) => Number(text.replaceAll("\u2212", "-").replace(",", "."));
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -27,7 +29,8 @@ export default function ({ data, parentElement, setStateValue }) {
     const text = input.value.trim();
     const number = numeric(text) && isFinite(valued(text));
     const any = kind === "limit" && !data.columns[choice].numeric.includes(field(row, choice).value);
-    flag(input, text !== "" && !number && !any, "Not a finite number: digits, with a point before the decimals, or a comma where it cannot be thousands.");
+    const both = data.columns[place].range && range(text);
+    flag(input, text !== "" && !number && !any && !both, "Not a finite number: digits, with a point before the decimals, or a comma where it cannot be thousands.");
   };
   const read = (input) => (input.type === "checkbox" ? input.checked : input.value);
   const note = (row, place) => log.edits.set(`${row} ${place}`, [row, place, ++log.last, read(field(row, place))]);

@@ -16,6 +16,8 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
+from privcov.data_sources.declaring.usual import ends_in
+
 _HERE = Path(__file__)
 _DRAW = st.components.v2.component(
     "privcov_limits",
@@ -33,7 +35,8 @@ class Field:
     """One column of the table: its name in the frame, its label, and what may be typed.
 
     ``kind``: "tick", "number" and "text" are typed, "choice" is one of ``options``; "limit" is a number, or any text
-    where the line's choice is not one of ``numeric``; "name" names the line; "count" and "fact" are shown only.
+    where the line's choice is not one of ``numeric``, or two numbers where it may be a ``range``; "name" names the
+    line; "count" and "fact" are shown only.
     ``most`` is the largest number of characters of a text, 0 for any.
     """
 
@@ -44,6 +47,7 @@ class Field:
     most: int = 0
     options: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
+    range: bool = False
 
     @property
     def typed(self) -> bool:
@@ -107,6 +111,7 @@ def unread(typed: pd.DataFrame, fields: Sequence[Field]) -> str:
         for line in typed[typed["use"]].itertuples()
         for field in fields
         if field.kind in ("number", "limit") and isinstance(text := getattr(line, field.name), str)
+        if not (field.range and range_of(text))
     ]
     if not wrong:
         return ""
@@ -115,10 +120,21 @@ def unread(typed: pd.DataFrame, fields: Sequence[Field]) -> str:
     return f"{', '.join(wrong[:3])}{more}, which is not a finite number: {wanted}"
 
 
+def range_of(text: str) -> tuple[float, float] | None:
+    """Return the two numbers of a range such as "20 to 70", or None."""
+    low, high = (meant(end, Field("", "", "number")) for end in ends_in(text) or ("", ""))
+    return (low, high) if isinstance(low, float) and isinstance(high, float) and low == low else None
+
+
 def _shown(value: object, kind: str) -> str | bool:
     """Return a value as the table shows it."""
     if kind == "tick":
         return bool(value)
+    return shown_number(value)
+
+
+def shown_number(value: object) -> str:
+    """Return a number, "" for none, or another value as the table shows it."""
     if isinstance(value, float):
         return "" if math.isnan(value) else repr(float(value)).removesuffix(".0")
     return str(value)

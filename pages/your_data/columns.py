@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -15,12 +16,14 @@ from pages.upload import limits_table
 from pages.upload.limits_table import Field
 from pages.your_data.state import OwnerSession, keep, keep_now, owner_session, shown
 from privcov.data_sources.declaring.spreadsheet import columns_of, kind_fields, kind_texts
+from privcov.data_sources.declaring.usual import ends_in
 from privcov.data_sources.private_file import Column
 from privcov.persons import id_text
 from privcov.table_files.facts import quote
 from privcov.table_files.kinds import DATE, INTEGER, KINDS, NUMBER, TRANSFORMS, sounds_like_text
 from privcov.table_files.numbers import number_of
 
+DECADES = 20  # times as large is the upper end of a range that a log scale is proposed for
 MOST_WORDS = 200  # letters of a reason
 NUMBERS = ("low", "high", "typical")
 _OF_NUMBERS = tuple(f"{kind} {transform}" for kind in (NUMBER, INTEGER) for transform in TRANSFORMS)
@@ -32,7 +35,13 @@ FIELDS = (
     Field("kind", "Kind", "choice", "What its cells are.", options=CHOICES, numeric=NUMERIC),
     Field("low", "Lowest", "limit", "Of numbers, and the first date; levels have none."),
     Field("high", "Highest", "limit", "Of numbers, and the last date; levels have none."),
-    Field("typical", "Typical", "limit", "Optional: a usual value, between the two, or a level. Categories have none."),
+    Field(
+        "typical",
+        "Typical",
+        "limit",
+        "Between which values most people lie, such as 20 to 70; or one usual value, or a level. Categories have none.",
+        range=True,
+    ),
     Field(
         "levels",
         "Levels or date form",
@@ -42,6 +51,7 @@ FIELDS = (
     Field("codes", "Missing codes", "text", "What is written for a missing cell of this column: -9 | 999"),
     Field("reason", "Why these", "text", "It goes into the record.", most=MOST_WORDS),
 )
+_TYPICAL = next(field for field in FIELDS if field.name == "typical")
 _WORDS = ("levels", "codes", "reason")
 _NAMES_A_PERSON = re.compile(
     r"(^|[^a-z])(id|ids|uid|pid|ssn|name|surname|email|phone)([^a-z]|$)|id$|idnum$|"
@@ -60,10 +70,10 @@ def section() -> None:
     """Show the form in which kinds, bounds and reasons are declared, column by column."""
     st.header("The columns")
     st.markdown(
-        "Type the lowest and the highest value that each quantity **can** have, and why: from what you know, not from "
-        "this file (an age lies between 0 and 120). Values beyond are clipped. Without a typical value the middle is "
-        "used. A column of texts has a **kind** with its levels, such as F | M, and one of dates the form in which "
-        "they are written."
+        "Type where most people lie (**Typical**, an age: 20 to 70), from what you know, not from this file. The noise "
+        "then falls to what the column needs, often to a tenth. Lowest and highest are what it **can** be, and values "
+        "beyond are clipped; left empty they are three times as far. A column of texts has a **kind** with its levels, "
+        "such as F | M, and one of dates the form in which they are written."
     )
     session = owner_session()
     if session.typed is None:
@@ -82,7 +92,42 @@ def section() -> None:
                 "text would be missing: choose another kind, if it is no number."
             )
         )
+    _ask_for_logs(session)
     _many(session, session.typed)
+
+
+def _ask_for_logs(session: OwnerSession) -> None:
+    """Show which columns reach over decades, and the button that measures them on a log scale."""
+    assert session.typed is not None  # the table of columns was drawn before
+    decades = (
+        session.typed["use"] & session.typed["kind"].isin((NUMBER, INTEGER)) & session.typed["typical"].map(_decades)
+    )
+    names = session.typed["column"][decades].tolist()
+    if not names:
+        return
+    st.warning(
+        show.as_text(
+            f"{_listed(names)}: the typical range ends at {DECADES} times where it begins, or more. On a log scale all "
+            "people count; without it the few largest do."
+        )
+    )
+    key = f"own-logs-{session.file_id}"
+    st.button("Measure log(1 + x) of them", key=key, on_click=_take_logs, args=(names,))
+
+
+def _take_logs(names: list[str]) -> None:
+    """Measure columns on a log scale; in a callback."""
+    take_in()
+    typed = owner_session().typed
+    assert typed is not None  # the button stands below the table
+    here = typed["column"].isin(names)
+    typed.loc[here, "kind"] = typed["kind"][here] + " log1p"
+
+
+def _decades(cell: object) -> bool:
+    """Return whether a typical range reaches over decades."""
+    ends = limits_table.range_of(cell) if isinstance(cell, str) else None
+    return ends is not None and 0 < DECADES * ends[0] <= ends[1]
 
 
 def _doubtful(typed: pd.DataFrame) -> list[str]:
@@ -117,9 +162,9 @@ def _many(session: OwnerSession, typed: pd.DataFrame) -> None:
         meant = _meant(typed, part)
         st.caption(f"{meant.sum()} of {len(session.header)} columns, {(meant & typed['use']).sum()} of them ticked.")
         places = st.columns([2, 2, 2, 5], vertical_alignment="bottom")
-        for place, name in zip(places[:3], NUMBERS, strict=True):
-            label = next(field.label for field in FIELDS if field.name == name)
-            place.number_input(f"{label} for all", format="%g", **keep(f"all-{name}", None))
+        places[0].number_input("Lowest for all", format="%g", **keep("all-low", None))
+        places[1].number_input("Highest for all", format="%g", **keep("all-high", None))
+        places[2].text_input("Typical for all", placeholder="20 to 70", **keep("all-typical", ""))
         places[3].text_input(
             "Why, for all", placeholder="yes or no, coded 0 and 1", max_chars=MOST_WORDS, **keep("all-reason", "")
         )
@@ -161,12 +206,12 @@ def _fill_in() -> None:
     typed = owner_session().typed
     assert typed is not None  # the button stands below the table
     meant = _meant(typed, shown("all-part")) & typed["use"]
-    for name, none in {**dict.fromkeys(("kind", *NUMBERS)), **dict.fromkeys(_WORDS, "")}.items():
+    for name, none in {**dict.fromkeys(("kind", *NUMBERS)), **dict.fromkeys(("typical", *_WORDS), "")}.items():
         if (value := shown(f"all-{name}")) != none:
             open_ = empty(typed["levels"] if name == "kind" else typed[name])
             if name in NUMBERS:
                 open_ &= typed["kind"].isin(NUMERIC)
-            typed.loc[meant & open_, name] = value
+            typed.loc[meant & open_, name] = limits_table.meant(value, _TYPICAL) if name == "typical" else value
             keep_now(f"all-{name}", none)  # or it would go into the next columns, which are other ones
 
 
@@ -223,9 +268,13 @@ def line_of(column: Column) -> dict[str, Any]:
     """
     kind, levels = kind_texts(column)
     limits = {name: _cell(getattr(column, name)) for name in NUMBERS}
+    if column.usual is not None:
+        limits["typical"] = " to ".join(limits_table.shown_number(end) for end in column.usual)
+    derived = column.usual is not None and dataclasses.replace(column, weight=1.0).weight == column.weight
     codes = codes_text(column.missing_codes)
     return {
-        "kind": kind, **limits, "levels": levels, "codes": codes, "reason": column.reason, "weight": column.weight
+        "kind": kind, **limits, "levels": levels, "codes": codes, "reason": column.reason,
+        "weight": 1.0 if derived else column.weight,
     }  # fmt: skip
 
 
@@ -234,6 +283,10 @@ def column_of(line: Any) -> Column:
     name, levels = str(line.column), str(line.levels).strip()
     kind = kind_fields(f"{line.kind}: {levels}" if levels else line.kind, f"Column {quote(name)}")
     limits: dict[str, Any] = {what: _limit(getattr(line, what), kind) for what in NUMBERS}
+    typical = limits["typical"]
+    if isinstance(typical, str) and typical not in kind.get("values", ()) and (ends := ends_in(typical)):
+        numbers = limits_table.range_of(typical) if kind["kind"] in (NUMBER, INTEGER) else None
+        limits |= {"typical": None, "usual": numbers or ends}
     return Column(
         name=name,
         reason=str(line.reason).strip(),

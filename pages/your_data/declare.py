@@ -19,7 +19,7 @@ from pages.your_data.noise import MISSING, MISSING_WHEN, facts_in_words
 from pages.your_data.state import OwnerSession, keep, keep_now, owner_session
 from privcov import checks
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
-from privcov.data_sources.private_file import Column, Declaration
+from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 from privcov.declared_columns import LEAST_FRACTION
 from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import quote
@@ -292,7 +292,8 @@ def _row_bound_share() -> None:
         help="Longer rows are shortened to it; at 1 none is. The noise falls with its square, which helps where most "
         "rows lie near the typical values, as with columns that are rarely yes. Take it from what you know, never "
         "from the file.",
-        **keep("fraction", 1.0),
+        placeholder="from the typical ranges, else 1",
+        **keep("fraction", None),
     )
 
 
@@ -463,7 +464,7 @@ def entered() -> Declaration:
         can_be_missing=_gaps(kept),
         person=person,
         most_weight=int(kept.get("weight") or 1) if person else 1,
-        row_bound_fraction=float(kept.get("fraction") or 1.0),
+        row_bound_fraction=float(kept.get("fraction") or row_bound_fraction(measured)),
         dialect=owner_session().dialect or Dialect(),
         missing_codes=columns.codes_of(str(kept.get("codes") or "")),
     )
@@ -495,9 +496,10 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
     }
     lacking = [what for what, given in asked.items() if not given]
     levelled = rows["kind"].isin((YES_NO, ORDINAL, CATEGORY))
+    ranged = rows["typical"].map(lambda cell: isinstance(cell, str) and limits_table.range_of(cell) is not None)
     for what, fields, where in (
-        ("lowest and highest value", ("low", "high"), ~levelled),
-        ("the reason for the bounds", ("reason",), ~levelled),
+        ("where most people lie, or lowest and highest value", ("low", "high"), ~levelled & ~ranged),
+        ("the reason for the bounds", ("reason",), ~levelled & ~ranged),
         ("the levels", ("levels",), levelled),
     ):
         holes = where & np.any([columns.empty(rows[f]) for f in fields], axis=0)
@@ -532,6 +534,9 @@ def _in_words(column: Column) -> str:
     if column.kind != CATEGORY:
         typical = column.typical if isinstance(column.typical, str) else None
         usual = typical or ("" if column.typical is None else _exact(column.typical))
+        if column.usual is not None:
+            ends = [end if isinstance(end, str) else _exact(end) for end in column.usual]
+            usual += f" (most people {' to '.join(ends)})"
         said += f", typical {usual}" if usual else ", the middle is typical"
     more = [
         *(["whole numbers"] if column.kind == INTEGER else []),

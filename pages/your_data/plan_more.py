@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from pages.shell import frame, show
+from pages.your_data import declare
 from pages.your_data.plan_table import Asked, as_declared, once, rows_each
+from pages.your_data.state import owner_session
 from privcov.figures import own as own_figures
 from privcov.figures.matrices import colour_limit, heatmap, still
 from privcov.figures.words import plain, raised
@@ -89,11 +93,26 @@ def recommended(simulated: Table, facts: PublicFacts, guarantee: Guarantee, aske
             f"Correlations are then off by **{plain(found[-1].error)}**, instead of {plain(found[0].before)} as "
             "declared."
         )
+        st.button("Apply", key="own-apply", on_click=_apply, args=(found,), help="Declares the table so.")
         if not public:
             st.caption(
                 "It holds as far as the private table is like the invented one. A public table like it makes the "
                 "advice safer."
             )
+
+
+def _apply(found: list[Choice]) -> None:
+    """Declare the table with all choices; in a callback."""
+    session = owner_session()
+    assert session.declared is not None  # the plan needs one
+    changes: dict[str, Any] = {one.name: one.value for one in found if one.name != "weight"}
+    for one in found:
+        if one.name == "weight":
+            assert isinstance(one.value, tuple), "weights are one for each column"
+            pairs = zip(session.declared.columns, one.value, strict=True)
+            changes["columns"] = tuple(dataclasses.replace(column, weight=weight) for column, weight in pairs)
+    session.declared, session.look = dataclasses.replace(session.declared, **changes), None
+    declare.fill(session.declared)
 
 
 def _named(one: Choice, facts: PublicFacts) -> str:

@@ -155,7 +155,8 @@ def table(declared: Declaration, facts: PublicFacts, asked: Asked) -> Table:
         asked.missing,
     )
     if facts.kinds:
-        return once(("invented", twin, as_declared(facts)), lambda: invented(facts, twin))
+        usual = tuple(column.usual for column in declared.columns)
+        return once(("invented", twin, usual, as_declared(facts)), lambda: invented(facts, twin, usual))
     return dataclasses.replace(twin, flagged=facts.flagged)
 
 

@@ -37,7 +37,7 @@ ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at", 
 REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "centre", "tuning")
 _GAPS, _CODES = "can_be_missing", "missing_codes"
 _COLUMN = ("name", "low", "high", "typical", "reason")
-_DIALECT = "dialect"
+_DIALECT, _RANGE = "dialect", "usual"
 _KIND = ("kind", "values", "other", "transform", "format", "weight", "missing_codes")  # where it is not the usual one
 _DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person", "n_public", "row_bound", "label")
 _DECLARATION += ("classes", "missing")
@@ -253,13 +253,17 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     must(isinstance(codes, list) and bool(codes) == (_CODES in declaration), f"{_CODES} must be a list, or left out")
     for column in columns:
         must(
-            isinstance(column, dict) and set(_COLUMN) <= set(column) <= {*_COLUMN, *_KIND},
-            f"a column must hold {', '.join(_COLUMN)}, and may hold {', '.join(_KIND)}",
+            isinstance(column, dict) and set(_COLUMN) <= set(column) <= {*_COLUMN, *_KIND, _RANGE},
+            f"a column must hold {', '.join(_COLUMN)}, and may hold {', '.join(_KIND)}, {_RANGE}",
         )
         must(isinstance(column["name"], str) and isinstance(column["reason"], str), "names and reasons must be text")
         own = kinds_of_entries([column])
         written = set(own[0][1].to_dict()) if own else set()
-        must(set(column) - set(_COLUMN) <= written, "a column holds a field although it has its usual value")
+        if _RANGE in column:  # what low, high, typical and weight were taken from: no fact follows from it
+            ends = column[_RANGE]
+            must(isinstance(ends, list) and len(ends) == 2, f"{_RANGE} must be a list of two values")
+            must(all(type(end) in (int, float, str) for end in ends), f"{_RANGE} must be numbers or texts")
+        must(set(column) - {*_COLUMN, _RANGE} <= written, "a column holds a field although it has its usual value")
     kinds = kinds_of_entries(columns, codes)
     must(declaration["format"] == "privcov-declaration-2", "the declaration is of another format")
     for name, value in later.items():

@@ -19,6 +19,7 @@ import numpy as np
 
 from privcov import checks
 from privcov.data_sources.csv_file import MAX_BYTES, decode, read_header, upload
+from privcov.data_sources.declaring import usual
 from privcov.dataset import Dataset, Progress
 from privcov.declared_columns import Kinds, kinds_of_entries, measured_names
 from privcov.private_dataset import PrivateDataset
@@ -42,6 +43,7 @@ FORMAT = "privcov-declaration-2"
 
 
 # What a text leaves out where it has its usual value.
+_FROM_USUAL = "from what most people have"  # reason for limits that follow from a range
 _PLAIN, _LIMITS = Dialect(), ("low", "high", "typical")
 _USUAL: dict[str, Any] = {**LATER, "can_be_missing": None, "dialect": _PLAIN, "missing_codes": ()}
 
@@ -57,7 +59,8 @@ class Column:
     low, high: lowest and highest value, or the first and the last date; None where a row_bound is declared instead, and
     for levels. reason: for the limits. kind: what the cells are, see `privcov.table_files.kinds.Kind`, as all that
     follows. values: the levels. other: whether a text that is not listed is a level. transform: what is measured of a
-    number. format: how dates are written. missing_codes: what is written for a missing cell of this column.
+    number. format: how dates are written. missing_codes: what is written for a missing cell of this column. usual:
+    between which values most people lie; limits, typical value and weight follow from it where they are left out.
     """
 
     name: str
@@ -72,6 +75,24 @@ class Column:
     format: str = ""
     weight: float = 1.0
     missing_codes: tuple[str, ...] = ()
+    usual: tuple[Limit, Limit] | None = None
+
+    def __post_init__(self) -> None:
+        if self.usual is None:
+            return
+        try:
+            found = usual.completed({**self._kind(), "typical": None}, self.usual)
+            if self.typical not in (None, found["typical"]):
+                raise ValueError(
+                    f"typical is {self.typical} beside the range {self.usual[0]} to {self.usual[1]}, of which it is "
+                    f"{found['typical']}. Leave one of them out."
+                )
+            for name, value in found.items():
+                object.__setattr__(self, name, value)
+        except (ValueError, TypeError, OverflowError) as problem:
+            raise ValueError(f"Column {quote(self.name)}: {problem}") from None
+        if not self.reason.strip():
+            object.__setattr__(self, "reason", _FROM_USUAL)
 
     @property
     def plain(self) -> bool:
@@ -91,7 +112,8 @@ class Column:
         if self.plain:
             return first
         later = self.of_kind().to_dict()
-        return first | {name: later[name] for name in _KIND if name in later and later[name] != NUMBER}
+        first |= {name: later[name] for name in _KIND if name in later and later[name] != NUMBER}
+        return first if self.usual is None else first | {"usual": list(self.usual)}
 
     @classmethod
     def from_dict(cls, fields: dict) -> Column:
@@ -99,13 +121,17 @@ class Column:
         for name in ("values", "missing_codes"):
             if name in fields:
                 fields = {**fields, name: _texts(fields[name], f"{name} of a column")}
+        if (range_ := fields.get("usual")) is not None:
+            if not isinstance(range_, list) or len(range_) != 2:
+                raise ValueError(f"usual of a column must be a list of two values, got {range_!a:.60}. Correct it.")
+            fields = {**fields, "usual": tuple(range_)}
         return _built(cls, fields, "A column of the declaration")
 
     def _kind(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _COLUMN if name not in ("name", "reason")}
+        return {name: getattr(self, name) for name in _COLUMN if name not in ("name", "reason", "usual")}
 
 
-_KIND = tuple(f.name for f in dataclasses.fields(Column))[5:]  # what the first version does not hold of a column
+_KIND = tuple(f.name for f in dataclasses.fields(Column))[5:-1]  # what the first version does not hold of a column
 _COLUMN = {field.name: field.default for field in dataclasses.fields(Column)}
 
 
@@ -274,6 +300,8 @@ class Declaration:
             raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")
         check_person(fields.get("person", ""), [c.get("name") for c in columns])  # ids need no bounds
         declared = tuple(Column.from_dict(c) for c in columns)
+        if fields.get("row_bound_fraction", 1.0) is None:
+            fields["row_bound_fraction"] = row_bound_fraction(declared)
         gaps = fields.get("can_be_missing")
         if gaps is not None:
             if not isinstance(gaps, list) or not all(isinstance(name, str) for name in gaps):
@@ -295,6 +323,13 @@ class Declaration:
                 checks.number(f"The typical value of {column.name!r}", column.typical)
         fields["classes"] = tuple(classes)
         return _built(cls, {**fields, "columns": declared}, "The declaration")
+
+
+def row_bound_fraction(columns: Sequence[Column]) -> float:
+    """Return the row bound that follows from what most people have, as a fraction of the longest possible row."""
+    if all(column.usual is None for column in columns):
+        return 1.0
+    return usual.row_bound_fraction([(column.of_kind(), column.usual) for column in columns])
 
 
 def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:

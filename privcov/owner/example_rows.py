@@ -10,12 +10,15 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
 from privcov import checks
+from privcov.data_sources.declaring.usual import spread
 from privcov.declared_columns import MOST_COLUMNS
 from privcov.measurements.exact_moment import anchor_of, anchored_rows, exact_sum
 from privcov.measurements.exact_reading import flags_of
@@ -186,13 +189,16 @@ def entry_stds(noisy: Noisy) -> np.ndarray:
     return found
 
 
-def invented(facts: PublicFacts, twin: SimulatedTable, seed: int = 0) -> ExampleRows:
+def invented(
+    facts: PublicFacts, twin: SimulatedTable, usual: Sequence[tuple[Any, Any] | None] = (), seed: int = 0
+) -> ExampleRows:
     """Draw rows of the declared kinds, for the plan of a table whose columns are not all numbers.
 
     Behind the declared columns are normal variables with the correlations of ``twin``. A number, whole number or date
     varies by its ``spread``, in half-ranges about the typical value, after the transform; the levels of an ordinal
-    column are such numbers, rounded. The levels of a category are as frequent as each other; so are no and yes, but for
-    a declared typical value, which nine in ten have. Every person has one row.
+    column are such numbers, rounded. ``usual`` has for each declared column the two values between which most people
+    lie, or None; within them it then varies. The levels of a category are as frequent as each other; so are no and yes,
+    but for a declared typical value, which nine in ten have. Every person has one row.
     """
     if not facts.kinds:
         raise ValueError(
@@ -204,17 +210,17 @@ def invented(facts: PublicFacts, twin: SimulatedTable, seed: int = 0) -> Example
     latent = rng.standard_normal((rows, p)) @ root.T
     gone = rng.random((rows, p)) < twin.missing
     cells, at = np.empty((rows, facts.d)), 0
-    for j, (_, kind) in enumerate(facts.kinds):
+    for j, ((_, kind), most) in enumerate(zip(facts.kinds, usual or [None] * p, strict=True)):
         ends = slice(at, at + kind.width)
-        cells[:, ends] = _column(kind, latent[:, j], twin.spread)
+        cells[:, ends] = _column(kind, latent[:, j], twin.spread if most is None else spread(kind, most))
         cells[gone[:, j], ends] = np.nan
         at = ends.stop
     labels = rng.integers(len(facts.classes), size=rows) if facts.classes else None
     each = np.ones(rows, dtype=np.int64) if facts.person else None
     own = dataclasses.replace(facts, n=rows if facts.n is not None else None)
-    return ExampleRows(
-        PrivateDataset(own, "invented", cells, labels, None, each), twin.n, f"{twin.what}, of the declared kinds"
-    )
+    within = ", within the typical ranges where they are declared" if any(usual) else ""
+    what = f"{twin.what}, of the declared kinds{within}"
+    return ExampleRows(PrivateDataset(own, "invented", cells, labels, None, each), twin.n, what)
 
 
 def _column(kind: Kind, latent: np.ndarray, spread: float) -> np.ndarray:

@@ -190,7 +190,7 @@ def test_nothing_is_declared_before_it_is_complete():
 def test_what_is_missing_is_called_as_the_form_calls_it():
     """With a column of ids the form asks for the number of persons."""
     rows = pd.DataFrame({"column": ["age"], "kind": "number", "low": [0.0], "high": [110.0], "reason": ["a form"]})
-    rows["levels"] = ""
+    rows["levels"] = rows["typical"] = ""
     for kept, counted in (({"person": "id"}, "persons"), ({"people": 1}, "rows")):
         lacking = [f"whether the number of {counted} is public", "what a missing cell counts as"]
         assert declare._lacking(kept, rows)[-2:] == lacking

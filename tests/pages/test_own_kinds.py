@@ -12,7 +12,7 @@ import pytest
 from pages.upload import limits_table
 from pages.your_data import columns, declare
 from privcov.bundle.opened import open_answer
-from privcov.data_sources.private_file import Column, Declaration
+from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 from privcov.ledger import Ledger
 from privcov.table_files.dialect import Dialect
 from tests.pages.limits import drawn, type_in
@@ -391,3 +391,86 @@ def test_an_excel_workbook_is_declared_like_its_csv():
     like.set_value(("last-year.xlsx", out.getvalue(), "application/octet-stream")).run()
     assert ["This is the confidential file itself" in e.value for e in calm(at).error] == [True], "its text is compared"
     assert at.session_state["own"].like == b""
+
+
+# --- where most people lie -----------------------------------------------------------------------------------------
+
+
+def ranged(cells: dict[int, dict], raw: bytes = b"age,pay,score\n" + b"30,1000,3\n" * 20):
+    at = given(raw)
+    widget(at, "text_input", "name").set_value("pay").run()
+    widget(at, "text_input", "unit").set_value("one person").run()
+    widget(at, "number_input", "people").set_value(1).run()
+    widget(at, "radio", "public").set_value(True).run()
+    widget(at, "radio", "missing").set_value("typical").run()
+    type_in(at, cells)
+    return press(at, "Declare")
+
+
+def test_a_typical_range_is_enough_for_a_column():
+    """Limits, typical value, weight, reason and the row bound follow, and are said as they will be used."""
+    at = ranged({0: {"typical": "20 to 70"}, 1: {"typical": "500-20000"}, 2: {"low": 1, "high": 5, "reason": "a form"}})
+    own = at.session_state["own"]
+    assert not at.error, [e.value for e in at.error]
+    age, pay, score = own.declared.columns
+    assert (age.usual, age.low, age.high, age.typical) == ((20, 70), 0, 120, 45)
+    assert (pay.usual, score.usual, score.weight) == ((500, 20_000), None, 1)
+    assert own.declared.row_bound_fraction == row_bound_fraction(own.declared.columns) < 1
+    shown = plain(everything(at))
+    assert "age: from 0 to 120, typical 45 (most people 20 to 70); weight 2.2" in shown
+    assert "Rows longer than 0." in shown
+    again = Declaration.from_json(own.declared.to_json())
+    assert press(fill(given(b"age,pay,score\n1,2,3\n"), again), "Declare").session_state["own"].declared == again
+
+
+def test_a_range_over_decades_is_offered_a_log_scale():
+    at = ranged({0: {"typical": "20 to 70"}, 1: {"typical": "500..20000"}, 2: {"typical": "2 to 4"}})
+    assert any("'pay': the typical range ends at 20 times" in plain(w.value) for w in at.warning)
+    press(press(at, "Measure log(1 + x) of them"), "Declare")
+    assert [c.transform for c in at.session_state["own"].declared.columns] == [None, "log1p", None]
+    assert not any("typical range ends" in w.value for w in at.warning)
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("70 to 20", "the lower one first"),
+        ("20 to many", "not a finite number"),
+        ("20 to 1,234", "not a finite number"),
+        ("20 to 700", "inside the bounds"),
+    ],
+)
+def test_a_wrong_range_is_a_sentence(cell, said):
+    at = ranged({0: {"typical": cell, "high": 120, "low": 0}, 1: {"typical": "1 to 2"}, 2: {"typical": "1,5 to 2.5"}})
+    assert said in plain(" ".join(e.value for e in at.error))
+
+
+def test_levels_have_a_range_and_a_level_may_look_like_one():
+    cells = {
+        0: {"kind": "ordinal", "levels": "no | low | mid | high", "typical": "low to high"},
+        1: {"kind": "ordinal", "levels": "0 to 500 | 500 to 900 | more", "typical": "0 to 500"},
+        2: {
+            "kind": "date",
+            "low": "2020-01-01",
+            "high": "2025-01-01",
+            "reason": "a",
+            "typical": "2023-01-01 to 2024-01-01",
+        },
+    }
+    columns = ranged(cells).session_state["own"].declared.columns
+    assert [(c.usual, c.typical) for c in columns] == [
+        (("low", "high"), "mid"), (None, "0 to 500"), (("2023-01-01", "2024-01-01"), "2023-07-02"),
+    ]  # fmt: skip
+
+
+def test_what_is_proposed_on_the_plan_is_applied_by_one_press():
+    at = ranged({0: {"typical": "20 to 70"}, 1: {"low": 0, "high": 9e5, "reason": "a"}, 2: {"typical": "2 to 4"}})
+    widget(go(at, "plan"), "slider", "missing-share").set_value(0.2).run()
+    press(at, "Try them")
+    before = at.session_state["own"].declared
+    press(at, "Apply")
+    after = at.session_state["own"].declared
+    assert (after.missing, before.missing) == ("pairs", "typical")
+    assert not any("instead of" in m.value for m in at.markdown), "the answer belonged to the declaration before"
+    press(go(at, "declare"), "Declare")
+    assert at.session_state["own"].declared == after, "the form holds what was applied"

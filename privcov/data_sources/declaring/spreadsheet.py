@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from privcov.data_sources.declaring.usual import ends_in
 from privcov.data_sources.private_file import Column
 from privcov.public_facts import MOST_COLUMNS
 from privcov.table_files.dialect import proposed_separator
@@ -67,9 +68,18 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
             raise ValueError(f"Lines {first[name]:,} and {line:,} both name {quote(name)}: keep one of them.")
         first[name] = line
         kind = kind_fields(cell.get("kind", ""), f"Line {line:,} of the columns")
-        limits: dict[str, Any] = {what: cell.get(what, "") or None for what in _LIMITS}
+        ends = ends_in(cell.get("typical", ""))
+        limits: dict[str, Any] = {what: cell.get(what, "") or None for what in ("low", "high")}
+        limits["usual" if ends else "typical"] = ends or cell.get("typical", "") or None
         if kind["kind"] in _NUMERIC:
-            limits = {what: _number(cell.get(what, ""), what, line, decimal) for what in _LIMITS}
+
+            def number(text: str | None, what: str, line: int = line) -> float | None:
+                return _number(text or "", what, line, decimal)
+
+            limits = {
+                what: tuple(number(end, "typical") for end in ends) if what == "usual" and ends else number(text, what)
+                for what, text in limits.items()
+            }
         columns.append(Column(name=name, reason=cell.get("why", ""), **limits, **kind))
     return tuple(columns)
 
@@ -80,10 +90,11 @@ def text_of(columns: Iterable[Column], separator: str = "\t", decimal: str = "."
     writer = csv.writer(out, delimiter=separator, lineterminator="\n")
     writer.writerow(HEADINGS)
     for column in columns:
-        limits = [column.low, column.high, column.typical]
+        limits = [column.low, column.high, *(column.usual or [column.typical])]
         if column.kind in _NUMERIC:
             limits = [None if x is None else repr(float(x)).replace(".", decimal) for x in limits]
-        writer.writerow([column.name, *("" if x is None else x for x in limits), _kind_text(column), column.reason])
+        low, high, *typical = ("" if x is None else str(x) for x in limits)
+        writer.writerow([column.name, low, high, " to ".join(typical), _kind_text(column), column.reason])
     return out.getvalue()
 
 
@@ -126,7 +137,7 @@ def kind_texts(column: Column) -> tuple[str, str]:
 
 def _kind_text(column: Column) -> str:
     """Return the cell that `kind_fields` reads; "" for a number."""
-    if column.weight != 1 or column.missing_codes:
+    if (column.weight != 1 and column.usual is None) or column.missing_codes:
         raise ValueError(
             f"Column {quote(column.name)} has a weight or codes of its own, which the text cannot hold: keep the "
             "declaration as JSON."
