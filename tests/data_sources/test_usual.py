@@ -70,7 +70,7 @@ def test_a_range_that_cannot_be_is_a_sentence(fields, said):
 @pytest.mark.parametrize("k", [1, 3, 10, 60])
 @pytest.mark.parametrize("strength", [0.0, 0.5])
 def test_hardly_a_row_is_longer_than_the_row_bound(k, strength):
-    """Of 40,000 normal rows 2 % is 0.07 % uncertain; correlations of a half are the worst that the rule is made for."""
+    """Of 40,000 normal rows 5 % is 0.1 % uncertain; correlations of a half are the worst that the rule is made for."""
     widths = np.geomspace(3, 300, k)
     columns = [Column(f"x{j}", usual=(100.0, 100.0 + width)) for j, width in enumerate(widths)]
     declared = declaration(*columns)
@@ -80,7 +80,7 @@ def test_hardly_a_row_is_longer_than_the_row_bound(k, strength):
     cells = 100 + widths / 2 + z * widths / 2 / usual.NINE_IN_TEN
     low, high = facts.bounds.T
     longer = np.mean(np.linalg.norm(to_working(facts.units, np.clip(cells, low, high)), axis=1) > facts.row_bound)
-    assert longer < 0.035
+    assert longer < 0.06
     assert declared.row_bound_fraction < 0.6
 
 

@@ -3,7 +3,7 @@
 Most is taken for nine in ten of a normal variable, in the measured scale. From it follow, where they are not declared:
 the limits, three times as far; the typical value, the middle; the weight of the column, sqrt(h / s) for the farther
 limit h and the standard deviation s, so that columns which use little of their range get less noise; and the row bound
-R, which about 2 % of rows exceed. The squared length of k normal columns alike with correlations of a half has the mean
+R, which about 5 % of rows exceed. The squared length of k normal columns alike with correlations of a half has the mean
 and the variance of a multiple of chi square with f = 4 k / (k + 3) degrees of freedom; its quantile is that of Wilson
 and Hilferty (1931). A column of which no range is known counts with all of its length.
 
@@ -28,7 +28,7 @@ NINE_IN_TEN = 1.645  # standard deviations
 TIMES = 3.0  # as far as the range are the limits that nobody declared
 MOST = 10.0  # weight of a column
 SELDOM = 0.1  # of the rows have the other value than the typical one of a yes-no column
-LONGER = 2.054  # standard deviations that 2 % of a normal variable exceed
+LONGER = 1.645  # standard deviations that 5 % of a normal variable exceed
 _RANGE = re.compile(r"(\S.*?)(?:\s+(?:to|-)\s+|\s*(?:\.\.|\N{EN DASH})\s*)(\S.*)|(\d[\d.,]*)-(\d[\d.,]*)")
 
 
