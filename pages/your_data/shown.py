@@ -17,13 +17,14 @@ from pages.your_data.state import keep_in
 from privcov.answering.answers import FALSE_DISCOVERIES, ReleaseAnswers
 from privcov.answering.unbiased import ONE_COLUMN, REASONS
 from privcov.bundle.derived import noisy_of
-from privcov.bundle.opened import Opened, OpenedBundle
+from privcov.bundle.opened import Opened, OpenedBundle, estimate
 from privcov.bundle.safe import cells
 from privcov.figures.words import percent, raised
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.moment import Measured
 from privcov.postprocess.answers import Answers, derive
-from privcov.privacy import from_dict
+from privcov.privacy import Guarantee, from_dict
+from privcov.releasing.release import Release
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 RATES = (0.01, 0.05, 0.1, 0.2)
@@ -43,6 +44,7 @@ class Shown:
     source: Opened | OpenedBundle
     kept: dict = field(default_factory=dict)
     made: dict[tuple, ReleaseAnswers] = field(default_factory=dict, repr=False)
+    estimates: dict[str, Release] = field(default_factory=dict, repr=False)
 
     @property
     def total(self) -> NoisySum:
@@ -68,6 +70,19 @@ class Shown:
     def matrices(self) -> Answers:
         """The repaired matrices, as the files of the bundle have them."""
         return self.source.answers if isinstance(self.source, Opened) else derive(noisy_of(self.total)[1])
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee that was asked for."""
+        given = self.source.release.given if isinstance(self.source, Opened) else self.source.guarantee
+        assert given is not None, "a private release has one"
+        return given
+
+    def estimate(self, method: str) -> Release:
+        """Return what a method makes of the measurement; it spends nothing."""
+        if method not in self.estimates:
+            self.estimates[method] = estimate(method, self.total, self.guarantee)
+        return self.estimates[method]
 
     @property
     def level(self) -> float:

@@ -16,12 +16,15 @@ from pages.shell.glossary import term
 from pages.your_data import models
 from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, square, under_test, unknown, verdict
 from privcov.bundle.safe import cells, table
+from privcov.estimators.base import METHODS
 from privcov.figures.graphs import network, positions
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.own import intervals, numbers, off_zero, pairs, strongest_first
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain
 from privcov.postprocess.terms import in_terms
+from privcov.releasing.display import matrix_of
+from privcov.releasing.private_request import private_methods
 
 VIEWS = {
     "matrices": "Matrices",
@@ -54,27 +57,25 @@ def section(shown: Shown, name: str, label: str, last: Callable[[], None]) -> No
 MATRICES = {
     "correlation": "Correlation",
     "covariance": "Covariance",
-    "thresholded": "Thresholded",
-    "shrunken": "Shrunken",
     "partial": "Partial correlation",
     "precision": "Precision",
 }
 _EXPLAINED = {
-    "correlation": "How two columns move together, from -1 to 1. Negative eigenvalues, made by noise alone, are set to "
-    "zero.",
-    "covariance": "Negative eigenvalues, which only noise can make, are set to zero.",
-    "thresholded": "Only the pairs that pure noise would not explain, among all pairs at once.",
-    "shrunken": "Off-diagonal entries, pulled towards zero by the share of noise in them.",
+    "correlation": "How two columns move together, from -1 to 1.",
+    "covariance": "How two columns vary together.",
     "partial": "What is left between two columns when all others are fixed.",
     "precision": "The inverse; eigenvalues below the noise are raised before it is taken.",
 }
-_UNITLESS = ("correlation", "partial")
+_UNITLESS, _ESTIMATED = ("correlation", "partial"), ("correlation", "covariance")
+_UNSHRUNK = "Negative eigenvalues, which only noise can make, are set to zero; the files of the bundle are so."
 
 
 def _matrices(shown: Shown, palette: Palette) -> None:
     """Show the repaired matrices as pictures."""
     which = shown.segments("Matrix", MATRICES, "matrix")
-    matrix, scale = getattr(shown.matrices, which), np.asarray(shown.total.facts.scale)
+    method = _method(shown) if which in _ESTIMATED else ""
+    matrix = matrix_of(shown.estimate(method), which) if method else getattr(shown.matrices, which)
+    scale = np.asarray(shown.total.facts.scale)
     size = np.outer(scale, scale)
     working = matrix if which in _UNITLESS else matrix * size if which == "precision" else matrix / size
     pale, unknown_pairs = doubtful(shown.answers(), which, shown.rate, shown.total)
@@ -97,6 +98,8 @@ def _matrices(shown: Shown, palette: Palette) -> None:
         if len(found):
             st.markdown(verdict(found))
         st.markdown(_EXPLAINED[which])
+        if which in _ESTIMATED:
+            st.caption(METHODS.get(method).summary if method else _UNSHRUNK)
         if pairs := int(under_test(found).sum()):
             real = pairs - int(np.triu(pale, 1).sum())
             st.markdown(
@@ -111,13 +114,34 @@ def _matrices(shown: Shown, palette: Palette) -> None:
         if which in OF_ALL:
             st.markdown(f"Eigenvalues of the correlation below {plain(shown.matrices.floor)} were raised to it.")
         units = "" if which in _UNITLESS else ", in the columns' own units"
-        st.caption(f"For further computation, as in the bundle. The numbers{units}:")
+        st.caption(f"The numbers{units}:")
         names = cells(shown.columns)
         cells_of = pd.DataFrame(matrix, index=pd.Index(names, name="column"), columns=names)
         number = st.column_config.NumberColumn(format="%.3g")
         st.dataframe(cells_of, height=min(35 * (len(names) + 1) + 3, 320), column_config=dict.fromkeys(names, number))
         text = table(matrix, shown.columns, shown.columns, corner=which)
-        show.download(f"{MATRICES[which]} as CSV", lambda: text, f"{which}.csv", f"own-csv-{which}")
+        show.download(
+            f"{MATRICES[which]} as CSV",
+            lambda: text,
+            f"{'-'.join(filter(None, (which, method)))}.csv",
+            f"own-csv-{which}",
+        )
+
+
+def _method(shown: Shown) -> str:
+    """Show the methods that can estimate the covariance of this measurement; return the chosen one, "" for none."""
+    facts, kind = shown.total.facts, shown.guarantee.kind
+    fit = [c for c in private_methods() if c.target == "covariance" and not c.refuses(kind) and shown.total.n_anchors]
+    labels = {c.key: c.label for c in fit if c.missing_cells or not facts.flagged} | {"": "Unshrunk"}
+    if shown.total.shape == "laplace":  # the shrinkage of the first method is not that of Laplace noise
+        labels = {"laplace-cov": labels.pop("laplace-cov")} | labels
+    return st.selectbox(
+        "Estimated by",
+        list(labels),
+        format_func=labels.__getitem__,
+        help="All of them use the one measurement, so another one spends nothing.",
+        **shown.keep("by", next(iter(labels)), among=list(labels)),
+    )
 
 
 def _others(doubtful: int, gone: int) -> str:

@@ -10,9 +10,9 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, statement_of, strongest
+from privcov.bundle.derived import Inputs, as_stated, centre_of, declared_facts, noisy_of, statement_of, strongest
 from privcov.bundle.inputs import facts_of
 from privcov.bundle.make import make_bundle, recorded
 from privcov.bundle.place import Wrong, read_place, read_zip
@@ -21,7 +21,9 @@ from privcov.bundle.verify import check
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.moment import Measured
 from privcov.postprocess.answers import Answers, Noisy, derive
+from privcov.privacy import Guarantee, from_dict
 from privcov.releasing.private import read_release
+from privcov.releasing.private_request import view
 from privcov.releasing.release import Release
 
 if TYPE_CHECKING:
@@ -80,6 +82,46 @@ class OpenedBundle:
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, as declared."""
         return self.measurement.facts.columns
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee that was asked for, and paid."""
+        return from_dict(self.entry["request"]["guarantee"])
+
+    def estimate(self, method: str = "auto-cov", **parameters: Any) -> Release:
+        """Return what a method makes of the measurement.
+
+        Parameters
+        ----------
+        method : str
+            Key of a method that private rows are offered.
+        **parameters : object
+            The method's own parameters.
+
+        Returns
+        -------
+        Release
+            As if it had been asked for first, without an entry of a ledger.
+
+        Raises
+        ------
+        ValueError
+            Where the method cannot use the measurement.
+
+        Guarantee
+        ---------
+        That of the release in the bundle.
+
+        Spends
+        ------
+        Nothing: it is post-processing.
+        """
+        return estimate(method, self.measurement, self.guarantee, **parameters)
+
+
+def estimate(method: str, total: NoisySum, guarantee: Guarantee, **parameters: Any) -> Release:
+    """Return what a method makes of a stored measurement, with the mean wherever it was measured."""
+    return view(method, total, guarantee, centre=centre_of(total), **parameters)
 
 
 def open_bundle(path: Path | str | bytes) -> OpenedBundle:

@@ -1,5 +1,6 @@
 """Read a bundle: no ledger, no token and no row; every answer with its reason, and none where the check fails."""
 
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -16,6 +17,7 @@ from privcov.bundle.derived import zipped
 from privcov.figures.words import percent
 from privcov.ledger import Ledger
 from privcov.privacy import ZCDP
+from privcov.releasing.display import matrix_of
 from tests import forging
 from tests.pages.sent import plain
 from tests.patience import patient
@@ -274,3 +276,37 @@ def test_bytes_and_a_path_open_alike(clear, tmp_path):
     assert (here.checked, here.statement) == (there.checked, there.statement)
     stated = forging.files_of(clear)["statement.txt"].decode()
     assert [f"{title}: {text}" for title, text in here.statement] == stated.splitlines()
+
+
+def test_every_method_that_fits_estimates_from_the_one_measurement(clear):
+    """Auto first, the files' own matrix last; each is that of the opened bundle, and spends nothing."""
+    at, bundle = dropped(clear), privcov.open_bundle(clear)
+    by = next(s for s in at.selectbox if s.label == "Estimated by")
+    assert by.options == ["Auto (shrinkage)", "Gaussian mechanism", "Wishart difference", "DP thresholding",
+                          "Modified DP thresholding", "Projection mechanism", "Unshrunk"]  # fmt: skip
+
+    def cells(at) -> np.ndarray:
+        return np.array(at.session_state["pictures"]["square-own-correlation"].figure.data[0].customdata)
+
+    for method in ("auto-cov", "dp-thresholding", "gaussian-cov"):
+        by.set_value(method).run()
+        assert not at.exception
+        assert cells(at) == pytest.approx(matrix_of(bundle.estimate(method), "correlation"), abs=1e-6)
+    assert bundle.estimate("auto-precision").precision.shape == (6, 6)
+    with pytest.raises(ValueError, match="gives Pure DP"):
+        bundle.estimate("laplace-cov")
+    by.set_value("").run()
+    with zipfile.ZipFile(io.BytesIO(clear)) as files:
+        stored = pd.read_csv(io.BytesIO(files.read("matrices/correlation.csv")), index_col=0).to_numpy()
+    assert cells(at) == pytest.approx(stored, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["classes, hidden n", "missing cells", "typed columns", "no mean", "laplace"])
+def test_every_kind_of_measurement_has_an_estimate(kind, tmp_path):
+    at = dropped(packed(forging.bundled(tmp_path, kind)))
+    by = next(s for s in at.selectbox if s.label == "Estimated by")
+    assert by.value == {"laplace": "laplace-cov", "no mean": ""}.get(kind, "auto-cov")
+    for method in by.options:
+        by.select(method).run()
+        assert not at.exception, (method, at.exception)
+        assert not at.error, (method, [e.value for e in at.error])
