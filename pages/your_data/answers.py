@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shell import show
 from pages.your_data import take_home, views
-from pages.your_data.shown import Shown, head
+from pages.your_data.shown import Shown, head, show_codebook
 from pages.your_data.state import open_ledger, owner_session
 from privcov.bundle.opened import Opened, open_answer
 from privcov.ledger import Entry, Ledger
@@ -36,6 +36,7 @@ def section() -> None:
     st.caption("All of it comes from one noisy measurement. Looking at it is free.")
 
     def home() -> None:
+        show_codebook(shown)
         take_home.section(opened, entry, declaration, ledger.answer(entry.token) or "")
 
     views.section(shown, "home", "Take home", home)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shell import show, visitor_files
 from pages.your_data import views
-from pages.your_data.shown import Shown, head
+from pages.your_data.shown import Shown, head, show_codebook
 from privcov import places
 from privcov.bundle.opened import OpenedBundle, open_bundle
 
@@ -68,10 +68,10 @@ def _answers(shown: Shown) -> None:
         "The bundle is as it was written: its files and its guarantee follow from the noisy measurement. Checked lists "
         "what no check can find."
     )
-    views.section(shown, "checked", "Checked", lambda: _checked(bundle))
+    views.section(shown, "checked", "Checked", lambda: _checked(shown, bundle))
 
 
-def _checked(bundle: OpenedBundle) -> None:
+def _checked(shown: Shown, bundle: OpenedBundle) -> None:
     """Show what the check found and what no check can find, and the statement of the release."""
     unsure = [line for line in bundle.checked if "not checked" in line or "Cannot be checked" in line]
     sure = [line for line in bundle.checked if line not in unsure]
@@ -81,5 +81,6 @@ def _checked(bundle: OpenedBundle) -> None:
     st.caption(f"In a shell, `{places.command()} verify release.zip` says the same.")
     st.header("Statement")
     show.lines(bundle.statement)
+    show_codebook(shown)
     with st.expander("Ledger entry"):
         st.json(bundle.entry, expanded=1)

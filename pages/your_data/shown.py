@@ -16,6 +16,7 @@ from pages.shell import show
 from pages.your_data.state import keep_in
 from privcov.answering.answers import FALSE_DISCOVERIES, ReleaseAnswers
 from privcov.answering.unbiased import ONE_COLUMN, REASONS
+from privcov.bundle.codebook import HEADINGS, about_rows, codebook
 from privcov.bundle.derived import noisy_of
 from privcov.bundle.opened import Opened, OpenedBundle, estimate
 from privcov.bundle.safe import cells
@@ -164,6 +165,13 @@ def head(shown: Shown, entry: dict) -> None:
     show.tag("Released", f"{entry['name']}: {rows}, {facts.d} columns, {given}")
     for words in entry["raised"]:
         st.caption(show.as_text(f"{words}."))
+
+
+def show_codebook(shown: Shown) -> None:
+    """Show what every column is."""
+    with st.expander("Codebook"):
+        st.markdown(show.as_text(" ".join(about_rows(shown.total.facts))))
+        st.dataframe(pd.DataFrame(codebook(shown.total.facts), columns=list(HEADINGS)), hide_index=True)
 
 
 def lines(shown: Shown, table: pd.DataFrame, name: str, *, most: int = 320) -> None:

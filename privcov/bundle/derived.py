@@ -18,6 +18,7 @@ import numpy as np
 
 from privcov.answering import entries
 from privcov.answering.unbiased import ONE_COLUMN, Intervals, known_of_sum
+from privcov.bundle.codebook import RULES, about_rows, codebook
 from privcov.bundle.paper import release_report
 from privcov.bundle.readers import LEVEL, extra_files
 from privcov.bundle.safe import cell, json_bytes, table
@@ -185,11 +186,7 @@ def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
 
 def _readme(total: NoisySum) -> str:
     """Return README.txt; shares are named only where they were measured."""
-    return (
-        README
-        + (FILLED + "\n" if total.facts.missing == "typical" else "")
-        + (OF_SHARES if total.facts.flagged else "")
-    )
+    return README + f"{RULES[total.facts.missing]}\n" + (OF_SHARES if total.facts.flagged else "")
 
 
 def manifest_of(files: Mapping[str, bytes]) -> bytes:
@@ -239,9 +236,8 @@ def _report(
         [
             f"{rows}, {facts.d} columns: {names}",
             f"Guarantee: {dict(lines)['Guarantee']}",
-            f"Protected: {facts.neighbours.sentence}",
+            *about_rows(facts),
             *what.entry["raised"],
-            *([FILLED] if facts.missing == "typical" else []),
         ],
         f"The interval of {real[upper].sum()} of {compared} correlations leaves out 0; of pairs without a correlation, "
         "so does that of one in twenty."
@@ -250,6 +246,7 @@ def _report(
         pairs,
         [(name, hashlib.sha256(raw).hexdigest()) for name, raw in sorted(inputs.items())],
         terms,
+        codebook(facts),
     )
 
 
@@ -302,11 +299,12 @@ matrices.npz         everything derived from them, in double precision; matrices
 declaration.json     what the owner declared about the table
 ledger_entry.json    the record of the spend
 method_card.txt      the method
-extras/              for whoever analyses it: about.csv (what all numbers are about), rows.csv (number of rows,
-                     n_eff), means, variances, covariances and correlations with 95 % intervals for noise and sampling
-                     together, counts and means of classes, shares of missing cells; read.py and read.R read the bundle
-                     without PrivCov, regress.R has regressions with those intervals; and pictures, for a browser (they
-                     need no network), which nothing checks: they may come from anybody
+extras/              for whoever analyses it: codebook.csv (what every column is), about.csv (what all numbers are
+                     about), rows.csv (number of rows, n_eff), means, variances, covariances and correlations with 95 %
+                     intervals for noise and sampling together, counts and means of classes, shares of missing cells;
+                     read.py and read.R read the bundle without PrivCov, regress.R has regressions with those
+                     intervals; and pictures, for a browser (they need no network), which nothing checks: they may come
+                     from anybody
 verify.py            derives every other file again, from measurement, declaration and ledger entry
 
 How to check. Where PrivCov is installed, from a folder other than this one:
@@ -324,8 +322,6 @@ thresholded   noisy, without the entries that pure noise could explain; shrunken
 correlation, partial (partial correlations), precision (inverse of regular, the regularised covariance)
 eigenvalues, loadings   of the covariance with every column in units of its public half-range
 """
-
-FILLED = "A missing cell counts as the typical value of its column, in every number: means lean towards it."
 
 OF_SHARES = """shares        share of rows that have both cells, on the diagonal the cell;
               shares_std is the deviation of the noise on it. Where a share is below three deviations, noisy and

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from privcov.bundle.codebook import HEADINGS, codebook
 from privcov.bundle.derived import Inputs, as_stated, centre_of, declared_facts, noisy_of, statement_of, strongest
 from privcov.bundle.inputs import facts_of
 from privcov.bundle.make import make_bundle, recorded
@@ -27,6 +28,8 @@ from privcov.releasing.private_request import view
 from privcov.releasing.release import Release
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from privcov.figures.look import Picture
 
 __all__ = [
@@ -62,7 +65,7 @@ class Opened:
         return self.total.facts.columns
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OpenedBundle:
     """A bundle of which everything that can be checked holds.
 
@@ -82,6 +85,30 @@ class OpenedBundle:
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, as declared."""
         return self.measurement.facts.columns
+
+    def __repr__(self) -> str:
+        facts = self.measurement.facts
+        rows = facts.n if facts.n is not None else noisy_of(self.measurement)[0].rows
+        return (
+            f"Bundle of {self.entry['name']!r}: {facts.d} columns, {'' if facts.n else 'about '}{rows:,.0f} "
+            f"{facts.neighbours.counted}\n"
+            f"  Guarantee: {dict(self.statement)['Guarantee']}\n"
+            f"  Protected: {facts.neighbours.sentence}\n"
+            "  It has codebook(), estimate(), checked and statement;\n"
+            "  privcov.answers of it has correlations, regressions and the rest, with intervals."
+        )
+
+    def codebook(self) -> pd.DataFrame:
+        """Return what every measured column is.
+
+        Returns
+        -------
+        DataFrame
+            A line for each: the declared column, its kind, limits, typical value, levels and missing codes, as text.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(codebook(self.measurement.facts), columns=list(HEADINGS))
 
     @property
     def guarantee(self) -> Guarantee:

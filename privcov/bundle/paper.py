@@ -7,6 +7,7 @@ from html import escape
 from string import Template
 from typing import Any
 
+from privcov.bundle.codebook import HEADINGS
 from privcov.figures.palette import LIGHT, PAPER_CAPTION, PAPER_FIELD, PAPER_RULE, WHITE
 from privcov.figures.words import plain
 
@@ -134,6 +135,7 @@ def release_report(
     pairs: Sequence[Sequence[Any]],
     inputs: Sequence[Sequence[str]],
     terms: Sequence[Sequence[str]],
+    codebook: Sequence[Sequence[str]],
 ) -> str:
     """Return the report of a release.
 
@@ -153,6 +155,7 @@ def release_report(
             ),
         ),
         means if terms else "",
+        section("Codebook", grid(HEADINGS, codebook)),
         section("Not covered by the guarantee", listed(NOT_COVERED)),
         "<p>Everything in this bundle was made from one noisy measurement; more views of it spend nothing. "
         "README.txt says how to check it without the data. What this page was made from, by SHA-256:</p>",

@@ -25,6 +25,7 @@ import numpy as np
 from privcov.answering import entries
 from privcov.answering.contrasts import classes_of
 from privcov.answering.unbiased import REASONS, Intervals, UnbiasedMoments
+from privcov.bundle.codebook import HEADINGS, codebook
 from privcov.bundle.safe import cells, table
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import count_std, read_sum
@@ -51,6 +52,7 @@ def extra_files(total: NoisySum, answers: Answers, known: UnbiasedMoments, corre
         "extras/variances.csv": _interval_lines(("column",), alone, variances),
         "extras/covariances.csv": _interval_lines(("first", "second"), both, covariances),
         "extras/correlations.csv": _interval_lines(("first", "second"), both, _above(correlations, pairs)),
+        "extras/codebook.csv": _lines(HEADINGS, codebook(facts)),
         "extras/about.csv": _lines(("about",), [[f"Every number is about {known.population}."]]),
         "extras/read.py": READ_PY.encode(),
         "extras/read.R": READ_R.encode(),
