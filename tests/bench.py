@@ -64,6 +64,9 @@ SECTIONS = {
     "tables": Section(
         "tests.bench_tables", "tables", "Error of correlations of simulated tables with what is declared, over before"
     ),
+    "ranges": Section(
+        "tests.bench_ranges", "ranges", "Error of correlations of five tables declared by where most people lie"
+    ),
     "real": Section(
         "tests.bench_accuracy",
         "real",
