@@ -62,7 +62,6 @@ def line(plan: Preview, chance: float) -> dict:
     return {
         "Guarantee": raised(str(plan.guarantee)),
         show.ATTACKER: show.chance(chance),
-        "Odds": f"{chance / (1 - chance):.1f} : 1" if chance < 0.9995 else "above 1000 : 1",
         "Expected error": percent(plan.error),
         "Noise on a correlation": plain(plan.correlation_std),
         "Smallest visible correlation": plain(plan.visible) if plan.visible < 1 else "none",

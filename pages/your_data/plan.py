@@ -80,7 +80,6 @@ def section() -> None:
         _which_level(simulated, facts, guarantees[picked], picked, asked.each)
         _explain(facts, plans[picked])
         plan_more.recommended(simulated, facts, guarantees[picked], asked)
-        plan_more.weight_of_person(facts, asked)
         _record(session.declared, facts, plans, chances, picked)
         _take_home(facts, plans, chances, picked, asked.each)
         next_step("Go on to Release", "release")
@@ -152,7 +151,7 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
 def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee]) -> str:
     """Return what stands in the table of guarantees, in words."""
     text = (
-        "Odds: right guesses to wrong ones. Expected error: of the covariance, relative, over "
+        "Expected error: of the covariance, relative, over "
         f"{plan.replicates} invented tables; the variances alone would give {percent(plan.trivial)}. Visible: kept by "
         "the thresholded answer with a chance of 80 %. Without any noise, a correlation near zero is uncertain by "
         f"{plain(plan.sampling_std)}."

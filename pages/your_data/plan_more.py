@@ -6,24 +6,20 @@ import dataclasses
 import functools
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from pages.shell import frame, show
 from pages.your_data import declare
-from pages.your_data.plan_table import Asked, as_declared, once, rows_each
+from pages.your_data.plan_table import Asked, as_declared, once
 from pages.your_data.state import owner_session
-from privcov.figures import own as own_figures
 from privcov.figures.matrices import colour_limit, heatmap, still
 from privcov.figures.words import plain, raised
 from privcov.owner.choices import Choice, choices
 from privcov.owner.example_rows import ExampleRows
 from privcov.owner.preview import Preview, Table
-from privcov.owner.weights import noise_ratio, weight_words
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
 
-_WEIGHTS = range(1, 21)
 _RULES = {"pairs": "measured", "typical": "counted as typical values"}
 
 
@@ -48,26 +44,6 @@ def draws(plans: list[Preview], columns: tuple[str, ...]) -> None:
         "correlation, brown negative and green positive",
         "Off by: root mean square over all pairs, on average. The release draws other noise of the same size.",
     )
-
-
-def weight_of_person(facts: PublicFacts, asked: Asked) -> None:
-    """Show what the largest weight of a person does to the noise, from the owner's guess of their rows."""
-    if not facts.person:
-        return
-    with st.expander("Advanced: noise against the largest weight of a person"):
-        each = asked.each
-        if facts.most_weight == 1:
-            each = rows_each("At the largest weight 1 the noise does not depend on it.")
-        ratios = np.array([noise_ratio(most, each) for most in _WEIGHTS])
-        chart = own_figures.against_weight(np.array(_WEIGHTS), ratios, facts.most_weight, frame.palette())
-        show.picture(chart, "own-weights")
-        now = weight_words(facts.most_weight, each)
-        st.markdown(
-            "At 1 every person counts the same, and the noise is least. A larger weight never lowers it: it changes "
-            "**what** is estimated, from the average person towards the average row. " + show.as_text(now)
-        )
-        if each == 1:
-            st.caption("With one row per person, as entered, a larger weight only adds noise.")
 
 
 def recommended(simulated: Table, facts: PublicFacts, guarantee: Guarantee, asked: Asked) -> None:

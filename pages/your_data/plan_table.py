@@ -18,6 +18,7 @@ from privcov.data_sources.private_file import Declaration
 from privcov.owner.example_rows import ExampleRows, invented
 from privcov.owner.preview import Preview, Table, planned_noise, preview
 from privcov.owner.simulated_table import STRUCTURES, SimulatedTable, planned_anchor
+from privcov.owner.weights import weight_words
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
 
@@ -49,7 +50,16 @@ def ask(declared: Declaration) -> Asked:
     each = 1.0
     if declared.person and declared.most_weight > 1:
         with st.expander("Advanced: rows of a person"):
-            each = rows_each("It sets the weight of a person, and so the noise.")
+            each = st.number_input(
+                "Rows of a person, on average",
+                min_value=1.0,
+                max_value=1000.0,
+                step=0.5,
+                format="%g",
+                help="Your own knowledge; the file is not asked. It sets the weight of a person, and so the noise.",
+                **keep("each", 1.0),
+            )
+            st.caption(show.as_text(weight_words(declared.most_weight, each)))
     with st.expander("Advanced: the invented table"):
         if owner_session().like:
             st.caption("Not used: the plan is computed on the public table below.")
@@ -87,19 +97,6 @@ def ask(declared: Declaration) -> Asked:
         ends("none", "nearly all")
     _ask_for_public()
     return Asked(int(rows), structure, strength, spread, missing, each)
-
-
-def rows_each(effect: str) -> float:
-    """Show the owner's guess of the rows of a person; ``effect`` is the sentence on what it is for."""
-    return st.number_input(
-        "Rows of a person, on average",
-        min_value=1.0,
-        max_value=1000.0,
-        step=0.5,
-        format="%g",
-        help=f"Your own knowledge; the file is not asked. {effect}",
-        **keep("each", 1.0),
-    )
 
 
 def _ask_for_public() -> None:

@@ -29,15 +29,14 @@ LIMITS = {"zcdp": "zCDP: rho in all", "approx": "(epsilon, delta) in all", "pure
 
 @dataclass(frozen=True)
 class Asked:
-    """What one release is asked for: a method, its guarantee, and what stands under Advanced."""
+    """What one release is asked for: a method and its guarantee."""
 
     method: str
     guarantee: Guarantee
-    draw: int
 
     def same(self, entry: Entry) -> bool:
         """Return whether an entry of the ledger was asked for so."""
-        wanted = {"method": self.method, "guarantee": to_dict(self.guarantee), "draw": self.draw}
+        wanted = {"method": self.method, "guarantee": to_dict(self.guarantee), "draw": 1}
         return all(entry.request.get(name) == value for name, value in wanted.items())
 
 
@@ -59,18 +58,8 @@ def section() -> None:
     facts = facts_of(session.declared, 1000)
     method = usual_request(facts, guarantee).method.card
     st.header("What will be released")
-    what = st.empty()
-    with st.expander("Advanced: another draw"):
-        draw = st.number_input(
-            "Draw",
-            1,
-            1000,
-            help="The same request on the same table is free and gives the same numbers, here or in a shell. Another "
-            "draw spends again.",
-            **keep("draw", 1),
-        )
     chance = attacker(facts, guarantee)
-    what.markdown(
+    st.markdown(
         show.as_text(
             f"One noisy measurement of {len(session.declared.measured)} columns "
             + ("with the class means " if session.declared.label else "with the mean ")
@@ -78,13 +67,13 @@ def section() -> None:
             + ". Everything on Answers follows from it and spends nothing."
         )
     )
-    request = Asked(method.key, guarantee, int(draw))
+    request = Asked(method.key, guarantee)
     earlier, refused = _earlier(ledger, account.name, request, facts), False
     if earlier is not None:
         st.info(
             show.as_text(
                 f"This release is in the ledger already, as number {earlier.number}: Answers has it, and asking again "
-                "spends nothing. For a new one pick another guarantee on Plan, or another draw above."
+                "spends nothing. For a new one pick another guarantee on Plan."
             )
         )
     elif other := account.other_unit(unit_of({"facts": facts.to_dict()})):
@@ -228,7 +217,6 @@ def _release(request: Asked) -> None:
             private,
             request.guarantee,
             ledger=ledger,
-            draw=request.draw,
             expected_rows=session.kept.get("rows") if private.facts.n is None else None,  # typed on Plan, if anything
         )
         session.released = _token(ledger, request, private.facts.to_dict(), private.name)

@@ -87,7 +87,7 @@ def officer_record(
     """Return the record to sign before a release.
 
     ``declared`` holds sentences; ``bounds`` (column, low, high, typical, reason) per column; ``candidates`` (guarantee,
-    attacker's chance, odds, expected error, noise on a correlation, smallest visible correlation) per candidate.
+    attacker's chance, expected error, noise on a correlation, smallest visible correlation) per candidate.
     ``twin`` is a sentence on the simulated table, and ``chosen`` says what the chosen guarantee means, in words.
     """
     shown = [(c, *(plain(x) if isinstance(x, float) else _short(x) for x in rest)) for c, *rest in bounds]
@@ -103,7 +103,6 @@ def officer_record(
                 (
                     "Guarantee",
                     "Attacker's best chance*",
-                    "Odds",
                     "Expected error",
                     "Noise on a correlation",
                     "Smallest visible correlation",

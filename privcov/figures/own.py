@@ -144,36 +144,3 @@ def chances(x: np.ndarray, series: list[tuple[str, np.ndarray]], palette: Palett
     return Picture(
         figure, f"Chance that the thresholded answer keeps a pair, by the strength of its correlation. {examples}."
     )
-
-
-def against_weight(weights: np.ndarray, ratios: np.ndarray, declared: int, palette: Palette) -> Picture:
-    """Draw the noise (a multiple of that at weight 1) against the largest weight of a person; one is declared."""
-    trace = go.Scatter(x=weights, y=ratios, mode="lines+markers", line=pen(0, palette).line(2.4), showlegend=False)
-    traces, said = [trace], ""
-    if declared in weights:
-        at = float(ratios[list(weights).index(declared)])
-        traces.append(
-            go.Scatter(
-                x=[declared],
-                y=[at],
-                mode="markers+text",
-                text=["declared"],
-                textposition="top center",
-                marker={"color": palette.ink, "size": 11, "symbol": "diamond"},
-                showlegend=False,
-                hoverinfo="skip",
-            )
-        )
-        said = f" Declared is {declared}, with {plain(at)} times the noise."
-    figure = draw(
-        traces,
-        palette,
-        height=300,
-        x={"title": "Largest weight of a person", "range": [float(weights[0]) - 0.5, float(weights[-1]) + 0.5]},
-        y={"title": "Noise, times that at 1", "range": [0, 1.12 * float(ratios.max())]},
-    )
-    return Picture(
-        figure,
-        f"Noise against the largest weight of a person: 1 at weight 1, {plain(float(ratios[-1]))} at "
-        f"{int(weights[-1])}.{said}",
-    )

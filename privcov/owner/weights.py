@@ -47,17 +47,6 @@ def expected_weight(most_weight: int, rows_each: RowsEach) -> float:
     return -mean * math.expm1(most * math.log1p(-1 / mean)) if mean > 1 else 1.0
 
 
-def noise_ratio(most_weight: int, rows_each: RowsEach) -> float:
-    """Return by how much M makes the noise larger than M = 1, M / E[min(k, M)].
-
-    Examples
-    --------
-    >>> [round(noise_ratio(most, 2.8), 2) for most in (1, 2, 3, 10)]
-    [1.0, 1.22, 1.46, 3.62]
-    """
-    return most_weight / expected_weight(most_weight, rows_each)
-
-
 def weight_words(most_weight: int, rows_each: RowsEach) -> str:
     """Return what the planned noise assumes of the weights of persons, in one sentence; "" for M = 1.
 

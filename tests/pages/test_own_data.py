@@ -404,8 +404,8 @@ def test_a_release_that_exists_is_not_called_too_much(ledger):
     assert any("spends nothing and gives the same" in m.value for m in press(at, "Release ...").markdown)
     press(at, "Confirm and release")
     assert len(Ledger(ledger).entries("trial")) == 1
-    widget(go(at, "release"), "number_input", "draw").set_value(2).run()
-    assert not calm(at).info
+    widget(go(at, "plan"), "number_input", "level-zcdp-1").set_value(0.05).run()
+    assert not go(at, "release").info
     assert any("more than is left" in w.value for w in at.warning)
 
 
