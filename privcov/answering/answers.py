@@ -454,7 +454,7 @@ class ReleaseAnswers:
 
     def _coverage(self, case: str) -> str:
         """Return the measured coverage in words; none was measured for missing cells by pairs."""
-        case = "" if self._known.available is not None else case
+        case = "" if self._known.available is not None or self._known.shortened.any() else case
         like = "plain" if self._known.two is None else "levels"
         like = like if not self.kurtosis else "heavy" if like == "plain" else ""
         return evidence.sentence(case, self.level, self.rows, len(self.columns), like)

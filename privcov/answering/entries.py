@@ -20,6 +20,12 @@ is assumed of it. With T = t / sqrt(v) the sampling part over n is
     correlation   of two 1 - r^2 + T_i T_j (r + r^3 / 2) - 3/4 r^2 (T_i^2 + T_j^2) (Yule 1912); of one
                   (1 - r^2)^2 (1 + r^2 (T^2 - 2) / 4)
 
+Where rows are shortened, such a column has any value between its two, so bounds take the place of these. With q the
+largest square of a deviation from the mean: the mean has the same interval, because v <= (m - a)(b - m); the variance
+q v; the covariance q_i c_jj, or the smaller of both; and the correlation, by the triangle inequality for standard
+deviations, (s + |r| (s_i + s_j) / 2)^2 with s^2 the bound of the covariance over g^2 and s_i^2 = q_i / c_ii, or
+3 (1 + k) of a column of many values.
+
 The test of a zero correlation is that of c_ij at r = 0, whose noise is one entry with its exact law.
 
 The way of a correlation: `answers.Answers.correlations`, `unbiased.known_of_sum` (the unbiased moments of the stored
@@ -69,8 +75,9 @@ def variances(known: UnbiasedMoments, level: float, kurtosis: float) -> Interval
     """Return the interval of every variance, in working units."""
     seen = np.diag(known.covariance)
     noise, rows = np.diag(_entry_noise(known)), known.rows * np.diag(_shares(known))
-    two, square = known.span > 0, known.span**2
-    linear, part = square / rows, np.where(two, -4.0, 2 + 3 * kurtosis) / rows
+    two, square, short = known.span > 0, known.span**2, known.shortened
+    linear = np.where(short, known.reach, square) / rows
+    part = np.where(short, 0.0, np.where(two, -4.0, 2 + 3 * kurtosis)) / rows
     on = np.where(two, np.clip(seen, 0.0, square / 4), np.maximum(seen, 0.0))
     z = known.z(level, noise, linear * on + part * on**2, known.law.excess(1.0, 1.0))
     a = np.maximum(1 - z * z * part, 1e-9)
@@ -109,7 +116,7 @@ def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: 
     zero = noise[0]
     two = known.span > 0
     plain = 1 + np.where(two[:, None] | two[None, :], 0.0, kurtosis)
-    sampling = (plain * g * g + _few(known)) / n
+    sampling = np.where(_either_short(known), _shortened(known, on), plain * g * g + _few(known)) / n
     one, p = _one_entry(known), None
     if tested:
         p = tail(np.nan_to_num(seen), zero - one + sampling, one, _shape(known))
@@ -179,7 +186,19 @@ def _covariance_sampling(known: UnbiasedMoments, on: np.ndarray, seen: np.ndarra
     )
     found = np.where(two[:, None], one, np.where(two[None, :], one.T, found))
     pair = np.maximum(both + np.outer(t, t) * np.nan_to_num(seen) - square, 0.0) + _few(known)
-    return np.where(two[:, None] & two[None, :], pair, found)
+    found = np.where(two[:, None] & two[None, :], pair, found)
+    return np.where(_either_short(known), _shortened(known, on), found)
+
+
+def _either_short(known: UnbiasedMoments) -> np.ndarray:
+    """Return which pairs have a column of two values in shortened rows."""
+    return known.shortened[:, None] | known.shortened[None, :]
+
+
+def _shortened(known: UnbiasedMoments, on: np.ndarray) -> np.ndarray:
+    """Return the bound on the variance of the product of two deviations, where rows are shortened."""
+    most = np.where(known.shortened, known.reach, np.nan)[:, None] * on[None, :]
+    return np.nan_to_num(np.fmin(most, most.T)) + _few(known)
 
 
 def _correlation_sampling(known: UnbiasedMoments, plain: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
@@ -192,9 +211,15 @@ def _correlation_sampling(known: UnbiasedMoments, plain: np.ndarray) -> Callable
     bend = np.where(either, (total - 2) / 4, 0.0)
     few = np.divide(_few(known), np.outer(v, v), out=np.zeros((known.d, known.d)), where=np.outer(v, v) > 0)
 
+    safe = np.where(v > 0, v, 1.0)
+    fourth = np.sqrt(np.where(known.shortened, known.reach / safe, 3 * np.diag(plain)))
+    product_std = np.sqrt(_shortened(known, v) / np.outer(safe, safe))
+
     def own(r: np.ndarray) -> np.ndarray:
         yule = 1 - r * r + product * (r + r**3 / 2) - 0.75 * r * r * total + few
-        return np.maximum(np.where(both, yule, plain * (1 - r * r) ** 2 * (1 + r * r * bend)), 0.0)
+        found = np.maximum(np.where(both, yule, plain * (1 - r * r) ** 2 * (1 + r * r * bend)), 0.0)
+        most = product_std + np.abs(r) * (fourth[:, None] + fourth[None, :]) / 2
+        return np.where(_either_short(known), most * most, found)
 
     return own
 

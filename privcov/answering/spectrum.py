@@ -76,7 +76,7 @@ def eigenvalues(known: UnbiasedMoments, level: float, kurtosis: float = 0.0) -> 
         low[~steady], high[~steady] = values[~steady] - reach, values[~steady] + reach
     low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     estimate = np.maximum(np.where(steady, values - bias, values), 0.0)
-    return Intervals(estimate, low, high, reason).refusing(np.array(bool(known.unknown.any())))
+    return Intervals(estimate, low, high, reason).refusing(np.array(bool((known.unknown | known.shortened).any())))
 
 
 def _two_valued(known: UnbiasedMoments, u: np.ndarray, kurtosis: float) -> float:

@@ -172,9 +172,21 @@ class UnbiasedMoments:
 
     @property
     def unknown(self) -> np.ndarray:
-        """Which columns of two values have no sampling law here: rows are shortened, or no mean was measured."""
-        holds = self.two is None or (self.two.whole and self.mean is not None)
-        return np.zeros(self.d, dtype=bool) if holds else self.span > 0
+        """Which columns of two values have no sampling law here, because no mean was measured."""
+        return (self.span > 0) & (self.mean is None)
+
+    @property
+    def shortened(self) -> np.ndarray:
+        """Which columns have two values, but in rows that are shortened: they then have any value between the two."""
+        return (self.span > 0) & (self.two is not None and not self.two.whole)
+
+    @property
+    def reach(self) -> np.ndarray:
+        """The largest square that the deviation of a column of two values from its mean can have; 0 for others."""
+        if self.two is None:
+            return np.zeros(self.d)
+        below = np.nan_to_num(self.centre) - self.two.low
+        return np.where(self.span > 0, np.maximum(below, self.span - below) ** 2, 0.0)
 
     @property
     def skew(self) -> np.ndarray:
