@@ -2,7 +2,7 @@
 // the page says that it has heard of it; until then the field shows the edit, and from then on what the page says.
 const LOGS = new Map();
 const NUMBER = /^[+\-\u2212]?(\d+[.,]?\d*|[.,]\d+)([eE][+\-\u2212]?\d+)?$/;
-const THOUSANDS = /^[+\-\u2212]?[1-9]\d{0,2},\d{3}$/; // or three decimals: nobody knows
+const THOUSANDS = /^[+\-\u2212]?[1-9]\d{0,2}(,\d{3}|\.000)$/; // or three decimals: nobody knows
 const numeric = (text) => NUMBER.test(text) && !THOUSANDS.test(text);
 const RANGE = /^(\S.*?)(?:\s+(?:to|-)\s+|\s*(?:\.\.|\u2013)\s*)(\S.*)$|^(\d[\d.,]*)-(\d[\d.,]*)$/;
 const range = (text) => (RANGE.exec(text) ?? []).slice(1).filter((end) => end && numeric(end)).length === 2;

@@ -27,7 +27,7 @@ _DRAW = st.components.v2.component(
     isolate_styles=False,  # so that tests and screen readers reach these fields as well
 )
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.I | re.A)
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.A)  # or three decimals: nobody knows
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3}|\.000)", re.A)  # or three decimals: nobody knows
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,8 @@ def unread(typed: pd.DataFrame, fields: Sequence[Field]) -> str:
         return ""
     more = f" and {len(wrong) - 3} more" * (len(wrong) > 3)
     wanted = "type digits, with a point before the decimals, or a comma where it cannot be thousands."
+    if any(field.range for field in fields):
+        wanted = f"{wanted[:-1]}; a range as 20 to 70."
     return f"{', '.join(wrong[:3])}{more}, which is not a finite number: {wanted}"
 
 

@@ -23,7 +23,7 @@ from privcov.table_files.facts import quote
 from privcov.table_files.kinds import DATE, INTEGER, KINDS, NUMBER, TRANSFORMS, sounds_like_text
 from privcov.table_files.numbers import number_of
 
-DECADES = 20  # times as large is the upper end of a range that a log scale is proposed for
+DECADES = 10  # times as large is the upper end of a range that a log scale is proposed for
 MOST_WORDS = 200  # letters of a reason
 NUMBERS = ("low", "high", "typical")
 _OF_NUMBERS = tuple(f"{kind} {transform}" for kind in (NUMBER, INTEGER) for transform in TRANSFORMS)
@@ -33,8 +33,6 @@ FIELDS = (
     Field("use", "Use", "tick"),
     Field("column", "Column", "name"),
     Field("kind", "Kind", "choice", "What its cells are.", options=CHOICES, numeric=NUMERIC),
-    Field("low", "Lowest", "limit", "Of numbers, and the first date; levels have none."),
-    Field("high", "Highest", "limit", "Of numbers, and the last date; levels have none."),
     Field(
         "typical",
         "Typical",
@@ -42,6 +40,8 @@ FIELDS = (
         "Between which values most people lie, such as 20 to 70; or one usual value, or a level. Categories have none.",
         range=True,
     ),
+    Field("low", "Lowest", "limit", "Of numbers, and the first date; levels have none."),
+    Field("high", "Highest", "limit", "Of numbers, and the last date; levels have none."),
     Field(
         "levels",
         "Levels or date form",
@@ -268,13 +268,17 @@ def line_of(column: Column) -> dict[str, Any]:
     """
     kind, levels = kind_texts(column)
     limits = {name: _cell(getattr(column, name)) for name in NUMBERS}
-    if column.usual is not None:
+    reason, weight = column.reason, column.weight
+    if column.usual is not None:  # what follows from it stays empty, and follows again
+        bare = dataclasses.replace(column, low=None, high=None, typical=None, weight=1.0, reason="")
+        limits |= {name: np.nan for name in ("low", "high") if getattr(bare, name) == getattr(column, name)}
         limits["typical"] = " to ".join(limits_table.shown_number(end) for end in column.usual)
-    derived = column.usual is not None and dataclasses.replace(column, weight=1.0).weight == column.weight
+        reason = "" if reason == bare.reason else reason
+        weight = 1.0 if dataclasses.replace(column, weight=1.0).weight == weight else weight
     codes = codes_text(column.missing_codes)
     return {
-        "kind": kind, **limits, "levels": levels, "codes": codes, "reason": column.reason,
-        "weight": 1.0 if derived else column.weight,
+        "kind": kind, **limits, "levels": levels, "codes": codes, "reason": reason,
+        "weight": weight,
     }  # fmt: skip
 
 

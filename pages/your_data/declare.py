@@ -19,6 +19,7 @@ from pages.your_data.noise import MISSING, MISSING_WHEN, facts_in_words
 from pages.your_data.state import OwnerSession, keep, keep_now, owner_session
 from privcov import checks
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
+from privcov.data_sources.declaring.usual import ends_in
 from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 from privcov.declared_columns import LEAST_FRACTION
 from privcov.table_files.dialect import Dialect
@@ -405,6 +406,8 @@ def _finish() -> None:
     if session.declared is None:
         return
     changed_since()
+    if session.problem:  # what was declared before is not what the form says
+        return
     d, measured = len(session.declared.columns), len(session.declared.measured)
     more = f" {measured} are measured, one for each level of a category." if measured != d else ""
     st.success(show.as_text(f"Declared: {d} columns of {session.declared.name!r}.{more}"))
@@ -496,7 +499,7 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
     }
     lacking = [what for what, given in asked.items() if not given]
     levelled = rows["kind"].isin((YES_NO, ORDINAL, CATEGORY))
-    ranged = rows["typical"].map(lambda cell: isinstance(cell, str) and limits_table.range_of(cell) is not None)
+    ranged = rows["typical"].map(lambda cell: isinstance(cell, str) and ends_in(cell) is not None)
     for what, fields, where in (
         ("where most people lie, or lowest and highest value", ("low", "high"), ~levelled & ~ranged),
         ("the reason for the bounds", ("reason",), ~levelled & ~ranged),

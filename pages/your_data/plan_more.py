@@ -19,6 +19,7 @@ from privcov.owner.example_rows import ExampleRows
 from privcov.owner.preview import Preview, Table
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
+from privcov.table_files.kinds import MOST_WEIGHT
 
 _RULES = {"pairs": "measured", "typical": "counted as typical values"}
 
@@ -66,8 +67,8 @@ def recommended(simulated: Table, facts: PublicFacts, guarantee: Guarantee, aske
             "\n".join(f"{k}. **{_named(one, facts)}.** {show.as_text(one.why)}" for k, one in enumerate(found, 1))
         )
         st.markdown(
-            f"Correlations are then off by **{plain(found[-1].error)}**, instead of {plain(found[0].before)} as "
-            "declared."
+            f"Under {raised(str(guarantee))} correlations are then off by **{plain(found[-1].error)}**, instead of "
+            f"{plain(found[0].before)} as declared."
         )
         st.button("Apply", key="own-apply", on_click=_apply, args=(found,), help="Declares the table so.")
         if not public:
@@ -85,7 +86,8 @@ def _apply(found: list[Choice]) -> None:
     for one in found:
         if one.name == "weight":
             assert isinstance(one.value, tuple), "weights are one for each column"
-            pairs = zip(session.declared.columns, one.value, strict=True)
+            # Only their ratios count, and a weight of 1 is one that nobody declared.
+            pairs = zip(session.declared.columns, (min(2 * weight, MOST_WEIGHT) for weight in one.value), strict=True)
             changes["columns"] = tuple(dataclasses.replace(column, weight=weight) for column, weight in pairs)
     session.declared, session.look = dataclasses.replace(session.declared, **changes), None
     declare.fill(session.declared)

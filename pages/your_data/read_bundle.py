@@ -73,7 +73,7 @@ def _answers(shown: Shown) -> None:
 
 def _checked(shown: Shown, bundle: OpenedBundle) -> None:
     """Show what the check found and what no check can find, and the statement of the release."""
-    unsure = [line for line in bundle.checked if "not checked" in line or "Cannot be checked" in line]
+    unsure = [line for line in bundle.checked if line.startswith(("Not checked", "Cannot be checked"))]
     sure = [line for line in bundle.checked if line not in unsure]
     for title, given in (("Checked", sure), ("Not checked", unsure)):
         st.markdown(f"**{title}**")

@@ -15,7 +15,7 @@ import privcov
 from pages.shell import show
 from pages.your_data.state import keep_in
 from privcov.answering.answers import FALSE_DISCOVERIES, ReleaseAnswers
-from privcov.answering.unbiased import ONE_COLUMN, REASONS
+from privcov.answering.unbiased import ONE_COLUMN, REASONS, TWO_VALUED
 from privcov.bundle.codebook import HEADINGS, about_rows, codebook
 from privcov.bundle.derived import noisy_of
 from privcov.bundle.opened import Opened, OpenedBundle, estimate
@@ -199,7 +199,7 @@ def about(table: pd.DataFrame) -> None:
 
 def verdict(correlations: pd.DataFrame) -> str:
     """Return in words whether a release tells its correlations: the typical half of their intervals, as markdown."""
-    judged = correlations[under_test(correlations)]
+    judged = correlations[under_test(correlations) & (correlations["reason"] != REASONS[TWO_VALUED])]
     if judged.empty:
         return "There are no two columns to compare."
     half = (judged["high"] - judged["low"]) / 2

@@ -58,7 +58,8 @@ def section(opened: Opened, entry: Entry, declaration: dict | None, answer: str)
         "declaration, figures, a one-page report, and `verify.py`. Who gets it checks it without the data: "
         f"`{places.command()} verify release.zip`, or a trusted `verify.py`, which needs Python and numpy only. The "
         "guarantee and every file are worked out again from the noisy whole numbers and compared byte for byte, but "
-        "the pictures. Its folder `extras` has intervals, and readers for Python and R without privcov."
+        "the pictures and the matrices as the method estimates them. Its folder `extras` has these, intervals, the "
+        "codebook, and readers for Python and R without privcov."
     )
     if declaration is None:
         st.caption("The declaration is not open in this session; its public facts go in, the reasons do not.")

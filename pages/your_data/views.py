@@ -67,7 +67,7 @@ _EXPLAINED = {
     "precision": "The inverse; eigenvalues below the noise are raised before it is taken.",
 }
 _UNITLESS, _ESTIMATED = ("correlation", "partial"), ("correlation", "covariance")
-_UNSHRUNK = "Negative eigenvalues, which only noise can make, are set to zero; the files of the bundle are so."
+_UNSHRUNK = "Negative eigenvalues, which only noise can make, are set to zero; so is it in matrices/ of the bundle."
 
 
 def _matrices(shown: Shown, palette: Palette) -> None:
@@ -133,6 +133,8 @@ def _method(shown: Shown) -> str:
     facts, kind = shown.total.facts, shown.guarantee.kind
     fit = [c for c in private_methods() if c.target == "covariance" and not c.refuses(kind) and shown.total.n_anchors]
     labels = {c.key: c.label for c in fit if c.missing_cells or not facts.flagged} | {"": "Unshrunk"}
+    if "wishart" not in shown.total.shape:
+        labels.pop("wishart-difference", None)
     if shown.total.shape == "laplace":  # the shrinkage of the first method is not that of Laplace noise
         labels = {"laplace-cov": labels.pop("laplace-cov")} | labels
     return st.selectbox(

@@ -55,6 +55,8 @@ EXTRAS = {
     "extras/covariance.html": "picture of the covariance",
     "extras/partial.html": "picture of the partial correlations",
     "extras/pairs.html": "picture of the strongest correlations with their intervals",
+    "extras/estimated_correlation.csv": "the correlations as the method of the release estimates them",
+    "extras/estimated_covariance.csv": "the covariance as the method of the release estimates it",
     "extras/plotly.min.js": "the script that draws the pictures",
 }
 _STRONGEST = 12
@@ -303,8 +305,9 @@ extras/              for whoever analyses it: codebook.csv (what every column is
                      about), rows.csv (number of rows, n_eff), means, variances, covariances and correlations with 95 %
                      intervals for noise and sampling together, counts and means of classes, shares of missing cells;
                      read.py and read.R read the bundle without PrivCov, regress.R has regressions with those
-                     intervals; and pictures, for a browser (they need no network), which nothing checks: they may come
-                     from anybody
+                     intervals. Which nothing checks, so that they may come from anybody: pictures, for a browser
+                     (they need no network), and estimated_correlation.csv and estimated_covariance.csv, the matrices as
+                     the method estimates them, nearer to the truth than those of matrices/
 verify.py            derives every other file again, from measurement, declaration and ledger entry
 
 How to check. Where PrivCov is installed, from a folder other than this one:

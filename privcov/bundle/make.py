@@ -9,10 +9,13 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Mapping
 
-from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of, zipped
+from privcov.bundle.derived import EXTRAS, Inputs, centre_of, derived_files, manifest_of, zipped
 from privcov.bundle.inputs import ENTRY, REQUEST
+from privcov.bundle.safe import table
 from privcov.bundle.verifier import library
 from privcov.figures.look import Picture
+from privcov.releasing.display import matrix_of
+from privcov.releasing.private_request import view
 
 
 def make_bundle(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> bytes:
@@ -20,7 +23,7 @@ def make_bundle(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> by
 
     ``pictures`` holds (title, figure) by the stem of a file in `EXTRAS`.
     """
-    files = {**derived_files(what, library()), **_drawn(pictures)}
+    files = {**derived_files(what, library()), **_drawn(pictures), **_estimated(what)}
     files["manifest.json"] = manifest_of(files)
     return zipped(dict(sorted(files.items())), zipfile.ZIP_DEFLATED)
 
@@ -29,6 +32,20 @@ def recorded(entry: dict) -> dict:
     """Return what a bundle says of a ledger's entry: the record of the spend, and nothing else that a ledger holds."""
     asked = entry["request"]
     return {**{k: entry[k] for k in ENTRY}, "request": {k: asked[k] for k in REQUEST}}
+
+
+def _estimated(what: Inputs) -> dict[str, bytes]:
+    """Return the covariance and the correlations as the method of the release estimates them."""
+    asked = what.entry["request"]
+    rel = view(asked["method"], what.total, what.asked, centre=centre_of(what.total), **asked["parameters"])
+    if rel.covariance is None:
+        return {}
+    matrices = {name: matrix_of(rel, name) for name in ("correlation", "covariance")}
+    files = {
+        f"extras/estimated_{name}.csv": table(matrix, rel.columns, rel.columns, corner=name)
+        for name, matrix in matrices.items()
+    }
+    return {name: text.encode() for name, text in files.items()}
 
 
 def _drawn(pictures: Mapping[str, tuple[str, Picture]]) -> dict[str, bytes]:

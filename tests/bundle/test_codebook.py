@@ -11,6 +11,7 @@ import pytest
 import privcov
 from privcov import Kind, PrivateDataset
 from privcov.bundle.codebook import HEADINGS, RULES, about_rows, codebook
+from privcov.releasing.display import matrix_of
 from tests import forging
 
 KINDS = {
@@ -71,3 +72,14 @@ def test_it_is_in_the_bundle_the_report_and_python(kind, tmp_path):
     assert len(said) == 5
     assert f"{facts.d} columns" in said[0]
     assert max(map(len, said)) < 200
+
+
+@pytest.mark.parametrize("kind", ["zcdp", "typed columns", "missing cells", "classes, hidden n", "laplace"])
+def test_the_matrix_that_the_page_shows_is_in_the_bundle(kind, tmp_path):
+    files = forging.bundled(tmp_path, kind)
+    bundle = privcov.open_bundle(tmp_path / "out.zip")
+    rel = bundle.estimate(bundle.entry["request"]["method"], **bundle.entry["request"]["parameters"])
+    for name in ("correlation", "covariance"):
+        held = pd.read_csv(io.BytesIO(files[f"extras/estimated_{name}.csv"]), index_col=0).to_numpy()
+        assert held.tolist() == matrix_of(rel, name).tolist()
+    assert sum("extras/estimated_" in line and line.startswith("Not checked") for line in bundle.checked) == 2

@@ -48,6 +48,10 @@ def test_scales_levels_and_dates_have_their_own_middle():
     assert SCORE.typical == "mid"
     assert DAY.typical == "2023-07-02"
     assert Column("n", usual=(1, 4), kind="integer").typical in (2, 3)
+    assert Column("n", usual=(1.5, 12.5), kind="integer").typical == 7
+    open_ = Column("seen", kind="date", usual=("01.01.2023", "2024-01-01"), format="%d.%m.%Y")
+    assert (open_.low, open_.high, open_.typical) == ("2022-01-01", "2024-12-31", "2023-07-02")
+    assert Column("pay", usual=(0, 9), transform="sqrt").low == 0
 
 
 @pytest.mark.parametrize(
@@ -56,7 +60,9 @@ def test_scales_levels_and_dates_have_their_own_middle():
         ({"usual": (70, 20)}, "the lower one first"),
         ({"usual": ("a", 20)}, "the lower one first"),
         ({"usual": (20, 20)}, "the lower one first"),
-        ({"usual": (20, 200), "low": 0, "high": 100}, "inside the bounds"),
+        ({"usual": (-3, 30), "transform": "log1p"}, "log1p needs a range from above -1"),
+        ({"usual": (0, 30), "transform": "log"}, "log needs a range from above 0"),
+        ({"usual": (20, 200), "low": 0, "high": 100}, "beyond the limits"),
         ({"usual": ("a", "b"), "kind": "yes-no", "values": ("a", "b")}, "no range in which"),
         ({"usual": ("high", "no"), "kind": "ordinal", "values": ("no", "high")}, "the lower one first"),
         ({"usual": (20, 70), "typical": 30}, "Leave one of them out"),

@@ -425,7 +425,7 @@ def test_a_typical_range_is_enough_for_a_column():
 
 def test_a_range_over_decades_is_offered_a_log_scale():
     at = ranged({0: {"typical": "20 to 70"}, 1: {"typical": "500..20000"}, 2: {"typical": "2 to 4"}})
-    assert any("'pay': the typical range ends at 20 times" in plain(w.value) for w in at.warning)
+    assert any("'pay': the typical range ends at 10 times" in plain(w.value) for w in at.warning)
     press(press(at, "Measure log(1 + x) of them"), "Declare")
     assert [c.transform for c in at.session_state["own"].declared.columns] == [None, "log1p", None]
     assert not any("typical range ends" in w.value for w in at.warning)
@@ -437,12 +437,28 @@ def test_a_range_over_decades_is_offered_a_log_scale():
         ("70 to 20", "the lower one first"),
         ("20 to many", "not a finite number"),
         ("20 to 1,234", "not a finite number"),
-        ("20 to 700", "inside the bounds"),
+        ("8.000 to 120.000", "a range as 20 to 70"),
+        ("20 to 700", "beyond the limits"),
     ],
 )
 def test_a_wrong_range_is_a_sentence(cell, said):
     at = ranged({0: {"typical": cell, "high": 120, "low": 0}, 1: {"typical": "1 to 2"}, 2: {"typical": "1,5 to 2.5"}})
     assert said in plain(" ".join(e.value for e in at.error))
+
+
+def test_what_follows_from_a_range_stays_empty_in_the_form_and_a_refused_form_shows_nothing_declared():
+    at = ranged({0: {"typical": "20 to 70"}, 1: {"typical": "1 to 2"}, 2: {"typical": "2 to 4"}})
+    assert "This will be used." in everything(at)
+    type_in(at, {0: {"typical": "2 to many"}})
+    press(at, "Declare")
+    assert at.error
+    assert "This will be used." not in everything(at)
+    widget(at, "text_area", "pasted").set_value("age, , , 25 to 80\npay, -5, , 1 to 3, , the contract").run()
+    typed = press(press(at, "Take these lines"), "Declare").session_state["own"].typed
+    assert typed["low"].isna().tolist() == [True, False, True]
+    assert typed["high"].isna().all()
+    assert typed["reason"].tolist() == ["", "the contract", ""]
+    assert [c.high for c in at.session_state["own"].declared.columns] == [140, 5, 6]
 
 
 def test_levels_have_a_range_and_a_level_may_look_like_one():

@@ -282,7 +282,7 @@ def test_every_method_that_fits_estimates_from_the_one_measurement(clear):
     """Auto first, the files' own matrix last; each is that of the opened bundle, and spends nothing."""
     at, bundle = dropped(clear), privcov.open_bundle(clear)
     by = next(s for s in at.selectbox if s.label == "Estimated by")
-    assert by.options == ["Auto (shrinkage)", "Gaussian mechanism", "Wishart difference", "DP thresholding",
+    assert by.options == ["Auto (shrinkage)", "Gaussian mechanism", "DP thresholding",
                           "Modified DP thresholding", "Projection mechanism", "Unshrunk"]  # fmt: skip
 
     def cells(at) -> np.ndarray:

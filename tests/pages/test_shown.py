@@ -14,6 +14,7 @@ from pages.shell import show
 from pages.your_data import views
 from pages.your_data.shown import doubtful
 from pages.your_data.shown import verdict as own_verdict
+from privcov.answering.unbiased import REASONS, TOO_NOISY, TWO_VALUED
 from privcov.metrics.errors import error, reference_matrix
 from privcov.metrics.graphs import Recovery
 from privcov.releasing.display import matrix_of
@@ -186,6 +187,15 @@ def test_a_pair_that_is_not_identified_is_an_empty_cell():
     assert views._others(3, 3) == " 3 are hatched: not identified."
     assert views._others(4, 3).startswith(" The others are pale")
     assert views._others(0, 0) == ""
+
+
+def test_a_verdict_is_about_the_pairs_whose_law_is_known():
+    table = pd.DataFrame({"low": [0.1, np.nan], "high": [0.2, np.nan], "identified": [True, False], "reason": ["", ""]})
+    table.attrs["level"] = 0.95
+    table.loc[1, "reason"] = REASONS[TWO_VALUED]
+    assert own_verdict(table).startswith("**Useful here.**")
+    table.loc[1, "reason"] = REASONS[TOO_NOISY]
+    assert not own_verdict(table).startswith("**Useful here.**")
 
 
 def test_noise_as_large_as_a_correlation_is_said_in_words(wine):

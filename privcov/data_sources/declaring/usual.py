@@ -49,20 +49,31 @@ def completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]:
 
     Raises ValueError for a range that cannot be.
     """
-    wrong = f"most people must lie between two values, the lower one first, got {usual[0]} to {usual[1]}."
+    said = " to ".join(f"{end:g}" if isinstance(end, float) else str(end) for end in usual)
+    wrong = f"most people must lie between two values, the lower one first, got {said}."
     kind, given = fields["kind"], dict(fields)
     if kind not in (NUMBER, INTEGER, DATE, ORDINAL):
-        raise ValueError(f"kind={kind!r} has no range in which most people lie: give one typical value, or none.")
+        raise ValueError(f"a {kind} column has no range in which most people lie: give one typical value, or none.")
     numeric = kind in (NUMBER, INTEGER)
     if numeric:
-        if (
-            not all(isinstance(end, int | float) and not isinstance(end, bool) for end in usual)
-            or not usual[0] < usual[1]
-        ):
+        numbers = [end for end in usual if isinstance(end, int | float) and not isinstance(end, bool)]
+        if len(numbers) < 2 or not usual[0] < usual[1]:
             raise ValueError(wrong)
-        for name, end in zip(("low", "high"), _limits(usual, given["transform"]), strict=True):
+        least = {"log": 0.0, "log1p": -1.0, "sqrt": 0.0}.get(given["transform"] or "", -math.inf)
+        if usual[0] < least or (usual[0] == least and given["transform"] != "sqrt"):
+            raise ValueError(f"{given['transform']} needs a range from above {least:g}, got {said}.")
+    if kind != ORDINAL and None in (given["low"], given["high"]):
+        for name, end in zip(("low", "high"), _limits(usual, given), strict=True):
             given[name] = end if given[name] is None else given[name]
-    low, high = (dataclasses.replace(Kind(**given), typical=end).origins[0] for end in usual)
+    try:
+        low, high = _ends(Kind(**given), usual)
+    except ValueError as problem:
+        if "typical must be inside" not in str(problem):
+            raise
+        raise ValueError(
+            f"most people lie from {said}, beyond the limits {given['low']} to {given['high']}. "
+            "Widen the limits, or leave them empty."
+        ) from None
     if not low < high:
         raise ValueError(wrong)
     middle = (low + high) / 2
@@ -82,8 +93,8 @@ def completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]:
 
 def spread(kind: Kind, usual: tuple[Any, Any]) -> float:
     """Return the standard deviation of a column, as a fraction of the way to its farther limit."""
-    ends = [dataclasses.replace(kind, typical=end).origins[0] for end in usual]
-    return (ends[1] - ends[0]) / 2 / NINE_IN_TEN / _half(kind)
+    low, high = _ends(kind, usual)
+    return (high - low) / 2 / NINE_IN_TEN / _half(kind)
 
 
 def row_bound_fraction(columns: Sequence[tuple[Kind, tuple[Any, Any] | None]]) -> float:
@@ -96,7 +107,7 @@ def row_bound_fraction(columns: Sequence[tuple[Kind, tuple[Any, Any] | None]]) -
         square = kind.weight**2
         longest += square
         if usual is not None:
-            low, high = (dataclasses.replace(kind, typical=end).origins[0] for end in usual)
+            low, high = _ends(kind, usual)
             off = ((low + high) / 2 - kind.origins[0]) / _half(kind)
             known.append(square * (spread(kind, usual) ** 2 + off**2))
         elif kind.kind == YES_NO and kind.typical is not None:
@@ -117,17 +128,33 @@ def _half(kind: Kind) -> float:
     return max(high - origin, origin - low)
 
 
-def _limits(usual: tuple[float, float], transform: str | None) -> tuple[float, float]:
-    """Return the limits of numbers, three times as far from the middle and never below zero where the range is not."""
+def _ends(kind: Kind, usual: tuple[Any, Any]) -> list[float]:
+    """Return both ends in the measured scale; those of whole numbers are rounded."""
+    whole = kind.kind == INTEGER
+    return [dataclasses.replace(kind, typical=round(end) if whole else end).origins[0] for end in usual]
+
+
+def _limits(usual: tuple[Any, Any], fields: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the limits, three times as far from the middle; those of numbers not below zero where the range is not."""
+    if fields["kind"] == DATE:
+        first, last = (datetime.date.fromisoformat(str(end)) for end in _dates(usual, fields["format"]))
+        return (first - (last - first)).isoformat(), (last + (last - first)).isoformat()
+    transform = fields["transform"]
     low, high = (float(_of(end, transform)) for end in usual)
     middle, half = (low + high) / 2, TIMES * (high - low) / 2
-    step = 10.0 ** math.floor(math.log10(max(usual[1] - usual[0], 1e-300)))
+    step = 10.0 ** math.floor(math.log10(usual[1] - usual[0]))
     least = _back(middle - half, transform) if transform in (None, "log") or middle > half else 0.0
     ends = (math.floor(least / step) * step, math.ceil(_back(middle + half, transform) / step - 1e-9) * step)
-    ends = (float(f"{ends[0]:.12g}"), float(f"{ends[1]:.12g}"))
     if transform == "log":
         ends = (float(f"{least:.1g}"), ends[1])
-    return (max(ends[0], 0.0) if usual[0] >= 0 else ends[0]), ends[1]
+    lowest, highest = (float(f"{end:.12g}") for end in ends)
+    return (max(lowest, 0.0) if usual[0] >= 0 else lowest), highest
+
+
+def _dates(usual: tuple[Any, Any], form: str) -> tuple[Any, Any]:
+    """Return two declared dates as they are kept."""
+    kind = Kind(DATE, *usual, format=form)
+    return kind.low, kind.high
 
 
 def _of(x: float, transform: str | None) -> np.float64:
