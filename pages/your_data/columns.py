@@ -71,7 +71,7 @@ def section() -> None:
     st.header("The columns")
     st.markdown(
         "Type where most people lie (**Typical**, an age: 20 to 70), from what you know, not from this file. The noise "
-        "then falls to what the column needs, often to a tenth. Lowest and highest are what it **can** be, and values "
+        "then falls to what the column needs, often to a fifth. Lowest and highest are what it **can** be, and values "
         "beyond are clipped; left empty they are three times as far. A column of texts has a **kind** with its levels, "
         "such as F | M, and one of dates the form in which they are written."
     )
