@@ -43,7 +43,8 @@ def test_a_text_says_the_row_bound_only_where_it_is_declared():
         assert Declaration.from_json(one.to_json()) == one
     with pytest.raises(ValueError, match="privcov-declaration-2"):
         Declaration.from_json(json.dumps({**short, "format": "privcov-declaration-1"}))
-    for wrong in (0, 1.5, "x", None):
+    assert Declaration.from_json(json.dumps({**short, "row_bound_fraction": None})) == PLAIN, "no column has a range"
+    for wrong in (0, 1.5, "x"):
         with pytest.raises(ValueError, match="row_bound_fraction"):
             Declaration.from_json(json.dumps({**short, "row_bound_fraction": wrong}))
 

@@ -12,8 +12,6 @@ import streamlit as st
 from pages.shell import show
 from pages.shell.study import DEFAULT_SOURCE, Study
 from privcov.estimators.base import METHODS
-from privcov.privacy import Guarantee
-from privcov.public_facts import PublicFacts
 
 TITLE = "Which method?"
 _ICON = ":material/help:"
@@ -43,17 +41,3 @@ def section(
     targets = [t for t in ("covariance", "graph", "precision") if {"graph": "precision"}.get(t, t) in kinds]
     with panel, show.problems():
         advice_panel.for_study(study, where, default_source, targets, offered, chosen or (study.method_key(),), use)
-
-
-def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float) -> None:
-    """Show the same on the data owner's Plan, from declared facts and the owner's guesses; no file is read.
-
-    ``spread`` is the usual standard deviation of a column as a fraction of its half-range.
-    """
-    panel = st.expander(TITLE, icon=_ICON, key="own-advice", on_change="rerun")
-    if not panel.open:
-        return
-    from pages.shell import advice_panel
-
-    with panel, show.problems():
-        advice_panel.for_owner(facts, guarantee, rows, spread)

@@ -17,8 +17,6 @@ from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.figures.words import raised
 from privcov.parameters import build
-from privcov.privacy import Guarantee
-from privcov.public_facts import PublicFacts
 
 _SHOWN = 5  # methods in the small table
 _TARGETS = {"covariance": "Covariance", "precision": "Precision", "graph": "Graph"}
@@ -58,35 +56,6 @@ def for_study(
             _use_it(advice, where, offered, chosen, use)
     _rest(advice, where)
     _again(advice, study)
-
-
-def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float) -> None:
-    """Show the inside of the owner's expander; see `advice.for_owner`."""
-    guess = "" if facts.n is not None else " The number of rows is your guess, from the left: it is not public."
-    st.caption(
-        show.as_text(f"For {raised(str(guarantee))}, {facts.d} columns and {rows:,} rows. No row is read.{guess}")
-    )
-    left, right = st.columns(2)
-    with left:
-        target = st.segmented_control(
-            "Wanted", list(TARGETS), default="covariance", required=True, format_func=_TARGETS.__getitem__,
-            key="own-advice-target",
-        )  # fmt: skip
-    with right:
-        structure = _structure(target, f"own-advice-structure-{target}")
-    advice = advise(
-        rows,
-        facts.d,
-        guarantee,
-        target,
-        structure,
-        add_remove=facts.n is None,
-        private=True,
-        length_ratio=facts.row_bound / (spread * facts.d**0.5),
-        rows_per_person=facts.rows_per_person,
-    )
-    _answer(advice)
-    _rest(advice, "own")
 
 
 def _target(study: Study, where: str, targets: Sequence[str]) -> str:

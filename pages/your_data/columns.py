@@ -16,7 +16,7 @@ from pages.upload import limits_table
 from pages.upload.limits_table import Field
 from pages.your_data.state import OwnerSession, keep, keep_now, owner_session, shown
 from privcov.data_sources.declaring.spreadsheet import columns_of, kind_fields, kind_texts
-from privcov.data_sources.declaring.usual import ends_in
+from privcov.data_sources.declaring.usual import range_in
 from privcov.data_sources.private_file import Column
 from privcov.persons import id_text
 from privcov.table_files.facts import quote
@@ -288,7 +288,7 @@ def column_of(line: Any) -> Column:
     kind = kind_fields(f"{line.kind}: {levels}" if levels else line.kind, f"Column {quote(name)}")
     limits: dict[str, Any] = {what: _limit(getattr(line, what), kind) for what in NUMBERS}
     typical = limits["typical"]
-    if isinstance(typical, str) and typical not in kind.get("values", ()) and (ends := ends_in(typical)):
+    if isinstance(typical, str) and (ends := range_in(typical, kind)):
         numbers = limits_table.range_of(typical) if kind["kind"] in (NUMBER, INTEGER) else None
         limits |= {"typical": None, "usual": numbers or ends}
     return Column(

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shell import advice, frame, show
+from pages.shell import frame, show
 from pages.shell.fields import ends
 from pages.shell.glossary import term
 from pages.your_data import plan_more, plan_table, take_home
@@ -75,7 +75,6 @@ def section() -> None:
         session.chosen = guarantees[picked]
         plan_more.draws(plans, facts.columns)
         _missing_cells(simulated, facts, guarantees[picked], asked.each)
-        advice.for_owner(facts, guarantees[picked], asked.rows, asked.spread)
         _curves(plans)
         _which_level(simulated, facts, guarantees[picked], picked, asked.each)
         _explain(facts, plans[picked])

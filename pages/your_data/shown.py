@@ -18,13 +18,14 @@ from privcov.answering.answers import FALSE_DISCOVERIES, ReleaseAnswers
 from privcov.answering.unbiased import ONE_COLUMN, REASONS, TWO_VALUED
 from privcov.bundle.codebook import HEADINGS, about_rows, codebook
 from privcov.bundle.derived import noisy_of
-from privcov.bundle.opened import Opened, OpenedBundle, estimate
+from privcov.bundle.opened import Opened, OpenedBundle
 from privcov.bundle.safe import cells
 from privcov.figures.words import percent, raised
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.moment import Measured
 from privcov.postprocess.answers import Answers, derive
 from privcov.privacy import Guarantee, from_dict
+from privcov.releasing.private_request import estimate
 from privcov.releasing.release import Release
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)

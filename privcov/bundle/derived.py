@@ -55,8 +55,8 @@ EXTRAS = {
     "extras/covariance.html": "picture of the covariance",
     "extras/partial.html": "picture of the partial correlations",
     "extras/pairs.html": "picture of the strongest correlations with their intervals",
-    "extras/estimated_correlation.csv": "the correlations as the method of the release estimates them",
-    "extras/estimated_covariance.csv": "the covariance as the method of the release estimates it",
+    "extras/estimated_correlation.csv": "the correlations of all rows, as the method of the release estimates them",
+    "extras/estimated_covariance.csv": "the covariance of all rows, as the method of the release estimates it",
     "extras/plotly.min.js": "the script that draws the pictures",
 }
 _STRONGEST = 12

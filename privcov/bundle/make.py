@@ -9,13 +9,13 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Mapping
 
-from privcov.bundle.derived import EXTRAS, Inputs, centre_of, derived_files, manifest_of, zipped
+from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of, zipped
 from privcov.bundle.inputs import ENTRY, REQUEST
 from privcov.bundle.safe import table
 from privcov.bundle.verifier import library
 from privcov.figures.look import Picture
 from privcov.releasing.display import matrix_of
-from privcov.releasing.private_request import view
+from privcov.releasing.private_request import estimate
 
 
 def make_bundle(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> bytes:
@@ -35,9 +35,12 @@ def recorded(entry: dict) -> dict:
 
 
 def _estimated(what: Inputs) -> dict[str, bytes]:
-    """Return the covariance and the correlations as the method of the release estimates them."""
+    """Return the covariance and the correlations of all rows, as the method of the release estimates them."""
     asked = what.entry["request"]
-    rel = view(asked["method"], what.total, what.asked, centre=centre_of(what.total), **asked["parameters"])
+    try:
+        rel = estimate(asked["method"], what.total, what.asked, tuning=asked["tuning"], **asked["parameters"])
+    except ValueError:  # of all rows together a method may have none; nothing checks the two files, or needs them
+        return {}
     if rel.covariance is None:
         return {}
     matrices = {name: matrix_of(rel, name) for name in ("correlation", "covariance")}

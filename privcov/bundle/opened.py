@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privcov.bundle.codebook import HEADINGS, codebook
-from privcov.bundle.derived import Inputs, as_stated, centre_of, declared_facts, noisy_of, statement_of, strongest
+from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, statement_of, strongest
 from privcov.bundle.inputs import facts_of
 from privcov.bundle.make import make_bundle, recorded
 from privcov.bundle.place import Wrong, read_place, read_zip
@@ -24,7 +24,7 @@ from privcov.measurements.moment import Measured
 from privcov.postprocess.answers import Answers, Noisy, derive
 from privcov.privacy import Guarantee, from_dict
 from privcov.releasing.private import read_release
-from privcov.releasing.private_request import view
+from privcov.releasing.private_request import estimate
 from privcov.releasing.release import Release
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class OpenedBundle:
         return from_dict(self.entry["request"]["guarantee"])
 
     def estimate(self, method: str = "auto-cov", **parameters: Any) -> Release:
-        """Return what a method makes of the measurement.
+        """Return what a method makes of the measurement of all rows together, of classes too.
 
         Parameters
         ----------
@@ -144,11 +144,6 @@ class OpenedBundle:
         Nothing: it is post-processing.
         """
         return estimate(method, self.measurement, self.guarantee, **parameters)
-
-
-def estimate(method: str, total: NoisySum, guarantee: Guarantee, **parameters: Any) -> Release:
-    """Return what a method makes of a stored measurement, with the mean wherever it was measured."""
-    return view(method, total, guarantee, centre=centre_of(total), **parameters)
 
 
 def open_bundle(path: Path | str | bytes) -> OpenedBundle:

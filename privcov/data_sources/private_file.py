@@ -89,9 +89,9 @@ class Column:
                 )
             for name, value in found.items():
                 object.__setattr__(self, name, value)
-        except (ValueError, TypeError, OverflowError) as problem:
+        except ValueError as problem:
             raise ValueError(f"Column {quote(self.name)}: {problem}") from None
-        if not self.reason.strip():
+        if not str(self.reason or "").strip():
             object.__setattr__(self, "reason", _FROM_USUAL)
 
     @property

@@ -124,15 +124,16 @@ class Ledger:
         """Return the transactions of the named table, or of all, the oldest first."""
         with self._file.link() as link:
             rows = link.execute(
-                "SELECT id, token, name, state, kind, amount, request, reserved_at FROM transactions "
+                "SELECT id, token, name, state, kind, amount, request, reserved_at, (SELECT min(step) FROM chain "
+                "WHERE subject = 'release' AND number = id) FROM transactions "
                 "WHERE :name IS NULL OR name = :name ORDER BY id",
                 {"name": name},
             ).fetchall()
             limits = {owner: self._limits(link, owner)[1] for owner in {row[2] for row in rows}}
         return tuple(
             Entry(number, token, owner, state, Cost(kind, Fraction(amount)), json.loads(request), at, raised)
-            for number, token, owner, state, kind, amount, request, at in rows
-            for raised in [tuple(words for set_at, words in limits[owner] if set_at <= at)]
+            for number, token, owner, state, kind, amount, request, at, step in rows
+            for raised in [tuple(words for set_in, words in limits[owner] if set_in < step)]
         )
 
     def answer(self, token: str) -> str | None:
@@ -162,7 +163,8 @@ class Ledger:
     def limit(self, name: str, guarantee: Guarantee, reason: str = "") -> Account:
         """Set the limit of a table, and return its account; earlier limits stay on record.
 
-        A limit that may allow more than the one before needs a reason, which is shown with the account.
+        A limit that may allow more than the one before needs a reason, which is shown with the account, with every
+        later release and in its bundle.
 
         Raises
         ------
@@ -382,16 +384,20 @@ class Ledger:
         return Account(name, limit, tuple(Cost(kind, Fraction(a)) for kind, a in costs), unit, words)
 
     @staticmethod
-    def _limits(link: sqlite3.Connection, name: str) -> tuple[Guarantee | None, list[tuple[str, str]]]:
-        """Return the limit of a table, and when and in which words it was raised."""
+    def _limits(link: sqlite3.Connection, name: str) -> tuple[Guarantee | None, list[tuple[int, str]]]:
+        """Return the limit of a table, and in which step of the chain and in which words it was raised."""
         limit: Guarantee | None = None
         raised = []
-        rows = link.execute("SELECT guarantee, set_at FROM limits WHERE name = ? ORDER BY id", (name,))
-        for words, set_at in rows.fetchall():
+        rows = link.execute(
+            "SELECT guarantee, set_at, (SELECT min(step) FROM chain WHERE subject = 'limit' AND number = id) "
+            "FROM limits WHERE name = ? ORDER BY id",
+            (name,),
+        )
+        for words, set_at, step in rows.fetchall():
             fields = json.loads(words)
             reason, before, limit = fields.pop("reason", ""), limit, from_dict(fields)
             if before is not None and allows_more(limit, before):
-                raised.append((set_at, f"The limit was raised from {before} to {limit} on {set_at[:10]}: {reason}"))
+                raised.append((step, f"The limit was raised from {before} to {limit} on {set_at[:10]}: {reason}"))
         return limit, raised
 
     def _check_affords(self, link: sqlite3.Connection, name: str, guarantee: Guarantee, request: dict) -> None:

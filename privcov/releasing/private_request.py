@@ -168,6 +168,11 @@ def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "a
     return dataclasses.replace(request.finish(noisy), measurement=noisy)
 
 
+def estimate(method: str, total: NoisySum, guarantee: Guarantee, **parameters: Any) -> Release:
+    """Return what a method makes of a stored measurement of all rows together, with the mean where it was measured."""
+    return view(method, total, guarantee, centre="joint" if total.n_anchors else "none", **parameters)
+
+
 def private_methods() -> list[MethodCard]:
     """Return the cards of the methods that are offered for private rows."""
     return [card for card in METHODS.all() if not reason_against(card.key)]

@@ -73,6 +73,59 @@ def test_a_range_that_cannot_be_is_a_sentence(fields, said):
         Column("x", **fields)
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"usual": (0, 5e-324)},
+        {"usual": (0, 1e-300), "low": -1e300, "high": 1e300},
+        {"usual": ("9000-01-01", "9999-01-01"), "kind": "date"},
+        {"usual": (-1e308, 1e308)},
+        {"usual": (1, 1e300), "transform": "log"},
+        {"usual": 5},
+        {"usual": (1,)},
+    ],
+)
+def test_the_ends_of_numbers_and_of_the_calendar_are_one_sentence(fields):
+    with pytest.raises(ValueError, match=r"nothing follows from the range .* give two values") as problem:
+        Column("x", **fields)
+    assert str(problem.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("fields", "low", "high"),
+    [
+        ({"usual": (-0.5, 0.5), "transform": "log1p"}, -0.83, 4),
+        ({"usual": (1, 3), "kind": "integer", "transform": "log"}, 1, 9),
+        ({"usual": (0.2, 1.4), "kind": "integer"}, 0, 3),
+        ({"usual": (np.int64(2), np.float32(5))}, 0, 8),
+        ({"usual": ("1950-01-01", "1960-01-01"), "kind": "date"}, "1940-01-02", "1969-12-31"),
+        ({"usual": [1, 2]}, 0, 3),
+    ],
+)
+def test_limits_that_nobody_declared_are_values_of_the_column(fields, low, high):
+    column = Column("x", **fields)
+    assert (column.low, column.high) == (low, high)
+    assert Column.from_dict(json.loads(json.dumps(column.to_dict()))) == column
+    column.of_kind()
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind", "typical", "ends"),
+    [
+        ("20-29", "ordinal: 10-19|20-29|30-39", "20-29", None),
+        ("10-19 to 20-29", "ordinal: 10-19|20-29|30-39", "20-29", ("10-19", "20-29")),
+        ("a - b - e", "ordinal: a - b|c|e", "c", ("a - b", "e")),
+        ("2024-031", "date: %Y-%j", "2024-031", None),
+        ("a - b", "yes-no: a - b|c", "a - b", None),
+    ],
+)
+def test_a_level_or_a_date_that_looks_like_a_range_is_one_value(cell, kind, typical, ends):
+    limits = "2024-001\t2024-300" if kind.startswith("date") else "\t"
+    (column,) = columns_of(f"name\tlow\thigh\ttypical\tkind\twhy\nage\t{limits}\t{cell}\t{kind}\tx\n")
+    assert (column.typical, column.usual) == (typical, ends)
+    assert columns_of(text_of([column])) == (column,)
+
+
 @pytest.mark.parametrize("k", [1, 3, 10, 60])
 @pytest.mark.parametrize("strength", [0.0, 0.5])
 def test_hardly_a_row_is_longer_than_the_row_bound(k, strength):

@@ -1,11 +1,10 @@
-"""Which method? On the pages: it answers, it sets the method, and on Your data it reads no row."""
+"""Which method? On the pages: it answers, and it sets the method."""
 
 import pytest
 
 from privcov.advice.advise import advise
 from privcov.estimators.base import METHODS
 from privcov.privacy import ApproxDP, ZCDP
-from tests.pages import test_own_data as own
 from tests.pages.test_pages import open_page, settle
 
 
@@ -53,19 +52,3 @@ def test_graph_recovery_is_advised_on_graphs_and_offers_only_what_draws_one():
     assert at.session_state["study"].method == "glasso-gaussian"
     press(at, "Use it")
     assert at.session_state["study"].method == found.pick
-
-
-def test_the_owners_plan_is_advised_from_the_declaration_and_a_guess(monkeypatch, tmp_path):
-    monkeypatch.setenv("PRIVCOV_LEDGER", str(tmp_path / "ledger.sqlite"))
-    at = own.declared(n_public=False)
-    own.go(at, "plan")
-    at.session_state["own"].raw = b"\x00 reading this would be an error"
-    at.session_state["own-advice"] = True
-    at.run()
-    assert not at.exception
-    assert not at.error
-    said = " ".join(c.value for c in at.caption).replace("\\", "")
-    assert "The number of rows is your guess, from the left: it is not public" in said
-    assert "1,000 rows" in said
-    assert len(at.success) + len([w for w in at.warning if w.value.startswith("**None")]) == 1
-    assert not [b for b in at.button if b.label == "Use it"]  # one measurement serves every answer

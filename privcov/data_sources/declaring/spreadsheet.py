@@ -7,12 +7,13 @@ comes from the rows of a table.
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import re
 from collections.abc import Iterable
 from typing import Any
 
-from privcov.data_sources.declaring.usual import ends_in
+from privcov.data_sources.declaring.usual import range_in
 from privcov.data_sources.private_file import Column
 from privcov.public_facts import MOST_COLUMNS
 from privcov.table_files.dialect import proposed_separator
@@ -68,7 +69,7 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
             raise ValueError(f"Lines {first[name]:,} and {line:,} both name {quote(name)}: keep one of them.")
         first[name] = line
         kind = kind_fields(cell.get("kind", ""), f"Line {line:,} of the columns")
-        ends = ends_in(cell.get("typical", ""))
+        ends = range_in(cell.get("typical", ""), kind)
         limits: dict[str, Any] = {what: cell.get(what, "") or None for what in ("low", "high")}
         limits["usual" if ends else "typical"] = ends or cell.get("typical", "") or None
         if kind["kind"] in _NUMERIC:
@@ -137,7 +138,7 @@ def kind_texts(column: Column) -> tuple[str, str]:
 
 def _kind_text(column: Column) -> str:
     """Return the cell that `kind_fields` reads; "" for a number."""
-    if (column.weight != 1 and column.usual is None) or column.missing_codes:
+    if column.weight != dataclasses.replace(column, weight=1.0).weight or column.missing_codes:
         raise ValueError(
             f"Column {quote(column.name)} has a weight or codes of its own, which the text cannot hold: keep the "
             "declaration as JSON."

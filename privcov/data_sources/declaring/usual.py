@@ -18,18 +18,21 @@ import datetime
 import math
 import re
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from privcov.table_files.kinds import DATE, FIRST_DAY, INTEGER, NUMBER, ORDINAL, YES_NO, Kind, natural_exp
+from privcov.declared_columns import LEAST_FRACTION
+from privcov.table_files.kinds import DATE, FIRST_DAY, INTEGER, ISO, NUMBER, ORDINAL, YES_NO, Kind, day_of, natural_exp
 
 NINE_IN_TEN = 1.645  # standard deviations
 TIMES = 3.0  # as far as the range are the limits that nobody declared
 MOST = 10.0  # weight of a column
 SELDOM = 0.1  # of the rows have the other value than the typical one of a yes-no column
 LONGER = 1.645  # standard deviations that 5 % of a normal variable exceed
-_RANGE = re.compile(r"(\S.*?)(?:\s+(?:to|-)\s+|\s*(?:\.\.|\N{EN DASH})\s*)(\S.*)|(\d[\d.,]*)-(\d[\d.,]*)")
+_BETWEEN = r"(?:\s+(?:to|-)\s+|\s*(?:\.\.|\N{EN DASH})\s*)"
+_RANGE = re.compile(rf"(\S.*?){_BETWEEN}(\S.*)|(\d[\d.,]*)-(\d[\d.,]*)")
 
 
 def ends_in(text: str) -> tuple[str, str] | None:
@@ -44,11 +47,42 @@ def ends_in(text: str) -> tuple[str, str] | None:
     return (found[1] or found[3], found[2] or found[4]) if found else None
 
 
-def completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]:
-    """Return the typical value of a column, and its limits and weight where ``fields`` of its `Kind` leave them out.
+def range_in(text: str, fields: dict[str, Any]) -> tuple[str, str] | None:
+    """Return the two ends in the text of a typical value, or None where it is one value of the kind in ``fields``.
 
-    Raises ValueError for a range that cannot be.
+    Examples
+    --------
+    >>> bands = {"kind": "ordinal", "values": ("10-19", "20-29", "30-39")}
+    >>> range_in("20-29", bands), range_in("10-19 to 20-29", bands)
+    (None, ('10-19', '20-29'))
     """
+    levels = fields.get("values") or ()
+    dates = {fields.get("format") or ISO, ISO} if fields["kind"] == DATE else set()
+    if text in levels or any(day_of(text, form) is not None for form in dates):
+        return None
+    for low in (level for level in levels if text.startswith(level)):
+        for high in (level for level in levels if text.endswith(level)):
+            if re.fullmatch(_BETWEEN, text[len(low) : len(text) - len(high)]):
+                return low, high
+    return ends_in(text)
+
+
+def completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]:
+    """Return the range and the typical value of a column, and limits and weight where ``fields`` leave them out.
+
+    ``fields`` are those of its `Kind`. Raises ValueError for a range that cannot be.
+    """
+    try:
+        return _completed(fields, usual)
+    except (TypeError, LookupError, ArithmeticError) as problem:  # such as the end of the calendar, or of the numbers
+        raise ValueError(
+            f"nothing follows from the range {usual!a:.60} ({type(problem).__name__}): give two values, the lower one "
+            "first, and the limits."
+        ) from None
+
+
+def _completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]:
+    usual = (usual[0], usual[1])
     said = " to ".join(f"{end:g}" if isinstance(end, float) else str(end) for end in usual)
     wrong = f"most people must lie between two values, the lower one first, got {said}."
     kind, given = fields["kind"], dict(fields)
@@ -56,11 +90,13 @@ def completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]:
         raise ValueError(f"a {kind} column has no range in which most people lie: give one typical value, or none.")
     numeric = kind in (NUMBER, INTEGER)
     if numeric:
-        numbers = [end for end in usual if isinstance(end, int | float) and not isinstance(end, bool)]
-        if len(numbers) < 2 or not usual[0] < usual[1]:
+        if not all(isinstance(end, Real) and not isinstance(end, bool) for end in usual):
+            raise ValueError(wrong)
+        usual = (float(usual[0]), float(usual[1]))
+        if not -math.inf < usual[0] < usual[1] < math.inf:
             raise ValueError(wrong)
         least = {"log": 0.0, "log1p": -1.0, "sqrt": 0.0}.get(given["transform"] or "", -math.inf)
-        if usual[0] < least or (usual[0] == least and given["transform"] != "sqrt"):
+        if usual[0] < least or (usual[0] == least and given["transform"] in ("log", "log1p")):
             raise ValueError(f"{given['transform']} needs a range from above {least:g}, got {said}.")
     if kind != ORDINAL and None in (given["low"], given["high"]):
         for name, end in zip(("low", "high"), _limits(usual, given), strict=True):
@@ -80,15 +116,15 @@ def completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]:
     if numeric:
         step = 10.0 ** math.floor(math.log10((usual[1] - usual[0]) / 20))
         step = max(step, 1.0) if kind == INTEGER else step
-        given["typical"] = float(f"{round(_back(middle, given['transform']) / step) * step:.12g}")
-        given["typical"] = min(max(given["typical"], usual[0]), usual[1])
+        typical = float(f"{round(_back(middle, given['transform']) / step) * step:.12g}")
+        given["typical"] = min(max(typical, _whole(usual[0], kind, 0)), _whole(usual[1], kind, 1))
     elif kind == DATE:
         given["typical"] = datetime.date.fromordinal(round(middle) + FIRST_DAY).isoformat()
     else:
         given["typical"] = given["values"][round(middle) - 1]
     if given["weight"] == 1:
         given["weight"] = min(float(f"{1 / math.sqrt(spread(Kind(**given), usual)):.2g}"), MOST)
-    return {name: given[name] for name in ("low", "high", "typical", "weight")}
+    return {"usual": usual} | {name: given[name] for name in ("low", "high", "typical", "weight")}
 
 
 def spread(kind: Kind, usual: tuple[Any, Any]) -> float:
@@ -119,7 +155,7 @@ def row_bound_fraction(columns: Sequence[tuple[Kind, tuple[Any, Any] | None]]) -
     part = 2 * (len(known) + 3) / (9 * 4 * len(known))
     share = math.sqrt((whole + (1 - part + LONGER * math.sqrt(part)) ** 3 * math.fsum(known)) / longest)
     unit = 10.0 ** (math.floor(math.log10(share)) - 1)
-    return min(float(f"{math.ceil(share / unit - 1e-9) * unit:.2g}"), 1.0)
+    return max(min(float(f"{math.ceil(share / unit - 1e-9) * unit:.2g}"), 1.0), LEAST_FRACTION)
 
 
 def _half(kind: Kind) -> float:
@@ -129,9 +165,13 @@ def _half(kind: Kind) -> float:
 
 
 def _ends(kind: Kind, usual: tuple[Any, Any]) -> list[float]:
-    """Return both ends in the measured scale; those of whole numbers are rounded."""
-    whole = kind.kind == INTEGER
-    return [dataclasses.replace(kind, typical=round(end) if whole else end).origins[0] for end in usual]
+    """Return both ends in the measured scale; those of whole numbers are the next ones outside."""
+    return [dataclasses.replace(kind, typical=_whole(end, kind.kind, k)).origins[0] for k, end in enumerate(usual)]
+
+
+def _whole(end: Any, kind: str, upper: int) -> Any:
+    """Return an end as a value of the column: of whole numbers the next one outside."""
+    return float((math.floor, math.ceil)[upper](end)) if kind == INTEGER else end
 
 
 def _limits(usual: tuple[Any, Any], fields: dict[str, Any]) -> tuple[Any, Any]:
@@ -143,12 +183,14 @@ def _limits(usual: tuple[Any, Any], fields: dict[str, Any]) -> tuple[Any, Any]:
     low, high = (float(_of(end, transform)) for end in usual)
     middle, half = (low + high) / 2, TIMES * (high - low) / 2
     step = 10.0 ** math.floor(math.log10(usual[1] - usual[0]))
-    least = _back(middle - half, transform) if transform in (None, "log") or middle > half else 0.0
+    least = _back(middle - half, transform) if transform != "sqrt" or middle > half else 0.0
     ends = (math.floor(least / step) * step, math.ceil(_back(middle + half, transform) / step - 1e-9) * step)
     if transform == "log":
-        ends = (float(f"{least:.1g}"), ends[1])
+        ends = (1.0 if fields["kind"] == INTEGER else float(f"{least:.1g}"), ends[1])
+    elif transform == "log1p" and usual[0] < 0:
+        ends = (float(f"{least:.2g}"), ends[1])
     lowest, highest = (float(f"{end:.12g}") for end in ends)
-    return (max(lowest, 0.0) if usual[0] >= 0 else lowest), highest
+    return _whole(max(lowest, 0.0) if usual[0] >= 0 else lowest, fields["kind"], 0), _whole(highest, fields["kind"], 1)
 
 
 def _dates(usual: tuple[Any, Any], form: str) -> tuple[Any, Any]:
