@@ -307,7 +307,7 @@ extras/              for whoever analyses it: codebook.csv (what every column is
                      read.py and read.R read the bundle without PrivCov, regress.R has regressions with those
                      intervals. Which nothing checks, so that they may come from anybody: pictures, for a browser
                      (they need no network), and estimated_correlation.csv and estimated_covariance.csv, the matrices as
-                     the method estimates them, nearer to the truth than those of matrices/
+                     the method estimates them
 verify.py            derives every other file again, from measurement, declaration and ledger entry
 
 How to check. Where PrivCov is installed, from a folder other than this one:

@@ -155,7 +155,7 @@ class ExampleRows:
     def noisy(self, distribution: NoiseDistribution, seed: int | None, repeat: int = 0) -> Noisy:
         """Return a measurement of the rows with simulated noise."""
         facts, law = self.facts, distribution
-        matrix, anchor = self._moment.copy(), planned_anchor(facts)
+        matrix, anchor = self._moment.copy(), planned_anchor(facts, law.shape)
         matrix[-1] *= anchor
         matrix[:, -1] *= anchor
         if seed is not None:

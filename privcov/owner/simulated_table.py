@@ -10,7 +10,7 @@ import numpy as np
 
 from privcov import checks
 from privcov.measurements.exact_reading import flags_of
-from privcov.measurements.laws.anchor import ANCHOR_SQUARED, COVARIANCE, anchor_squared
+from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH, COVARIANCE, anchor_squared
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.answers import Noisy
 from privcov.public_facts import PublicFacts
@@ -148,13 +148,14 @@ def measured(
     )
 
 
-def planned_anchor(facts: PublicFacts) -> float:
-    """Return the constant that the joint moment of a release has beside each row.
+def planned_anchor(facts: PublicFacts, shape: str = "") -> float:
+    """Return the constant that the joint moment of a release with noise of this shape has beside each row.
 
-    For k classes it is sqrt(k) times smaller, because the noise on their sums adds up.
+    For k classes it is sqrt(k) times smaller, because the noise on their sums adds up. Only laplace-cov, which treats
+    mean and covariance alike, draws Laplace noise on several columns, and only of a table with kinds.
     """
-    k = len(facts.classes) or 1
-    return math.sqrt(anchor_squared(COVARIANCE, facts.d, k, facts.relation) / k)
+    k, matters = len(facts.classes) or 1, BOTH if shape == "laplace" and facts.width > 1 else COVARIANCE
+    return math.sqrt(anchor_squared(matters, facts.d, k, facts.relation) / k)
 
 
 def _wishart(d: int, n: int, rng: np.random.Generator) -> np.ndarray:

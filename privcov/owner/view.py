@@ -68,8 +68,9 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Gen
         raw, kept = (_of_pairs(x, there) for x in (y, inside))
         noisy = _with_flags(inside, there, facts, distribution, rng)
     else:
+        anchor = planned_anchor(facts, distribution.shape)
         raw, kept = (np.cov(x, rowvar=False, bias=True).reshape(facts.d, facts.d) for x in (y, inside))
-        noisy = measured(kept, inside.mean(axis=0), n, facts.row_bound, distribution, rng, anchor=planned_anchor(facts))
+        noisy = measured(kept, inside.mean(axis=0), n, facts.row_bound, distribution, rng, anchor=anchor)
     drawn = derive(noisy)
     return Look(
         _correlation(raw),
@@ -97,7 +98,7 @@ def _with_flags(
     flags = flags_of(facts.d, facts.flagged, distribution, weight=flag_of(facts.units, facts.flagged))
     assert flags is not None, "missing cells are measured"
     gone = (1 - there[:, facts.flagged]) * flags.weight
-    anchor = np.full((len(x), 1), planned_anchor(facts))
+    anchor = np.full((len(x), 1), planned_anchor(facts, distribution.shape))
     z = np.concatenate([x / facts.row_bound, gone, anchor], axis=1)
     std, ones = distribution.off_diagonal_std, np.ones(facts.d)
     whole = z.T @ z / len(x) + distribution.draw(rng)

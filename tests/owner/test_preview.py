@@ -9,6 +9,7 @@ import pytest
 from privcov import Kind, accounting
 from privcov.measurements.exact_moment import NoisySum, measure_exactly
 from privcov.measurements.exact_reading import read_sum
+from privcov.owner.example_rows import ExampleRows
 from privcov.owner.preview import (
     planned_noise,
     planned_trade_off,
@@ -55,6 +56,19 @@ def test_the_plan_has_the_noise_and_the_anchor_of_the_release(guarantee, n_publi
     assert planned.shape == released.distribution.shape
     assert planned.scale * 500 == pytest.approx(released.distribution.scale * released.rows, rel=1e-12)
     assert planned_anchor(data.facts) ** 2 == pytest.approx(released.matrix[-1, -1], rel=1e-12)
+
+
+@pytest.mark.parametrize("n_public", [True, False])
+def test_the_plan_of_a_table_with_laplace_noise_has_its_anchor(n_public):
+    """Another method measures such a table, with a larger anchor; the rows that stand in for it have that too."""
+    frame = pd.DataFrame({"age": range(50), "ward": LEVELS[:1] * 50, "town": LEVELS[1:2] * 50})
+    data = PrivateDataset.from_rows(frame, kinds=KINDS, n_public=n_public)
+    released = read_sum(measured(data, PureDP(1.0)), "joint")
+    noise = planned_noise(data.facts, PureDP(1.0), 50)
+    assert (noise.shape, released.distribution.shape) == ("laplace", "laplace")
+    assert released.anchor_squared == 0.5
+    assert ExampleRows(data, 50, "rows").noisy(noise, None).matrix[-1, -1] == pytest.approx(0.5)
+    assert noise.scale * 50 == pytest.approx(released.distribution.scale * released.rows)
 
 
 def test_page_and_shell_measure_with_the_least_noise():
