@@ -12,6 +12,7 @@ from pages.shell import frame, show
 from pages.your_data import declare
 from pages.your_data.plan_table import Asked, as_declared, once
 from pages.your_data.state import owner_session
+from privcov.data_sources.private_file import Declaration
 from privcov.figures.matrices import colour_limit, heatmap, still
 from privcov.figures.words import plain, raised
 from privcov.owner.choices import Choice, choices
@@ -82,15 +83,17 @@ def _apply(found: list[Choice]) -> None:
     """Declare the table with all choices; in a callback."""
     session = owner_session()
     assert session.declared is not None  # the plan needs one
-    changes: dict[str, Any] = {one.name: one.value for one in found if one.name != "weight"}
-    for one in found:
-        if one.name == "weight":
-            assert isinstance(one.value, tuple), "weights are one for each column"
-            # Only their ratios count, and a weight of 1 is one that nobody declared.
-            pairs = zip(session.declared.columns, (min(2 * weight, MOST_WEIGHT) for weight in one.value), strict=True)
-            changes["columns"] = tuple(dataclasses.replace(column, weight=weight) for column, weight in pairs)
-    session.declared, session.look = dataclasses.replace(session.declared, **changes), None
+    session.declared, session.look = with_choices(session.declared, found), None
     declare.fill(session.declared)
+
+
+def with_choices(declared: Declaration, found: list[Choice]) -> Declaration:
+    """Return the declaration with all choices."""
+    changes: dict[str, Any] = {one.name: one.value for one in found}
+    # Only the ratios of weights count, and a weight of 1 is one that nobody declared.
+    pairs = zip(declared.columns, changes.pop("weight", ()), strict=False)
+    heavy = tuple(dataclasses.replace(column, weight=min(2 * weight, MOST_WEIGHT)) for column, weight in pairs)
+    return dataclasses.replace(declared, columns=heavy or declared.columns, **changes)
 
 
 def _named(one: Choice, facts: PublicFacts) -> str:

@@ -7,6 +7,7 @@ from privcov.public_facts import PublicFacts
 from privcov.table_files.kinds import CATEGORY, DATE, ORDINAL, YES_NO, Kind
 
 HEADINGS = ("column", "declared as", "kind", "lowest", "highest", "typical", "levels", "missing codes")
+_MIDDLE = "the middle"
 RULES = {
     "typical": "A missing cell counts as the typical value of its column, in every number: means lean towards it.",
     "drop-row": "Rows with a missing cell are left out.",
@@ -28,7 +29,10 @@ def codebook(facts: PublicFacts) -> list[tuple[str, ...]]:
         ends = _ends(kind)
         for k in range(kind.width):
             level = (kind.levels[k],) if kind.kind == CATEGORY else kind.levels
-            words = [declared, f"{kind.kind} {kind.transform or ''}".strip(), *ends, " | ".join(level)]
+            if kind.kind in (YES_NO, ORDINAL):
+                level = tuple(f"{number}: {name}" for number, name in enumerate(level, kind.kind == ORDINAL))
+            measured = ", in days since 1970-01-01" if kind.kind == DATE else f" {kind.transform or ''}".rstrip()
+            words = [declared, kind.kind + measured, *ends, " | ".join(level)]
             lines.append((names[at], *map(cell, (*words, " | ".join(kind.missing_codes)))))
             at += 1
     return lines
@@ -49,10 +53,10 @@ def _ends(kind: Kind) -> tuple[str, str, str]:
     if kind.kind == CATEGORY:
         return "", "", ""
     if kind.kind in (YES_NO, ORDINAL):
-        return "", "", str(kind.typical or "")
+        return "", "", str(kind.typical or _MIDDLE)
     if kind.kind == DATE:
-        return str(kind.low), str(kind.high), str(kind.typical or "")
-    return _short(kind.low), _short(kind.high), "" if kind.typical is None else _short(kind.typical)
+        return str(kind.low), str(kind.high), str(kind.typical or _MIDDLE)
+    return _short(kind.low), _short(kind.high), _MIDDLE if kind.typical is None else _short(kind.typical)
 
 
 def _short(value: object) -> str:

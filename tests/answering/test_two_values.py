@@ -184,6 +184,27 @@ def test_columns_of_two_values_about_a_typical_value_have_no_interval():
     assert not a.correlations()["real"].any()
 
 
+def test_the_bounds_of_shortened_rows_are_what_the_text_says():
+    """Entry by entry: the smaller of both, with three more rows, and the sum of the standard deviations."""
+    kinds = {"x": Kind("number", -1, 1)} | {name: Kind("yes-no", values=("n", "y")) for name in ("a", "b")}
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(
+        {"x": rng.uniform(-1, 1, 900), "a": rng.choice(["n", "y"], 900, p=[0.9, 0.1]), "b": ["n", "y", "y"] * 300}
+    )
+    data = Dataset.from_rows(frame, kinds=kinds)
+    data = data.with_row_bound(data.row_bound * 0.8)
+    known = known_of(privcov.release("gaussian-cov", data, privcov.ZCDP(1e6), seed=1, centre="joint"))
+    v, q, few = np.diag(known.covariance), known.reach, entries._few(known)
+    assert q[0] == 0
+    assert q[1] == pytest.approx(max(known.mean[1] + 1, 1 - known.mean[1]) ** 2)
+    bound = entries._shortened(known, v) - few
+    literal = [[0, q[1] * v[0], q[2] * v[0]], [0, q[1] * v[1], min(q[1] * v[2], q[2] * v[1])], [0, 0, q[2] * v[2]]]
+    assert np.triu(bound) == pytest.approx(np.array(literal))
+    at = entries._correlation_sampling(known, np.ones((3, 3)))(np.full((3, 3), 0.5))
+    std = np.sqrt((q[1] * v[0] + few[0, 1]) / (v[0] * v[1]))
+    assert at[0, 1] == pytest.approx((std + 0.5 * (np.sqrt(3) + np.sqrt(q[1] / v[1])) / 2) ** 2)
+
+
 @pytest.mark.parametrize("bound", [0.4, 0.9])
 @pytest.mark.parametrize("rho", [0.2, 1e5])
 def test_columns_of_two_values_in_shortened_rows_are_covered_by_bounds(bound, rho):

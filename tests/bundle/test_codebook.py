@@ -28,13 +28,13 @@ def test_every_measured_column_is_in_the_owners_terms():
     facts = PrivateDataset.from_rows(pd.DataFrame({name: [""] for name in KINDS}), kinds=KINDS).facts
     assert codebook(facts) == [
         ("'=age", "'=age", "integer", "0", "120", "45", "", ""),
-        ("log1p(pay)", "pay", "number log1p", "0", "1000000", "", "", "'-9 | x"),
-        ("sex=M", "sex", "yes-no", "", "", "F", "F | M", ""),
+        ("log1p(pay)", "pay", "number log1p", "0", "1000000", "the middle", "", "'-9 | x"),
+        ("sex=M", "sex", "yes-no", "", "", "F", "0: F | 1: M", ""),
         ("ward=A", "ward", "category", "", "", "", "A", ""),
         ("ward=B", "ward", "category", "", "", "", "B", ""),
         ("ward=other", "ward", "category", "", "", "", "other", ""),
-        ("pain", "pain", "ordinal", "", "", "", "no | some | much", ""),
-        ("seen", "seen", "date", "2024-01-01", "2024-12-31", "", "", ""),
+        ("pain", "pain", "ordinal", "", "", "the middle", "1: no | 2: some | 3: much", ""),
+        ("seen", "seen", "date, in days since 1970-01-01", "2024-01-01", "2024-12-31", "the middle", "", ""),
     ]
 
 

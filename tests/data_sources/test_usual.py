@@ -58,7 +58,8 @@ def test_scales_levels_and_dates_have_their_own_middle():
     ("fields", "said"),
     [
         ({"usual": (70, 20)}, "the lower one first"),
-        ({"usual": ("a", 20)}, "the lower one first"),
+        ({"usual": ("a", 20)}, "has two numbers"),
+        ({"usual": (None, 20)}, "has two numbers"),
         ({"usual": (20, 20)}, "the lower one first"),
         ({"usual": (-3, 30), "transform": "log1p"}, "log1p needs a range from above -1"),
         ({"usual": (0, 30), "transform": "log"}, "log needs a range from above 0"),
@@ -143,6 +144,16 @@ def test_hardly_a_row_is_longer_than_the_row_bound(k, strength):
     assert declared.row_bound_fraction < 0.6
 
 
+def test_a_typical_level_beside_the_middle_counts_with_its_distance():
+    """Literally: levels 2 to 5 of five, 3.5 in the middle and 4 typical, which is 3 from the farther end."""
+    column = Column("x", kind="ordinal", values=tuple("12345"), usual=("2", "5"))
+    assert column.typical == "4"
+    square = (1.5 / usual.NINE_IN_TEN / 3) ** 2 + (0.5 / 3) ** 2
+    quantile = (1 - 2 / 9 + usual.LONGER * np.sqrt(2 / 9)) ** 3  # of one column, one degree of freedom
+    assert row_bound_fraction((column,)) == pytest.approx(np.sqrt(quantile * square), abs=0.01)
+    assert np.sqrt(quantile * (square - 2 * (0.5 / 3) ** 2)) < row_bound_fraction((column,)) - 0.02
+
+
 def test_a_column_without_a_range_counts_whole_and_none_at_all_leaves_the_bound():
     assert row_bound_fraction((SEEN, SEEN)) == 1
     assert row_bound_fraction((AGE,)) < row_bound_fraction((AGE, SEEN)) < row_bound_fraction((AGE, SEEN, SEEN)) < 1
@@ -177,7 +188,7 @@ def test_a_forged_range_is_refused(ends):
     fields["columns"][0]["usual"] = ends
     with pytest.raises((ValueError, Wrong)):
         facts_of(fields, 10)
-    with pytest.raises(ValueError, match=r"usual|between two values"):
+    with pytest.raises(ValueError, match=r"usual of a column|has two numbers"):
         Declaration.from_json(json.dumps(fields))
 
 

@@ -7,7 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.your_data import noise
-from privcov.data_sources.private_file import Column, read_private
+from pages.your_data.plan_more import with_choices
+from privcov.data_sources.private_file import Column, Declaration, read_private
+from privcov.owner.choices import Choice
 from privcov.owner.example_rows import ExampleRows
 from privcov.owner.preview import planned_noise
 from privcov.privacy import ZCDP
@@ -102,6 +104,18 @@ def test_choices_are_tried_on_a_press_and_say_why():
     assert "instead of" in said
     widget(at, "number_input", "level-zcdp-1").set_value(0.11).run()
     assert "instead of" not in text_of(calm(at))  # the answer belongs to its question
+
+
+def test_chosen_weights_keep_their_ratios_also_beside_ranges():
+    """A weight of 1 beside a range would be taken for one that nobody declared."""
+    columns = (Column("age", usual=(20, 70)), Column("pay", usual=(1, 3)), Column("dose", 0, 1, reason="it is so"))
+    before = Declaration("t", "one person", columns)
+    one = Choice("weight", (1.0, 3.0, 1.0), 0.1, 0.2, "why", before.on_rows(np.zeros((1, 3)), None).facts)
+    other = dataclasses.replace(one, name="row_bound_fraction", value=0.25)
+    after = with_choices(before, [one, other])
+    assert [column.weight / after.columns[0].weight for column in after.columns] == [1.0, 3.0, 1.0]
+    assert after.row_bound_fraction == 0.25
+    assert with_choices(before, [other]).columns == columns
 
 
 def test_the_weight_of_a_person_follows_from_the_owners_guess():

@@ -305,6 +305,7 @@ def test_every_method_that_fits_estimates_from_the_one_measurement(clear):
 def test_every_kind_of_measurement_has_an_estimate(kind, tmp_path):
     at = dropped(packed(forging.bundled(tmp_path, kind)))
     by = next(s for s in at.selectbox if s.label == "Estimated by")
+    assert ("Wishart difference" in by.options) == (kind == "classes, hidden n"), "only for noise of that shape"
     assert by.value == {"laplace": "laplace-cov", "no mean": ""}.get(kind, "auto-cov")
     for method in by.options:
         by.select(method).run()

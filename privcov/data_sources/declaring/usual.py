@@ -91,7 +91,7 @@ def _completed(fields: dict[str, Any], usual: tuple[Any, Any]) -> dict[str, Any]
     numeric = kind in (NUMBER, INTEGER)
     if numeric:
         if not all(isinstance(end, Real) and not isinstance(end, bool) for end in usual):
-            raise ValueError(wrong)
+            raise ValueError(f"the range of numbers has two numbers, got {usual!a:.60}. Correct it.")
         usual = (float(usual[0]), float(usual[1]))
         if not -math.inf < usual[0] < usual[1] < math.inf:
             raise ValueError(wrong)
