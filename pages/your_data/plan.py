@@ -151,9 +151,9 @@ def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee])
     """Return what stands in the table of guarantees, in words."""
     text = (
         "Expected error: of the covariance, relative, over "
-        f"{plan.replicates} invented tables; the variances alone would give {percent(plan.trivial)}. Visible: kept by "
-        "the thresholded answer with a chance of 80 %. Without any noise, a correlation near zero is uncertain by "
-        f"{plain(plan.sampling_std)}."
+        f"{plan.replicates} invented tables; the variances alone would give {percent(plan.trivial)}. Visible: larger "
+        "than noise alone is likely to make any pair, with a chance of 80 %. Without any noise, a correlation near "
+        f"zero is uncertain by {plain(plan.sampling_std)}."
     )
     if facts.rows_per_person > 1:
         text += f" The guarantee is for all {facts.rows_per_person} rows of a person together."

@@ -32,14 +32,12 @@ from privcov.postprocess.terms import in_terms
 from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
 from privcov.releasing.release import Statement, state
 
-FORMAT = 4
+FORMAT = 5
 MATRICES = (
     "mean",
     "noisy",
     "noise_std",
     "covariance",
-    "thresholded",
-    "shrunken",
     "correlation",
     "eigenvalues",
     "loadings",
@@ -321,7 +319,6 @@ its script as well.
 
 noisy         covariance before any repair, unbiased; noise_std is the deviation of the privacy noise on its entries
 covariance    positive semi-definite
-thresholded   noisy, without the entries that pure noise could explain; shrunken: pulled towards its diagonal
 correlation, partial (partial correlations), precision (inverse of regular, the regularised covariance)
 eigenvalues, loadings   of the covariance with every column in units of its public half-range
 """

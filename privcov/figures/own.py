@@ -1,4 +1,4 @@
-"""Draw one release: answers with their total intervals, and the chance of a pair to be kept."""
+"""Draw one release: answers with their total intervals, and the chance of a pair to be seen."""
 
 from __future__ import annotations
 
@@ -135,12 +135,13 @@ def chances(x: np.ndarray, series: list[tuple[str, np.ndarray]], palette: Palett
         palette,
         height=330,
         x={"title": x_title, "range": [float(x[0]), float(x[-1])]},
-        y={"title": "Chance to be kept", "range": axis},
+        y={"title": "Chance to be seen", "range": axis},
         hovermode="x unified",
         **instead_of_legend(ends, axis, palette, 330),
     )
     half = len(x) // 2
     examples = "; ".join(f"{name}: {plain(float(y[half]))} at {plain(float(x[half]))}" for name, y in series)
     return Picture(
-        figure, f"Chance that the thresholded answer keeps a pair, by the strength of its correlation. {examples}."
+        figure,
+        f"Chance to be larger than noise is likely to make any pair, by the strength of a correlation. {examples}.",
     )

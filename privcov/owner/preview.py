@@ -48,8 +48,8 @@ class Preview:
     twin: the simulated table, or the public rows in its place. entry_std, variance_std: standard deviation of the
     privacy noise on an off-diagonal entry of the covariance and on a variance, in working units. correlation_std: the
     same on a correlation between two columns of the simulated table's spread. sampling_std: standard deviation of a
-    correlation near zero because there are only n rows. visible: the smallest correlation that the thresholded answer
-    keeps with a probability of 80 %; above 1 none is kept so.
+    correlation near zero because there are only n rows. visible: the smallest correlation that is seen with
+    a probability of 80 %, which is to exceed what all pairs of pure noise just do not exceed; above 1 none is.
 
     error: mean relative Frobenius error of the covariance to the sample of the simulated table. correlation_error: root
     mean square error of the correlations to those of the sample. replicates: number of simulated tables behind both.
@@ -72,7 +72,7 @@ class Preview:
     draw: np.ndarray = field(compare=False, repr=False)
 
     def survives(self, strength: float) -> float:
-        """Return the probability that the thresholded answer keeps a pair of columns of this correlation."""
+        """Return the probability that a pair of columns of this correlation is seen; see ``visible``."""
         return survival(strength, self.correlation_std, self.sampling_std, universal_level(self.twin.d))
 
 

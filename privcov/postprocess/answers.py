@@ -17,7 +17,7 @@ from privcov.postprocess.available import Available, available_cases
 from privcov.postprocess.correlation import correlation
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.plain_algebra import eigen, rebuild
-from privcov.postprocess.threshold import cut_off_diagonal, noise_variance, universal_level
+from privcov.postprocess.threshold import noise_variance
 from privcov.public_facts import Flags
 
 LEAST_EIGENVALUE = 0.01  # of a correlation matrix, before it is inverted
@@ -61,11 +61,9 @@ class Answers:
     matrix has zero there.
 
     covariance: positive semi-definite; negative eigenvalues of the whole noisy moment are set to zero. Where the noise
-    on variances is smaller than on covariances, its diagonal is that of ``noisy``. thresholded: ``noisy`` without the
-    off-diagonal entries that m pairs of pure noise just do not exceed. shrunken: ``covariance``, its off-diagonal
-    entries pulled to zero by the fraction of noise in them. correlation: of ``covariance``; a variance below its own
-    noise counts as that noise. eigenvalues, loadings: of ``covariance`` in working units, largest first; eigenvectors
-    in columns.
+    on variances is smaller than on covariances, its diagonal is that of ``noisy``. correlation: of ``covariance``; a
+    variance below its own noise counts as that noise. eigenvalues, loadings: of ``covariance`` in working units,
+    largest first; eigenvectors in columns.
 
     regular: ``covariance`` with the eigenvalues of its correlation raised to ``floor``, so that it has an inverse.
     precision, partial: that inverse, and the partial correlations that follow from it. floor: the typical noise on a
@@ -77,8 +75,6 @@ class Answers:
     noisy: np.ndarray
     noise_std: np.ndarray
     covariance: np.ndarray
-    thresholded: np.ndarray
-    shrunken: np.ndarray
     correlation: np.ndarray
     eigenvalues: np.ndarray
     loadings: np.ndarray
@@ -133,8 +129,6 @@ def derive(noisy: Noisy) -> Answers:
         noisy=stated * units,
         noise_std=stated_std * units,
         covariance=repaired * units,
-        thresholded=cut_off_diagonal(raw, universal_level(noisy.d) * std) * units,
-        shrunken=_shrink(repaired, variance) * units,
         correlation=corr,
         eigenvalues=np.maximum(values[::-1], 0.0),
         loadings=vectors[:, ::-1].copy(),
@@ -197,19 +191,3 @@ def _with_diagonal(matrix: np.ndarray, diagonal: np.ndarray, least: np.ndarray) 
     """
     factor = np.sqrt(np.maximum(diagonal, least) / np.maximum(np.diag(matrix), least))
     return matrix * (factor[:, None] * factor[None, :])
-
-
-def _shrink(matrix: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """Multiply the off-diagonal by the part of it that is not noise.
-
-    That part is 1 - (sum of noise variances) / (sum of squares), at least 0.
-
-    The linear shrinkage of Ledoit and Wolf (2004) towards the diagonal, for noise of known variance. The result is a
-    mixture of the matrix and its diagonal, so it is positive semi-definite whenever the matrix is.
-    """
-    upper = np.triu_indices(len(matrix), 1)
-    squares = math.fsum((matrix[upper] * matrix[upper]).tolist())
-    kept = max(1 - math.fsum(variance[upper].tolist()) / squares, 0.0) if squares > 0 else 0.0
-    answer = matrix * kept
-    np.fill_diagonal(answer, np.diag(matrix))
-    return answer

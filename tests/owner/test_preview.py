@@ -137,13 +137,14 @@ def test_the_twin_has_the_structure_it_says(structure):
 
 
 @pytest.mark.parametrize("square", [0.19, 0.5, 1 / 6])
-def test_the_chance_to_survive_is_what_the_thresholded_answer_does(square):
+def test_the_chance_to_be_seen_is_that_of_a_pair_beyond_what_noise_reaches(square):
     """400 twins: a chance that is wrong by 0.1 lies four standard errors off."""
     twin = SimulatedTable(6, 3000, "blocks", 0.35, 0.3, np.sqrt(6), np.sqrt(square))
     distribution = planned_noise(private(d=6).facts, ZCDP(0.03), 3000)
     kept = []
     for k in range(400):
-        found = derive(noisy_simulated_table(twin, distribution, 1, k)[0]).thresholded != 0
+        drawn = derive(noisy_simulated_table(twin, distribution, 1, k)[0])
+        found = np.abs(drawn.noisy) > universal_level(6) * drawn.noise_std
         kept.append([found[0, 1], found[0, 5]])
     plan = preview(twin, ZCDP(0.03), distribution, replicates=1)
     assert np.mean(kept, axis=0) == pytest.approx([plan.survives(0.35), plan.survives(0.0)], abs=0.1)

@@ -78,7 +78,7 @@ def test_without_noise_the_answers_are_the_samples():
     found = derive(made)
     c = np.cov(x, rowvar=False, bias=True)
     assert found.mean == pytest.approx(x.mean(axis=0))
-    for matrix in (found.noisy, found.covariance, found.regular, found.shrunken, found.thresholded):
+    for matrix in (found.noisy, found.covariance, found.regular):
         assert matrix == pytest.approx(c, rel=1e-9)
     assert found.correlation == pytest.approx(np.corrcoef(x, rowvar=False))
     assert found.precision == pytest.approx(np.linalg.inv(c))
@@ -88,14 +88,12 @@ def test_without_noise_the_answers_are_the_samples():
 @pytest.mark.parametrize("rho", [1e-4, 1e-2, 1.0])
 def test_every_answer_is_usable_at_any_noise(rho):
     found = derive(noisy(dataset(rows()), ZCDP(rho))[0])
-    for name in ("covariance", "shrunken", "regular", "precision"):
+    for name in ("covariance", "regular", "precision"):
         assert np.linalg.eigvalsh(getattr(found, name) / np.abs(getattr(found, name)).max())[0] > -1e-12, name
     for name in ("correlation", "partial"):
         assert np.abs(getattr(found, name)).max() <= 1 + 1e-12, name
     assert found.regular @ found.precision == pytest.approx(np.eye(5), abs=1e-8)
     assert 0.01 <= found.floor <= 1
-    kept = found.thresholded != 0
-    assert np.array_equal(found.thresholded[kept], found.noisy[kept])
 
 
 def test_stated_noise_is_that_of_the_unrepaired_covariance():
