@@ -13,7 +13,7 @@ import csv
 import dataclasses
 import io
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from privcov.answering import contrasts, edges, entries, schur, spectrum
+from privcov.answering import contrasts, edges, entries, scales, schur, spectrum, two_groups
 from privcov.answering.evidence import FILE, LEVEL
 from privcov.answering.unbiased import Intervals, TwoValues, UnbiasedMoments, known_from, merge_class_anchors
 from privcov.data_sources.example import Example, written
@@ -96,6 +96,9 @@ QUICK = (
     Cell("hospital", 6, 1_000, "rho .5", "persons"),
     Cell("levels", 6, 5_000, "rho .5"),
     Cell("levels", 6, 20_000, "rho .05"),
+    Cell("groups", 5, 2_000, "rho .5"),
+    Cell("groups", 5, 20_000, "rho .05"),
+    Cell("groups", 5, 10_000, "eps 1 pure"),
     Cell("heavy", 6, 5_000, "rho .5"),
     Cell("heavy", 6, 20_000, "rho .05"),
 )
@@ -114,6 +117,8 @@ FULL = (
     Cell("example", 10, 20_000, "eps 1 approximate"),
     Cell("hospital", 6, 20_000, "eps 3 pure"),
 )
+GROUPED = (2, 3)  # the columns of two values that make groups
+_PARTS = ("estimate", "low", "high", "reason")
 PRESETS = {"quick": (QUICK, 2_000), "full": (FULL, 4_000)}
 
 
@@ -144,10 +149,17 @@ def population_of(kind: str, d: int, more: str) -> Population:
         return Population(*_moments(rows), lambda n, rng: _visits(n, rng, more == "persons"))
     if kind == "levels":
         span = np.array([0.0, 1.0, 1.0, 1.0, 1.0, 1.0])
-        two = TwoValues(np.zeros(6), span, ((1,), (2,), (3, 4, 5)))
+        two = TwoValues(np.zeros(6), span, ((1,), (2,), (3, 4, 5)), names=("rare", "common", "level"))
         return Population(
             *_moments(_levels(4_000_000, stream(SEED, "rows", 0, "levels", "truth"))[None]),
             lambda n, rng: _levels(n, rng)[None],
+            two=two,
+        )
+    if kind == "groups":
+        two = TwoValues(np.zeros(5), np.array([0.0, 0, 1, 1, 1]), ((2,), (3,), (4,)), names=("a", "b", "c"))
+        return Population(
+            *_moments(_groups(4_000_000, stream(SEED, "rows", 0, "groups", "truth"))[None]),
+            lambda n, rng: _groups(n, rng)[None],
             two=two,
         )
     apart = np.abs(at[:, None] - at[None, :])
@@ -211,6 +223,15 @@ def _levels(n: int, rng: np.random.Generator) -> np.ndarray:
     level = np.digitize(rng.random(n) + 0.04 * np.tanh(score), [0.02, 0.08, 0.38])
     columns = [0.3 * (0.6 * score + 0.8 * fresh[0]), 0.4 * score + 0.9 * fresh[1] > 1.852, score + fresh[2] > 0.3]
     return np.column_stack([*columns, *(level == k for k in range(3))]).astype(np.float64)
+
+
+def _groups(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return rows of a t with 5 degrees of freedom, a skewed number, a yes of 2 %, one of 40 % and one of 5 %."""
+    score, fresh = rng.standard_normal(n), rng.standard_normal((3, n))
+    yes = np.stack([0.3 * score + 0.95 * f > cut for f, cut in zip(fresh, (2.05, 0.25, 1.64), strict=True)], axis=1)
+    heavy = 0.15 * rng.standard_normal(n) * np.sqrt(5 / rng.chisquare(5, n)) + 0.2 * yes[:, 0] + 0.1 * yes[:, 1]
+    skewed = 0.1 * np.exp(0.7 * rng.standard_normal(n)) + 0.1 * yes[:, 2] - 0.05 * yes[:, 1]
+    return np.column_stack([heavy, skewed, yes]).astype(np.float64)
 
 
 def _moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -282,9 +303,23 @@ def _gaussian(covariance: np.ndarray, n: int, rng: np.random.Generator) -> tuple
     return root @ rng.standard_normal(d) / math.sqrt(n), left @ left.T / n
 
 
-def answers_of(known: UnbiasedMoments, measured: Measured, k: float = 0.0) -> Iterator[tuple[str, Intervals]]:
-    """Yield the name and the intervals of every answer that is measured."""
-    upper, few = np.triu_indices(known.d, 1), list(range(1, min(known.d, 5)))
+def answers_of(
+    known: UnbiasedMoments, measured: Measured, wanted: Collection[str], k: float = 0.0
+) -> Iterator[tuple[str, Intervals]]:
+    """Yield the name and the intervals of every answer that is wanted."""
+    few, plus = list(range(1, min(known.d, 5))), np.ones(min(known.d, 5) - 1)
+    if "group_means" in wanted:
+        parts = [found for by in GROUPED for found in two_groups.by_column(known, by, LEVEL)]
+        yield "group_means", Intervals(*(np.array([getattr(p, end)[:2] for p in parts]) for end in _PARTS))
+    if "score" in wanted:
+        items = few if known.two is None else few[:2]
+        found = entries.correlations(scales.with_score(known, "score", items, plus[: len(items)]), LEVEL, k)
+        yield "score", Intervals(*(getattr(found, end)[0, -1:] for end in _PARTS))
+    if "alpha" in wanted:
+        yield "alpha", scales.alpha(known.for_shape(k), few, plus, LEVEL)
+    if "means" not in wanted:
+        return
+    upper = np.triu_indices(known.d, 1)
     shape = known.for_shape(k)
     partial = schur.partial_correlations(shape, LEVEL)
     yield "means", entries.means(known, LEVEL)
@@ -296,7 +331,7 @@ def answers_of(known: UnbiasedMoments, measured: Measured, k: float = 0.0) -> It
         ("edges", edges.edges(known, partial, k)),
     ):
         p = None if found.p_value is None else found.p_value[upper]
-        estimate, low, high, reason = (getattr(found, part)[upper] for part in ("estimate", "low", "high", "reason"))
+        estimate, low, high, reason = (getattr(found, end)[upper] for end in _PARTS)
         yield name, Intervals(estimate, low, high, reason, p)
     fit = schur.regress(shape, 0, few, 0.0, LEVEL)
     yield "regress", fit.slopes
@@ -313,6 +348,10 @@ def answers_of(known: UnbiasedMoments, measured: Measured, k: float = 0.0) -> It
 def truths(cell: Cell) -> dict[str, np.ndarray]:
     """Return the number of the population behind every entry of every answer."""
     people = population_of(cell.population, cell.d, cell.more)
+    if people.two is not None:
+        groups = {"group_means": np.concatenate([_group_means(people, by) for by in GROUPED])}
+        if cell.population == "groups":
+            return groups
     c, upper, few = people.covariance, np.triu_indices(cell.d, 1), list(range(1, min(cell.d, 5)))
     root, inverse = np.sqrt(np.diag(c)), np.linalg.inv(c)
     own = np.sqrt(np.diag(inverse))
@@ -323,6 +362,10 @@ def truths(cell: Cell) -> dict[str, np.ndarray]:
 
     values, axes = np.linalg.eigh(c)
     first = axes[:, -1] * np.sign(axes[np.argmax(np.abs(axes[:, -1])), -1])
+    items = few if people.two is None else few[:2]
+    turn = np.zeros((2, cell.d))
+    turn[0, 0], turn[1, items] = 1, 1
+    score, k = turn @ c @ turn.T, len(few)
     found = {
         "means": people.mean,
         "variances": np.diag(c),
@@ -336,19 +379,35 @@ def truths(cell: Cell) -> dict[str, np.ndarray]:
         "regress, all columns": slopes(list(range(1, cell.d))),
         "eigenvalues": values[::-1],
         "components": first[:, None],
+        "score": np.array([score[0, 1] / math.sqrt(score[0, 0] * score[1, 1])]),
     }
+    if people.two is None:
+        found["alpha"] = np.array([k / (k - 1) * (1 - np.trace(c[np.ix_(few, few)]) / score[1, 1])])
+    else:
+        found |= groups
+    if cell.d <= 5:
+        del found["regress, all columns"]
     return found if people.gaps is None else {**found, "contrast": people.gaps}
 
 
-def measure(cell: Cell, replicates: int) -> list[dict[str, Any]]:
-    """Return one line of the table for every answer of a cell."""
-    true: dict[str, np.ndarray] = truths(cell)
+def _group_means(people: Population, by: int) -> np.ndarray:
+    """Return the means of the first two columns where another one is 0, where it is 1, and the differences."""
+    p, both = people.mean[by], people.covariance[:2, by] + people.mean[:2] * people.mean[by]
+    low, high = (people.mean[:2] - both) / (1 - p), both / p
+    return np.array([low, high, high - low])
+
+
+def measure(cell: Cell, replicates: int, wanted: Collection[str] | None = None) -> list[dict[str, Any]]:
+    """Return one line of the table for every answer of a cell, or for those that are wanted."""
+    true = {name: truth for name, truth in truths(cell).items() if wanted is None or name in wanted}
     sums: dict[str, list[tuple[float, ...]]] = {}
     kurtosis = population_of(cell.population, cell.d, cell.more).kurtosis
     for number in range(replicates):
         rng = stream(SEED, "rows", number, cell.name, "coverage")
         known, measured = release(cell, rng)
-        for name, found in answers_of(known, measured, kurtosis):
+        for name, found in answers_of(known, measured, true, kurtosis):
+            if name not in true:
+                continue
             truth, shown = true[name], np.ravel(found.identified)
             inside = np.ravel((found.low <= truth) & (truth <= found.high)) & shown
             one = int(rng.integers(len(shown)))
@@ -390,11 +449,12 @@ def run(preset: str, folder: Path, progress: Callable[[int, int, str], None] | N
             for line in csv.DictReader(file):
                 stored.setdefault(line["cell"], []).append(line)
     for done, cell in enumerate(cells):
-        kept = stored.get(cell.name)
-        if kept is None or int(kept[0]["replicates"]) < replicates:
+        kept = {line["answer"]: line for line in stored.get(cell.name, []) if int(line["replicates"]) >= replicates}
+        if missing := truths(cell).keys() - kept.keys():
             if progress is not None:
                 progress(done, len(cells), cell.name)
-            stored[cell.name] = measure(cell, replicates)
+            kept |= {line["answer"]: line for line in measure(cell, replicates, missing)}
+            stored[cell.name] = [kept[name] for name in truths(cell)]
             _write(path, stored)
     return path
 

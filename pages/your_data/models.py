@@ -1,4 +1,4 @@
-"""Models from one release: a regression by choice of columns, class means, and a synthetic table."""
+"""Models from one release: a regression, means of groups, scales of items, class means, and a synthetic table."""
 
 from __future__ import annotations
 
@@ -78,7 +78,11 @@ def regression(shown: Shown, palette: Palette) -> None:
     _fit(found)
     about(found)
     lines(shown, found, "regression")
-    asked = f"regress({y!r}, {list(on)!r}" + (f", ridge={ridge:g})" if ridge else ")")
+    _in_python(shown, f"regress({y!r}, {list(on)!r}" + (f", ridge={ridge:g})" if ridge else ")"))
+
+
+def _in_python(shown: Shown, asked: str) -> None:
+    """Show how Python gives the same answer."""
     with st.expander("The same in Python"):
         st.code(
             "import privcov\n\n"
@@ -101,6 +105,82 @@ def _fit(found: pd.DataFrame) -> None:
     if found.attrs["intercept"] is not None:
         told.append(f"Intercept {plain(found.attrs['intercept'])}.")
     st.markdown(" ".join(told))
+
+
+def groups(shown: Shown, palette: Palette) -> None:
+    """Show the means of every column in the groups that a column makes."""
+    by = shown.column("Groups by", "grouped", shown.answers().groupings)
+    found, small = (shown.answers(units).group_means(by) for units in ("owner", "half-range"))
+    unknown(found)
+    names = list(dict.fromkeys(found["group"]))
+    if " less " in names[-1]:  # two groups
+        drawn, label = small[small["group"] == names[-1]].head(_MOST), "column"
+        title = f"Mean where {brief(by)} is higher less mean where it is lower, in half-ranges"
+    else:
+        of = shown.column("Mean of", f"mean-of-{by}", list(dict.fromkeys(found["column"])))
+        drawn, label = found[found["column"] == of].head(_MOST), "group"
+        title = f"Mean of {brief(of)}, in its own units"
+    if drawn["estimate"].notna().any():
+        clear = off_zero(drawn) if label == "column" else drawn["identified"].to_numpy()
+        picture = intervals(
+            [brief(name) for name in drawn[label]],
+            *numbers(drawn),
+            palette,
+            clear=clear,
+            x_title=title,
+            what=f"Groups by {by}",
+            level=shown.level,
+        )
+        show.picture(picture, "own-groups")
+    about(found)
+    lines(shown, found, "groups")
+    _in_python(shown, f"group_means({by!r})")
+
+
+def scales(shown: Shown, palette: Palette) -> None:
+    """Show alpha of some items, the correlations of their score with all other columns, and factors of the items."""
+    left, right = st.columns(2)
+    with left:
+        items = st.multiselect("Items of a scale", shown.columns, **shown.keep("items", [], argument="default"))
+    with right:
+        taken = "-".join(str(shown.columns.index(item)) for item in items)
+        back = st.multiselect("Reversed", items, **shown.keep(f"reversed-{taken}", [], argument="default"))
+    if len(items) < 2:
+        st.info("Choose at least two items. Their mean is the score.")
+        return
+    name = next(name for name in ("score", *(f"score {k}" for k in range(2, 99))) if name not in shown.columns)
+    alpha, scored = shown.answers().alpha(items, back), shown.answers().with_score(name, items, back)
+    unknown(alpha)
+    if alpha["identified"].item():
+        seen, low, high = (float(alpha[end].item()) for end in ("estimate", "low", "high"))
+        total = f"{percent(shown.level)} total interval"
+        st.markdown(f"Cronbach's alpha **{seen:.2f}**, from {low:.2f} to {high:.2f} ({total}).")
+    about(alpha)
+    if len(scored.columns) > 1:
+        found = scored.correlations(shown.rate)
+        found = found[found["second"] == name].drop(columns="second").rename(columns={"first": "column"})
+        drawn = found.head(_MOST)
+        if drawn["estimate"].notna().any():
+            picture = intervals(
+                [brief(column) for column in drawn["column"]],
+                *numbers(drawn),
+                palette,
+                clear=off_zero(drawn),
+                x_title="Correlation with the score, the mean of the items",
+                what="Correlations of a score",
+                level=shown.level,
+            )
+            show.picture(picture, "own-scales")
+        about(found)
+        lines(shown, found, "scale")
+    most = max((k for k in range(1, len(items)) if (len(items) - k) ** 2 >= len(items) + k), default=0)
+    if most:
+        k = int(st.number_input("Factors of the items", 1, most, **shown.keep("factors", 1)))
+        found = shown.answers().factors(k, items)
+        st.caption(found.attrs["warning"])
+        lines(shown, found, "factors")
+    reversed_too = f", {back!r}" if back else ""
+    _in_python(shown, f"with_score({name!r}, {items!r}{reversed_too}).correlations()")
 
 
 def classes(shown: Shown, palette: Palette) -> None:

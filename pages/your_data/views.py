@@ -15,6 +15,7 @@ from pages.shell import frame, show
 from pages.shell.glossary import term
 from pages.your_data import models
 from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, square, under_test, unknown, verdict
+from privcov.answering.unbiased import two_values
 from privcov.bundle.safe import cells, table
 from privcov.estimators.base import METHODS
 from privcov.figures.graphs import network, positions
@@ -33,6 +34,8 @@ VIEWS = {
     "spectrum": "Spectrum and PCA",
     "graph": "Graph",
     "regression": "Regression",
+    "groups": "Groups",
+    "scales": "Scales",
     "classes": "Classes",
     "synthetic": "Synthetic",
 }
@@ -41,7 +44,13 @@ _WITH_LEVEL = tuple(view for view in VIEWS if view != "synthetic")
 
 def section(shown: Shown, name: str, label: str, last: Callable[[], None]) -> None:
     """Show the bar of views and the chosen one; ``name``, ``label`` and ``last`` are one more view."""
-    offered = {k: v for k, v in VIEWS.items() if k != "classes" or len(shown.total.facts.classes) > 1} | {name: label}
+    facts = shown.total.facts
+    fits = {
+        "classes": len(facts.classes) > 1,
+        "groups": bool(two_values(facts.kinds, facts.units)),
+        "scales": facts.d > 1,
+    }
+    offered = {k: v for k, v in VIEWS.items() if fits.get(k, True)} | {name: label}
     view = shown.segments("View", offered, "answer")
     with show.problems():
         if view == name:
@@ -345,6 +354,8 @@ _DRAWN = {
     "spectrum": _spectrum,
     "graph": _graph,
     "regression": models.regression,
+    "groups": models.groups,
+    "scales": models.scales,
     "classes": models.classes,
     "synthetic": models.synthetic,
 }

@@ -19,7 +19,7 @@ LIKE = {
         ("neighbours", "factor", "blocks", "example", "hospital"),
         "Gaussian rows and bounded columns of many values",
     ),
-    "levels": (("levels",), "rows with weakly related columns of two values, of a share of 2 % or more"),
+    "levels": (("levels", "groups"), "rows with weakly related columns of two values, of a share of 2 % or more"),
     "heavy": (("heavy",), "heavy-tailed rows (Student's t, 5 degrees of freedom) whose kurtosis was given"),
 }
 _SIZE = re.compile(r"\bd=(\d+), n=(\d+)")  # in the name of a cell

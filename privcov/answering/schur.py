@@ -80,9 +80,7 @@ class _Part:
 
     def noise(self, form: np.ndarray) -> float:
         """Return N(A), in which |A m|^2 is corrected for the noise in m."""
-        law = self.law
-        found = law.form_variance(form, self.mean, self.covariance)
-        return max(found - 4 * law.mean**2 * float(np.sum(form * form)), found / 4)
+        return self.law.cleared_variance(form, self.mean, self.covariance)
 
 
 def _part(known: UnbiasedMoments, columns: list[int]) -> _Part:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -41,9 +41,12 @@ REASONS = (
     "columns of two values have no interval here: leave them out, or, for whole rows and weakly related columns, give "
     "their kurtosis",
     "levels of one column exclude each other, so that they are related is no finding",
+    "the column that makes the groups has values between its two, as in shortened rows",
+    "no interval is known",
 )
 (
-    NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS, TESTED_ONLY, TWO_VALUED, ONE_COLUMN
+    NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS, TESTED_ONLY, TWO_VALUED,
+    ONE_COLUMN, NO_GROUPS, NO_INTERVAL,
 ) = range(1, len(REASONS))  # fmt: skip
 
 
@@ -87,13 +90,15 @@ class TwoValues:
     """Which columns have two values, in working units.
 
     low, span: the lower value, and the distance to the higher one; 0 for other columns. blocks: their positions, those
-    of one category together. whole: rows are not shortened, so that the columns still have these two values.
+    of one category together. whole: which of them still have these two values, and not any between, as in rows that are
+    shortened, or in a score of several columns. names: the declared column of each block.
     """
 
     low: np.ndarray
     span: np.ndarray
     blocks: tuple[tuple[int, ...], ...]
-    whole: bool = True
+    whole: np.ndarray | bool = True
+    names: tuple[str, ...] = ()
 
 
 def two_values(kinds: Kinds, units: Units) -> TwoValues | None:
@@ -103,18 +108,20 @@ def two_values(kinds: Kinds, units: Units) -> TwoValues | None:
     """
     found: list[bool] = []
     blocks: list[tuple[int, ...]] = []
-    for _, kind in kinds:
+    names: list[str] = []
+    for name, kind in kinds:
         levels = len(kind.values) if kind.kind == ORDINAL else 0
         from_zero = kind.kind == INTEGER and (kind.low, kind.high) == (0, 1)
         two = kind.kind in (YES_NO, CATEGORY) or levels == 2 or from_zero
         if two:
             blocks.append(tuple(range(len(found), len(found) + kind.width)))
+            names.append(name)
         found += [two] * kind.width
     if not blocks:
         return None
     assert units.bounds is not None, "declared columns have bounds"
     ends = (units.bounds - units.origin[:, None]) / units.scale[:, None] * np.array(found)[:, None]
-    return TwoValues(ends[:, 0], ends[:, 1] - ends[:, 0], tuple(blocks), units.fits_bounds)
+    return TwoValues(ends[:, 0], ends[:, 1] - ends[:, 0], tuple(blocks), units.fits_bounds, tuple(names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +131,8 @@ class UnbiasedMoments:
     mean: None where it was not measured. covariance: unbiased; it may have negative eigenvalues. rows: number of
     independent rows, or persons, that the sampling error is that of. scale, origin: the public half-ranges and typical
     values. measured: the noisy moment. available: where missing cells were measured. total: the private measurement.
-    two: which columns have two values, as a level of a category has.
+    two: which columns have two values, as a level of a category has. turn: the axes of the columns in those that were
+    measured, orthonormal; None where they are these.
     """
 
     columns: tuple[str, ...]
@@ -138,6 +146,7 @@ class UnbiasedMoments:
     available: Available | None = None
     total: NoisySum | None = None
     two: TwoValues | None = None
+    turn: np.ndarray | None = None
 
     @property
     def d(self) -> int:
@@ -177,8 +186,8 @@ class UnbiasedMoments:
 
     @property
     def shortened(self) -> np.ndarray:
-        """Which columns have two values, but in rows that are shortened: they then have any value between the two."""
-        return (self.span > 0) & (self.two is not None and not self.two.whole)
+        """Which columns of two values have any value between the two, as in rows that are shortened."""
+        return (self.span > 0) & ~np.asarray(self.two is None or self.two.whole)
 
     @property
     def reach(self) -> np.ndarray:
@@ -220,6 +229,22 @@ class UnbiasedMoments:
         """Return the quantile of |error| in standard deviations, for noise of this excess kurtosis beside sampling."""
         part = noise / np.maximum(noise + sampling, 1e-300)
         return quantile(level, excess * (part * part))
+
+
+def within(line: tuple[Any, Any], error: Sequence[Any], z: Any) -> tuple[Any, Any, Any]:
+    """Return the ends of all x with (l_0 + l_1 x)^2 <= z^2 V(x), and whether these are ends.
+
+    V is a quadratic, given at -1, 0 and 1. There are two ends unless x may be anything.
+
+    Reference: Fieller (1954).
+    """
+    zero, (first, slope), square = error[1], line, z * z
+    bent, leant = (error[0] + error[2]) / 2 - zero, (error[2] - error[0]) / 2
+    a, b, c = slope * slope - square * bent, first * slope - square * leant / 2, first * first - square * zero
+    ended = a > 0
+    a = np.where(ended, a, 1.0)
+    root = np.sqrt(np.maximum(b * b - a * c, 0.0))
+    return (-b - root) / a, (-b + root) / a, ended
 
 
 def known_of(x: Release | Measurement) -> UnbiasedMoments:

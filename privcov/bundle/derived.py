@@ -32,7 +32,7 @@ from privcov.postprocess.terms import in_terms
 from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
 from privcov.releasing.release import Statement, state
 
-FORMAT = 5
+FORMAT = 6
 MATRICES = (
     "mean",
     "noisy",
@@ -302,10 +302,10 @@ method_card.txt      the method
 extras/              for whoever analyses it: codebook.csv (what every column is), about.csv (what all numbers are
                      about), rows.csv (number of rows, n_eff), means, variances, covariances and correlations with 95 %
                      intervals for noise and sampling together, counts and means of classes, shares of missing cells;
-                     read.py and read.R read the bundle without PrivCov, regress.R has regressions with those
-                     intervals. Which nothing checks, so that they may come from anybody: pictures, for a browser
-                     (they need no network), and estimated_correlation.csv and estimated_covariance.csv, the matrices as
-                     the method estimates them
+                     read.py and read.R read the bundle without PrivCov; answers.R has regressions, means of groups,
+                     scales with alpha, and factors. Which nothing checks, so that they may come from anybody: pictures,
+                     for a browser (they need no network), and estimated_correlation.csv and estimated_covariance.csv,
+                     the matrices as the method estimates them
 verify.py            derives every other file again, from measurement, declaration and ledger entry
 
 How to check. Where PrivCov is installed, from a folder other than this one:

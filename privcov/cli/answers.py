@@ -23,6 +23,9 @@ _WHAT = {name: f"the {name.replace('-', ' ')} with their intervals" for name in 
     "components": "the first principal axes with their intervals",
     "contrast": "the difference of two classes with its interval",
     "regress": "the coefficients of a linear regression with their intervals",
+    "group-means": "the means in groups that a column of two values or a category makes, with their intervals",
+    "alpha": "Cronbach's alpha of the items of a scale with its interval",
+    "factors": "the loadings of a factor analysis, without intervals",
 }
 
 
@@ -36,6 +39,13 @@ def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         one.add_argument("--level", type=float, default=0.95, help="nominal coverage (0.95)")
         one.add_argument("--units", choices=("owner", "half-range"), default="owner", help="of the columns (owner)")
         one.add_argument("--kurtosis", type=float, default=0.0, help="excess kurtosis of the rows over 3 (0: Gaussian)")
+        one.add_argument(
+            "--score",
+            action="append",
+            default=[],
+            metavar="NAME=ITEMS",
+            help="a score in place of its items, as in mood=q1,q2,-q3: their mean, of -q3 with a minus sign",
+        )
         one.add_argument("--json", action="store_true", help="JSON with the attributes, in place of a table")
         one.add_argument("--out", type=Path, help="a file; standard output when left out")
         if name in _TESTED:
@@ -45,6 +55,13 @@ def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         if name == "contrast":
             one.add_argument("--a", required=True, help="a class")
             one.add_argument("--b", required=True, help="the class that is subtracted")
+        if name == "group-means":
+            one.add_argument("--by", required=True, help="a column of two values, or a category")
+        if name == "alpha":
+            one.add_argument("--items", required=True, help="as in q1,q2,-q3; with a minus sign what is reversed")
+        if name == "factors":
+            one.add_argument("--k", type=int, required=True, help="how many factors")
+            one.add_argument("--columns", help="with commas between them; all when left out")
         if name == "regress":
             one.add_argument("--y", required=True, help="the response")
             one.add_argument("--on", help="regressors with commas between them; all other columns when left out")
@@ -62,6 +79,12 @@ def _asked(options: argparse.Namespace) -> Callable[[ReleaseAnswers], pd.DataFra
         return lambda found: found.components(options.axes)
     if options.answer == "contrast":
         return lambda found: found.contrast(options.a, options.b)
+    if options.answer == "group-means":
+        return lambda found: found.group_means(options.by)
+    if options.answer == "alpha":
+        return lambda found: found.alpha(*_items(options.items, found.columns))
+    if options.answer == "factors":
+        return lambda found: found.factors(options.k, _names(options.columns, found.columns))
     return lambda found: found.regress(options.y, _names(options.on, found.columns), options.ridge)
 
 
@@ -70,6 +93,13 @@ def _names(text: str | None, columns: tuple[str, ...]) -> list[str] | None:
     if text is None:
         return None
     return [text] if text in columns else [name.strip() for name in text.split(",")]
+
+
+def _items(text: str, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """Return the items, and those of them that are reversed: with a minus sign, unless a column is called so."""
+    named = _names(text, columns) or []
+    reverse = [name[1:] for name in named if name not in columns and name.startswith("-")]
+    return [name if name in columns else name.removeprefix("-") for name in named], reverse
 
 
 def _answers(options: argparse.Namespace) -> None:
@@ -82,6 +112,9 @@ def _answers(options: argparse.Namespace) -> None:
     except ValueError as problem:
         raise streams.Failed(str(problem)) from None
     found = privcov.answers(opened, units=options.units, level=options.level, kurtosis=options.kurtosis)
+    for score in options.score:
+        name, _, items = score.partition("=")
+        found = found.with_score(name, *_items(items, found.columns))
     table = asked(found)
     dates = _dates(options.answer, opened) if options.units == "owner" else set()
     streams.answer(_as_json(table) if options.json else _as_text(table, dates), options.out)
@@ -130,6 +163,8 @@ def _as_text(table: pd.DataFrame, dates: set[str]) -> str:
         lines.append(f"R squared {r['estimate']:.4g}, from {r['low']:.4g} to {r['high']:.4g}.")
     if table.attrs.get("intercept") is not None:
         lines.append(f"Intercept {table.attrs['intercept']:.5g}.")
+    if table.attrs.get("warning"):
+        lines.append(table.attrs["warning"])
     lines.append(
         f"About {table.attrs['population']}; assumed: {table.attrs['assumes']}; level {table.attrs['level']:g}."
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import privcov
@@ -270,7 +271,7 @@ ASKED = [
     ("y", ["a", "b", "c", "d"], 0.0),
 ]
 IN_R = """
-source("extras/read.R"); source("extras/regress.R")
+source("extras/read.R"); source("extras/answers.R")
 say <- function(...) for (x in c(...)) cat(sprintf("%.17g", x), "\\n")
 regressed <- function(...) { s <- suppressWarnings(regress(...)); say(s$estimate, s$std_error, s$low, s$high) }
 """
@@ -309,6 +310,69 @@ def test_a_regression_is_the_same_in_python_in_the_shell_and_in_r(law, tmp_path,
         in_shell = [[line[name] for name in ("estimate", "std_error", "low", "high")] for line in lines_of]
         np.testing.assert_allclose(np.array(in_shell, dtype=float), wanted, rtol=1e-12, atol=1e-14)
     assert np.isnan(wanted).all() == (law == "noise that hides everything")
+
+
+# --- groups, scales and factors in Python, in the shell and in R ----------------------------------------------
+
+MORE_IN_R = """
+source("extras/read.R"); source("extras/answers.R")
+say <- function(...) for (x in c(...)) cat(sprintf("%.17g", x), "\\n")
+of <- function(found) say(found$estimate, found$low, found$high)
+of(group_means("ill")); of(group_means("ward")); of(group_means("ward=B")); of(alpha(c("a", "b", "c"), "c"))
+scored <- with_score("mood", c("a", "b", "c"), reverse = "c")
+of(regress("y", c("mood", "d"), from = scored)); of(group_means("ill", from = scored))
+of(alpha(c("y", "mood"), from = scored))
+say(tryCatch(suppressMessages(c(factors(2, c("a", "b", "c", "d", "y")))), error = function(e) rep(NA, 10)))
+"""
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not here: Debian's r-base-core has it")
+@pytest.mark.parametrize("law", [law for law in LAWS if law not in ("no mean", "free groups, hidden n, classes")])
+def test_groups_scales_and_factors_are_the_same_in_python_in_the_shell_and_in_r(law, tmp_path, capsys):
+    method, guarantee, more = LAWS[law]
+    rng = np.random.default_rng(12)
+    n, trait = 20_000, rng.standard_normal((20_000, 1))
+    rows = pd.DataFrame(
+        np.clip(50 + 12 * (0.8 * trait * [1, 1, -1, 0.2, 0.5] + 0.6 * rng.standard_normal((n, 5))), 0, 100),
+        columns=["a", "b", "c", "d", "y"],
+    ).assign(ill=(trait[:, 0] + rng.standard_normal(n) > 0.5).astype(int), ward=rng.choice(list("ABC"), n))
+    kinds = {name: privcov.Kind("number", 0, 100) for name in rows.columns[:5]}
+    kinds |= {"ill": privcov.Kind("integer", 0, 1), "ward": privcov.Kind("category", values=list("ABC"))}
+    private = privcov.PrivateDataset.from_rows(rows, kinds=kinds, name="t", **more)
+    ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
+    ledger.limit("t", guarantee)
+    privcov.release_private(method, private, guarantee, ledger=ledger).save_bundle(tmp_path / "out.zip")
+    place = unpacked(files_of((tmp_path / "out.zip").read_bytes()), tmp_path / "b")
+    found = privcov.answers(open_bundle(tmp_path / "out.zip"))
+    scored = found.with_score("mood", ["a", "b", "c"], reverse=["c"])
+    score = ["--score", "mood=a,b,-c"]
+    asked = [
+        (found.group_means("ill"), ["group-means", "--by", "ill"]),
+        (found.group_means("ward"), ["group-means", "--by", "ward"]),
+        (found.group_means("ward=B"), ["group-means", "--by", "ward=B"]),
+        (found.alpha(["a", "b", "c"], ["c"]), ["alpha", "--items", "a,b,-c"]),
+        (scored.regress("y", ["mood", "d"]), ["regress", "--y", "y", "--on", "mood,d", *score]),
+        (scored.group_means("ill"), ["group-means", "--by", "ill", *score]),
+        (scored.alpha(["y", "mood"]), ["alpha", "--items", "y,mood", *score]),
+    ]
+    said = iter(run("Rscript", "--vanilla", "-e", MORE_IN_R, cwd=place).split())
+
+    def next_of(count: int) -> np.ndarray:
+        return np.array([float(next(said).replace("NA", "nan")) for _ in range(count)])
+
+    for here, command in asked:
+        wanted = here[["estimate", "low", "high"]].to_numpy()
+        in_r = next_of(wanted.size).reshape(3, -1).T
+        np.testing.assert_allclose(in_r, wanted, rtol=1e-8, atol=1e-10, err_msg=" ".join(command))
+        assert main(["answers", str(place), *command, "--json"]) == 0
+        lines_of = json.loads(capsys.readouterr().out)["rows"]
+        in_shell = [[line[name] for name in ("estimate", "low", "high")] for line in lines_of]
+        np.testing.assert_allclose(np.array(in_shell, dtype=float), wanted, rtol=1e-12, atol=1e-14)
+    wanted = found.factors(2, ["a", "b", "c", "d", "y"])["estimate"].to_numpy()
+    np.testing.assert_allclose(next_of(10), wanted, atol=1e-3)
+    hidden = law == "noise that hides everything"
+    assert np.isnan(wanted).all() == hidden
+    assert found.alpha(["a", "b", "c"], ["c"])["identified"].item() != hidden
 
 
 def test_the_report_counts_no_pair_of_levels(tmp_path):

@@ -93,6 +93,10 @@ def view(at: AppTest, name: str) -> AppTest:
     return calm(at)
 
 
+def offers(at: AppTest, name: str) -> bool:
+    return views.VIEWS[name] in widget(at, "segmented_control", "answer").options
+
+
 def csv_of(at: AppTest, name: str) -> pd.DataFrame:
     """The table of an answer, as it is shown."""
     return next(d.value for d in at.dataframe if name in d.value.columns)
@@ -194,6 +198,43 @@ def test_another_level_and_rate_are_those_of_python(clear):
     assert any("Another level than 95" in plain(c.value) for c in at.caption)
 
 
+def test_a_scale_on_the_page_has_the_numbers_of_python(clear):
+    at, found = view(dropped(clear), "scales"), privcov.answers(privcov.open_bundle(clear))
+    assert "at least two items" in at.info[0].value
+    widget(at, "multiselect", "items").set_value(["age", "pulse", "glucose", "sleep"]).run()
+    widget(at, "multiselect", "reversed-0-3-4-5").set_value(["pulse"]).run()
+    asked = found.alpha(["age", "pulse", "glucose", "sleep"], ["pulse"])
+    ends = f"**{asked['estimate'].item():.2f}**, from {asked['low'].item():.2f} to {asked['high'].item():.2f}"
+    assert any(ends in m.value for m in calm(at).markdown)
+    scored = found.with_score("score", ["age", "pulse", "glucose", "sleep"], ["pulse"]).correlations()
+    shown = csv_of(at, "p_value")
+    assert shown["estimate"].tolist() == scored.loc[scored["second"] == "score", "estimate"].tolist()
+    loads = found.factors(1, ["age", "pulse", "glucose", "sleep"])
+    assert csv_of(at, "axis")["estimate"].tolist() == loads["estimate"].tolist()
+    assert loads.attrs["warning"] in " ".join(plain(c.value) for c in at.caption)
+    assert "with_score('score', ['age', 'pulse', 'glucose', 'sleep'], ['pulse'])" in at.code[0].value
+    widget(at, "multiselect", "items").set_value(["age", "glucose"]).run()  # the reversed one is no item now
+    assert "['age', 'glucose']).correlations()" in calm(at).code[0].value
+
+
+def test_groups_on_the_page_have_the_numbers_of_python(tmp_path, clear):
+    assert "groups" not in widget(dropped(clear), "segmented_control", "answer").options
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"x": np.clip(50 + 9 * rng.normal(size=3000), 0, 100), "ward": rng.choice(list("ABC"), 3000)})
+    kinds = {"x": privcov.Kind("number", 0, 100), "ward": privcov.Kind("category", values=["A", "B", "C"])}
+    private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name="ward")
+    ledger = Ledger(tmp_path / "groups.sqlite")
+    ledger.limit("ward", ZCDP(1.0))
+    privcov.release_private("auto-cov", private, ZCDP(1.0), ledger=ledger).save_bundle(tmp_path / "out.zip")
+    raw = (tmp_path / "out.zip").read_bytes()
+    at, found = view(dropped(raw), "groups"), privcov.answers(privcov.open_bundle(raw))
+    assert found.groupings == ("ward", "ward=A", "ward=B", "ward=C")
+    assert csv_of(at, "group")["low"].tolist() == found.group_means("ward")["low"].tolist()
+    widget(at, "selectbox", "grouped").select_index(2).run()
+    assert csv_of(calm(at), "group")["high"].tolist() == found.group_means("ward=B")["high"].tolist()
+    assert "group_means('ward=B')" in at.code[0].value
+
+
 def test_a_refused_regression_says_why_and_draws_nothing(noisy):
     at = view(dropped(noisy), "regression")
     (said,) = [w.value for w in at.warning]
@@ -219,8 +260,7 @@ def test_pure_noise_is_an_empty_cell_in_every_matrix(noisy, clear):
 @pytest.mark.parametrize("kind", ["classes, hidden n", "missing cells", "typed columns", "no mean", "laplace"])
 def test_every_kind_of_bundle_opens_with_hostile_names_as_text(kind, tmp_path):
     at = dropped(packed(forging.bundled(tmp_path, kind)))
-    classes = "classes" in kind
-    for name in (*(v for v in views.VIEWS if v != "classes" or classes), "checked"):
+    for name in (*(v for v in views.VIEWS if offers(at, v)), "checked"):
         view(at, name)
         for said in at.error:
             words = "needs the mean" if kind == "no mean" else "This answer is not given: missing cells"

@@ -120,7 +120,8 @@ def entries_covered(cell: Cell, replicates: int) -> dict[str, tuple[np.ndarray, 
     true, k = coverage.truths(cell), coverage.population_of(cell.population, cell.d, cell.more).kurtosis
     sums: dict[str, list[np.ndarray]] = {}
     for number in range(replicates):
-        for name, found in coverage.answers_of(*coverage.release(cell, stream(5, "rows", number, cell.name, "c")), k):
+        drawn = coverage.release(cell, stream(5, "rows", number, cell.name, "c"))
+        for name, found in coverage.answers_of(*drawn, true, k):
             shown = np.ravel(found.identified)
             inside = np.ravel((found.low <= true[name]) & (true[name] <= found.high)) & shown
             kept = sums.setdefault(name, [np.zeros(len(shown)), np.zeros(len(shown))])

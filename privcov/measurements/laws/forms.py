@@ -115,6 +115,11 @@ class Law:
         noise += 4 * self.mean * float(turned @ turned) + 2 * self.mean**2 * size
         return max(noise + self.count * q * q + 2 * self.tie * q * float(on.sum()), 0.0)
 
+    def cleared_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
+        """Return N(A) at a noisy mean, whose noise makes |A m|^2 too large by t_m^2 |A|^2."""
+        found = self.form_variance(form, mean, covariance)
+        return max(found - 4 * self.mean**2 * float(np.sum(form * form)), found / 4)
+
 
 def law_of(measured: Measured, count: float = 0.0) -> Law:
     """Return the law of the noise on the covariance that `postprocess.joint.unpack` gives, plus t_m^2 I.
