@@ -106,10 +106,11 @@ with show.problems():
             st.caption("Choose a covariance method to see the stages.")
         else:
             with show.problems():
-                show.picture(
-                    waterfall_figure(waterfall(rel, data), palette, reference=f"the {against}'s norm"),
-                    "waterfall",
-                )
+                stages = waterfall(rel, data)
+                show.picture(waterfall_figure(stages, palette, reference=f"the {against}'s norm"), "waterfall")
+                at = dict(stages)
+                if at.get("Clipped", 0.0) - at["Sample"] > at["Post-processed"] / 2:
+                    st.markdown("**Most of it is clipping.** A larger row bound (More) shortens fewer rows.")
         mixture = mixture_of(rel.raw, rel.parameters.get("structure", OFF)) if rel.raw is not None else None
         if mixture is not None:
             st.markdown(

@@ -32,7 +32,9 @@ def paragraph(paper: int, table: Sequence[Row]) -> str:
     partly = [one for one in decided if one not in good and one not in bad]
     mended = [one for one in good if one.verdict == CORRECTED]
     plain = [one for one in good if one not in mended]
-    sentences = [f"{len(good)} of {len(decided)} claims hold{f', {len(mended)} after a correction' if mended else ''}."]
+    sentences = [
+        f"{len(good)} of {len(decided)} decided claims hold{f', {len(mended)} after a correction' if mended else ''}."
+    ]
     groups = {"What holds": plain, "After a correction": mended, "In part": partly, "What does not": bad}
     sentences += [f"{name}: {_named(group)}." for name, group in groups.items() if group]
     if undecided := len(mine) - len(decided):

@@ -76,12 +76,13 @@ def section(study: Study, data: Dataset, *, brief: bool) -> Reply:
     if not redraws(study, data) or structure == structure_of(study):
         reply = _measured(stored, study, data)
     if brief:
-        _first(reply, data)
+        _first(reply, data, study.bound)
         return stored
     left, right = st.columns([5, 7], gap="medium")
     with left:
-        _first(reply, data)
-        _others(reply)
+        _first(reply, data, study.bound)
+        if study.bound == 1:
+            _others(reply)
     with right:
         if reply.releases and structure == UNKNOWN:
             show.tag(data.provenance.capitalize(), f"{reply.line.label}, measured")
@@ -235,10 +236,14 @@ UNMEASURED = "Releases on the rows of this table say what it needs."
 # --- the answer ---------------------------------------------------------------------------------------------
 
 
-def _first(reply: Reply, data: Dataset) -> None:
+OTHER_BOUND = "Stored simulations have the usual row bound, so nothing is said here of other methods or more rows."
+
+
+def _first(reply: Reply, data: Dataset, bound: float) -> None:
     """Show the recommended method, its level and error, the attacker's chance and what would change it.
 
-    Of a table the stored simulations know the size alone, so nothing is said before its own rows were measured.
+    Of a table the stored simulations know the size alone, so nothing is said before its own rows were measured; and
+    nothing of another row bound, so that what they say of other methods and sizes is left out.
     """
     table = data.truth is None
     large = '<p role="status" style="font-size: 1.35rem; line-height: 1.35; margin: 0">'
@@ -252,7 +257,9 @@ def _first(reply: Reply, data: Dataset) -> None:
     st.html(f"{large}<b>{escape(ask.sentence(reply))}</b></p><div>{spread}</div>")
     claim = trade_off_of_method(reply.line.key, reply.guarantee)
     show.attacker_line(accounting.attacker_success(claim), frame.palette(), "Attacker, this method")
-    if not table:
+    if bound != 1:
+        st.markdown(OTHER_BOUND)
+    elif not table:
         st.markdown(" ".join(show.as_text(text) for text in ask.notes(reply)))
 
 

@@ -20,6 +20,7 @@ _NAMES = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1", "cp1252": 
 _DECIMALS = {",": "1,5 (decimal comma)", ".": "1.5 (decimal point)"}
 _LINES = 6  # the first line and five rows
 _GUESSED_FROM = 100_000  # letters
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a]")  # in no text; UTF-16 has zeros
 _LINE_END = re.compile(rb"[\r\n]")
 _MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -80,7 +81,8 @@ def asked(raw: bytes, key: str, *, rows: bool) -> Dialect | None:
             line = written.line_to_utf8(raw[:MAX_HEADER_BYTES], "The first line")
             text = _first_line(line).decode("utf-8-sig")
     except ValueError:  # also where UTF-8 is not it
-        st.error(f"The file is not {_NAMES[encoding]} text: choose another encoding.")
+        other = "it is no text, as it has control characters" if _CONTROL.search(raw[:MAX_HEADER_BYTES]) else ""
+        st.error(f"The file is not {_NAMES[encoding]} text: {other or 'choose another encoding'}.")
         return None
     lines = text[:MAX_HEADER_BYTES].splitlines()[:_LINES]
     marks = list(SEPARATORS)

@@ -200,10 +200,10 @@ def _largest_level(reply: Reply) -> float:
 
 
 def _stored(reply: Reply) -> bool:
-    """Return whether the answer is a cell of the evidence, and not a number between cells."""
+    """Return whether the answer is a cell of the evidence that is known well enough, and not a number between cells."""
     question = reply.advice.question
     sizes = question.n in NS and question.d in TARGETS[question.target].ds
-    return sizes and reply.level in LEVELS[reply.guarantee.kind]
+    return sizes and reply.level in LEVELS[reply.guarantee.kind] and reply.line.se <= SURE * reply.error
 
 
 def amount(reply: Reply, error: float | None) -> str:

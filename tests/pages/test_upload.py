@@ -416,6 +416,11 @@ def test_what_cannot_be_guessed_is_asked(raw, error):
         assert at.session_state["upload"].table.columns == ("a",)
 
 
+def test_a_file_that_is_no_text_is_told_so():
+    at = public(bytes(range(256)) * 20)
+    assert "it is no text" in plain(at.error[0].value)
+
+
 def line_of_survey(k: int) -> str:
     mood, often = -9 if k % 7 == 0 else k % 5 + 1, 99 if k % 11 == 0 else k % 4
     return f"{k + 1};{20 + k % 60};{mood};{often};" + ("" if k % 5 == 0 else f"{60 + k % 30},5")
