@@ -7,7 +7,7 @@ import functools
 import streamlit as st
 
 from pages.estimate import pins, shown
-from pages.shell import address, cached, follow, frame, script, show, strip, take_home, visitor_files
+from pages.shell import address, cached, follow, frame, own_range, script, show, strip, take_home, visitor_files
 from pages.shell.glossary import term
 from pages.shell.study import CSV
 from pages.upload import public_file
@@ -126,6 +126,8 @@ with show.problems():
             f"**{show.chance(rel.attacker_success, most=True)}** of the time from this release. "
             f"{show.suspicion(rel)}"
         )
+        if own_range.sentence(data):
+            st.markdown(f"**{own_range.IF_PUBLIC}**")
         if rel.notes:
             st.caption("\n\n".join(rel.notes))
 
@@ -135,6 +137,8 @@ with show.problems():
     # Only the open tab is filled: a hidden one would be sent to the browser at every change as well.
     with statement:
         if statement.open:
+            if own_range.sentence(data):
+                st.markdown(f"**{own_range.IF_PUBLIC}**")
             show.lines(rel.statement.lines)
             st.caption(
                 "Not covered: the seeded, floating-point noise of this preview"

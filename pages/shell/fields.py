@@ -22,6 +22,7 @@ from privcov.privacy import Guarantee
 from privcov.releasing.release import Release
 
 LEVELS = {"rho": (1e-5, 10.0), "epsilon": (0.01, 20.0)}  # ends of the slider for the level
+THIS_RELEASE = "Attacker, this release"
 _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 
 
@@ -147,15 +148,16 @@ def attacker(guarantee: Guarantee, label: str = "Attacker, any method") -> None:
     show.attacker_line(cached.attacker_success(guarantee), frame.palette(), label, most=True)
 
 
-def answers_of(rel: Release, level: float, wrong: float | None, against: str) -> None:
+def answers_of(rel: Release, level: float, wrong: float | None, against: str, label: str) -> None:
     """Show the error of the release in hand, and what it leaves the best possible attacker.
 
-    Under the pointer is what any method may leave. ``level`` is that of the slider, as `follow.js` compares it.
+    ``level`` is that of the slider, as `follow.js` compares it; ``label`` is the attacker's, and under the pointer
+    is what any method may leave.
     """
     hint = ""
     if rel.given is not None:
         hint = f"Any method under {rel.guarantee}: {show.chance(cached.attacker_success(rel.guarantee), most=True)}."
-    show.answers(f"{level:g}", wrong, against, rel.attacker_success, frame.palette(), hint)
+    show.answers(f"{level:g}", wrong, against, rel.attacker_success, frame.palette(), hint, label)
 
 
 def attacker_between(guarantees: Iterable[Guarantee]) -> None:

@@ -15,6 +15,7 @@ from privcov.dataset import Dataset
 if TYPE_CHECKING:
     from privcov.bundle.front import Front
 
+IF_PUBLIC = "With bounds from this file there is no guarantee: what is said of an attacker holds if they were public."
 WIDE = 2.0  # times the file's own range, on request
 
 

@@ -165,11 +165,13 @@ def attacker_line(success: float, palette: Palette, label: str = ATTACKER, *, mo
     st.html(_line(success, palette, label, chance(success, most=most), _GUESS))
 
 
-def answers(level: str, wrong: float | None, against: str, success: float, palette: Palette, hint: str) -> None:
+def answers(
+    level: str, wrong: float | None, against: str, success: float, palette: Palette, hint: str, label: str
+) -> None:
     """Show what a release at this level costs and leaves: its error, and the attacker's best chance, in one line.
 
     ``wrong`` is the relative error to ``against``, None where the page has another. ``hint`` is added to what is under
-    the pointer. `follow.js` replaces the numbers while the level is dragged.
+    the pointer of the attacker's line, named ``label``. `follow.js` replaces the numbers while the level is dragged.
     """
     cost = ""
     if wrong is not None:
@@ -177,7 +179,7 @@ def answers(level: str, wrong: float | None, against: str, success: float, palet
             '<span title="Relative Frobenius error, one draw of the noise; 100 % is as bad as the zero matrix.">'
             f"Error to {against}: <b>{_number('error', percent(wrong))}</b></span>"
         )
-    line = _line(success, palette, "Attacker, this release", chance(success), f"{_GUESS} {hint}")
+    line = _line(success, palette, label, chance(success), f"{_GUESS} {hint}")
     st.html(f'<div class="pc-answers" data-level="{level}">{cost}{line}</div>')
 
 

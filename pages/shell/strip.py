@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shell import advice, cached, fields, frame, visitor_files
+from pages.shell import advice, cached, fields, frame, own_range, visitor_files
 from pages.shell.fields import ends, log_grid, of_parameter, of_study
 from pages.shell.glossary import term, when_not
 from pages.shell.study import CSV, DEFAULT_SOURCE, Study, opening
@@ -89,7 +89,8 @@ def draw(
         with contextlib.suppress(ValueError):  # few rows have no sample precision to compare with
             wrong = error(rel, data, relative=True, against=against)
         with place:
-            fields.answers_of(rel, getattr(study, study.level_name), wrong, against)
+            label = "Attacker, if the bounds were public" if own_range.sentence(data) else fields.THIS_RELEASE
+            fields.answers_of(rel, getattr(study, study.level_name), wrong, against, label)
         return wrong
 
     return release

@@ -355,7 +355,10 @@ def _use_own_range() -> None:
                 typed.loc[row, end] = value
                 upload.ranged |= {(name, end): value} if end != "typical" else {}
     upload.typed = typed
-    _try_to_use(upload, table)
+    if typed["use"].any():
+        _try_to_use(upload, table)
+    else:
+        upload.problem = "Every column has one value throughout, so the file has no range to start with. Type bounds."
 
 
 def _times(upload: Upload) -> float:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import cached, script, show, strip, visitor_files
+from pages.shell import cached, own_range, script, show, strip, visitor_files
 from pages.shell.show import as_text
 from pages.shell.study import CSV, Study
 from privcov.data_sources.csv_file import codes_of
@@ -492,6 +492,10 @@ def test_the_names_alone_of_a_confidential_file_are_shown():
     assert "84263" not in shown
 
 
+def bodies(at) -> str:
+    return " ".join(h.proto.body for h in at.main.get("html"))
+
+
 def test_bounds_of_a_public_file_may_start_from_its_own_range_and_say_so():
     at = public(b"age,stature,site,gone\n30,170.5,1,\n41,inf,1,2\n57,165,1,5\n,160,1,3\n")
     type_in(at, {0: {"low": 0}})
@@ -502,12 +506,16 @@ def test_bounds_of_a_public_file_may_start_from_its_own_range_and_say_so():
     assert at.get("plotly_chart")
     (warning,) = [w.value for w in at.warning if "Not private" in w.value]
     assert "3 of 3 columns" in warning, "the other end of a bound that was typed is the file's"
+    assert [m.value for m in at.markdown].count(f"**{own_range.IF_PUBLIC}**") == 2, "at the attacker, at the statement"
+    assert "Attacker, if the bounds were public" in bodies(at)
     type_in(at, {1: {"low": 140, "high": 210}, 3: {"low": 0, "high": 9}})
     use(at)
     assert ["1 of 3 columns" in w.value for w in at.warning if "Not private" in w.value] == [True], "57 is of the file"
     type_in(at, {0: {"high": 120}})
     use(at)
     assert not [w for w in at.warning if "Not private" in w.value]
+    assert not [m for m in at.markdown if own_range.IF_PUBLIC in m.value]
+    assert "Attacker, this release" in bodies(at)
 
 
 def test_bounds_from_the_file_may_be_twice_as_wide_and_back():
@@ -579,7 +587,7 @@ def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_
 def test_a_table_without_a_range_gets_one_sentence():
     at = press(public(b"a,b\n1,2\n1,2\n"), "Start with the file's own range")
     assert [plain(e.value) for e in at.error] == [
-        "No column is chosen, and at least one is needed: choose from the numeric columns."
+        "Every column has one value throughout, so the file has no range to start with. Type bounds."
     ]
 
 
