@@ -637,7 +637,9 @@ class ReleaseAnswers:
             return "rows with a variance, so many that their mean is close to normal"
         if answer == "factors":
             return "a factor model of this many factors"
-        if not self.kurtosis or answer in ("contrast", "group_means"):
+        if answer in ("contrast", "group_means"):
+            return "the same spread in all groups, and so many rows in each that their means are close to normal"
+        if not self.kurtosis:
             rows = "Gaussian rows; under heavier tails intervals are too short, and too many pairs are called real"
         else:
             rows = f"elliptical rows of excess kurtosis {3 * self.kurtosis:g}"

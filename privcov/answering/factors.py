@@ -3,7 +3,8 @@
 The correlations are those of the unbiased covariance, their eigenvalues raised to the typical noise on a correlation
 (at least `LEAST`), the diagonal then made 1 again. With s the uniquenesses, e the eigenvalues of s^-1/2 R s^-1/2 and V
 their vectors, the likelihood is largest where the sum of e - log e over all but the first k is least, and the loadings
-are s^1/2 V_k (e_k - 1)^1/2 (Lawley and Maxwell 1971). No interval is known for them here.
+are s^1/2 V_k (e_k - 1)^1/2 (Lawley and Maxwell 1971). Of several maxima, which too many factors may have, it is the one
+that the start of factanal leads to. No interval is known for them here.
 """
 
 from __future__ import annotations

@@ -98,6 +98,6 @@ def alpha(known: UnbiasedMoments, items: Sequence[int], signs: np.ndarray, level
     z = float(known.z(level, np.array(noise), np.array(own), law.excess(1.0, 1.0)))
     line = float(np.sum(form(0.0) * c)), float(np.sum((form(1.0) - form(0.0)) * c))
     low, high, ended = within(line, [sum(error(a)) for a in (-1.0, 0.0, 1.0)], z)
-    estimate, low, high = (np.array([x]) for x in (seen, low, min(high, 1.0)))
+    estimate, low, high = (np.array([x]) for x in (seen if ended else np.nan, low, min(high, 1.0)))
     one = Intervals(estimate, low, high, np.array([0 if ended else NO_END]))
     return one.refusing(np.array([bool((known.span[at] > 0).any())]))

@@ -20,6 +20,7 @@ the variance, which is quadratic: the law of forms.py, inverted as in Fieller (1
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import numpy as np
@@ -63,8 +64,9 @@ def by_column(known: UnbiasedMoments, by: int, level: float) -> list[Intervals]:
         error = [noise(x) + sampling(x) for x in (np.full(d, k) for k in (-1.0, 0.0, 1.0))]
         low, high, ended = within((line[0], -line[1]), error, z)
         found = Intervals(estimate, low, high, np.where(ended & (not small), 0, SMALL_CLASS))
-        found = found.refusing(known.same_column[by] | (np.arange(d) == by), ONE_COLUMN)
-        return found.refusing(np.array(bool(known.shortened[by])), NO_GROUPS)
+        found = found.refusing(np.full(d, known.shortened[by]), NO_GROUPS)
+        found = dataclasses.replace(found, estimate=np.where(found.identified, estimate, np.nan))  # noise over noise
+        return found.refusing(known.same_column[by] | (np.arange(d) == by), ONE_COLUMN)
 
     def group(sign: float, c: float, share: float) -> Intervals:
         def noise(t: np.ndarray) -> np.ndarray:
@@ -75,7 +77,7 @@ def by_column(known: UnbiasedMoments, by: int, level: float) -> list[Intervals]:
 
         found = solved((sign * s / h + m * share, share), noise, sampling, min(share, 1.0) < LEAST * std)
         low, high = (np.where(two, np.clip(x, first, last), x) for x in (found.low, found.high))
-        return Intervals(found.estimate, low, high, found.reason)
+        return dataclasses.replace(found, low=low, high=high)
 
     def noise(step: np.ndarray) -> np.ndarray:
         turned = m + step * (1 - 2 * p)

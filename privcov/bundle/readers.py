@@ -325,7 +325,7 @@ group_means <- function(by, from = release) {{
                        noise(estimate), pmax(sampling(estimate), 0))
       ends <- within(top, -below, lapply(c(-1, 0, 1), function(x) noise(x + 0 * v) + sampling(x + 0 * v)), z)
       if (small || from$whole[j] <= 0) ends[] <- NA
-      cbind(estimate = estimate, ends)
+      cbind(estimate = ifelse(is.na(ends$low), NA, estimate), ends)
     }}
     group <- function(sign, c, share) {{
       found <- solved(sign * s / h + m * share, share, function(t) (t2 + (c^2 + t^2) * tm + u * (t * c)^2) / h^2,
@@ -368,7 +368,7 @@ alpha <- function(items, reverse = character(0), from = release) {{
   z <- quantile_of(excess, noise(seen), sampling(seen))
   start <- sum(form(0) * C)
   ends <- within(start, sum(form(1) * C) - start, lapply(c(-1, 0, 1), function(a) noise(a) + sampling(a)), z)
-  if (sum(outer(w, w) * C) <= 0) seen <- NA
+  if (sum(outer(w, w) * C) <= 0 || is.na(ends$low)) seen <- NA
   if (is.na(seen) || any(from$span[at] > 0)) ends[] <- NA
   data.frame(items = paste(items, collapse = ", "), estimate = seen, low = ends$low, high = pmin(ends$high, 1))
 }}

@@ -153,7 +153,7 @@ def test_a_group_that_is_small_for_its_noise_and_a_release_without_a_mean_have_n
     rows = table(300)
     found = answered(rows, ZCDP(1e-4)).group_means("ill")
     assert REASONS[SMALL_CLASS] in set(found["reason"])
-    assert found.loc[~found["identified"], ["low", "high"]].isna().all(axis=None)
+    assert found.loc[~found["identified"], ["estimate", "low", "high"]].isna().all(axis=None)
     data = Dataset.from_rows(rows, kinds=KINDS)
     bare = privcov.answers(privcov.release("gaussian-cov", data, ZCDP(1.0), seed=1, centre="none"))
     assert set(bare.group_means("ill")["reason"]) == {REASONS[NO_MEAN]}
