@@ -22,7 +22,7 @@ def section(palette: Palette) -> None:
         first, _, rest = line.paragraph.partition(". ")
         with st.expander(f"**{AUTHORS[line.paper]}**: {show.as_text(first)}."):
             st.markdown(show.as_text(rest))
-    with st.expander(f"Every claim: {len(claims)} sentences, bounds and guarantees"):
+    with st.expander(f"Every claim: {len(claims)} sentences and bounds"):
         columns = ["paper", "place", "claim", "verdict", "printed", "as published", "sound", "evidence", "note"]
         _table(claims[[*columns, "command"]], "claims")
     with st.expander("Every table and figure"):

@@ -45,7 +45,7 @@ def test_the_page_opens_on_a_picture_with_a_line_per_paper_and_the_rest_closed(p
     assert show.as_text("Use instead: ") in folded[0].markdown[0].value
     assert not any(e.proto.expanded for e in page.expander)
     (every,) = [e for e in page.expander if e.label.startswith("Every claim")]
-    assert every.label == f"Every claim: {len(claims)} sentences, bounds and guarantees"
+    assert every.label == f"Every claim: {len(claims)} sentences and bounds"
     shown = next(d.value for d in page.dataframe if "Claim" in d.value)
     assert shown["Verdict"].tolist() == claims["verdict"].tolist()
 
