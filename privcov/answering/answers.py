@@ -480,6 +480,15 @@ class ReleaseAnswers:
             raise ValueError(
                 f"name {name!r} is that of another column, one of {', '.join(others[:8])}. Take a new one."
             )
+        if self.units != "owner":
+            raise ValueError("A score has no half-range of its own: ask for answers in the owner's units.")
+        blocks = (
+            {} if self._known.two is None else dict(zip(self._known.two.names, self._known.two.blocks, strict=True))
+        )
+        if name in blocks:
+            raise ValueError(f"name {name!r} is that of a declared column. Take a new one.")
+        if any(j in block for block in blocks.values() if len(block) > 1 for j in at):
+            raise ValueError("items names a level of a category: levels exclude each other, and make no scale.")
         known = scales.with_score(self._known, name, at, signs)
         return ReleaseAnswers(known, self.level, self.units, self.kurtosis)
 

@@ -76,8 +76,10 @@ def by_column(known: UnbiasedMoments, by: int, level: float) -> list[Intervals]:
             return max(share, 0.0) * varies(t) / n + few
 
         found = solved((sign * s / h + m * share, share), noise, sampling, min(share, 1.0) < LEAST * std)
-        low, high = (np.where(two, np.clip(x, first, last), x) for x in (found.low, found.high))
-        return dataclasses.replace(found, low=low, high=high)
+        estimate, low, high = (
+            np.where(two, np.clip(x, first, last), x) for x in (found.estimate, found.low, found.high)
+        )
+        return dataclasses.replace(found, estimate=estimate, low=low, high=high)
 
     def noise(step: np.ndarray) -> np.ndarray:
         turned = m + step * (1 - 2 * p)

@@ -330,7 +330,7 @@ group_means <- function(by, from = release) {{
     group <- function(sign, c, share) {{
       found <- solved(sign * s / h + m * share, share, function(t) (t2 + (c^2 + t^2) * tm + u * (t * c)^2) / h^2,
                       function(t) max(share, 0) * spread(t) / n + few, min(share, 1) < 3 * std)
-      found[two, -1] <- pmin(pmax(as.matrix(found[two, -1]), first[two]), last[two])
+      found[two, ] <- pmin(pmax(as.matrix(found[two, ]), first[two]), last[two])
       found
     }}
     noise <- function(step) {{
@@ -374,7 +374,10 @@ alpha <- function(items, reverse = character(0), from = release) {{
 }}
 with_score <- function(name, items, reverse = character(0), from = release) {{
   at <- places(items, from); rest <- setdiff(seq_along(from$column), at)
-  if (name %in% from$column[rest]) stop("there is a column ", name)
+  if (name %in% c("", from$column[rest], from$declared)) stop("there is a column ", name)
+  if (any(from$column[at] != from$declared[at] & table(from$declared)[from$declared[at]] > 1 & from$span[at] > 0)) {{
+    stop("items names a level of a category")
+  }}
   if (any(from$span[at] > 0) && any(from$span[at] <= 0)) stop("items has columns of two values and others")
   w <- signs_of(items, reverse) * from$scale[at] / length(at); size <- sqrt(sum(w^2))
   turn <- rbind(diag(length(from$column))[rest, , drop = FALSE], replace(numeric(length(from$column)), at, w / size))

@@ -214,3 +214,21 @@ def test_the_ends_of_a_quadratic_are_where_both_sides_are_equal():
 def test_what_cannot_be_answered_is_refused_in_a_sentence(ask, said):
     with pytest.raises(ValueError, match=said):
         ask(answered(table(200)))
+
+
+def test_a_score_takes_no_level_no_declared_name_and_no_half_ranges():
+    found = answered(table(500))
+    for name, items, said in (("s", ["ward=A", "ward=B"], "a level of a category"), ("ill", ["a", "b"], "declared")):
+        with pytest.raises(ValueError, match=said):
+            found.with_score(name, items)
+    with pytest.raises(ValueError, match="no half-range"):
+        answered(table(500), units="half-range").with_score("s", ["a", "b"])
+
+
+def test_a_share_lies_in_its_interval():
+    for seed in range(20):
+        data = Dataset.from_rows(table(2000), kinds=KINDS)
+        found = privcov.answers(privcov.release("auto-cov", data, ZCDP(0.002), seed=seed, centre="joint"))
+        shares = found.group_means("ill").query("identified and column.str.startswith('ward')")
+        shares = shares[~shares["group"].str.contains("less")]
+        assert ((shares["low"] <= shares["estimate"]) & (shares["estimate"] <= shares["high"])).all()
