@@ -81,13 +81,13 @@ def regression(shown: Shown, palette: Palette) -> None:
     _in_python(shown, f"regress({y!r}, {list(on)!r}" + (f", ridge={ridge:g})" if ridge else ")"))
 
 
-def _in_python(shown: Shown, asked: str) -> None:
+def _in_python(shown: Shown, *asked: str) -> None:
     """Show how Python gives the same answer."""
     with st.expander("The same in Python"):
         st.code(
             "import privcov\n\n"
             f'found = privcov.answers(privcov.open_bundle("release.zip"), level={shown.level:g})\n'
-            f"print(found.{asked})",
+            + "\n".join(f"print(found.{one})" for one in asked),
             language="python",
         )
 
@@ -115,11 +115,12 @@ def groups(shown: Shown, palette: Palette) -> None:
     names = list(dict.fromkeys(found["group"]))
     if " less " in names[-1]:  # two groups
         drawn, label = small[small["group"] == names[-1]].head(_MOST), "column"
-        title = f"Mean where {brief(by)} is higher less mean where it is lower, in half-ranges"
+        title = "Difference, in half-ranges"
+        st.markdown(f"**Means: {show.as_text(names[-1])}**")
     else:
         of = shown.column("Mean of", f"mean-of-{by}", list(dict.fromkeys(found["column"])))
         drawn, label = found[found["column"] == of].head(_MOST), "group"
-        title = f"Mean of {brief(of)}, in its own units"
+        title = f"Mean of {brief(of, 16)}"
     if drawn["estimate"].notna().any():
         clear = off_zero(drawn) if label == "column" else drawn["identified"].to_numpy()
         picture = intervals(
@@ -165,8 +166,8 @@ def scales(shown: Shown, palette: Palette) -> None:
                 [brief(column) for column in drawn["column"]],
                 *numbers(drawn),
                 palette,
-                clear=off_zero(drawn),
-                x_title="Correlation with the score, the mean of the items",
+                clear=off_zero(drawn.drop(columns="real")),
+                x_title="Correlation with the score",
                 what="Correlations of a score",
                 level=shown.level,
             )
@@ -174,13 +175,15 @@ def scales(shown: Shown, palette: Palette) -> None:
         about(found)
         lines(shown, found, "scale")
     most = max((k for k in range(1, len(items)) if (len(items) - k) ** 2 >= len(items) + k), default=0)
+    of = f"{items!r}" + (f", {back!r}" if back else "")
+    asked = [f"alpha({of})", f"with_score({name!r}, {of}).correlations()"]
     if most:
         k = int(st.number_input("Factors of the items", 1, most, **shown.keep("factors", 1)))
         found = shown.answers().factors(k, items)
         st.caption(found.attrs["warning"])
         lines(shown, found, "factors")
-    reversed_too = f", {back!r}" if back else ""
-    _in_python(shown, f"with_score({name!r}, {items!r}{reversed_too}).correlations()")
+        asked.append(f"factors({k}, {items!r})")
+    _in_python(shown, *asked)
 
 
 def classes(shown: Shown, palette: Palette) -> None:

@@ -192,7 +192,7 @@ def about(table: pd.DataFrame) -> None:
     found = table.attrs
     st.caption(
         show.as_text(
-            f"About {found['population']}. {found['assumes'].capitalize()} assumed; level {percent(found['level'])}. "
+            f"About {found['population']}. Assumed: {found['assumes']}; level {percent(found['level'])}. "
             f"{found['coverage']}"
         )
     )

@@ -259,7 +259,7 @@ class ReleaseAnswers:
         ------
         ValueError
             For a column that is not there or is named twice, the response among the regressors, more regressors
-            than a third of the rows, and a negative ridge.
+            than a third of the rows, a negative ridge, and a ridge beside a score.
         """
         self._whole()
         (target,) = positions_of(self.columns, [y], "y")
@@ -275,6 +275,8 @@ class ReleaseAnswers:
                 "name at most a third as many."
             )
         ridge = checks.in_range("ridge", ridge, 0.0, 1e6)
+        if ridge and self._known.turn is not None:
+            raise ValueError("ridge is in squared half-ranges, and a score has none: leave it at 0.")
         fit = schur.regress(self._shape, target, chosen, ridge, self.level)
         scale, origin = self._units()
         names = tuple(self.columns[j] for j in chosen)
@@ -379,7 +381,7 @@ class ReleaseAnswers:
         self._whole()
         two = self._known.two
         named = {} if two is None else dict(zip(two.names, two.blocks, strict=True))
-        at = list(named[by]) if by in named else positions_of(self.columns, [by], "by")
+        at = list(named[by]) if isinstance(by, str) and by in named else positions_of(self.columns, [by], "by")
         if not (self._known.span[at] > 0).all():
             raise ValueError(
                 f"by names {by!r}, which is not declared with two values. Name "
@@ -440,7 +442,8 @@ class ReleaseAnswers:
         self._whole()
         at, signs = self._items(items, reverse)
         found = scales.alpha(self._shape, at, signs, self.level)
-        return self._frame("alpha", {"items": (", ".join(self.columns[j] for j in at),)}, found)
+        named = (("-" if sign < 0 else "") + self.columns[j] for j, sign in zip(at, signs, strict=True))
+        return self._frame("alpha", {"items": (", ".join(named),)}, found)
 
     def with_score(self, name: str, items: Sequence[str], reverse: Sequence[str] = ()) -> ReleaseAnswers:
         """Return the same answers with a score in place of its items, such as the mean of the items of a scale.
@@ -505,8 +508,8 @@ class ReleaseAnswers:
         Returns
         -------
         DataFrame
-            One row for each factor (``axis``) and column. ``attrs["uniqueness"]`` has the rest of every column, and
-            ``attrs["warning"]`` what must not be read from it.
+            One row for each factor (``axis``) and column, with ``uniqueness``: the share of the variance of the column
+            that no factor explains. ``attrs["warning"]`` says what must not be read from it.
 
         Raises
         ------
@@ -524,15 +527,15 @@ class ReleaseAnswers:
         if not most:
             raise ValueError(f"A factor analysis needs at least three columns, and there are {d}.")
         k = checks.whole("k", k, 1, most, f"More cannot be told apart with {d} columns.")
-        r = factors.raised_correlation(self._known, at)
+        r, raised = factors.raised_correlation(self._known, at)
         small = bool(np.isnan(r).any())
         found, unique = (np.full((d, k), np.nan), np.full(d, np.nan)) if small else factors.loadings(r, k)
         flat, none = found.T.ravel(), np.full(d * k, np.nan)
         labels = {"axis": tuple(j + 1 for j in range(k) for _ in range(d)), "column": names * k}
         reason = np.full(d * k, NO_VARIANCE if small else NO_INTERVAL)
         table = self._frame("factors", labels, Intervals(flat, none, none, reason))
-        table.attrs["uniqueness"] = dict(zip(names, unique.tolist(), strict=True))
-        table.attrs["warning"] = factors.NO_FIT
+        table.insert(3, "uniqueness", np.tile(unique, k))
+        table.attrs["warning"] = factors.warning(raised, d)
         return table
 
     def _items(self, items: Sequence[str], reverse: Sequence[str]) -> tuple[list[int], np.ndarray]:

@@ -60,15 +60,15 @@ def means(known: UnbiasedMoments, level: float) -> Intervals:
         noise, rows = known.available.mean_std**2, known.rows * np.maximum(np.diag(known.available.shares), 1e-9)
     z = known.z(level, noise, variances / rows, law.excess(1.0, 0.0))
     half = z * np.sqrt(noise + variances / rows)
-    low, high = known.mean - half, known.mean + half
+    estimate, low, high = known.mean, known.mean - half, known.mean + half
     if known.two is not None:  # the variance at the mean m that is tested is (m - a)(b - m)
         first, last, q = known.two.low, known.two.low + known.span, z * z / rows
         middle = (known.mean + q * (first + last) / 2) / (1 + q)
         square = middle**2 - (known.mean**2 + q * first * last - z * z * noise) / (1 + q)
         half, two = np.sqrt(np.maximum(square, 0.0)), known.span > 0
-        low = np.where(two, np.clip(middle - half, first, last), low)
-        high = np.where(two, np.clip(middle + half, first, last), high)
-    return Intervals(known.mean, low, high, np.where(np.isnan(known.mean), TOO_FEW, 0))
+        low, high = np.where(two, middle - half, low), np.where(two, middle + half, high)
+        estimate, low, high = (np.where(two, np.clip(x, first, last), x) for x in (estimate, low, high))
+    return Intervals(estimate, low, high, np.where(np.isnan(known.mean), TOO_FEW, 0))
 
 
 def variances(known: UnbiasedMoments, level: float, kurtosis: float) -> Intervals:

@@ -24,18 +24,28 @@ NO_FIT = (
 _LEAST_UNIQUE = 0.005  # as in factanal
 
 
-def raised_correlation(known: UnbiasedMoments, columns: Sequence[int]) -> np.ndarray:
-    """Return the correlations with eigenvalues above the noise; NaN where a variance is below its noise."""
+def warning(raised: int, d: int) -> str:
+    """Return what must not be read from loadings."""
+    low = f"{raised} of {d} eigenvalues are below the noise and were raised to it. " if raised else ""
+    return low + NO_FIT
+
+
+def raised_correlation(known: UnbiasedMoments, columns: Sequence[int]) -> tuple[np.ndarray, int]:
+    """Return the correlations with eigenvalues above the noise, and how many were raised.
+
+    NaN where a variance is below its noise.
+    """
     c, off = known.covariance[np.ix_(columns, columns)], math.sqrt(known.law.off)
     std = np.sqrt(np.where(np.diag(c) > off, np.diag(c), np.nan))
     r = c / np.outer(std, std)
     if np.isnan(r).any():
-        return r
+        return r, 0
     noise = (off / np.outer(std, std))[np.triu_indices(len(c), 1)]
     values, axes = np.linalg.eigh(r)
-    r = (axes * np.maximum(values, min(max(float(np.median(noise)), LEAST), 1.0))) @ axes.T
+    least = min(max(float(np.median(noise)), LEAST), 1.0)
+    r = (axes * np.maximum(values, least)) @ axes.T
     root = np.sqrt(np.diag(r))
-    return r / np.outer(root, root)
+    return r / np.outer(root, root), int(np.sum(values < least))
 
 
 def loadings(r: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

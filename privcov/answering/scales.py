@@ -57,10 +57,6 @@ def _two(two: TwoValues, rest: list[int], at: list[int], u: np.ndarray) -> TwoVa
         raise ValueError("items has columns of two values and others, and no interval is known of such a score.")
     ends = np.stack([u * two.low[at], u * (two.low[at] + two.span[at])])
     low, span = float(ends.min(axis=0).sum()), float(np.abs(ends[1] - ends[0]).sum())
-    kept = {
-        name: tuple(rest.index(j) for j in block if j in rest)
-        for name, block in zip(two.names, two.blocks, strict=True)
-    }
     kept = {}
     for name, block in zip(two.names, two.blocks, strict=True):
         if left := tuple(rest.index(j) for j in block if j in rest):

@@ -258,6 +258,7 @@ within <- function(first, slope, error, z) {{  # all x with (first + slope x)^2 
 regress <- function(y, on = setdiff(from$column, y), ridge = 0, from = release) {{
   at <- places(c(y, on), from)
   if (length(on) < 1 || length(on) > law["rows"] / 3) stop("name a regressor, and at most a third as many as rows")
+  if (ridge > 0 && !identical(from, release)) stop("a score has no half-range: leave ridge at 0")
   t2 <- law["off"]; tm <- law["mean"]; n <- law["rows"]; k <- length(on); x <- from$extra[at]; scale <- from$scale[at]
   C <- from$C[at, at]; m <- from$m[at]
   u2 <- t2 + tm^2 + tm * sum(m^2) / (k + 1)
@@ -370,6 +371,7 @@ alpha <- function(items, reverse = character(0), from = release) {{
   ends <- within(start, sum(form(1) * C) - start, lapply(c(-1, 0, 1), function(a) noise(a) + sampling(a)), z)
   if (sum(outer(w, w) * C) <= 0 || is.na(ends$low)) seen <- NA
   if (is.na(seen) || any(from$span[at] > 0)) ends[] <- NA
+  items <- paste0(ifelse(items %in% reverse, "-", ""), items)
   data.frame(items = paste(items, collapse = ", "), estimate = seen, low = ends$low, high = pmin(ends$high, 1))
 }}
 with_score <- function(name, items, reverse = character(0), from = release) {{
@@ -389,12 +391,14 @@ with_score <- function(name, items, reverse = character(0), from = release) {{
        C = turn %*% from$C %*% t(turn), m = c(turn %*% from$m))
 }}
 factors <- function(k, columns = from$column, from = release) {{
-  at <- places(columns, from); C <- from$C[at, at]; off <- sqrt(law["off"])
+  at <- places(columns, from); C <- from$C[at, at]; off <- sqrt(law["off"]); d <- length(at)
+  if (k < 1 || d <= k || (d - k)^2 < d + k) stop("so many factors cannot be told apart with ", d, " columns")
   if (any(diag(C) <= off)) stop("the noise is as large as a variance")
   std <- sqrt(diag(C)); found <- eigen(C / outer(std, std), symmetric = TRUE)
   least <- min(max(median((off / outer(std, std))[upper.tri(C)]), 0.01), 1)
   r <- cov2cor(found$vectors %*% (pmax(found$values, least) * t(found$vectors)))
   dimnames(r) <- list(columns, columns)
+  if (any(found$values < least)) message(sum(found$values < least), " of ", d, " eigenvalues are below the noise.")
   message("{NO_FIT}")
   factanal(covmat = r, factors = k, control = list(opt = list(factr = 10), rotate = list(eps = 1e-14)))$loadings
 }}

@@ -58,7 +58,7 @@ def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         if name == "group-means":
             one.add_argument("--by", required=True, help="a column of two values, or a category")
         if name == "alpha":
-            one.add_argument("--items", required=True, help="as in q1,q2,-q3; with a minus sign what is reversed")
+            one.add_argument("--items", required=True, help="as in --items=q1,-q2; a minus sign reverses an item")
         if name == "factors":
             one.add_argument("--k", type=int, required=True, help="how many factors")
             one.add_argument("--columns", help="with commas between them; all when left out")

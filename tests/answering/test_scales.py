@@ -1,6 +1,7 @@
 """Scores and alpha of items, means of groups, and factors: what they are without noise, their law, and refusals."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pandas as pd
@@ -167,10 +168,12 @@ def test_factors_have_no_interval_and_say_what_not_to_read_from_them():
     got = found.factors(1, ["a", "b", "c", "age"])
     assert set(got["reason"]) == {REASONS[NO_INTERVAL]}
     assert got.attrs["warning"] == factors.NO_FIT
+    noisy = answered(table(400), ZCDP(0.1)).factors(1).attrs["warning"]
+    assert re.match(r"[1-9] of \d eigenvalues are below the noise", noisy)
     loads = got["estimate"].to_numpy()
     assert loads[0] > 0.7
     assert loads[2] < -0.5
-    rest = np.array(list(got.attrs["uniqueness"].values()))
+    rest = got["uniqueness"].to_numpy()
     np.testing.assert_allclose(loads**2 + rest, 1.0, atol=1e-3)
     drowned = answered(table(200), ZCDP(1e-7)).factors(1, ["a", "b", "c", "age"])
     assert drowned["estimate"].isna().all()
@@ -199,6 +202,8 @@ def test_the_ends_of_a_quadratic_are_where_both_sides_are_equal():
     [
         (lambda f: f.group_means("age"), "by names 'age', which is not declared with two values"),
         (lambda f: f.group_means("wards"), "by names 'wards', which is no column"),
+        (lambda f: f.group_means(["ill"]), "by names .'ill'., which is no column"),
+        (lambda f: f.with_score("s", ["a", "b"]).regress("c", "s", ridge=0.1), "ridge is in squared half-ranges"),
         (lambda f: f.alpha(["a"]), "items must name at least two columns, got 1"),
         (lambda f: f.alpha("a"), "items must name at least two columns, got 1"),
         (lambda f: f.alpha(["a", "a"]), "items names 'a' twice"),
@@ -231,4 +236,5 @@ def test_a_share_lies_in_its_interval():
         found = privcov.answers(privcov.release("auto-cov", data, ZCDP(0.002), seed=seed, centre="joint"))
         shares = found.group_means("ill").query("identified and column.str.startswith('ward')")
         shares = shares[~shares["group"].str.contains("less")]
+        shares = pd.concat([shares, found.means().query("column.str.contains('=')")])
         assert ((shares["low"] <= shares["estimate"]) & (shares["estimate"] <= shares["high"])).all()
