@@ -21,7 +21,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from pages.shell import frame, hosted, session
+from pages.shell import frame, hosted
 from pages.shell.show import as_text
 from pages.shell.study import CSV
 from privcov.data_sources.base import SOURCES
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 MEGABYTES, HOSTED_MEGABYTES = 120, 50  # of a file; the second where other people reach the server
 # Beyond 1 MB the web server would put an upload into a temporary file on its way in.
 MultiPartParser.spool_max_size = (MEGABYTES + 1) * 2**20
+# Keys of the session whose results are removed with the file from which they were made.
+WITH_FILES = ("follow.own", "estimate.pins", "sweeps", "tradeoffs.read", "solved", "pins", "roc")
 QUOTA = 2 * MEGABYTES * 2**20  # bytes of files that one visit has sent and no page has read yet
 
 
@@ -155,7 +157,7 @@ def forget_file() -> None:
 
 def forget_results(source: str = CSV) -> None:
     """Remove the curves that pages keep of a file: they must not outlive it or be shown for another file."""
-    for kept in session.WITH_FILES:
+    for kept in WITH_FILES:
         for key in list(st.session_state.get(kept, {})):
             if getattr(key[0], "source", "") == source:
                 del st.session_state[kept][key]

@@ -1,4 +1,4 @@
-"""Every key of the session has one owner: what `pages.shell.session` lists is what the source reads and writes."""
+"""Every key of the session is written by one room, a folder of `pages`, and no two rooms have a widget of one key."""
 
 import ast
 import functools
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.shell.session import KEYS, WITH_FILES
+from pages.shell.visitor_files import WITH_FILES
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
@@ -16,7 +16,6 @@ PAGES = {"app": "home", "8_Published_results": "published", "9_Privacy_audit": "
 WRITES = {"setdefault", "pop"}
 MAKERS = {"Jobs", "Pins"}  # classes whose first argument is a key that they write
 DRAWN = {"picture": 1, "still": 1, "download": 3}  # functions of `show`, and the place of the widget's key
-NAMES = [key.name for key in KEYS]
 
 
 def place(path: Path) -> str:
@@ -25,10 +24,6 @@ def place(path: Path) -> str:
     if path.parent.parent == ROOT / "pages":
         return "/".join(parts[1:])
     return PAGES.get(path.stem, re.sub(r"^\d+_", "", path.stem).lower())
-
-
-def owns(owner: str, where: str) -> bool:
-    return where == owner or where.startswith(f"{owner}/") or (owner.startswith(f"{where}/") and "/" not in where)
 
 
 def text_of(node: ast.expr | None, constants: dict[str, str]) -> str | None:
@@ -97,39 +92,21 @@ def everything() -> dict[str, list[tuple[str, bool]]]:
     return {place(path): uses(path.read_text(encoding="utf-8")) for path in FILES}
 
 
-def listed(key: str) -> str | None:
-    """The name in the list: itself, or the first one with braces that fits."""
-    if key in NAMES:
-        return key
-    return next((n for n in NAMES if "{}" in n and re.fullmatch(re.escape(n).replace(r"\{\}", ".+"), key)), None)
+def test_every_key_is_written_by_one_room_and_read():
+    written, read = defaultdict(set), set()
+    for where, found in everything().items():
+        for key, writes in found:
+            (written[key] if writes else read).add(where.partition("/")[0] if writes else key)
+    assert len(written) > 50
+    assert {key: rooms for key, rooms in written.items() if len(rooms) > 1} == {}
+    assert {key for key in read - written.keys() if "{}" not in key} - drawn() == set(), "nothing writes these"
 
 
-@pytest.mark.parametrize("path", FILES, ids=place)
-def test_every_key_is_listed_and_written_by_its_owner_alone(path):
-    owners = {key.name: key.owner for key in KEYS}
-    for key, written in everything()[place(path)]:
-        name = listed(key)
-        assert name is not None, f"{key!r} has no owner: list it in pages/shell/session.py"
-        assert not written or owns(owners[name], place(path)), f"{key!r} belongs to {owners[name]}"
-
-
-def test_every_key_of_the_list_is_there_once_and_used():
-    assert len(NAMES) == len(set(NAMES))
-    assert all(key.owner and key.holds for key in KEYS)
-    used = {listed(key) for found in everything().values() for key, _ in found}
-    drawn = {key for path in FILES for key in widgets(path.read_text(encoding="utf-8"))}
-    kept = {text for path in FILES for text in re.findall(r'"key": f?"([^"]+)"', path.read_text(encoding="utf-8"))}
-    drawn |= {re.sub(r"\{[^}]*\}", "{}", text) for text in kept}
-    source = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
-    for name in set(NAMES) - used - drawn:
-        pattern = re.escape(name).replace(r"\{\}", r"\{[^{}]+\}")
-        assert re.search(f'"{pattern}"', source), f"nothing uses {name!r} any more"
-
-
-def test_every_owner_exists():
-    for key in KEYS:
-        here = ROOT / "pages" / key.owner
-        assert here.is_dir() or here.with_suffix(".py").is_file() or key.owner in {place(p) for p in FILES}, key
+def drawn() -> set[str]:
+    """Keys that widgets write."""
+    texts = [path.read_text(encoding="utf-8") for path in FILES]
+    kept = {text for source in texts for text in re.findall(r'"key": f?"([^"]+)"', source)}
+    return {key for source in texts for key in widgets(source)} | kept
 
 
 def test_no_two_pages_have_a_widget_of_the_same_key():
@@ -141,8 +118,8 @@ def test_no_two_pages_have_a_widget_of_the_same_key():
 
 
 def test_what_goes_with_a_file_is_kept_under_its_owner():
-    """`visitor_files.forget_results` looks at the first entry of each key."""
-    assert set(WITH_FILES) == {"sweeps", "pins", "estimate.pins", "roc", "tradeoffs.read", "follow.own", "solved"}
+    written = {key for found in everything().values() for key, writes in found if writes}
+    assert set(WITH_FILES) - written == set()
 
 
 @pytest.mark.parametrize(
