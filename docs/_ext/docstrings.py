@@ -6,6 +6,7 @@ backticks is code. The sections of numpydoc are left to napoleon, which runs aft
 
 from __future__ import annotations
 
+import functools
 import re
 from itertools import groupby
 
@@ -98,8 +99,19 @@ def sections(lines: list[str]) -> list[str]:
     return out
 
 
+@functools.cache
+def sources() -> dict[object, str]:
+    """Return the source of every registered method and data source, which its card has."""
+    from privcov.data_sources.base import SOURCES
+    from privcov.estimators.base import METHODS
+
+    return {card.cls: card.reference for card in (*METHODS.all(), *SOURCES.all())}
+
+
 def process(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
     """Rewrite the lines of a docstring in place."""
+    if what == "class" and (source := sources().get(obj)):
+        lines += ["", "Reference", "---------", source]
     start = next((i for i in range(len(lines) - 1) if lines[i] and SECTION.fullmatch(lines[i + 1].strip())), len(lines))
     first = [""] if what in ("attribute", "property", "data") else []  # else "Rows: all" would have the type "Rows"
     lines[:] = first + prose(lines[:start]) + sections(lines[start:])

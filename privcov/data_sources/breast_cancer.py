@@ -103,10 +103,6 @@ _FEATURES = (
 class BreastCancer(Bundled):
     """569 x 30, labels "malignant" and "benign".
 
-    Reference
-    ---------
-    Street, Wolberg and Mangasarian (1993); UCI Machine Learning Repository; scikit-learn's copy.
-
     Notes
     -----
     Effect of the public limits on these public rows: 0.3 % of cells are clipped and 3 rows of 569 scaled down.

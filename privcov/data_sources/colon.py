@@ -40,10 +40,6 @@ class Colon(PaperData):
     d : int
         Number of genes, from 2 to 2000.
 
-    Reference
-    ---------
-    Wang et al. 2018, slides, Tables 1 and 2 (which genes is not said). Alon and others, PNAS 96 (1999).
-
     Notes
     -----
     Limits: intensities come from a 16-bit scanner, so log10 lies in [0, 4.82]; typical 2.5, a few hundred units. Row

@@ -26,10 +26,6 @@ class Diabetes(Bundled):
     The scaled table has columns of mean 0 and length 1, made from the rows themselves: a bound on it would be read off
     the data. The study's score of progression has no public range and is left out.
 
-    Reference
-    ---------
-    Efron, Hastie, Johnstone and Tibshirani (2004), Least angle regression; scikit-learn's copy.
-
     Notes
     -----
     Effect of the public limits on these public rows: no cell is clipped and no row scaled down.

@@ -29,10 +29,6 @@ class Digits(Bundled):
     margins are 0 in every picture, so the sample covariance is singular and has no inverse. That they are constant is
     known from the rows only, so no method may use it: a release has noise there as everywhere else.
 
-    Reference
-    ---------
-    Alpaydin and Kaynak (1998); UCI Machine Learning Repository (its test part); scikit-learn's copy.
-
     Notes
     -----
     Effect of the public limits on these public rows: no cell is clipped; 648 rows of 1,797 are longer than R = 4, by at

@@ -29,10 +29,6 @@ _DECIMALS = (0, 0, 1, 0, 0, 1, 1, 0, 1, 0)
 class Example(Bundled):
     """20,000 x 10. Rounding and limits make the population covariance inexact, so there is no truth.
 
-    Reference
-    ---------
-    This file.
-
     Notes
     -----
     Effect of the public limits on these rows: 7 cells of 200,000 are clipped and no row scaled down.

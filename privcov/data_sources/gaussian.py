@@ -96,10 +96,6 @@ class AR1Covariance(Gaussian):
         Correlation of neighbours, from -0.95 to 0.95.
     family : {"normal", "t5"}
         Distribution of the rows. "t5": t_5 rows with scale matrix Sigma, covariance (5/3) Sigma.
-
-    Reference
-    ---------
-    Mathematics 2023, Section 4.1, Model 1 (rho = 0.6).
     """
 
     n: int = parameter(50_000, **ROWS)
@@ -139,10 +135,6 @@ class BandedCovariance(Gaussian):
         Number of columns.
     family : {"normal", "t5"}
         Distribution of the rows. "t5": t_5 rows with scale matrix Sigma, covariance (5/3) Sigma.
-
-    Reference
-    ---------
-    Mathematics 2023, Section 4.1, Model 2.
     """
 
     n: int = parameter(50_000, **ROWS)
@@ -222,11 +214,6 @@ class SparseCovariance(Gaussian):
         Number of columns.
     sparsity : float
         Fraction of non-zero entries, from 0 to 1.
-
-    Reference
-    ---------
-    Wang, Xu & He 2019, Section V. The distribution of the non-zero values is not printed; uniform on [-1, 1] is
-    assumed.
     """
 
     n: int = parameter(50_000, **ROWS)

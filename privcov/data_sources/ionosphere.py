@@ -35,10 +35,6 @@ class Ionosphere(PaperData):
 
     All of it is kept, as in the paper. That V2 is constant is known from the rows only, so no method may use it.
 
-    Reference
-    ---------
-    Su et al. 2019, Section 5.2.1. Sigillito and others (1989); UCI Machine Learning Repository (CC BY 4.0).
-
     Notes
     -----
     Limits: the autocorrelation of a pulse is normalised, so each part lies in [-1, 1]. Row bound: R = sqrt(34), the

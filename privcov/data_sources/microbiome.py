@@ -42,10 +42,6 @@ class Microbiome(PaperData):
     scale : {"log10(1 + count)", "shares of a sample"}
         The paper does not say how counts are scaled and calls the rows normal; the logarithm comes nearest.
 
-    Reference
-    ---------
-    Mathematics 2023, Section 4.2. Wu and others, Science 334 (2011). No licence is stated with the public copies.
-
     Notes
     -----
     The paper's p = 25 by t test reads the training labels, so it belongs to a classification, split by split, and is

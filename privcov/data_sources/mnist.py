@@ -49,11 +49,6 @@ class MNIST(PaperData):
     digit : {"all", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
         One digit keeps about a tenth of the pictures.
 
-    Reference
-    ---------
-    Dong et al. 2022, Section 6.2, Figure 4 (n = 6,000, 20,000 and 60,000; single digits in its Appendix J). LeCun,
-    Cortes and Burges (1998); CC BY-SA 3.0.
-
     Notes
     -----
     Limits: a pixel is a grey level, 0 to 255 by definition, so a row divided by 255 x 28 (28 = sqrt(784)) is no longer

@@ -39,10 +39,6 @@ class News(PaperData):
         "each row" gives every row norm 1 (tr = 1 in the paper); a document without a word stays 0. "largest row"
         divides by the largest norm (tr < 1 in the paper), which is read off the rows and covered by no guarantee.
 
-    Reference
-    ---------
-    Dong et al. 2022, Section 6.2, Figure 5 (n = 15,657 articles; d = 32, 128 and 512).
-
     Notes
     -----
     Words are lower-cased and hashed into 512 columns with signs, by scikit-learn's HashingVectorizer(norm=None); d = 32

@@ -36,11 +36,6 @@ class Parkinsons(PaperData):
 
     One row is one recording, and a person has about six: protecting a row does not protect a person.
 
-    Reference
-    ---------
-    Wang et al. 2018, slides, Tables 1 and 2. Little and others (2007, 2009); UCI Machine Learning Repository (CC BY
-    4.0).
-
     Notes
     -----
     Limits: from the range of the human voice, the thresholds of the voice analyser (MDVP) and definitions; spread1 and

@@ -52,10 +52,6 @@ class PrecisionWishart(PrecisionModel):
     d : int
         Number of columns.
 
-    Reference
-    ---------
-    Su et al. 2019, Section 5.1, Model 1 (p = 100 and n = 100, 200, 400 in its Table 1).
-
     Notes
     -----
     Drawn as L L' with the Bartlett factor L of W W', which has the same distribution at a ten-thousandth of the
@@ -91,10 +87,6 @@ class PrecisionFull(PrecisionModel):
         Number of rows.
     d : int
         Number of columns.
-
-    Reference
-    ---------
-    Su et al. 2019, Section 5.1, Model 2 (p = 100 and n = 100, 200, 400 in its Tables 1 and 2).
     """
 
     n: int = parameter(2_000, **ROWS)
@@ -124,10 +116,6 @@ class PrecisionAR2(PrecisionModel):
         Number of rows.
     d : int
         Number of columns.
-
-    Reference
-    ---------
-    Su et al. 2019, Section 5.1, Model 3 (n = 2000 and p = 20 in its Figure 1).
 
     Notes
     -----
@@ -168,10 +156,6 @@ class PrecisionRandom(PrecisionModel):
         Number of rows.
     d : int
         Number of columns.
-
-    Reference
-    ---------
-    Su et al. 2019, Section 5.1, Model 4, after Cai, Liu and Luo (2011) (n = 2000 and p = 20 in its Figure 1).
     """
 
     n: int = parameter(2_000, **ROWS)
@@ -218,12 +202,6 @@ class SparseInverse(PrecisionModel):
         Rows per column, from 0.1 to 200.
     d : int
         Number of columns.
-
-    Reference
-    ---------
-    Wang et al. 2018, slides, Tables 1 and 2 (r = 0.5, 1, 1.5), which print neither n, d nor the distribution of the
-    matrix, nor what r is: the Laplace errors there halve when r doubles and the noise is 2d/(n epsilon), so n grows
-    with r.
     """
 
     r: float = parameter(

@@ -57,10 +57,6 @@ class Sachs(PaperData):
     scale : {"log10", "raw"}
         Logarithms or raw intensities, which are very skewed.
 
-    Reference
-    ---------
-    Su et al. 2019, Section 5.2.2. Sachs, Perez, Pe'er, Lauffenburger and Nolan, Science 308 (2005).
-
     Notes
     -----
     Limits: a flow cytometer with logarithmic amplifiers spans four decades, 1 to 10,000; log10 lies in [0, 4]. Typical

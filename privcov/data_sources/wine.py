@@ -23,10 +23,6 @@ from privcov.data_sources.bundled import Bundled, Column
 class Wine(Bundled):
     """178 x 13, labels "class_0" to "class_2" (the grower).
 
-    Reference
-    ---------
-    Forina et al. (1988); UCI Machine Learning Repository; scikit-learn's copy.
-
     Notes
     -----
     Effect of the public limits on these public rows: one cell of 2,314 is clipped and no row scaled down.

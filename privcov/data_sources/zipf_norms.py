@@ -39,10 +39,6 @@ class ZipfNorms(Source):
     skew : float
         Skew, from 0 to 10; larger: more rows in the shortest bin.
 
-    Reference
-    ---------
-    Dong et al. 2022, Section 6.1.
-
     Notes
     -----
     Norms stay 1e-14 below 2^(k - bins), so R = 1 clips nothing, not even by rounding. There is no population

@@ -132,10 +132,6 @@ class AdaptiveCov(Method):
     ------
     The whole guarantee, in eighths. With a private radius: radius 1, trace 1, threshold 2, matrix 4. With a public
     radius: trace 1, threshold 1, matrix 6. SeparateCov halves the share of the matrix.
-
-    Reference
-    ---------
-    Dong et al. 2022, Algorithm 2 and Theorem 3; private radius after Dong and Yi (2021).
     """
 
     radius: str = parameter(

@@ -186,10 +186,6 @@ class GaussianCov(AdditiveCov):
     Spends
     ------
     The whole guarantee, in one measurement.
-
-    Reference
-    ---------
-    Dwork, Talwar, Thakurta and Zhang (2014); all five papers, among them Dong et al. 2022, Section 3.1.
     """
 
     shape: str = parameter(

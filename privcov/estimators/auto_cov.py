@@ -96,10 +96,6 @@ class AutoCov(Method):
     Spends
     ------
     The whole guarantee: in one measurement, or 2 % on the histogram of norms and the rest on the matrix.
-
-    Reference
-    ---------
-    Own combination; shrinkage after Bun, Allez, Bouchaud and Potters (2016), and James and Stein (1961).
     """
 
     clip_search: str = parameter(

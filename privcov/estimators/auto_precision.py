@@ -49,8 +49,8 @@ _EMPTY = " The noise is too large for edges, and the matrix is diagonal."
     r"+\hat\lambda\sum_{i\ne j}|\Theta_{ij}|,\quad \tfrac1{n_{\rm eff}}=\tfrac1n+\tfrac{s^2}{\overline{S_{ii}S_{jj}}}",
     avoid="When noise per entry exceeds the correlations you look for: the test then finds few edges, and the other "
     "rules draw noise.",
-    reference="Own combination; extended BIC after Foygel and Drton (2010), fission after Oliveira, Lei and Tibshirani "
-    "(2021).",
+    reference="Own combination; edge test after Jankova and van de Geer (2015), extended BIC after Foygel and Drton "
+    "(2010), fission after Oliveira, Lei and Tibshirani (2021).",
 )
 @dataclass(frozen=True)
 class AutoPrecision(Glasso):
@@ -77,11 +77,6 @@ class AutoPrecision(Glasso):
     Spends
     ------
     The whole guarantee, in one measurement.
-
-    Reference
-    ---------
-    Own combination; the edge test after Jankova and van de Geer (2015), extended BIC after Foygel and Drton (2010),
-    fission after Oliveira, Lei and Tibshirani (2021).
 
     Notes
     -----

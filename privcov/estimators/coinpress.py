@@ -58,10 +58,6 @@ class CoinPress(Method):
     ------
     The whole guarantee: three quarters on the last step, the rest in equal parts on the others.
 
-    Reference
-    ---------
-    Biswas, Dong, Kamath and Ullman (2020), Algorithm 4; a comparison method of Dong et al. 2022, Section 6.
-
     Notes
     -----
     Step i: W = A X, clipped to gamma = sqrt(d + 2 sqrt(d ln(1/beta)) + 2 ln(1/beta)); Z is its noisy second moment,

@@ -36,10 +36,6 @@ class Diagonal(OneMeasurement):
     Spends
     ------
     The whole guarantee, in one measurement.
-
-    Reference
-    ---------
-    The trivial estimator for nearly uncorrelated columns.
     """
 
     def measure(self, ask: MethodInput) -> Measured:

@@ -66,10 +66,6 @@ class DpThresholding(WithGamma):
     Spends
     ------
     The whole guarantee, in one measurement.
-
-    Reference
-    ---------
-    Wang, Xu & He 2019, Algorithm 1.
     """
 
     variance_factor: ClassVar[float] = 2.0
@@ -125,10 +121,6 @@ class ModifiedDpThresholding(WithEta):
     Spends
     ------
     The whole guarantee, in one measurement.
-
-    Reference
-    ---------
-    Mathematics 2023, 11(17), 3670, Algorithm 1.
     """
 
     variance_factor: ClassVar[float] = 4.0

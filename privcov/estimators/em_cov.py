@@ -71,11 +71,6 @@ class EMCov(Method):
     Spends
     ------
     The whole guarantee (with the published exponent, half of each epsilon of the directions).
-
-    Reference
-    ---------
-    Amin, Dick, Kulesza, Munoz Medina and Vassilvitskii (2019); sampler of Kent, Ganeiber and Mardia (2018); a
-    comparison method of Dong et al. 2022, Section 6.
     """
 
     values_share: float = parameter(

@@ -79,10 +79,6 @@ class GlassoGaussian(Glasso):
     Spends
     ------
     The whole guarantee, in one measurement.
-
-    Reference
-    ---------
-    Su et al. 2019, Algorithm 2 (DP-AGL); Wang et al. 2018, Algorithm 2 with Gaussian noise.
     """
 
     iterations: int = parameter(

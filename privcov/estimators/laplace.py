@@ -55,10 +55,6 @@ class LaplaceCov(AdditiveCov):
     Spends
     ------
     The whole guarantee, in one measurement.
-
-    Reference
-    ---------
-    Dwork, McSherry, Nissim and Smith (2006); Wang et al. 2018; Dong et al. 2022.
     """
 
     repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS[:3], help=REPAIR_HELP, advanced=True)
@@ -115,10 +111,6 @@ class GlassoLaplace(Glasso):
     Spends
     ------
     The whole guarantee, in one measurement.
-
-    Reference
-    ---------
-    Wang et al. 2018, Algorithm 2 with symmetric Laplace noise.
     """
 
     mechanism = Mechanism("laplace", {"as-published": PRINTED_LAPLACE["as-published-3"]})

@@ -102,10 +102,6 @@ class LdpThresholding(Local, WithGamma):
     Spends
     ------
     The whole guarantee of every user, in one report.
-
-    Reference
-    ---------
-    Wang and Xu (2019), the local extension of Wang, Xu & He 2019, as restated in Mathematics 2023, Algorithm 2.
     """
 
 
@@ -150,8 +146,4 @@ class ModifiedLdpThresholding(Local, WithEta):
     Spends
     ------
     The whole guarantee of every user, in one report.
-
-    Reference
-    ---------
-    Mathematics 2023, 11(17), 3670, Algorithm 2.
     """

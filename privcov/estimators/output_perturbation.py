@@ -81,10 +81,6 @@ class OutputPerturbation(Method):
     ------
     The whole guarantee, in one measurement.
 
-    Reference
-    ---------
-    Wang et al. 2018, Algorithm 1. Sensitivity and repair: own derivation.
-
     Notes
     -----
     "as-published" runs with ``tau = d / rho``, which every optimum obeys (``rho |Theta|_1 <= d``), so that the cap is

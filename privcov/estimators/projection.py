@@ -49,10 +49,6 @@ class Projection(Mechanical):
     ------
     The whole guarantee, in one measurement.
 
-    Reference
-    ---------
-    Nikolov, Talwar and Zhang (2016); for covariances Dong et al. 2022, Appendix E.
-
     Notes
     -----
     Under replace-one the trace is measured once more at no cost, so it is as accurate as a single entry.

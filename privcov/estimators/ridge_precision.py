@@ -68,10 +68,6 @@ class RidgePrecision(OneMeasurement):
     ------
     The whole guarantee, in one measurement.
 
-    Reference
-    ---------
-    Su et al. 2019, Algorithm 1 (DP-RP); Kuismin, Kemppainen and Sillanpaa (2017).
-
     Notes
     -----
     Tuning "released" chooses lambda by data fission, the smallest mean of -log det T + <T2, T> (lambda_choice.py); the

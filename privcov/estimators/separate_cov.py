@@ -120,10 +120,6 @@ class SeparateCov(Method):
     ------
     The whole guarantee, in two measurements.
 
-    Reference
-    ---------
-    Dong et al. 2022, Algorithm 1 and Theorem 1; pure DP: its Appendix I.
-
     Notes
     -----
     Eigenvectors are ordered by descending algebraic eigenvalue of the noisy matrix. The published code orders them by

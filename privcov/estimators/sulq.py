@@ -55,11 +55,6 @@ class Sulq(AdditiveCov):
     ------
     The whole guarantee, in one measurement.
 
-    Reference
-    ---------
-    Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha (2013); comparison of Wang et al. 2018, Table
-    2.
-
     Notes
     -----
     There is no sound calibration: with the exact one, its noise is that of gaussian-cov with shape "upper-triangle".
@@ -117,11 +112,6 @@ class GlassoSulq(Glasso):
     Spends
     ------
     The whole guarantee, in one measurement.
-
-    Reference
-    ---------
-    Wang et al. 2018, Table 2 (there SQLU); Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha
-    (2013).
 
     Notes
     -----

@@ -94,11 +94,6 @@ class WishartApprox(_WishartCov):
     Spends
     ------
     The whole guarantee, in one measurement.
-
-    Reference
-    ---------
-    Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2019), Old Techniques in Differentially Private Linear
-    Regression.
     """
 
     repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS[:3], help=REPAIR_HELP, advanced=True)
@@ -139,10 +134,6 @@ class WishartPure(_WishartCov):
     Spends
     ------
     The whole guarantee, in one measurement; the actual guarantee is not the claimed one.
-
-    Reference
-    ---------
-    Wang et al. 2018, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a similar claim.
 
     Notes
     -----
@@ -200,11 +191,6 @@ class GlassoWishartApprox(_WishartLasso):
     Spends
     ------
     The whole guarantee, in one measurement.
-
-    Reference
-    ---------
-    Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2019), Old Techniques in Differentially Private Linear
-    Regression.
     """
 
     mechanism = WishartNoise(approx_noise_as_published, approx_noise_sound)
@@ -256,10 +242,6 @@ class GlassoWishartPure(_WishartLasso):
     Spends
     ------
     The whole guarantee, in one measurement; the actual guarantee is not the claimed one.
-
-    Reference
-    ---------
-    Wang et al. 2018, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a similar claim.
 
     Notes
     -----

@@ -48,10 +48,6 @@ class WishartDifference(AdditiveCov):
     Spends
     ------
     The whole guarantee, in one measurement.
-
-    Reference
-    ---------
-    Own construction and proof; it repairs the Wishart noise of Wang et al. 2018 and of Jiang, Xie and Zhang (2016).
     """
 
     repair: str = parameter("shrink", "Repair of the spectrum", choices=REPAIRS, help=REPAIR_HELP, advanced=True)

@@ -34,10 +34,6 @@ class Zero(Method):
     Spends
     ------
     Nothing: it reads no rows.
-
-    Reference
-    ---------
-    The trivial estimator.
     """
 
     def request(self, ask: MethodInput) -> Request:
