@@ -1,4 +1,4 @@
-"""``python -m replication``: the papers' tables and claims again, the report, and the coverage of the answers."""
+"""``python -m replication``: the papers' tables and claims again, and the coverage of the answers."""
 
 from __future__ import annotations
 
@@ -35,10 +35,6 @@ def parser() -> argparse.ArgumentParser:
     claim = add("claim", _claim, "decide one claim of a paper from the stored tables")
     claim.add_argument("key", help="such as 4-headline; data/published/claims.csv lists all")
     claim.add_argument("--out", **tables)
-    report = add("report", _report, "write FILE (HTML) and the same as CSV in a .zip beside it")
-    report.add_argument("file", type=Path, metavar="FILE")
-    report.add_argument("--previous", type=Path, metavar="ZIP", help="say what differs from this earlier archive")
-    report.add_argument("--out", **tables)
     coverage = add("coverage", _coverage, "measure how often intervals contain the truth; goes on where it stopped")
     coverage.add_argument("--preset", choices=("quick", "full"), default="quick", help="quick: minutes; full: an hour")
     return whole
@@ -54,10 +50,10 @@ def _folder(options: argparse.Namespace) -> Path:
 
 
 def _publish(options: argparse.Namespace) -> None:
-    from replication import archive, claims
+    from replication import claims, published
 
-    place = archive.publish(_folder(options))
-    print(claims.counted(archive.read_claims((place / archive.CLAIMS).read_text(encoding="utf-8"))))
+    place = published.publish(_folder(options))
+    print(claims.counted(published.read_claims((place / published.CLAIMS).read_text(encoding="utf-8"))))
     print(place)
 
 
@@ -71,23 +67,6 @@ def _claim(options: argparse.Namespace) -> None:
                         ("Verdict", row.verdict), ("Evidence", row.evidence), ("Note", row.claim.note)):  # fmt: skip
         if words not in ("", claims.NO_SIDE):
             print(f"{name}: {words}")
-
-
-def _report(options: argparse.Namespace) -> None:
-    from replication import archive, report
-
-    page, folder = options.file, _folder(options)
-    beside = page.with_suffix(".zip")
-    streams.check_place(page, "FILE")
-    streams.check_apart({"FILE": page, "the archive": beside}, [options.previous] if options.previous else [])
-    made = archive.make(folder, options.previous)
-    text = report.html(made, archive.read_claims(made.files[archive.CLAIMS]))
-    with streams.all_or_none() as begin:
-        begin(page).write_text(text, encoding="utf-8", newline="")
-        begin(beside).write_bytes(made.zipped())
-    print(f"{page} and {beside}: version {made.version}.")
-    if made.before:
-        print(f"{len(made.changes):,} values differ from version {made.before}.")
 
 
 def _coverage(options: argparse.Namespace) -> None:

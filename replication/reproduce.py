@@ -78,13 +78,6 @@ def _replicates(table: Table, point: Point, preset: str) -> tuple[int, int]:
     return table.small if point.small is None or left_out else point.small
 
 
-def not_run(folder: Path | None = None) -> list[Step]:
-    """Return the steps of which nothing is stored: too large for the preset that was run, or without their data set."""
-    folder = places.results("reproduced") if folder is None else folder
-    known = {key: {(r["point"], r["variant"]) for r in _rows(folder / f"{key}.csv")} for key in catalogue.TABLES}
-    return [s for s in steps((), "overnight") if (s.point.name, s.variant) not in known[s.table.key]]
-
-
 def stamp(step: Step, seed: int = SEED) -> str:
     """Return what the numbers of a step depend on beside the seed: versions of the table and of sound methods."""
     parts = [f"table {step.table.version}"]

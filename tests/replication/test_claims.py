@@ -1,13 +1,8 @@
-"""The table of claims: complete, decided by numbers, and turned by other numbers; bounds, archive and report."""
+"""The table of claims: complete, decided by numbers, and turned by other numbers; bounds, and what the page shows."""
 
 import csv
 import dataclasses
-import html
-import io
 import math
-import re
-import shutil
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +14,7 @@ from privcov.audit.catalogue import CLAIMS as GUARANTEES
 from privcov.estimators.em_cov import LARGEST
 from privcov.measurements.noise_constants import closed_form
 from privcov.papers import AUTHORS
-from replication import archive, base, claims, report, reproduce, shown
+from replication import base, claims, published, reproduce, shown
 from replication.__main__ import main
 from replication.catalogue import CHECKS, TABLES
 from replication.claims import (
@@ -49,8 +44,8 @@ def decided():
 
 
 @pytest.fixture(scope="module")
-def made():
-    return archive.make()
+def made(decided):
+    return shown.files(base.REPRODUCED, list(decided.values()))
 
 
 # --- the table ------------------------------------------------------------------------------------------------
@@ -99,7 +94,7 @@ def test_every_verdict_is_one_of_the_words_and_rests_on_numbers(decided):
 
 
 def test_the_stored_table_is_that_of_the_numbers(decided):
-    kept = archive.kept_claims()
+    kept = published.kept_claims()
     assert kept is not None, "the numbers are newer; run: python -m replication publish"
     assert claims.frame(kept).equals(claims.frame(list(decided.values())))
 
@@ -110,7 +105,7 @@ def test_what_the_page_shows_is_what_the_numbers_say(made):
     files = ("tables.csv", "checks.csv", "claims.csv", "paragraphs.csv", "readings.csv", "curves_kept.csv")
     assert {name.partition("/")[0] for name in names} == {*files, "tables", "curves"}
     for name in names:
-        assert (place / name).read_text(encoding="utf-8") == made.files[name], name
+        assert (place / name).read_text(encoding="utf-8") == made[name], name
 
 
 def test_other_numbers_turn_the_verdict(tmp_path):
@@ -275,8 +270,6 @@ def test_the_large_points_belong_to_the_overnight_preset(tmp_path):
     assert point.plan(1, 0).vary["n"][-1] == 1_000_000
     night_steps = [s for s in reproduce.steps(["5-figure-2"], "overnight") if "largest" in s.point.name]
     assert {s.replicates for s in night_steps} == {3}
-    assert len(reproduce.not_run(tmp_path)) == len(reproduce.steps((), "overnight"))
-    assert {s.point.name for s in reproduce.not_run()} == {"4-b", "4-c"}
 
 
 def test_em_cov_is_in_every_panel_of_its_columns():
@@ -288,46 +281,7 @@ def test_em_cov_is_in_every_panel_of_its_columns():
     assert max(dong.WIDTHS) > LARGEST
 
 
-# --- archive and report ----------------------------------------------------------------------------------------
-
-
-def test_the_archive_has_everything_and_the_same_bytes_twice(made):
-    assert made.version == 1
-    assert made.changes.empty
-    assert {f"computed/{path.name}" for path in base.REPRODUCED.glob("*.csv")} <= set(made.files)
-    assert {f"published/{path.name}" for path in base.PUBLISHED.glob("*.csv")} <= set(made.files)
-    assert {f"tables/{key}.csv" for key, table in TABLES.items() if table.file} <= set(made.files)
-    assert made.zipped() == made.zipped()
-    with zipfile.ZipFile(io.BytesIO(made.zipped())) as found:
-        assert sorted(found.namelist()) == sorted(made.files)
-
-
-def test_a_difference_is_named_and_raises_the_version(made):
-    changed = dict(made.files)
-    changed["claims.csv"] = changed["claims.csv"].replace(",does not hold,", ",holds,", 1)
-    changed["computed/4-table-1.csv"] += "\n"
-    found = archive.difference(made.files, changed)
-    assert found[["file", "where", "what", "before", "after"]].to_numpy().tolist() == [
-        ["claims.csv", "4-headline", "verdict", "does not hold", "holds"],
-        ["computed/4-table-1.csv", "", "file", "there", "there"],
-    ]
-    assert archive.difference(made.files, made.files).empty
-    del changed["tables.csv"]
-    assert ["tables.csv", "", "file", "there", ""] in archive.difference(made.files, changed).to_numpy().tolist()
-
-
-def test_the_report_says_what_the_archive_says(made, decided):
-    text = report.html(made, archive.read_claims(made.files[archive.CLAIMS]))
-    words = html.unescape(re.sub(r"<[^>]+>", " ", text))
-    for paper, name in AUTHORS.items():
-        assert name in words
-        assert "Use instead" in paragraph(paper, list(decided.values()))
-    for claim in KNOWN.values():
-        assert claim.key in words
-    assert not re.search(r"<(script|link|img|iframe)", text)
-    assert "This is the first version" in words
-    other = dataclasses.replace(made, before=3, version=4, changes=archive.difference(made.files, {}))
-    assert "differ from version 3" in report.html(other, list(decided.values()))
+# --- the commands and the page ----------------------------------------------------------------------------------
 
 
 def test_paragraphs_count_what_the_table_has(decided):
@@ -340,21 +294,6 @@ def test_paragraphs_count_what_the_table_has(decided):
         assert text.count("; and ") <= 5
 
 
-def test_the_command_writes_both_files_and_compares(made, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(archive, "_files", lambda folder: dict(made.files) | {"claims.csv": made.files["claims.csv"]})
-    page = tmp_path / "r.html"
-    assert main(["report", str(page)]) == 0
-    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
-    first = tmp_path / "first.zip"
-    shutil.move(tmp_path / "r.zip", first)
-    assert main(["report", str(page), "--previous", str(first)]) == 0
-    assert "0 values differ from version 1" in capsys.readouterr().out
-    text = made.files["claims.csv"].replace(",does not hold,", ",holds,", 1)
-    monkeypatch.setattr(archive, "_files", lambda folder: dict(made.files) | {"claims.csv": text})
-    assert main(["report", str(page), "--previous", str(first)]) == 0
-    assert "version 2." in capsys.readouterr().out
-
-
 def test_one_claim_is_told(capsys):
     assert main(["claim", "2-same-noise"]) == 0
     assert "Verdict: does not hold" in capsys.readouterr().out
@@ -364,14 +303,11 @@ def test_one_claim_is_told(capsys):
     ("words", "sentence"),
     [
         ("claim nothing", "claim"),
-        ("report r.html --previous absent.zip", "--previous must be the zip file"),
-        ("report nowhere/r.html", "in a folder that exists"),
         ("publish --out nowhere", "There is no folder nowhere"),
     ],
 )
 def test_mistakes_are_a_sentence(words, sentence, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(archive, "_files", lambda folder: {})
     assert main(words.split()) == 2
     assert sentence in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -382,5 +318,5 @@ def test_places_of_an_installed_package(tmp_path, monkeypatch):
     monkeypatch.setattr(places, "own_results", lambda name: tmp_path / name)
     monkeypatch.setattr(claims, "rows", lambda folder: [])
     monkeypatch.setattr(shown, "files", lambda folder, table: {"tables/1.csv": "a\n"})
-    assert archive.publish() == tmp_path / "replication"
+    assert published.publish() == tmp_path / "replication"
     assert (tmp_path / "replication" / "tables" / "1.csv").read_text() == "a\n"
