@@ -7,7 +7,6 @@ import math
 import pandas as pd
 import streamlit as st
 
-from pages.audit import reports
 from pages.shell import address, fields, frame, show
 from pages.shell.fields import ends
 from pages.shell.study import Study
@@ -125,7 +124,6 @@ def section(study: Study) -> None:
     )
     with st.expander("The same in Python"):
         st.code(again)
-    reports.of_claims(whole, rows, ApproxDP(float(epsilon), float(delta)), int(n), int(d), again)
 
 
 def number(value: float) -> str:

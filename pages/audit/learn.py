@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.audit import reports
 from pages.shell import address, frame, show
 from pages.shell.fields import ends
 from pages.shell.study import Study
@@ -88,6 +87,3 @@ def section(study: Study) -> None:
         st.markdown("**ROC curve of the best attacker**")
         show.picture(pictures.accusations(claim, palette), "learn-roc")
     st.caption(_EXACT[kind])
-    reports.of_belief(
-        claim, prior, chance, lambda colours: pictures.beliefs(claim, chances, prior, colours), _EXACT[kind]
-    )
