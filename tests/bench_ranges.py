@@ -25,7 +25,7 @@ from privcov.data_sources.private_file import Column, Declaration, row_bound_fra
 from privcov.owner.example_rows import invented
 from privcov.owner.preview import planned_noise, preview
 from privcov.owner.simulated_table import SimulatedTable
-from privcov.postprocess.answers import derive
+from privcov.postprocess.matrices import derive
 from privcov.releasing.display import matrix_of
 
 RHO, TIMES, SEED = ZCDP(0.1), 5, 52_000

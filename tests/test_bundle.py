@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import privcov
 from pages.shell import show
 from privcov.bundle import derived, paper, safe, verify
-from privcov.bundle.opened import bundle_of, declared_facts, open_answer
+from privcov.bundle.derived import declared_facts
+from privcov.bundle.opened import bundle_of, open_answer
 from privcov.bundle.verifier import library
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.figures.matrices import heatmap
@@ -30,7 +31,9 @@ def with_pictures(folder: Path, kind: str) -> dict[str, bytes]:
     _, ledger = released(folder, kind)
     (entry,) = ledger.entries("t")
     opened = open_answer(ledger.answer(entry.token))
-    pictures = {"correlation": ("Correlation", heatmap(opened.answers.correlation, tuple(NAMES), 1.0, LIGHT, what="r"))}
+    pictures = {
+        "correlation": ("Correlation", heatmap(opened.matrices.correlation, tuple(NAMES), 1.0, LIGHT, what="r"))
+    }
     return files_of(bundle_of(opened, entry.to_dict(), None, pictures))
 
 
@@ -46,7 +49,7 @@ def test_a_bundle_holds_without_the_data(tmp_path, kind):
     assert lines[-1] == "Everything that can be checked holds."
     stored = np.load(io.BytesIO(found["matrices.npz"]))
     (entry,) = Ledger(tmp_path / "ledger.sqlite").entries("t")
-    answers = open_answer(Ledger(tmp_path / "ledger.sqlite").answer(entry.token)).answers
+    answers = open_answer(Ledger(tmp_path / "ledger.sqlite").answer(entry.token)).matrices
     there = [name for name in derived.MATRICES if getattr(answers, name) is not None]
     assert set(stored.files) == {"moment", *there}
     for name in there:

@@ -46,7 +46,7 @@ def test_the_script_is_the_modules_and_nothing_else(files):
     assert text == verifier_source()
     named = re.findall(r"^MODULES\['([\w.]+)'\] = r'''", text, re.M)
     assert named[0] == "privcov.bundle.verify"
-    assert {"privcov.accounting", "privcov.measurements.exact_moment", "privcov.postprocess.answers"} <= set(named)
+    assert {"privcov.accounting", "privcov.measurements.exact_moment", "privcov.postprocess.matrices"} <= set(named)
     rest = text
     for name in named:
         module = (ROOT / name.replace(".", "/")).with_suffix(".py").read_text(encoding="utf-8")

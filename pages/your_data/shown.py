@@ -23,7 +23,7 @@ from privcov.bundle.safe import cells
 from privcov.figures.words import percent, raised
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.moment import Measured
-from privcov.postprocess.answers import Answers, derive
+from privcov.postprocess.matrices import Matrices, derive
 from privcov.privacy import Guarantee, from_dict
 from privcov.releasing.private_request import estimate
 from privcov.releasing.release import Release
@@ -69,9 +69,9 @@ class Shown:
         return noisy_of(self.total)[0]
 
     @cached_property
-    def matrices(self) -> Answers:
+    def matrices(self) -> Matrices:
         """The repaired matrices, as the files of the bundle have them."""
-        return self.source.answers if isinstance(self.source, Opened) else derive(noisy_of(self.total)[1])
+        return self.source.matrices if isinstance(self.source, Opened) else derive(noisy_of(self.total)[1])
 
     @property
     def guarantee(self) -> Guarantee:

@@ -15,7 +15,8 @@ from pages.shell import take_home as shell_take_home
 from pages.your_data.shown import doubtful, square, under_test
 from privcov import places
 from privcov.answering.answers import FALSE_DISCOVERIES
-from privcov.bundle.opened import Opened, bundle_of, strongest
+from privcov.bundle.derived import strongest
+from privcov.bundle.opened import Opened, bundle_of
 from privcov.bundle.paper import NOT_COVERED
 from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
@@ -77,12 +78,12 @@ def section(opened: Opened, entry: Entry, declaration: dict | None, answer: str)
 
 def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
     """Return file stem -> (title, figure), in the light palette of paper."""
-    answers, columns, scale = opened.answers, opened.columns, opened.total.facts.scale
-    working = answers.covariance / np.outer(scale, scale)
+    matrices, columns, scale = opened.matrices, opened.columns, opened.total.facts.scale
+    working = matrices.covariance / np.outer(scale, scale)
     matrices = {
-        "correlation": (answers.correlation, "Correlation"),
+        "correlation": (matrices.correlation, "Correlation"),
         "covariance": (working, "Covariance in half-range units"),
-        "partial": (answers.partial, "Partial correlation"),
+        "partial": (matrices.partial, "Partial correlation"),
     }
     found, pictures = privcov.answers(opened.release), {}
     for stem, (matrix, title) in matrices.items():
@@ -99,14 +100,14 @@ def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
 
 def _report(opened: Opened, entry: Entry, answer: str) -> None:
     """Show the report of a release; everything in them was released."""
-    answers, columns, facts = opened.answers, opened.columns, opened.total.facts
+    matrices, columns, facts = opened.matrices, opened.columns, opened.total.facts
     rows = f"n = {facts.n:,}" if facts.n is not None else f"n about {opened.measured.rows:,.0f}, a noisy count"
     judged = privcov.answers(opened.release)
     pale, unknown = doubtful(judged, "correlation", FALSE_DISCOVERIES, opened.total)
     found = judged.correlations()
     real = square(found, "real", columns, fill=False)
     low, high = (square(found, end, columns, fill=1.0) for end in ("low", "high"))
-    strong = [pair for pair in strongest(np.where(real, answers.correlation, 0.0), _PAIRS) if real[pair]]
+    strong = [pair for pair in strongest(np.where(real, matrices.correlation, 0.0), _PAIRS) if real[pair]]
 
     def front() -> Front:
         from privcov.bundle import front as fronts
@@ -121,7 +122,7 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
             i, j = strong[0]
             words = (
                 f"{int(found['real'].sum())} of {under_test(found).sum()} correlations are real. The strongest is "
-                f"{plain(float(answers.correlation[i, j]))}, of {columns[i]} and {columns[j]}."
+                f"{plain(float(matrices.correlation[i, j]))}, of {columns[i]} and {columns[j]}."
             )
             advised = f"Report it with its total interval, {plain(float(low[i, j]))} to {plain(float(high[i, j]))}."
         return fronts.Front(
@@ -137,9 +138,9 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
                 ("Seed", "none: the noise of a private release cannot be drawn again"),
             ],
             heatmap(
-                answers.correlation,
+                matrices.correlation,
                 columns,
-                colour_limit(answers.correlation),
+                colour_limit(matrices.correlation),
                 LIGHT,
                 what="released correlation",
                 pale=pale,
@@ -151,7 +152,7 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
 
     def behind() -> pd.DataFrame:
         return pd.DataFrame(
-            [(columns[i], columns[j], float(answers.correlation[i, j])) for i, j in strong],
+            [(columns[i], columns[j], float(matrices.correlation[i, j])) for i, j in strong],
             columns=["column", "other column", "correlation"],
         )
 
@@ -163,7 +164,7 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
             "",
             "opened = open_answer(answer)",
             "print(opened.release.statement)",
-            "print(opened.answers.correlation)",
+            "print(opened.matrices.correlation)",
         ]
     )
     shell_take_home.result(

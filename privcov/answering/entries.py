@@ -28,7 +28,7 @@ deviations, (s + |r| (s_i + s_j) / 2)^2 with s^2 the bound of the covariance ove
 
 The test of a zero correlation is that of c_ij at r = 0, whose noise is one entry with its exact law.
 
-The way of a correlation: `answers.Answers.correlations`, `unbiased.known_of_sum` (the unbiased moments of the stored
+The way of a correlation: `ReleaseAnswers.correlations`, `unbiased.known_of_sum` (the unbiased moments of the stored
 whole numbers), `correlations` here, and `measurements.laws.forms` for the variance N(A) of a linear form of the noise.
 """
 

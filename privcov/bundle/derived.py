@@ -27,7 +27,7 @@ from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.moment import Measured
 from privcov.parameters import Spec
-from privcov.postprocess.answers import Answers, Noisy, derive
+from privcov.postprocess.matrices import Matrices, Noisy, derive
 from privcov.postprocess.terms import in_terms
 from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
 from privcov.releasing.release import Statement, state
@@ -164,7 +164,7 @@ def declared_facts(total: NoisySum) -> dict:
 def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
     """Return bytes by path in the bundle, of everything but pictures and the manifest."""
     measured, noisy = noisy_of(what.total)
-    answers, lines, known = derive(noisy), statement_of(what, measured).lines, known_of_sum(what.total)
+    matrices, lines, known = derive(noisy), statement_of(what, measured).lines, known_of_sum(what.total)
     correlations = entries.correlations(known, LEVEL, 0.0, tested=False)
     inputs = {
         "measurement.json": json_bytes({**what.total.to_dict(), "centre": centre_of(what.total)}),
@@ -177,10 +177,10 @@ def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
         "README.txt": _readme(what.total).encode(),
         "statement.txt": _lines(lines),
         "method_card.txt": _lines(library.cards[what.entry["request"]["method"]]),
-        "report.html": _report(what, measured, answers, lines, inputs, correlations).encode(),
+        "report.html": _report(what, measured, matrices, lines, inputs, correlations).encode(),
         "verify.py": library.verifier,
-        **_matrices(noisy.matrix, answers, what.total.facts.columns),
-        **extra_files(what.total, answers, known, correlations),
+        **_matrices(noisy.matrix, matrices, what.total.facts.columns),
+        **extra_files(what.total, matrices, known, correlations),
     }
 
 
@@ -204,7 +204,7 @@ def strongest(correlation: np.ndarray, count: int) -> list[tuple[int, int]]:
 def _report(
     what: Inputs,
     measured: Measured,
-    answers: Answers,
+    matrices: Matrices,
     lines: Sequence[tuple[str, str]],
     inputs: Mapping[str, bytes],
     found: Intervals,
@@ -227,8 +227,8 @@ def _report(
         if real[i, j]
     ]
     terms = []
-    if facts.kinds and answers.mean is not None:
-        mean = np.where(np.isnan(np.diag(answers.noisy)), np.nan, answers.mean)  # a column of too few rows has none
+    if facts.kinds and matrices.mean is not None:
+        mean = np.where(np.isnan(np.diag(matrices.noisy)), np.nan, matrices.mean)  # a column of too few rows has none
         terms = [(term.column, term.level, term.what, term.text) for term in in_terms(facts.kinds, mean)]
     return release_report(
         what.entry["name"],
@@ -250,9 +250,9 @@ def _report(
     )
 
 
-def _matrices(moment: np.ndarray, answers: Answers, columns: tuple[str, ...]) -> dict[str, bytes]:
+def _matrices(moment: np.ndarray, matrices: Matrices, columns: tuple[str, ...]) -> dict[str, bytes]:
     """Return matrices.npz, and one CSV per matrix for spreadsheets, with the same doubles."""
-    arrays = {name: getattr(answers, name) for name in MATRICES if getattr(answers, name) is not None}
+    arrays = {name: getattr(matrices, name) for name in MATRICES if getattr(matrices, name) is not None}
     files = {"matrices.npz": _npz({"moment": moment, **arrays})}
     axes = tuple(f"axis {k + 1}" for k in range(len(columns)))
     for name, matrix in arrays.items():

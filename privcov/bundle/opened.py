@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privcov.bundle.codebook import HEADINGS, codebook
-from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, statement_of, strongest
+from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, statement_of
 from privcov.bundle.inputs import facts_of
 from privcov.bundle.make import make_bundle, recorded
 from privcov.bundle.place import Wrong, read_place, read_zip
@@ -21,7 +21,7 @@ from privcov.bundle.verifier import library
 from privcov.bundle.verify import check
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.moment import Measured
-from privcov.postprocess.answers import Answers, Noisy, derive
+from privcov.postprocess.matrices import Matrices, Noisy, derive
 from privcov.privacy import Guarantee, from_dict
 from privcov.releasing.private import read_release
 from privcov.releasing.private_request import estimate
@@ -32,17 +32,6 @@ if TYPE_CHECKING:
 
     from privcov.figures.look import Picture
 
-__all__ = [
-    "Opened",
-    "OpenedBundle",
-    "bundle_of",
-    "declared_facts",
-    "open_answer",
-    "open_bundle",
-    "save",
-    "strongest",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Opened:
@@ -50,14 +39,14 @@ class Opened:
 
     release: as the method made it, with its statement. total: the noisy whole numbers, the only thing that was made
     from the rows. measured: the noisy moment that they give. noisy: the same with its public facts, as post-processing
-    takes it. answers: the matrices that follow from it, in the data's units.
+    takes it. matrices: those that follow from it, in the data's units.
     """
 
     release: Release
     total: NoisySum
     measured: Measured
     noisy: Noisy
-    answers: Answers
+    matrices: Matrices
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -31,14 +31,16 @@ from privcov.bundle.safe import cells, table
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.laws import tails
-from privcov.postprocess.answers import Answers
+from privcov.postprocess.matrices import Matrices
 
 LEVEL = 0.95
 _ENDS = ("estimate", "low", "high")
 _COLUMNS = ("column", "declared", "scale", "origin", "extra", "low", "span", "whole")
 
 
-def extra_files(total: NoisySum, answers: Answers, known: UnbiasedMoments, correlations: Intervals) -> dict[str, bytes]:
+def extra_files(
+    total: NoisySum, matrices: Matrices, known: UnbiasedMoments, correlations: Intervals
+) -> dict[str, bytes]:
     """Return the files of the folder extras that follow from a measurement."""
     facts = total.facts
     units, one = known.scale[:, None] * known.scale[None, :], known.scale * known.scale
@@ -49,7 +51,7 @@ def extra_files(total: NoisySum, answers: Answers, known: UnbiasedMoments, corre
     variances = _moved(entries.variances(known, LEVEL, 0.0), one)
     covariances = _moved(_above(entries.covariances(known, LEVEL, 0.0), pairs), units[pairs])
     files = {
-        "extras/rows.csv": _lines(("what", "value", "noise_std"), _rows(total, known, answers)),
+        "extras/rows.csv": _lines(("what", "value", "noise_std"), _rows(total, known, matrices)),
         "extras/means.csv": _interval_lines(("column",), alone, means),
         "extras/variances.csv": _interval_lines(("column",), alone, variances),
         "extras/covariances.csv": _interval_lines(("first", "second"), both, covariances),
@@ -63,23 +65,23 @@ def extra_files(total: NoisySum, answers: Answers, known: UnbiasedMoments, corre
         files |= _for_regression(known, names)
     if facts.classes and total.n_anchors > 1:
         files |= _of_classes(total, known)
-    if answers.shares is not None and answers.shares_std is not None:
-        missing, std = 1.0 - np.diag(answers.shares), np.diag(answers.shares_std)
+    if matrices.shares is not None and matrices.shares_std is not None:
+        missing, std = 1.0 - np.diag(matrices.shares), np.diag(matrices.shares_std)
         lines = ([name, *map(_number, pair)] for name, *pair in zip(names, missing, std, strict=True))
         files["extras/missing.csv"] = _lines(("column", "share", "noise_std"), lines)
     return files
 
 
-def n_eff(known: UnbiasedMoments, answers: Answers) -> float:
+def n_eff(known: UnbiasedMoments, matrices: Matrices) -> float:
     """Return the number of rows whose sampling alone makes correlations as uncertain as they are here.
 
     The derivation is our own, in the docstring of the module.
     """
-    variances = np.diag(answers.regular)
+    variances = np.diag(matrices.regular)
     if known.d == 1:
-        noise = answers.noise_std[0, 0] / variances[0]
+        noise = matrices.noise_std[0, 0] / variances[0]
         return float(1 / (1 / known.rows + noise * noise / 2))
-    r, spread = answers.correlation, np.sqrt(variances) / known.scale
+    r, spread = matrices.correlation, np.sqrt(variances) / known.scale
     noise, sampling = (v[np.triu_indices(known.d, 1)] for v in entries.correlation_variances(known, r, spread))
     own = (1 - r * r)[np.triu_indices(known.d, 1)]
     there = ~np.isnan(noise)
@@ -87,14 +89,14 @@ def n_eff(known: UnbiasedMoments, answers: Answers) -> float:
     return math.fsum((own * own)[there].tolist()) / total if there.any() else math.nan
 
 
-def _rows(total: NoisySum, known: UnbiasedMoments, answers: Answers) -> Iterable[Sequence[object]]:
+def _rows(total: NoisySum, known: UnbiasedMoments, matrices: Matrices) -> Iterable[Sequence[object]]:
     """Return what is known of the number of rows."""
     measured = known.measured
     std = 0.0 if measured.count is None else count_std(total)
     share = known.rows / measured.rows
     yield "rows", _number(measured.rows), _number(std)
     yield "independent", _number(known.rows), _number(std * share)
-    yield "n_eff", _number(n_eff(known, answers)), _number(0.0)
+    yield "n_eff", _number(n_eff(known, matrices)), _number(0.0)
 
 
 def _for_regression(known: UnbiasedMoments, names: Sequence[str]) -> dict[str, bytes]:

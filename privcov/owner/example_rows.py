@@ -26,9 +26,9 @@ from privcov.measurements.integer_gram import UNIT, flag_of, to_working
 from privcov.measurements.laws.anchor import COVARIANCE
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.simulated_table import SimulatedTable, planned_anchor
-from privcov.postprocess.answers import Noisy
 from privcov.postprocess.available import available_cases
 from privcov.postprocess.joint import unpack
+from privcov.postprocess.matrices import Noisy
 from privcov.postprocess.threshold import noise_variance
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts

@@ -25,9 +25,9 @@ from privcov.owner.simulated_table import (
     share_clipped,
 )
 from privcov.owner.weights import RowsEach, expected_weight
-from privcov.postprocess.answers import Noisy
 from privcov.postprocess.available import Available, available_cases
 from privcov.postprocess.joint import unpack
+from privcov.postprocess.matrices import Noisy
 from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.threshold import universal_level
 from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, ZCDP

@@ -12,7 +12,7 @@ from privcov import checks
 from privcov.measurements.exact_reading import flags_of
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH, COVARIANCE, anchor_squared
 from privcov.measurements.noise import NoiseDistribution
-from privcov.postprocess.answers import Noisy
+from privcov.postprocess.matrices import Noisy
 from privcov.public_facts import PublicFacts
 from privcov.randomness import stream
 

@@ -15,7 +15,7 @@ from privcov.measurements.integer_gram import flag_of
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.preview import planned_noise
 from privcov.owner.simulated_table import measured, planned_anchor
-from privcov.postprocess.answers import Noisy, derive
+from privcov.postprocess.matrices import Noisy, derive
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts

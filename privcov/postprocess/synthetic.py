@@ -5,31 +5,31 @@ from __future__ import annotations
 import numpy as np
 
 from privcov import checks
-from privcov.postprocess.answers import Answers
+from privcov.postprocess.matrices import Matrices
 from privcov.postprocess.plain_algebra import eigen
 
 MOST_CELLS = 5_000_000
 
 
 def synthetic_rows(
-    answers: Answers, rows: int, rng: np.random.Generator, *, bounds: np.ndarray | None = None, whole: tuple = ()
+    matrices: Matrices, rows: int, rng: np.random.Generator, *, bounds: np.ndarray | None = None, whole: tuple = ()
 ) -> np.ndarray:
     """Draw Gaussian rows with the released mean and covariance.
 
     They carry everything of the released mean and covariance, and nothing of anything else (skewness, categories, joint
     tails); clipping and rounding change the covariance a little.
     """
-    d = len(answers.covariance)
+    d = len(matrices.covariance)
     rows = checks.whole("rows", rows, 1)
     if rows * d > MOST_CELLS:
         raise ValueError(f"rows x columns is {rows * d:,} cells and the limit is {MOST_CELLS:,}: ask for fewer rows.")
-    if answers.mean is None:
+    if matrices.mean is None:
         raise ValueError("A synthetic table needs the mean, and this release did not measure it.")
-    spread = np.sqrt(np.maximum(np.diag(answers.covariance), 0.0))
+    spread = np.sqrt(np.maximum(np.diag(matrices.covariance), 0.0))
     safe = np.where(spread > 0, spread, 1.0)
-    values, vectors = eigen(answers.covariance / np.outer(safe, safe))  # columns may differ much in their units
+    values, vectors = eigen(matrices.covariance / np.outer(safe, safe))  # columns may differ much in their units
     root = vectors * np.sqrt(np.maximum(values, 0.0)) * safe[:, None]
-    table = answers.mean + rng.standard_normal((rows, d)) @ root.T
+    table = matrices.mean + rng.standard_normal((rows, d)) @ root.T
     if bounds is not None:
         table = np.clip(table, bounds[:, 0], bounds[:, 1])
     for column in whole:

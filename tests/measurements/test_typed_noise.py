@@ -8,7 +8,7 @@ import pytest
 from privcov import Kind, PrivateDataset
 from privcov.measurements.exact_moment import measure_exactly
 from privcov.measurements.exact_reading import read_sum
-from privcov.postprocess.answers import Noisy, derive
+from privcov.postprocess.matrices import Noisy, derive
 from privcov.privacy import ZCDP
 
 SIZE, DRAWS = 12, 25

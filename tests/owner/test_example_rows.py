@@ -12,7 +12,7 @@ from privcov.measurements.exact_reading import read_sum
 from privcov.owner.example_rows import MOST_ROWS, ExampleRows, entry_stds, invented
 from privcov.owner.preview import drawn, planned_noise, preview
 from privcov.owner.simulated_table import SimulatedTable
-from privcov.postprocess.answers import _unbiased
+from privcov.postprocess.matrices import _unbiased
 from privcov.releasing.private_request import usual_request
 
 KINDS = {

@@ -20,7 +20,7 @@ from privcov.owner.preview import (
 )
 from privcov.owner.simulated_table import STRUCTURES, SimulatedTable, noisy_simulated_table, planned_anchor
 from privcov.owner.view import owner_look
-from privcov.postprocess.answers import derive
+from privcov.postprocess.matrices import derive
 from privcov.postprocess.threshold import universal_level
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset

@@ -17,8 +17,8 @@ from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.moment import Measured
 from privcov.owner.preview import planned_noise, preview
 from privcov.owner.simulated_table import SimulatedTable, planned_anchor
-from privcov.postprocess.answers import derive
 from privcov.postprocess.available import available_cases
+from privcov.postprocess.matrices import derive
 from privcov.privacy import PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import Flags

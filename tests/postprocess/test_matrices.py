@@ -7,8 +7,8 @@ import pytest
 
 from privcov.dataset import Dataset
 from privcov.measurements.moment import measure_moment
-from privcov.postprocess.answers import Noisy, derive
 from privcov.postprocess.discriminant import discriminant
+from privcov.postprocess.matrices import Noisy, derive
 from privcov.postprocess.plain_algebra import eigen, product, rebuild
 from privcov.postprocess.synthetic import synthetic_rows
 from privcov.privacy import NoPrivacy, ZCDP

@@ -1,9 +1,9 @@
-"""The answers that a data owner gets from one noisy moment matrix. Spends nothing; no function here reads a row.
+"""The matrices that a data owner gets from one noisy moment matrix. Spends nothing; no function here reads a row.
 
 Only operations whose every bit is fixed are used (see plain_algebra.py), so the numbers on the page, the numbers in the
 bundle and the numbers that the bundle's own script derives again are the same doubles on every machine.
 
-"Working units" are those in which the public half-range of each column is 1; answers are in the data's own units.
+"Working units" are those in which the public half-range of each column is 1; matrices are in the data's own units.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Noisy:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Matrices:
     """The matrices, in the data's units; symmetric unless said otherwise.
 
     mean: None when it was not measured; the covariance is then the moment about the origin. noisy: covariance before
@@ -86,8 +86,8 @@ class Answers:
     shares_std: np.ndarray | None = None
 
 
-def derive(noisy: Noisy) -> Answers:
-    """Compute all answers from the noisy moment."""
+def derive(noisy: Noisy) -> Matrices:
+    """Compute all matrices from the noisy moment."""
     mean, raw, variance = _unbiased(noisy)
     available = _available(noisy)
     known = np.ones(raw.shape, dtype=bool) if available is None else ~available.refused
@@ -124,7 +124,7 @@ def derive(noisy: Noisy) -> Answers:
     root = np.sqrt(np.diag(inverse))
     partial = -inverse / (root[:, None] * root[None, :])
     np.fill_diagonal(partial, 1.0)
-    return Answers(
+    return Matrices(
         mean=None if mean is None else noisy.origin + noisy.scale * mean,
         noisy=stated * units,
         noise_std=stated_std * units,
