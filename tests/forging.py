@@ -16,7 +16,7 @@ from privcov.bundle import derived, verify
 from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of
 from privcov.bundle.inputs import INPUTS
 from privcov.bundle.place import Wrong
-from privcov.bundle.verifier import library
+from privcov.bundle.verify_script import library
 from privcov.ledger import Ledger
 from privcov.measurements.exact_moment import NoisySum
 from privcov.privacy import ApproxDP, PureDP, ZCDP, from_dict

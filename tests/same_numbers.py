@@ -15,7 +15,7 @@ import numpy as np
 
 import privcov
 from privcov import ApproxDP, Dataset, NoPrivacy, PureDP, ZCDP
-from privcov.measurements.exact_moment import NoisySum, anchored_rows, planned_event, settle_shape
+from privcov.measurements.exact_moment import NoisySum, anchors_of, planned_event, settle_shape
 from privcov.measurements.integer_gram import ANCHOR, UNIT
 from privcov.measurements.laws.free_groups import groups_of
 from privcov.private_dataset import PrivateDataset
@@ -105,7 +105,7 @@ def private() -> dict:
 
 def _measured(facts, guarantee, shape: str, centre: str) -> NoisySum:
     """Whole numbers as a measurement of this shape could have given them."""
-    event, n_anchors = planned_event(facts, guarantee, centre=centre, shape=shape), anchored_rows(facts, centre)
+    event, n_anchors = planned_event(facts, guarantee, centre=centre, shape=shape), anchors_of(facts, centre)
     rng, size = np.random.default_rng(7), facts.d + n_anchors
     half = rng.standard_normal((size, 2 * size)) * UNIT / 2
     total = (N * (half @ half.T) / size).astype(np.int64)

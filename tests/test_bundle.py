@@ -16,7 +16,7 @@ from pages.shell import show
 from privcov.bundle import derived, paper, safe, verify
 from privcov.bundle.derived import declared_facts
 from privcov.bundle.opened import bundle_of, open_answer
-from privcov.bundle.verifier import library
+from privcov.bundle.verify_script import library
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.figures.matrices import heatmap
 from privcov.figures.palette import LIGHT

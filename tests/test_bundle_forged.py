@@ -19,7 +19,7 @@ from privcov.accounting import zcdp_to_approx
 from privcov.bundle import derived, inputs, verify
 from privcov.bundle.derived import EXTRAS
 from privcov.bundle.place import Wrong, _check_size, read_place
-from privcov.bundle.verifier import library
+from privcov.bundle.verify_script import library
 from privcov.estimators.base import METHODS
 from tests.forging import (
     KINDS,

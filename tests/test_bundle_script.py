@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from privcov.bundle import verifier
+from privcov.bundle import verify_script
 from privcov.bundle.derived import zipped
-from privcov.bundle.verifier import library, verifier_source
+from privcov.bundle.verify_script import library, verifier_source
 from tests.forging import bundled, redone
 from tests.patience import patient
 from tests.test_bundle_forged import unpacked
@@ -65,7 +65,7 @@ def test_a_module_that_is_changed_changes_the_script(monkeypatch, tmp_path):
         copy.write_bytes(path.read_bytes())
     noise = tmp_path / "privcov/measurements/exact_moment.py"
     noise.write_text(noise.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
-    monkeypatch.setattr(verifier, "_ROOT", tmp_path / "privcov")
+    monkeypatch.setattr(verify_script, "_ROOT", tmp_path / "privcov")
     assert verifier_source.__wrapped__() != before
 
 

@@ -22,7 +22,7 @@ TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 # Each block of Python follows the sentence that says where it is saved.
 FILES = dict(re.findall(r"saved\s+as\s+`((?:privcov|pages)/\w[\w/]+\.py)`.*?```python\n(.*?)```", TEXT, re.S))
 METHOD, SOURCE = "privcov/estimators/trace_ball.py", "privcov/data_sources/two_groups.py"
-LESSON, PAGE = "pages/lessons/strength.py", "pages/10_Condition_number.py"
+LESSON, PAGE = "pages/lessons/strength.py", "pages/11_Condition_number.py"
 ROWS = dict(re.findall(r"row in `(pages/[a-z_/]+\.py)`.*?```text\n(.*?)```", TEXT, re.S))
 BOOK, MENU = "pages/lessons/book.py", "pages/shell/frame.py"
 # Each row is put in the middle of its list, before this line. The lesson's may come last, too.
@@ -66,7 +66,7 @@ assert any(s.label == "Trace bound" for s in estimate.slider), [s.label for s in
 home = texts("app.py")
 assert any(link.label == "Condition number" for link in home.main.get("page_link"))
 assert any(c.value == "How well a release can be inverted." for c in home.caption)
-page = texts("pages/10_Condition_number.py", **{"data.n": "500", "data.d": "4"})
+page = texts("pages/11_Condition_number.py", **{"data.n": "500", "data.d": "4"})
 assert page.title[0].value == "Condition number" and not page.error
 assert [m.label for m in page.metric] == ["Sample", "Released"]
 assert all(1 <= float(m.value) < 1e6 for m in page.metric), [m.value for m in page.metric]

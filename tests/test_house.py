@@ -62,7 +62,6 @@ STRANGERS = {
 }
 LONG = {
     "privcov/answering/answers.py": "one class, a method for each answer, a third of it what docstrings promise",
-    "privcov/accounting.py": "one table of arithmetic, read as a whole: calibrate, convert, compose, split",
     "privcov/releasing/release.py": "a release, its statement and its JSON are one promise and change together",
 }
 STARTER = ROOT / "privcov" / "cli" / "app.py"  # it starts the server and draws nothing

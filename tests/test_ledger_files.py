@@ -250,7 +250,7 @@ class Full:
             monkeypatch.setattr(file.counter, "write", maybe(write))
         else:  # the step is committed, and only the settling fails
             monkeypatch.setattr(
-                file.counter, "write", lambda checkpoint: (write if checkpoint.pending else maybe(write))(checkpoint)
+                file.counter, "write", lambda checkpoint: (write if checkpoint.next else maybe(write))(checkpoint)
             )
 
 

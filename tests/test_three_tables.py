@@ -25,7 +25,7 @@ import pytest
 import privcov
 from privcov.bundle import verify
 from privcov.bundle.place import read_place
-from privcov.bundle.verifier import library
+from privcov.bundle.verify_script import library
 from privcov.cli.entry import main
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger

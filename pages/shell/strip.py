@@ -72,7 +72,7 @@ def draw(
         usual = opening(st.session_state["page"])
         changed = {name: getattr(usual, name) for name in MORE if getattr(study, name) != getattr(usual, name)}
         with _fold("more", f"More: {len(changed)} changed" if changed else "More"):
-            _guarantee(study, default_source)
+            _guarantee(study)
             _row_bound(study, default_source)
             _seed(study)
             if changed:
@@ -251,7 +251,7 @@ def _changed(card: MethodCard, study: Study) -> list[str]:
 # --- guarantee ----------------------------------------------------------------------------------------------
 
 
-def _guarantee(study: Study, default_source: str) -> None:
+def _guarantee(study: Study) -> None:
     """Show the kind of guarantee, and delta where it has one."""
     of_study(
         st.segmented_control,

@@ -25,7 +25,7 @@ from privcov.declared_columns import (
     working_units,
 )
 from privcov.ledger.sums import cost_of
-from privcov.measurements.exact_moment import NoisySum, anchored_rows, norm_of, planned_event
+from privcov.measurements.exact_moment import NoisySum, anchors_of, norm_of, planned_event
 from privcov.measurements.exact_reading import count_std
 from privcov.measurements.laws.anchor import matters_of
 from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict, to_dict
@@ -123,9 +123,7 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     centre = checks.one_of(
         "centre", request["centre"], ("none", "joint", *(("classes",) if total.facts.classes else ()))
     )
-    must(
-        anchored_rows(total.facts, centre) == total.n_anchors, "the request asked for another centre than was measured"
-    )
+    must(anchors_of(total.facts, centre) == total.n_anchors, "the request asked for another centre than was measured")
     asked = from_dict(request["guarantee"])
     must(not isinstance(asked, NoPrivacy), "no guarantee was asked for")
     must(json_bytes(request["guarantee"]) == json_bytes(to_dict(asked)), "the guarantee is written in another way")

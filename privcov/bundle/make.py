@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of, zipped
 from privcov.bundle.inputs import ENTRY, REQUEST
 from privcov.bundle.safe import table
-from privcov.bundle.verifier import library
+from privcov.bundle.verify_script import library
 from privcov.figures.look import Picture
 from privcov.releasing.display import matrix_of
 from privcov.releasing.private_request import estimate

@@ -17,8 +17,8 @@ from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, 
 from privcov.bundle.inputs import facts_of
 from privcov.bundle.make import make_bundle, recorded
 from privcov.bundle.place import Wrong, read_place, read_zip
-from privcov.bundle.verifier import library
 from privcov.bundle.verify import check
+from privcov.bundle.verify_script import library
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.moment import Measured
 from privcov.postprocess.matrices import Matrices, Noisy, derive

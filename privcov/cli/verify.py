@@ -30,8 +30,8 @@ def _verify(options: argparse.Namespace) -> None:
     if options.show:
         _show(options)
         return
-    from privcov.bundle.verifier import library
     from privcov.bundle.verify import verify
+    from privcov.bundle.verify_script import library
 
     place, here = options.bundle.resolve(), Path.cwd()
     if place == here or place in here.parents:

@@ -36,15 +36,15 @@ class BrokenCounter(Exception):
 class Checkpoint:
     """Content of the counter.
 
-    committed: None before the first step is committed. pending: the head of a step that is being written, else None.
+    settled: None before the first step is settled. next: the head of a step that is being written, else None.
     """
 
-    committed: Head | None
-    pending: Head | None = None
+    settled: Head | None
+    next: Head | None = None
 
     def allows(self, head: Head) -> bool:
-        """Return True for the committed head and for the pending one."""
-        return head in (self.committed, self.pending)
+        """Return True for the settled head and for the next one."""
+        return head in (self.settled, self.next)
 
 
 class Counter:
@@ -97,7 +97,7 @@ class Counter:
 
     def _text(self, checkpoint: Checkpoint) -> str:
         """Return the content as text, with its seal."""
-        heads = [None if h is None else [h.steps, h.seal] for h in (checkpoint.committed, checkpoint.pending)]
+        heads = [None if h is None else [h.steps, h.seal] for h in (checkpoint.settled, checkpoint.next)]
         seal = hmac.new(self._key, json.dumps(heads).encode(), hashlib.sha256).hexdigest()
         return json.dumps({"format": FORMAT, "settled": heads[0], "next": heads[1], "seal": seal}) + "\n"
 

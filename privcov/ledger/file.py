@@ -120,7 +120,7 @@ class LedgerFile:
                 f"of its {head.steps} steps, so nothing is released. Put the newest copy of all its files back; if "
                 f"there is none, begin without the record: {ANEW}"
             )
-        if checkpoint.pending:
+        if checkpoint.next:
             self.counter.write(Checkpoint(head))
         return head
 
@@ -148,7 +148,7 @@ class LedgerFile:
     def _check_nothing_settled(self) -> None:
         """Raise LedgerError where the counter has a settled head, because the ledger is then not a new one."""
         checkpoint = self._reached()
-        if checkpoint is not None and checkpoint.committed is not None:
+        if checkpoint is not None and checkpoint.settled is not None:
             raise lost(self.path)
 
     def _reached(self) -> Checkpoint | None:

@@ -214,15 +214,13 @@ def measure_exactly(
     """
     facts = private.facts
     event = planned_event(facts, share, centre=centre, shape=shape, matters=matters)
-    n_anchors = anchored_rows(facts, centre)
-    shape = settle_shape(facts, shape, n_anchors)
-    anchor = anchor_of(facts, n_anchors, matters)
+    n_anchors, shape, anchor = settled(facts, centre, shape, matters)
     gram = exact_sum(private, n_anchors, anchor)
     # Which of the two follows from public facts alone, never from the number of rows.
     fits = exact_noise.fits(_largest_sum(facts, private.files is not None), event.scale)
     gram = gram.astype(np.int64 if fits else object)
     groups = weights(facts, n_anchors, anchor) if shape == FREE_GROUPS else ((), ())
-    total, sums = _noisy(gram, facts.width, n_anchors, shape, event.scale, groups)
+    total, sums = _noisy(gram, facts.width, shape, event.scale, groups)
     for column, flag in facts.own_flags:
         total[column, flag] = total[flag, column] = 0  # as in every table
     return NoisySum(facts, total, n_anchors, shape, event.scale, event, anchor, sums)
@@ -237,7 +235,13 @@ def exact_sum(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR) -> 
     return with_public_corner(gram, private.facts, n_anchors, anchor)
 
 
-def anchored_rows(facts: PublicFacts, centre: str) -> int:
+def settled(facts: PublicFacts, centre: str, shape: str, matters: str) -> tuple[int, str, int]:
+    """Return the number of anchors, the shape of the noise and the anchor of a measurement, from public facts alone."""
+    n_anchors = anchors_of(facts, centre)
+    return n_anchors, settle_shape(facts, shape, n_anchors), anchor_of(facts, n_anchors, matters)
+
+
+def anchors_of(facts: PublicFacts, centre: str) -> int:
     """Return the number of anchors that are measured."""
     return len(facts.classes) or int(centre != "none" or not facts.weight_is_public)
 
@@ -269,9 +273,7 @@ def planned_event(
     ---------
     As `measure_exactly`.
     """
-    n_anchors = anchored_rows(facts, centre)
-    shape = settle_shape(facts, shape, n_anchors)
-    anchor = anchor_of(facts, n_anchors, matters)
+    n_anchors, shape, anchor = settled(facts, centre, shape, matters)
     bound, scale = _scale(facts, shape, n_anchors, share, anchor)
     square = anchor_squared(matters, facts.d, n_anchors, facts.relation)
     beside = (", with flags of missing cells" if facts.flagged else "") + _counted(facts)
@@ -312,16 +314,15 @@ def _largest_sum(facts: PublicFacts, in_files: bool) -> int:
 def _noisy(
     gram: np.ndarray,
     d: int,
-    n_anchors: int,
     shape: str,
     scale: float,
     groups: tuple[tuple[Group, ...], tuple[Fraction, ...]] = ((), ()),
 ) -> tuple[np.ndarray, tuple[int, ...]]:
     """Return (noisy sum, second noisy sums of groups); entries of two different classes stay zero."""
     if shape == "wishart-difference":
-        return _structured(exact_noise.add_wishart_difference(gram, scale), d, n_anchors), ()
+        return _structured(exact_noise.add_wishart_difference(gram, scale), d), ()
     if shape == "coupled-wishart":
-        return _structured(exact_noise.add_coupled_wishart(gram, scale), d, n_anchors), ()
+        return _structured(exact_noise.add_coupled_wishart(gram, scale), d), ()
     rows, columns = np.triu_indices(len(gram))
     used = (rows == columns) | (rows < d)
     rows, columns = rows[used], columns[used]
@@ -336,10 +337,10 @@ def _noisy(
     total = np.zeros(gram.shape, dtype=object)
     total[rows, columns] = values
     total[columns, rows] = values
-    return _structured(small(total), d, n_anchors), sums
+    return _structured(small(total), d), sums
 
 
-def _structured(total: np.ndarray, d: int, n_anchors: int) -> np.ndarray:
+def _structured(total: np.ndarray, d: int) -> np.ndarray:
     """Set what is publicly zero to zero, in place, and return the sum."""
     total[d:, d:] = np.diag(np.diag(total)[d:])
     return total

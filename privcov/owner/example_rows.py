@@ -20,7 +20,7 @@ import numpy as np
 from privcov import checks
 from privcov.data_sources.declaring.usual import spread
 from privcov.declared_columns import MOST_COLUMNS
-from privcov.measurements.exact_moment import anchor_of, anchored_rows, exact_sum
+from privcov.measurements.exact_moment import anchor_of, anchors_of, exact_sum
 from privcov.measurements.exact_reading import flags_of
 from privcov.measurements.integer_gram import UNIT, flag_of, to_working
 from privcov.measurements.laws.anchor import COVARIANCE
@@ -169,7 +169,7 @@ class ExampleRows:
     def _moment(self) -> np.ndarray:
         """The exact joint moment of the rows in unit-ball units, per unit of weight, with an anchor of 1."""
         facts, w = self.facts, self.facts.width
-        k = anchored_rows(facts, "joint")
+        k = anchors_of(facts, "joint")
         anchor = anchor_of(facts, k, COVARIANCE)
         whole = exact_sum(self.table, k, anchor).astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -29,7 +29,7 @@ from privcov.estimators.base import METHODS
 from privcov.ledger import Ledger
 from privcov.ledger.book import Payment
 from privcov.ledger.fingerprint import fingerprint
-from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows, measure_exactly
+from privcov.measurements.exact_moment import NoisySum, anchor_of, anchors_of, measure_exactly
 from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.tables.table_pass import PassError
 from privcov.measurements.useful import reason_useless
@@ -175,7 +175,7 @@ class _Plan:
     @property
     def n_anchors(self) -> int:
         """The number of anchors beside the columns."""
-        return anchored_rows(self.private.facts, self.request.wanted.centre)
+        return anchors_of(self.private.facts, self.request.wanted.centre)
 
 
 def _plan(

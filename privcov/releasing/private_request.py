@@ -17,7 +17,7 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, NothingMeasured, OtherSteps, Request
-from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows, planned_event, settle_shape
+from privcov.measurements.exact_moment import NoisySum, planned_event, settled
 from privcov.measurements.exact_reading import noise_of, read_sum
 from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP
@@ -57,9 +57,8 @@ class PrivateRequest:
     def noise(self, rows: float) -> NoiseDistribution:
         """Return the noise of the release that would follow, on the joint moment of rows with this total weight."""
         facts, wanted = self.given.facts, self.wanted
-        measured = anchored_rows(facts, wanted.centre)
-        shape, anchor = settle_shape(facts, wanted.shape, measured), anchor_of(facts, measured, wanted.matters)
-        return noise_of(facts, shape, self.event().scale, measured, 1, rows, anchor)
+        n_anchors, shape, anchor = settled(facts, wanted.centre, wanted.shape, wanted.matters)
+        return noise_of(facts, shape, self.event().scale, n_anchors, 1, rows, anchor)
 
     def within(self, event: Event) -> Event:
         """Return the event, or raise RuntimeError where it exceeds the guarantee."""
@@ -192,8 +191,6 @@ def reason_against(key: str) -> str:
         return f"{card.label} looks at the rows in other steps than the one exact measurement."
     except NothingMeasured:
         return f"{card.label} reads no rows, so there is nothing to release."
-    except TypeError as problem:
-        return f"{card.label} does not give its whole guarantee to one measurement ({problem})."
     return ""
 
 

@@ -50,7 +50,7 @@ def scale_of(shape: str, d: int, rows_per_person: int, epsilon: float) -> tuple[
     """(shape that is drawn, rows of its matrix, scale) of a private release, from public facts alone."""
     facts, share = asked(shape, d, rows_per_person, epsilon)
     event = exact_moment.planned_event(facts, share, centre="joint", shape=shape)
-    n_anchors = exact_moment.anchored_rows(facts, "joint")
+    n_anchors = exact_moment.anchors_of(facts, "joint")
     return exact_moment.settle_shape(facts, shape, n_anchors), d + n_anchors, event.scale
 
 

@@ -596,7 +596,7 @@ def test_the_answer_is_the_weighted_mean(most, n_public, guarantee, monkeypatch)
     assert noisy.total[-1, -1] == pytest.approx(w.sum() * ANCHOR**2, rel=1e-5)
     if most > 1:
         assert measured.rows == pytest.approx(w.sum(), rel=1e-5)
-        facts = exact_moment.anchored_rows(table.facts, "none")
+        facts = exact_moment.anchors_of(table.facts, "none")
         assert facts == 1  # the total weight is always measured
     elif n_public:
         assert noisy.total[-1, -1] == table.facts.n * ANCHOR**2
