@@ -18,6 +18,7 @@ _USEFUL, _WORTH = 1 / 3, 0.75  # of the error of the better of zero and the diag
 _SMALL = 0.1  # an error below a tenth is of use, whatever else is as good
 _NEAR = 0.05  # an error of correlations that is of use, however small these are
 _MOST = 3
+_WEAK = 0.1  # a correlation below it is no strong one
 _STILL = 1e-24  # a variance that rounding alone may leave, in working units
 
 
@@ -53,7 +54,7 @@ def colours(data: Dataset, rel: Release, how: str) -> str:
 def strongest(data: Dataset, released: np.ndarray, noise: float) -> str:
     """Return the strongest correlations of the sample and what the release says of them, as text.
 
-    ``noise``: its deviation on a covariance before repairs, in working units. Empty where all columns are constant.
+    ``noise``: its deviation on a covariance before repairs, in working units. Empty where no pair correlates.
     """
     covariance = reference_matrix(data, "covariance", "sample")
     sample, spread = of_rows(covariance, data, CORRELATIONS), np.sqrt(np.diag(covariance))
@@ -62,7 +63,7 @@ def strongest(data: Dataset, released: np.ndarray, noise: float) -> str:
         f"{data.columns[i]} and {data.columns[j]} {sample[i, j]:.2f}, "
         f"{_told(released[i, j], noise / (spread[i] * spread[j]))}"
         for i, j in zip(*np.unravel_index(strong, sample.shape), strict=True)
-        if i < j and min(covariance[i, i], covariance[j, j]) > _STILL
+        if i < j and abs(sample[i, j]) >= _WEAK and min(covariance[i, i], covariance[j, j]) > _STILL
     ]
     note = " (±: deviation of the noise before repairs)" if any("±" in pair for pair in pairs) else ""
     return f"Strongest pairs of the sample: {'; '.join(pairs)}{note}." if pairs else ""

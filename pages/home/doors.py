@@ -49,7 +49,6 @@ DOORS = (
         "**Your size, one question.** What privacy costs there, and which method costs least.",
         "Trade-offs",
         "How far from the truth?",
-        own={"ask": "error"},
     ),
     Door(
         "release",
@@ -75,6 +74,12 @@ def doors(study: Study) -> None:
             if door.key == "explore":
                 _size(study)
             frame.link(frame.file_of(door.page), door.label, door.study or study, door.own)
+            if door.key == "explore":
+                _own_table()
+
+
+def _own_table() -> None:
+    """Show the button that leads to Estimate with a table of the visitor's own."""
     pressed = st.button(
         "Open your own table",
         key="home-own",

@@ -15,7 +15,7 @@ from privcov.advice.grid import FOLDER, TARGETS
 from privcov.advice.rank import TRIVIAL, Line
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
-from privcov.figures.words import raised
+from privcov.figures.words import plain, raised
 from privcov.parameters import build
 
 _SHOWN = 5  # methods in the small table
@@ -134,7 +134,7 @@ def table(advice: Advice, most: int = _SHOWN) -> str:
     target = advice.question.target
     if len(advice.cells) > 1:
         head = ["Answer", "Worst ratio to the best", "Errors over the structures"]
-        rows = [[f"{line.worst:.2g}", _span([a.error for a in line.answers.values()])] for line in kept]
+        rows = [[_ratio(line.worst), _span([a.error for a in line.answers.values()])] for line in kept]
         words = f"{TARGETS[target].measure}, over {len(advice.cells)} structures."
         if any(line.harms for line in kept):
             words += f" \\* {HARMFUL}"
@@ -154,13 +154,13 @@ def table(advice: Advice, most: int = _SHOWN) -> str:
 
 def _number(line: Line) -> str:
     """Return an error with its standard error, as text."""
-    return f"{line.error:.3g}" + (f" ({line.se:.1g})" if line.se else "")
+    return plain(line.error) + (f" ({line.se:.1g})" if line.se else "")
 
 
 def _span(errors: list[float]) -> str:
     """Return the smallest and the largest error, as text."""
     low, high = min(errors), max(errors)
-    return f"{low:.2g}" if low == high else f"{low:.2g} to {high:.2g}"
+    return _ratio(low) if low == high else f"{_ratio(low)} to {_ratio(high)}"
 
 
 def _name(advice: Advice, key: str) -> str:
@@ -171,8 +171,8 @@ def _name(advice: Advice, key: str) -> str:
 
 
 def _ratio(value: float) -> str:
-    """Return a ratio as text."""
-    return "-" if value != value else f"{value:.2g}"
+    """Return a ratio as text of two digits."""
+    return "-" if value != value else plain(float(f"{value:.2g}"))
 
 
 def _again(advice: Advice, study: Study) -> None:

@@ -157,7 +157,7 @@ def _sentence(study: Study, data: Dataset) -> tuple[str, float, str]:
         _size(study, data, "d", "Columns", 100)
         _word("columns,")
         asked = address.bound(
-            st.selectbox, "Question", [LEVEL, ERROR], name="ask", default=LEVEL, key="ask.what",
+            st.selectbox, "Question", [ERROR, LEVEL], name="ask", default=ERROR, key="ask.what",
             format_func=asks.get, label_visibility="collapsed", width=270,
         )  # fmt: skip
         percent = 10.0
