@@ -156,8 +156,10 @@ def scales(shown: Shown, palette: Palette) -> None:
         seen, low, high = (float(alpha[end].item()) for end in ("estimate", "low", "high"))
         total = f"{percent(shown.level)} total interval"
         st.markdown(f"Cronbach's alpha **{seen:.2f}**, from {low:.2f} to {high:.2f} ({total}).")
-    about(alpha)
-    if len(scored.columns) > 1:
+    if len(scored.columns) == 1:
+        about(alpha)
+    else:
+        st.caption(show.as_text(alpha.attrs["coverage"]))
         found = scored.correlations(shown.rate)
         found = found[found["second"] == name].drop(columns="second").rename(columns={"first": "column"})
         drawn = found.head(_MOST)

@@ -179,7 +179,7 @@ def lines(shown: Shown, table: pd.DataFrame, name: str, *, most: int = 320) -> N
     """Show an answer as a table, with its download; what is not identified has no interval and a reason."""
     safe = table.assign(**{c: table[c].map(shown.spoken) for c in ("column", "first", "second") if c in table})
     drawn = safe if (table["reason"] != "").any() else safe.drop(columns=["reason", "identified"])
-    drawn = pd.DataFrame(drawn, copy=True)
+    drawn = pd.DataFrame(drawn.dropna(axis=1, how="all"), copy=True)
     drawn.attrs = {}  # they would be sent with it, and a number that is not identified is no JSON
     number = {c: st.column_config.NumberColumn(c.replace("_", " "), format="%.4g") for c in _NUMBERS if c in table}
     st.dataframe(drawn, hide_index=True, height=min(35 * (len(table) + 1) + 3, most), column_config=number)
