@@ -269,6 +269,7 @@ def _others(reply: Reply) -> None:
     lines = [
         f"- {show.as_text(line.label)}: "
         + (f"up to {line.worst:.2g} times the best" if unknown else show.percent(line.error))
+        + (", less than 5 % better" if not unknown and line.error < reply.line.error else "")
         for line in reply.runners_up
     ]
     if lines:

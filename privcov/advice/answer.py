@@ -244,7 +244,7 @@ def _notes(advice: Advice, lines: dict[str, Line]) -> tuple[str, ...]:
     notes = []
     if advice.ties and advice.pick:
         names = _and([lines[key].label for key in advice.ties])
-        notes.append(f"As good within five per cent or Monte-Carlo error: {names}.")
+        notes.append(f"Within five per cent, or not told apart by {REPLICATES} replicates: {names}.")
     if advice.outside:
         far = max(cell.factor for cell in advice.cells)
         notes.append(f"Outside the evidence: the nearest cell is a factor {far:.3g} away in n, d or noise. {REMEDY}")
