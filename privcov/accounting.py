@@ -59,11 +59,6 @@ def delta_of_gaussian(epsilon: float, mu: float) -> float:
     Valid for every epsilon >= 0.
 
     Reference: Balle and Wang 2018, Theorem 8; Dong, Roth and Su 2022, Corollary 1.
-
-    Examples
-    --------
-    >>> print(f"{delta_of_gaussian(1.0, 0.5):.5f}")
-    0.00683
     """
     epsilon = checks.in_range("epsilon", epsilon, 0.0, _LARGEST_EPSILON)
     mu = checks.positive("mu", mu)
@@ -155,11 +150,6 @@ def zcdp_to_approx(rho: float, delta: float, *, tight: bool = True) -> float:
 
     Simple: rho + 2 sqrt(rho ln(1/delta)), Bun and Steinke 2016, Proposition 1.3. Tight: the smallest epsilon with min
     over a > 1 of exp((a-1)(a rho - epsilon))/(a-1) (1-1/a)^a <= delta, Canonne, Kamath and Steinke 2020, Corollary 13.
-
-    Examples
-    --------
-    >>> print(f"{zcdp_to_approx(0.1, 1e-6):.3f} {zcdp_to_approx(0.1, 1e-6, tight=False):.3f}")
-    2.142 2.451
     """
     rho = checks.positive("rho", rho)
     delta = checks.strictly_between("delta", delta, 0.0, 1.0)
@@ -418,12 +408,6 @@ def split(guarantee: BudgetShare, **weights: float) -> dict[str, BudgetShare]:
 
     PureDP shares add in epsilon and ZCDP shares in rho. An ApproxDP whole is converted once into mu-GDP, and its shares
     (GaussianDP) add in mu^2. NoPrivacy splits into NoPrivacy.
-
-    Examples
-    --------
-    >>> shares = split(ZCDP(0.3), diagonal=1, rest=2)
-    >>> {name: round(share.rho, 3) for name, share in shares.items()}
-    {'diagonal': 0.1, 'rest': 0.2}
     """
     total = sum((Fraction(checks.positive(f"weight of {k}", w)) for k, w in weights.items()), Fraction(0))
     parts = {k: Fraction(w) / total for k, w in weights.items()}
@@ -549,11 +533,6 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
     ZCDP: an upper bound, the smaller of two. The first is 1/2 + sqrt(rho/8). The Renyi divergence of order a > 1 is at
     most a rho, so its limit at a = 1, the Kullback-Leibler divergence, is at most rho, and TV <= sqrt(rho/2) (Pinsker).
     The second is the smallest bound that follows from the (epsilon, delta) curve, better from about rho = 1.3 on.
-
-    Examples
-    --------
-    >>> round(attacker_success(PureDP(1.0)), 3)
-    0.731
     """
     if guarantee is None:
         return 0.5

@@ -44,15 +44,7 @@ class _OfItsType(ValueError):
 
 
 def numbers_of(X: Any, *, private: bool = False) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    """Return the cells of a table as a new array, and the names of its columns where it has names.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> numbers_of(pandas.DataFrame({"a": [1, 2], "b": [True, False]}))
-    (array([[1., 1.],
-           [2., 0.]]), ('a', 'b'))
-    """
+    """Return the cells of a table as a new array, and the names of its columns where it has names."""
     try:
         with np.errstate(over="ignore"):  # a number beyond the largest float is infinite
             return _numbers(X, private)
@@ -64,15 +56,7 @@ def numbers_of(X: Any, *, private: bool = False) -> tuple[np.ndarray, tuple[str,
 
 
 def split(X: Any, person: str) -> tuple[Any, list[object]]:
-    """Return a data frame without one of its columns, and the cells of that column.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> others, ids = split(pandas.DataFrame({"id": ["p", "q"], "a": [1, 2]}), "id")
-    >>> list(others.columns), ids
-    (['a'], ['p', 'q'])
-    """
+    """Return a data frame without one of its columns, and the cells of that column."""
     names = names_in(X) or []
     if names.count(person) != 1:
         raise ValueError(

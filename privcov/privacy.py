@@ -19,11 +19,6 @@ def shown(value: float, digits: int) -> str:
     """Return the value as text with that many significant digits, rounded up.
 
     A guarantee is printed this way, so that it never looks stronger than it is.
-
-    Examples
-    --------
-    >>> shown(0.12345, 3)
-    '0.124'
     """
     return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(repr(value)))):.{digits}g}"
 

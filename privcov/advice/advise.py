@@ -46,15 +46,7 @@ def advise(
     length_ratio: float | None = None,
     rows_per_person: int = 1,
 ) -> Advice:
-    """Return the method to use for n rows and d columns under a guarantee, or none, from the shipped evidence.
-
-    Examples
-    --------
-    >>> from privcov import ZCDP
-    >>> from privcov.advice.advise import advise
-    >>> advise(20_000, 10, ZCDP(0.5)).pick != ""
-    True
-    """
+    """Return the method to use for n rows and d columns under a guarantee, or none, from the shipped evidence."""
     question = Question(
         n, d, guarantee, target, structure, mean_known, add_remove, private, length_ratio, rows_per_person
     )

@@ -236,14 +236,6 @@ def toeplitz(row: np.ndarray) -> np.ndarray:
     """Return the symmetric matrix with ``row[|i - j|]`` at (i, j).
 
     scipy.linalg has it too, but then the first picture would have to wait for scipy.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from privcov.data_sources.gaussian import toeplitz
-    >>> toeplitz(np.array([1.0, 0.5]))
-    array([[1. , 0.5],
-           [0.5, 1. ]])
     """
     at = np.arange(len(row))
     return row[np.abs(at[:, None] - at)]

@@ -16,11 +16,6 @@ def clip_rows(rows: np.ndarray, row_bound: float, copy: bool = True) -> np.ndarr
     """Scale rows down, never up, to Euclidean norm <= row_bound.
 
     A row too long to be squared in floating point (norm above 1e154) becomes zero. Clipping by itself spends nothing.
-
-    Examples
-    --------
-    >>> clip_rows(np.array([[3.0, 4.0], [0.3, 0.4]]), 1.0).round(6).tolist()
-    [[0.6, 0.8], [0.3, 0.4]]
     """
     # The squares of a much smaller bound would underflow, and a long row would be taken for a short one.
     row_bound = checks.in_range("row_bound", row_bound, 1e-100, 1e100, "Measure in another unit.")

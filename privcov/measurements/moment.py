@@ -140,13 +140,6 @@ def sensitivity(
 
     Own proofs: the docstring of this module, triangle_l1.py for the l1 norm, wishart.py for the nuclear norm. Su et al.
     2019, Eq. (3.2), has sqrt(2) / n for the second moment alone.
-
-    Examples
-    --------
-    >>> round(sensitivity(5, 100, norm="l2", n_anchors=0), 6)
-    0.014142
-    >>> round(sensitivity(5, 100, norm="l2", n_anchors=1), 6)
-    0.021213
     """
     checks.one_of("norm", norm, ("l2", "triangle", "l1", "nuclear"))
     checks.one_of("relation", relation, tuple(RELATIONS))

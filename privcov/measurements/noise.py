@@ -63,12 +63,6 @@ class NoiseDistribution:
     for. Both are 0 for other shapes. groups, weights: the number of the group of every column, from 0 on, and the
     weight of every group, above 0, for "free-groups"; () for other shapes. Raises ValueError for an unknown shape, and
     for groups that are not those of the columns.
-
-    Examples
-    --------
-    >>> noise = NoiseDistribution("free-trace", 1.0, 3)
-    >>> round(noise.diagonal_std, 6), round(noise.off_diagonal_std, 6)
-    (0.866025, 0.707107)
     """
 
     shape: str

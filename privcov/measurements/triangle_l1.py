@@ -62,11 +62,6 @@ def l1_change(d: int, m: int, anchor: int, n_anchors: int, weight: int = 1) -> i
     by the weight: rows of fractional weights add up to whole numbers only together.
 
     Reference: own proof, in the docstring of the module.
-
-    Examples
-    --------
-    >>> l1_change(2, 10, 7, 0)  # sqrt(5) m^2, rounded down
-    223
     """
     if d == 1:
         alone = weight * (2 * m + anchor) ** 2 // 4 if n_anchors else weight * m * m

@@ -75,15 +75,7 @@ class Rates:
 
 
 def edges(precision: np.ndarray, threshold: float = 1e-8) -> np.ndarray:
-    """Return the graph of a precision matrix.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from privcov.metrics.graphs import edges
-    >>> edges(np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]))[0]
-    array([False,  True, False])
-    """
+    """Return the graph of a precision matrix."""
     checks.in_range("threshold", threshold, 0.0, 1.0)
     theta = checks.square("precision", precision)
     return _linked(theta, threshold)
@@ -287,15 +279,7 @@ def decided_edges(rel: Release, position: int, copies: int = 60) -> EdgeStates:
 
 
 def tested_states(rel: Release) -> np.ndarray:
-    """Return the state of every pair by the edge test of a release: an edge, none worth the name, or undecided.
-
-    Examples
-    --------
-    >>> import privcov
-    >>> ds = privcov.source("precision-ar2", n=20_000, d=5, seed=0)
-    >>> tested_states(privcov.release("auto-precision", ds, privcov.ZCDP(rho=1.0), seed=1))[0].tolist()
-    [-1, 1, 1, -1, -1]
-    """
+    """Return the state of every pair by the edge test of a release: an edge, none worth the name, or undecided."""
     known = known_of(rel)
     test = edge_test(known.covariance, known.centre, known.rows, known.law)
     none = np.zeros((known.d, known.d), dtype=np.int8)

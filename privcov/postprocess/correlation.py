@@ -11,14 +11,6 @@ def correlation(covariance: np.ndarray, floor: float) -> np.ndarray:
     """Return the correlation matrix D^-1/2 C D^-1/2, with variances below ``floor`` raised to it.
 
     The floor belongs in the caption: choose it from the known noise.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from privcov.postprocess.correlation import correlation
-    >>> correlation(np.array([[4.0, 1.0], [1.0, 1.0]]), floor=0.01)
-    array([[1. , 0.5],
-           [0.5, 1. ]])
     """
     checks.positive("floor", floor, "Use the noise deviation of a diagonal entry.")
     c = checks.square("covariance", covariance)

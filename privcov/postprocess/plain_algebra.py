@@ -31,14 +31,6 @@ def eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Reference: Brent and Luk (1985), The solution of singular-value and symmetric eigenvalue problems on multiprocessor
     arrays.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from privcov.postprocess.plain_algebra import eigen
-    >>> values, vectors = eigen(np.array([[2.0, 1.0], [1.0, 2.0]]))
-    >>> values
-    array([1., 3.])
     """
     a = checks.square("matrix", matrix).astype(np.float64, copy=True)
     d = len(a)

@@ -17,14 +17,6 @@ def clip_psd(matrix: np.ndarray, floor: float = 0.0) -> np.ndarray:
     """Return the nearest symmetric matrix with eigenvalues >= floor in Frobenius norm.
 
     It is the projection onto a convex set that contains every covariance (floor 0), so the Frobenius error never grows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from privcov.postprocess.spectrum import clip_psd
-    >>> clip_psd(np.diag([2.0, -1.0]))
-    array([[2., 0.],
-           [0., 0.]])
     """
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
     if values[0] >= floor:

@@ -50,13 +50,6 @@ def in_terms(kinds: Kinds, mean: Sequence[float] | np.ndarray) -> tuple[Term, ..
     """Return noisy means in the terms of their declaration.
 
     Reference: own derivation, in the docstring of the module.
-
-    Examples
-    --------
-    >>> from privcov import Kind
-    >>> declared = (("ward", Kind("category", values=("A", "B"))), ("seen", Kind("date", "2020-01-01", "2020-12-31")))
-    >>> [(term.column, term.level, term.text) for term in in_terms(declared, [0.25, 0.7, 18300])]
-    [('ward', 'A', '25.0 %'), ('ward', 'B', '70.0 %'), ('seen', '', '2020-02-08')]
     """
     values, at = [float(x) for x in mean], 0
     terms: list[Term] = []

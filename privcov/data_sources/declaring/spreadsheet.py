@@ -27,13 +27,7 @@ _DATE = {"yyyy": "%Y", "yy": "%y", "mm": "%m", "dd": "%d"}  # as people write th
 
 
 def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
-    r"""Read the columns of a declaration from text, a line for each.
-
-    Examples
-    --------
-    >>> columns_of("name,low,high,why\nage,18,90,adults")[0].high
-    90.0
-    """
+    """Read the columns of a declaration from text, a line for each."""
     text = text.removeprefix("\ufeff")
     first_line = text.split("\n", 1)[0]
     # A spreadsheet copies tabs; a vertical bar stands between levels.
@@ -100,13 +94,7 @@ def text_of(columns: Iterable[Column], separator: str = "\t", decimal: str = "."
 
 
 def kind_fields(text: str, where: str) -> dict[str, Any]:
-    """Return the kind of a column from its text, as fields of `Column`.
-
-    Examples
-    --------
-    >>> kind_fields("category: A | B | ...", "The text")["values"]
-    ('A', 'B')
-    """
+    """Return the kind of a column from its text, as fields of `Column`."""
     what, _, rest = (part.strip() for part in text.partition(":"))
     kind, *transform = what.lower().split() or [NUMBER]
     values = tuple(level for part in rest.split("|") if (level := part.strip()))

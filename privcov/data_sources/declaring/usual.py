@@ -36,26 +36,13 @@ _RANGE = re.compile(rf"(\S.*?){_BETWEEN}(\S.*)|(\d[\d.,]*)-(\d[\d.,]*)")
 
 
 def ends_in(text: str) -> tuple[str, str] | None:
-    """Return the two ends in a text such as "20 to 70", or None where it is one value.
-
-    Examples
-    --------
-    >>> [ends_in(text) for text in ("20 to 70", "-3..5", "20-70", "-3", "2024-01-31")]
-    [('20', '70'), ('-3', '5'), ('20', '70'), None, None]
-    """
+    """Return the two ends in a text such as "20 to 70", or None where it is one value."""
     found = _RANGE.fullmatch(text.strip())
     return (found[1] or found[3], found[2] or found[4]) if found else None
 
 
 def range_in(text: str, fields: dict[str, Any]) -> tuple[str, str] | None:
-    """Return the two ends in the text of a typical value, or None where it is one value of the kind in ``fields``.
-
-    Examples
-    --------
-    >>> bands = {"kind": "ordinal", "values": ("10-19", "20-29", "30-39")}
-    >>> range_in("20-29", bands), range_in("10-19 to 20-29", bands)
-    (None, ('10-19', '20-29'))
-    """
+    """Return the two ends in the text of a typical value, or None where it is one value of the kind in ``fields``."""
     levels = fields.get("values") or ()
     dates = {fields.get("format") or ISO, ISO} if fields["kind"] == DATE else set()
     if text in levels or any(day_of(text, form) is not None for form in dates):

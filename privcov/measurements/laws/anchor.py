@@ -25,13 +25,7 @@ ANCHOR_SQUARED = 0.5
 
 
 def anchor_squared(matters: str, d: int, n_anchors: int, relation: str) -> float:
-    """Return s^2 for what matters most to the reader of a release.
-
-    Examples
-    --------
-    >>> anchor_squared("covariance", 24, 1, "replace-one")
-    0.1
-    """
+    """Return s^2 for what matters most to the reader of a release."""
     checks.one_of("matters", matters, MATTERS)
     if matters == BOTH or n_anchors != 1 or relation != "replace-one":
         return ANCHOR_SQUARED
@@ -39,13 +33,7 @@ def anchor_squared(matters: str, d: int, n_anchors: int, relation: str) -> float
 
 
 def with_anchor(statistic: str, square: float) -> str:
-    """Return the words for what is measured, with s^2 where it is not the usual one.
-
-    Examples
-    --------
-    >>> with_anchor("mean and second moment, jointly", 0.25)
-    'mean and second moment, jointly (anchor s^2 = 0.25)'
-    """
+    """Return the words for what is measured, with s^2 where it is not the usual one."""
     return statistic if square == ANCHOR_SQUARED else f"{statistic} (anchor s^2 = {square:.6g})"
 
 

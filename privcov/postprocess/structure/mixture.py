@@ -50,20 +50,7 @@ class Mixture:
 
 
 def mix(matrix: np.ndarray, noise: BlockNoise) -> Mixture:
-    """Estimate the covariance under Gaussian noise whose off-diagonal entries follow a pattern.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from privcov.postprocess.denoise import BlockNoise
-    >>> d, std = 12, 0.001
-    >>> noise = BlockNoise(d * (d - 1) * std**2, np.full(d, std**2), d * std**2, std, gaussian=True)
-    >>> at = np.arange(d)
-    >>> noisy = 0.6 ** np.abs(at[:, None] - at) / d
-    >>> above = np.triu(std * np.random.default_rng(0).standard_normal((d, d)))
-    >>> print(mix(noisy + above + np.triu(above, 1).T, noise))
-    100 % band
-    """
+    """Estimate the covariance under Gaussian noise whose off-diagonal entries follow a pattern."""
     rest = matrix - np.diag(np.diag(matrix))
     shrunk = before_projection(matrix, noise)
     diagonal = np.diag(shrunk.matrix)
