@@ -171,9 +171,7 @@ def epsilon_at_order(t: float, rho: float, delta: float) -> float:
     """Return the epsilon that the order a = 1 + e^t of rho-zCDP gives at delta.
 
     For a fixed order the condition is linear in epsilon. The formula is written so that nothing cancels where a is
-    near 1.
-
-    Reference: Canonne, Kamath and Steinke 2020, Corollary 13.
+    near 1. Reference: Canonne, Kamath and Steinke 2020, Corollary 13.
     """
     gap = math.exp(t)  # a - 1
     return (1 + gap) * rho + t - math.log(delta) / gap - (1 + gap) * math.log1p(gap) / gap
@@ -522,10 +520,7 @@ def classical_gaussian_scale(epsilon: float, delta: float, sensitivity: float) -
 def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
     """Return the best possible probability of guessing which of two equally likely neighbours is the actual one.
 
-    It is (1 + TV)/2, where TV is the total variation distance between the two distributions of the answer; 0.5 is no
-    information.
-
-    Reference: Kairouz, Oh and Viswanath 2015, Theorem 2.1; Dong, Roth and Su 2022, Section 2.
+    It is (1 + TV)/2, where TV is the total variation distance between the two distributions of the answer.
 
     GaussianDP: Phi(mu/2), exact for Gaussian noise. PureDP: e^eps/(1+e^eps). ApproxDP: (e^eps + delta)/(1+e^eps), which
     is tight.
@@ -533,6 +528,8 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
     ZCDP: an upper bound, the smaller of two. The first is 1/2 + sqrt(rho/8). The Renyi divergence of order a > 1 is at
     most a rho, so its limit at a = 1, the Kullback-Leibler divergence, is at most rho, and TV <= sqrt(rho/2) (Pinsker).
     The second is the smallest bound that follows from the (epsilon, delta) curve, better from about rho = 1.3 on.
+
+    Reference: Kairouz, Oh and Viswanath 2015, Theorem 2.1; Dong, Roth and Su 2022, Section 2.
     """
     if guarantee is None:
         return 0.5

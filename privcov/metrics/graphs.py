@@ -75,7 +75,7 @@ class Rates:
 
 
 def edges(precision: np.ndarray, threshold: float = 1e-8) -> np.ndarray:
-    """Return the graph of a precision matrix."""
+    """Return where a pair has ``|theta_ij| / sqrt(theta_ii theta_jj)`` above the threshold; the diagonal is False."""
     checks.in_range("threshold", threshold, 0.0, 1.0)
     theta = checks.square("precision", precision)
     return _linked(theta, threshold)

@@ -41,10 +41,7 @@ def solve_admm(
     start: Admm | None = None,
     most: int = 5000,
 ) -> Admm:
-    """Solve the graphical lasso by ADMM, with a certified gap.
-
-    The problem is min over T > 0 of ``-logdet T + <S, T> + lam sum_{i != j} |T_ij|`` (plus ``lam tr T`` with
-    penalise_diagonal).
+    """Solve the problem of `privcov.postprocess.glasso` by ADMM, with a certified gap.
 
     The algorithm runs on s over its mean absolute diagonal, relaxed, with rho balanced by the residuals relative to T
     and to the multiplier. The multiplier keeps W in the box at every iteration, so the gap costs two Cholesky factors.
@@ -191,7 +188,7 @@ def published_admm(
     It is a reproduction, not a solver: the paper repeats this "until convergence" and states neither a rule nor the
     initial values; here Z = U = 0 at the start, and it stops after ``iterations``. On an indefinite s with a small lam
     there is nothing to converge to, and ``|Z|_F`` grows by a constant at every iteration; the current state is then
-    returned. Use `solve_admm` for an answer.
+    returned.
 
     ``Theta = argmin -logdet Theta + <S, Theta> + rho/2 |Theta - Z + U|^2``; ``Z = soft(Theta + U, lam / rho)``;
     ``U = U + Theta - Z``.

@@ -26,11 +26,9 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues and eigenvectors of a symmetric matrix.
 
-    Jacobi's method in the parallel order of a round robin: the d/2 rotations of a round touch different rows, so they
-    are made at once.
-
-    Reference: Brent and Luk (1985), The solution of singular-value and symmetric eigenvalue problems on multiprocessor
-    arrays.
+    Jacobi's method in the order of a round robin: the d/2 rotations of a round touch different rows, so they are made
+    at once. Reference: Brent and Luk (1985), The solution of singular-value and symmetric eigenvalue problems on
+    multiprocessor arrays.
     """
     a = checks.square("matrix", matrix).astype(np.float64, copy=True)
     d = len(a)
