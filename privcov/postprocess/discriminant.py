@@ -29,9 +29,7 @@ class Discriminant:
 def discriminant(
     matrix: np.ndarray, classes: int, row_bound: float, scale: np.ndarray, origin: np.ndarray, floor: float
 ) -> Discriminant:
-    """Compute the linear discriminant rule from a noisy moment with class sums.
-
-    The pooled covariance is the one within classes.
+    """Compute the linear discriminant rule, with the covariance within classes, from a noisy moment with class sums.
 
     Reference: Fisher (1936).
     """

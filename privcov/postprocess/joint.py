@@ -36,9 +36,7 @@ def unpack(matrix: np.ndarray, *, centre: str, row_bound: float, n_anchors: int 
 
     joint: with corner c, covariance = R^2 (M_11 - M_12 M_21 / c), the Schur complement, which is positive semi-definite
     whenever the matrix is; mean = R M_12 / sqrt(c), so that covariance = second moment - mean mean' holds exactly.
-    Without repairs c = s^2.
-
-    classes: a class mean is its noisy sum over its noisy count; see `_by_class`.
+    Without repairs c = s^2. classes: see `_by_class`.
     """
     r2 = row_bound * row_bound  # not **: a release is verified bit for bit, and pow is not fixed by IEEE 754
     if centre == "classes":
