@@ -116,6 +116,7 @@ def plan(page) -> None:
         page.get_by_role("button", name=button, exact=True).click()
         still(page)
     page.get_by_role("radio", name="2 Plan", exact=True).click()
+    page.get_by_text("Advanced: the invented table").click()
 
 
 SQUARE = ".st-key-square-released .js-plotly-plot"

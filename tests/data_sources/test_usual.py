@@ -210,3 +210,11 @@ def test_the_invented_table_varies_as_most_people_do_and_the_noise_falls():
         for of in (facts, blind)
     ]
     assert errors[0] < errors[1] / 3
+
+
+def test_a_text_is_a_range_only_where_it_has_two_ends():
+    texts = ("20 to 70", "-3..5", "20-70", "-3", "2024-01-31")
+    assert [usual.ends_in(text) for text in texts] == [("20", "70"), ("-3", "5"), ("20", "70"), None, None]
+    bands = {"kind": "ordinal", "values": ("10-19", "20-29", "30-39")}
+    assert usual.range_in("20-29", bands) is None
+    assert usual.range_in("10-19 to 20-29", bands) == ("10-19", "20-29")
