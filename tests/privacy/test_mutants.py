@@ -190,8 +190,8 @@ def test_a_statement_of_another_scale(shape, monkeypatch):
         event = real["planned_event"](*args, **how)
         return dataclasses.replace(event, scale=event.scale * math.sqrt(2))
 
-    def quiet(gram, d, n_anchors, shape, scale, groups):
-        return real["_noisy"](gram, d, n_anchors, shape, scale / math.sqrt(2), groups)
+    def quiet(gram, d, shape, scale, groups):
+        return real["_noisy"](gram, d, shape, scale / math.sqrt(2), groups)
 
     monkeypatch.setattr(exact_moment, "planned_event", boast)
     monkeypatch.setattr(exact_moment, "_noisy", quiet)
@@ -200,8 +200,8 @@ def test_a_statement_of_another_scale(shape, monkeypatch):
 
 
 def test_a_way_that_depends_on_the_rows(monkeypatch):
-    def impatient(gram, d, n_anchors, shape, scale, groups):
-        return real["_noisy"](gram, d, n_anchors, shape, scale if np.trace(gram) else scale * 1.5, groups)
+    def impatient(gram, d, shape, scale, groups):
+        return real["_noisy"](gram, d, shape, scale if np.trace(gram) else scale * 1.5, groups)
 
     monkeypatch.setattr(exact_moment, "_noisy", impatient)
     one, other = tables(2, "axis", "zero")
