@@ -20,11 +20,11 @@ from pages.your_data.state import OwnerSession, keep, keep_now, owner_session
 from privcov import checks
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.data_sources.declaring.usual import ends_in
-from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
+from privcov.data_sources.private_file import Declaration, row_bound_fraction
 from privcov.declared_columns import LEAST_FRACTION
 from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import quote
-from privcov.table_files.kinds import CATEGORY, DATE, INTEGER, ISO, ORDINAL, YES_NO
+from privcov.table_files.kinds import CATEGORY, ORDINAL, YES_NO
 
 ROWS_PUBLIC = {
     True: "Public: it may be known to everybody",
@@ -515,42 +515,8 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
 def _as_used(declared: Declaration) -> None:
     """Show every bound as it will be used, so that a slip is seen before a row is read."""
     st.markdown("**This will be used.** A wrong digit changes the answer.")
-    lines = [f"{c.name}: {_in_words(c)}" for c in declared.columns]
+    lines = [f"{c.name}: {c.in_words}" for c in declared.columns]
     with st.container(height=300 if len(lines) > 10 else "content"):
         st.text("\n".join(lines))
     coded = [f"Missing in every column: {', '.join(declared.missing_codes)}."] if declared.missing_codes else []
     st.markdown(show.as_text(" ".join([*facts_in_words(declared), *coded])))
-
-
-def _in_words(column: Column) -> str:
-    """Return what is used of a column: its bounds or levels, and what else is declared of it."""
-    if column.kind == CATEGORY:
-        said = f"one of {', '.join(column.values)}" + ", or any other text" * column.other
-    elif column.kind == ORDINAL:
-        said = ", ".join(f"{place} is {level}" for place, level in enumerate(column.values, 1))
-    elif column.kind == YES_NO:
-        said = f"0 is {column.values[0]}, 1 is {column.values[1]}"
-    elif column.kind == DATE:
-        said = f"dates written {column.format or ISO}, from {column.low} to {column.high}"
-    else:
-        said = f"from {_exact(column.low)} to {_exact(column.high)}"
-    if column.kind != CATEGORY:
-        typical = column.typical if isinstance(column.typical, str) else None
-        usual = typical or ("" if column.typical is None else _exact(column.typical))
-        if column.usual is not None:
-            ends = [end if isinstance(end, str) else _exact(end) for end in column.usual]
-            usual += f" (most people {' to '.join(ends)})"
-        said += f", typical {usual}" if usual else ", the middle is typical"
-    more = [
-        *(["whole numbers"] if column.kind == INTEGER else []),
-        *([f"{column.transform} is measured"] if column.transform else []),
-        *([f"missing where it is {' or '.join(column.missing_codes)}"] if column.missing_codes else []),
-        *([f"weight {column.weight:g}"] if column.weight != 1 else []),
-    ]
-    return "; ".join([said, *more])
-
-
-def _exact(number: float | None) -> str:
-    """Return the fewest digits that mean this very double."""
-    assert number is not None  # the form declares both limits of every column
-    return f"{float(number):,}".removesuffix(".0")

@@ -200,11 +200,13 @@ if __name__ == "__main__":
 """
 
 READ_R = """\
-# This bundle in base R: setwd() to its folder, source("extras/read.R"). verify.py checks the numbers; this does not.
+# This bundle in base R: source("PLACE/extras/read.R"), PLACE its folder. verify.py checks the numbers; this does not.
 # lavaan::cfa(model, sample.cov = cov, sample.nobs = n_eff)    psych::fa(cov2cor(cov), nfactors = 2, n.obs = n_eff)
 # Only for the estimates: tests and indices of fit do not hold under privacy noise, and reject true models.
+BUNDLE <- tryCatch(dirname(dirname(normalizePath(sys.frame(1)$ofile))), error = function(e) getwd())
 lines_of <- function(name) {
-  read.csv(name, check.names = FALSE, colClasses = "character", na.strings = character(0), encoding = "UTF-8")
+  place <- file.path(BUNDLE, name)
+  read.csv(place, check.names = FALSE, colClasses = "character", na.strings = character(0), encoding = "UTF-8")
 }
 matrix_of <- function(name) {
   lines <- lines_of(file.path("matrices", paste0(name, ".csv")))

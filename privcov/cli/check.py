@@ -43,10 +43,12 @@ def _check(options: argparse.Namespace) -> None:
         print_json(
             {"view": f"Owner's view, {MARK}.", "name": result.name, "rows": result.rows, "verdict": result.verdict}
             | {"columns": [{"wasted": c.wasted, **dataclasses.asdict(c)} for c in result.columns]}
-            | {"label": result.label, "unlisted": result.unlisted, "advice": advice(result), "needs": needed}
+            | {"declared": {column.name: column.in_words for column in declaration.columns}, "label": result.label}
+            | {"unlisted": result.unlisted, "advice": advice(result), "needs": needed}
         )
         return
-    print(*report(result), "", needed.sentence, sep="\n")
+    declared = [f"  {column.name}: {column.in_words}" for column in declaration.columns]
+    print(*report(result), "", "Declared, with what follows from ranges:", *declared, "", needed.sentence, sep="\n")
 
 
 def read_declaration(path: Path) -> Declaration:

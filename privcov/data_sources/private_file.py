@@ -28,7 +28,7 @@ from privcov.table_files import Dialect, Part, tables_of
 from privcov.table_files.blocks import ids_of, labels_of
 from privcov.table_files.dialect import dialect_from
 from privcov.table_files.facts import quote
-from privcov.table_files.kinds import INTEGER, NUMBER, Kind
+from privcov.table_files.kinds import CATEGORY, DATE, INTEGER, ISO, NUMBER, ORDINAL, YES_NO, Kind
 from privcov.table_files.numbers import floats_of
 
 if TYPE_CHECKING:
@@ -99,6 +99,32 @@ class Column:
         """Whether it is a number with bounds, or without them under a row_bound, and nothing else."""
         return all(value == _COLUMN[name] for name, value in self._kind().items() if name not in _LIMITS)
 
+    @property
+    def in_words(self) -> str:
+        """What is used of the column: its bounds or levels, and what else is declared or follows from its range."""
+        if self.kind == CATEGORY:
+            said = f"one of {', '.join(self.values)}" + ", or any other text" * self.other
+        elif self.kind == ORDINAL:
+            said = ", ".join(f"{place} is {level}" for place, level in enumerate(self.values, 1))
+        elif self.kind == YES_NO:
+            said = f"0 is {self.values[0]}, 1 is {self.values[1]}"
+        elif self.kind == DATE:
+            said = f"dates written {self.format or ISO}, from {self.low} to {self.high}"
+        else:
+            said = "within the row bound" if self.low is None else f"from {_exact(self.low)} to {_exact(self.high)}"
+        if self.kind != CATEGORY:
+            typical = "" if self.typical is None else _exact(self.typical)
+            if self.usual is not None:
+                typical += f" (most people {' to '.join(map(_exact, self.usual))})"
+            said += f", typical {typical}" if typical else ", the middle is typical"
+        more = [
+            *(["whole numbers"] if self.kind == INTEGER else []),
+            *([f"{self.transform} is measured"] if self.transform else []),
+            *([f"missing where it is {' or '.join(self.missing_codes)}"] if self.missing_codes else []),
+            *([f"weight {self.weight:g}"] if self.weight != 1 else []),
+        ]
+        return "; ".join([said, *more])
+
     def of_kind(self) -> Kind:
         """Return the kind of the column."""
         try:
@@ -142,6 +168,11 @@ _QUESTIONS = {
     "missing": 'What does a missing cell count as? Write "typical" (the typical value of its column), "pairs" (it is '
     'measured, and two columns are compared over the rows that have both) or "drop-row" (its row is left out).',
 }
+
+
+def _exact(limit: Limit) -> str:
+    """Return a text as it is, and of a number the fewest digits that mean this very double."""
+    return limit if isinstance(limit, str) else f"{float(limit):,}".removesuffix(".0")
 
 
 @dataclass(frozen=True)

@@ -235,11 +235,11 @@ def test_base_r_reads_the_same_numbers(made, kind):
     """17 digits of every number, names as they are, and what psych and lavaan need: symmetric, positive definite."""
     place, files = made(kind)
     code = (
-        'source("extras/read.R"); stopifnot(isSymmetric(cov), min(eigen(cov)$values) > 0); '
+        f'source("{place.name}/extras/read.R"); stopifnot(isSymmetric(cov), min(eigen(cov)$values) > 0); '
         'cat(sprintf("%.17g", c(n_eff, cov, cov2cor(cov), correlations$low)), sep = "\\n"); '
         'cat("names", rownames(cov), sep = "\\n")'
     )
-    numbers, names = run("Rscript", "--vanilla", "-e", code, cwd=place).split("names\n")
+    numbers, names = run("Rscript", "--vanilla", "-e", code, cwd=place.parent).split("names\n")
     read = np.array([float(word.replace("NA", "nan")) for word in numbers.split()])
     cov = matrix(place, "regular")
     d = len(cov)
