@@ -113,11 +113,17 @@ def _numbers(cells: go.Heatmap, palette: Palette) -> go.Scatter:
         x=np.tile(np.asarray(cells.x), rows),
         y=np.repeat(np.arange(rows) if cells.y is None else np.asarray(cells.y), d),
         mode="text",
-        text=[f"{round(value, 2) + 0.0:.2f}" for value in values.ravel()],
+        text=[_short(value) for value in values.ravel()],
         textfont={"size": 14, "color": [readable(written(tuple(cell))) for cell in colours.reshape(-1, 3).tolist()]},
         hoverinfo="skip",
         showlegend=False,
     )
+
+
+def _short(value: float) -> str:
+    """Return two decimals, without a zero before them: on a phone the numbers of a row must not touch."""
+    text = f"{value:.2f}"
+    return "0" if abs(value) < 0.005 else text.replace("0.", ".", 1) if abs(value) < 0.995 else text
 
 
 def over_control(
