@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import privcov
+
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 LONGEST = 130
@@ -18,13 +20,14 @@ def test_it_is_short():
     assert len(TEXT.splitlines()) <= LONGEST
 
 
-def test_ten_lines_of_python_make_a_release_and_a_sweep(capsys):
+def test_eight_lines_lead_from_a_data_frame_to_intervals_a_picture_and_a_bundle(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (block,) = re.findall(r"```python\n(.*?)```", TEXT, re.S)
     exec(block, {"__name__": "example"})
-    out = capsys.readouterr().out
-    assert "Guarantee: (1, " in out
-    assert "auto-cov" in out
-    assert len([line for line in block.splitlines() if line.strip()]) <= 10
+    assert re.search(r"age +pulse +0\.\d+ +0\.\d+ +0\.\d+", capsys.readouterr().out)
+    assert "age" in (tmp_path / "correlation.html").read_text(encoding="utf-8")
+    assert privcov.open_bundle(tmp_path / "survey.zip").columns == ("age", "pulse")
+    assert len(block.partition("limits = ")[2].splitlines()) == 8
 
 
 def test_it_has_one_picture():
@@ -45,8 +48,6 @@ def test_its_comparison_is_a_part_of_the_large_one():
 
 
 def test_the_numbers_of_methods_are_those_of_the_registry():
-    import privcov
-
     for target, words in (("covariance", "Private covariance matrix"), ("precision", "Precision matrix")):
         (line,) = [line for line in rows(TEXT) if line[0].startswith(words)]
         # one more is told there when it is to stay, see CONTRIBUTING
