@@ -414,6 +414,10 @@ class Dataset(InUnits):
             kinds=kept,
         )
 
+    def __repr__(self) -> str:
+        names = ", ".join(self.columns[:4]) + (", ..." if self.d > 4 else "")
+        return f"Dataset({self.name!r}, {self.provenance}, n={self.n}, d={self.d}, R={self.row_bound:.6g}: {names})"
+
     @property
     def n(self) -> int:
         """Number of rows."""

@@ -120,6 +120,7 @@ def test_a_correlation_is_the_covariance_over_both_deviations():
     rel = privcov.release("gaussian-cov", privcov.source("ar1-covariance", n=50_000, d=4), ZCDP(1.0))
     root = np.sqrt(np.diag(rel.covariance))
     np.testing.assert_allclose(rel.to_frame("correlation"), rel.covariance / np.outer(root, root), atol=1e-12)
+    np.testing.assert_array_equal(rel.correlation, rel.to_frame("correlation"))
     loud = named(guarantee=ZCDP(1e-5))
     assert np.abs(loud.to_frame("correlation").to_numpy()).max() <= 1
     noise = loud.raw.distribution.diagonal_std * loud.row_bound**2
@@ -136,6 +137,15 @@ def test_a_matrix_that_is_not_there_is_a_sentence(which):
     rel, words = named(), "has no precision. It has 'covariance', 'second_moment'"
     with pytest.raises(ValueError, match=words if which == "precision" else "Did you mean 'correlation'"):
         rel.to_frame(which)
+    about_zero = privcov.release("gaussian-cov", privcov.source("wine"), ZCDP(1.0), centre="none")
+    with pytest.raises(ValueError, match="has no correlation"):
+        about_zero.correlation.mean()
+
+
+def test_a_data_set_is_one_line():
+    assert repr(privcov.source("wine")) == (
+        "Dataset('wine', public, n=178, d=13, R=1.80278: alcohol, malic acid, ash, alkalinity of ash, ...)"
+    )
 
 
 @pytest.mark.parametrize("kind", list(MADE))

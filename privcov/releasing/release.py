@@ -238,6 +238,13 @@ class Release:
         return matrix
 
     @property
+    def correlation(self) -> np.ndarray:
+        """The released covariance as correlations, which a method without a covariance refuses."""
+        from privcov.releasing import display
+
+        return display.matrix_of(self, "correlation")
+
+    @property
     def statement(self) -> Statement:
         """What is guaranteed, computed from the events alone."""
         return state(self)
