@@ -142,6 +142,13 @@ def test_a_matrix_that_is_not_there_is_a_sentence(which):
         about_zero.correlation.mean()
 
 
+def test_the_numbers_of_a_release_cannot_be_changed():
+    rel = named()
+    for array in (rel.covariance, rel.second_moment, rel.mean):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 5
+
+
 def test_a_data_set_is_one_line():
     assert repr(privcov.source("wine")) == (
         "Dataset('wine', public, n=178, d=13, R=1.80278: alcohol, malic acid, ash, alkalinity of ash, ...)"

@@ -210,9 +210,7 @@ lines_of <- function(name) {
 }
 matrix_of <- function(name) {
   lines <- lines_of(file.path("matrices", paste0(name, ".csv")))
-  numbers <- matrix(as.numeric(as.matrix(lines[-1])), nrow(lines))
-  dimnames(numbers) <- list(lines[[1]], names(lines)[-1])
-  numbers
+  matrix(as.numeric(as.matrix(lines[-1])), nrow(lines), dimnames = list(lines[[1]], names(lines)[-1]))
 }
 cov <- matrix_of("regular")  # positive definite
 n <- lines_of("extras/rows.csv")

@@ -198,6 +198,9 @@ class Release:
             or stored.facts.row_bound != self.row_bound
         ):
             raise ValueError("The measurement belongs to another release. Read both from one answer of the ledger.")
+        for array in (self.covariance, self.precision, self.second_moment, self.mean, self.class_means):
+            if array is not None:
+                array.flags.writeable = False  # a release stays what was released
 
     @property
     def as_asked(self) -> bool:
