@@ -193,7 +193,7 @@ def methods() -> list[MethodCard]:
 
 def __dir__() -> list[str]:
     """Return the public names, loaded or not, for completion and ``help``."""
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 if not TYPE_CHECKING:  # a type checker would take any name, also a misspelt one, for one that this function knows

@@ -106,7 +106,8 @@ def by_name(what: str, values: Mapping, names: Sequence[str]) -> list:
     given = {str(name): value for name, value in values.items()}
     for name in given:
         if name not in names:
-            raise ValueError(f"{what} has no column {name!r} to belong to.{meant(name, names)}")
+            some = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+            raise ValueError(f"{what} names {name!r}, and the columns are {some}.{meant(name, names)}")
     lacking = [name for name in names if name not in given]
     if lacking:
         raise ValueError(f"{what} must name every column, and it lacks {', '.join(map(repr, lacking[:5]))}.")

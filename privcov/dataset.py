@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Limits = ArrayLike | Mapping[str, tuple[float, float]]
 
 T = TypeVar("T")
+_FARTHEST = 1e100  # a bound whose square is a number
 # Called while a table in files is read, from the thread that reads: (rows read, rows in all, seconds so far).
 Progress = Callable[[int, int, float], None]
 
@@ -448,6 +449,8 @@ def names_of(columns: Iterable[object] | None, own: tuple[str, ...] | None, d: i
         names = tuple(map(str, columns))
     if len(names) != d:
         raise ValueError(f"columns must name all {d} columns, got {len(names)} names.")
+    if not all(map(str.strip, names)):
+        raise ValueError("columns must have names, but one is empty. Name it, or give columns=[...].")
     if len(set(names)) < d:
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise ValueError(
@@ -543,8 +546,10 @@ def _check_bounds(bounds: Limits, names: tuple[str, ...]) -> np.ndarray:
         raise ValueError(f"bounds must be (low, high) for each of {d} columns, got {bounds!r}. {example}") from None
     if b.shape != (d, 2):
         raise ValueError(f"bounds must have shape ({d}, 2), (low, high) per column, got {b.shape}. {example}")
-    if not np.isfinite(b).all():
-        raise ValueError("bounds must be finite. Choose them from domain knowledge, not from the data.")
+    if not (np.abs(b) <= _FARTHEST).all() or np.asarray(pairs).dtype.kind == "U":
+        raise ValueError(
+            f"bounds must be finite numbers, at most {_FARTHEST:g}. Choose them from domain knowledge, not from data."
+        )
     for name, (low, high) in zip(names, b, strict=True):
         if low >= high:
             raise ValueError(f"The bounds of {name!r} must satisfy low < high, got {low:g} and {high:g}.")

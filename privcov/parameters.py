@@ -13,6 +13,12 @@ from typing import Any, ClassVar
 
 from privcov import checks
 
+# Names that other libraries have for what is an argument of its own here.
+_ELSEWHERE = dict.fromkeys(("random_state", "rng", "generator"), " The noise of simulated and public rows has seed=.")
+_ELSEWHERE |= dict.fromkeys(
+    ("epsilon", "delta", "rho"), " Give the guarantee whole, such as privcov.ApproxDP(1.0, 1e-6)."
+)
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -90,5 +96,6 @@ def build(cls: type, owner: str, values: Mapping[str, Any], others: tuple[str, .
     for name in values:
         if name not in known:
             has = f"It takes {', '.join(known)}" if known else "It takes no parameters"
-            raise ValueError(f"{owner} has no parameter {name!r}. {has}.{checks.meant(name, (*known, *others))}")
+            hint = _ELSEWHERE.get(name) or checks.meant(name, (*known, *others))
+            raise ValueError(f"{owner} has no parameter {name!r}. {has}.{hint}")
     return cls(**values)

@@ -120,7 +120,7 @@ def test_what_was_measured_is_public_and_makes_the_release_again(tmp_path):
     assert rel.entry == entry.to_dict()
     public = privcov.release("gaussian-cov", privcov.source("ar1-covariance", n=100, d=3), ZCDP(0.5))
     for unknowing in (public, again, privcov.Release.from_json(rel.to_json())):
-        with pytest.raises(ValueError, match="Call release_private with the same request"):
+        with pytest.raises(ValueError, match="make the same request again, which pays nothing"):
             unknowing.save_bundle(tmp_path / "never.zip")
     assert public.measurement is None
     assert not (tmp_path / "never.zip").exists()

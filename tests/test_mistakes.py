@@ -38,6 +38,14 @@ NAMES = dict(vars(privcov)) | {
     "lazy": SimpleNamespace(collect=lambda: FRAME),
 }
 MISTAKES = [
+    # --- what other libraries write
+    ("release('auto-cov', DATA, RHO, random_state=1)", ValueError, "no parameter 'random_state'", "seed="),
+    ("release('auto-cov', DATA, RHO, epsilon=1.0)", ValueError, "no parameter 'epsilon'", "privcov.ApproxDP"),
+    ("Dataset.from_rows(ROWS, bounds={0: (0, 1), 1: (0, 1)})", ValueError, "names '0'", "columns are 'x1', 'x2'"),
+    ("Dataset.from_rows(ROWS, bounds=[('0', '1')] * 2)", ValueError, "bounds must be finite numbers"),
+    ("Dataset.from_rows(ROWS, bounds=[(0, 1e300)] * 2)", ValueError, "at most 1e+100"),
+    ("Dataset.from_rows(ROWS, columns=['a', ' '])", ValueError, "must have names, but one is empty"),
+    ("rel.save_bundle('x.zip')", ValueError, "of a release by release_private", "to_json or to_npz"),
     # --- the table
     ("Dataset.from_rows('rows.csv')", ValueError, "X must be an array", "got str", "Dataset.from_files"),
     ("Dataset.from_rows(None)", ValueError, "X must be an array", "got NoneType"),
@@ -74,7 +82,7 @@ MISTAKES = [
     ("Dataset.from_rows(ROWS, columns='ab')", ValueError, "list of names", "'ab'"),
     ("Dataset.from_rows(FRAME, labels='pay')", ValueError, "one entry per row (3)", "'pay'", "Give the column"),
     ("Dataset.from_rows(FRAME, labels=['a'])", ValueError, "one entry per row (3)", "got 1"),
-    ("Dataset.from_rows(FRAME, bounds={'age': (0, 1), 'Pay': (0, 1)})", ValueError, "no column 'Pay'", "'pay'"),
+    ("Dataset.from_rows(FRAME, bounds={'age': (0, 1), 'Pay': (0, 1)})", ValueError, "names 'Pay'", "mean 'pay'"),
     ("Dataset.from_rows(FRAME, bounds={'age': (0, 1)})", ValueError, "every column", "lacks 'pay'"),
     ("Dataset.from_rows(FRAME, bounds={'age': 3, 'pay': (0, 1)})", ValueError, "(low, high)", "{'age': (low, high)"),
     ("Dataset.from_rows(FRAME, bounds=(0, 1))", ValueError, "shape (2, 2)", "got (2,)", "{'age': (low, high)"),
@@ -88,12 +96,12 @@ MISTAKES = [
     ("Dataset.from_rows(ROWS, row_bound='1')", ValueError, "row_bound must be a number", "'1'"),
     ("Dataset.from_rows(ROWS, provenance='private')", ValueError, "provenance must be one of", "'public'"),
     # --- private rows
-    ("private(FRAME, bounds={'age': (0, 1), 'Pay': (0, 1)})", ValueError, "bounds has no column 'Pay'", "mean 'pay'"),
+    ("private(FRAME, bounds={'age': (0, 1), 'Pay': (0, 1)})", ValueError, "bounds names 'Pay'", "mean 'pay'"),
     ("private(FRAME, bounds={'age': (0, 1)})", ValueError, "bounds must name every column", "lacks 'pay'"),
     ("private(FRAME, bounds={'age': 3, 'pay': (0, 1)})", ValueError, "'age' has no bounds", "domain knowledge"),
     ("private(FRAME, bounds=(0, 1))", ValueError, "'age' has no bounds", "lowest and highest"),
     ("private(FRAME, bounds=1)", ValueError, "bounds must have one entry per column, 2 in all, got 1", "(low, high)"),
-    ("private(FRAME, bounds=LIMITS, typical={'age': 1, 'pey': 0})", ValueError, "typical has no column", "mean 'pay'"),
+    ("private(FRAME, bounds=LIMITS, typical={'age': 1, 'pey': 0})", ValueError, "typical names 'pey'", "mean 'pay'"),
     (
         "private(FRAME, bounds=LIMITS, typical=0.5)",
         ValueError,
@@ -150,7 +158,7 @@ MISTAKES = [
     ("Plan(source='wine', methods='auto-cov', guarantees=[RHO])", ValueError, "methods must be a list", "'auto-cov'"),
     # --- scikit-learn
     ("PrivateCovariance('gausian-cov').fit(ROWS)", ValueError, "no method", "mean 'gaussian-cov'"),
-    ("PrivateCovariance(bounds=LIMITS).fit(ROWS)", ValueError, "no column 'age'"),
+    ("PrivateCovariance(bounds=LIMITS).fit(ROWS)", ValueError, "names 'age'", "columns are 'x1', 'x2'"),
     ("PrivateCovariance().fit(FRAME.assign(pay=pandas.Timestamp(0)))", ValueError, "'pay' holds dates"),
     ("PrivateCovariance().fit(np.ma.masked_less(ROWS, 0.1))", ValueError, "hold missing"),
     # --- no bound

@@ -407,7 +407,10 @@ class Ledger:
         """
         account = self._account(link, name)
         if account.limit is None:
-            raise LedgerError(f"The ledger has no limit for {name!r}. Set one first (limit), for all its releases.")
+            raise LedgerError(
+                f"The ledger has no limit for {name!r}. Set one first, for all its releases: in "
+                f"Python ledger.limit({name!r}, ...), in a shell privcov ledger limit."
+            )
         if other := account.other_unit(unit_of(request)):
             raise LedgerError(other)
         asked = _but_for_n(request)

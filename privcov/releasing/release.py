@@ -374,8 +374,9 @@ class Release:
         """
         if self.measurement is None or self.entry is None:
             raise ValueError(
-                "This release does not know its measurement and its entry in the ledger, and a bundle needs both. Call "
-                "release_private with the same request: it returns the stored release, and nothing is paid again."
+                "A bundle is of a release by release_private, with its measurement and its entry in the ledger, and "
+                "this one has not both. One of public rows is kept by to_json or to_npz; for one of private rows make "
+                "the same request again, which pays nothing."
             )
         from privcov.bundle.opened import save
 
