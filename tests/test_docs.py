@@ -122,7 +122,8 @@ BLOCKS = [
 
 
 @pytest.mark.parametrize(("page", "code"), BLOCKS)
-def test_python_runs_as_printed(page, code, capsys):
+def test_python_runs_as_printed(page, code, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     exec(compile(code, named(page), "exec", dont_inherit=True), {"__name__": "example"})
     assert len(capsys.readouterr().out.splitlines()) >= 2
 
