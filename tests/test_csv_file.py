@@ -329,7 +329,9 @@ def test_notes_on_one_row_wide_tables_and_constants():
 def test_huge_values_raise_no_warning():
     _, notes = declare(read_public(b"a,b\n1e300,1e300\n-1e300,1\n"), ["a", "b"], row_bound=1)
     assert notes == ["Scaled down because longer than the row bound 1: 2 of 2 rows."]
-    declare(read_public(b"a\n1\n2\n"), ["a"], bounds={"a": (-1.5e308, 1.5e308)})
+    declare(read_public(b"a\n1\n2\n"), ["a"], bounds={"a": (-1e100, 1e100)})
+    with pytest.raises(ValueError, match="at most 1e"):
+        declare(read_public(b"a\n1\n2\n"), ["a"], bounds={"a": (-1.5e308, 1.5e308)})
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pages.shell import hosted, show
 from pages.your_data import declare, noise, state, views
 from privcov.accounting import attacker_success
 from privcov.cli.entry import main
+from privcov.data_sources import private_file
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.figures.words import plain, raised
 from privcov.ledger import Ledger, LedgerError
@@ -606,5 +607,5 @@ def test_a_cell_that_is_no_number_is_named_and_nothing_is_declared_with_it():
 
 @pytest.mark.parametrize("number", [0.1, 120.0, -1234567.5, 12345678901234567.0, 0.1 + 0.2, 1e300])
 def test_a_bound_is_shown_to_its_last_digit(number):
-    assert float(declare._exact(number).replace(",", "")) == number
-    assert declare._exact(1234.0) == "1,234"
+    assert float(private_file._exact(number).replace(",", "")) == number
+    assert private_file._exact(1234.0) == "1,234"
