@@ -10,7 +10,7 @@ import pytest
 import privcov
 from privcov import Dataset, Kind
 from privcov.answering import factors, scales
-from privcov.answering.unbiased import NO_GROUPS, NO_INTERVAL, NO_MEAN, REASONS, SMALL_CLASS, within
+from privcov.answering.unbiased import NO_GROUPS, NO_INTERVAL, NO_MEAN, REASONS, SMALL_CLASS, known_of, within
 from privcov.privacy import PureDP, ZCDP
 
 KINDS = {
@@ -238,3 +238,21 @@ def test_a_share_lies_in_its_interval():
         shares = shares[~shares["group"].str.contains("less")]
         shares = pd.concat([shares, found.means().query("column.str.contains('=')")])
         assert ((shares["low"] <= shares["estimate"]) & (shares["estimate"] <= shares["high"])).all()
+
+
+def test_a_mean_beyond_its_two_values_is_shown_at_the_nearer_one():
+    """Under noise that throws raw means of levels below 0 in some of the draws, as the test says itself."""
+    outside = 0
+    for seed in range(10):
+        data = Dataset.from_rows(table(500), kinds=KINDS)
+        rel = privcov.release("auto-cov", data, ZCDP(1e-4), seed=seed, centre="joint")
+        raw = known_of(rel)
+        two = raw.span > 0
+        outside += int(((raw.mean < raw.two.low) | (raw.mean > raw.two.low + raw.span))[two].sum())
+        means = privcov.answers(rel).means()[two]
+        assert ((means["low"] <= means["estimate"]) & (means["estimate"] <= means["high"])).all()
+    assert outside > 5
+
+
+def test_alpha_names_what_is_reversed():
+    assert answered(table(500)).alpha(["a", "b", "c"], ["c"])["items"].item() == "a, b, -c"

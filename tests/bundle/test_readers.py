@@ -380,3 +380,30 @@ def test_the_report_counts_no_pair_of_levels(tmp_path):
     levels = (found["reason"] == REASONS[ONE_COLUMN]).sum()
     assert levels
     assert f" of {len(found) - levels} correlations leaves out 0" in files["report.html"].decode()
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not here: Debian's r-base-core has it")
+def test_r_names_what_is_reversed_and_refuses_what_python_refuses(tmp_path):
+    """Of five columns that are nearly the same, four eigenvalues are noise, whichever noise is drawn."""
+    rng = np.random.default_rng(3)
+    own = rng.standard_normal((2000, 6)) * np.array([*[0.01] * 5, 1.0])
+    rows = np.clip(50 + 12 * (rng.standard_normal((2000, 1)) + own), 0, 100)
+    names = list("abcdey")
+    private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 100)] * 6, columns=names, name="t")
+    ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
+    ledger.limit("t", privcov.ZCDP(1.0))
+    release = privcov.release_private("auto-cov", private, privcov.ZCDP(1.0), ledger=ledger)
+    release.save_bundle(tmp_path / "out.zip")
+    place = unpacked(files_of((tmp_path / "out.zip").read_bytes()), tmp_path / "b")
+    code = """source("extras/read.R"); source("extras/answers.R")
+    try_it <- function(x) tryCatch(x, error = conditionMessage, message = conditionMessage)
+    cat(alpha(c("a", "b", "c"), "c")$items, try_it(factors(5)), try_it(factors(50)),
+        try_it(regress("y", "mood", ridge = 0.1, from = with_score("mood", c("a", "b")))), sep = "\\n")"""
+    items, *refused, score = run("Rscript", "--vanilla", "-e", code, cwd=place).splitlines()
+    assert items == "a, b, -c"
+    assert refused == ["so many factors cannot be told apart with 6 columns"] * 2
+    assert score == "a score has no half-range: leave ridge at 0"
+    told = privcov.answers(open_bundle(tmp_path / "out.zip")).factors(1).attrs["warning"]
+    in_r = run("Rscript", "--vanilla", "-e", code.partition("cat(")[0] + "cat(try_it(factors(1)))", cwd=place)
+    assert in_r.split(" eigenvalues")[0] == told.split(" eigenvalues")[0], "as many below the noise"
+    assert told[0].isdigit()

@@ -12,6 +12,7 @@ import pytest
 from privcov.figures import look
 from privcov.figures.errors import curves, waterfall
 from privcov.figures.exports import svg
+from privcov.figures.lessons import _short
 from privcov.figures.matrices import (
     MOST_CELLS,
     beyond,
@@ -307,3 +308,8 @@ def test_the_pieces_of_a_mixture_add_up_and_are_named_where_there_is_room(palett
     assert [trace.text[0] for trace in picture.figure.data] == ["band 62\u00a0%", "eigenvalues 30\u00a0%", ""]
     assert picture.alt == "One bar of a matrix: 62\u00a0% band, 30\u00a0% eigenvalues, 8\u00a0% diagonal."
     assert picture.figure.layout.barmode == "stack"
+
+
+def test_a_number_in_a_small_cell_is_short():
+    values = (0.0, -0.004, 0.36, -0.02, 0.996, 1.74, -1.97, 10.05)
+    assert [_short(value) for value in values] == ["0", "0", ".36", "-.02", "1.00", "1.74", "-1.97", "10.05"]

@@ -1,5 +1,6 @@
 """Trade-offs answers first: the sentence is the study, and what stands below it is what privcov.advice says."""
 
+import dataclasses
 import re
 import threading
 from html import unescape
@@ -106,6 +107,19 @@ def test_an_error_in_the_sentence_is_in_the_address_and_read_back():
     again = open_page(PAGE, **dict(at.query_params))
     assert said(again) == said(at)
     assert not again.warning
+
+
+def test_a_runner_up_that_is_a_little_better_says_so(monkeypatch):
+    said = []
+    monkeypatch.setattr(sentence.st, "markdown", said.append)
+    reply = ask.how_far(Question(500, 5, ZCDP(0.1), structure="banded", mean_known=True))
+    for error, count in ((0.0, 0), (9.0, len(reply.runners_up))):
+        line = dataclasses.replace(reply.line, error=error)
+        ranking = tuple(line if one is reply.line else one for one in reply.advice.ranking)
+        advice = dataclasses.replace(reply.advice, ranking=ranking)
+        sentence._others(dataclasses.replace(reply, advice=advice, line=line))
+        assert said[-1].count("less than 5 % better") == count
+    assert count
 
 
 def test_the_curves_start_with_the_methods_of_the_answer():

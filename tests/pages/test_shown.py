@@ -120,6 +120,8 @@ def test_what_has_no_remedy_gets_none_and_rows_that_do_not_vary_say_so():
     rel = privcov.release("auto-cov", still, privcov.ZCDP(1.0), seed=1)
     assert shown.verdict(0.0, still, rel) == "**Nothing varies in these rows.**"
     assert shown.strongest(still, np.eye(3), 0.1) == ""
+    apart = privcov.source("ar1-covariance", n=20_000, d=3, rho=0.0, seed=0)  # correlations about .01
+    assert shown.strongest(apart, np.eye(3), 0.1) == ""
 
 
 def test_every_release_has_its_verdict_and_the_strip_its_error():
