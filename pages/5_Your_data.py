@@ -78,7 +78,7 @@ if left.button("Security and limits", key="own-security"):
 if owner_session().raw:
     right.button(
         "Forget this file",
-        on_click=forget,
+        on_click=declare.forget_all,
         key="forget-own",
         help="Removes the rows, the declaration and everything made from them from this session. Releases stay in the "
         "ledger.",

@@ -56,6 +56,16 @@ export default function ({ data, parentElement, setStateValue }) {
         if (typed[place]) write(row, place, edited.get(`${row} ${place}`) ?? value);
       }),
     );
+    body.querySelectorAll("[data-marked]").forEach((marked) => {
+      flag(marked, false, "");
+      delete marked.dataset.marked;
+    });
+    for (const [row, place, why] of data.wrong) {
+      const marked = field(row, place) ?? body.rows[row].cells[place];
+      if (marked.getAttribute("aria-invalid") === "true") continue; // its own sentence
+      flag(marked, true, why);
+      marked.dataset.marked = "";
+    }
   };
   if (body.childElementCount) return show();
 

@@ -56,7 +56,12 @@ class Field:
 
 
 def draw(
-    typed: pd.DataFrame, fields: Sequence[Field], key: str, caption: str, keep: Callable[[], None]
+    typed: pd.DataFrame,
+    fields: Sequence[Field],
+    key: str,
+    caption: str,
+    keep: Callable[[], None],
+    wrong: Callable[[pd.DataFrame], dict[tuple[int, str], str]] | None = None,
 ) -> pd.DataFrame:
     """Draw the table and return `typed` with the visitor's changes.
 
@@ -64,15 +69,19 @@ def draw(
     may end before it reaches the table, when the visitor has clicked on something else that is shown without it.
 
     A number is a float, NaN where nothing was typed, and the text itself where that is no number: `unread` names it.
-    Under another key the table starts anew; under the same one it follows what the page changes in `typed`.
+    Under another key the table starts anew; under the same one it follows what the page changes in `typed`. ``wrong``
+    returns a sentence by line and field for each cell that is to be marked.
     """
     typed = taken_in(typed, fields, key)
     lines = typed[[field.name for field in fields]].itertuples(index=False, name=None)
     rows = [[_shown(value, field.kind) for value, field in zip(line, fields, strict=True)] for line in lines]
+    place = {field.name: number for number, field in enumerate(fields)}
+    marked = wrong(typed) if wrong else {}
     _DRAW(
         data={
             "columns": [asdict(field) for field in fields],
             "rows": rows,
+            "wrong": [[row, place[name], why] for (row, name), why in marked.items()],
             "caption": caption,
             "key": key,
             "heard": typed.attrs.get(key, 0),

@@ -16,11 +16,21 @@ from pages.upload import limits_table
 from pages.upload.limits_table import Field
 from pages.your_data.state import OwnerSession, keep, keep_now, owner_session, shown
 from privcov.data_sources.declaring.spreadsheet import columns_of, kind_fields, kind_texts
-from privcov.data_sources.declaring.usual import range_in
+from privcov.data_sources.declaring.usual import ends_in, range_in
 from privcov.data_sources.private_file import Column
 from privcov.persons import id_text
 from privcov.table_files.facts import quote
-from privcov.table_files.kinds import DATE, INTEGER, KINDS, NUMBER, TRANSFORMS, sounds_like_text
+from privcov.table_files.kinds import (
+    CATEGORY,
+    DATE,
+    INTEGER,
+    KINDS,
+    NUMBER,
+    ORDINAL,
+    TRANSFORMS,
+    YES_NO,
+    sounds_like_text,
+)
 from privcov.table_files.numbers import number_of
 
 DECADES = 10  # times as large is the upper end of a range that a log scale is proposed for
@@ -78,13 +88,18 @@ def section() -> None:
     session = owner_session()
     if session.typed is None:
         session.typed = blank(session.header)
+        session.past.clear()
+    take_in()  # the table remembers the state before
     session.typed = limits_table.draw(
         session.typed,
         FIELDS,
         _key(session),
         "A line per column: its kind, its public limits and their reason.",
         take_in,
+        mistakes if session.problem else None,
     )
+    undo = f"own-undo-{session.file_id}"
+    st.button("Undo", key=undo, on_click=_undo, disabled=not session.past, help="Takes the last change back.")
     if doubtful := _doubtful(session.typed):
         st.warning(
             show.as_text(
@@ -117,9 +132,7 @@ def _ask_for_logs(session: OwnerSession) -> None:
 
 def _take_logs(names: list[str]) -> None:
     """Measure columns on a log scale; in a callback."""
-    take_in()
-    typed = owner_session().typed
-    assert typed is not None  # the button stands below the table
+    typed = _to_change()
     here = typed["column"].isin(names)
     typed.loc[here, "kind"] = typed["kind"][here] + " log1p"
 
@@ -149,8 +162,59 @@ def _key(session: OwnerSession) -> str:
 def take_in() -> None:
     """Keep what was typed since the last run, for runs and callbacks in which the table is not drawn."""
     session = owner_session()
-    if session.typed is not None:
-        session.typed = limits_table.taken_in(session.typed, FIELDS, _key(session))
+    if session.typed is not None and (
+        (typed := limits_table.taken_in(session.typed, FIELDS, _key(session))) is not session.typed
+    ):
+        session.past.append(session.typed)
+        session.typed = typed
+
+
+def _to_change() -> pd.DataFrame:
+    """Return the table as it is typed, and remember it as it is before a button changes it; in a callback."""
+    take_in()
+    session = owner_session()
+    assert session.typed is not None  # the buttons stand below the table
+    session.past.append(session.typed.copy())
+    return session.typed
+
+
+def _undo() -> None:
+    """Take the last change back; in a callback."""
+    take_in()
+    session = owner_session()
+    assert session.typed is not None  # the button stands below the table
+    before = session.past.pop()
+    before.attrs[_key(session)] = session.typed.attrs.get(_key(session), 0)  # what was typed is not taken in again
+    session.typed = before
+
+
+def holes(rows: pd.DataFrame) -> list[tuple[str, str, pd.Series]]:
+    """Return what lines can lack: in words, the field in which it is marked, and which lines lack it."""
+    levelled = rows["kind"].isin((YES_NO, ORDINAL, CATEGORY))
+    ranged = rows["typical"].map(lambda cell: isinstance(cell, str) and ends_in(cell) is not None)
+    bare = ~levelled & ~ranged
+    return [
+        (
+            "where most people lie, or lowest and highest value",
+            "typical",
+            bare & (empty(rows["low"]) | empty(rows["high"])),
+        ),
+        ("the reason for the bounds", "reason", bare & empty(rows["reason"])),
+        ("the levels", "levels", levelled & empty(rows["levels"])),
+    ]
+
+
+def mistakes(typed: pd.DataFrame) -> dict[tuple[int, str], str]:
+    """Return a sentence for each cell of the ticked lines that lacks something or cannot be."""
+    rows = typed[typed["use"]]
+    found = {(row, field): f"Still missing: {what}." for what, field, lack in holes(rows) for row in rows.index[lack]}
+    full = rows.index.difference([row for row, _ in found])
+    for line in rows.loc[full].itertuples():
+        try:
+            column_of(line).of_kind()
+        except ValueError as problem:
+            found[line.Index, "levels" if str(line.levels).strip() else "low"] = str(problem)
+    return found
 
 
 def _many(session: OwnerSession, typed: pd.DataFrame) -> None:
@@ -202,9 +266,7 @@ def _meant(typed: pd.DataFrame, part: str) -> pd.Series:
 
 def _fill_in() -> None:
     """Fill empty cells of the ticked columns that are meant, and empty the fields; in a callback."""
-    take_in()
-    typed = owner_session().typed
-    assert typed is not None  # the button stands below the table
+    typed = _to_change()
     meant = _meant(typed, shown("all-part")) & typed["use"]
     for name, none in {**dict.fromkeys(("kind", *NUMBERS)), **dict.fromkeys(("typical", *_WORDS), "")}.items():
         if (value := shown(f"all-{name}")) != none:
@@ -217,17 +279,13 @@ def _fill_in() -> None:
 
 def _tick(use: bool) -> None:
     """Tick the columns that are meant, or take their ticks away; in a callback."""
-    take_in()
-    typed = owner_session().typed
-    assert typed is not None  # the button stands below the table
+    typed = _to_change()
     typed.loc[_meant(typed, shown("all-part")), "use"] = use
 
 
 def _take_lines() -> None:
     """Put the pasted lines into the table, all or none; in a callback."""
-    take_in()
     session = owner_session()
-    assert session.typed is not None  # the button stands below the table
     try:
         lines = pasted(
             shown("pasted"), session.header, "," if session.dialect and session.dialect.decimal == "," else "."
@@ -235,15 +293,16 @@ def _take_lines() -> None:
     except ValueError as problem:
         session.kept["pasted-said"] = f"{problem} Nothing was taken."
         return
+    typed = _to_change()
     for column in lines:
-        here = session.typed["column"] == column.name
+        here = typed["column"] == column.name
         given = {name: value for name, value in line_of(column).items() if name not in ("weight", "codes")}
         if (given["kind"], given["levels"]) == (NUMBER, ""):
             del given["kind"]  # a line without a kind
         for field, value in given.items():
             if value == value and value != "":
-                session.typed.loc[here, field] = value
-        session.typed.loc[here, "use"] = True
+                typed.loc[here, field] = value
+        typed.loc[here, "use"] = True
     session.kept["pasted-said"] = ""
     keep_now("pasted", "")
 

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -16,15 +15,13 @@ from pages.shell.study import CSV
 from pages.upload import how_written, limits_table, public_file
 from pages.your_data import columns, practice, state
 from pages.your_data.noise import MISSING, MISSING_WHEN, facts_in_words
-from pages.your_data.state import OwnerSession, keep, keep_now, owner_session
+from pages.your_data.state import OwnerSession, keep, keep_now, owner_session, practising
 from privcov import checks
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
-from privcov.data_sources.declaring.usual import ends_in
 from privcov.data_sources.private_file import Declaration, row_bound_fraction
 from privcov.declared_columns import LEAST_FRACTION
 from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import quote
-from privcov.table_files.kinds import CATEGORY, ORDINAL, YES_NO
 
 ROWS_PUBLIC = {
     True: "Public: it may be known to everybody",
@@ -46,11 +43,25 @@ _OF_TABLE: dict[str, Callable[[Any], Any]] = {  # what a draft keeps of the ques
     "label": str,
     "classes": str,
 }
+_TAB, _TAB_KEY = "tab-draft", "tab-kept"
+_IN_TAB = st.components.v2.component(
+    "privcov_draft",
+    js="""
+const NAME = "privcov-draft";
+export default function ({ data, setStateValue }) {
+  if (data.draft === null) setStateValue("draft", sessionStorage.getItem(NAME) ?? "");
+  else if (data.draft) sessionStorage.setItem(NAME, data.draft);
+  else sessionStorage.removeItem(NAME);
+}
+""",
+)
 
 
 def section() -> None:
     """Show Declare: the file, what a row stands for, and the columns."""
     session = owner_session()
+    if not practising():
+        _in_tab(session)
     if not session.raw:
         _file()
         return
@@ -138,8 +149,37 @@ def _load() -> None:
                 st.rerun()
 
 
+def _in_tab(session: OwnerSession) -> None:
+    """Keep the draft in the visitor's tab, where it outlasts a reload; offer the one that was there before.
+
+    The server then forgets the file and the form. `forget_all` empties the tab.
+    """
+    before: str | None = st.session_state.get(_TAB)  # None: the tab has not been asked yet
+    touched = bool(session.turn or session.past or any(map(session.kept.get, _OF_TABLE)))
+    if session.typed is not None and touched:
+        st.session_state[_TAB] = before = draft(session)
+    _IN_TAB(data={"draft": before}, key=_TAB_KEY, height=0, on_draft_change=_told)
+    names = [f'"column": {json.dumps(name, ensure_ascii=False)}' for name in session.header]
+    fits = before and names and all(name in before for name in names)
+    if fits and not touched and st.button("Go on with what was typed before", key=f"own-before-{session.file_id}"):
+        with show.problems():
+            restore(str(before))
+            st.rerun()
+
+
+def _told() -> None:
+    """Take what the tab had kept."""
+    st.session_state[_TAB] = st.session_state[_TAB_KEY].draft
+
+
+def forget_all() -> None:
+    """Forget the file with everything made from it, and the draft in the tab."""
+    state.forget()
+    st.session_state[_TAB] = ""
+
+
 def draft(session: OwnerSession) -> str:
-    """Return what is typed so far as JSON, which `restore` reads: a reload of the page forgets it."""
+    """Return what is typed so far as JSON, which `restore` reads."""
     assert session.typed is not None  # the table of columns was drawn before
     lines = session.typed.astype(object).where(session.typed.notna(), None).to_dict("records")
     table = {name: session.kept[name] for name in _OF_TABLE if session.kept.get(name) is not None}
@@ -166,6 +206,7 @@ def restore(text: str) -> None:
         if answers.get(name) not in session.header:
             answers[name] = None
     session.typed = typed
+    session.past.clear()
     session.kept = {name: value for name, value in session.kept.items() if name not in _OF_TABLE} | answers
     session.turn += 1  # the widgets start anew, from what was kept
 
@@ -191,6 +232,7 @@ def fill(declaration: Declaration) -> None:
                 table.loc[row, field] = value
     codes = columns.codes_text(declaration.missing_codes)
     session.typed, session.dialect = table, declaration.dialect
+    session.past.clear()
     session.kept |= {
         "name": declaration.name,
         "unit": declaration.row_stands_for,
@@ -390,9 +432,9 @@ def _finish() -> None:
     session = owner_session()
     typed = draft(session)
     with st.container(horizontal=True):
-        pressed = st.button("Declare", type="primary", key=f"own-declare-{session.file_id}")
+        pressed = st.button("Declare", type="primary", key=f"own-declare-{session.file_id}", on_click=_look_at_all)
         show.download("Save a draft", lambda: typed, "draft.json", "own-draft", "application/json")
-    if pressed or session.problem:  # what was missing shrinks while the form is filled
+    if session.problem:  # what was missing shrinks while the form is filled
         session.problem = ""
         try:
             declaration = entered()
@@ -418,6 +460,11 @@ def _finish() -> None:
         state.next_step("Go on to Plan", "plan")
     with second:
         show.download("Save the declaration", lambda: text, "declaration.json", "own-save", "application/json")
+
+
+def _look_at_all() -> None:
+    """Have every cell looked at in the run that follows; for the button."""
+    owner_session().problem = "pressed"
 
 
 def changed_since() -> None:
@@ -498,16 +545,9 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
         "the list of classes": not kept.get("label") or str(kept.get("classes") or "").strip(),
     }
     lacking = [what for what, given in asked.items() if not given]
-    levelled = rows["kind"].isin((YES_NO, ORDINAL, CATEGORY))
-    ranged = rows["typical"].map(lambda cell: isinstance(cell, str) and ends_in(cell) is not None)
-    for what, fields, where in (
-        ("where most people lie, or lowest and highest value", ("low", "high"), ~levelled & ~ranged),
-        ("the reason for the bounds", ("reason",), ~levelled & ~ranged),
-        ("the levels", ("levels",), levelled),
-    ):
-        holes = where & np.any([columns.empty(rows[f]) for f in fields], axis=0)
-        if holes.any():
-            names = [quote(name) for name in rows["column"][holes]]
+    for what, _, lack in columns.holes(rows):
+        if lack.any():
+            names = [quote(name) for name in rows["column"][lack]]
             lacking.append(f"{what} of {', '.join(names[:3])}" + (f" and {len(names) - 3} more" * (len(names) > 3)))
     return lacking
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,7 +46,7 @@ class OwnerSession:
 
     ``file_id`` is part of the widgets' keys, so another file starts empty. ``raw`` is the file, unread beyond its first
     line. ``dialect`` is how it is written, None until its owner has said so. ``typed`` is the editor's table as the
-    visitor left it. ``declared`` is the finished declaration, or None.
+    visitor left it, ``past`` what it was before each change. ``declared`` is the finished declaration, or None.
     ``chosen`` is the guarantee picked on Plan. ``look`` and ``checked`` are the results of the owner's view and of the
     owner's check. ``released`` is the token of the last release. ``turn`` rises when the form is filled from a file.
     ``kept`` holds widget values by name, for a return to an earlier step. ``like`` is a public file of the same
@@ -59,6 +60,7 @@ class OwnerSession:
     header: tuple[str, ...] = ()
     dialect: Dialect | None = None
     typed: pd.DataFrame | None = None
+    past: deque[pd.DataFrame] = field(default_factory=lambda: deque(maxlen=50), repr=False)
     declared: Declaration | None = None
     chosen: Guarantee | None = None
     look: Look | None = field(default=None, repr=False)

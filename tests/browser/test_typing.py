@@ -190,6 +190,44 @@ def test_limits_of_a_public_file_stay_however_soon_another_kind_of_limit_is_chos
     assert [cell(page, label, "u").input_value() for label in LABELS[1:3]] == ["12", "34"]
 
 
+def test_mistakes_are_marked_taken_back_and_typing_outlasts_a_reload(visit, settle):
+    page = visit("/Your_data", height=1500)
+
+    def wrong(label: str, column: str) -> bool:
+        return cell(page, label, column).get_attribute("aria-invalid") == "true"
+
+    given(page, settle)
+    press(page, settle, "Declare")
+    assert all(wrong(label, name) for name in EDGES for label in ("Typical", "Why these"))
+    cell(page, "Typical", "u").click()
+    page.keyboard.type("20 to 70")
+    page.get_by_role("textbox", name="Name of the table").click()
+    page.keyboard.type("visits")
+    page.keyboard.press("Tab")
+    settle(page)
+    assert not wrong("Typical", "u")
+    assert not wrong("Why these", "u")
+    assert wrong("Typical", "v")
+    page.get_by_role("button", name="Tick none").or_(page.get_by_text("Several columns at once")).first.click()
+    settle(page)
+    press(page, settle, "Tick none")
+    assert not wrong("Typical", "v"), "a column that is left out lacks nothing"
+    press(page, settle, "Undo")
+    assert wrong("Typical", "v")
+    page.reload()
+    settle(page)
+    given(page, settle)
+    assert cell(page, "Typical", "u").input_value() == ""
+    press(page, settle, "Go on with what was typed before")
+    assert cell(page, "Typical", "u").input_value() == "20 to 70"
+    assert page.get_by_role("textbox", name="Name of the table").input_value() == "visits"
+    press(page, settle, "Forget this file")
+    page.reload()
+    settle(page)
+    given(page, settle)
+    assert page.get_by_role("button", name="Go on with what was typed before").count() == 0
+
+
 @pytest.mark.deep
 def test_plans_controls_stand_where_they_were_however_soon_one_goes_on(visit, settle):
     """A second click, or keys into the first field, while the first run of the step is under way."""

@@ -69,7 +69,7 @@ def opened_visits():
     """After the question how the file is written, which is asked once."""
     at = given(visits())
     assert at.session_state["own"].dialect is None
-    assert not at.get("bidi_component"), "no form before the names are known"
+    assert [box.key for box in at.get("bidi_component")] == ["tab-kept"], "no form before the names are known"
     return press(at, COMMA)
 
 
@@ -220,6 +220,47 @@ def test_filling_many_columns_leaves_what_cannot_have_it_and_can_be_undone():
     widget(at, "selectbox", "all-kind").set_value("number").run()
     press(at, "Fill in where empty")
     assert list(at.session_state["own"].typed["kind"]) == ["yes-no", "number", "number"]
+
+
+def test_every_mistake_is_marked_at_its_cell():
+    typed = columns.blank(tuple("abcdefg"))
+    texts = [
+        ("number", "", ""),
+        ("yes-no", "", ""),
+        ("yes-no", "F", ""),
+        ("number", "", "known"),
+        ("date", "", "known"),
+    ]
+    for row, (kind, levels, reason) in enumerate(texts):
+        typed.loc[row, ["kind", "levels", "reason"]] = kind, levels, reason
+    typed.loc[3, ["low", "high"]] = 5.0, 2.0
+    typed.loc[4, ["low", "high"]] = "2020-01-01", "31.31.2020"
+    typed.loc[5, "use"] = False
+    typed.loc[6, "typical"] = "20 to 70"
+    found = columns.mistakes(typed)
+    assert set(found) == {
+        (0, "typical"), (0, "reason"), (1, "levels"), (2, "levels"), (3, "low"), (4, "low"),
+    }  # fmt: skip
+    assert "takes 2 values, got 1" in found[2, "levels"]
+    assert found[1, "levels"] == "Still missing: the levels."
+
+
+def test_changes_of_the_table_are_taken_back_one_by_one():
+    at = given(b"smokes,rent,heating\n")
+    typed = lambda: at.session_state["own"].typed  # noqa: E731
+    undo = lambda: next(b for b in at.button if b.label == "Undo")  # noqa: E731
+    assert undo().disabled
+    press(at, "Tick none")
+    assert not typed()["use"].any()
+    type_in(at, {1: {"low": "0,5"}})
+    at.run()
+    assert typed().loc[1, "low"] == 0.5
+    undo().click().run()
+    assert columns.empty(typed()["low"]).all()
+    assert not typed()["use"].any()
+    undo().click().run()
+    assert typed()["use"].all()
+    assert undo().disabled
 
 
 def test_a_draft_brings_back_what_was_typed_before_a_reload():
