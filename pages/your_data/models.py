@@ -7,7 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.shell import show
-from pages.your_data.shown import Shown, about, doubtful, lines, under_test, unknown
+from pages.your_data.shown import Shown, about, doubtful, lines, scaled, under_test, unknown
+from privcov.answering.unbiased import REASONS, TWO_VALUED
 from privcov.bundle.safe import cell, cells, table
 from privcov.figures.own import intervals, numbers, off_zero
 from privcov.figures.palette import Palette
@@ -46,30 +47,31 @@ def regression(shown: Shown, palette: Palette) -> None:
             1e6,
             step=0.01,
             format="%g",
-            help="Added to the variances of the regressors, in squared half-ranges. The slopes are then those of the "
-            "ridge regression in the population.",
+            help="Added to the variances of the regressors, for which a column's way from its typical value to the "
+            "farther bound is 1. The slopes are then those of the ridge regression in the population.",
             **shown.keep("ridge", 0.0),
         )
     on = others if everything else on
     if not on:
         st.info("Choose at least one column to explain it by.")
         return
-    found, small = (shown.answers(units).regress(y, on, ridge) for units in ("owner", "half-range"))
+    found = shown.answers().regress(y, on, ridge)
     unknown(found)
-    if not found["identified"].any():
+    if not found["identified"].any() and not found["reason"].isin([REASONS[TWO_VALUED]]).all():
         st.info(
             "No slope can be given under this noise. Choose fewer columns, or leave out one of two that are alike; a "
             "ridge asks for something else, which the noise may allow."
         )
-    drawn = small.head(_MOST)
-    if drawn["estimate"].notna().any():
+    drawn = found.head(_MOST)
+    drawn = scaled(drawn, shown.ranges[y] / shown.ranges[drawn["column"]])
+    if drawn["identified"].any():
         show.picture(
             intervals(
                 list(drawn["column"]),
                 *numbers(drawn.assign(estimate=drawn["estimate"].where(drawn["identified"]))),
                 palette,
                 clear=off_zero(drawn),
-                x_title=f"Slope, in half-ranges of {brief(y)} per half-range of the column",
+                x_title=f"Slope, {shown.of_ranges}",
                 what=f"Regression of {y}",
                 level=shown.level,
             ),
@@ -102,7 +104,7 @@ def _fit(found: pd.DataFrame) -> None:
             if r["identified"]
             else "R squared is **not identified**."
         )
-    if found.attrs["intercept"] is not None:
+    if found.attrs["intercept"] is not None and found["identified"].all():
         told.append(f"Intercept {plain(found.attrs['intercept'])}.")
     st.markdown(" ".join(told))
 
@@ -110,12 +112,13 @@ def _fit(found: pd.DataFrame) -> None:
 def groups(shown: Shown, palette: Palette) -> None:
     """Show the means of every column in the groups that a column makes."""
     by = shown.column("Groups by", "grouped", shown.answers().groupings)
-    found, small = (shown.answers(units).group_means(by) for units in ("owner", "half-range"))
+    found = shown.answers().group_means(by)
     unknown(found)
     names = list(dict.fromkeys(found["group"]))
     if " less " in names[-1]:  # two groups
-        drawn, label = small[small["group"] == names[-1]].head(_MOST), "column"
-        title = "Difference, in half-ranges"
+        drawn, label = found[found["group"] == names[-1]].head(_MOST), "column"
+        drawn = scaled(drawn, shown.ranges[drawn["column"]])
+        title = f"Difference, {shown.of_ranges}"
         st.markdown(f"**Means: {show.as_text(names[-1])}**")
     else:
         of = shown.column("Mean of", f"mean-of-{by}", list(dict.fromkeys(found["column"])))
@@ -199,16 +202,17 @@ def classes(shown: Shown, palette: Palette) -> None:
     if a == b:
         st.info("Choose two different classes to compare their means.")
     else:
-        found, small = (shown.answers(units).contrast(a, b) for units in ("owner", "half-range"))
+        found = shown.answers().contrast(a, b)
         unknown(found)
-        drawn = small.head(_MOST)
+        drawn = found.head(_MOST)
+        drawn = scaled(drawn, shown.ranges[drawn["column"]])
         show.picture(
             intervals(
                 list(drawn["column"]),
                 *numbers(drawn),
                 palette,
                 clear=off_zero(drawn),
-                x_title=f"Mean of {brief(a)} less mean of {brief(b)}, in half-ranges",
+                x_title=f"{brief(a)} less {brief(b)}, {shown.of_ranges}",
                 what="Difference of two classes",
                 level=shown.level,
             ),

@@ -96,13 +96,25 @@ class Shown:
         """The rate of false discoveries that was chosen."""
         return self.kept.get("rate", FALSE_DISCOVERIES)
 
-    def answers(self, units: str = "owner") -> ReleaseAnswers:
+    def answers(self) -> ReleaseAnswers:
         """Return the answers under what was chosen; raises ValueError where the guarantee is not established."""
-        asked = (self.level, units, self.kept.get("kurtosis", 0.0))
+        asked = (self.level, self.kept.get("kurtosis", 0.0))
         if asked not in self.made:
             x = self.source.release if isinstance(self.source, Opened) else self.source
-            self.made[asked] = privcov.answers(x, level=asked[0], units=units, kurtosis=asked[2] / 3)
+            self.made[asked] = privcov.answers(x, level=asked[0], kurtosis=asked[1] / 3)
         return self.made[asked]
+
+    @cached_property
+    def ranges(self) -> pd.Series:
+        """From the lowest to the highest possible value of each column, by its name; 1 without bounds."""
+        bounds = self.total.facts.bounds
+        return pd.Series(1.0 if bounds is None else bounds[:, 1] - bounds[:, 0], index=self.columns)
+
+    @property
+    def of_ranges(self) -> str:
+        """What one picture of several columns has their numbers in, in words."""
+        bounds = self.total.facts.bounds
+        return "in the columns' own units" if bounds is None else "columns scaled from 0 to 1"
 
     def keep(
         self,
@@ -185,6 +197,11 @@ def lines(shown: Shown, table: pd.DataFrame, name: str, *, most: int = 320) -> N
     st.dataframe(drawn, hide_index=True, height=min(35 * (len(table) + 1) + 3, most), column_config=number)
     text = safe.to_csv(index=False)
     show.download("This answer as CSV", lambda: text, f"{name}.csv", f"own-csv-{name}")
+
+
+def scaled(table: pd.DataFrame, unit: pd.Series | np.ndarray, start: pd.Series | float = 0.0) -> pd.DataFrame:
+    """Return an answer in other units, for a picture of several columns."""
+    return table.assign(**{end: (table[end] - np.asarray(start)) / np.asarray(unit) for end in _NUMBERS[:3]})
 
 
 def about(table: pd.DataFrame) -> None:

@@ -78,15 +78,9 @@ def section(opened: Opened, entry: Entry, declaration: dict | None, answer: str)
 
 def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
     """Return file stem -> (title, figure), in the light palette of paper."""
-    matrices, columns, scale = opened.matrices, opened.columns, opened.total.facts.scale
-    working = matrices.covariance / np.outer(scale, scale)
-    matrices = {
-        "correlation": (matrices.correlation, "Correlation"),
-        "covariance": (working, "Covariance in half-range units"),
-        "partial": (matrices.partial, "Partial correlation"),
-    }
-    found, pictures = privcov.answers(opened.release), {}
-    for stem, (matrix, title) in matrices.items():
+    columns, found, pictures = opened.columns, privcov.answers(opened.release), {}
+    for stem, title in (("correlation", "Correlation"), ("partial", "Partial correlation")):
+        matrix = getattr(opened.matrices, stem)
         pale, unknown = doubtful(found, stem, FALSE_DISCOVERIES, opened.total)
         limit, what = colour_limit(matrix), f"released {title.lower()}"
         pictures[stem] = title, heatmap(matrix, columns, limit, LIGHT, what=what, pale=pale, unknown=unknown)

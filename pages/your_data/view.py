@@ -97,7 +97,7 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
                 chart.figure, key=f"square-own-{title[:7]}", theme=None, width="stretch", config=_CHART, alt=chart.alt
             )
     show.colour_note("correlation", f"{MARK.capitalize()}.")
-    own_unit = "Of the covariance as the file has it, typing errors and all, in half-range units."
+    own_unit = "Of the covariance as the file has it, typing errors and all, each column scaled by its bounds."
     cards = [
         ("Change by clipping", show.percent(look.bias), own_unit),
         ("Noise in this draw", show.percent(look.noise), "The same for the noise. The release draws other noise."),

@@ -14,7 +14,7 @@ import streamlit as st
 from pages.shell import frame, show
 from pages.shell.glossary import term
 from pages.your_data import models
-from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, square, under_test, unknown, verdict
+from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, scaled, square, under_test, unknown, verdict
 from privcov.answering.unbiased import two_values
 from privcov.bundle.safe import cells, table
 from privcov.estimators.base import METHODS
@@ -84,8 +84,7 @@ def _matrices(shown: Shown, palette: Palette) -> None:
     which = shown.segments("Matrix", MATRICES, "matrix")
     method = _method(shown) if which in _ESTIMATED else ""
     matrix = matrix_of(shown.estimate(method), which) if method else getattr(shown.matrices, which)
-    scale = np.asarray(shown.total.facts.scale)
-    size = np.outer(scale, scale)
+    size = np.outer(shown.ranges, shown.ranges)
     working = matrix if which in _UNITLESS else matrix * size if which == "precision" else matrix / size
     pale, unknown_pairs = doubtful(shown.answers(), which, shown.rate, shown.total)
     left, right = st.columns([3, 2], gap="large")
@@ -100,8 +99,10 @@ def _matrices(shown: Shown, palette: Palette) -> None:
             unknown=unknown_pairs,
         )
         show.picture(picture, f"square-own-{which}")
-        unit = which if which in _UNITLESS else f"{which}, columns in units of their half-range"
+        unit = which if which in _UNITLESS else f"{which}, {shown.of_ranges}"
         show.colour_note(unit, "Values beyond the scale, as on the diagonal, have the colour of its end.")
+        if which not in _UNITLESS and shown.total.facts.bounds is not None:
+            st.caption("From 0 to 1: from the lowest to the highest possible value.")
     with right:
         found = shown.answers().correlations(shown.rate)
         if len(found):
@@ -119,7 +120,7 @@ def _matrices(shown: Shown, palette: Palette) -> None:
             noise = shown.matrices.noise_std / size
             off = noise[~np.eye(len(noise), dtype=bool)]
             typical = float(np.median(off)) if len(off) else float(noise[0, 0])
-            st.markdown(f"Privacy noise on an entry: {plain(typical)} (deviation, half-range units).")
+            st.markdown(f"Privacy noise on an entry: {plain(typical)} (deviation, as in the picture).")
         if which in OF_ALL:
             st.markdown(f"Eigenvalues of the correlation below {plain(shown.matrices.floor)} were raised to it.")
         units = "" if which in _UNITLESS else ", in the columns' own units"
@@ -170,24 +171,28 @@ _MOST = 40  # columns in one picture
 def _columns(shown: Shown, palette: Palette) -> None:
     """Show the mean or the variance of every column."""
     which = shown.segments("Answer", _OF_COLUMNS, "of-columns")
-    found, small = (getattr(shown.answers(units), which)() for units in ("owner", "half-range"))
+    found = getattr(shown.answers(), which)()
     unknown(found)
-    drawn = small.head(_MOST)
-    clear = drawn["identified"] if which == "means" else drawn["low"] > 0
+    drawn, bounds = found.head(_MOST), shown.total.facts.bounds
+    ranges = shown.ranges[drawn["column"]]
+    if which == "variances":
+        clear, drawn = drawn["low"] > 0, scaled(drawn, ranges**2)
+    else:
+        clear, drawn = drawn["identified"], scaled(drawn, ranges, 0.0 if bounds is None else bounds[:_MOST, 0])
     show.picture(
         intervals(
             list(drawn["column"]),
             *numbers(drawn),
             palette,
             clear=clear.to_numpy(),
-            x_title="Half-ranges from the typical value" if which == "means" else "Variance in squared half-ranges",
+            x_title=f"{_OF_COLUMNS[which][:-1]}, {shown.of_ranges}",
             what=_OF_COLUMNS[which],
             level=shown.level,
         ),
         "own-columns",
     )
-    if len(small) > _MOST:
-        st.caption(f"The first {_MOST} of {len(small)} columns.")
+    if len(found) > _MOST:
+        st.caption(f"The first {_MOST} of {len(found)} columns.")
     about(found)
     kinds = shown.total.facts.kinds
     if which == "means" and kinds:
@@ -208,7 +213,7 @@ _TITLES = {
     "correlations": "Correlation",
     "partial_correlations": "Partial correlation",
     "edges": "Partial correlation",
-    "covariances": "Covariance, columns in half-ranges",
+    "covariances": "Covariance",
 }
 _STRONGEST = 15
 _OF_PAIRS = {
@@ -216,7 +221,7 @@ _OF_PAIRS = {
     "partial_correlations": "What is left between two columns when all others are fixed.",
     "edges": "Partial correlations, also where noise is too large for their intervals: the test is then that of the "
     "de-biased graphical lasso.",
-    "covariances": "In the units of the two columns.",
+    "covariances": "How two columns vary together. The table below is in their own units.",
 }
 
 
@@ -244,7 +249,8 @@ def _pairs(shown: Shown, palette: Palette) -> None:
     which = shown.segments("Answer", PAIRS, "of-pairs")
     st.markdown(_OF_PAIRS[which])
     if which == "covariances":
-        found, small = (shown.answers(units).covariances() for units in ("owner", "half-range"))
+        found = shown.answers().covariances()
+        small = scaled(found, shown.ranges[found["first"]].to_numpy() * shown.ranges[found["second"]].to_numpy())
     else:
         found = small = getattr(shown.answers(), which)(shown.rate)
         st.markdown(real_ones(found))
@@ -255,7 +261,7 @@ def _pairs(shown: Shown, palette: Palette) -> None:
             pairs(
                 small,
                 palette,
-                x_title=_TITLES[which],
+                x_title=_TITLES[which] + f", {shown.of_ranges}" * (which == "covariances"),
                 what=f"The strongest {PAIRS[which].lower()}",
                 most=_STRONGEST,
             ),
@@ -287,7 +293,7 @@ def _spectrum(shown: Shown, palette: Palette) -> None:
             *numbers(drawn),
             palette,
             clear=(drawn["low"] > 0).to_numpy(),
-            x_title="Eigenvalue of the covariance (half-range units)",
+            x_title="Eigenvalue, columns scaled by their bounds",
             what="Spectrum",
             level=shown.level,
         ),

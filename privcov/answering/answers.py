@@ -94,8 +94,6 @@ class ReleaseAnswers:
         From `known_of`.
     level : float
         Nominal coverage of every interval.
-    units : {"owner", "half-range"}
-        Units of the answers.
     kurtosis : float
         Excess kurtosis of the rows that is assumed, over 3: 0 for Gaussian rows.
     classes : tuple of str
@@ -108,12 +106,11 @@ class ReleaseAnswers:
         self,
         known: UnbiasedMoments,
         level: float,
-        units: str,
         kurtosis: float,
         classes: tuple[str, ...] = (),
         release: Release | None = None,
     ) -> None:
-        self._known, self.level, self.units, self.kurtosis = known, level, units, kurtosis
+        self._known, self.level, self.kurtosis = known, level, kurtosis
         self.classes, self._release, self._shape = classes, release, known.for_shape(kurtosis)
 
     @property
@@ -123,7 +120,7 @@ class ReleaseAnswers:
 
     @property
     def scale(self) -> np.ndarray:
-        """The public half-range of every column, in the owner's units."""
+        """The public unit of every column: from its typical value to the farther bound, over its weight."""
         return self._known.scale
 
     @property
@@ -156,9 +153,7 @@ class ReleaseAnswers:
         DataFrame
             One row for each column.
         """
-        found = entries.means(self._known, self.level)
-        scale, origin = self._units()
-        return self._by_column("means", found, scale, origin)
+        return self._by_column("means", entries.means(self._known, self.level), self.scale, self.origin)
 
     def variances(self) -> pd.DataFrame:
         """Return the variance of every column.
@@ -168,8 +163,7 @@ class ReleaseAnswers:
         DataFrame
             One row for each column.
         """
-        scale, _ = self._units()
-        return self._by_column("variances", entries.variances(self._known, self.level, self.kurtosis), scale**2)
+        return self._by_column("variances", entries.variances(self._known, self.level, self.kurtosis), self.scale**2)
 
     def covariances(self) -> pd.DataFrame:
         """Return the covariance of every pair of columns.
@@ -179,9 +173,8 @@ class ReleaseAnswers:
         DataFrame
             One row for each pair.
         """
-        scale, _ = self._units()
         found = entries.covariances(self._known, self.level, self.kurtosis)
-        return self._by_pair("covariances", found, np.outer(scale, scale))
+        return self._by_pair("covariances", found, np.outer(self.scale, self.scale))
 
     def correlations(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the correlation of every pair of columns, and which are real.
@@ -244,7 +237,7 @@ class ReleaseAnswers:
         on : str, sequence of str or None, optional
             The regressors; None takes all other columns. Under noise a few of them have far shorter intervals.
         ridge : float, optional
-            Added to the variances of the regressors, in squared half-ranges; at least 0. The target is then the ridge
+            Added to the variances of the regressors in units of ``scale``; at least 0. The target is then the ridge
             coefficient of the population.
 
         Returns
@@ -276,9 +269,8 @@ class ReleaseAnswers:
             )
         ridge = checks.in_range("ridge", ridge, 0.0, 1e6)
         if ridge and self._known.turn is not None:
-            raise ValueError("ridge is in squared half-ranges, and a score has none: leave it at 0.")
-        fit = schur.regress(self._shape, target, chosen, ridge, self.level)
-        scale, origin = self._units()
+            raise ValueError("ridge goes by bounds, and a score has none: leave it at 0.")
+        fit, scale = schur.regress(self._shape, target, chosen, ridge, self.level), self.scale
         names = tuple(self.columns[j] for j in chosen)
         case = "regress, ridge" if ridge else "regress, all columns" if len(chosen) == len(others) else "regress"
         table = self._frame("regress", {"column": names}, fit.slopes, scale[target] / scale[chosen], case=case)
@@ -286,7 +278,7 @@ class ReleaseAnswers:
         table.insert(2, "std_error", fit.slopes.std * scale[target] / scale[chosen])
         table.attrs["response"], table.attrs["ridge"], table.attrs["intercept"] = y, ridge, None
         if self._known.mean is not None and not np.isnan(table["estimate"]).any():
-            mean = origin + scale * self._known.mean
+            mean = self.origin + scale * self._known.mean
             table.attrs["intercept"] = float(mean[target] - table["estimate"].to_numpy() @ mean[chosen])
         if not ridge:
             r = fit.r_squared
@@ -357,7 +349,7 @@ class ReleaseAnswers:
         if at[0] == at[1]:
             raise ValueError(f"a and b name the same class {a!r}: name two.")
         found = contrasts.contrast(self._known, whole, at[0], at[1], self.level)
-        return self._by_column("contrast", found, self._units()[0])
+        return self._by_column("contrast", found, self.scale)
 
     def group_means(self, by: str) -> pd.DataFrame:
         """Return the means of every other column in groups that a column makes.
@@ -387,7 +379,7 @@ class ReleaseAnswers:
                 f"by names {by!r}, which is not declared with two values. Name "
                 + (f"one of {', '.join(self.groupings[:8])}." if self.groupings else "another: no column is.")
             )
-        scale, origin = self._units()
+        origin = self.origin
         others = [j for j in range(len(self.columns)) if j not in at and not self._known.same_column[at[0], j]]
         if not others:
             raise ValueError(f"by names {by!r}, and there is no other column.")
@@ -408,7 +400,7 @@ class ReleaseAnswers:
             for end in ("estimate", "low", "high", "reason")
         ]
         where = np.concatenate([start[others] for _, _, start in parts])
-        return self._frame("group_means", labels, Intervals(*ends), np.tile(scale[others], len(parts)), where)
+        return self._frame("group_means", labels, Intervals(*ends), np.tile(self.scale[others], len(parts)), where)
 
     def _values(self, j: int) -> tuple[str, str]:
         """Return the names of the two groups that a column of two values makes, the lower value first."""
@@ -483,8 +475,6 @@ class ReleaseAnswers:
             raise ValueError(
                 f"name {name!r} is that of another column, one of {', '.join(others[:8])}. Take a new one."
             )
-        if self.units != "owner":
-            raise ValueError("A score has no half-range of its own: ask for answers in the owner's units.")
         blocks = (
             {} if self._known.two is None else dict(zip(self._known.two.names, self._known.two.blocks, strict=True))
         )
@@ -493,7 +483,7 @@ class ReleaseAnswers:
         if any(j in block for block in blocks.values() if len(block) > 1 for j in at):
             raise ValueError("items names a level of a category: levels exclude each other, and make no scale.")
         known = scales.with_score(self._known, name, at, signs)
-        return ReleaseAnswers(known, self.level, self.units, self.kurtosis)
+        return ReleaseAnswers(known, self.level, self.kurtosis)
 
     def factors(self, k: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return the loadings of a factor analysis: maximum likelihood and varimax, without intervals.
@@ -554,7 +544,7 @@ class ReleaseAnswers:
         Returns
         -------
         Groups
-            In the units of the answers.
+            In the owner's units.
 
         Raises
         ------
@@ -563,8 +553,8 @@ class ReleaseAnswers:
         """
         whole = self._class_sums()
         found, within, spread, noise = contrasts.within_of(self._known, whole)
-        scale, origin = self._units()
-        means = np.where(found.small[:, None], np.nan, origin + scale * found.means.T)
+        scale = self.scale
+        means = np.where(found.small[:, None], np.nan, self.origin + scale * found.means.T)
         return Groups(self.classes, found.shares, means, within * np.outer(scale, scale), spread * scale, noise)
 
     def _class_sums(self) -> Measured:
@@ -589,12 +579,6 @@ class ReleaseAnswers:
         """Refuse what needs the joint law of all entries."""
         if self._known.available is not None:
             raise ValueError(f"This answer is not given: {_PAIRS}. Ask for means, variances or correlations.")
-
-    def _units(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (scale, origin) of the answers' units."""
-        if self.units == "owner":
-            return self._known.scale, self._known.origin
-        return np.ones(self._known.d), np.zeros(self._known.d)
 
     def _by_column(
         self, answer: str, found: Intervals, unit: np.ndarray, origin: np.ndarray | float = 0.0
@@ -671,9 +655,7 @@ class ReleaseAnswers:
         return evidence.sentence(case, self.level, self.rows, len(self.columns), like)
 
 
-def answers(
-    x: Release | Measurement, *, level: float = 0.95, units: str = "owner", kurtosis: float = 0.0
-) -> ReleaseAnswers:
+def answers(x: Release | Measurement, *, level: float = 0.95, kurtosis: float = 0.0) -> ReleaseAnswers:
     """Return the answers of a release, with intervals for privacy noise and sampling together.
 
     Parameters
@@ -683,8 +665,6 @@ def answers(
         with one noisy matrix.
     level : float, optional
         Nominal coverage of every interval, from 0.5 to 0.999.
-    units : {"owner", "half-range"}, optional
-        Units of the answers: the columns' own, or public half-ranges.
     kurtosis : float, optional
         Excess kurtosis of the rows that is assumed, over 3, from 0 on: 0 for Gaussian rows, 2 for Student's t with five
         degrees of freedom. It widens the sampling part of every interval and test but those of means and contrasts.
@@ -726,7 +706,6 @@ def answers(
     ['x1', 'x2', 'True', 'True']
     """
     level = checks.in_range("level", level, 0.5, 0.999)
-    checks.one_of("units", units, ("owner", "half-range"))
     kurtosis = checks.in_range("kurtosis", kurtosis, 0.0, 100.0)
     known = known_of(x)
     if known.total is not None:
@@ -737,4 +716,4 @@ def answers(
         names = (
             x.classes if known.measured.centre == "joint" and x.raw is not None and x.raw.centre == "classes" else ()
         )
-    return ReleaseAnswers(known, level, units, kurtosis, names if len(names) > 1 else (), release)
+    return ReleaseAnswers(known, level, kurtosis, names if len(names) > 1 else (), release)

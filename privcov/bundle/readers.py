@@ -270,7 +270,7 @@ within <- function(first, slope, error, z) {  # all x with (first + slope x)^2 <
 regress <- function(y, on = setdiff(from$column, y), ridge = 0, from = release) {
   at <- places(c(y, on), from)
   if (length(on) < 1 || length(on) > law["rows"] / 3) stop("name a regressor, and at most a third as many as rows")
-  if (ridge > 0 && !identical(from, release)) stop("a score has no half-range: leave ridge at 0")
+  if (ridge > 0 && !identical(from, release)) stop("ridge goes by bounds, and a score has none: leave it at 0")
   t2 <- law["off"]; tm <- law["mean"]; n <- law["rows"]; k <- length(on); x <- from$extra[at]; scale <- from$scale[at]
   C <- from$C[at, at]; m <- from$m[at]
   u2 <- t2 + tm^2 + tm * sum(m^2) / (k + 1)

@@ -37,7 +37,6 @@ def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     for name, what in _WHAT.items():
         one = which.add_parser(name, help=what)
         one.add_argument("--level", type=float, default=0.95, help="nominal coverage (0.95)")
-        one.add_argument("--units", choices=("owner", "half-range"), default="owner", help="of the columns (owner)")
         one.add_argument("--kurtosis", type=float, default=0.0, help="excess kurtosis of the rows over 3 (0: Gaussian)")
         one.add_argument(
             "--score",
@@ -65,7 +64,12 @@ def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         if name == "regress":
             one.add_argument("--y", required=True, help="the response")
             one.add_argument("--on", help="regressors with commas between them; all other columns when left out")
-            one.add_argument("--ridge", type=float, default=0.0, help="added to variances, in squared half-ranges (0)")
+            one.add_argument(
+                "--ridge",
+                type=float,
+                default=0.0,
+                help="added to variances, with the way from typical value to farther bound as 1 (0)",
+            )
         one.set_defaults(act=_answers)
 
 
@@ -111,13 +115,12 @@ def _answers(options: argparse.Namespace) -> None:
         opened = privcov.open_bundle(options.bundle)
     except ValueError as problem:
         raise streams.Failed(str(problem)) from None
-    found = privcov.answers(opened, units=options.units, level=options.level, kurtosis=options.kurtosis)
+    found = privcov.answers(opened, level=options.level, kurtosis=options.kurtosis)
     for score in options.score:
         name, _, items = score.partition("=")
         found = found.with_score(name, *_items(items, found.columns))
     table = asked(found)
-    dates = _dates(options.answer, opened) if options.units == "owner" else set()
-    streams.answer(_as_json(table) if options.json else _as_text(table, dates), options.out)
+    streams.answer(_as_json(table) if options.json else _as_text(table, _dates(options.answer, opened)), options.out)
 
 
 def _dates(answer: str, opened: OpenedBundle) -> set[str]:

@@ -90,10 +90,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "answers table.zip regress --y weight --on age,height --ridge 0.01 --json",
             "of one column on two others",
         ),
-        (
-            "answers table.zip variances --kurtosis 2 --units half-range",
-            "for heavy tails, in public half-ranges",
-        ),
+        ("answers table.zip variances --kurtosis 2", "for heavy tails"),
         ("answers table.zip components --axes 2", "the first principal axes"),
         ("answers table.zip contrast --a treated --b control", "the difference of two classes"),
         ("answers table.zip group-means --by sex=f", "means in the two groups that a column makes"),

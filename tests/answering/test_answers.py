@@ -164,16 +164,6 @@ def test_the_truth_is_inside_with_hardly_any_noise(stored):
         assert line["low"] < (halves.loc[True] - halves.loc[False])[line["column"]] < line["high"]
 
 
-def test_units_are_the_owners_or_half_ranges(stored):
-    owner, half = privcov.answers(stored[0]), privcov.answers(stored[0], units="half-range")
-    scale = np.asarray(stored[0].scale)
-    ratio = owner.variances()["estimate"] / half.variances()["estimate"]
-    assert np.allclose(ratio, scale**2)
-    slope = owner.regress("weight", "age")["estimate"] / half.regress("weight", "age")["estimate"]
-    assert np.allclose(slope, scale[2] / scale[0])
-    assert np.allclose(owner.means()["estimate"], stored[0].origin + scale * half.means()["estimate"])
-
-
 def test_a_wider_level_and_heavier_rows_widen(simulated):
     widths = [
         (f := privcov.answers(simulated, level=level, kurtosis=kurtosis).variances())["high"] - f["low"]
@@ -355,12 +345,12 @@ def test_the_shell_gives_the_same_numbers(stored, capsys):
     assert "clipped population" in capsys.readouterr().out
 
 
-def test_units_and_kurtosis_in_the_shell_and_a_refusal_as_json(stored, simulated, capsys, monkeypatch):
+def test_kurtosis_in_the_shell_and_a_refusal_as_json(stored, simulated, capsys, monkeypatch):
     """A regression that the noise hides is rows of null with a reason, and no failure of writing."""
     rel, place = stored
-    assert main(["answers", str(place), "variances", "--units", "half-range", "--kurtosis", "2", "--json"]) == 0
+    assert main(["answers", str(place), "variances", "--kurtosis", "2", "--json"]) == 0
     found = [line["high"] for line in json.loads(capsys.readouterr().out)["rows"]]
-    expected = privcov.answers(rel, units="half-range", kurtosis=2.0).variances()["high"]
+    expected = privcov.answers(rel, kurtosis=2.0).variances()["high"]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     monkeypatch.setattr(privcov, "open_bundle", lambda path: simulated)
     assert main(["answers", str(place), "regress", "--y", "x1", "--json"]) == 0
@@ -397,5 +387,3 @@ def test_the_shell_prints_a_mean_day_as_a_date(tmp_path, capsys):
     assert round(rows[0]["estimate"]) == found.astype(int), "JSON keeps days, as numbers"
     assert main(["answers", str(tmp_path / "b.zip"), "variances"]) == 0
     assert math.isfinite(float(capsys.readouterr().out.splitlines()[1].split()[1])), "squared days are no date"
-    assert main(["answers", str(tmp_path / "b.zip"), "means", "--units", "half-range"]) == 0
-    assert abs(float(capsys.readouterr().out.splitlines()[1].split()[1])) < 1, "half-ranges are no date"

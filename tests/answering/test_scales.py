@@ -203,7 +203,7 @@ def test_the_ends_of_a_quadratic_are_where_both_sides_are_equal():
         (lambda f: f.group_means("age"), "by names 'age', which is not declared with two values"),
         (lambda f: f.group_means("wards"), "by names 'wards', which is no column"),
         (lambda f: f.group_means(["ill"]), "by names .'ill'., which is no column"),
-        (lambda f: f.with_score("s", ["a", "b"]).regress("c", "s", ridge=0.1), "ridge is in squared half-ranges"),
+        (lambda f: f.with_score("s", ["a", "b"]).regress("c", "s", ridge=0.1), "ridge goes by bounds"),
         (lambda f: f.alpha(["a"]), "items must name at least two columns, got 1"),
         (lambda f: f.alpha("a"), "items must name at least two columns, got 1"),
         (lambda f: f.alpha(["a", "a"]), "items names 'a' twice"),
@@ -221,13 +221,11 @@ def test_what_cannot_be_answered_is_refused_in_a_sentence(ask, said):
         ask(answered(table(200)))
 
 
-def test_a_score_takes_no_level_no_declared_name_and_no_half_ranges():
+def test_a_score_takes_no_level_and_no_declared_name():
     found = answered(table(500))
     for name, items, said in (("s", ["ward=A", "ward=B"], "a level of a category"), ("ill", ["a", "b"], "declared")):
         with pytest.raises(ValueError, match=said):
             found.with_score(name, items)
-    with pytest.raises(ValueError, match="no half-range"):
-        answered(table(500), units="half-range").with_score("s", ["a", "b"])
 
 
 def test_a_share_lies_in_its_interval():

@@ -402,7 +402,7 @@ def test_r_names_what_is_reversed_and_refuses_what_python_refuses(tmp_path):
     items, *refused, score = run("Rscript", "--vanilla", "-e", code, cwd=place).splitlines()
     assert items == "a, b, -c"
     assert refused == ["so many factors cannot be told apart with 6 columns"] * 2
-    assert score == "a score has no half-range: leave ridge at 0"
+    assert score == "ridge goes by bounds, and a score has none: leave it at 0"
     told = privcov.answers(open_bundle(tmp_path / "out.zip")).factors(1).attrs["warning"]
     in_r = run("Rscript", "--vanilla", "-e", code.partition("cat(")[0] + "cat(try_it(factors(1)))", cwd=place)
     assert in_r.split(" eigenvalues")[0] == told.split(" eigenvalues")[0], "as many below the noise"
