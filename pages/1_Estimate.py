@@ -12,6 +12,7 @@ from pages.shell.glossary import term
 from pages.shell.study import CSV
 from pages.upload import public_file
 from pages.your_data import carried
+from privcov.bundle.verdict import noise_on_entries
 from privcov.estimators.auto_cov import OFF, mixture_of
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import waterfall as waterfall_figure
@@ -69,7 +70,7 @@ with show.problems():
 
     if rel.target != "precision":
         st.markdown(shown.verdict(wrong, data, rel, how))
-    noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2 if rel.raw is not None else 0.0
+    noise = noise_on_entries(rel)
     if how == show.CORRELATIONS:
         st.markdown(show.as_text(shown.strongest(data, released, noise)))
     spectral = percent(error(rel, data, "spectral", relative=True, against=against))
@@ -151,12 +152,14 @@ with show.problems():
             table = show.matrix_table(rel.matrix, data.columns)
             st.caption(f"The {rel.target} in the data's own units.")
             st.dataframe(table, height=360)
-            name = f"{rel.method}-{rel.target}.csv".replace(" ", "-")
+            mark = "not private, bounds from this file" if own_range.sentence(data) else ""
+            table.index.name = mark or None
+            name = f"{mark[:11]} {rel.method} {rel.target}.csv".strip().replace(" ", "-")
             show.download("Matrix as CSV", table.to_csv, name, "download-matrix")
     with python:
         if python.open:
             st.code(script.script(study, data), language="python")
     with home:
         if home.open:
-            take_home.section(study, data, rel)
+            take_home.section(study, data, rel, correlations=how == show.CORRELATIONS)
     follow.draw(study, limit, palette, "square-released", against=against, how=how)

@@ -59,8 +59,11 @@ def warn(data: Dataset | None) -> None:
 
 
 def marked(front: Front, words: str) -> Front:
-    """Return the first side of a report with the sentence among its assumptions.
+    """Return the first side of a report with the sentence among its assumptions, and what it means for its risk.
 
     ``words`` is that of `sentence`, from when the page was drawn: a report is made on click, outside the visit.
     """
-    return dataclasses.replace(front, assumptions=[("Not private", words), *front.assumptions]) if words else front
+    if not words:
+        return front
+    assumptions = [("Not private", words), *front.assumptions]
+    return dataclasses.replace(front, assumptions=assumptions, risk=f"{IF_PUBLIC} {front.risk}")

@@ -143,7 +143,6 @@ def released(rel: Release, how: str) -> np.ndarray:
     return rel.matrix if how == COVARIANCES else working(rel.matrix, rel.scale, rel.target)
 
 
-WORSE = "worse than the zero matrix here"
 ATTACKER = "Attacker's best chance"
 _GUESS = "Best guess at one row by somebody who knows all others; a coin toss has 50 %."
 

@@ -110,11 +110,12 @@ def section(
     make: Callable[[str, str], str] | None = None,
     *,
     script: str = "",
+    correlations: bool = False,
 ) -> None:
     """Show the downloads of a page that shows one release.
 
     ``make`` returns the report from script and address; without it the report is that of the release alone. ``script``
-    is the page's own, where it is not that of Estimate.
+    is the page's own, where it is not that of Estimate. ``correlations``: whether the page judges them.
     """
     report_place, study_place, rest = st.columns([1, 1, 3], vertical_alignment="center")
     again, where = script or python_script.script(study, data, default_source), address()
@@ -127,7 +128,9 @@ def section(
 
         if make is not None:
             return make(again, where)
-        first = own_range.marked(front.of_release(rel, data, seeds(study, data)), range_words)
+        first = own_range.marked(
+            front.of_release(rel, data, seeds(study, data), correlations=correlations), range_words
+        )
         return report.of_release(rel, data, script=again, address=where, front=first)
 
     with report_place:

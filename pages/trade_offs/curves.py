@@ -18,6 +18,7 @@ from pages.shell.study import Study
 from pages.trade_offs import reports
 from pages.trade_offs import store as tradeoffs_store
 from pages.trade_offs.sweep import Sweep, script, tidy
+from privcov.bundle.verdict import WORSE
 from privcov.dataset import Dataset
 from privcov.figures.errors import curves
 from privcov.figures.look import Picture
@@ -241,7 +242,7 @@ def worse_than_zero(summary: pd.DataFrame, lines: list[tuple[str, float]], x_nam
         return []
     above = summary[(summary["mean"] > zero) & summary["x"].notna()]
     return [
-        f"{series}: {show.WORSE}, at {x_name} {', '.join(plain(x) for x in sorted(part['x'].unique()))}."
+        f"{series}: {WORSE}, at {x_name} {', '.join(plain(x) for x in sorted(part['x'].unique()))}."
         for series, part in above.groupby("series", sort=False)
     ]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from privcov import accounting
 from privcov.audit import disclosure
+from privcov.bundle.verdict import verdict
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.look import Picture
@@ -16,7 +17,7 @@ from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.palette import LIGHT
 from privcov.figures.spectra import spectrum
 from privcov.figures.words import chance, percent, plain, raised
-from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
+from privcov.metrics.errors import error, reference_matrix, working
 from privcov.metrics.spectra import noise_edge, spectra
 from privcov.privacy import GaussianDP, Guarantee, NoPrivacy
 from privcov.releasing.release import Release
@@ -92,15 +93,15 @@ def bounds_of(columns: Sequence[str], bounds: np.ndarray | None) -> str:
     return "; ".join(named[:FEW]) + more
 
 
-def of_release(rel: Release, data: Dataset, seed: str = "") -> Front:
-    """Return the first side of the report of one release."""
+def of_release(rel: Release, data: Dataset, seed: str = "", *, correlations: bool = False) -> Front:
+    """Return the first side of the report of one release; with ``correlations`` their error says of what use it is."""
     against = "sample" if data.truth is None else "truth"
     wrong = error(rel, data, relative=True, against=against)
     limit = colour_limit(reference_matrix(data, rel.target, against))
     released = working(rel.matrix, rel.scale, rel.target)
     return Front(
         f"The released {rel.target} is {percent(wrong)} off the {against}.",
-        _advised(rel, data, wrong),
+        _advised(rel, data, wrong, correlations),
         risk_of(rel),
         [("Method", METHODS.get(rel.method).label), *assumptions_of(data, rel.given or "nothing measured", seed)],
         heatmap(released, data.columns, limit, LIGHT, what=f"released {rel.target}"),
@@ -110,24 +111,13 @@ def of_release(rel: Release, data: Dataset, seed: str = "") -> Front:
     )
 
 
-def _advised(rel: Release, data: Dataset, wrong: float) -> str:
+def _advised(rel: Release, data: Dataset, wrong: float, correlations: bool) -> str:
     """Return what to do with a release of this relative error."""
     if rel.claim_is_false:
         return FALSE
-    if wrong >= 1:
-        return HOPELESS
-    fit = f"Use it where an error of {percent(wrong)} is small enough."
-    if rel.target == "precision":
-        return fit
-    beat = dict(answers_to_beat(data, rel.target))
-    variances = beat["diagonal of the sample (not private)"]
-    if wrong >= variances:
-        return (
-            f"Do not read correlations from it: the variances alone, without noise, are {percent(variances)} off. More "
-            "rows, fewer columns or a weaker guarantee lower the error."
-        )
-    private = beat.get("sample (not private)")
-    return fit if private is None else f"{fit} Without privacy the sample is {percent(private)} off."
+    if rel.target != "precision":
+        return " ".join(verdict(wrong, data, rel, correlations=correlations)).strip()
+    return HOPELESS if wrong >= 1 else f"Use it where an error of {percent(wrong)} is small enough."
 
 
 def of_spectrum(rel: Release, data: Dataset, seed: str = "") -> Front:

@@ -228,6 +228,16 @@ def test_where_correlations_are_shown_their_own_error_counts():
     assert told == pytest.approx(np.sqrt(np.mean(apart**2)), rel=0.1)
 
 
+def test_small_correlations_that_are_lost_in_the_noise_are_of_no_use():
+    """Unrelated columns that use a small part of their bounds: zero is as good, and says as much."""
+    rows = np.random.default_rng(4).uniform(0, 0.03, (800, 4))
+    data = privcov.Dataset.from_rows(rows, bounds=[(0, 1)] * 4)
+    for rho, said in ((0.5, "Useless"), (1e8, "Useful")):
+        rel = privcov.release("auto-cov", data, privcov.ZCDP(rho), seed=1)
+        wrong = error(rel, data, relative=True)
+        assert shown.verdict(wrong, data, rel, show.CORRELATIONS).startswith(f"**{said} here")
+
+
 def test_a_release_closer_to_the_truth_than_the_rows_says_why():
     data = privcov.source("ar1-covariance", n=5000, d=40)
     rel = privcov.release("auto-cov", data, privcov.ZCDP(0.1), seed=1)

@@ -1,0 +1,62 @@
+"""In words, whether a release is of use: against the answers that need no noise, the same on a page and in a report."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
+from privcov.figures.words import percent
+from privcov.metrics.errors import answers_to_beat, reference_matrix
+from privcov.postprocess.correlation import correlation
+from privcov.releasing.display import matrix_of
+from privcov.releasing.release import Release
+
+WORSE = "worse than the zero matrix here"
+_USEFUL, _WORTH = 1 / 3, 0.75  # of the error of the better of zero and the diagonal, which release no relation
+_SMALL = 0.1  # an error below a tenth is of use, whatever else is as good
+_NEAR = 0.05  # so is one of correlations, where the noise on them is as small
+STILL = 1e-24  # a variance that rounding alone may leave, in working units
+
+
+def verdict(wrong: float, data: Dataset, rel: Release, *, correlations: bool = False) -> tuple[str, str]:
+    """Return in words whether the release of a covariance is of use, and why, with the answers that need no noise.
+
+    With ``correlations`` their own error counts: in a covariance a few columns may have all the weight.
+    """
+    others, sample = answers_to_beat(data, rel.target), reference_matrix(data, rel.target, "sample")
+    if np.trace(sample) <= data.d * STILL:
+        return "Nothing varies in these rows.", ""
+    trivial = others[:1] if data.d == 1 else others[:2]  # the diagonal of one column is all of the sample
+    word, lost = _word(wrong, min(level for _, level in trivial), _SMALL), ""
+    if correlations:
+        spread = np.sqrt(np.maximum(np.diag(sample), STILL))
+        size = _off_diagonal(true := correlation(sample, floor=STILL))
+        off = _off_diagonal(matrix_of(rel, "correlation") - true)
+        noise = noise_on_entries(rel) * _off_diagonal(1 / np.outer(spread, spread))
+        word = _word(off, size, _NEAR if noise <= _NEAR else 0.0)
+        lost = f"Correlations err by {off:.2g}, where they are {size:.2g} (root mean squares). "
+    helps = word != "Useful" and METHODS.get(rel.method).standing != "reference"
+    remedy = "More rows, fewer columns or a weaker guarantee would help. " if helps else ""
+    more = f"It is {WORSE}. " if wrong > 1 else ""
+    if word == "Useful" and data.truth is not None and wrong < others[-1][1]:
+        more = "Closer to the truth than the sample: patterns and shrinkage remove sampling error too. "
+    zero, *rest = (f"{name.removesuffix(' (not private)')} {percent(level)}" for name, level in others)
+    return f"{word} here.", f"{lost}{more}{remedy}Other errors: {zero}; not private: {', '.join(rest)}."
+
+
+def noise_on_entries(rel: Release) -> float:
+    """Return the deviation of the noise on an entry off the diagonal before repairs, in working units."""
+    return 0.0 if rel.raw is None else rel.raw.distribution.off_diagonal_std * rel.row_bound**2
+
+
+def _word(wrong: float, best: float, small: float) -> str:
+    """Return a word for an error, where ``best`` is that of an answer without relations and ``small`` always of use."""
+    if wrong <= max(_USEFUL * best, small):
+        return "Useful"
+    return "Rough" if wrong < max(_WORTH * best, 2 * small) else "Useless"
+
+
+def _off_diagonal(matrix: np.ndarray) -> float:
+    """Return the root mean square of the entries off the diagonal."""
+    return float(np.sqrt(np.mean(matrix[np.triu_indices(len(matrix), 1)] ** 2)))
