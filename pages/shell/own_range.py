@@ -43,7 +43,7 @@ def sentence(data: Dataset | None) -> str:
     if not count:
         return ""
     return (
-        f"{count} of {data.d} columns have a bound from the file's own range, so this is a preview and no release of "
+        f"Bounds of {count} of {data.d} columns are the file's own range, so this is a preview and no release of "
         "these rows: one row alone can change a bound. Such a preview flatters: publicly known bounds are wider, and "
         "the error is usually larger with them."
     )

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shell import cached, frame, own_range, show
+from pages.shell import cached, frame, own_range, show, visitor_files
 from pages.shell import script as python_script
-from pages.shell.study import DEFAULT_SOURCE, Study
+from pages.shell.study import CSV, DEFAULT_SOURCE, Study
 from privcov import places
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
@@ -122,6 +122,8 @@ def section(
     if cached.in_session(study, default_source):
         where = ""  # a link cannot bring a file along
     range_words = own_range.sentence(data)
+    own = visitor_files.upload() if study.source_key(default_source) == CSV else None
+    title = f"{METHODS.get(rel.method).label} on {own.name}" if own is not None else ""
 
     def report_text() -> str:
         from privcov.bundle import front, report
@@ -131,7 +133,7 @@ def section(
         first = own_range.marked(
             front.of_release(rel, data, seeds(study, data), correlations=correlations), range_words
         )
-        return report.of_release(rel, data, script=again, address=where, front=first)
+        return report.of_release(rel, data, script=again, address=where, front=first, title=title)
 
     with report_place:
         _download(report_text)

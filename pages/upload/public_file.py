@@ -427,7 +427,8 @@ def _declared(upload: Upload) -> None:
     """Show how the declaration changed the rows."""
     data = visitor_files.table()
     assert data is not None  # `_use` keeps it and records what was used
-    show.tag("Declared", f"{_count(data.n, 'row')}, {_count(data.d, 'column')}, R = {plain(data.row_bound)}")
+    left = f" ({len(upload.table.dropped)} left out)" if upload.table is not None and upload.table.dropped else ""
+    show.tag("Declared", f"{_count(data.n, 'row')}, {_count(data.d, 'column')}{left}, R = {plain(data.row_bound)}")
     if upload.shares is None or not upload.shares.any():
         return
     assert data.bounds is not None  # shares are counted for a table with bounds only

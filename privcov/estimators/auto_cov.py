@@ -142,7 +142,7 @@ class AutoCov(Method):
                 dataset, note, event = search_clip(ask, parts["norms"], noise)
                 steps = (event,)
             else:
-                note = f"A smaller row bound was not looked for: no gain at {ask.d} columns."
+                note = f"A smaller row bound was not looked for: no gain at d = {ask.d}."
         outcome = self.finish(ask, wanted.carried_out(dataclasses.replace(ask, rows=dataset)))
         return dataclasses.replace(outcome, steps=steps, notes=(outcome.notes[0], note, *outcome.notes[2:]))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from privcov.figures.look import Picture, draw, note
 from privcov.figures.palette import Palette, channels
-from privcov.figures.words import cut, plain, safe
+from privcov.figures.words import labels, plain, safe
 
 MOST_NAMES = 60  # columns; beyond this the axes count columns instead of naming them
 MOST_DEFAULT_NAMES = 30  # the same where their names are x1, x2 and so on
@@ -253,8 +253,8 @@ def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> 
         step = next(s for s in (10, 20, 50, 100, 200, 500, 1000, d * block) if d * block / s <= 10)
         marks = [0, *range(step - 1, d * block, step)]
         return axis | {"tickvals": [names[i // block] for i in marks], "ticktext": [str(i + 1) for i in marks]}
-    short = {name: cut(name, LETTERS) for name in names if len(unescape(name)) > LETTERS}
-    if short:
+    found = labels(map(unescape, names), LETTERS)
+    if short := {name: safe(found[unescape(name)]) for name in names if len(unescape(name)) > LETTERS}:
         axis["labelalias"] = short
     flat = upright or d * max(len(short.get(name, name)) for name in names) <= 36
     return axis | {"tickangle": 0 if flat else -90}

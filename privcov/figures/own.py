@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from privcov.figures.labels import instead_of_legend
 from privcov.figures.look import Picture, draw, pen
 from privcov.figures.palette import Palette
-from privcov.figures.words import brief, percent, plain, safe
+from privcov.figures.words import brief, labels, percent, plain, safe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,8 +112,9 @@ def pairs(found: pd.DataFrame, palette: Palette, *, x_title: str, what: str, mos
     """
     drawn = strongest_first(found).head(most)
     drawn = drawn.assign(estimate=drawn["estimate"].where(drawn["identified"] | off_zero(drawn)))
+    short = labels([*found["first"], *found["second"]], 26)
     return intervals(
-        [f"{brief(a)} and {brief(b)}" for a, b in zip(drawn["first"], drawn["second"], strict=True)],
+        [f"{short[a]} and {short[b]}" for a, b in zip(drawn["first"], drawn["second"], strict=True)],
         *numbers(drawn),
         palette,
         clear=off_zero(drawn),

@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from html import escape, unescape
+from html import escape
 from typing import Literal
 
 NEARLY = 0.9999  # an attacker's chance; beyond, more digits tell nothing
@@ -78,9 +80,16 @@ def safe(text: object) -> str:
 def brief(name: str, letters: int = 26) -> str:
     """Return a name as a label: cut short, and without invisible letters that would reverse the words beside it."""
     seen = "".join(c for c in name if unicodedata.category(c) not in ("Cc", "Cf"))
-    return seen if len(seen) <= letters else seen[: letters - 1] + "…"
+    return seen if len(seen) <= letters else seen[: letters - 1].rstrip() + "…"
 
 
-def cut(name: str, letters: int) -> str:
-    """Return an escaped name, longer than ``letters``, cut to that many letters."""
-    return safe(unescape(name)[: letters - 1].rstrip() + "…")
+def labels(names: Iterable[str], letters: int) -> dict[str, str]:
+    """Return a label for each name: its beginning, or what follows the one that others of the same label share."""
+    found = {name: brief(name, letters) for name in names}
+    for label in [label for label, count in Counter(found.values()).items() if count > 1]:
+        alike = [name for name, known in found.items() if known == label]
+        first, last = min(alike), max(alike)
+        same = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first) - 1)
+        start = max(alike[0].rfind(mark, 0, same) for mark in " _-.") + 1 or same
+        found |= {name: brief(f"…{name[start:]}", letters) for name in alike}
+    return found

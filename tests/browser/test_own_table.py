@@ -54,7 +54,7 @@ def test_a_public_table_with_semicolons_shows_its_heatmap_by_two_decisions(visit
     assert clicks.count <= MOST_CLICKS
     words = page.get_by_test_id("stMain").inner_text()
     assert "Not private." in words
-    assert "4 of 4 columns have a bound from the file's own range" in words
+    assert "Bounds of 4 of 4 columns are the file's own range" in words
 
 
 def test_a_confidential_table_is_uploaded_once(visit, settle):

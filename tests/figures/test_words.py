@@ -10,7 +10,7 @@ import pytest
 
 from privcov import accounting
 from privcov.audit import disclosure
-from privcov.figures.words import chance, percent, plain, powers, raised
+from privcov.figures.words import chance, labels, percent, plain, powers, raised
 from privcov.privacy import GaussianDP, PureDP, ZCDP
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,3 +111,11 @@ def test_no_page_and_no_figure_writes_a_percentage_of_its_own(path):
 )
 def test_another_form_is_found(line):
     assert other_percentages(f"shown = {line}")
+
+
+def test_labels_tell_names_apart_that_begin_alike():
+    long = [f"Average monthly consumption of group number {k:02d} (adjusted)" for k in range(3)]
+    assert list(labels([*long, "age"], 12).values()) == ["…00 (adjust…", "…01 (adjust…", "…02 (adjust…", "age"]
+    assert list(labels(["a_long_beginning_x", "a_long_beginning_y"], 9).values()) == ["…x", "…y"]
+    assert list(labels(["aaaaaaaaaa", "aaaaaaaaaab"], 6).values()) == ["…a", "…ab"]
+    assert labels(["age", "pressure of blood"], 10) == {"age": "age", "pressure of blood": "pressure…"}

@@ -535,14 +535,14 @@ def test_bounds_from_the_file_may_be_twice_as_wide_and_back():
     np.testing.assert_allclose(bounds[:2].mean(axis=1), tight[:2].mean(axis=1))
     np.testing.assert_array_equal(bounds[2], [0, 1])
     (warning,) = [w.value for w in at.warning if "Not private" in w.value]
-    assert "2 of 3 columns have a bound from the file" in warning
+    assert "Bounds of 2 of 3 columns are the file" in warning
     press(at, "Start with the file's own range")  # nothing is empty, so nothing changes
-    assert ["2 of 3 columns have" in w.value for w in at.warning if "Not private" in w.value] == [True]
+    assert ["of 2 of 3 columns" in w.value for w in at.warning if "Not private" in w.value] == [True]
     at.toggle(key=key(at, "wide")).set_value(False).run()
     np.testing.assert_array_equal(at.session_state["csv"].bounds, tight)
     type_in(at, {0: {"low": 0}, 1: {"low": 100}})
     use(at)  # the other end of both is the file's yet
-    assert ["2 of 3 columns have" in w.value for w in at.warning if "Not private" in w.value] == [True]
+    assert ["of 2 of 3 columns" in w.value for w in at.warning if "Not private" in w.value] == [True]
     type_in(at, {0: {"high": 120}, 1: {"high": 250}})
     use(at)
     assert not [w for w in at.warning if "Not private" in w.value]
