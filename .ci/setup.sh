@@ -92,6 +92,8 @@ if [ -e $unfinished ] || ! "$python" -m pip --version >/dev/null 2>&1 || [ "$(ve
 fi
 : >$unfinished
 install $requirements.lock
+# A script that a page wrote finds the package from any folder.
+pwd >"$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/privcov.pth"
 touch $stamp-run
 [ "$1" = run ] || touch $stamp-dev
 rm -f $unfinished

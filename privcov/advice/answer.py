@@ -292,7 +292,7 @@ def if_known(advice: Advice) -> tuple[str, ...]:
     target = advice.question.target
     return tuple(
         f"If {structure_label(target, structure)}: {label_of(advice, key).split(' (private')[0].split(' (one')[0]}, "
-        f"error {error:.3g}."
+        f"error {error:.3g}{', and no method is better by a tenth' * ((target, key) in TRIVIAL_NAMES)}."
         for structure, key, error in advice.by_structure
     )
 

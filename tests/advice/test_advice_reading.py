@@ -299,7 +299,10 @@ def test_unknown_structures_are_told_with_what_is_missing_and_what_knowing_would
     seen = 0
     for n, level in itertools.product((1_000, 5_000, 20_000), (0.01, 0.1)):
         found = advise(n, 40, ZCDP(level))
-        assert len(answer.if_known(found)) == len(found.cells)
+        known = answer.if_known(found)
+        assert len(known) == len(found.cells)
+        for words, (_, key, _) in zip(known, found.by_structure, strict=True):
+            assert words.endswith("no method is better by a tenth.") == (key in ("zero", "diagonal"))
         assert answer.if_known(advise(n, 40, ZCDP(level), structure="dense")) == ()
         if not found.pick:
             continue
