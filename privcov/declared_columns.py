@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from privcov import checks
-from privcov.table_files.kinds import CATEGORY, INTEGER, KINDS, NUMBER, TRANSFORMS, Kind, sounds_like_text, texts_of
+from privcov.table_files.kinds import CATEGORY, INTEGER, KINDS, NUMBER, TRANSFORMS, Kind, kind_by_name, texts_of
 from privcov.units import Units
 
 # (low, high) per column, in their order or by name; and a public value per column.
@@ -70,7 +70,7 @@ def typed_columns(
         raise ValueError(f"kinds name {strange[0]!r}, which is not among columns. Name it there, or leave it out.")
     typed = tuple((name, _with_codes(name, kinds[name], codes)) for name in names)
     measured_names(typed)
-    if doubtful := [name for name, kind in typed if kind.kind in (NUMBER, INTEGER) and sounds_like_text(name)]:
+    if doubtful := [name for name, kind in typed if kind.kind in (NUMBER, INTEGER) and kind_by_name(name) != NUMBER]:
         warnings.warn(
             f"Column {doubtful[0]!r} is declared as {dict(typed)[doubtful[0]].kind}, and its name sounds like text: "
             "every cell with a text would be missing. Declare its levels (category, ordinal, yes-no) or dates, if it "

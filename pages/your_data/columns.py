@@ -29,7 +29,7 @@ from privcov.table_files.kinds import (
     ORDINAL,
     TRANSFORMS,
     YES_NO,
-    sounds_like_text,
+    kind_by_name,
 )
 from privcov.table_files.numbers import number_of
 
@@ -146,7 +146,7 @@ def _decades(cell: object) -> bool:
 def _doubtful(typed: pd.DataFrame) -> list[str]:
     """Return the ticked columns of numbers whose names sound like text."""
     numeric = typed["column"][typed["use"] & typed["kind"].isin(NUMERIC)]
-    return [name for name in numeric if sounds_like_text(name)]
+    return [name for name in numeric if kind_by_name(name) != NUMBER]
 
 
 def _listed(names: list[str]) -> str:
@@ -406,12 +406,13 @@ def empty(cells: pd.Series) -> pd.Series:
 
 
 def blank(header: tuple[str, ...]) -> pd.DataFrame:
-    """Return an empty table of columns: a proposed limit would be copied."""
+    """Return an empty table of columns, with kinds as their names sound: a proposed limit would be copied."""
+    kinds = [kind_by_name(name) for name in header]
     return pd.DataFrame(
         {
-            "use": [not names_a_person(name) for name in header],
+            "use": [kind != "" and not names_a_person(name) for name, kind in zip(header, kinds, strict=True)],
             "column": list(header),
-            "kind": [NUMBER] * len(header),
+            "kind": [kind or NUMBER for kind in kinds],
             **{name: np.full(len(header), np.nan, dtype=object) for name in NUMBERS},
             **{name: [""] * len(header) for name in _WORDS},
             "weight": [1.0] * len(header),

@@ -33,7 +33,7 @@ def _declare(options: argparse.Namespace) -> None:
     from privcov.data_sources.declaring.template import header_of, template
     from privcov.data_sources.private_file import Column
     from privcov.table_files.facts import quote
-    from privcov.table_files.kinds import NUMBER, sounds_like_text
+    from privcov.table_files.kinds import NUMBER, kind_by_name
 
     streams.check_place(options.out)
     streams.check_apart({"--out": options.out}, [options.table, *([options.columns] if options.columns else [])])
@@ -50,7 +50,7 @@ def _declare(options: argparse.Namespace) -> None:
         streams.answer(text_of(columns, between, options.decimal or "."), options.out)
     else:
         streams.answer(template(header, columns), options.out)
-    doubtful = [c.name for c in columns if c.kind == NUMBER and sounds_like_text(c.name)]
+    doubtful = [c.name for c in columns if c.kind == NUMBER != kind_by_name(c.name)]
     if doubtful:
         named = ", ".join(map(quote, doubtful[:5])) + (f" and {len(doubtful) - 5} more" if len(doubtful) > 5 else "")
         print(f"Their names sound like text or dates, so give them another kind than number: {named}.", file=sys.stderr)

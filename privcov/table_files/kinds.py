@@ -43,11 +43,19 @@ _LEVELLED = (YES_NO, ORDINAL, CATEGORY)
 _LONGEST = 200  # letters of a level, a code or a format
 FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
 _DIRECTIVE = re.compile(r"%(.?)")
-_TEXT_NAMES = re.compile(
-    r"(?:^|[^a-z])(?:name|surname|city|town|country|region|street|address|email|mail|comments?|notes?|text|"
-    r"description|diagnosis|icd(?:10)?|gender|sex|ward|department|hospital|job|occupation|status|type|category|kind|"
-    r"group|class|code|colou?r|brand|language|nationality|race|ethnicity|religion|date)(?:$|[^a-z])"
-)
+_BY_NAME = {  # "": free text, which has no kind
+    kind: re.compile(rf"(?:^|[^a-z])(?:{words})(?:$|[^a-z])")
+    for kind, words in (
+        ("", "name|surname|street|address|email|mail|comments?|notes?|text|description"),
+        (DATE, "date"),
+        (YES_NO, "gender|sex"),
+        (
+            CATEGORY,
+            "city|town|country|region|diagnosis|icd(?:10)?|ward|department|hospital|job|occupation|status|type|category|"
+            "kind|group|class|code|colou?r|brand|language|nationality|race|ethnicity|religion",
+        ),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -382,15 +390,16 @@ def natural_exp(x: float) -> float:
     return math.ldexp(series, power)
 
 
-def sounds_like_text(name: str) -> bool:
-    """Return whether the name of a column sounds like text or a date, so that "number" is questioned.
+def kind_by_name(name: str) -> str:
+    """Return the kind that the name of a column sounds like: "" for free text, "number" where it says nothing.
 
     Examples
     --------
-    >>> [sounds_like_text(name) for name in ("city", "Job title", "age", "sexage")]
-    [True, True, False, False]
+    >>> [kind_by_name(name) for name in ("Job title", "date_of_birth", "sex", "comments", "age", "sexage")]
+    ['category', 'date', 'yes-no', '', 'number', 'number']
     """
-    return bool(_TEXT_NAMES.search(name.lower().replace("_", " ")))
+    words = name.lower().replace("_", " ")
+    return next((kind for kind, pattern in _BY_NAME.items() if pattern.search(words)), NUMBER)
 
 
 def day_of(text: str, form: str) -> int | None:

@@ -164,8 +164,11 @@ def test_what_cannot_be_is_one_sentence_and_stays_as_typed(cells, words):
 
 def test_a_number_whose_name_sounds_like_text_is_questioned():
     at = opened_visits()
-    (question,) = [plain(w.value) for w in at.warning if "sounds like text" in w.value]
-    assert question.startswith("'sex', 'ward': declared as a number") or "'sex'" in question
+    typed = at.session_state["own"].typed
+    assert list(typed["kind"][typed["column"].isin(["sex", "ward"])]) == ["yes-no", "category"], "by their names"
+    type_in(at, {2: {"kind": "number"}, 3: {"kind": "number"}})
+    (question,) = [plain(w.value) for w in at.run().warning if "sounds like text" in w.value]
+    assert question.startswith("'sex', 'ward': declared as a number")
     type_in(at, {2: {"kind": "yes-no"}, 3: {"use": False}})
     assert not [w for w in calm(at.run()).warning if "sounds like text" in w.value]
 
