@@ -43,7 +43,8 @@ with show.problems():
     wrong = show_answers(rel, data)
     assert wrong is not None  # it has a reference
     card = METHODS.get(rel.method)
-    show.made_from(data, rel, card.label)
+    mark = own_range.mark(data)
+    show.made_from(data, rel, card.label, mark)
 
     pictures = st.container(key="named" if data.bounds is not None else "numbered")
     how = shown.choose(data, rel)
@@ -152,7 +153,6 @@ with show.problems():
             table = show.matrix_table(rel.matrix, data.columns)
             st.caption(f"The {rel.target} in the data's own units.")
             st.dataframe(table, height=360)
-            mark = "not private, bounds from this file" if own_range.sentence(data) else ""
             table.index.name = mark or None
             name = f"{mark[:11]} {rel.method} {rel.target}.csv".strip().replace(" ", "-")
             show.download("Matrix as CSV", table.to_csv, name, "download-matrix")

@@ -25,7 +25,7 @@ with show.problems():
     with st.spinner("Solving the path ..."):
         rel = cached.release(study, default_source=settings.SOURCE)
     show_answers(rel, data)
-    show.made_from(data, rel, METHODS.get(rel.method).label)
+    show.made_from(data, rel, METHODS.get(rel.method).label, own_range.mark(data))
     own_range.warn(data)
     settings.choose_reference(data)
     board.show_all(study, data, rel, settings.reference(data))

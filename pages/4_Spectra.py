@@ -8,6 +8,7 @@ import streamlit as st
 from pages.estimate import shown
 from pages.shell import address, cached, frame, own_range, script, show, strip, take_home
 from pages.shell.glossary import term
+from privcov.estimators.base import METHODS
 from privcov.figures.spectra import in_words, spectrum
 from privcov.figures.words import plain
 from privcov.measurements.clipping import share_clipped
@@ -37,7 +38,7 @@ with show.problems():
         key="spectra-axis",
         help="asinh: linear within the noise band, logarithmic beyond.",
     )
-    show.tag(data.provenance.capitalize(), f"{data.n:,} rows, {data.d} columns; {show.given(rel)}")
+    show.made_from(data, rel, METHODS.get(rel.method).label, own_range.mark(data))
     own_range.warn(data)
     unit = "in units of public half-ranges squared" if data.bounds is not None else "in squared units of the data"
     show.picture(spectrum(series, edge, palette, scale=scale, unit=unit), "spectrum")

@@ -40,7 +40,9 @@ def colours(data: Dataset, rel: Release, how: str) -> str:
     if how == CORRELATIONS:
         floor = 0.0 if rel.raw is None else rel.raw.distribution.diagonal_std * rel.row_bound**2
         low = int((np.diag(rel.matrix) / rel.scale**2 < floor).sum())
-        raised = f". {low} of {data.d} released variances are below the noise and raised to it" if low else ""
+        raised = (
+            f". {low} of {data.d} released variances are below the noise, which takes their place here" if low else ""
+        )
         return f"correlation, from -1 (orange: columns move apart) over 0 to 1 (teal: they move together){raised}"
     if how == COVARIANCES:
         return "covariance in the columns' own units"

@@ -93,14 +93,15 @@ def tag(provenance: str, text: str = "") -> None:
     st.html(f'<div><span class="pc-tag">{escape(provenance)}</span>{escape(text)}</div>')
 
 
-def made_from(data: Dataset, rel: Release, label: str) -> None:
+def made_from(data: Dataset, rel: Release, label: str, mark: str = "") -> None:
     """Show rows, method and guarantee of the release below, with a warning where its published claim is false.
 
-    ``label`` is that of the method.
+    ``label`` is that of the method, ``mark`` that of `own_range`.
     """
     tag(
         data.provenance.capitalize(),
-        f"{data.n:,} row{'s' * (data.n > 1)}, {data.d} column{'s' * (data.d > 1)}; {label}, {given(rel)}",
+        f"{data.n:,} row{'s' * (data.n > 1)}, {data.d} column{'s' * (data.d > 1)}; {label}, {given(rel)}"
+        + f"; {mark}" * bool(mark),
     )
     if rel.claim_is_false:
         st.warning(as_text(f"Guarantee: {rel.statement['Guarantee']}."))

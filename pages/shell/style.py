@@ -93,6 +93,10 @@ STYLE = Template("""
 [data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]):hover p {  /* a darker ground */
   color: light-dark($pointed);}
 [class*="st-key-preset-"] button p {white-space: normal;}
+/* Why a file was refused stands beside its name, and not under the pointer alone. */
+[data-testid="stFileChip"]:has([role="alert"]) {height: auto; flex-wrap: wrap; max-width: 100%;}
+[data-testid="stFileChip"] [role="alert"] {
+  position: static; width: auto; height: auto; margin: 0 .5rem; clip-path: none; clip: auto; white-space: normal;}
 /* A narrow window beside the open menu: columns that would become slivers go below each other. */
 @media (max-width: 1080px) {
   [data-testid="stMain"] [data-testid="stHorizontalBlock"] {flex-wrap: wrap;}

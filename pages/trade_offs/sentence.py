@@ -268,8 +268,11 @@ def _others(reply: Reply) -> None:
     unknown = reply.advice.question.structure == UNKNOWN
     lines = [
         f"- {show.as_text(line.label)}: "
-        + (f"up to {line.worst:.2g} times the best" if unknown else show.percent(line.error))
-        + (", less than 5 % better" if not unknown and line.error < reply.line.error else "")
+        + (
+            f"up to {line.worst:.2g} times the best"
+            if unknown
+            else f"{line.error / reply.line.error:.2f} times the error of {show.as_text(reply.line.label)}"
+        )
         for line in reply.runners_up
     ]
     if lines:

@@ -81,8 +81,10 @@ def asked(raw: bytes, key: str, *, rows: bool) -> Dialect | None:
             line = written.line_to_utf8(raw[:MAX_HEADER_BYTES], "The first line")
             text = _first_line(line).decode("utf-8-sig")
     except ValueError:  # also where UTF-8 is not it
-        other = "it is no text, as it has control characters" if _CONTROL.search(raw[:MAX_HEADER_BYTES]) else ""
-        st.error(f"The file is not {_NAMES[encoding]} text: {other or 'choose another encoding'}.")
+        if _CONTROL.search(raw[:MAX_HEADER_BYTES]):
+            st.error("The file is no text, as it has control characters: choose another file.")
+        else:
+            st.error(f"The file is not {_NAMES[encoding]} text: choose another encoding.")
         return None
     lines = text[:MAX_HEADER_BYTES].splitlines()[:_LINES]
     marks = list(SEPARATORS)

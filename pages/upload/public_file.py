@@ -409,6 +409,11 @@ def _use(upload: Upload, table: PublicTable, entered: tuple) -> None:
     strip.forget_bound()
     visitor_files.hold_table(data)
     upload.raw = b""
+    wide = [c for c in columns if (c, "high") in upload.ranged and own_range.far(table.frame[c].to_numpy())]
+    if wide:
+        notes.append(
+            f"A few values set the range of {', '.join(wide)}, and with it the noise: closer limits clip them."
+        )
     upload.used, upload.notes = (how, typed.copy(), row_bound), tuple(notes)
     upload.shares = share_out_of_bounds(data) if how == "bounds" else None
 

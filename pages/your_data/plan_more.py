@@ -43,7 +43,7 @@ def draws(plans: list[Preview], columns: tuple[str, ...]) -> None:
             if k:
                 st.caption(f"Off by {plain(plans[k - 1].correlation_error)}")
     show.colour_note(
-        "correlation, brown negative and green positive",
+        "correlation, orange negative and teal positive",
         "Off by: root mean square over all pairs, on average. The release draws other noise of the same size.",
     )
 

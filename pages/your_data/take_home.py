@@ -140,7 +140,7 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
                 pale=pale,
                 unknown=unknown,
             ),
-            "Released correlations; brown is negative, green positive, pale what may be noise, hatched what is not "
+            "Released correlations; orange is negative, teal positive, pale what may be noise, hatched what is not "
             "identified.",
         )
 

@@ -105,7 +105,7 @@ def of_release(rel: Release, data: Dataset, seed: str = "", *, correlations: boo
         risk_of(rel),
         [("Method", METHODS.get(rel.method).label), *assumptions_of(data, rel.given or "nothing measured", seed)],
         heatmap(released, data.columns, limit, LIGHT, what=f"released {rel.target}"),
-        f"Released {rel.target}: brown is {plain(-limit)} or less, green {plain(limit)} or more; first column on top "
+        f"Released {rel.target}: orange is {plain(-limit)} or less, teal {plain(limit)} or more; first column on top "
         "and left. The error is the Frobenius norm of the difference, relative to that of the "
         f"{against}.",
     )

@@ -183,7 +183,7 @@ def _matrices(rel: Release, data: Dataset, against: str) -> str:
     )
     unit = ", columns in units of their public half-range" if data.bounds is not None else ""
     words = (
-        f"<p>{escape(rel.target.capitalize())}{unit}. Brown is {plain(-limit)} or less, green {plain(limit)} or more; "
+        f"<p>{escape(rel.target.capitalize())}{unit}. Orange is {plain(-limit)} or less, teal {plain(limit)} or more; "
         "first column on top and left.</p>"
     )
     table = ""

@@ -418,7 +418,7 @@ def test_what_cannot_be_guessed_is_asked(raw, error):
 
 def test_a_file_that_is_no_text_is_told_so():
     at = public(bytes(range(256)) * 20)
-    assert "it is no text" in plain(at.error[0].value)
+    assert "The file is no text" in plain(at.error[0].value)
 
 
 def line_of_survey(k: int) -> str:
@@ -916,3 +916,14 @@ def test_a_page_of_an_own_table_that_is_opened_again_says_that_the_table_is_gone
     again.run()
     assert again.session_state["study"].source == CSV
     assert not again.warning
+
+
+def test_a_far_value_that_sets_the_range_is_named():
+    draw = random.Random(3)
+    rows = [
+        f"{draw.gauss(40, 9):.2f},{draw.lognormvariate(10, 1):.2f},{int(draw.random() < 0.005)}" for _ in range(900)
+    ]
+    rows[7] = "41,9e8,0"
+    at = press(public(("age,income,rare\n" + "\n".join(rows)).encode()), "Start with the file's own range")
+    (said,) = [t.value for t in at.text if "set the range" in t.value]
+    assert said.startswith("A few values set the range of income,"), "not of a rare yes, whose other cells are equal"
