@@ -124,11 +124,11 @@ WORDS = "[data-testid=stMain] [data-testid=stMarkdownContainer]:not([data-testid
 FLOOR = Lever("echo", "/", "Echo", ".st-key-echo")
 LEVERS = (
     Lever("Home", "/", "Epsilon", ".st-key-released"),
-    Lever("Estimate, d = 100", "/Estimate?data.d=100&data.n=20000", "Rho", SQUARE),
-    Lever("Estimate, d = 200", "/Estimate?data.d=200&data.n=20000", "Rho", SQUARE),
+    Lever("Estimate, d = 100", "/Estimate?kind=zcdp&data.d=100&data.n=20000", "Rho", SQUARE),
+    Lever("Estimate, d = 200", "/Estimate?kind=zcdp&data.d=200&data.n=20000", "Rho", SQUARE),
     Lever("Graph recovery, epsilon", "/Graph_recovery", "Epsilon"),
     Lever("Graph recovery, lambda", "/Graph_recovery", "Penalty lambda"),
-    Lever("Spectra, d = 100", "/Spectra?data.d=100&data.n=20000", "Rho"),
+    Lever("Spectra, d = 100", "/Spectra?kind=zcdp&data.d=100&data.n=20000", "Rho"),
     Lever("Trade-offs, epsilon", "/Trade_offs", "Epsilon"),
     Lever("Your data, plan", "/Your_data", "Usual deviation", CHART, plan),
     Lever("Lessons", "/Lessons?lesson=3", ""),

@@ -73,9 +73,18 @@ def doors(study: Study) -> None:
                 st.caption(ELSEWHERE)
             if door.key == "explore":
                 _size(study)
-            frame.link(frame.file_of(door.page), door.label, door.study or study, door.own)
             if door.key == "explore":
+                _ask(door, study)
                 _own_table()
+            else:
+                frame.link(frame.file_of(door.page), door.label, door.study or study, door.own)
+
+
+def _ask(door: Door, study: Study) -> None:
+    """Show the button of a question. A link that is pressed while a number is typed is overtaken by that number."""
+    if st.button(door.label, key="home-ask"):
+        file = frame.file_of(door.page)
+        st.switch_page(file, query_params=frame.query_for(file, study, door.own))
 
 
 def _own_table() -> None:

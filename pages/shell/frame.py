@@ -208,7 +208,7 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
         _menu()
         export.button(palette())
     notices = st.container(key="notices")
-    for sentence in st.session_state.pop("link_problems", []):
+    for sentence in st.session_state.get("link_problems", []):
         notices.warning(as_text(sentence))
     st.session_state["problem_place"] = notices  # for sentences of widgets further down about the address
     return st.session_state["study"]
@@ -316,6 +316,8 @@ def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
     touched = state.pop("study_changed", False)
     stale = _is_stale(query, begun)
     arrived = query != state.get("address") and not touched and not stale
+    if touched or state["fresh_page"]:
+        state.pop("link_problems", None)
     if "study" not in state or arrived:
         before = state.get("study")
         page = state["page"]
@@ -323,8 +325,7 @@ def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
         if "source" not in query and before is not None and before.source == CSV:
             # A link cannot name an upload, so one that names no source leaves the visitor's own table in place.
             state["study"] = dataclasses.replace(state["study"], source=CSV, data=(), bound=before.bound)
-        if problems:
-            state["link_problems"] = problems
+        state["link_problems"] = problems
         settings = {name: query[name] for name in keeps if name in query}
         if settings or not state["fresh_page"]:  # a link from the menu has no settings: the page stays as it was left
             settings_now.clear()

@@ -154,9 +154,7 @@ _WORDS = {"calibration": "noise calibration", "neighbours": "neighbouring relati
 
 
 def to_query(study: Study) -> dict[str, str]:
-    """Return what differs from the defaults as a query, or the kind of guarantee where nothing does.
-
-    An epsilon comes with its kind.
+    """Return the kind of guarantee and what differs from the defaults as a query.
 
     It is never empty, as an address without any of it opens with `opening`. Of a CSV it says that there was one, and no
     more: after a reload the page then says that it is gone.
@@ -172,15 +170,13 @@ def to_query(study: Study) -> dict[str, str]:
     if study.method:
         query["method"] = study.method
     query |= {f"method.{name}": str(value) for name, value in study.options}
-    for name in ("kind", *_WORDS):
+    for name in _WORDS:
         if getattr(study, name) != getattr(start, name):
             query[name] = getattr(study, name)
     for name in _NUMBERS:
         if getattr(study, name) != getattr(start, name) and not (name == "bound" and study.source == CSV):
             query[name] = _digits(getattr(study, name))
-    if "epsilon" in query:  # alone it means approximate DP
-        query["kind"] = study.kind
-    return query or {"kind": study.kind}
+    return query | {"kind": study.kind}
 
 
 def means_study(query: Mapping[str, str]) -> bool:
@@ -223,7 +219,7 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
         if name in query:
             whole = name in ("seed", "rows")
             attempt(name, lambda n=name, w=whole, lo=low, hi=high: number_in(query[n], lo, hi, whole=w))
-    if "epsilon" in values and not {"rho", "kind"} & query.keys():
+    if "kind" not in values and "rho" not in query:
         values["kind"] = "approx"
     for name in _WORDS:
         if name in query:

@@ -70,6 +70,8 @@ def _advice(options: argparse.Namespace) -> None:
     if known:
         print("\nIf you knew the structure:", *known, sep="\n  ")
     print("\nWhat would change it:", *(result.what_would_change or ["nothing that was measured"]), sep="\n  ")
+    if options.target == "covariance" and not options.mean_known:
+        print("  A mean that is publicly known (--mean-known), as that of simulated rows on the pages.")
 
 
 def _measure_again() -> None:

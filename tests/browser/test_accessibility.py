@@ -99,12 +99,12 @@ def test_axe_sees_what_is_wrong(visit):
 @pytest.mark.deep
 def test_axe_finds_nothing_in_the_states_that_work_leads_to(visit, settle):
     """Answers, tables and dialogs that a page has only after a click."""
-    page = visit("/Trade_offs?data.n=2000&data.d=8", dark=True)
+    page = visit("/Trade_offs?kind=zcdp&data.n=2000&data.d=8", dark=True)
     page.get_by_text("Table", exact=True).first.click()
     page.get_by_role("tab", name="Who wins where?").click()
     settle(page)
     assert violations(page) == []
-    page = visit("/Estimate?data.n=2000&data.d=8", dark=True)
+    page = visit("/Estimate?kind=zcdp&data.n=2000&data.d=8", dark=True)
     page.get_by_role("button", name="Export a figure").click()
     page.frame_locator("[data-testid=stDialog] iframe").get_by_role("button", name="SVG").wait_for()
     settle(page)

@@ -97,7 +97,7 @@ def test_the_curves_are_drawn_at_once_by_who_does_not_wait(server, tab):
 
 
 def test_the_back_button_undoes_and_goes_back(visit, settle):
-    page = visit("/Estimate?data.n=2000")
+    page = visit("/Estimate?kind=zcdp&data.n=2000")
     before = chart_words(page, "square-released")
     slide(page, "Rho", "ArrowRight", 1, settle)
     assert chart_words(page, "square-released") != before
@@ -115,7 +115,7 @@ def test_the_back_button_undoes_and_goes_back(visit, settle):
 
 
 def test_a_fast_drag_ends_where_the_hand_let_go(visit, settle):
-    page = visit("/Estimate?data.n=2000&data.d=30")
+    page = visit("/Estimate?kind=zcdp&data.n=2000&data.d=30")
     lever = page.get_by_role("slider", name="Rho").first
     lever.focus()
     for key in ["ArrowRight"] * 12 + ["ArrowLeft"] * 13:

@@ -42,7 +42,7 @@ def colours_in(text: str) -> set[str]:
 
 @pytest.mark.parametrize("figure", ["Heatmap of sample", pytest.param("Waterfall", marks=pytest.mark.deep)])
 def test_a_dark_page_exports_dark_ink_on_white(visit, settle, tmp_path, figure):
-    page = visit("/Estimate?data.n=2000&data.d=8", dark=True)
+    page = visit("/Estimate?kind=zcdp&data.n=2000&data.d=8", dark=True)
     frame = open_export(page, settle, figure)
     svg, png = saved(page, frame, "SVG", tmp_path), saved(page, frame, "PNG", tmp_path)
     assert svg.suffix == ".svg"
@@ -64,7 +64,7 @@ def test_a_dark_page_exports_dark_ink_on_white(visit, settle, tmp_path, figure):
 
 
 def test_the_export_costs_nothing_until_it_is_asked_for(visit, settle):
-    page = visit("/Estimate?data.n=2000&data.d=8")
+    page = visit("/Estimate?kind=zcdp&data.n=2000&data.d=8")
     assert page.locator("iframe").count() == 0
     asked = []
     page.on("request", lambda request: asked.append(request.url))
@@ -73,7 +73,7 @@ def test_the_export_costs_nothing_until_it_is_asked_for(visit, settle):
 
 
 def test_on_paper_the_matrices_stand_side_by_side(visit, settle):
-    page = visit("/Estimate?data.n=2000&data.d=8")
+    page = visit("/Estimate?kind=zcdp&data.n=2000&data.d=8")
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 760, "height": 1080})  # a sheet of A4
     settle(page)
@@ -91,7 +91,7 @@ def test_on_paper_the_matrices_stand_side_by_side(visit, settle):
 
 
 def test_matrices_are_square_and_named_and_nothing_runs_out_of_the_window(visit, settle):
-    page = visit("/Estimate?data.n=2000&data.d=8", width=1920)
+    page = visit("/Estimate?kind=zcdp&data.n=2000&data.d=8", width=1920)
     for width in (1920, 1280, 800, 420):
         page.set_viewport_size({"width": width, "height": 900})
         settle(page)
@@ -114,7 +114,7 @@ def test_the_focus_in_the_menu_is_a_ring_and_the_open_page_a_ground(visit):
     """Light and dark; the page on which the keyboard stands does not look as if it were open."""
     look = """e => {const s = getComputedStyle(e); return [s.outlineStyle, s.outlineColor, s.backgroundColor];}"""
     for dark in (False, True):
-        page = visit("/Spectra?data.n=2000&data.d=8", dark=dark)
+        page = visit("/Spectra?kind=zcdp&data.n=2000&data.d=8", dark=dark)
         menu = page.get_by_test_id("stSidebar").get_by_role("link")
         opened = menu.filter(has_text=re.compile("^Spectra$")).evaluate(look)
         for _ in range(20):

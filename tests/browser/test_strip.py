@@ -54,7 +54,7 @@ def test_what_is_jumped_to_and_what_has_the_focus_stands_below_the_strip(visit, 
 
 
 def test_a_number_behind_a_button_is_changed_and_the_button_stays_open(visit, settle):
-    page = visit("/Estimate?data.n=2000&data.d=8")
+    page = visit("/Estimate?kind=zcdp&data.n=2000&data.d=8")
     page.locator(".st-key-strip-data button").first.click()
     rows = page.get_by_role("slider", name="Rows n")
     rows.focus()

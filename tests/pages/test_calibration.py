@@ -52,7 +52,12 @@ def boxes(at) -> dict:
 
 def test_both_are_in_the_address_only_when_they_differ(published):
     study = Study(method="gaussian-cov", calibration=PAPER, neighbours="add-remove")
-    assert to_query(study) == {"method": "gaussian-cov", "calibration": PAPER, "neighbours": "add-remove"}
+    assert to_query(study) == {
+        "method": "gaussian-cov",
+        "calibration": PAPER,
+        "neighbours": "add-remove",
+        "kind": "zcdp",
+    }
     assert from_query(to_query(study)) == (study, [])
 
 
@@ -93,7 +98,7 @@ def test_a_method_without_a_sound_form_leaves_no_false_claim_behind(published, m
     study = Study(method="gaussian-cov").with_method("diagonal")
     assert study.settings(METHODS.get("diagonal"))["calibration"] == PAPER
     assert study.with_method("gaussian-cov").settings(published)["calibration"] == "sound"
-    assert to_query(study) == {"method": "diagonal"}
+    assert to_query(study) == {"method": "diagonal", "kind": "zcdp"}
 
 
 def test_settings_are_always_offered():

@@ -38,7 +38,12 @@ def cells(picture: dict, d: int) -> np.ndarray:
 
 @pytest.mark.parametrize(
     "query",
-    [TABLE, TABLE | {"method": "gaussian-cov", "seed": "4"}, TABLE | {"method": "auto-precision"}, {"source": "wine"}],
+    [
+        TABLE,
+        TABLE | {"method": "gaussian-cov", "seed": "4"},
+        TABLE | {"method": "auto-precision"},
+        {"source": "wine", "kind": "zcdp"},
+    ],
 )
 def test_each_frame_is_the_method_s_own_release_at_its_level(query):
     """Within half a shade of 255, with the error and the attacker of that release."""

@@ -28,6 +28,8 @@ EBIC = {"method": "auto-precision", "method.rule": "ebic"}
 def open_page(**query: str) -> AppTest:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=patient(120))
     at.switch_page("pages/3_Graph_recovery.py")
+    if not {"kind", "epsilon"} & query.keys():
+        query = {"kind": "zcdp"} | query
     for name, value in query.items():
         at.query_params[name] = value
     at.run()

@@ -15,7 +15,7 @@ from privcov.ledger import Ledger, LedgerError
 from privcov.ledger.fingerprint import fingerprint, same_cells
 from privcov.privacy import ZCDP
 from privcov.releasing.private import release_private
-from tests.pages.test_pages import open_page
+from tests.pages.test_pages import open_page, settle
 
 
 def links(node) -> dict[str, dict[str, str]]:
@@ -47,6 +47,8 @@ def test_every_page_has_its_line(home):
 
 @pytest.mark.parametrize("door", doors.DOORS, ids=lambda door: door.key)
 def test_each_door_opens_a_page_that_is_set_up(home, door):
+    if door.key == "explore":
+        return  # it has a button, below
     query = links(home.main)[door.label]
     assert all(query[name] == value for name, value in door.own.items())
     page = open_page(frame.file_of(door.page), **query)
@@ -58,9 +60,8 @@ def test_each_door_opens_a_page_that_is_set_up(home, door):
 def test_explore_asks_trade_offs_about_any_size():
     at = open_page("app.py")
     at.select_slider(key="w.data.ar1-covariance.n").set_value(5_000)
-    at.number_input(key="w.data.ar1-covariance.d").set_value(12).run()
-    door = next(door for door in doors.DOORS if door.key == "explore")
-    page = open_page(frame.file_of(door.page), **links(at.main)[door.label])
+    at.number_input(key="w.data.ar1-covariance.d").set_value(12)
+    page = settle(at.button(key="home-ask").click().run())
     assert page.number_input(key="ask.n").value == 5_000
     assert page.number_input(key="ask.d").value == 12
     assert page.selectbox(key="ask.what").value == "error"

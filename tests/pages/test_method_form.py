@@ -91,5 +91,5 @@ def test_settings_in_a_link_that_names_no_method_are_those_of_the_one_it_runs():
     other = next(choice for choice in spec.choices if choice != spec.default)
     study, problems = from_query({f"method.{spec.name}": other})
     assert not problems
-    assert study == Study(method="auto-cov", options=((spec.name, other),))
+    assert study == Study(method="auto-cov", options=((spec.name, other),), kind="approx")
     assert from_query({})[0].method == ""

@@ -15,7 +15,7 @@ import privcov
 from pages.shell import frame, show
 from pages.shell.frame import MENU
 from pages.shell.strip import GROUPS, HEADING
-from pages.shell.study import DEFAULT_METHOD, DEFAULT_SOURCE, Study
+from pages.shell.study import DEFAULT_METHOD, DEFAULT_SOURCE, Study, means_study
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.figures.words import percent
@@ -35,7 +35,9 @@ def open_page(file: str, **query: str) -> AppTest:
 
 
 def first_run(file: str, **query: str) -> AppTest:
-    """What a visitor sees first; a sweep may still be running, and what is said about the link is said once."""
+    """What a visitor sees first; a sweep may still be running. A link with a part of a study is of zCDP by default."""
+    if means_study(query) and not {"kind", "epsilon", "rho"} & query.keys():
+        query = {"kind": "zcdp"} | query
     at = AppTest.from_file(str(ROOT / file), default_timeout=patient(120))
     # AppTest takes the file it is given for the whole app; the menu needs the real one.
     if file != "app.py":
@@ -350,7 +352,7 @@ def test_a_page_keeps_settings_of_its_own_in_its_address(monkeypatch):
     at.query_params["lesson"], at.query_params["seed"], at.query_params["other"] = "7", "3", "x"
     at.run()
     assert at.text[0].value == "7 3"
-    assert dict(at.query_params) == {"lesson": "7", "seed": "3"}
+    assert dict(at.query_params) == {"lesson": "7", "seed": "3", "kind": "approx"}
     at.button[0].click().run()
     assert at.text[0].value == "2 3"
     assert at.query_params["lesson"] == "2"

@@ -104,16 +104,17 @@ def test_nonsense_is_left_out_with_one_sentence(query, word):
     assert len(problems) == 1
     assert word in problems[0]
     method = query.get("method", "")
-    assert study == Study(method=method if method == "gaussian-cov" else "")
+    kind = "zcdp" if "rho" in query else "approx"  # what the pages begin with
+    assert study == Study(method=method if method == "gaussian-cov" else "", kind=kind)
 
 
 def test_unknown_names_are_ignored():
-    assert from_query({"utm_source": "x", "data.nothing": "1"}) == (Study(), [])
+    assert from_query({"utm_source": "x", "data.nothing": "1"}) == (Study(kind="approx"), [])
 
 
 def test_an_upload_leaves_no_trace_in_the_address():
     study = Study(source=CSV, data=(("n", 12345),), bound=0.777, method="gaussian-cov")
-    assert to_query(study) == {"table": "own", "method": "gaussian-cov"}
+    assert to_query(study) == {"table": "own", "method": "gaussian-cov", "kind": "zcdp"}
     assert from_query(to_query(study)) == (Study(source=CSV, method="gaussian-cov"), [])
 
 
