@@ -89,6 +89,8 @@ def section(study: Study, data: Dataset, *, brief: bool) -> Reply:
         else:
             show.tag("Simulated", "stored simulations" + (f"; {reply.line.label} measured" if reply.releases else ""))
         show.picture(chart(reply, data, frame.palette()), "answer")
+        if _rises(reply):
+            st.caption("With less noise the method shrinks less and keeps more sampling error, so the error can rise.")
     _rest(reply, study, data)
     return stored
 
@@ -148,7 +150,7 @@ def methods_of(reply: Reply) -> list[str]:
 def _sentence(study: Study, data: Dataset) -> tuple[str, float, str]:
     """Show the sentence; return what it asks for, the error in it and the structure."""
     name = study.level_name
-    asks = {LEVEL: f"which {name} gives an error of", ERROR: f"how far from the truth is {name} ="}
+    asks = {LEVEL: f"which {name} gives an error of", ERROR: f"what error comes with {name} ="}
     structures = [UNKNOWN, *(s.key for s in TARGETS["covariance"].structures)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="ask"):
         _word("With")
@@ -277,6 +279,15 @@ def _others(reply: Reply) -> None:
     ]
     if lines:
         st.markdown(f"**Runners-up** (stored), {ask.level_name(reply)} = {reply.level:g}\n" + "\n".join(lines))
+
+
+def _rises(reply: Reply) -> bool:
+    """Return whether the error of the recommended method rises where the guarantee gets weaker."""
+    question = reply.advice.question
+    if not reply.curve and question.structure == UNKNOWN:
+        return False
+    own = [e for _, e in reply.curve] or ask.curves(question, (reply.line.key,))[1][reply.line.key].tolist()
+    return own[-1] > 1.05 * min(own)
 
 
 def chart(reply: Reply, data: Dataset, palette: Palette) -> Picture:

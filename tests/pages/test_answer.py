@@ -271,3 +271,9 @@ def test_a_stored_number_of_few_replicates_is_called_about():
     stored = ask.how_far(Question(1_000, 40, ApproxDP(3.0, 1e-6), "covariance", "fading", mean_known=True))
     assert stored.line.se > ask.SURE * stored.error
     assert " gives about " in ask.sentence(stored)
+
+
+def test_an_error_that_rises_with_the_level_says_why():
+    said = "keeps more sampling error"
+    assert any(said in c.value for c in open_page(PAGE, kind="approx", **{"data.n": "1000", "data.d": "40"}).caption)
+    assert not any(said in c.value for c in open_page(PAGE, **TINY).caption)

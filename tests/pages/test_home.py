@@ -61,7 +61,8 @@ def test_explore_asks_trade_offs_about_any_size():
     at = open_page("app.py")
     at.select_slider(key="w.data.ar1-covariance.n").set_value(5_000)
     at.number_input(key="w.data.ar1-covariance.d").set_value(12)
-    page = settle(at.button(key="home-ask").click().run())
+    page = at.button(key="home-ask").click().run()
+    settle(page)
     assert page.number_input(key="ask.n").value == 5_000
     assert page.number_input(key="ask.d").value == 12
     assert page.selectbox(key="ask.what").value == "error"
