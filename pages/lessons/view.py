@@ -70,6 +70,7 @@ _STYLE = """
   [class*="st-key-lesson-three-"] .annotation-text {font-size: 11px !important;}
   [class*="st-key-lesson-three-"] .textpoint text {font-size: 9.5px !important;}
   [class*="st-key-lesson-tables-"] .textpoint text {font-size: 9.5px !important;}
+  .stElementContainer[class*="st-key-lesson-tables-"] {aspect-ratio: 2;}
 }
 </style>
 """
