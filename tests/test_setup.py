@@ -353,6 +353,21 @@ def test_a_port_that_is_none_is_refused(port):
     assert f"got {port!r}" in one_sentence(port_check(port))
 
 
+def test_a_class_is_let_in_with_its_address_and_your_data_shut():
+    """The settings that Streamlit is given, and what is printed before it starts."""
+    code = PORT_ALONE.replace("lambda *_, **__: None", "lambda given, **_: print(given, os.environ['PRIVCOV_HOSTED'])")
+    command = [sys.executable, "-c", code.replace("import sys", "import os, sys", 1), "--class", "--port=8613"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=patient(30))
+    if done.returncode:  # a machine without a network
+        assert "is in no network" in done.stderr
+        pytest.skip("this machine is in no network")
+    address = re.search(r"^The class opens http://([\d.]+):8613/Lessons$", done.stdout, re.M)
+    assert "Your data is shut" in done.stdout
+    assert "--server.address=0.0.0.0" in done.stdout
+    assert f"--browser.serverAddress={address[1]}" in done.stdout
+    assert done.stdout.rstrip().endswith("] 1"), "PRIVCOV_HOSTED"
+
+
 def test_a_browser_that_does_not_start_is_no_browser():
     command = [sys.executable, ROOT / ".ci" / "chromium.py", "--install"]
     env = {**os.environ, "CHROMIUM": "/nowhere/chromium"}

@@ -6,6 +6,8 @@ numbers and the sentence under them. A short script lets a finger or a mouse dra
 
 from __future__ import annotations
 
+import functools
+import zipfile
 from collections.abc import Iterator, Sequence
 from html import escape
 from string import Template
@@ -17,6 +19,7 @@ from pages.lessons.paper import Content, content
 from pages.lessons.plan import title
 from pages.lessons.simulated import AT_DELTA, DELTA, SEED, made
 from pages.shell import show
+from privcov.bundle.derived import zipped
 from privcov.figures.lessons import panels
 from privcov.figures.matrices import colour_limit
 from privcov.figures.palette import LIGHT, PAPER_CAPTION, PAPER_RULE
@@ -74,6 +77,12 @@ def files() -> Iterator[tuple[str, str]]:
     for number in NUMBERS:
         yield name(number), _page(title(number), _lesson(number))
     yield INDEX, _page("What does privacy cost a covariance matrix?", _home())
+
+
+@functools.cache
+def folder() -> bytes:
+    """Return the files in a zip; they are the same for every class."""
+    return zipped({f"lessons/{name}": text.encode() for name, text in files()}, zipfile.ZIP_DEFLATED)
 
 
 def name(number: int) -> str:

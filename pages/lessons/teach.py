@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from pages.lessons import sheets
+from pages.lessons import sheets, site
 from pages.lessons.plan import SHEETS, Step, link, title
 from pages.shell import frame, show
+from privcov import places
 
 _LOCAL = ("127.0.0.1", "localhost", "::1", "")
 
@@ -47,7 +48,17 @@ def draw() -> None:
                 on_click="ignore",
                 key="teach-figures",
             )
-        st.caption("HTML files to print; the handout has one page a lesson.")
+            st.download_button(
+                "Lessons as a folder",
+                data=site.folder,
+                file_name="lessons.zip",
+                mime="application/zip",
+                on_click="ignore",
+                key="teach-folder",
+            )
+        st.caption(
+            "HTML files to print; the handout has one page a lesson. The folder opens from a disk or any server."
+        )
 
 
 def length() -> int:
@@ -65,9 +76,11 @@ def _base() -> str:
 
 
 def here() -> str:
-    """Return the address of this workbench as the browser has it, without the page."""
-    parts = urlsplit(st.context.url or "")
+    """Return the address of this workbench as the class has it, else as the browser has it, without the page."""
+    parts, known = urlsplit(st.context.url or ""), st.get_option("browser.serverAddress")
     path = parts.path.rstrip("/").removesuffix("/Lessons")
+    if parts.hostname in _LOCAL and known not in _LOCAL:
+        return f"http://{known}:{parts.port}{path}"
     return f"{parts.scheme}://{parts.netloc}{path}" if parts.netloc else "http://127.0.0.1:8501"
 
 
@@ -117,4 +130,6 @@ def _link(address: str) -> None:
         help="As the class types it, for links, QR codes and sheets.",
     )
     if urlsplit(address).hostname in _LOCAL:
-        st.caption("Opens on this computer only: type an address that the class can reach.")
+        st.caption(
+            f"Opens on this computer only. `{places.command()} app --class` lets the room in, or type its address."
+        )

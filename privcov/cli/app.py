@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import socket
 import sys
 import threading
@@ -19,6 +20,9 @@ def add_app(commands: argparse._SubParsersAction) -> None:
     """Add ``app`` to the commands of the parser, with what belongs to the workbench."""
     parser = commands.add_parser("app", help="serve the workbench at http://127.0.0.1:8501")
     parser.add_argument("--port", default=str(PORT), help=f"another port than {PORT}")
+    parser.add_argument(
+        "--class", dest="room", action="store_true", help="for the devices of a room; Your data is shut"
+    )
     parser.set_defaults(act=_app)
     parts = parser.add_subparsers(dest="part", metavar="{token,site}")
     token = parts.add_parser("token", help='print the token for "Your data" of the server that started last')
@@ -69,7 +73,32 @@ def _app(options: argparse.Namespace) -> None:
     from streamlit.web import cli
 
     threading.Thread(target=_announce, daemon=True).start()
-    cli.main(["run", str(script), f"--server.port={options.port}"], prog_name="streamlit", standalone_mode=False)
+    settings = [f"--server.port={options.port}", *(_for_class(options.port) if options.room else ())]
+    cli.main(["run", str(script), *settings], prog_name="streamlit", standalone_mode=False)
+
+
+def _for_class(port: str) -> list[str]:
+    """Return the settings of a server for a room, and print its address with the QR code and what it opens."""
+    import segno
+
+    os.environ["PRIVCOV_HOSTED"] = "1"
+    host = _host()
+    address = f"http://{host}:{port}/Lessons"
+    segno.make(address, error="l", micro=False).terminal(compact=True)
+    print(f"The class opens {address}")
+    print("Every device of this network reaches the workbench until you stop it; Your data is shut.", flush=True)
+    hosts = [f"--server.allowedHosts={name}" for name in (host, "localhost", "127.0.0.1")]
+    return ["--server.address=0.0.0.0", f"--browser.serverAddress={host}", *hosts]
+
+
+def _host() -> str:
+    """Return the address of this machine in its network. Nothing is sent: the socket has only a direction."""
+    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as outward:
+        try:
+            outward.connect(("192.0.2.1", 9))
+        except OSError:
+            raise ValueError("This machine is in no network, so no class can reach it. Connect it first.") from None
+        return outward.getsockname()[0]
 
 
 def _announce() -> None:

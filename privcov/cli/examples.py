@@ -14,6 +14,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "app": (
         ("app", "the workbench at http://127.0.0.1:8501"),
         ("app --port 8600", "at another port"),
+        ("app --class", "for a class in the same network, with Your data shut"),
         ("app token", "what Your data asks for; the server that started last made it"),
         ("app site lessons", "the lessons as files, in the folder lessons"),
     ),

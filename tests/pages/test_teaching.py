@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import segno
 
-from pages.lessons import guess, plan, rows, sheets, teach
+from pages.lessons import guess, plan, rows, sheets, site, teach
 from pages.lessons.book import LESSONS, NUMBERS
 from pages.lessons.paper import content
 from pages.lessons.simulated import SEED
@@ -208,7 +208,22 @@ def test_the_teacher_s_part_shows_the_run_sheet_and_keeps_its_length():
     assert plan.SHEETS[50][1].lesson.question in " ".join(m.value for m in at.markdown)
     at = open_page(PAGE, part="teach", minutes="35")
     assert "was left out" in at.warning[0].value
-    assert len(at.get("download_button")) == 4
+    assert len(at.get("download_button")) == 5
+
+
+def test_the_address_of_the_workbench_is_that_of_the_room(monkeypatch):
+    monkeypatch.setattr(teach.st, "get_option", lambda name: "192.0.2.7")
+    monkeypatch.setattr(type(teach.st.context), "url", "http://localhost:8501/Lessons?part=teach")
+    assert teach.here() == "http://192.0.2.7:8501"
+    monkeypatch.setattr(type(teach.st.context), "url", "https://statistics.example/privcov/Lessons")
+    assert teach.here() == "https://statistics.example/privcov"
+
+
+def test_the_lessons_are_taken_home_as_a_folder():
+    with zipfile.ZipFile(io.BytesIO(site.folder())) as folder:
+        assert len(folder.namelist()) == 11
+        assert "lessons/index.html" in folder.namelist()
+    assert len(site.folder()) < 3_000_000
 
 
 def test_the_address_of_the_workbench_is_the_one_that_was_typed():
