@@ -273,12 +273,13 @@ def _others(reply: Reply) -> None:
         + (
             f"up to {line.worst:.2g} times the best"
             if unknown
-            else f"{line.error / reply.line.error:.2f} times the error of {show.as_text(reply.line.label)}"
+            else f"{line.error / reply.line.error:.2f} times the error"
         )
         for line in reply.runners_up
     ]
     if lines:
-        st.markdown(f"**Runners-up** (stored), {ask.level_name(reply)} = {reply.level:g}\n" + "\n".join(lines))
+        against = f"{ask.level_name(reply)} = {reply.level:g}, against {show.as_text(reply.line.label)}"
+        st.markdown(f"**Runners-up** (stored), {against}\n" + "\n".join(lines))
 
 
 def _rises(reply: Reply) -> bool:

@@ -120,9 +120,7 @@ def test_runners_up_are_compared_where_both_were_stored(monkeypatch):
         advice = dataclasses.replace(reply.advice, ranking=ranking)
         sentence._others(dataclasses.replace(reply, advice=advice, line=line))
         for other in reply.runners_up:
-            assert f"{other.label}: {other.error / error:.2f} times the error of {line.label}" in said[-1].replace(
-                "\\", ""
-            )
+            assert f"{other.label}: {other.error / error:.2f} times the error" in said[-1].replace("\\", "")
 
 
 def test_the_curves_start_with_the_methods_of_the_answer():
