@@ -193,3 +193,10 @@ def test_the_names_that_the_table_uses_are_right_when_they_are_spelt_right():
     assert PrivateCovariance(bounds=LIMITS).fit(FRAME).release_.columns == ("age", "pay")
     assert Release.from_json(NAMES["rel"].to_json()).n == 30
     assert PrivateDataset.from_rows(ROWS, 1.0, name="survey").facts.columns == ("x1", "x2")
+
+
+def test_a_delta_that_permits_publishing_a_row_has_a_note():
+    data = privcov.source("ar1-covariance", n=200, d=3)
+    for delta, count in ((0.006, 1), (0.005, 0), (1e-6, 0)):
+        rel = privcov.release("auto-cov", data, privcov.ApproxDP(1.0, delta), seed=1)
+        assert sum("publishing a random row" in note for note in rel.notes) == count

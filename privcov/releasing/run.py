@@ -230,10 +230,20 @@ def in_units_of_data(method: Method, given: MethodInput, outcome: Outcome) -> Re
         mean=units.mean(moments.mean),
         raw=measured,
         path=path,
-        notes=outcome.notes,
+        notes=(*outcome.notes, *_doubts(given)),
         count=outcome.count,
         class_means=units.mean(moments.class_means),
         class_counts=None if measured is None else measured.class_counts,
         classes=facts.classes if given.centre == CLASSES else (),
         kinds=facts.kinds,
+    )
+
+
+def _doubts(given: MethodInput) -> tuple[str, ...]:
+    """Return what has to be said of a guarantee that is known to promise little."""
+    n, delta = given.facts.n, getattr(given.guarantee, "delta", None)
+    if n is None or delta is None or delta <= 1 / n:
+        return ()
+    return (
+        f"Delta {delta:g} is above 1/n = {1 / n:.2g}: publishing a random row would satisfy it. Choose it far below.",
     )
