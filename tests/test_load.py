@@ -27,7 +27,7 @@ def server(tmp_path_factory):
 
 def test_three_visits_change_something_every_second_and_see_every_change(server):
     seeds = (11, 12, 13)
-    seen = together(changing(server.port, "Estimate", f"seed={s}", CHANGES, random.Random(s)) for s in seeds)
+    seen = together(changing(server.port, "Estimate", f"kind=zcdp&seed={s}", CHANGES, random.Random(s)) for s in seeds)
     assert seen.errors == []
     assert len(seen.took) == len(seeds) * CHANGES
     assert seen.pictures == len(seeds) * CHANGES - seen.overtaken
@@ -42,7 +42,7 @@ def test_ten_visits_that_change_something_faster_than_it_is_drawn_end_with_their
         draw = random.Random(seed)
         async with Visitor(server.port) as visitor:
             for page in draw.sample(["Estimate", "Spectra"], 2):
-                await visitor.open(page, f"seed={seed}&data.n=2000&data.d=8")
+                await visitor.open(page, f"kind=zcdp&seed={seed}&data.n=2000&data.d=8")
                 for _ in range(8):
                     await visitor.press(draw.choice(visitor.values()))
                     await asyncio.sleep(0.15)
@@ -95,7 +95,7 @@ def test_the_same_change_sent_again_at_once_is_not_taken_back(server):
 
     async def twice() -> tuple[Seen, str, str, str]:
         async with Visitor(server.port) as visitor:
-            await visitor.open("Estimate", "seed=5")
+            await visitor.open("Estimate", "kind=zcdp&seed=5")
             wanted = visitor.values()[-5]
             assert wanted != visitor.value()
             before = visitor.query
@@ -117,15 +117,15 @@ def test_a_link_followed_right_after_a_change_is_not_taken_for_the_old_address(s
 
     async def at_once() -> tuple[Visitor, str]:
         async with Visitor(server.port) as visitor:
-            await visitor.open("Estimate", "seed=5")
+            await visitor.open("Estimate", "kind=zcdp&seed=5")
             await visitor.press(visitor.values()[-5])
             await visitor.done()
-            await visitor.open("Estimate", "seed=6")
+            await visitor.open("Estimate", "kind=zcdp&seed=6")
             return visitor, visitor.value()
 
     visitor, shown = run(at_once())
     assert visitor.seen.errors == []
-    assert parse_qs(visitor.query) == {"seed": ["6"]}
+    assert parse_qs(visitor.query) == {"seed": ["6"], "kind": ["zcdp"]}
     assert shown == "0.1"  # as a visit begins
 
 

@@ -89,8 +89,6 @@ def section(study: Study, data: Dataset, *, brief: bool) -> Reply:
         else:
             show.tag("Simulated", "stored simulations" + (f"; {reply.line.label} measured" if reply.releases else ""))
         show.picture(chart(reply, data, frame.palette()), "answer")
-        if _rises(reply):
-            st.caption("With less noise the method shrinks less and keeps more sampling error, so the error can rise.")
     _rest(reply, study, data)
     return stored
 
@@ -270,25 +268,12 @@ def _others(reply: Reply) -> None:
     unknown = reply.advice.question.structure == UNKNOWN
     lines = [
         f"- {show.as_text(line.label)}: "
-        + (
-            f"up to {line.worst:.2g} times the best"
-            if unknown
-            else f"{line.error / reply.line.error:.2f} times the error"
-        )
+        + (f"up to {line.worst:.2g} times the best" if unknown else f"{line.error / reply.line.error:.2f}")
         for line in reply.runners_up
     ]
     if lines:
-        against = f"{ask.level_name(reply)} = {reply.level:g}, against {show.as_text(reply.line.label)}"
-        st.markdown(f"**Runners-up** (stored), {against}\n" + "\n".join(lines))
-
-
-def _rises(reply: Reply) -> bool:
-    """Return whether the error of the recommended method rises where the guarantee gets weaker."""
-    question = reply.advice.question
-    if not reply.curve and question.structure == UNKNOWN:
-        return False
-    own = [e for _, e in reply.curve] or ask.curves(question, (reply.line.key,))[1][reply.line.key].tolist()
-    return own[-1] > 1.05 * min(own)
+        unit = f"{ask.level_name(reply)} = {reply.level:g}" if unknown else "in errors of the first"
+        st.markdown(f"**Runners-up** (stored), {unit}\n" + "\n".join(lines))
 
 
 def chart(reply: Reply, data: Dataset, palette: Palette) -> Picture:

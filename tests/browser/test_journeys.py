@@ -103,7 +103,7 @@ def test_the_back_button_undoes_and_goes_back(visit, settle):
     assert chart_words(page, "square-released") != before
     page.go_back()
     settle(page)
-    assert query(page) == {"data.n": "2000"}
+    assert query(page) == {"data.n": "2000", "kind": "zcdp"}
     until(lambda: chart_words(page, "square-released") == before, 10, what="the picture of before")
     menu(page, "Spectra")
     settle(page)
@@ -111,7 +111,7 @@ def test_the_back_button_undoes_and_goes_back(visit, settle):
     page.go_back()
     settle(page)
     assert address(page).path == "/Estimate"
-    assert query(page) == {"data.n": "2000"}
+    assert query(page) == {"data.n": "2000", "kind": "zcdp"}
 
 
 def test_a_fast_drag_ends_where_the_hand_let_go(visit, settle):
