@@ -57,7 +57,7 @@ async def _fresh(server: Server, page: str, changes: int) -> tuple[list[float], 
     """Processor seconds of each change, and what went wrong; every value of the slider at most once."""
     costs = []
     async with Visitor(server.port) as visitor:
-        await visitor.open(page, "seed=7")
+        await visitor.open(page, "kind=zcdp&seed=7")
         values, draw = visitor.values(), random.Random(7)
         at = values.index(visitor.value())
         near = [value for k, value in enumerate(values) if k != at and abs(k - at) <= changes]
@@ -81,7 +81,7 @@ def cpu() -> Iterator[tuple[str, Callable[[], str], str]]:
                 folder = stack.enter_context(tempfile.TemporaryDirectory())
                 found.append(stack.enter_context(serving(Path(folder))))
                 for page in LIMITS:
-                    together([changing(found[0].port, page, "seed=3", 2, random.Random(3))])
+                    together([changing(found[0].port, page, "kind=zcdp&seed=3", 2, random.Random(3))])
                 time.sleep(LOADED)
             return found[0]
 
@@ -110,10 +110,10 @@ def classroom() -> Iterator[tuple[str, str, str]]:
     """Thirty visits of a server that is warm: seeds of their own, then the study that the pages open with."""
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as server:
         for page in LIMITS:
-            together([changing(server.port, page, "seed=3", 2, random.Random(3))])
+            together([changing(server.port, page, "kind=zcdp&seed=3", 2, random.Random(3))])
         time.sleep(LOADED)
         for name, seeds, first in (
-            ("30 visits", lambda k: f"seed={5000 + k}", 1),
+            ("30 visits", lambda k: f"kind=zcdp&seed={5000 + k}", 1),
             ("30 visits of one study", lambda k: "", 2),
         ):
             before, mine, begun = taken(server), time.process_time(), time.monotonic()

@@ -27,7 +27,9 @@ ALONE, WARM = 30, 30  # changes of the one visit, and of each of the twenty that
 REST = 60.0  # seconds after the last visit has ended, before memory is read
 SWEEP_CHANGES = 20
 START = "Draw the curves"  # a sweep of more than some seconds begins when its button is pressed
-HEAVY = "data.n=50000&data.d=100&replicates=200"  # Trade-offs computes this for far longer than it is looked at
+HEAVY = (
+    "kind=zcdp&data.n=50000&data.d=100&replicates=200"  # Trade-offs computes this for far longer than it is looked at
+)
 SOAK_MINUTES = 20.0
 LOOK = 30.0  # seconds between two lines of the soak
 # Page, and whether it has a privacy slider; the others are opened and looked at.
@@ -52,7 +54,8 @@ def tail(took: list[float]) -> float:
 def crowd(server: Server, visits: int, changes: int, first: int) -> Seen:
     """first: seed of the first visit's noise; the others follow."""
     return together(
-        changing(server.port, "Estimate", f"seed={first + k}", changes, random.Random(first + k)) for k in range(visits)
+        changing(server.port, "Estimate", f"kind=zcdp&seed={first + k}", changes, random.Random(first + k))
+        for k in range(visits)
     )
 
 
@@ -87,7 +90,7 @@ def sweep() -> Iterator[tuple[str, str, str]]:
             await busy.open("Trade_offs", HEAVY)
             await busy.click(START)
             draw = random.Random(3)
-            seen = await changing(server.port, "Estimate", "seed=3", SWEEP_CHANGES, draw)
+            seen = await changing(server.port, "Estimate", "kind=zcdp&seed=3", SWEEP_CHANGES, draw)
             busy.progress = None
             await busy.open("Trade_offs", HEAVY)
             if busy.progress is None or busy.progress == 1:
@@ -118,7 +121,7 @@ async def coming_and_going(port: int, number: int, end: float, seen: Seen) -> No
             for page in draw.sample(list(PAGES), draw.randint(1, 5)):
                 if time.monotonic() > end or visitor.closed:
                     break
-                await visitor.open(page, f"seed={1000 * number + visit}")
+                await visitor.open(page, f"kind=zcdp&seed={1000 * number + visit}")
                 if PAGES[page]:
                     await wander(visitor, draw.randint(5, 30), draw, lambda: draw.uniform(0.7, 3.0))
                 else:
