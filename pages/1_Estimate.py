@@ -154,7 +154,7 @@ with show.problems():
             st.caption(f"The {rel.target} in the data's own units.")
             st.dataframe(table, height=360)
             table.index.name = mark or None
-            name = f"{mark[:11]} {rel.method} {rel.target}.csv".strip().replace(" ", "-")
+            name = f"{'not private ' * bool(mark)}{rel.method} {rel.target}.csv".replace(" ", "-")
             show.download("Matrix as CSV", table.to_csv, name, "download-matrix")
     with python:
         if python.open:

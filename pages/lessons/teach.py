@@ -40,22 +40,9 @@ def draw() -> None:
             )
             show.download("Handout", lambda: sheets.handout(base), "handout.html", "teach-handout", "text/html")
             show.download("Key", sheets.key, "key.html", "teach-key", "text/html")
-            st.download_button(
-                "All figures (SVG)",
-                data=sheets.figures,
-                file_name="lesson-figures.zip",
-                mime="application/zip",
-                on_click="ignore",
-                key="teach-figures",
-            )
-            st.download_button(
-                "Lessons as a folder",
-                data=site.folder,
-                file_name="lessons.zip",
-                mime="application/zip",
-                on_click="ignore",
-                key="teach-folder",
-            )
+            zipped = "application/zip"
+            show.download("All figures (SVG)", sheets.figures, "lesson-figures.zip", "teach-figures", zipped)
+            show.download("Lessons as a folder", site.folder, "lessons.zip", "teach-folder", zipped)
         st.caption(
             "HTML files to print; the handout has one page a lesson. The folder opens from a disk or any server."
         )

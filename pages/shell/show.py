@@ -235,7 +235,7 @@ def matrix_table(matrix: np.ndarray, columns: tuple[str, ...]) -> pd.DataFrame:
     return pd.DataFrame(matrix, index=names, columns=names)
 
 
-def download(label: str, make: Callable[[], str], file_name: str, key: str, mime: str = "text/csv") -> None:
+def download(label: str, make: Callable[[], str | bytes], file_name: str, key: str, mime: str = "text/csv") -> None:
     """Show a download whose content is made on click, without a rerun."""
     st.download_button(label, data=make, file_name=file_name, mime=mime, on_click="ignore", key=key)
 

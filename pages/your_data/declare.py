@@ -168,8 +168,9 @@ def _in_tab(session: OwnerSession) -> None:
 
 
 def _told() -> None:
-    """Take what the tab had kept."""
-    st.session_state[_TAB] = st.session_state[_TAB_KEY].draft
+    """Take what the tab had kept; anything may stand there."""
+    kept = st.session_state[_TAB_KEY].draft
+    st.session_state[_TAB] = kept if isinstance(kept, str) else ""
 
 
 def forget_all() -> None:

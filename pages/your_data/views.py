@@ -293,7 +293,7 @@ def _spectrum(shown: Shown, palette: Palette) -> None:
             *numbers(drawn),
             palette,
             clear=(drawn["low"] > 0).to_numpy(),
-            x_title="Eigenvalue, columns scaled by their bounds",
+            x_title="Eigenvalue, columns scaled by bounds and weights",
             what="Spectrum",
             level=shown.level,
         ),

@@ -320,7 +320,7 @@ its script as well.
 noisy         covariance before any repair, unbiased; noise_std is the deviation of the privacy noise on its entries
 covariance    positive semi-definite
 correlation, partial (partial correlations), precision (inverse of regular, the regularised covariance)
-eigenvalues, loadings   of the covariance, where from a typical value to the farther bound is 1 in every column
+eigenvalues, loadings   of the covariance with every column scaled by its bounds and its weight
 """
 
 OF_SHARES = """shares        share of rows that have both cells, on the diagonal the cell;

@@ -187,6 +187,41 @@ def test_the_page_has_the_numbers_of_python(clear):
     assert csv_of(at, "column")["low"].tolist() == found.means()["low"].tolist()
 
 
+def test_pictures_of_several_columns_go_from_the_lowest_to_the_highest_value(tmp_path):
+    """Every mark is the number of the table, moved and scaled by bounds that differ and are not about zero."""
+    low, wide = np.array([-50.0, 10.0, 0.0]), np.array([200.0, 120.0, 400.0])
+    bounds = list(zip(low, low + wide, strict=True))
+    private = privcov.PrivateDataset.from_rows(rows()[:, :3], bounds=bounds, columns=list("abc"), name="ward")
+    ledger = Ledger(tmp_path / "own.sqlite")
+    ledger.limit("ward", ZCDP(1000.0))
+    rel = privcov.release_private("auto-cov", private, ZCDP(1000.0), ledger=ledger)
+    rel.save_bundle(tmp_path / "out.zip")
+    at, found = dropped((tmp_path / "out.zip").read_bytes()), privcov.answers(rel)
+
+    def marks(picture: str, key: str = "", part: str = "") -> np.ndarray:
+        if part:
+            widget(at, "segmented_control", key).set_value(part).run()
+        (trace,) = (t for t in calm(at).session_state["pictures"][picture].figure.data if t.name == "Released")
+        return np.array(trace.x, dtype=np.float64)
+
+    view(at, "columns")
+    assert marks("own-columns") == pytest.approx((found.means()["estimate"].to_numpy() - low) / wide)
+    variances = found.variances()["estimate"].to_numpy()
+    assert marks("own-columns", "of-columns", "variances") == pytest.approx(variances / wide**2)
+    view(at, "regression")
+    slopes = found.regress("a", ["b", "c"])
+    assert slopes["identified"].all()
+    assert marks("own-regression") == pytest.approx(slopes["estimate"].to_numpy() * wide[1:] / wide[0])
+    view(at, "pairs")
+    covariances = found.covariances()["estimate"].to_numpy() / (wide[[0, 0, 1]] * wide[[1, 2, 2]])
+    assert sorted(marks("own-pairs", "of-pairs", "covariances")) == pytest.approx(sorted(covariances))
+    view(at, "matrices")
+    widget(at, "segmented_control", "matrix").set_value("covariance").run()
+    (cells,) = calm(at).session_state["pictures"]["square-own-covariance"].figure.data
+    shown = csv_of(at, "a").to_numpy() / np.outer(wide, wide)
+    assert np.array(cells.z, dtype=np.float64) == pytest.approx(shown, rel=1e-5)
+
+
 def test_another_level_and_rate_are_those_of_python(clear):
     at = view(dropped(clear), "pairs")
     widget(at, "select_slider", "level").set_value(0.8).run()

@@ -573,12 +573,19 @@ def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_
         report = made["download-report"]()
         assert "Not private" in report, page
         assert "flatters" in report, page
+        assert own_range.IF_PUBLIC in report, "beside its risk"
+        if page != "2_Trade_offs":
+            assert any("; not private, bounds from this file" in h.proto.body for h in at.get("html"))
         if page == "2_Trade_offs":
             assert "Not private" in made["download-answer-report"]()
             assert "# Not private: bounds come from the file." in " ".join(code.value for code in at.code)
+    at.query_params["more"] = "matrix"
     at.switch_page("pages/1_Estimate.py").run()
+    assert made["download-matrix"]().startswith('"not private, bounds from this file",age,stature')
     type_in(at, {0: {"low": 0, "high": 120}, 1: {"low": 100, "high": 230}})
     use(at)
+    assert made["download-matrix"]().startswith(",age,stature")
+    at.query_params["more"] = "take-home"
     at.switch_page("pages/4_Spectra.py").run()
     assert not [w for w in at.warning if "Not private" in w.value]
     assert "Not private" not in made["download-report"]()
