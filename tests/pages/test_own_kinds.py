@@ -287,6 +287,28 @@ def test_a_draft_brings_back_what_was_typed_before_a_reload():
     assert widget(again, "radio", "missing").value == "pairs"
 
 
+def test_what_the_tab_kept_is_offered_to_an_untouched_form_of_the_same_columns():
+    def offers(at) -> bool:
+        return any(b.label == "Go on with what was typed before" for b in at.button)
+
+    first = given(b"smokes,rent\n")
+    widget(first, "text_input", "name").set_value("flats").run()
+    kept = first.session_state["tab-draft"]
+    for header, text, offered in (
+        (b"smokes,rent\n", kept, True),
+        (b"smokes,floor\n", kept, False),
+        (b"smokes,rent\n", "", False),
+    ):
+        at = given(header)
+        at.session_state["tab-draft"] = text
+        assert offers(at.run()) == offered
+    at = given(b"smokes,rent\n")
+    at.session_state["tab-draft"] = kept
+    at.run()
+    widget(at, "text_input", "unit").set_value("a flat").run()
+    assert not offers(at.run()), "it would take away what was typed since"
+
+
 @pytest.mark.parametrize(
     ("part", "wrong"), [('"people": 3', '"people": 0'), ('"kind": "number"', '"kind": "poem"'), ('"columns"', '"rows"')]
 )

@@ -112,6 +112,18 @@ def test_a_link_with_nonsense_gets_a_sentence_and_a_working_page(file):
     assert all("left out" in w.value for w in at.warning)
     settle(at)
     assert not at.error
+    assert sum("left out" in w.value for w in at.warning) == 2, "also when the page has run again"
+
+
+def test_what_is_wrong_with_a_link_is_said_until_something_changes():
+    at = open_page("pages/1_Estimate.py", epsilon="banana", **{"data.n": "2000", "data.d": "6"})
+    at.run()
+    assert ["epsilon" in w.value for w in at.warning] == [True]
+    at.select_slider(key="w.epsilon").set_value(0.5).run()
+    assert not at.warning
+    at = open_page("pages/1_Estimate.py", epsilon="banana")
+    at.switch_page("pages/7_Methods.py").run()
+    assert not at.warning
 
 
 @pytest.mark.parametrize("file", [p for p in PAGES if not re.match("pages/([5789]|10)", p)])  # those take no study

@@ -270,6 +270,24 @@ def test_groups_on_the_page_have_the_numbers_of_python(tmp_path, clear):
     assert "group_means('ward=B')" in at.code[0].value
 
 
+def test_a_regression_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
+    table = pd.DataFrame(rows()[:, :2], columns=list("xz"))
+    table["smokes"] = np.where(np.random.default_rng(3).random(len(table)) < 0.4, "yes", "no")
+    kinds = {name: privcov.Kind("number", 0, 100) for name in "xz"} | {
+        "smokes": privcov.Kind("yes-no", values=("no", "yes"))
+    }
+    ledger = Ledger(tmp_path / "two.sqlite")
+    ledger.limit("ward", ZCDP(1000.0))
+    private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name="ward")
+    rel = privcov.release_private("auto-cov", private, ZCDP(1000.0), ledger=ledger)
+    rel.save_bundle(tmp_path / "out.zip")
+    at = view(dropped((tmp_path / "out.zip").read_bytes()), "regression")
+    assert any("Columns of two values" in w.value for w in at.warning)
+    assert not any("under this noise" in i.value for i in at.info)
+    assert not at.get("plotly_chart"), "nothing to draw"
+    assert not any("Intercept" in m.value for m in at.markdown)
+
+
 def test_a_refused_regression_says_why_and_draws_nothing(noisy):
     at = view(dropped(noisy), "regression")
     (said,) = [w.value for w in at.warning]

@@ -15,6 +15,7 @@ from pages.your_data import views
 from pages.your_data.shown import doubtful
 from pages.your_data.shown import verdict as own_verdict
 from privcov.answering.unbiased import REASONS, TOO_NOISY, TWO_VALUED
+from privcov.bundle.verdict import noise_on_entries
 from privcov.metrics.errors import error, reference_matrix
 from privcov.metrics.graphs import Recovery
 from privcov.releasing.display import matrix_of
@@ -77,8 +78,7 @@ def test_the_noise_beside_a_pair_is_that_of_many_releases():
     rows = np.random.default_rng(3).uniform(-1, 1, (4000, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]]) / 2
     data = privcov.Dataset.from_rows(rows, bounds=[(-1, 1)] * 2, mean_is_zero=True)
     rels = [privcov.release("gaussian-cov", data, privcov.ZCDP(0.1), seed=seed) for seed in range(400)]
-    noise = rels[0].raw.distribution.off_diagonal_std * rels[0].row_bound ** 2
-    said = shown.strongest(data, matrix_of(rels[0], "correlation"), noise)
+    said = shown.strongest(data, matrix_of(rels[0], "correlation"), noise_on_entries(rels[0]))
     spread = np.sqrt(np.diag(reference_matrix(data, "covariance", "sample")))
     raw = [rel.raw.matrix[0, 1] * rel.row_bound**2 / np.prod(spread) for rel in rels]
     assert float(re.search(r"± ([\d.]+)", said)[1]) == pytest.approx(np.std(raw), rel=0.07)

@@ -933,4 +933,4 @@ def test_a_far_value_that_sets_the_range_is_named():
     rows[7] = "41,9e8,0"
     at = press(public(("age,income,rare\n" + "\n".join(rows)).encode()), "Start with the file's own range")
     (said,) = [t.value for t in at.text if "set the range" in t.value]
-    assert said.startswith("A few values set the range of income,"), "not of a rare yes, whose other cells are equal"
+    assert said.startswith("A few values set the range of income, and with"), "not of a rare yes: other cells are equal"
