@@ -208,12 +208,15 @@ def mistakes(typed: pd.DataFrame) -> dict[tuple[int, str], str]:
     """Return a sentence for each cell of the ticked lines that lacks something or cannot be."""
     rows = typed[typed["use"]]
     found = {(row, field): f"Still missing: {what}." for what, field, lack in holes(rows) for row in rows.index[lack]}
-    full = rows.index.difference([row for row, _ in found])
+    unread = rows[list(NUMBERS)].map(lambda cell: isinstance(cell, str) and not limits_table.range_of(cell)).any(axis=1)
+    marked = rows.index[unread & rows["kind"].isin(NUMERIC)]  # by the table itself
+    full = rows.index.difference([*marked, *(row for row, _ in found)])
     for line in rows.loc[full].itertuples():
         try:
             column_of(line).of_kind()
         except ValueError as problem:
-            found[line.Index, "levels" if str(line.levels).strip() else "low"] = str(problem)
+            ranged = isinstance(line.typical, str) and ends_in(line.typical) is not None
+            found[line.Index, "levels" if str(line.levels).strip() else "typical" if ranged else "low"] = str(problem)
     return found
 
 

@@ -150,21 +150,27 @@ def _load() -> None:
 
 
 def _in_tab(session: OwnerSession) -> None:
-    """Keep the draft in the visitor's tab, where it outlasts a reload; offer the one that was there before.
+    """Keep the draft in the visitor's tab, where it outlasts a reload; an untouched form of the same columns takes it.
 
     The server then forgets the file and the form. `forget_all` empties the tab.
     """
     before: str | None = st.session_state.get(_TAB)  # None: the tab has not been asked yet
-    touched = bool(session.turn or session.past or any(map(session.kept.get, _OF_TABLE)))
+    if session.turn or session.past or any(map(session.kept.get, _OF_TABLE)):
+        session.kept["touched"] = True  # also after Undo
+    touched = "touched" in session.kept
     if session.typed is not None and touched:
         st.session_state[_TAB] = before = draft(session)
     _IN_TAB(data={"draft": before}, key=_TAB_KEY, height=0, on_draft_change=_told)
     names = [f'"column": {json.dumps(name, ensure_ascii=False)}' for name in session.header]
     fits = before and names and all(name in before for name in names)
-    if fits and not touched and st.button("Go on with what was typed before", key=f"own-before-{session.file_id}"):
+    if fits and not touched:
+        st.session_state[_TAB] = ""  # a spoilt one is not tried again
         with show.problems():
             restore(str(before))
+            session.kept["restored"] = True
             st.rerun()
+    if "restored" in session.kept:
+        st.caption("What was typed before in this tab is there again. **Forget this file** removes it.")
 
 
 def _told() -> None:

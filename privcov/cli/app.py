@@ -86,7 +86,9 @@ def _for_class(port: str) -> list[str]:
     address = f"http://{host}:{port}/Lessons"
     segno.make(address, error="l", micro=False).terminal(compact=True)
     print(f"The class opens {address}")
-    print("Every device of this network reaches the workbench until you stop it; Your data is shut.", flush=True)
+    print(
+        "Every device of this network reaches the workbench until you stop it (Ctrl+C); Your data is shut.", flush=True
+    )
     hosts = [f"--server.allowedHosts={name}" for name in (host, "localhost", "127.0.0.1")]
     return ["--server.address=0.0.0.0", f"--browser.serverAddress={host}", *hosts]
 
