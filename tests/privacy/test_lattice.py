@@ -184,7 +184,8 @@ def test_the_floating_point_sampler_is_saturated_and_the_exact_one_is_not():
         exact_moment.measure_exactly(table, privcov.PureDP(1.0), centre="none", shape="wishart-difference").total
         for _ in range(20)
     ]
-    assert not any(abs(abs(int(v)) - 2**61) <= 2 * UNIT**2 for total in sums for v in total.ravel())
+    # Saturated noise would put half of the 180 values there; by chance three have probability 1e-12.
+    assert sum(abs(abs(int(v)) - 2**61) <= 2 * UNIT**2 for total in sums for v in total.ravel()) < 3
 
 
 def test_the_old_sampler_lives_in_one_place():
