@@ -130,11 +130,18 @@ def _measured(stored: Reply, study: Study, data: Dataset) -> Reply:
 
 
 def _rows_of(study: Study, data: Dataset) -> Callable[[int], Dataset]:
-    """Return a function of the replicate that returns its rows: fresh ones where the source can be drawn again."""
+    """Return a function of the replicate that returns its rows: fresh ones where the source can be drawn again.
+
+    They are kept, because drawing them costs more than the releases of one level.
+    """
     if not redraws(study, data):
         return lambda _: data
-    source = build(SOURCES.get(study.source_key()).cls, "Source", dict(study.data))
-    return lambda r: make_dataset(source, seed=study.rows, repeat=r, row_bound=data.row_bound)
+    key = study.source_key()
+    source = build(SOURCES.get(key).cls, "Source", dict(study.data))
+    made = ("rows", key, study.data, study.rows, source.state(), data.row_bound)
+    return lambda r: cached.SHARED.get(
+        (*made, r), lambda: make_dataset(source, seed=study.rows, repeat=r, row_bound=data.row_bound)
+    )
 
 
 def methods_of(reply: Reply) -> list[str]:

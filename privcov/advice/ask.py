@@ -42,8 +42,9 @@ class Reply:
     ``wanted`` there; True where nothing was wanted.
 
     error, spread: error of the method, and the standard deviation of it from one release to the next, in the structure
-    ``where`` it is largest. least: whether ``level`` is the smallest that was measured and would be enough. releases:
-    how many on ``draws`` tables were made for this answer (`privcov.advice.live`); 0 where it comes from the evidence.
+    ``where`` it is largest. doubt: standard error of a measured error. least: whether ``level`` is the smallest that
+    was measured and would be enough. releases: how many on ``draws`` tables were made for this answer
+    (`privcov.advice.live`); 0 where it comes from the evidence.
     curve: (level, error) of the method at the levels that were measured, rising.
     """
 
@@ -56,6 +57,7 @@ class Reply:
     spread: float
     where: str
     least: bool = False
+    doubt: float = 0.0
     releases: int = 0
     draws: int = 0
     curve: tuple[tuple[float, float], ...] = ()
@@ -64,11 +66,6 @@ class Reply:
     def guarantee(self) -> Guarantee:
         """The guarantee of the answer."""
         return self.advice.question.guarantee
-
-    @property
-    def doubt(self) -> float:
-        """Standard error of a measured error; 0 of a stored one."""
-        return self.spread / math.sqrt(self.releases) if self.releases else 0.0
 
     @property
     def runners_up(self) -> tuple[Line, ...]:

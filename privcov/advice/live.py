@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from privcov.advice.ask import CLOSE, ENDS, Reply, reply_at, rounded_level
+from privcov.advice.ask import CLOSE, ENDS, SURE, Reply, reply_at, rounded_level
 from privcov.advice.evidence import with_level
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
@@ -24,6 +24,7 @@ from privcov.releasing.run import run_method
 
 SECONDS = 2.5  # for the releases of one answer, about
 FEWEST, MOST = 5, 100  # releases behind a number
+CELLS = 20_000_000  # of all tables together, which a page keeps while the level moves
 SHARE = 0.15  # of the seconds, for one level of a search
 FLAT = 1.02  # errors up to so many times the smallest are as near to one that is out of reach
 AROUND = (1 / 30, 1 / 10, 1 / 3, 3.0, 10.0, 30.0)  # levels beside the answer's, which a chart shows
@@ -42,8 +43,8 @@ def measured(
     """Return the reply with its method's own error, or with the smallest level at which that is small enough.
 
     ``rows`` returns fresh rows of a replicate, or always the same table. Errors are relative, to the truth where it is
-    known, else to the sample. ``releases`` on ``draws`` tables make a number; 0 for as many as `SECONDS` permit.
-    ValueError for rows that the method refuses, and where ``stop`` ends it.
+    known, else to the sample. ``releases`` on ``draws`` tables make a number; 0 for as many as a sure mean needs and
+    `SECONDS` permit. ValueError for rows that the method refuses, and where ``stop`` ends it.
     """
     runs = _Runs(reply, rows, seed, releases, draws, stop)
     level, least = (reply.level, False) if reply.wanted is None else _smallest(runs, reply.level, reply.wanted)
@@ -58,6 +59,7 @@ def measured(
         reached=reply.wanted is None or float(found.mean()) <= reply.wanted,
         error=float(found.mean()),
         spread=float(found.std(ddof=1)),
+        doubt=_doubt(found, len(runs.tables)),
         least=least,
         releases=len(found),
         draws=len(runs.tables),
@@ -97,10 +99,10 @@ class _Runs:
         found: list[float] = []
         begun, drawing = time.monotonic(), 0.0
         while len(found) < (count or self.releases or MOST):
-            late = not self.releases and time.monotonic() - begun > self.seconds
-            if late and len(found) >= FEWEST:
+            late = time.monotonic() - begun > self.seconds
+            if not (count or self.releases) and len(found) >= FEWEST and (late or self.enough(np.array(found))):
                 break
-            if not self.seen and (len(self.tables) < self.draws if self.draws else drawing <= self.seconds / 2):
+            if not self.seen and (len(self.tables) < self.draws if self.draws else self.room(drawing)):
                 before = time.monotonic()
                 self.tables.append(self.rows(len(self.tables)))
                 drawing += time.monotonic() - before
@@ -109,9 +111,29 @@ class _Runs:
         self.seen[level] = np.array(found)
         return self.seen[level]
 
+    def room(self, drawing: float) -> bool:
+        """Return whether one more table may be drawn after so many seconds of drawing."""
+        cells = self.tables[0].n * self.tables[0].d if self.tables else 0
+        return drawing <= self.seconds / 2 and cells * (len(self.tables) + 1) <= CELLS
+
+    def enough(self, errors: np.ndarray) -> bool:
+        """Return whether the mean is sure, or as sure as these tables can make it."""
+        tables, goal = len(self.tables), SURE / 2 * errors.mean()
+        if _doubt(errors, tables) <= goal or self.room(0.0) or len(errors) < 2 * tables:
+            return _doubt(errors, tables) <= goal
+        noise = errors - np.array([errors[k::tables].mean() for k in range(tables)])[np.arange(len(errors)) % tables]
+        return bool(math.hypot(*noise) / math.sqrt(len(errors) - tables) <= goal / 2 * math.sqrt(len(errors)))
+
     def mean(self, level: float) -> float:
         """Return the mean error at a level."""
         return float(self.errors(level).mean())
+
+
+def _doubt(errors: np.ndarray, tables: int) -> float:
+    """Return the standard error of the mean of releases that took the tables in turn."""
+    alone = errors.std(ddof=1) / math.sqrt(len(errors))
+    means = [errors[k::tables].mean() for k in range(tables)]
+    return float(max(alone, np.std(means, ddof=1) / math.sqrt(tables))) if tables > 1 else float(alone)
 
 
 def _smallest(runs: _Runs, start: float, wanted: float) -> tuple[float, bool]:
