@@ -48,10 +48,7 @@ def section(palette: Palette) -> None:
         places = {one.table: place_in(int(one.paper), one.place) for one in stored("tables.csv").itertuples()}
         curves = stored("curves_kept.csv")
         kept(curves.assign(curve=curves["table"].map(places) + ": " + curves["curve"]))
-    st.caption(
-        "Decided by `python -m replication publish` in the folder of the project; `python -m replication report FILE` "
-        "writes everything as one page and a zip of CSV files."
-    )
+    st.caption("Decided by `python -m replication publish` in the folder of the project.")
 
 
 def _table(shown: pd.DataFrame, name: str) -> None:

@@ -5,7 +5,7 @@ No row is read. What the question opens is loaded when the visitor opens it: `ad
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -23,14 +23,11 @@ def section(
     *,
     default_source: str = DEFAULT_SOURCE,
     offered: Sequence[str] = (),
-    chosen: Sequence[str] = (),
-    use: Callable[[str], None] | None = None,
 ) -> None:
     """Show a popover that answers for the study's guarantee.
 
     ``where`` makes its keys unique on a page. ``offered`` are the keys on offer here, () for all; where all of them
-    draw a graph, graphs come first. ``chosen`` are the keys that are chosen already, () for the study's. ``use`` is
-    what "Use it" does with a key; without it the key becomes the study's method.
+    draw a graph, graphs come first.
     """
     panel = st.popover(TITLE, icon=_ICON, width="content", key=f"advice-{where}", on_change="rerun")
     if not panel.open:
@@ -40,4 +37,4 @@ def section(
     kinds = {METHODS.get(key).target for key in offered} or {"covariance", "precision"}
     targets = [t for t in ("covariance", "graph", "precision") if {"graph": "precision"}.get(t, t) in kinds]
     with panel, show.problems():
-        advice_panel.for_study(study, where, default_source, targets, offered, chosen or (study.method_key(),), use)
+        advice_panel.for_study(study, where, default_source, targets, offered)

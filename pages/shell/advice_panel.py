@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -22,15 +23,7 @@ _SHOWN = 5  # methods in the small table
 _TARGETS = {"covariance": "Covariance", "precision": "Precision", "graph": "Graph"}
 
 
-def for_study(
-    study: Study,
-    where: str,
-    default_source: str,
-    targets: Sequence[str],
-    offered: Sequence[str],
-    chosen: Sequence[str],
-    use: Callable[[str], None] | None,
-) -> None:
+def for_study(study: Study, where: str, default_source: str, targets: Sequence[str], offered: Sequence[str]) -> None:
     """Show the inside of the popover; see `advice.section`."""
     data = cached.dataset(study, default_source)
     st.markdown(f"**Which method for my n, d and {study.level_name}?**")
@@ -53,7 +46,7 @@ def for_study(
     with answer:
         _answer(advice)
         if advice.pick:
-            _use_it(advice, where, offered, chosen, use)
+            _use_it(advice, where, offered, study)
     _rest(advice, where)
     _again(advice, study)
 
@@ -91,16 +84,16 @@ def _answer(advice: Advice) -> None:
         st.warning(f"Outside the evidence: no stored cell is near. {REMEDY}")
 
 
-def _use_it(advice: Advice, where: str, offered: Sequence[str], chosen: Sequence[str], use) -> None:
+def _use_it(advice: Advice, where: str, offered: Sequence[str], study: Study) -> None:
     """Show the button that chooses the answer, or why there is none."""
     pick = advice.pick
     if offered and pick not in offered:
         st.caption(show.as_text(f"{label_of(advice, pick)} is not on offer on this page."))
-    elif pick in chosen:
+    elif pick == study.method_key():
         st.caption("It is already chosen.")
     else:
-        on_click = use or (lambda key: frame.change(lambda s: s.with_method(key)))
-        st.button("Use it", type="primary", on_click=on_click, args=(pick,), key=f"advice-use-{where}")
+        use = functools.partial(frame.change, lambda s: s.with_method(pick))
+        st.button("Use it", type="primary", on_click=use, key=f"advice-use-{where}")
 
 
 def _rest(advice: Advice, where: str) -> None:

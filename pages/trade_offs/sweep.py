@@ -191,11 +191,6 @@ class Sweep:
         return cells([self.plan], store, stop=stop) if self.plan else cells_on(**self.on_rows)
 
 
-def against(dataset: Dataset) -> str:
-    """Return what errors are measured against: the truth where the source has one."""
-    return "truth" if dataset.truth is not None else "sample"
-
-
 def same_epsilon(kind: str, epsilon: float, delta: float) -> PureDP | ApproxDP | ZCDP:
     """Return the guarantee of a kind that implies (epsilon, delta)-DP."""
     if kind == "pure":

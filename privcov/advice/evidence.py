@@ -62,13 +62,6 @@ class Evidence:
         """Return every measured answer of a cell; the zero matrix (or the empty graph) errs by 1."""
         return {"zero": Answer(1.0, 0.0)} | self.cells[(structure, point.n, point.d, point.kind, point.level)]
 
-    def along(self, name: str, point: Point) -> list[Point]:
-        """Return the places of the grid that differ from ``point`` in one of n, d and level, rising."""
-        points = [p for p in self.points if p.kind == point.kind]
-        rest = {"n", "d", "level"} - {name}
-        kept = [p for p in points if all(getattr(p, r) == getattr(point, r) for r in rest)]
-        return sorted(kept, key=lambda p: getattr(p, name))
-
 
 @lru_cache(maxsize=8)
 def read(target: str, folder: Path = FOLDER) -> Evidence:

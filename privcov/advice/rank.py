@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from privcov.advice.evidence import Answer, Evidence, Point
+from privcov.advice.evidence import Answer
 from privcov.estimators.base import METHODS
 
 SURE = 2.5  # standard errors: with six replicates a side, a difference beyond this is no accident at about 97 %
@@ -113,11 +113,6 @@ def rule(keys: Sequence[str], errors: np.ndarray, ses: np.ndarray) -> Ruled:
     less = worst[first, each] < WORTH * worst[trivial, each]
     worth = apart[first] & ~harms[first, each] & sure & less & (WORTH * theirs > mine)
     return Ruled(order, worst, where, harms, trivial, worth)
-
-
-def judge(evidence: Evidence, cells: Iterable[tuple[str, Point]], allowed: set[str]) -> Judged:
-    """Rank what was measured in cells by `rule`."""
-    return judge_answers({structure: evidence.at(structure, point) for structure, point in cells}, allowed)
 
 
 def judge_answers(at: Mapping[str, Mapping[str, Answer]], allowed: set[str]) -> Judged:

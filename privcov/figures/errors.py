@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from privcov.figures.labels import instead_of_legend, span
-from privcov.figures.look import Pen, Picture, draw, hline, note, pens_of, ribbon, ticks, vline
+from privcov.figures.look import Pen, Picture, draw, hline, pens_of, ribbon, ticks, vline
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain
 
@@ -125,11 +125,6 @@ def curves(
         **instead_of_legend([*trivial, *ends], up["range"], palette, height, log=log_error, shapes=shapes),
     )
     return Picture(figure, f"Error curves against {x_label}: " + "; ".join(story) + ".")
-
-
-def _named(name: str, colour: str, y: float, anchor: str) -> dict[str, Any]:
-    """Return the name of a horizontal line, as a note at its right end."""
-    return note(name, colour, 1, y, xref="paper", xanchor="right", yanchor=anchor)
 
 
 def _places(values: pd.Series) -> list[float]:

@@ -32,8 +32,7 @@ from privcov.estimators.glasso import Glasso
 from privcov.metrics.graphs import check_reference, compare, edges, path_rates
 from privcov.parameters import build
 from privcov.privacy import Guarantee, NoPrivacy
-from privcov.releasing.release import Release
-from privcov.releasing.run import method_input, run_method
+from privcov.releasing.run import method_input
 from privcov.sweeps.cells import build_entry
 from privcov.sweeps.graph_curves import Curve, Line, Run, average
 from privcov.sweeps.recent import Recent
@@ -188,26 +187,6 @@ def _run(study: GraphStudy, rows: Callable[[], Dataset], true: np.ndarray, task:
         marks[rule] = counts.fpr, counts.tpr
     lam = rates.lam * ask.facts.row_bound**2
     return Run(0, replicate, dataclasses.replace(rates, lam=lam), base, marks=marks)
-
-
-def rules(rel: Release, method: Any, rows: Dataset, wanted: Mapping, *, every: bool = True) -> dict[str, Release]:
-    """Return the release under each automatic rule that the method offers: the same noise, another lambda.
-
-    The rules are the choices of the method's parameter "rule". every: False for the method's own rule alone, which
-    costs nothing. The result is {"chosen": rel} where there is no rule: another kind of method, a published form, or a
-    lambda that was given. `runs` reads the same lambdas from one path.
-    """
-    offered = next((spec.choices for spec in method.card.parameters if spec.name == "rule"), ())
-    if not offered or rel.parameters["calibration"] != "sound" or rel.parameters["tuning"] != "released":
-        return {"chosen": rel}
-    if not every:
-        return {method.rule: rel}
-    return {
-        rule: rel
-        if rule == method.rule
-        else run_method(dataclasses.replace(method, rule=rule), rows, rel.guarantee, **wanted)
-        for rule in offered
-    }
 
 
 def curves(study: GraphStudy, results: Sequence[Run], names: Sequence[str] | None = None) -> tuple[Curve, ...]:

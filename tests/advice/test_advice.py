@@ -13,7 +13,7 @@ from privcov.advice.advise import advise
 from privcov.advice.answer import FAR, Question
 from privcov.advice.evidence import nearest, noise_factor, read, strength_of
 from privcov.advice.grid import TARGETS
-from privcov.advice.rank import SURE, judge, rule
+from privcov.advice.rank import SURE, judge_answers, rule
 from privcov.estimators.base import METHODS
 from privcov.privacy import ApproxDP, PureDP, ZCDP
 from privcov.releasing.private_request import private_methods
@@ -23,7 +23,8 @@ TRUSTED = ("zcdp", "approx", "pure")
 
 def judged(target, structure, point):
     allowed = advice.allowed_for(Question(point.n, point.d, point.guarantee, target, structure, mean_known=True))
-    return judge(read(target), [(s, point) for s in Question(1, 1, ZCDP(1), target, structure).structures], allowed)
+    structures = Question(1, 1, ZCDP(1), target, structure).structures
+    return judge_answers({s: read(target).at(s, point) for s in structures}, allowed)
 
 
 def every(target):

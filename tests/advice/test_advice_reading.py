@@ -22,7 +22,7 @@ from privcov.advice.evidence import (
     strength_of,
 )
 from privcov.advice.grid import TARGETS
-from privcov.advice.rank import judge
+from privcov.advice.rank import judge_answers
 from privcov.estimators.base import METHODS
 from privcov.measurements.moment import sensitivity
 from privcov.privacy import ApproxDP, PureDP, ZCDP
@@ -136,7 +136,7 @@ def test_methods_without_the_relation_or_for_public_rows_only_are_left_out():
 def holds(what, asked, places):
     evidence = read(asked["target"])
     allowed = {line.key for line in advise(**asked, **PLAIN).ranking}
-    found = judge(evidence, places, allowed)
+    found = judge_answers({s: evidence.at(s, p) for s, p in places}, allowed)
     if what != "half":
         return bool(found.pick) == (what == "better")
     return bool(found.pick) and all(evidence.at(s, p)[found.pick].error <= HALF for s, p in places)
@@ -150,7 +150,18 @@ def test_a_change_is_the_first_place_along_the_lever_where_it_holds(asked):
     helping = ("half", "lost") if found.pick else ("better",)
     for name, what in itertools.product(("n", "level", "d"), helping):
         ahead = 1 if (what == "lost") == (name == "d") else -1
-        lines = {c.structure: evidence.along(name, c.point) for c in found.cells}
+        rest = {"kind", "n", "d", "level"} - {name}
+        lines = {
+            c.structure: sorted(
+                (
+                    p
+                    for p in evidence.points
+                    if p.kind == c.point.kind and all(getattr(p, r) == getattr(c.point, r) for r in rest)
+                ),
+                key=lambda p: getattr(p, name),
+            )
+            for c in found.cells
+        }
         starts = {c.structure: lines[c.structure].index(c.point) for c in found.cells}
         walk = []
         for step in itertools.count(0, ahead):
@@ -201,13 +212,13 @@ ALLOWED = {"gaussian-cov", "dp-thresholding", "auto-cov"}
 
 
 def ranked(**structures):
-    """judge() of {structure: {method: (error, standard error)}}."""
+    """The ranking of {structure: {method: (error, standard error)}}."""
     cells = {
         (s, POINT.n, POINT.d, POINT.kind, POINT.level): {k: Answer(*v) for k, v in answers.items()}
         for s, answers in structures.items()
     }
     made = Evidence("covariance", pd.DataFrame(), cells, (POINT,), dict.fromkeys(structures, 1.3), 6)
-    return judge(made, [(s, POINT) for s in structures], ALLOWED)
+    return judge_answers({s: made.at(s, POINT) for s in structures}, ALLOWED)
 
 
 def lines(found):

@@ -22,7 +22,7 @@ from privcov.table_files.kinds import CATEGORY, DATE, INTEGER, KINDS, NUMBER, TR
 from privcov.table_files.numbers import number_of
 
 HEADINGS = ("name", "low", "high", "typical", "kind", "why")
-_LIMITS, _NUMERIC = ("low", "high", "typical"), (NUMBER, INTEGER)
+_NUMERIC = (NUMBER, INTEGER)
 _DATE = {"yyyy": "%Y", "yy": "%y", "mm": "%m", "dd": "%d"}  # as people write the form of a date
 
 
