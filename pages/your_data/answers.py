@@ -37,7 +37,7 @@ def section() -> None:
 
     def home() -> None:
         show_codebook(shown)
-        take_home.section(opened, entry, declaration, ledger.answer(entry.token) or "")
+        take_home.section(opened, entry, declaration)
 
     views.section(shown, "home", "Take home", home)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -12,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shell import frame, show
 from pages.shell.fields import ends
 from pages.shell.glossary import term
-from pages.your_data import plan_more, plan_table, take_home
+from pages.your_data import plan_more, plan_table
 from pages.your_data.noise import (
     IMPLIED_DELTA,
     attacker,
@@ -36,7 +34,6 @@ from privcov.owner.preview import (
     Preview,
     Table,
     planned_noise,
-    planned_trade_off,
     preview,
     preview_by_rule,
     smallest_level,
@@ -80,7 +77,6 @@ def section() -> None:
         _explain(facts, plans[picked])
         plan_more.recommended(simulated, facts, guarantees[picked], asked)
         _record(session.declared, facts, plans, chances, picked)
-        _take_home(facts, plans, chances, picked, asked.each)
         next_step("Go on to Release", "release")
 
 
@@ -368,20 +364,4 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
         "planned-release.html",
         "own-record",
         "text/html",
-    )
-
-
-def _take_home(facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int, each: float) -> None:
-    """Show what the plan takes home."""
-    plan = plans[picked]
-    claim = planned_trade_off(facts, plan.guarantee)
-    assert claim is not None  # a planned release measures something
-    take_home.of_plan(
-        plan,
-        facts,
-        planned_noise(facts, plan.guarantee, plan.twin.n, each),
-        claim,
-        in_words(plan, chances[picked]),
-        [line(p, c) for p, c in zip(plans, chances, strict=True)],
-        functools.partial(_chances, plans),
     )

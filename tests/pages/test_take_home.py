@@ -9,10 +9,7 @@ import pytest
 import privcov
 from pages.shell import show
 from privcov.advice import ask
-from privcov.audit import disclosure
 from privcov.bundle import report
-from privcov.figures.words import percent
-from tests.pages import test_own_data
 from tests.pages.test_pages import answer, draw_curves
 from tests.pages.test_sharing import GRAPH, SPECTRA, TRADE_OFFS, open_page
 
@@ -95,37 +92,6 @@ def test_estimate_and_its_report_show_one_error(files):
     html = files["download-report"]()
     for name in ("error", "attacker"):
         assert answer(at, name) in html[: html.index('id="tables"')]
-
-
-# --- the owner's table ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def ledger(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRIVCOV_LEDGER", str(tmp_path / "ledger.sqlite"))
-
-
-def test_a_plan_takes_home_no_name_of_the_file(ledger, files):
-    at = test_own_data.declared()
-    test_own_data.go(at, "plan")
-    html = files["download-plan-report"]()
-    in_order(html)
-    plan = run(html)["plan"]
-    assert percent(plan.error) in html
-    for column in test_own_data.declaration().columns:
-        assert not re.search(rf"\b{re.escape(escape(column.name))}\b", html[html.index("<h1>") :])
-        assert column.reason not in html
-
-
-def test_a_release_takes_home_what_was_released(ledger, files):
-    at = test_own_data.released()
-    test_own_data.of_release(at, "segmented_control", "answer").set_value("home").run()
-    html = files["download-own-report"]()
-    in_order(html)
-    assert ">Released<" in html
-    opened = run(html)["opened"]
-    assert disclosure.suspicion(opened.release.trade_off) in html
-    assert test_own_data.SECRET not in html
 
 
 # --- hostile names ---------------------------------------------------------------------------------
