@@ -12,8 +12,8 @@ from privcov.estimators.base import METHODS
 study = frame.page("Graph recovery", keeps=(*board.KEEPS, *roc.KEEPS))
 st.title("Graph recovery")
 st.caption(
-    f"Variables are linked where the {term('precision')} is not zero: {term('edge', 'edges')} that noise and chance do "
-    f"not explain or, by the penalty of the {term('lambda', 'graphical lasso')}, as many as you like."
+    f"Two variables are linked where the {term('precision')} is not zero. Which {term('edge', 'edges')} survive the "
+    "noise?"
 )
 with show.problems():
     study = settings.effective(study)

@@ -29,6 +29,9 @@ with show.problems():
     wrong = show_answers(rel, data)
     series, edge = spectra(rel, data), noise_edge(rel)
 
+    show.made_from(data, rel, METHODS.get(rel.method).label, own_range.mark(data))
+    own_range.warn(data)
+    picture = st.container()
     scale = address.bound(
         st.segmented_control,
         "Vertical axis",
@@ -38,10 +41,9 @@ with show.problems():
         key="spectra-axis",
         help="asinh: linear within the noise band, logarithmic beyond.",
     )
-    show.made_from(data, rel, METHODS.get(rel.method).label, own_range.mark(data))
-    own_range.warn(data)
     unit = "in units of public half-ranges squared" if data.bounds is not None else "in squared units of the data"
-    show.picture(spectrum(series, edge, palette, scale=scale, unit=unit), "spectrum")
+    with picture:
+        show.picture(spectrum(series, edge, palette, scale=scale, unit=unit), "spectrum")
     assert wrong is not None  # a covariance has a reference
     st.markdown(shown.verdict(wrong, data, rel))
     if words := in_words(series, edge):

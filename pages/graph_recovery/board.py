@@ -14,6 +14,7 @@ from pages.graph_recovery import roc, settings
 from pages.shell import address, cached, frame, own_range, show, take_home
 from pages.shell import script as python_script
 from pages.shell.fields import ends
+from pages.shell.glossary import term
 from pages.shell.study import Study
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
@@ -52,8 +53,16 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
         st.rerun()  # the whole page: the form asks for other curves, or this fragment need not repeat any more
     left, right = st.columns(2, gap="large")
     with left:
+        picture = st.container()
+        view = AGAINST if reference.graph is not None else OWNER
+        if reference.graph is not None:
+            view = address.bound(
+                st.segmented_control, "View", [AGAINST, OWNER], name="view", default=AGAINST, key="graph.view",
+                quiet=True, width="stretch", label_visibility="collapsed",
+            )  # fmt: skip
         at = _slider(study, rel)
-        here = _network(study, data, rel, reference, at)
+        with picture:
+            here = _network(study, data, rel, reference, at, view)
         below = st.container()
         with st.expander("What the method did"):
             for text in rel.notes:
@@ -116,7 +125,7 @@ def _slider(study: Study, rel: Release) -> int:
         format_func=lambda i: (
             "edge test" if i == settings.TESTED else plain(path[i].lam) + (f" ({word})" if i == chosen else "")
         ),
-        help="No new noise, no privacy cost."
+        help=f"Of the {term('lambda', 'graphical lasso')}: no new noise, no privacy cost."
         + (" At the left end: the edges that pass a test, which need no lambda." if settings.is_tested(rel) else ""),
     )
     ends("tested edges; then few" if settings.is_tested(rel) else "fewer edges", "more edges")
@@ -149,18 +158,12 @@ def _position(rel: Release, solved: list[int], *, visitors: bool) -> address.Cod
     return address.Code(read, texts.__getitem__)
 
 
-def _network(study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int):
+def _network(study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int, view: str):
     """Show the network; return (fpr, tpr, precision) against the reference, or None without one."""
     precision = settings.graph_at(rel, at)
     drawn = edges(precision)
     place = positions(reference.graph, data.d)
     strength = partial_correlations(precision)
-    view = AGAINST if reference.graph is not None else OWNER
-    if reference.graph is not None:
-        view = address.bound(
-            st.segmented_control, "View", [AGAINST, OWNER], name="view", default=AGAINST, key="graph.view", quiet=True,
-            width="stretch", label_visibility="collapsed",
-        )  # fmt: skip
     if view == OWNER or reference.graph is None:
         _owner(study, data, rel, at, drawn, place, strength)
     else:
