@@ -5,9 +5,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.shell import address, cached, frame, take_home
+from pages.shell import address, cached, frame, strip, take_home
 from pages.shell.study import Study
-from pages.trade_offs import sweep
 from privcov.sweeps import studies
 from tests.pages.test_pages import draw_curves, open_page
 
@@ -234,7 +233,7 @@ def test_a_saved_release_gives_the_page_s_number_in_the_shell(study):
     plan = take_home.one_release(study, data)
     (again_,) = studies.read(studies.write([plan]))
     value = privcov.run(again_)["value"].iloc[0]
-    assert value == error(cached.release(study), data, relative=True, against=sweep.against(data))
+    assert value == error(cached.release(study), data, relative=True, against=strip.reference_of(data))
 
 
 @pytest.mark.parametrize("source", ["csv", "ionosphere"])
