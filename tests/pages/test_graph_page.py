@@ -397,7 +397,7 @@ def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch):
 
 
 def test_a_stopped_job_keeps_what_it_has():
-    at = open_page(**SMALL | {"data.d": "30"})  # of eight columns all replicates may be there before Stop is
+    at = open_page(**SMALL | {"data.d": "14"})  # of eight columns all replicates may be there before Stop is
     at.number_input(key="graph.replicates").set_value(500).run()
     job = list(at.session_state["roc"].values())[-1]
     next(b for b in at.button if b.label == "Stop").click().run()
