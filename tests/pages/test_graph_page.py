@@ -1,6 +1,7 @@
 """Graph recovery: what is drawn is what privcov computes; presets, the slider, the states and the certificate."""
 
 import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.graph_recovery import board, settings
+from pages.graph_recovery import board, roc, settings
 from pages.shell.study import from_query, to_query
 from privcov import accounting
 from privcov.audit.risk import trade_off_of_method
@@ -396,8 +397,17 @@ def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch):
     assert list(at.selectbox(key="graph.reference").options) == ["line (4 edges)", "star (4 edges)"]
 
 
-def test_a_stopped_job_keeps_what_it_has():
-    at = open_page(**SMALL | {"data.d": "14"})  # of eight columns all replicates may be there before Stop is
+def test_a_stopped_job_keeps_what_it_has(monkeypatch):
+    made = roc.runs
+
+    def slow(*args, **more):
+        """On a quick machine all replicates may be there before Stop is."""
+        for replicate in made(*args, **more):
+            time.sleep(0.02)
+            yield replicate
+
+    monkeypatch.setattr(roc, "runs", slow)
+    at = open_page(**SMALL)
     at.number_input(key="graph.replicates").set_value(500).run()
     job = list(at.session_state["roc"].values())[-1]
     next(b for b in at.button if b.label == "Stop").click().run()
