@@ -22,9 +22,8 @@ import privcov
 from privcov import Ledger, PrivateDataset, ZCDP
 from privcov.bundle.derived import noisy_of
 from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
-from privcov.owner.example_rows import invented
+from privcov.owner.example_rows import Invention, invented
 from privcov.owner.preview import planned_noise, preview
-from privcov.owner.simulated_table import SimulatedTable
 from privcov.postprocess.matrices import derive
 from privcov.releasing.display import matrix_of
 
@@ -115,10 +114,8 @@ def measured(name: str) -> dict[str, float]:
             tried = dataclasses.replace(what, row_bound_fraction=f).on_rows(cells, None)
             found[str(f)].append(errors(tried, truth)[0])
     facts = private.facts
-    twin = SimulatedTable(facts.d, len(rows))
-    plan = preview(
-        invented(facts, twin, tuple(c.usual for c in what.columns)), RHO, planned_noise(facts, RHO, len(rows))
-    )
+    stand = invented(facts, Invention(len(rows)), tuple(c.usual for c in what.columns))
+    plan = preview(stand, RHO, planned_noise(facts, RHO, len(rows)))
     means = {key: float(np.mean(values)) for key, values in found.items()}
     return means | {"best": min(means["default"], *(means[str(f)] for f in GRID)), "plan": plan.correlation_error}
 

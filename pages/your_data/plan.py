@@ -30,9 +30,9 @@ from privcov.figures import own as own_figures
 from privcov.figures.look import Picture
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain, raised
+from privcov.owner.example_rows import ExampleRows
 from privcov.owner.preview import (
     Preview,
-    Table,
     planned_noise,
     preview,
     preview_by_rule,
@@ -120,7 +120,7 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
     """
     st.header("What to expect")
     st.html(text_table([line(p, c) for p, c in zip(plans, chances, strict=True)]))
-    table = plans[0].twin
+    table = plans[0].table
     gaps = f"{percent(table.missing)} of the cells missing" if table.missing else "nothing missing"
     st.caption(show.as_text(f"For {table.what}, {gaps}: not your table. Errors and noise on correlations follow it."))
     pick = st.radio(
@@ -146,10 +146,9 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
 def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee]) -> str:
     """Return what stands in the table of guarantees, in words."""
     text = (
-        "Expected error: of the covariance, relative, over "
-        f"{plan.replicates} invented tables; the variances alone would give {percent(plan.trivial)}. Visible: larger "
-        "than noise alone is likely to make any pair, with a chance of 80 %. Without any noise, a correlation near "
-        f"zero is uncertain by {plain(plan.sampling_std)}."
+        f"Expected error: of the covariance, relative, over {plan.replicates} draws of the noise; the variances alone "
+        f"would give {percent(plan.trivial)}. Visible: larger than noise alone is likely to make any pair, with a "
+        f"chance of 80 %. Without any noise, a correlation near zero is uncertain by {plain(plan.sampling_std)}."
     )
     if facts.rows_per_person > 1:
         text += f" The guarantee is for all {facts.rows_per_person} rows of a person together."
@@ -166,7 +165,7 @@ def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee])
     return text
 
 
-def _missing_cells(simulated: Table, facts: PublicFacts, guarantee: Guarantee, each: float) -> None:
+def _missing_cells(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee, each: float) -> None:
     """Show which rule for missing cells has the smaller expected error, for the owner's guess of their share."""
     if not simulated.missing:
         return
@@ -200,7 +199,7 @@ def _chances(plans: list[Preview], palette: Palette) -> Picture:
 # --- beside the plan: which level, how bounds become noise, the record to sign -------------------------------
 
 
-def _which_level(simulated: Table, facts: PublicFacts, picked: Guarantee, at: int, each: float) -> None:
+def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, at: int, each: float) -> None:
     """Show which rho or epsilon a wanted accuracy needs, on simulated rows; ``at`` is the picked candidate."""
     level_name = "rho" if isinstance(picked, ZCDP) else "epsilon"
     with st.expander(f"Which {level_name} do I need?"):
@@ -337,7 +336,7 @@ def _row_bound(facts: PublicFacts) -> str:
 
 def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int) -> None:
     """Show the download of the plan as a page of paper, to be kept or signed."""
-    simulated = plans[picked].twin
+    simulated = plans[picked].table
     people = "1 row" if declared.rows_per_person == 1 else f"{declared.rows_per_person} rows"
     whose = "" if declared.person else f"; one person has at most {people}"
     lines = [

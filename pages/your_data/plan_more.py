@@ -17,7 +17,7 @@ from privcov.figures.matrices import colour_limit, heatmap, still
 from privcov.figures.words import plain, raised
 from privcov.owner.choices import Choice, choices
 from privcov.owner.example_rows import ExampleRows
-from privcov.owner.preview import Preview, Table
+from privcov.owner.preview import Preview
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
 from privcov.table_files.kinds import MOST_WEIGHT
@@ -28,9 +28,11 @@ _RULES = {"pairs": "measured", "typical": "counted as typical values"}
 def draws(plans: list[Preview], columns: tuple[str, ...]) -> None:
     """Show the correlations of the table beside one noisy draw of them under each candidate."""
     st.header("One draw of each")
-    first = plans[0].twin
-    real = isinstance(first, ExampleRows) and first.public
-    show.tag("Public rows" if real else "Simulated", f"{first.what}; the noise is simulated, and the same in all three")
+    first = plans[0].table
+    show.tag(
+        "Public rows" if first.public else "Simulated",
+        f"{first.what}; the noise is simulated, and the same in all three",
+    )
     truth, palette = first.correlation, frame.palette()
     limit = min(2 * max(colour_limit(truth), 0.1), 1.0)  # beyond the truth, so that noise shows on either side of it
     panels = [("Without noise", truth), *((raised(str(p.guarantee)), p.draw) for p in plans)]
@@ -48,7 +50,7 @@ def draws(plans: list[Preview], columns: tuple[str, ...]) -> None:
     )
 
 
-def recommended(simulated: Table, facts: PublicFacts, guarantee: Guarantee, asked: Asked) -> None:
+def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee, asked: Asked) -> None:
     """Show what to declare otherwise, from public facts, and why."""
     with st.expander("Advanced: what to declare otherwise"), show.problems():
         st.markdown(
@@ -59,8 +61,9 @@ def recommended(simulated: Table, facts: PublicFacts, guarantee: Guarantee, aske
         if not pressed and key not in st.session_state.get("own-previews", {}):
             return
         with st.spinner("Trying ..."):
-            public = isinstance(simulated, ExampleRows) and simulated.public
-            found = once(key, lambda: choices(simulated, facts, guarantee, weigh=public, rows_each=asked.each))
+            found = once(
+                key, lambda: choices(simulated, facts, guarantee, weigh=simulated.public, rows_each=asked.each)
+            )
         if not found:
             st.markdown("**Nothing**: none of them makes the correlations clearly better here.")
             return
@@ -72,7 +75,7 @@ def recommended(simulated: Table, facts: PublicFacts, guarantee: Guarantee, aske
             f"{plain(found[0].before)} as declared."
         )
         st.button("Apply", key="own-apply", on_click=_apply, args=(found,), help="Declares the table so.")
-        if not public:
+        if not simulated.public:
             st.caption(
                 "It holds as far as the private table is like the invented one. A public table like it makes the "
                 "advice safer."

@@ -15,9 +15,8 @@ from pages.upload import how_written
 from pages.your_data.state import keep, owner_session, public_rows
 from privcov.data_sources.csv_file import read_header
 from privcov.data_sources.private_file import Declaration
-from privcov.owner.example_rows import ExampleRows, invented
-from privcov.owner.preview import Preview, Table, planned_noise, preview
-from privcov.owner.simulated_table import STRUCTURES, SimulatedTable, planned_anchor
+from privcov.owner.example_rows import STRUCTURES, ExampleRows, Invention, invented
+from privcov.owner.preview import Preview, planned_noise, preview
 from privcov.owner.weights import weight_words
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
@@ -136,25 +135,14 @@ def _drop() -> None:
     session.like, session.like_name = b"", ""
 
 
-def table(declared: Declaration, facts: PublicFacts, asked: Asked) -> Table:
+def table(declared: Declaration, facts: PublicFacts, asked: Asked) -> ExampleRows:
     """Return the table of the plan. Raises ValueError where the public one cannot be read as declared."""
     if owner_session().like:
         key = ("public", hash(owner_session().like), declared.to_json(), asked.rows)
         return once(key, lambda: _public(declared, facts, asked.rows))
-    twin = SimulatedTable(
-        facts.d,
-        asked.rows,
-        asked.structure,
-        asked.strength,
-        asked.spread,
-        facts.row_bound,
-        planned_anchor(facts),
-        asked.missing,
-    )
-    if facts.kinds:
-        usual = tuple(column.usual for column in declared.columns)
-        return once(("invented", twin, usual, as_declared(facts)), lambda: invented(facts, twin, usual))
-    return dataclasses.replace(twin, flagged=facts.flagged)
+    wanted = Invention(asked.rows, asked.structure, asked.strength, asked.spread, asked.missing)
+    usual = tuple(column.usual for column in declared.columns)
+    return once(("invented", wanted, usual, as_declared(facts)), lambda: invented(facts, wanted, usual))
 
 
 def _public(declared: Declaration, facts: PublicFacts, rows: int) -> ExampleRows:
@@ -179,7 +167,7 @@ def once(key: tuple, make: Callable[[], T]) -> T:
     return kept[key]
 
 
-def previewed(simulated: Table, facts: PublicFacts, guarantee: Guarantee, each: float) -> Preview:
+def previewed(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee, each: float) -> Preview:
     """Return the preview of a guarantee."""
     noise = planned_noise(facts, guarantee, simulated.n, each)
     return once((simulated, guarantee, each, as_declared(facts)), lambda: preview(simulated, guarantee, noise))

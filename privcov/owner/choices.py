@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privcov.declared_columns import MOST_COLUMNS, Kinds, typed_units
-from privcov.owner.example_rows import ExampleRows
-from privcov.owner.preview import Preview, Table, planned_noise, preview
+from privcov.declared_columns import MOST_COLUMNS, typed_units
+from privcov.owner.example_rows import ExampleRows, kinds_of
+from privcov.owner.preview import Preview, planned_noise, preview
 from privcov.owner.weights import RowsEach
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
-from privcov.table_files.kinds import MOST_WEIGHT, NUMBER, Kind
+from privcov.table_files.kinds import MOST_WEIGHT
 
 FRACTIONS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.42, 0.35, 0.3, 0.25, 0.2, 0.15, 0.1)
 WORTH = 0.95  # a choice is worth naming where it leaves at most this share of the error
@@ -53,7 +53,7 @@ class _Way(NamedTuple):
 
 
 def choices(
-    table: Table,
+    table: ExampleRows,
     facts: PublicFacts,
     guarantee: Guarantee,
     *,
@@ -111,22 +111,20 @@ def with_fraction(facts: PublicFacts, fraction: float) -> PublicFacts:
 
 def weighed(facts: PublicFacts, weights: tuple[float, ...]) -> PublicFacts:
     """Return the facts with these weights of the declared columns."""
-    pairs = zip(_kinds(facts), weights, strict=True)
+    pairs = zip(kinds_of(facts), weights, strict=True)
     heavy = tuple((name, dataclasses.replace(kind, weight=c)) for (name, kind), c in pairs)
     return dataclasses.replace(facts, units=typed_units(heavy, facts.row_bound_fraction), kinds=heavy)
 
 
-def _weights_for(table: Table, facts: PublicFacts) -> tuple[float, ...]:
-    """Return a weight c for every declared column, c^2 proportional to 1 / s, the least of them 1; () without rows.
+def _weights_for(table: ExampleRows, facts: PublicFacts) -> tuple[float, ...]:
+    """Return a weight c for every declared column, c^2 proportional to 1 / s, the least of them 1.
 
     The noise on the correlation of two columns is proportional to R^2 / (c_i s_i c_j s_j), s the standard deviation at
     the weight 1 and R^2 the sum of all c^2. The sum of its squares over all pairs is (sum c^2)^2 (sum 1 / (c s)^2)^2,
     up to the pairs of a column with itself, and least at that c.
     """
-    if not isinstance(table, ExampleRows):
-        return ()
     spread, at, own = np.sqrt(np.maximum(np.diag(table.under(facts).covariance), 0.0)), 0, []
-    for _, kind in _kinds(facts):
+    for _, kind in kinds_of(facts):
         own.append(float(np.sqrt(np.mean((spread[at : at + kind.width] / kind.weight) ** 2))))
         at += kind.width
     known = np.array(own)
@@ -138,18 +136,6 @@ def _can_measure(facts: PublicFacts) -> bool:
     """Return whether missing cells of these columns can be measured."""
     pairs = dataclasses.replace(facts, missing="pairs", flags=None)
     return bool(pairs.flagged) and pairs.width <= MOST_COLUMNS
-
-
-def _kinds(facts: PublicFacts) -> Kinds:
-    """Return the kinds of the declared columns."""
-    return facts.kinds or _numbers(facts)
-
-
-def _numbers(facts: PublicFacts) -> Kinds:
-    """Return the kinds of columns that are numbers with bounds and nothing else."""
-    assert facts.bounds is not None, "a plan has bounds for every column"
-    rows = zip(facts.columns, facts.bounds.tolist(), facts.origin.tolist(), strict=True)
-    return tuple((name, Kind(NUMBER, low, high, typical=usual)) for name, (low, high), usual in rows)
 
 
 def _why_pairs(missing: float) -> str:

@@ -1,4 +1,4 @@
-"""A table in place of the private one, measured as a release would measure it: rows that are drawn, or public rows.
+"""A table in place of the private one, measured as a release would measure it: invented rows, or public rows.
 
 The rows are coded, shortened and weighted by the functions of the release, under the same declaration; only the noise
 is simulated. So whatever can be declared has a preview: kinds of columns, missing cells that are measured, ids,
@@ -19,13 +19,12 @@ import numpy as np
 
 from privcov import checks
 from privcov.data_sources.declaring.usual import spread
-from privcov.declared_columns import MOST_COLUMNS
+from privcov.declared_columns import MOST_COLUMNS, Kinds
 from privcov.measurements.exact_moment import anchor_of, anchors_of, exact_sum
 from privcov.measurements.exact_reading import flags_of
 from privcov.measurements.integer_gram import UNIT, flag_of, to_working
-from privcov.measurements.laws.anchor import COVARIANCE
+from privcov.measurements.laws.anchor import BOTH, COVARIANCE, anchor_squared
 from privcov.measurements.noise import NoiseDistribution
-from privcov.owner.simulated_table import SimulatedTable, planned_anchor
 from privcov.postprocess.available import available_cases
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.matrices import Noisy
@@ -33,13 +32,55 @@ from privcov.postprocess.threshold import noise_variance
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
 from privcov.randomness import stream
-from privcov.table_files.kinds import CATEGORY, INTEGER, ORDINAL, YES_NO, Kind
+from privcov.table_files.kinds import CATEGORY, INTEGER, NUMBER, ORDINAL, YES_NO, Kind
 
 MOST_MISSING = 0.95  # of the cells
 _NONE = 1e-12  # scale of the noise where there is none: formulas divide by its variance
-ROWS = 5_000  # that are drawn, at most
+ROWS = 5_000  # that are drawn, whatever their number in the plan
 MOST_ROWS = 5_000  # of a public table that are used
 USUAL_SHARE = 0.9  # of a yes-no column whose typical value is declared: that value
+STRUCTURES = {
+    "factor": "all columns move together",
+    "blocks": "groups of four columns",
+    "neighbours": "neighbouring columns",
+    "independent": "nothing moves together",
+}
+
+
+@dataclass(frozen=True)
+class Invention:
+    """What the owner supposes of the rows; nothing of it is read from them.
+
+    n: number of rows. structure: a key of STRUCTURES. strength: the largest correlation, from 0 to 0.99. spread:
+    standard deviation of each column as a fraction of its half-range, from 0.001 to 1. missing: share of the cells that
+    are missing, from 0 to 0.95, the same in every column and related to nothing. ValueError for a value out of range.
+    """
+
+    n: int
+    structure: str = "factor"
+    strength: float = 0.5
+    spread: float = 0.3
+    missing: float = 0.0
+
+    def __post_init__(self) -> None:
+        checks.whole("n", self.n, 2)
+        checks.one_of("structure", self.structure, tuple(STRUCTURES))
+        checks.in_range("strength", self.strength, 0.0, 0.99)
+        checks.in_range("spread", self.spread, 0.001, 1.0)
+        checks.in_range("missing", self.missing, 0.0, MOST_MISSING)
+
+    def correlation(self, d: int) -> np.ndarray:
+        """Return the correlations of d columns, d x d."""
+        at = np.arange(d)
+        apart = np.abs(at[:, None] - at[None, :])
+        if self.structure == "neighbours":
+            return self.strength**apart
+        same = {
+            "factor": np.ones_like(apart, dtype=bool),
+            "blocks": (at[:, None] // 4) == (at[None, :] // 4),
+            "independent": apart == 0,
+        }[self.structure]
+        return np.where(apart == 0, 1.0, np.where(same, self.strength, 0.0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,38 +230,56 @@ def entry_stds(noisy: Noisy) -> np.ndarray:
     return found
 
 
-def invented(
-    facts: PublicFacts, twin: SimulatedTable, usual: Sequence[tuple[Any, Any] | None] = (), seed: int = 0
-) -> ExampleRows:
-    """Draw rows of the declared kinds, for the plan of a table whose columns are not all numbers.
+def planned_anchor(facts: PublicFacts, shape: str = "") -> float:
+    """Return the constant that the joint moment of a release with noise of this shape has beside each row.
 
-    Behind the declared columns are normal variables with the correlations of ``twin``. A number, whole number or date
+    For k classes it is sqrt(k) times smaller, because the noise on their sums adds up. Only laplace-cov, which treats
+    mean and covariance alike, draws Laplace noise on several columns, and only of a table with kinds.
+    """
+    k, matters = len(facts.classes) or 1, BOTH if shape == "laplace" and facts.width > 1 else COVARIANCE
+    return math.sqrt(anchor_squared(matters, facts.d, k, facts.relation) / k)
+
+
+def kinds_of(facts: PublicFacts) -> Kinds:
+    """Return the kinds of the declared columns, of numbers with bounds and nothing else as well."""
+    if facts.kinds:
+        return facts.kinds
+    assert facts.bounds is not None, "a plan has bounds for every column"
+    rows = zip(facts.columns, facts.bounds.tolist(), facts.origin.tolist(), strict=True)
+    return tuple((name, Kind(NUMBER, low, high, typical=usual)) for name, (low, high), usual in rows)
+
+
+def invented(
+    facts: PublicFacts, wanted: Invention, usual: Sequence[tuple[Any, Any] | None] = (), seed: int = 0
+) -> ExampleRows:
+    """Draw rows of the declared kinds.
+
+    Behind the declared columns are normal variables with the correlations of ``wanted``. A number, whole number or date
     varies by its ``spread``, in half-ranges about the typical value, after the transform; the levels of an ordinal
     column are such numbers, rounded. ``usual`` has for each declared column the two values between which most people
     lie, or None; within them it then varies. The levels of a category are as frequent as each other; so are no and yes,
     but for a declared typical value, which nine in ten have. Every person has one row.
     """
-    if not facts.kinds:
-        raise ValueError(
-            "The declared columns have no kinds: a table of numbers with bounds is planned by a SimulatedTable."
-        )
-    rng, rows, p = stream(seed, "rows", 0, "plan", "invented"), min(twin.n, ROWS), len(facts.kinds)
-    normal = dataclasses.replace(twin, d=p, flagged=())
-    root = np.linalg.cholesky(normal.correlation + 1e-12 * np.eye(p))
+    kinds = kinds_of(facts)
+    rng, rows, p = stream(seed, "rows", 0, "plan", "invented"), ROWS, len(kinds)
+    root = np.linalg.cholesky(wanted.correlation(p) + 1e-12 * np.eye(p))
     latent = rng.standard_normal((rows, p)) @ root.T
-    gone = rng.random((rows, p)) < twin.missing
+    gone = rng.random((rows, p)) < wanted.missing
     cells, at = np.empty((rows, facts.d)), 0
-    for j, ((_, kind), most) in enumerate(zip(facts.kinds, usual or [None] * p, strict=True)):
+    for j, ((_, kind), most) in enumerate(zip(kinds, usual or [None] * p, strict=True)):
         ends = slice(at, at + kind.width)
-        cells[:, ends] = _column(kind, latent[:, j], twin.spread if most is None else spread(kind, most))
+        cells[:, ends] = _column(kind, latent[:, j], wanted.spread if most is None else spread(kind, most))
         cells[gone[:, j], ends] = np.nan
         at = ends.stop
     labels = rng.integers(len(facts.classes), size=rows) if facts.classes else None
     each = np.ones(rows, dtype=np.int64) if facts.person else None
     own = dataclasses.replace(facts, n=rows if facts.n is not None else None)
     within = ", within the typical ranges where they are declared" if any(usual) else ""
-    what = f"{twin.what}, of the declared kinds{within}"
-    return ExampleRows(PrivateDataset(own, "invented", cells, labels, None, each), twin.n, what)
+    what = (
+        f"an invented table: {STRUCTURES[wanted.structure]}, correlation {wanted.strength:g}, deviation "
+        f"{wanted.spread:g} of the half-range{', of the declared kinds' if facts.kinds else ''}{within}"
+    )
+    return ExampleRows(PrivateDataset(own, "invented", cells, labels, None, each), wanted.n, what)
 
 
 def _column(kind: Kind, latent: np.ndarray, spread: float) -> np.ndarray:

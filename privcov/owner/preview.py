@@ -18,14 +18,8 @@ from privcov import accounting
 from privcov.declared_columns import MOST_COLUMNS
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.example_rows import ExampleRows, entry_stds
-from privcov.owner.simulated_table import (
-    SimulatedTable,
-    noisy_measurement,
-    noisy_simulated_table,
-    share_clipped,
-)
 from privcov.owner.weights import RowsEach, expected_weight
-from privcov.postprocess.available import Available, available_cases
+from privcov.postprocess.available import available_cases
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.matrices import Noisy
 from privcov.postprocess.spectrum import clip_psd
@@ -33,8 +27,6 @@ from privcov.postprocess.threshold import universal_level
 from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, ZCDP
 from privcov.public_facts import PublicFacts
 from privcov.releasing.private_request import usual_request
-
-Table = SimulatedTable | ExampleRows
 
 _Z80 = 0.8416212335729143  # normal quantile of 0.8, the chance with which "visible" is meant
 _WORK = 5e6  # replicates x d^3
@@ -45,20 +37,20 @@ _MOST_REPLICATES, _FEWEST = 40, 4
 class Preview:
     """The numbers of a plan at one guarantee.
 
-    twin: the simulated table, or the public rows in its place. entry_std, variance_std: standard deviation of the
-    privacy noise on an off-diagonal entry of the covariance and on a variance, in working units. correlation_std: the
-    same on a correlation between two columns of the simulated table's spread. sampling_std: standard deviation of a
+    table: the invented or public rows that stand in for the private ones. entry_std, variance_std: standard deviation
+    of the privacy noise on an off-diagonal entry of the covariance and on a variance, in working units.
+    correlation_std: the same on a correlation of two columns, in the middle. sampling_std: standard deviation of a
     correlation near zero because there are only n rows. visible: the smallest correlation that is seen with
     a probability of 80 %, which is to exceed what all pairs of pure noise just do not exceed; above 1 none is.
 
-    error: mean relative Frobenius error of the covariance to the sample of the simulated table. correlation_error: root
-    mean square error of the correlations to those of the sample. replicates: number of simulated tables behind both.
-    trivial: relative error of answering with the diagonal of the simulated table alone. clipped: fraction of the
-    simulated rows that are longer than R and so are shortened. draw: correlations of the first simulated release.
+    error: mean relative Frobenius error of the covariance to that of the table. correlation_error: root mean square
+    error of the correlations. replicates: number of draws of the noise behind both. trivial: relative error of the
+    diagonal of the table alone. clipped: fraction of its rows that are longer than R and so are shortened.
+    draw: correlations of the first simulated release.
     """
 
     guarantee: Guarantee
-    twin: Table
+    table: ExampleRows
     entry_std: float
     variance_std: float
     correlation_std: float
@@ -73,7 +65,7 @@ class Preview:
 
     def survives(self, strength: float) -> float:
         """Return the probability that a pair of columns of this correlation is seen; see ``visible``."""
-        return survival(strength, self.correlation_std, self.sampling_std, universal_level(self.twin.d))
+        return survival(strength, self.correlation_std, self.sampling_std, universal_level(self.table.d))
 
 
 def planned_noise(facts: PublicFacts, guarantee: Guarantee, rows: int, rows_each: RowsEach = 1.0) -> NoiseDistribution:
@@ -90,7 +82,7 @@ def planned_trade_off(facts: PublicFacts, guarantee: Guarantee) -> Guarantee | G
 
 
 def preview(
-    twin: Table,
+    table: ExampleRows,
     guarantee: Guarantee,
     distribution: NoiseDistribution,
     *,
@@ -99,17 +91,17 @@ def preview(
 ) -> Preview:
     """Return the plan at one guarantee.
 
-    One seed gives the same simulated tables and the same unit noise at every guarantee.
+    One seed gives the same unit noise at every guarantee.
     """
-    entry, diagonal, noise = _noise(twin, distribution)
-    sampling = 1 / math.sqrt(twin.n) / (1 - twin.missing)
-    level = universal_level(twin.d)
-    count = replicates or int(min(max(_WORK / twin.d**3, _FEWEST), _MOST_REPLICATES))
-    found = [_compared(twin, distribution, seed, k) for k in range(count)]
-    truth = twin.correlation if isinstance(twin, SimulatedTable) else twin.covariance
+    entry, diagonal, noise = _noise(table, distribution)
+    sampling = 1 / math.sqrt(table.n) / (1 - table.missing)
+    level = universal_level(table.d)
+    count = replicates or int(min(max(_WORK / table.d**3, _FEWEST), _MOST_REPLICATES))
+    found = [_compared(table, distribution, seed, k) for k in range(count)]
+    truth = table.covariance
     return Preview(
         guarantee,
-        twin,
+        table,
         entry_std=entry,
         variance_std=diagonal,
         correlation_std=noise,
@@ -118,33 +110,19 @@ def preview(
         error=float(np.mean([error for error, *_ in found])),
         correlation_error=math.sqrt(float(np.mean([square for _, square, _ in found]))),
         trivial=float(np.linalg.norm(truth - np.diag(np.diag(truth))) / np.linalg.norm(truth)),
-        clipped=share_clipped(twin, seed) if isinstance(twin, SimulatedTable) else twin.clipped,
+        clipped=table.clipped,
         replicates=count,
         draw=found[0][2],
     )
 
 
-def _noise(twin: Table, distribution: NoiseDistribution) -> tuple[float, float, float]:
+def _noise(table: ExampleRows, distribution: NoiseDistribution) -> tuple[float, float, float]:
     """Return the deviation of the noise on a covariance, a variance and a correlation of the simulated table."""
-    if isinstance(twin, ExampleRows):
-        stds, spread = entry_stds(twin.noisy(distribution, None)), np.sqrt(np.diag(twin.covariance))
-        off, scale = ~np.eye(twin.d, dtype=bool) if twin.d > 1 else np.eye(1, dtype=bool), np.outer(spread, spread)
-        known = np.isfinite(stds) & (scale > 0) & off
-        noise = float(np.median(stds[known] / scale[known])) if known.any() else math.inf
-        return _rms(stds[off]), _rms(np.diag(stds)), noise
-    r2, variance, shares = twin.row_bound**2, twin.spread**2, (1 - twin.missing) ** 2
-    if twin.flagged:
-        sample = variance * twin.correlation
-        exact = noisy_measurement(twin, sample, np.zeros(twin.d), distribution, np.zeros((distribution.size,) * 2))
-        found = _available(exact)
-        off = ~np.eye(twin.d, dtype=bool) if twin.d > 1 else np.ones((1, 1), dtype=bool)
-        entry = float(np.sqrt(np.nanmean(found.variance[off])))
-        return entry, float(np.sqrt(np.nanmean(np.diag(found.variance)))), entry / variance
-    entry = distribution.off_diagonal_std * r2
-    # Mean at the typical values, so the noise on the mean enters the covariance by its square alone.
-    edge = distribution.scale * distribution.edge_std * twin.row_bound / twin.anchor
-    # Cells that count as the typical value shrink a covariance by their share, and the noise stays.
-    return entry, distribution.diagonal_std * r2, math.hypot(entry, edge**2) / variance / shares
+    stds, spread = entry_stds(table.noisy(distribution, None)), np.sqrt(np.diag(table.covariance))
+    off, scale = ~np.eye(table.d, dtype=bool) if table.d > 1 else np.eye(1, dtype=bool), np.outer(spread, spread)
+    known = np.isfinite(stds) & (scale > 0) & off
+    noise = float(np.median(stds[known] / scale[known])) if known.any() else math.inf
+    return _rms(stds[off]), _rms(np.diag(stds)), noise
 
 
 def _rms(stds: np.ndarray) -> float:
@@ -154,15 +132,15 @@ def _rms(stds: np.ndarray) -> float:
 
 
 def preview_by_rule(
-    twin: Table, facts: PublicFacts, guarantee: Guarantee, *, rows_each: RowsEach = 1.0, seed: int = 0
+    table: ExampleRows, facts: PublicFacts, guarantee: Guarantee, *, rows_each: RowsEach = 1.0, seed: int = 0
 ) -> dict[str, float]:
     """Return the expected error under both rules for missing cells that fill or measure them."""
     errors = {}
     for rule in ("typical", "pairs"):
         other = dataclasses.replace(facts, missing=rule, flags=facts.flags if facts.missing == rule else None)
         if other.width <= MOST_COLUMNS:
-            noise = planned_noise(other, guarantee, twin.n, rows_each=rows_each)
-            errors[rule] = preview(twin.under(other), guarantee, noise, seed=seed, replicates=_FEWEST).error
+            noise = planned_noise(other, guarantee, table.n, rows_each=rows_each)
+            errors[rule] = preview(table.under(other), guarantee, noise, seed=seed, replicates=_FEWEST).error
     return errors
 
 
@@ -192,19 +170,6 @@ def smallest_level(
     return high
 
 
-def _available(noisy: Noisy) -> Available:
-    """Return the available cases of a simulated measurement with flags."""
-    assert noisy.flags is not None, "missing cells are measured"
-    return available_cases(noisy.matrix, noisy.flags, joint=True, row_bound=noisy.row_bound)
-
-
-def drawn(table: Table, distribution: NoiseDistribution, seed: int, repeat: int = 0) -> tuple[Noisy, np.ndarray]:
-    """Return a measurement of the table with simulated noise, and the covariance of its rows."""
-    if isinstance(table, SimulatedTable):
-        return noisy_simulated_table(table, distribution, seed, repeat)
-    return table.noisy(distribution, seed, repeat), table.covariance
-
-
 def _answered(noisy: Noisy) -> tuple[np.ndarray, np.ndarray]:
     """Return the covariance and the correlation of one simulated release.
 
@@ -212,7 +177,7 @@ def _answered(noisy: Noisy) -> tuple[np.ndarray, np.ndarray]:
     """
     off, joint, r = ~np.eye(noisy.d, dtype=bool), "joint", noisy.row_bound
     if noisy.flags is not None:
-        found = _available(noisy)
+        found = available_cases(noisy.matrix, noisy.flags, joint=True, row_bound=r)
         raw, stds = np.nan_to_num(found.covariance), np.sqrt(np.nan_to_num(found.variance))
         covariance, own = clip_psd(raw), stds.diagonal()
         known = not found.refused.any() and own.max() < stds[off].min(initial=math.inf)
@@ -227,9 +192,11 @@ def _answered(noisy: Noisy) -> tuple[np.ndarray, np.ndarray]:
     return covariance, correlation
 
 
-def _compared(twin: Table, distribution: NoiseDistribution, seed: int, repeat: int) -> tuple[float, float, np.ndarray]:
+def _compared(
+    table: ExampleRows, distribution: NoiseDistribution, seed: int, repeat: int
+) -> tuple[float, float, np.ndarray]:
     """Return the relative error of a simulated release, the mean square of its correlations' errors, and these."""
-    noisy, sample = drawn(twin, distribution, seed, repeat)
+    noisy, sample = table.noisy(distribution, seed, repeat), table.covariance
     covariance, correlation = _answered(noisy)
     spread = np.sqrt(np.maximum(np.diag(sample), 0.0))
     scale = np.outer(spread, spread)

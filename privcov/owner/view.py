@@ -10,15 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.measurements.exact_reading import flags_of
-from privcov.measurements.integer_gram import flag_of
-from privcov.measurements.noise import NoiseDistribution
+from privcov.owner.example_rows import ExampleRows
 from privcov.owner.preview import planned_noise
-from privcov.owner.simulated_table import measured, planned_anchor
-from privcov.postprocess.matrices import Noisy, derive
+from privcov.postprocess.matrices import derive
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import PublicFacts
 
 
 class LookError(ValueError):
@@ -29,7 +25,8 @@ class LookError(ValueError):
 class Look:
     """Exact answers and one throw-away draw, not private.
 
-    raw, kept, draw: correlations d x d, of the rows as they are, of the clipped rows, and of one throw-away release.
+    raw, kept, draw: correlations d x d, of the rows as they are, of the clipped rows, and of one throw-away release;
+    the last two from the measurement of a release, without its noise and with it.
     clipped: fraction of each column's cells beyond its bounds. missing: fraction of its cells that are missing.
     bias:    relative Frobenius change of the covariance (working units) by clipping. noise: the same by the draw.
     rows:    how many rows were used.
@@ -60,49 +57,24 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Gen
     cells, holes = cells[used], holes[used]
     y = np.where(holes, 0.0, (np.where(holes, 0.0, cells) - facts.origin) / facts.scale)
     low, high = ((facts.bounds - facts.origin[:, None]) / facts.scale[:, None]).T
-    inside = np.clip(y, low, high)
     n, distribution = len(y), planned_noise(facts, guarantee, len(y))
-    if facts.flagged:
-        there = np.ones(y.shape)
-        there[:, facts.flagged] -= holes[:, facts.flagged]
-        raw, kept = (_of_pairs(x, there) for x in (y, inside))
-        noisy = _with_flags(inside, there, facts, distribution, rng)
-    else:
-        anchor = planned_anchor(facts, distribution.shape)
-        raw, kept = (np.cov(x, rowvar=False, bias=True).reshape(facts.d, facts.d) for x in (y, inside))
-        noisy = measured(kept, inside.mean(axis=0), n, facts.row_bound, distribution, rng, anchor=anchor)
-    drawn = derive(noisy)
+    there = np.ones(y.shape)
+    there[:, facts.flagged] -= holes[:, facts.flagged]
+    rows = np.maximum(there.T @ there, 1.0)  # that have both columns
+    means = (y.T @ there) / rows
+    raw = y.T @ y / rows - means * means.T
+    same = ExampleRows(private, n, "the rows themselves")
+    kept, drawn = (derive(same.noisy(distribution, seed)) for seed in (None, int(rng.integers(2**62))))
     return Look(
         _correlation(raw),
-        _correlation(kept),
+        kept.correlation,
         drawn.correlation,
         ((y < low) | (y > high)).mean(axis=0),
         holes.mean(axis=0),
-        _relative(kept - raw, raw),
-        _relative(drawn.covariance - kept, kept),
+        _relative(kept.covariance - raw, raw),
+        _relative(drawn.covariance - kept.covariance, kept.covariance),
         n,
     )
-
-
-def _of_pairs(x: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Return the covariance of every two columns over the rows that have both; zero where there are none."""
-    rows = np.maximum(there.T @ there, 1.0)
-    means = (x.T @ there) / rows
-    return x.T @ x / rows - means * means.T
-
-
-def _with_flags(
-    x: np.ndarray, there: np.ndarray, facts: PublicFacts, distribution: NoiseDistribution, rng: np.random.Generator
-) -> Noisy:
-    """Draw the joint measurement of these rows with their flags, in working units."""
-    flags = flags_of(facts.d, facts.flagged, distribution, weight=flag_of(facts.units, facts.flagged))
-    assert flags is not None, "missing cells are measured"
-    gone = (1 - there[:, facts.flagged]) * flags.weight
-    anchor = np.full((len(x), 1), planned_anchor(facts, distribution.shape))
-    z = np.concatenate([x / facts.row_bound, gone, anchor], axis=1)
-    std, ones = distribution.off_diagonal_std, np.ones(facts.d)
-    whole = z.T @ z / len(x) + distribution.draw(rng)
-    return Noisy(whole, True, facts.row_bound, ones, 0 * ones, len(x), std, distribution.diagonal_std, std, flags)
 
 
 def _correlation(covariance: np.ndarray) -> np.ndarray:

@@ -14,9 +14,8 @@ from privcov.data_sources.declaring.spreadsheet import columns_of, text_of
 from privcov.data_sources.declaring.template import header_of, template
 from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 from privcov.measurements.integer_gram import to_working
-from privcov.owner.example_rows import invented
+from privcov.owner.example_rows import Invention, invented
 from privcov.owner.preview import planned_noise, preview
-from privcov.owner.simulated_table import SimulatedTable
 
 AGE = Column("age", usual=(20, 70))
 PAY = Column("pay", low=0, high=1e6, usual=(500, 20_000), transform="log1p")
@@ -200,7 +199,7 @@ def test_the_invented_table_varies_as_most_people_do_and_the_noise_falls():
     facts, blind = (
         dataclasses.replace(declaration(*of).on_rows(one, None).facts, n=2000) for of in (columns, tuple(plain))
     )
-    stand = invented(facts, SimulatedTable(12, 2000), tuple(column.usual for column in columns))
+    stand = invented(facts, Invention(2000), tuple(column.usual for column in columns))
     assert stand.what.endswith("within the typical ranges where they are declared")
     age, pay = np.asarray(stand.table._rows)[:, [0, 10]].T
     assert np.mean((age > 20) & (age < 70)) == pytest.approx(0.9, abs=0.02)

@@ -7,9 +7,8 @@ import pytest
 
 from privcov import PrivateDataset
 from privcov.owner.choices import choices, weighed
-from privcov.owner.example_rows import ExampleRows
+from privcov.owner.example_rows import ExampleRows, Invention, invented
 from privcov.owner.preview import planned_noise, preview
-from privcov.owner.simulated_table import SimulatedTable
 from privcov.privacy import ZCDP
 
 GUARANTEE = ZCDP(0.1)
@@ -76,9 +75,8 @@ def test_nothing_is_recommended_where_nothing_helps():
 
 @pytest.mark.parametrize(("missing", "names"), [(0.3, True), (0.0, False)])
 def test_missing_cells_are_to_be_measured_where_there_are_many(missing, names):
-    facts = table(rows(1)).facts
-    twin = SimulatedTable(8, 40_000, "factor", 0.5, 0.3, facts.row_bound, missing=missing)
-    found = choices(twin, dataclasses.replace(facts, n=40_000), ZCDP(0.5))
+    facts = dataclasses.replace(table(rows(1)).facts, n=40_000)
+    found = choices(invented(facts, Invention(40_000, missing=missing)), facts, ZCDP(0.5))
     assert ("missing" in [one.name for one in found]) is names
     if names:
         assert found[-1].error < 0.5 * found[-1].before

@@ -9,9 +9,8 @@ import pytest
 from privcov import Kind, PrivateDataset, ZCDP
 from privcov.measurements.exact_moment import measure_exactly
 from privcov.measurements.exact_reading import read_sum
-from privcov.owner.example_rows import MOST_ROWS, ExampleRows, entry_stds, invented
-from privcov.owner.preview import drawn, planned_noise, preview
-from privcov.owner.simulated_table import SimulatedTable
+from privcov.owner.example_rows import MOST_ROWS, ExampleRows, Invention, entry_stds, invented
+from privcov.owner.preview import planned_noise, preview
 from privcov.postprocess.matrices import _unbiased
 from privcov.releasing.private_request import usual_request
 
@@ -102,7 +101,7 @@ def test_the_stated_noise_is_the_spread_of_the_answers(declared):
     stand = ExampleRows(private, 4_000, "rows")
     noise = planned_noise(private.facts, ZCDP(0.5), 4_000)
     stds = entry_stds(stand.noisy(noise, None))
-    answers = np.array([_unbiased(drawn(stand, noise, 1, k)[0])[1] for k in range(300)])
+    answers = np.array([_unbiased(stand.noisy(noise, 1, k))[1] for k in range(300)])
     off = ~np.eye(stand.d, dtype=bool)
     assert np.mean(np.std(answers, axis=0)[off] / stds[off]) == pytest.approx(1, abs=0.05)
     assert np.abs(np.std(answers, axis=0)[off] / stds[off] - 1).max() < 0.25
@@ -119,7 +118,7 @@ def test_the_stated_noise_is_the_spread_of_the_answers(declared):
 def test_an_invented_table_has_the_declared_kinds(declared):
     """Cells within the bounds, whole levels, one level of a category at most, and as many holes as are guessed."""
     facts = table(**declared).facts
-    stand = invented(facts, SimulatedTable(2, 9_000, "factor", 0.5, 0.3, missing=0.2))
+    stand = invented(facts, Invention(9_000, missing=0.2))
     rows = np.asarray(stand.table._rows)
     assert stand.n == 9_000
     assert stand.facts.columns == facts.columns
@@ -136,14 +135,8 @@ def test_an_invented_table_has_the_declared_kinds(declared):
     assert np.isnan(rows[:, whole]).mean() == pytest.approx(0.2, abs=0.02)
     age, crp = facts.columns.index("age"), facts.columns.index("log1p(crp)")
     assert stand.correlation[age, crp] == pytest.approx(0.5, abs=0.06)
-    free = invented(facts, SimulatedTable(2, 9_000, "independent", 0.5, 0.3))
+    free = invented(facts, Invention(9_000, "independent"))
     assert abs(free.correlation[age, crp]) < 0.06
-
-
-def test_numbers_alone_are_left_to_the_twin():
-    facts = PrivateDataset.from_rows(np.zeros((2, 2)), bounds=[(0, 1)] * 2).facts
-    with pytest.raises(ValueError, match="planned by a SimulatedTable"):
-        invented(facts, SimulatedTable(2, 100))
 
 
 @pytest.mark.parametrize("persons", [False, True])

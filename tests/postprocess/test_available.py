@@ -15,8 +15,8 @@ from privcov.measurements import exact_noise
 from privcov.measurements.exact_moment import measure_exactly
 from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.moment import Measured
+from privcov.owner.example_rows import Invention, invented
 from privcov.owner.preview import planned_noise, preview
-from privcov.owner.simulated_table import SimulatedTable, planned_anchor
 from privcov.postprocess.available import available_cases
 from privcov.postprocess.matrices import derive
 from privcov.privacy import PureDP, ZCDP
@@ -272,12 +272,11 @@ _SHAPES = {"gaussian-cov": "isotropic", "wishart-difference": "wishart-differenc
 @pytest.mark.parametrize("guarantee", [ZCDP(0.5), PureDP(1.0)])
 def test_a_plan_states_the_noise_of_the_release(guarantee):
     rng, q, n, spread = np.random.default_rng(5), 0.2, 20_000, 0.3
-    twin = SimulatedTable(D, n, spread=spread, row_bound=2.0, missing=q, flagged=tuple(range(D)))
-    x = rng.multivariate_normal(np.zeros(D), spread**2 * twin.correlation, n).clip(-1, 1)
+    wanted = Invention(n, spread=spread, missing=q)
+    x = rng.multivariate_normal(np.zeros(D), spread**2 * wanted.correlation(D), n).clip(-1, 1)
     x[rng.random(x.shape) < q] = np.nan
     rows = private(x)
-    twin = dataclasses.replace(twin, anchor=planned_anchor(rows.facts))
-    plan = preview(twin, guarantee, planned_noise(rows.facts, guarantee, n), replicates=2)
+    plan = preview(invented(rows.facts, wanted), guarantee, planned_noise(rows.facts, guarantee, n), replicates=2)
     wanted = usual_request(rows.facts, guarantee).wanted
     found = available_of(read_sum(measure_exactly(rows, **vars(wanted)), "joint"))
     off = ~np.eye(D, dtype=bool)
@@ -290,10 +289,9 @@ def test_plans_without_missing_cells_are_what_they_were_and_pairs_help_where_cel
     errors = {}
     for rule, q in itertools.product(("typical", "pairs"), (0.0, 0.1)):
         facts = PrivateDataset.from_rows(np.zeros((n, d)), bounds=[(-1, 1)] * d, missing=rule).facts
-        twin = SimulatedTable(d, n, row_bound=facts.row_bound, missing=q, flagged=facts.flagged)
         noise = planned_noise(facts, ZCDP(0.5), n)
-        errors[rule, q] = preview(twin, ZCDP(0.5), noise, replicates=4).error
+        errors[rule, q] = preview(invented(facts, Invention(n, missing=q)), ZCDP(0.5), noise, replicates=4).error
     assert errors["pairs", 0.1] < 0.3 * errors["typical", 0.1]
     assert errors["typical", 0.0] < errors["pairs", 0.0] < 3 * errors["typical", 0.0]
     with pytest.raises(ValueError, match="missing"):
-        SimulatedTable(d, n, missing=0.99)
+        Invention(n, missing=0.99)
