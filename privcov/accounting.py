@@ -1,8 +1,6 @@
-"""Calibrate, convert, compose, split and group guarantees.
+"""Calibrate, convert, compose, split and group guarantees, each result rounded to the safe side.
 
-Every result is rounded to the safe side: despite floating-point error, a noise scale is never too small and a reported
-guarantee never too strong. Sums are exact (``fractions.Fraction``), and special functions get a margin that is wider
-than their error (see ``_MARGIN``).
+Sums are exact (``fractions.Fraction``), and special functions get a margin wider than their error (``_MARGIN``).
 """
 
 from __future__ import annotations
@@ -35,10 +33,7 @@ Given = TypeVar("Given", PureDP, ApproxDP, ZCDP, GaussianDP, _Claim, Guarantee |
 
 
 def _curve(epsilon: float, mu: float) -> tuple[float, float]:
-    """Return the privacy curve of Gaussian noise at epsilon, and a bound on its error.
-
-    The curve is delta(epsilon; mu) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu).
-    """
+    """Return Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu), the delta of Gaussian noise, and a bound on its error."""
     from scipy.special import erf, log_ndtr
 
     if epsilon == 0:
@@ -54,9 +49,7 @@ def _curve(epsilon: float, mu: float) -> tuple[float, float]:
 
 
 def delta_of_gaussian(epsilon: float, mu: float) -> float:
-    """Return the smallest delta for which Gaussian noise is (epsilon, delta)-DP, rounded up.
-
-    Valid for every epsilon >= 0.
+    """Return the smallest delta for which Gaussian noise is (epsilon, delta)-DP, epsilon >= 0, rounded up.
 
     Reference: Balle and Wang 2018, Theorem 8; Dong, Roth and Su 2022, Corollary 1.
     """
@@ -80,10 +73,7 @@ def epsilon_of_gaussian(delta: float, mu: float) -> float:
 
 
 def mu_of(guarantee: Guarantee | GaussianDP) -> float:
-    """Return the largest mu for which mu-GDP implies the guarantee, rounded down.
-
-    Exact for Gaussian noise.
-    """
+    """Return the largest mu for which mu-GDP implies the guarantee, rounded down; exact for Gaussian noise."""
     if isinstance(guarantee, GaussianDP):
         return guarantee.mu
     if isinstance(guarantee, ZCDP):
@@ -184,10 +174,7 @@ def orders(rho: float, delta: float) -> tuple[float, float]:
 
 
 def pure_to_zcdp(epsilon: float) -> float:
-    """Return the rho of the zCDP that epsilon-DP implies, rounded up: epsilon^2 / 2.
-
-    Reference: Bun and Steinke 2016, Proposition 1.4.
-    """
+    """Return the rho that epsilon-DP implies, epsilon^2 / 2, rounded up (Bun and Steinke 2016, Proposition 1.4)."""
     epsilon = checks.positive("epsilon", epsilon)
     return math.nextafter(epsilon * epsilon / 2, math.inf)
 
@@ -227,12 +214,9 @@ def pure_sum(events: tuple[Event, ...]) -> Fraction:
 
 
 def zcdp_sum(events: tuple[Event, ...]) -> Fraction:
-    """Return the exact sum of rho over the events.
+    """Return the exact sum of rho over the events: mu^2/2 of Gaussian ones, also discrete, epsilon^2/2 of pure ones.
 
-    A Gaussian event, continuous or discrete, has mu^2/2. The exponential mechanism has epsilon^2/8, because its range
-    is bounded, and every other pure event epsilon^2/2.
-
-    Reference for the bounded range: Cesar and Rogers 2021, Lemma 17.
+    The exponential mechanism has epsilon^2/8, because its range is bounded (Cesar and Rogers 2021, Lemma 17).
     """
     total = gaussian_square(events) / 2
     for e in events:
@@ -308,8 +292,7 @@ def _smaller(one: PureDP | ApproxDP, other: ApproxDP) -> PureDP | ApproxDP:
 def actual_guarantee(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
     """Return the guarantee that the events give when the claim may be false, as for a published calibration.
 
-    Like `compose`, but where the steps give no pure DP and that was claimed, the result is the (epsilon, delta) that
-    they have.
+    Like `compose`, but where pure DP was claimed and the steps give none, the result is their (epsilon, delta).
     """
     try:
         return compose(events, asked)
@@ -340,8 +323,7 @@ def covers(asked: Guarantee, given: Guarantee | None) -> bool:
 def group(guarantee: Given, k: int) -> Given:
     """Return the guarantee for k rows of one person, all of which may change, rounded up.
 
-    PureDP: k epsilon. ZCDP: k^2 rho. GaussianDP: k mu. ApproxDP, of which only the pair is known:
-    (k epsilon, delta (e^{k epsilon}-1)/(e^epsilon-1)).
+    PureDP: k epsilon. ZCDP: k^2 rho. GaussianDP: k mu. ApproxDP: (k epsilon, delta (e^{k epsilon}-1)/(e^epsilon-1)).
     """
     k = checks.whole("k", k, 1)
     if k == 1:
@@ -404,8 +386,7 @@ def delta_of_wishart_event(event: Event, epsilon: float) -> float:
 def split(guarantee: BudgetShare, **weights: float) -> dict[str, BudgetShare]:
     """Return named shares whose exact composition never exceeds the whole.
 
-    PureDP shares add in epsilon and ZCDP shares in rho. An ApproxDP whole is converted once into mu-GDP, and its shares
-    (GaussianDP) add in mu^2. NoPrivacy splits into NoPrivacy.
+    PureDP shares add in epsilon, ZCDP shares in rho, and those of ApproxDP, converted once to GaussianDP, in mu^2.
     """
     total = sum((Fraction(checks.positive(f"weight of {k}", w)) for k, w in weights.items()), Fraction(0))
     parts = {k: Fraction(w) / total for k, w in weights.items()}
@@ -448,10 +429,7 @@ def approx_to_zcdp(epsilon: float, delta: float) -> float:
 
 
 def pure_epsilon(share: BudgetShare, *, exponential: bool = False) -> float:
-    """Return the epsilon that a pure step may spend of a share.
-
-    PureDP: epsilon. ZCDP: sqrt(2 rho), or sqrt(8 rho) for an exponential mechanism.
-    """
+    """Return the epsilon of a pure step: of ZCDP sqrt(2 rho), or sqrt(8 rho) for an exponential mechanism."""
     if isinstance(share, NoPrivacy):
         return math.inf
     if isinstance(share, PureDP):
@@ -480,10 +458,7 @@ def gaussian_scale(share: BudgetShare, sensitivity: float) -> float:
 
 
 def laplace_scale(share: BudgetShare, sensitivity: float) -> float:
-    """Return the scale of Laplace noise that spends a share.
-
-    PureDP spends its epsilon, ApproxDP its epsilon (delta stays unused), ZCDP epsilon = sqrt(2 rho).
-    """
+    """Return the scale of Laplace noise that spends a share; the delta of an ApproxDP stays unused."""
     if isinstance(share, NoPrivacy):
         return 0.0
     if isinstance(share, (PureDP, ApproxDP)):
@@ -506,8 +481,6 @@ def _smallest_scale(share: BudgetShare, sensitivity: Fraction, limit: Fraction) 
 
 def classical_gaussian_scale(epsilon: float, delta: float, sensitivity: float) -> float:
     """Return the textbook scale sensitivity * sqrt(2 ln(1.25/delta)) / epsilon, proved for epsilon < 1 only.
-
-    For comparison and for as-published calibrations; `delta_of_gaussian` says what it actually gives.
 
     Reference: Dwork and Roth 2014, Theorem A.1.
     """

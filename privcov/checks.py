@@ -1,7 +1,6 @@
-"""Checks whose message is a sentence for the user.
+"""Checks that raise ``ValueError`` with a sentence for the user, which the screen shows too.
 
-Each raises ``ValueError`` naming the parameter, its value, the limit and, where one helps, the remedy. The same
-sentence is shown on the screen, so it should be kind.
+The sentence is kind, and names the parameter, its value, the limit and, where one helps, the remedy.
 """
 
 from __future__ import annotations
@@ -99,10 +98,7 @@ def meant(value: object, choices: Iterable[object]) -> str:
 
 
 def by_name(what: str, values: Mapping, names: Sequence[str]) -> list:
-    """Return the values of a mapping from the names of columns, in the order of the columns.
-
-    ``what`` is the parameter, for the message.
-    """
+    """Return the values of a mapping from column names, in the order of the columns; ``what`` is the parameter."""
     given = {str(name): value for name, value in values.items()}
     for name in given:
         if name not in names:
@@ -115,10 +111,7 @@ def by_name(what: str, values: Mapping, names: Sequence[str]) -> list:
 
 
 def per_column(what: str, values: Any, names: Sequence[str], remedy: str) -> list:
-    """Return one value per column, from a sequence in the order of the columns or a mapping from their names.
-
-    ``what`` is the parameter, for the message.
-    """
+    """Return one value per column, from a sequence or a mapping from their names; ``what`` is the parameter."""
     if isinstance(values, Mapping):
         return by_name(what, values, names)
     if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != len(names):
@@ -128,10 +121,7 @@ def per_column(what: str, values: Any, names: Sequence[str], remedy: str) -> lis
 
 
 def words(name: str, value: object, meaning: str) -> str:
-    """Return ``value`` without the blanks around it, where it is text that can be written down.
-
-    ``meaning`` is what the text should be, for the message.
-    """
+    """Return text that can be written down, without the blanks around it; ``meaning`` says what it should be."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{name} must be {meaning}.")
     if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):

@@ -10,8 +10,7 @@ from numba import njit
 def compiled(function: Callable) -> Callable:
     """Return ``function`` compiled at its first call, running without Python's global lock.
 
-    The code is kept in numba's cache for the next process. Where numba may not write to any folder, as in a read-only
-    installation, every process compiles for itself: seconds more at the first call, the same numbers.
+    Numba keeps the code for the next process; where it may write to no folder, every process takes seconds to compile.
     """
     try:
         return njit(cache=True, nogil=True)(function)

@@ -1,7 +1,4 @@
-"""A data set whose rows need no protection: simulated, with a known truth, or declared public.
-
-Private rows have a type of their own, `privcov.private_dataset.PrivateDataset`.
-"""
+"""A data set whose rows need no protection: simulated, with a known truth, or declared public."""
 
 from __future__ import annotations
 
@@ -90,8 +87,7 @@ class RowsInFiles(TypeError):
 class Kept:
     """A store of values that were computed from the rows of a data set, so that each is computed once.
 
-    Data sets that differ only in their row bound share the store, so the key of a value that depends on the bound
-    contains it. Each key is used by one function only.
+    Data sets that differ only in their row bound share it: the key of a value that depends on the bound contains it.
     """
 
     def __init__(self) -> None:
@@ -113,11 +109,11 @@ class FileRows:
 
     shape: number of rows, without those left out, and of columns. progress: called with (rows read, rows in all,
     seconds so far), from the thread that reads. missing: the rule for missing cells of public rows, "" or "drop-row".
-    kinds: of every column of a public table; () where they are columns of numbers.
+    kinds: of every column of a public table, or ().
 
     private_pass: (facts, (secrets, anchor), sums) of the one pass over private rows, for `privcov.measurements` alone.
-    alone: held by the release that uses it, so that what is measured are the sums that its fingerprint is of.
-    persons: for each part of the table how many rows every id has, see `privcov.persons_in_files`; None without ids.
+    alone: held by a release, so that the measured sums are those of its fingerprint. persons: for each part of the
+    table how many rows every id has (`privcov.persons_in_files`); None without ids.
     """
 
     def __init__(

@@ -1,7 +1,4 @@
-"""From declared columns to measured ones: names, working units, and which of them have flags of missing cells.
-
-A declaration gives every column its bounds, or its kind, or the table one bound of a row. Nothing here sees a cell.
-"""
+"""From declared columns to measured ones: names, units, and flags of missing cells. Nothing here sees a cell."""
 
 from __future__ import annotations
 
@@ -106,13 +103,7 @@ def kept_kinds(typed: Kinds) -> Kinds:
 
 
 def kinds_in_words(kinds: Kinds) -> str:
-    """Return how many columns were declared, of which kinds, with which transforms, for a statement.
-
-    Examples
-    --------
-    >>> kinds_in_words((("age", Kind("integer", 0, 120)), ("pay", Kind("number", 0, 1e6, transform="log1p"))))
-    ' of 2 declared ones (1 number, 1 integer; log1p of 1)'
-    """
+    """Return the declared columns in words, like " of 2 declared ones (1 number, 1 integer; log1p of 1)"."""
     if not kinds:
         return ""
     counts = Counter(kind.kind for _, kind in kinds)

@@ -1,7 +1,6 @@
 """A parameter of a method or a source: one dataclass field that also describes its own widget.
 
-The field's metadata carry unit, bounds, label, help and reference, so the form, the gallery, the command line and the
-checks all read the same place.
+The form, the gallery, the command line and the checks all read unit, bounds, label and help in the field's metadata.
 """
 
 from __future__ import annotations
@@ -24,12 +23,11 @@ _ELSEWHERE |= dict.fromkeys(
 class Spec:
     """Name, check and display of one parameter.
 
-    default: its type is the type of the parameter. label, help: its name and its explanation in a form. low, high:
-    smallest and largest value, inclusive; ``low`` is required for numbers, ``high`` for float numbers. choices: the
-    values to choose from; they take precedence over the bounds. reference: where a paper discusses it. advanced: True
-    where it is rarely changed; the form keeps it in a fold. shown_if: values of other parameters with which the form
-    shows it. log: True for a logarithmic slider. ends: what a small and a large value does, in a few words, for the two
-    ends of a slider.
+    default: its type is the type of the parameter. low, high: smallest and largest value, inclusive; ``low`` is
+    required for numbers, ``high`` for float numbers. choices: they take precedence over the bounds. reference: where a
+    paper discusses it. advanced: True where the form keeps it in a fold. shown_if: values of other parameters with
+    which the form shows it. log: True for a logarithmic slider. ends: what a small and a large value does, for the ends
+    of a slider.
     """
 
     name: str

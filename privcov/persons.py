@@ -27,13 +27,7 @@ _EXACT = Context(prec=2000)  # more digits than a number of that form may have b
 
 
 def id_text(value: object) -> str:
-    """Return the text by which an id is compared.
-
-    Examples
-    --------
-    >>> [id_text(v) for v in (17, 17.0, " 17.0", "017", "N/A", None)]
-    ['17', '17', '17', '017', '', '']
-    """
+    """Return the text by which an id is compared: "17" for 17, 17.0 and " 17.0", "017" for "017", "" for "N/A"."""
     if value is None or type(value).__name__ in NO_VALUE:
         return ""
     if isinstance(value, (float, np.floating)):

@@ -29,8 +29,7 @@ _PENDING = 1_000_000  # hashes that wait before they are merged
 class PartIds:
     """The ids in one part of a table: NOT private.
 
-    key: of the hashes, drawn for the table. hashes: the different ids, ascending. here, everywhere: rows of each in
-    this part, and in the whole table, int64.
+    key: of the hashes. hashes: the different ids, ascending. here, everywhere: rows of each in this part, in the table.
     """
 
     key: bytes
@@ -44,10 +43,7 @@ class IdsChanged(ValueError):
 
 
 class Weighing:
-    """The rows of each row's person, block by block, for the pass that sums a part.
-
-    ids: what the first pass counted in this part.
-    """
+    """The rows of each row's person, block by block, for the pass that sums a part, from the first pass's ids."""
 
     def __init__(self, ids: PartIds) -> None:
         self._ids, self._left = ids, ids.here.copy()
@@ -86,10 +82,7 @@ def count_ids(table: TableFiles) -> tuple[int, tuple[PartIds, ...]]:
 
 
 def _count_part(task: tuple[Part, str, bytes]) -> tuple[np.ndarray, np.ndarray] | str:
-    """Return the hashes of the ids of one part, ascending, with their rows; a sentence where it cannot be read.
-
-    It never raises what might hold a cell.
-    """
+    """Return the ascending hashes of the ids of one part, with their rows, or a sentence in place of an error."""
     part, person, key = task
     try:
         kept: list[tuple[np.ndarray, np.ndarray]] = []

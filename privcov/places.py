@@ -1,7 +1,6 @@
 """Where files are: those that come with the project, and those of the user.
 
-In a checkout the project's files lie beside the package: `data/`, `app.py`, `pages/`. In a wheel they are inside it, as
-`_data/` and `_app/`.
+In a checkout `data/`, `app.py` and `pages/` lie beside the package; a wheel has them inside, as `_data/` and `_app/`.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ def command() -> str:
 def results(name: str) -> Path:
     """Return the folder of stored results: "replication" (the papers' verdicts) or "advice" (its evidence).
 
-    In a checkout it is part of the project. An installed package has a copy, which `own_results` carries over to the
-    user's data folder before anything is added to it.
+    An installed package has a copy, which `own_results` carries over to the user's data folder before adding to it.
     """
     own = data_folder() / name
     return own if _DATA.is_dir() and own.is_dir() else shipped() / name

@@ -1,7 +1,6 @@
 """The types of a guarantee, the neighbouring relations, and what was spent (events).
 
-PureDP, ApproxDP and ZCDP are separate frozen types, so that a rho is never taken for an epsilon. An ``Event`` describes
-what one measurement did to the rows; `privcov.accounting` composes events without seeing rows or measurements.
+PureDP, ApproxDP and ZCDP are separate types, so that a rho is never taken for an epsilon.
 """
 
 from __future__ import annotations
@@ -16,10 +15,7 @@ _BIGGER = "Epsilon 0 would mean an answer independent of the data; that is the m
 
 
 def shown(value: float, digits: int) -> str:
-    """Return the value as text with that many significant digits, rounded up.
-
-    A guarantee is printed this way, so that it never looks stronger than it is.
-    """
+    """Return the value as text with so many significant digits, rounded up: no guarantee looks stronger than it is."""
     return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(repr(value)))):.{digits}g}"
 
 
@@ -178,11 +174,10 @@ class ZCDP:
 @final
 @dataclass(frozen=True)
 class GaussianDP:
-    """Gaussian DP with parameter mu > 0, for shares of a guarantee.
+    """Gaussian DP with parameter mu > 0, for shares of a guarantee; ValueError for a mu that is not positive.
 
-    The answers on neighbours are no easier to tell apart than one draw of N(0, 1) and one of N(mu, 1). An (epsilon,
-    delta) guarantee is split into such shares, because mu^2 adds exactly when they are composed. ValueError for a mu
-    that is not positive. Reference: Dong, Roth and Su 2022, Definition 4 and Corollary 2.
+    Answers on neighbours are no easier to tell apart than N(0, 1) and N(mu, 1). An (epsilon, delta) guarantee is split
+    into such shares, because mu^2 adds exactly. Reference: Dong, Roth and Su 2022, Definition 4 and Corollary 2.
     """
 
     mu: float
@@ -252,11 +247,7 @@ ALL_ROWS = "one person, with all their rows"
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Which pairs of data sets must be hard to tell apart, and what one row stands for.
-
-    key: "replace-one", "zero-out", "add-remove" or "local". sentence: the relation in words. unit: what one row stands
-    for, in words.
-    """
+    """Which pairs of data sets must be hard to tell apart, and what one row stands for, each in words."""
 
     key: str
     sentence: str
@@ -296,11 +287,9 @@ MECHANISMS = ("gaussian", "discrete-gaussian", *PURE_MECHANISMS, "wishart")
 class Event:
     """What one measurement did to the rows: all that composition needs to know about it.
 
-    share: name of the share that was spent. statistic: what was measured, in words. mechanism: one of `MECHANISMS`.
-    norm: the norm of the sensitivity, in words. sensitivity: largest change of the statistic between neighbours in the
+    share: name of the share that was spent. sensitivity: largest change of the statistic between neighbours in the
     norm, above 0. scale: noise scale in the same ``unit``, above 0. proof: where the sensitivity is derived. law: shape
-    of the noise, where the mechanism has several. freedom: for "wishart" m - d + 1, else 0. ValueError for an unknown
-    mechanism, or a sensitivity or scale that is not positive.
+    of the noise, where the mechanism, one of `MECHANISMS`, has several. freedom: for "wishart" m - d + 1, else 0.
 
     "gaussian": noise of standard deviation ``scale`` along every direction in which the norm measures ``sensitivity``.
 
@@ -311,8 +300,7 @@ class Event:
     nuclear norm, "coupled-wishart" the larger trace of the positive and the negative part, "sparse-vector" and
     "exponential" the change of a score.
 
-    "wishart": W_d(m, C I) is added, C = scale / 2. ``freedom`` is m - d + 1, and the sensitivity is the largest
-    |x|^2 / n.
+    "wishart": W_d(m, C I) is added, C = scale / 2, and the sensitivity is the largest |x|^2 / n.
     """
 
     share: str

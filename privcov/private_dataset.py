@@ -1,7 +1,4 @@
-"""A table whose rows must be protected, with its public declaration.
-
-It has no truth, and its public fields do not give the number of rows unless that is declared public.
-"""
+"""A table whose rows must be protected, with its public declaration."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The public facts about a private table, checked as they are declared.
 
-They come from the declaration, never from the cells. The number of rows is counted, and kept where it is declared
-public.
+They come from the declaration, never from the cells; the number of rows is counted, and kept where declared public.
 """
 
 from __future__ import annotations
@@ -38,15 +37,13 @@ LATER: dict[str, Any] = {"person": "", "most_weight": 1, "row_bound_fraction": 1
 
 @dataclass(frozen=True)
 class Flags:
-    """Where flags of missing cells are in a noisy moment matrix, and the noise there.
+    """Where flags of missing cells are in a noisy moment matrix: columns, then flags, then at most one anchor.
 
-    First come the columns, then their flags, then at most one anchor.
-
-    columns: positions of the columns that have a flag, in the order of the flags. weight: the number that a flag has
-    where the cell is missing, in unit-ball units. entry_std: standard deviation of the noise on an off-diagonal entry,
-    in unit-ball units. diagonal_stds: the same on the diagonal entry of every column and flag. own_covariance:
-    covariance of the noise on the diagonal entries of a column and of its own flag; of each flag, or of all alike.
-    count_std: standard deviation of the noise on the number of rows, over that number; 0 where it is public.
+    columns: positions of the flagged columns, in the order of the flags. weight: a flag's number where the cell is
+    missing. entry_std, diagonal_stds: standard deviation of the noise on an off-diagonal entry, and on the diagonal
+    entry of every column and flag. own_covariance: of the noise on the diagonal entries of a column and of its own
+    flag; of each flag, or of all alike. These are in unit-ball units. count_std: relative noise on the number of rows;
+    0 where it is public.
     """
 
     d: int
@@ -65,19 +62,16 @@ class PublicFacts(InUnits):
     units: the working units; ``row_bound``, ``bounds``, ``origin`` and ``scale`` are theirs. n: number of rows, or of
     persons where rows have ids, where it is declared public; else None. classes: public list of label names, or ().
     rows_per_person: largest number of rows of one person; the guarantee is for all of them together.
-    row_bound_fraction: with bounds, R as a fraction of the longest possible row, sqrt(d) half-ranges; 1 without bounds.
-    kinds: name and kind of every declared column, from which ``columns`` and ``units`` follow; () where every column is
-    a number with bounds and nothing else, or there are no bounds.
+    row_bound_fraction: with bounds, R as a fraction of sqrt(d) half-ranges; 1 without. kinds: name and kind of every
+    declared column; () where every column is a number with bounds and nothing else, or there are no bounds.
 
-    missing: with "typical" a missing or infinite cell counts as the typical value, which is zero without bounds. With
-    "drop-row" a row with such a cell is left out; possible only where n is not public. With "pairs" such a cell counts
-    as zero in its column and as one in a flag of its own, which is measured too; see
-    `privcov.measurements.integer_gram`. flags: with "pairs", the positions of the columns that can be missing; None for
-    all of them. A missing cell of any other column counts as the typical value.
+    missing: with "typical" a missing or infinite cell counts as the typical value, zero without bounds. With "drop-row"
+    its row is left out, where n is not public. With "pairs" it counts as zero and as one in a flag of its own, which is
+    measured too (`privcov.measurements.integer_gram`). flags: with "pairs", the positions of the columns that can be
+    missing, None for all; a missing cell of any other column counts as the typical value.
 
-    person: what says whose row it is: the name of a column of ids, "persons" for ids beside an array, "" for none. Rows
-    with one id are one person, however many they are; a row without an id counts as no row. most_weight: M, the largest
-    weight of a person together: each row of a person with k > M rows has the weight M / k.
+    person: the name of a column of ids, "persons" for ids beside an array, "" for none. A row without an id counts as
+    no row. most_weight: M, the largest weight of a person: each row of a person with k > M rows has the weight M / k.
     """
 
     columns: tuple[str, ...]
@@ -119,10 +113,7 @@ class PublicFacts(InUnits):
 
     @property
     def most_nonzero(self) -> int:
-        """The most numbers of a row, anchors apart, that are not zero: one of each declared column.
-
-        One level of a category at most is not zero, and of a column and its flag of missing cells one is.
-        """
+        """The most numbers of a row, anchors apart, that are not zero: one of each declared column with its flag."""
         return len(self.units.blocks) or self.d
 
     @property
@@ -137,10 +128,7 @@ class PublicFacts(InUnits):
 
     @property
     def weight_is_public(self) -> bool:
-        """Whether the weights of all rows add up to a public number, which is n then.
-
-        Not with M > 1, where a person has the weight min(k, M) and k is private.
-        """
+        """Whether the weights of all rows add up to the public n: not with M > 1, where min(k, M) is private."""
         return self.n is not None and self.most_weight == 1
 
     @property

@@ -1,8 +1,6 @@
-"""Random streams keyed by name.
+"""Random streams keyed by name: by the seed, the purpose, the data and the method, never by the order of calls.
 
-A stream depends on the seed and on names (its purpose, the data, the method), never on the order of calls. So adding a
-method changes no existing number, every method in a comparison sees the same rows, and while only epsilon changes the
-unit noise draw stays the same.
+So adding a method changes no number, all methods see the same rows, and the unit noise stays while epsilon changes.
 """
 
 from __future__ import annotations
@@ -16,13 +14,7 @@ from privcov import checks
 
 
 def stream(seed: int, *names: Any) -> np.random.Generator:
-    """Return a numpy Generator for the seed and the names. For simulations, never for private releases.
-
-    Examples
-    --------
-    >>> stream(0, "noise").integers(100, size=3).tolist()
-    [99, 11, 86]
-    """
+    """Return a numpy Generator for the seed and the names. For simulations, never for private releases."""
     seed = checks.whole("seed", seed, 0)
     words = "\x1f".join(map(str, names)).encode()
     key = int.from_bytes(hashlib.blake2b(words, digest_size=16).digest(), "big")

@@ -1,7 +1,6 @@
-"""A registry: a decorator to enter a class, methods to list and look up.
+"""A registry of classes: ``@table.add(key=..., ...)`` enters one, and all that lists or runs methods reads it.
 
-A method or a source is one file with one frozen dataclass; ``@table.add(key=..., ...)`` above it is the only
-registration. Everything that lists, draws, tests or runs methods reads the registry.
+A method or a source is one file with one frozen dataclass.
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ Card = TypeVar("Card", bound=Any)
 
 
 class Registry(Generic[Card]):
-    """Entries of one package, by key.
+    """Entries of one package, by key, whose modules are imported when the entries are first read.
 
-    The package's modules are imported when the entries are first read. what: what an entry is, for messages. package:
-    dotted name of the one whose modules register themselves. card: makes the card of an entry from ``cls`` and the
-    fields given to `add`; a card has ``key`` and ``order``.
+    what: an entry in words, for messages. package: its dotted name. card: makes an entry's card, with ``key`` and
+    ``order``, from ``cls`` and the fields given to `add`.
     """
 
     def __init__(self, what: str, package: str, card: Callable[..., Card]) -> None:

@@ -1,8 +1,7 @@
 """Models of scikit-learn that are read from one release: `PrivatePCA`, `PrivateLinearRegression`, `PrivateLDA`.
 
-They need the mean and the covariance alone, so one release gives all of them for one price: ``from_release`` takes it,
-or an opened bundle, and sees no rows. ``fit`` makes a release of simulated or public rows first. Every number is one of
-`privcov.answers`, where its interval is.
+One release gives all of them for one price: ``from_release`` takes it, or an opened bundle, and sees no rows; ``fit``
+makes one of simulated or public rows first. Every number is one of `privcov.answers`, where its interval is.
 """
 
 from __future__ import annotations

@@ -13,13 +13,12 @@ import numpy as np
 class Units:
     """Working units of d columns: y = (clip(x, low, high) - origin) / scale, or y = x without bounds.
 
-    Columns may form blocks: those of a category, of which one at most is not zero. A block of weight c is at most c
-    long, so a row within the bounds is at most sqrt(sum c^2) long.
+    Of a category's block of columns one at most is not zero. A block of weight c is at most c long, so a row within the
+    bounds is at most sqrt(sum c^2) long.
 
-    bounds: d x 2, public lower and upper limit of every column. origin: the public typical values; zero without bounds.
-    scale: the public half-ranges, the distance from the origin to the farther bound; one without bounds. row_bound: R >
-    0, the Euclidean norm to which a longer y is scaled down. blocks: number of columns and weight c of each block, in
-    the order of the columns; () where every column is one, of weight one.
+    bounds: d x 2. origin: the public typical values; zero without bounds. scale: the public half-ranges, from the
+    origin to the farther bound; one without bounds. row_bound: R > 0, the norm to which a longer y is scaled down.
+    blocks: number of columns and weight c of each, in order; () where every column is one, of weight one.
     """
 
     bounds: np.ndarray | None

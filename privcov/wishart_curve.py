@@ -26,10 +26,7 @@ _MARGIN, _TINY = 2e-11, 1e-300
 
 
 def add_delta(epsilon: float | np.ndarray, freedom: float, ratio: float) -> np.ndarray:
-    """Return a bound on delta at epsilon of P against Q when Q has one vector more, rounded up.
-
-    P and Q are the distributions of the answer; only P can fall below the shift.
-    """
+    """Return a bound on delta at epsilon of the answer against the one with one vector more, rounded up."""
     from scipy.special import gammainc
 
     a = freedom / 2
@@ -40,10 +37,7 @@ def add_delta(epsilon: float | np.ndarray, freedom: float, ratio: float) -> np.n
 
 
 def remove_delta(epsilon: float | np.ndarray, freedom: float, ratio: float) -> np.ndarray:
-    """Return a bound on delta at epsilon of P against Q when Q has one vector less, rounded up.
-
-    P and Q are the distributions of the answer.
-    """
+    """Return a bound on delta at epsilon of the answer against the one with one vector less, rounded up."""
     from scipy.special import gammaincc
 
     a, epsilon = freedom / 2, np.asarray(epsilon, dtype=float)
@@ -63,14 +57,12 @@ def _rounded_up(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 def wishart_delta(epsilon: float, freedom: float, ratio: float) -> float:
     """Return an upper bound on delta at epsilon under replace-one (one vector removed and one added).
 
-    The derivation is our own: the module and what follows. Sheffet 2019 gives a looser bound.
-
-    Let M be the distribution of the answer from any data set between the two, and epsilon = e1 + e2. From P(E) <= e^e1
-    M(E) + d1 and M(E) <= e^e2 Q(E) + d2 follows P(E) <= e^epsilon Q(E) + d1 + e^e1 d2. Between them lie the set without
-    either vector (first removed, then added) and the set with both (first added, then removed). Each order and each
-    split is a true bound on the same P and Q, so the smallest counts. freedom 2 (m = d + 1) is exact: 1 - e^-ratio at
-    every epsilon, because the loss is constant on the common support and the rest of the mass proves which data set it
-    was; so it is a bound for more freedom too.
+    Own derivation: let M be the distribution of the answer from any data set between the two, and epsilon = e1 + e2.
+    From P(E) <= e^e1 M(E) + d1 and M(E) <= e^e2 Q(E) + d2 follows P(E) <= e^epsilon Q(E) + d1 + e^e1 d2. Between them
+    lie the set without either vector (first removed, then added) and the set with both (first added, then removed).
+    Each order and each split is a true bound on the same P and Q, so the smallest counts. freedom 2 (m = d + 1) is
+    exact: 1 - e^-ratio at every epsilon, because the loss is constant on the common support and the rest of the mass
+    proves which data set it was; so it is a bound for more freedom too.
     """
     epsilon = checks.in_range("epsilon", epsilon, 0.0, LARGEST_EPSILON)
     checks.in_range("freedom", freedom, 2.0, 1e9, "Wishart noise has a density only for m > d.")

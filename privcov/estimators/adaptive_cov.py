@@ -46,16 +46,14 @@ def shares_of(guarantee: Guarantee, radius: str) -> dict[str, BudgetShare]:
 class ExpectedNoise:
     """Error that the noise will cause after clipping at tau, from public and released numbers.
 
-    tau is a fraction of the radius.
+    tau is a fraction of the radius. `gauss` is ``tau^2`` times the Frobenius norm of the noise matrix, `separate` is
+    ``tau^2 (2 sqrt(trace/tau^2 ||E||) + norm of the eigenvalue noise)``.
 
     frobenius: Frobenius norm of the noise matrix under the whole share. spectral: spectral norm of the noise matrix E
     of half the share. vector: norm of the noise on the eigenvalues. trace: released bound on the trace of the second
     moment. discount: what the first term of `separate` is divided by. corner: ``s^2`` where the mean is measured too,
-    because the trace then includes the anchor; else 0. capped: whether the fact is used that rows clipped at tau have
-    trace at most ``tau^2``. The paper does not use it.
-
-    `gauss` is ``tau^2`` times the Frobenius norm of the noise matrix. `separate` is
-    ``tau^2 (2 sqrt(trace/tau^2 ||E||) + norm of the eigenvalue noise)``.
+    because the trace then includes the anchor; else 0. capped: whether it is used, as the paper does not, that rows
+    clipped at tau have trace at most ``tau^2``.
     """
 
     frobenius: float

@@ -51,8 +51,7 @@ def finish_available(
 ) -> Outcome:
     """Return the moments of the available cases, their covariance repaired.
 
-    A pair that is refused is zero before the repair, and a note names it: a repair needs the whole matrix. A column
-    that is refused takes no part in the repair, and stays zero.
+    A repair needs the whole matrix: a refused pair is zero before it, with a note, and a refused column stays zero.
     """
     available, distribution = available_of(measured), measured.distribution
     known = ~available.refused
@@ -114,10 +113,7 @@ def _refusals(available: Available, columns: tuple[str, ...]) -> tuple[str, ...]
 
 
 class AdditiveCov(Mechanical):
-    """Base of the methods that add noise to the moment matrix and then repair its spectrum.
-
-    repair, a field of the subclasses: "none", "psd", "box" or "shrink".
-    """
+    """Base of the methods that add noise to the moment matrix and repair it by "none", "psd", "box" or "shrink"."""
 
     repair: str
 

@@ -198,9 +198,8 @@ def search_clip(ask: MethodInput, share: BudgetShare, affordable: float) -> tupl
 class Centred:
     """A noisy covariance in unit-ball units, with its means.
 
-    covariance: d x d, pooled within the classes where there are some; the second moment where no mean was measured.
-    means: k x d, the mean, or those of the classes, shortened; k = 0 where none was measured. shares: fraction of the
-    rows of each, at least 0, adding up to 1.
+    covariance: d x d, pooled within classes; the second moment where no mean was measured. means: k x d, shortened, one
+    or one for each class; k = 0 for none. shares: fraction of the rows of each, at least 0, adding up to 1.
     """
 
     covariance: np.ndarray

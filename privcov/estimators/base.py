@@ -25,21 +25,17 @@ ALL_KINDS: tuple[Kind, ...] = (PureDP, ApproxDP, ZCDP)
 class MethodCard:
     """Description of a method for the gallery, the select box and the contract tests.
 
-    target: "covariance" or "precision". family: group in the gallery. standing: "proved" where sensitivity and
-    calibration are proved here, "reference" for a trivial answer, "historical" for what is kept for comparison.
-    formula: the estimator, in LaTeX. avoid: when not to use it. differs: where it differs from its ``reference``.
-    trust: "central" where a trusted curator holds the rows, else "local". order: place in lists. version: rises
-    whenever its numbers change.
+    target: "covariance" or "precision". standing: "proved" where sensitivity and calibration are proved here,
+    "reference" for a trivial answer, "historical" for what is kept for comparison. formula: in LaTeX. avoid: when not
+    to use it. differs: where it differs from its ``reference``. trust: "central" where a trusted curator holds the
+    rows, else "local". version: rises whenever its numbers change.
 
     calibrations: name and meaning. Other than "sound" they reproduce a paper, and the release then states the actual
-    guarantee with the claimed one. A method that has no sound form lists no "sound"; see `default_calibration`.
-    tunings: which of "fixed", "released" and "raw-cv" it offers, its default first. relations: keys of the neighbouring
-    relations that it is calibrated for.
-
-    centres: what may be measured with the second moment; with "classes" also counts and means of labelled classes
-    (`privcov.measurements.moment.ALL_CENTRES`). for_private: settings with which it makes one measurement only; private
-    rows allow no others. missing_cells: whether it takes a measurement with flags of missing cells, whose noise differs
-    from entry to entry.
+    guarantee with the claimed one. tunings: which of "fixed", "released" and "raw-cv" it offers, its default first.
+    relations: keys of the neighbouring relations that it is calibrated for. centres: of
+    `measurements.moment.ALL_CENTRES`. for_private: settings with which it makes one measurement only; private rows
+    allow no others. missing_cells: whether it takes a measurement with flags of missing cells, whose noise differs from
+    entry to entry.
     """
 
     key: str
@@ -86,10 +82,7 @@ class MethodCard:
 
 @dataclass(frozen=True)
 class Request:
-    """Request for one measurement of the moment matrix, decided by public facts alone.
-
-    The fields are arguments of `privcov.measurements.moment.measure_moment`.
-    """
+    """One measurement of the moment matrix, decided by public facts alone: arguments of `measure_moment`."""
 
     share: BudgetShare
     centre: str
@@ -121,10 +114,9 @@ class NothingMeasured(ValueError):
 class MethodInput:
     """Input of a method.
 
-    guarantee: not yet split. centre: what is measured with the second moment, "none", "zero", "joint" or "classes".
-    tuning: how a tuning parameter is chosen, "released", "fixed" or "raw-cv". rng: stream of the noise. calibration:
-    "sound" or one of the card's published ones. relation: key of the neighbouring relation. rows: None where they are
-    private; the method may then only state its request.
+    guarantee: not yet split. centre: what is measured with the second moment. tuning: "released", "fixed" or "raw-cv".
+    rng: stream of the noise. calibration: "sound" or one of the card's published ones. relation: key of the
+    neighbouring relation. rows: None where they are private; the method may then only state its request.
     """
 
     facts: PublicFacts
@@ -181,10 +173,9 @@ class MethodInput:
 class Outcome:
     """Result of a method in working units, before the release turns it into the data's units.
 
-    measured: the noisy matrix that everything else was computed from; None where there is no such single matrix. path:
-    the lambda path, of a graphical lasso. notes: sentences computed from public facts and released numbers only. steps:
-    events other than that of ``measured``, in the order in which they touched the rows. count: noisy number of rows,
-    where n is not public.
+    measured: the one noisy matrix that all else was computed from, or None. path: the lambda path of a graphical lasso.
+    notes: sentences computed from public facts and released numbers only. steps: events other than that of
+    ``measured``, in the order in which they touched the rows. count: noisy number of rows, where n is not public.
     """
 
     measured: Measured | None
@@ -203,10 +194,7 @@ class Outcome:
 
 
 class Method(Checked):
-    """Base of all methods. Subclasses are frozen dataclasses whose fields are declared with `parameter`.
-
-    The registration sets ``card``.
-    """
+    """Base of all methods, frozen dataclasses with `parameter` fields; the registration sets ``card``."""
 
     card: MethodCard
 
@@ -226,10 +214,9 @@ class Method(Checked):
         raise OtherSteps(f"{self.card.label} looks at the rows in other steps than one measurement of the moments.")
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """Compute the result from what was measured for `request`.
+        """Compute the result from what was measured for `request`; OtherSteps where that is not all it needs.
 
-        It is post-processing, except under tuning "raw-cv", which uses the rows and has no guarantee. OtherSteps where
-        the method does not work from one measurement.
+        It is post-processing, except under tuning "raw-cv", which uses the rows and has no guarantee.
         """
         raise OtherSteps(f"{self.card.label} does not work from one measurement of the moments.")
 
@@ -244,10 +231,7 @@ class Method(Checked):
 
 
 class OneMeasurement(Method):
-    """Base of the methods that measure once and post-process.
-
-    Subclasses bring `request` (or `measure`) and `finish`.
-    """
+    """Base of the methods that measure once, by `request` or `measure`, and post-process in `finish`."""
 
     def measure(self, ask: MethodInput) -> Measured:
         """Measure what `request` states, on rows that are not private."""

@@ -38,10 +38,9 @@ NO_VARIANCE = (
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """The lambda path of one measurement, in unit-ball units.
+    """The lambda path of one measurement, in unit-ball units, with at least one precision matrix.
 
-    clipped: the noisy moment that the covariance and the mean are read from. s: the repaired matrix that was solved
-    for. path: at least one of its fits has a precision matrix.
+    clipped: the noisy moment of the covariance and the mean. s: the repaired matrix that was solved for.
     """
 
     clipped: np.ndarray
@@ -52,13 +51,11 @@ class Solved:
 
 @dataclass(frozen=True)
 class Glasso(Mechanical):
-    """Base of the graphical lassos: measure, repair, solve the path, choose.
+    """Base of the graphical lassos, whose subclasses bring the mechanism and what their papers print.
 
-    Subclasses bring the mechanism and what their papers print.
-
-    Tuning "released" chooses lambda by ``rule``; "fixed" takes ``penalty`` times the smallest lambda that empties the
-    graph; "raw-cv" is five-fold cross-validation of the likelihood on the raw rows at the lambdas of the path, without
-    an end-to-end guarantee. As published there is no free rule, so "released" uses ``penalty`` as well.
+    Tuning "released" chooses lambda by ``rule``; "fixed", and as published "released" too, takes ``penalty`` times the
+    smallest lambda that empties the graph; "raw-cv" is five-fold cross-validation of the likelihood on the raw rows at
+    the lambdas of the path, without an end-to-end guarantee.
     """
 
     rule: str = parameter(
@@ -114,10 +111,7 @@ class Glasso(Mechanical):
         return self.rule
 
     def solve(self, ask: MethodInput, measured: Measured) -> Solved:
-        """Repair the noisy matrix and solve the path, without a choice of lambda.
-
-        ValueError where no variance is left, and where no lambda has an answer.
-        """
+        """Repair the noisy matrix and solve the path, without choosing lambda; ValueError where none has an answer."""
         published = ask.calibration != "sound"
         if published:
             clipped = self.as_printed(measured)
@@ -133,11 +127,10 @@ class Glasso(Mechanical):
         return Solved(clipped, s, path, notes)
 
     def positions(self, ask: MethodInput, measured: Measured, found: Solved, *, every: bool = False) -> dict[str, int]:
-        """Return the position on the path of the chosen lambda, under the name of the rule that chose it.
+        """Return the position on the path of the chosen lambda, under its rule or, without one, under "chosen".
 
-        With ``every`` the choice of every rule of `RULES` is returned, not of the method's own alone; the rule
-        "fission" solves more paths. Under another tuning than "released", and as published, there is no rule: the one
-        position is then under "chosen". Tuning "raw-cv" reads the rows and has no guarantee.
+        With ``every`` the choice of every rule of `RULES` is returned; "fission" solves more paths. Tuning "raw-cv"
+        reads the rows and has no guarantee.
         """
         published, path, s = ask.calibration != "sound", found.path, found.s
         lambdas = [fit.lam for fit in path]
@@ -184,9 +177,8 @@ class Glasso(Mechanical):
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
         """Solve the path of the problem that Wang et al. 2018 prints, and return it with notes.
 
-        The paper penalises every entry and names no solver; ours solves it at the lambdas that have a solution. A
-        matrix far from positive semi-definite has none below the penalty that empties the graph; the path then starts
-        just above where solutions begin. ValueError where no variance is left.
+        Every entry is penalised. A matrix far from positive semi-definite has no solution below the penalty that
+        empties the graph; the path then starts just above where solutions begin. ValueError where no variance is left.
         """
         notes = ("As published, every entry is penalised, the diagonal too, and nothing is repaired.",)
         size = float(np.abs(np.diag(s)).mean())
@@ -212,10 +204,7 @@ class Glasso(Mechanical):
         return {}
 
     def chosen(self, ask: MethodInput, measured: Measured, found: Solved) -> tuple[np.ndarray, tuple[str, ...]]:
-        """Return the precision matrix of the release, in unit-ball units, and notes.
-
-        It is a matrix of the path, unless a subclass has another. Tuning "raw-cv" reads the rows and has no guarantee.
-        """
+        """Return the precision matrix of the release, unit-ball units, and notes; under "raw-cv" it reads the rows."""
         ((rule, best),) = self.positions(ask, measured, found).items()
         if rule != "chosen":
             how = f"rule {rule}"

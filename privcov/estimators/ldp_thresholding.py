@@ -51,8 +51,7 @@ class Local(Thresholding):
     def printed_std(self, ask: MethodInput) -> float:
         """Return the standard deviation of one user's report as printed, in unit-ball units.
 
-        Both papers (Wang, Xu & He 2019; Mathematics 2023) put this into the threshold, not the standard deviation of
-        the average.
+        Both papers put this into the threshold, not the standard deviation of the average.
         """
         assert isinstance(ask.guarantee, ApproxDP)
         epsilon, delta = ask.guarantee.epsilon, ask.guarantee.delta

@@ -85,11 +85,10 @@ class Noise:
 
 @dataclass(frozen=True)
 class Mechanism(Noise):
-    """Noise of a shape, calibrated exactly; as published, of the printed shape and scale.
+    """Noise of a shape of `measure_moment`, calibrated exactly; as published, of the printed shape and scale.
 
-    shape: see `privcov.measurements.moment.measure_moment`. printed: for each calibration the kind of guarantee that it
-    is printed for, and the printed scale times n for unit vectors of p numbers. printed_shape: the shape of the printed
-    noise where it differs.
+    printed: for each calibration its kind of guarantee, and the printed scale times n for unit vectors of p numbers.
+    printed_shape: the shape of the printed noise where it differs.
     """
 
     shape: str
@@ -128,8 +127,7 @@ SULQ = Mechanism("upper-triangle", {"as-published": (ApproxDP, sulq_scale)})
 class WishartNoise(Noise):
     """One Wishart matrix as noise, with its mean subtracted.
 
-    printed: from the guarantee to ``freedom`` and ``ratio`` of `measure_wishart`, as printed. sound: the same with as
-    many degrees of freedom as the claim needs.
+    printed, sound: ``freedom`` and ``ratio`` of `measure_wishart`, as printed and as the claim needs.
     """
 
     printed: Callable[[Guarantee], dict]

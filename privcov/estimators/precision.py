@@ -18,18 +18,12 @@ FOLDS = 5
 
 
 def target(matrix: np.ndarray, centre: str, k: int = 1) -> np.ndarray:
-    """Return the matrix whose inverse is estimated.
-
-    It is the covariance about the measured or publicly zero mean(s), else the second moment.
-    """
+    """Return what is inverted: the covariance about the measured or publicly zero mean(s), else the second moment."""
     return unpack(matrix, centre=centre, row_bound=1.0, n_anchors=k).target
 
 
 def noise_on_target(measured: Measured) -> Callable[[np.random.Generator], np.ndarray]:
-    """Return a sampler of what fresh privacy noise of the same distribution would add to `target`.
-
-    The noise of the mean comes in with it.
-    """
+    """Return a sampler of what fresh privacy noise of the same distribution would add to `target`, mean included."""
     still = target(measured.matrix, measured.centre, measured.distribution.n_anchors)
 
     def draw(rng: np.random.Generator) -> np.ndarray:
@@ -63,10 +57,7 @@ def fission_halves(measured: Measured, rng: np.random.Generator) -> Callable[[],
 
 
 def raw_scores(ask: MethodInput, solve: Callable[[np.ndarray], Sequence[np.ndarray | None]]) -> np.ndarray:
-    """Compute the cross-validated loss -log det T + <S_held, T> on the raw rows. NOT private.
-
-    Su et al. 2019 chooses lambda in this way.
-    """
+    """Compute the cross-validated loss -log det T + <S_held, T> of Su et al. 2019 on the raw rows. NOT private."""
     k = ask.n_anchors
     folds = fold_moments(ask.dataset, n_anchors=k, folds=FOLDS, rng=ask.rng)
     total: Any = 0.0

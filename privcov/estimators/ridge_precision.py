@@ -140,8 +140,5 @@ class RidgePrecision(OneMeasurement):
 
 
 def ridge_lambda(penalty: float, d: int) -> float:
-    """Return lambda for sqrt(8 lambda) = penalty / d.
-
-    No row in the unit ball has a mean square above 1/d.
-    """
+    """Return lambda for sqrt(8 lambda) = penalty / d; no row in the unit ball has a mean square above 1/d."""
     return (penalty / d) ** 2 / 8

@@ -25,9 +25,8 @@ def published_share(share: BudgetShare, d: int, joint: bool) -> BudgetShare:
     """Return the share that a published Laplace matrix of Dong et al. 2022 actually spends.
 
     Its scale sqrt(2) d / (n epsilon) suits a larger sensitivity than that of triangle_l1.py. Gaussian shares are spent
-    whole. The paper takes the mean as known and prints no scale with it. Here that scale is (1 + s/2)^2 times the
-    printed one for one column, and 1 + sqrt(2 d) / (d / sqrt(2) + 1) times for more, which is more than the sensitivity
-    needs.
+    whole. With the mean, for which the paper prints none, the scale here is (1 + s/2)^2 times the printed one for one
+    column, and 1 + sqrt(2 d) / (d / sqrt(2) + 1) times for more: more than the sensitivity needs.
     """
     if not isinstance(share, PureDP):
         return share
@@ -44,10 +43,7 @@ def matrix_shape(guarantee: BudgetShare, calibration: str) -> str:
 
 
 def eigenvectors(matrix: np.ndarray, how: str) -> np.ndarray:
-    """Return the eigenvectors as columns, in descending order of algebraic eigenvalue.
-
-    The way "svd-authors" is that of the code of Dong et al. 2022.
-    """
+    """Return the eigenvectors as columns, largest eigenvalue first; "svd-authors" is the code of Dong et al. 2022."""
     if how == "svd-authors":
         return np.linalg.svd(matrix)[0]
     return np.linalg.eigh(matrix)[1][:, ::-1]

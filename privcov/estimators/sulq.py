@@ -1,7 +1,4 @@
-"""MOD-SULQ, called SQLU in Wang et al. 2018: a noisy covariance, and the graphical lasso on it.
-
-Its noise is about d times what the guarantee needs.
-"""
+"""MOD-SULQ (SQLU in Wang et al. 2018), with about d times the noise needed: a covariance, and a graphical lasso."""
 
 from __future__ import annotations
 

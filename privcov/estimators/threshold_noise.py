@@ -65,10 +65,7 @@ def off_diagonal_variance(whole: Moments, measured: Measured) -> np.ndarray | fl
 
 
 def diagonal_variance(whole: Moments, measured: Measured) -> float:
-    """Return the variance that the noise gives to a diagonal entry of `target`, on average.
-
-    It is the average over i of Var[W_ii - 2 mu_i e_i - e_i^2], with mu_i^2 estimated as in `noise_variance`.
-    """
+    """Return the average over i of Var[W_ii - 2 mu_i e_i - e_i^2], with mu_i^2 estimated as in `noise_variance`."""
     own = float(np.mean(measured.distribution.diagonal_stds**2))
     if whole.mean is None:
         return own

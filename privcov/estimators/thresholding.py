@@ -184,10 +184,7 @@ class WithGamma(Thresholding):
 
 @dataclass(frozen=True)
 class WithEta(Thresholding):
-    """Thresholding with the constant of Mathematics 2023, in which eta is free.
-
-    The constant is xi = (4 sqrt(2) / 3) eta K^(2 / (4 + excess)) M.
-    """
+    """Thresholding with the constant of Mathematics 2023, xi = (4 sqrt(2) / 3) eta K^(2 / (4 + excess)) M, eta free."""
 
     letter: ClassVar[str] = "eta"
     eta: float = constant_parameter(2.0, "eta", 0.0, 100.0, "At least 2 in the theorem; smaller in practice.")
@@ -222,10 +219,7 @@ class WithEta(Thresholding):
 
 
 def papers_threshold(constant: float, std: Std, d: int, rows: float) -> Std:
-    """Return the printed threshold, constant sqrt(log d / n) + 4 std sqrt(log d).
-
-    Reference: Wang, Xu & He 2019 and Mathematics 2023, step 2.
-    """
+    """Return the printed threshold, constant sqrt(log d / n) + 4 std sqrt(log d); step 2 of both papers."""
     return constant * math.sqrt(math.log(d) / rows) + 4 * std * math.sqrt(math.log(d))
 
 
@@ -259,11 +253,10 @@ def fission_halves(
     sampling: Callable[[np.random.Generator], np.ndarray],
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw two copies of the covariance with independent errors.
+    """Draw two copies T + g Z and T - Z / g of the covariance, Cov(Z) = Cov(T), with independent errors.
 
-    T1 = T + g Z and T2 = T - Z / g, Cov(Z) = Cov(T). The noise part is exact, because its distribution is known; it is
-    added before the mean is subtracted. The sampling part has the covariance of Gaussian rows whose covariance is the
-    released one.
+    The noise part is exact, because its distribution is known, and is added before the mean is subtracted. The sampling
+    part is that of Gaussian rows with the released covariance.
     """
     noise, more = measured.distribution.draw(rng), sampling(rng)
 

@@ -1,7 +1,6 @@
 """The single Wishart matrix of Wang et al. 2018 as noise, for a covariance and for a graphical lasso.
 
-The approximate form has a true claim with many more degrees of freedom than it needs. The claim of the pure form is
-false; it is kept to show its actual guarantee.
+The approximate form has many more degrees of freedom than its claim needs; the claim of the pure form is false.
 """
 
 from __future__ import annotations

@@ -1,4 +1,1 @@
-"""The only package that computes with private rows: clip, sensitivity, noise, event.
-
-One module per (statistic, noise, proof).
-"""
+"""The only package that computes with private rows, in one module per (statistic, noise, proof)."""

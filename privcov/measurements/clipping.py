@@ -13,10 +13,7 @@ _BLOCK_ENTRIES = 400_000  # 3.2 MB: the few passes over a block stay in cache
 
 
 def clip_rows(rows: np.ndarray, row_bound: float, copy: bool = True) -> np.ndarray:
-    """Scale rows down, never up, to Euclidean norm <= row_bound.
-
-    A row too long to be squared in floating point (norm above 1e154) becomes zero. Clipping by itself spends nothing.
-    """
+    """Scale rows down, never up, to Euclidean norm <= row_bound; above 1e154, where squares overflow, to zero."""
     # The squares of a much smaller bound would underflow, and a long row would be taken for a short one.
     row_bound = checks.in_range("row_bound", row_bound, 1e-100, 1e100, "Measure in another unit.")
     with np.errstate(over="ignore", under="ignore"):

@@ -27,8 +27,7 @@ from privcov.privacy import BudgetShare, Event, PureDP
 class MeasuredValues:
     """Noisy eigenvalues of the moment in unit-ball units.
 
-    values: in descending order of the exact ones (the noise may break the order). scale: that of the noise on each; 0
-    for no noise. event: what was done to the rows; None for no noise.
+    values: in descending order of the exact ones, which the noise may break. scale, event: 0 and None for no noise.
     """
 
     values: np.ndarray
@@ -37,10 +36,7 @@ class MeasuredValues:
 
 
 def sensitivity(d: int, n: int, *, norm: str, joint: bool) -> float:
-    """Return the largest change of the sorted eigenvalues between neighbours, in unit-ball units, rounded up.
-
-    Reference: Dong et al. 2022, Lemma 10 and Appendix I; Hoffman and Wielandt (l2), Lidskii (l1).
-    """
+    """Return the largest change of the sorted eigenvalues between neighbours, in unit-ball units, rounded up."""
     if checks.one_of("norm", norm, ("l2", "l1")) == "l2":
         return moment.sensitivity(d, n, norm="l2", n_anchors=joint)
     return moment.rounded_up(top(joint) * (2.0 if d + joint > 1 else 1.0), d, n)

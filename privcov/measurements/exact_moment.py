@@ -96,19 +96,13 @@ _PROOFS = {
 
 @dataclass(frozen=True, eq=False)
 class NoisySum:
-    """What was measured: noisy whole numbers, and every public fact that is needed to use them.
+    """What was measured: noisy whole numbers, with the public facts that are needed to use them; it may be published.
 
-    `Release.measurement` is one. It may be published: it has the guarantee, and everything else in the release follows
-    from it by post-processing.
-
-    total: noisy sum of zz', p x p and symmetric, with p = facts.width + n_anchors; int64, or Python integers where 64
-    bits do not suffice. With classes, or where n is not public, the diagonal entries of the anchors hold noisy counts
-    of rows. n_anchors: number of rows and columns at the end of ``total`` that carry the mean (1) or the classes (one
-    each). sums: a second noisy sum of the diagonal over every group of several columns, for "free-groups"; else ().
-
-    shape: that of the noise distribution. scale: that of the noise on a diagonal entry, in steps of R^2 / 2^40: sigma
-    of Gaussian noise, b of Laplace noise, 2 C or t of the two Wishart distributions. event: what was done to the rows,
-    for the accountant. anchor: a, the constant that was appended to every row, in steps of R / 2^20.
+    total: noisy sum of zz', symmetric, of facts.width rows and ``n_anchors`` last ones (for the mean, or one per
+    class); int64, or Python integers beyond 64 bits. With classes, or n not public, the anchors' diagonal holds noisy
+    counts of rows. sums: second noisy sums of the diagonal over groups of several columns, for "free-groups". scale: of
+    the noise on a diagonal entry, in steps of R^2 / 2^40: sigma, b, 2 C or t. anchor: a, the constant appended to every
+    row, in steps of R / 2^20.
     """
 
     facts: PublicFacts
@@ -137,18 +131,12 @@ class NoisySum:
 
     @classmethod
     def from_dict(cls, fields: dict) -> NoisySum:
-        """Read what `to_dict` wrote.
-
-        The guarantee is the one that the stored event states; only the form of the fields is checked here. It reads a
-        stored answer, so it spends nothing.
-        """
+        """Read what `to_dict` wrote; the guarantee is that of the stored event, and only the form is checked."""
         return cls(**fields_of(fields))
 
 
 def norm_bound(facts: PublicFacts, shape: str, n_anchors: int, anchor: int = ANCHOR) -> int:
     """Return the square of the largest change of T between neighbours, in the norm of the shape, as a whole number.
-
-    The square is whole although the Frobenius norm need not be; the other norms have bounds that are whole numbers.
 
     Reference: own proofs, in the docstring of the module, triangle_l1.py, wishart.py and exact_wishart.py.
     """
@@ -181,10 +169,7 @@ def settle_shape(facts: PublicFacts, shape: str, n_anchors: int) -> str:
 
 
 def weights(facts: PublicFacts, n_anchors: int, anchor: int) -> tuple[tuple[Group, ...], tuple[Fraction, ...]]:
-    """Return the groups of columns of "free-groups" noise and their weights, exact.
-
-    Reference: own proof, in free_groups.py.
-    """
+    """Return the groups of columns of "free-groups" noise and their exact weights, proved in free_groups.py."""
     groups = groups_of(facts, facts.flagged)
     return groups, weights_of(groups, anchor if n_anchors else 0)
 

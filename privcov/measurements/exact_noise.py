@@ -31,10 +31,7 @@ _FAR = 2**9  # noise beyond so many scales is practically impossible
 
 
 def add_discrete_gaussian(values: np.ndarray, scale: float) -> np.ndarray:
-    """Return the values plus independent discrete Gaussians, P(k) proportional to exp(-k^2 / (2 scale^2)).
-
-    Reference: Canonne, Kamath and Steinke 2020.
-    """
+    """Return the values plus independent discrete Gaussians, P(k) proportional to exp(-k^2 / (2 scale^2))."""
     from opendp.measurements import make_gaussian
     from opendp.metrics import l2_distance
 
@@ -42,10 +39,7 @@ def add_discrete_gaussian(values: np.ndarray, scale: float) -> np.ndarray:
 
 
 def add_discrete_laplace(values: np.ndarray, scale: float) -> np.ndarray:
-    """Return the values plus independent discrete Laplaces, P(k) proportional to exp(-|k| / scale).
-
-    Reference: Canonne, Kamath and Steinke 2020.
-    """
+    """Return the values plus independent discrete Laplaces, P(k) proportional to exp(-|k| / scale)."""
     from opendp.measurements import make_laplace
     from opendp.metrics import l1_distance
 
@@ -53,18 +47,12 @@ def add_discrete_laplace(values: np.ndarray, scale: float) -> np.ndarray:
 
 
 def add_wishart_difference(values: np.ndarray, scale: float) -> np.ndarray:
-    """Return the values plus floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I).
-
-    Reference: exact_wishart.py (the draw) and wishart.py (the guarantee).
-    """
+    """Return the values plus floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I)."""
     return _plus(values, exact_wishart.wishart_difference_noise(len(values), scale))
 
 
 def add_coupled_wishart(values: np.ndarray, scale: float) -> np.ndarray:
-    """Return the values plus floor(A - B + 1/2), (A, B) of the coupled distribution with t = scale.
-
-    Reference: exact_wishart.py.
-    """
+    """Return the values plus floor(A - B + 1/2), (A, B) of the coupled distribution with t = scale."""
     return _plus(values, exact_wishart.coupled_noise(len(values), scale))
 
 
@@ -120,10 +108,7 @@ def calibrated(share: BudgetShare, square: int, noise: str, *, pure: bool) -> tu
 
 
 def no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP:
-    """Return a share whose level is at most the decimal it prints as.
-
-    The ledger counts 0.1 as 1/10, and the double 0.1 is a little above that.
-    """
+    """Return a share of at most the decimal it prints as: the double 0.1 exceeds the 1/10 that the ledger counts."""
     if isinstance(share, ApproxDP):
         return share
     level = share.epsilon if isinstance(share, PureDP) else share.rho

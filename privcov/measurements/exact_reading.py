@@ -1,7 +1,4 @@
-"""From the whole noisy numbers of a private measurement to the moment matrix that methods use; nothing is spent.
-
-Every quotient of whole numbers is rounded once, so the same sum gives the same matrix, bit for bit, on every machine.
-"""
+"""Read noisy whole numbers as a moment matrix, each quotient rounded once: the same bits on every machine."""
 
 from __future__ import annotations
 
@@ -126,9 +123,8 @@ def count_std(noisy: NoisySum) -> float:
 def _freed_block(noisy: NoisySum, rows: int | float) -> np.ndarray:
     """Return the block of columns over the rows, in units of R^2, from whole numbers.
 
-    Two measured sums of a group are combined. Coupled noise is far smaller on the trace of the whole than on that of
-    any block, so with one anchor whose corner is public (n a^2), the trace of the block is that of the whole less the
-    corner.
+    Coupled noise is far smaller on the trace of the whole than on that of any block, so with one anchor whose corner is
+    public (n a^2) the trace of the block is that of the whole less the corner.
     """
     facts, d = noisy.facts, noisy.facts.width
     block = noisy.total[:d, :d].astype(object)

@@ -48,21 +48,14 @@ Bits = Callable[[int], np.ndarray]
 
 
 def wishart_difference_noise(p: int, scale: float) -> np.ndarray:
-    """Draw floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I), exactly.
-
-    Reference: Karney 2016, Algorithm N, for the normal deviates; own proof of the rounding, in the docstring of the
-    module.
-    """
+    """Draw floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I), exactly."""
     _check_scale(scale)
     noise, _ = _rounded(_deviates(p, Digits())[0], scale)
     return noise
 
 
 def coupled_noise(p: int, scale: float) -> np.ndarray:
-    """Draw floor(A - B + 1/2) for the coupled distribution with t = scale, exactly.
-
-    Reference: Karney 2016, Algorithm N, for the normal deviates; own proofs, in the docstring of the module.
-    """
+    """Draw floor(A - B + 1/2) for the coupled distribution with t = scale, exactly."""
     if p > LARGEST_COUPLED:
         raise ValueError(f"The coupled law is drawn for matrices of at most {LARGEST_COUPLED} rows, got {p}.")
     _check_scale(scale)
@@ -76,11 +69,7 @@ def _check_scale(scale: float) -> None:
 
 
 class Digits:
-    """Independent fair digits from the operating system; nothing is kept between two calls.
-
-    bits: of a digit; fewer than 64 only in tests, where ties and refinements must happen. source: from a count to so
-    many random uint64 numbers; for tests.
-    """
+    """Independent fair digits from the operating system; tests give a ``source``, or fewer than 64 bits to get ties."""
 
     def __init__(self, bits: int = DIGIT_BITS, source: Bits | None = None) -> None:
         self.bits = bits
@@ -176,10 +165,7 @@ def _deviates(p: int, digits: Digits, copies: int = 1) -> list[_Deviates]:
 
 
 def _half_normals(count: int, digits: Digits) -> tuple[np.ndarray, _Uniforms]:
-    """Draw ``count`` deviates |N(0, 1)| = k + fraction and return (k, fraction); Karney 2016, Algorithm N.
-
-    Candidates go through its steps side by side; about one in two is accepted, and the first ones are taken.
-    """
+    """Draw ``count`` deviates |N(0, 1)| = k + fraction and return (k, fraction); Karney 2016, Algorithm N."""
     whole, fraction, accepted = np.zeros(count, dtype=np.int64), _Uniforms(count, digits), 0
     while accepted < count:
         k = _geometric(2 * (count - accepted) + 16, digits)
@@ -259,10 +245,9 @@ def _keep(k: np.ndarray, x: _Uniforms, rows: np.ndarray, digits: Digits) -> np.n
 
 
 def _rounded(deviates: _Deviates, scale: float, w: int = 0, checked: bool = True) -> tuple[np.ndarray, int]:
-    """Return (floor(scale / 2 X D X' + 1/2), number of digits used).
+    """Return (floor(scale / 2 X D X' + 1/2), number of digits used), w digits to begin with, or 0 for the usual number.
 
-    w: number of digits to begin with; 0 takes a number that is nearly always enough. checked: with False an ambiguous
-    rounding is returned as it is; the tests show that they would detect this.
+    Without ``checked`` an ambiguous rounding is returned as it is, which the tests show that they would detect.
     """
     p, bits = deviates.p, deviates.fraction.digits.bits
     num, den = float(scale).as_integer_ratio()
@@ -291,10 +276,7 @@ def _enough(p: int, scale: float, bits: int) -> int:
 
 
 def _product(x: np.ndarray) -> np.ndarray:
-    """Return S = X D X', exact, as Python integers.
-
-    For large matrices it is computed from float64 products of limbs small enough to be exact.
-    """
+    """Return S = X D X', exact, as Python integers, through float64 products of small limbs for large matrices."""
     p, columns = x.shape
     if p < _LIMBS_PAY:
         return (x * np.where(np.arange(columns) < columns // 2, 1, -1).astype(object)) @ x.T
@@ -355,10 +337,7 @@ def _accepted(deviates: _Deviates, digits: Digits) -> int:
 
 
 def _exponential(digits: Digits) -> tuple[int, _Uniforms]:
-    """Draw an Exp(1) deviate and return (whole part, fraction).
-
-    Von Neumann's method: the fraction begins the first falling run of odd length.
-    """
+    """Draw Exp(1) as (whole part, fraction); the fraction begins the first falling run of odd length (von Neumann)."""
     one = np.zeros(1, dtype=np.int64)
     whole = 0
     while True:

@@ -111,10 +111,7 @@ def deflate(values: np.ndarray, basis: np.ndarray, v: np.ndarray) -> tuple[np.nd
 
 
 def envelope(a: np.ndarray) -> float:
-    """Return b in [1, q] with sum_j 1 / (b + 2 a_j) = 1: the best envelope.
-
-    Reference: Kent, Ganeiber and Mardia (2018).
-    """
+    """Return the best envelope, b in [1, q] with sum_j 1 / (b + 2 a_j) = 1 (Kent, Ganeiber and Mardia 2018)."""
     b, twice = 1.0, 2 * a
     for _ in range(100):  # Newton from the left: the sum is convex and falls, so b never overshoots
         terms = 1 / (b + twice)
@@ -126,12 +123,10 @@ def envelope(a: np.ndarray) -> float:
 
 
 def sample_bingham(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw one unit vector with density proportional to exp(-sum_j a_j v_j^2), exactly.
+    """Draw one unit vector, density proportional to exp(-sum_j a_j v_j^2), exactly (Kent, Ganeiber and Mardia 2018).
 
     With t = v'Av and the proposal's density proportional to (1 + 2t/b)^(-q/2), target over proposal is
     e^-t (1 + 2t/b)^(q/2), largest at t = (q - b)/2; any b > 0 gives exact draws, the best one wastes least.
-
-    Reference: Kent, Ganeiber and Mardia (2018).
     """
     q = len(a)
     if q == 1:

@@ -76,10 +76,9 @@ def most_entries(units: Units) -> np.ndarray:
 
 
 def keep_one_level(whole: np.ndarray, units: Units) -> None:
-    """Set a block of which more than one number is not zero to zeros, in place.
+    """Set a block with more than one number that is not zero to zeros, in place.
 
-    The coder of a category gives no such block, so this changes no row. The sums of squares of blocks, and the bounds
-    that count the numbers of a row that are not zero, rely on it all the same.
+    No coder gives such a block, but the bounds on blocks and on the numbers of a row that are not zero rely on it.
     """
     ends = itertools.accumulate(size for size, _ in units.blocks)
     for (size, _), end in zip(units.blocks, ends, strict=True):
@@ -91,8 +90,7 @@ def keep_one_level(whole: np.ndarray, units: Units) -> None:
 def most_entry(units: Units) -> int:
     """Return the bound of every entry of a whole row: one half-range where R is the norm of a corner, else m.
 
-    With bounds a cell is at most one half-range from the typical value, also after rounding, so the cut below changes
-    no row; the sensitivity of the groups of free_groups.py relies on it all the same.
+    With bounds the cut below changes no row; the sensitivity of the groups of free_groups.py relies on it all the same.
     """
     return math.isqrt(UNIT**2 // len(units.scale)) if units.fits_bounds else UNIT
 
@@ -114,10 +112,7 @@ def flag_of(units: Units, flagged: tuple[int, ...]) -> int:
 def whole_rows(
     working: np.ndarray, row_bound: float, most: int | np.ndarray = UNIT, squares_left: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the rows as whole numbers k: clipped to row_bound, times m / row_bound, cut towards zero.
-
-    It is defined for every row: none makes it fail.
-    """
+    """Return every row as whole numbers k: clipped to row_bound, times m / row_bound, cut towards zero."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         y = np.nan_to_num(working, nan=0.0, posinf=np.finfo(float).max, neginf=-np.finfo(float).max)
         largest = np.abs(y).max(axis=1, keepdims=True)
@@ -175,8 +170,7 @@ def weighted(whole: np.ndarray, rows_of_person: np.ndarray, most_weight: int) ->
 def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR) -> np.ndarray:
     """Return the exact sum of z z' over the rows: NOT private. Only the exact measurement calls it.
 
-    A row without a listed class is zero throughout; so is one that the declared rule for missing cells leaves out, and
-    one without the id of a person where rows have ids.
+    A row without a listed class, left out by the rule for missing cells, or without the id of a person counts as zeros.
     """
     size = private.facts.width + n_anchors
     gram = np.zeros((size, size), dtype=np.int64)
@@ -214,8 +208,7 @@ def whole_blocks(
 def with_public_corner(gram: np.ndarray, facts: PublicFacts, n_anchors: int, anchor: int) -> np.ndarray:
     """Set the corner of one anchor to its public value n a^2 where it has one, in place, and return the sum.
 
-    Without persons it has that value already. With them every person has the weight 1, and the squares of the cut
-    anchors of r rows add up to a little less than a^2.
+    With persons the squares of the cut anchors of a person add up to a little less than a^2.
     """
     if facts.person and facts.weight_is_public and not facts.classes and n_anchors:
         assert facts.n is not None

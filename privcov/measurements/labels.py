@@ -29,10 +29,7 @@ def names_of(labels: np.ndarray) -> np.ndarray:
 
 
 def class_list(dataset: Dataset) -> tuple[str, ...]:
-    """Return the classes in their public order.
-
-    As declared, else the distinct labels: numbers by size, then text by alphabet.
-    """
+    """Return the classes in their public order: as declared, else the labels, numbers by size, then text."""
     if isinstance(dataset.rows, FileRows) and dataset.classes:  # the pass over the files checks the labels
         return dataset.classes
     return _coded(dataset)[0]

@@ -28,10 +28,7 @@ LOCAL_SHAPES = ("free-trace", "isotropic", "upper-triangle")
 
 
 def report_sensitivity(d: int, *, shape: str, n_anchors: int) -> float:
-    """Return the largest change of one user's report, in unit-ball units, rounded up.
-
-    Reference: own proof, in the docstring of the module; Mathematics 2023, Algorithm 2, calibrates to 1 instead.
-    """
+    """Return the largest change of one user's report, in unit-ball units, rounded up."""
     norm = "triangle" if shape == "upper-triangle" else "l2"
     return sensitivity(d, 1, norm=norm, n_anchors=n_anchors)
 

@@ -84,14 +84,12 @@ class Measured:
     """A noisy moment matrix in unit-ball units, with what is public about it.
 
     matrix: unbiased for the moment of the clipped rows; where n is not public, the unbiased sum divided by ``count``.
-    It is p x p, p = d for the centres "none" and "zero", d + 1 for "joint" and d + k for "classes". event: what was
-    done to the rows; None when no noise was requested (a non-private reference). centre: what was measured with the
-    second moment; "none" and "zero" mean nothing else.
+    It is p x p, p = d for the centres "none" and "zero", d + 1 for "joint" and d + k for "classes". event: None without
+    noise.
 
-    n: number of rows; None when it is not public. row_bound: R > 0, the public bound to which rows were clipped. count:
-    noisy number of rows by which the matrix was divided, where n is not public and for private rows with classes; None
-    where it was divided by ``n``. anchor_squared: s^2 of the anchors that were measured, see anchor.py. flags: where
-    the flags of missing cells are in ``matrix``, which then has p = facts.width and the anchors; None without flags.
+    n: number of rows; None when it is not public. row_bound: R > 0. count: noisy number of rows, where n is not public
+    and for private rows with classes; else None. anchor_squared: s^2 of the anchors, see anchor.py. flags: where the
+    flags of missing cells are in ``matrix``, which then has p = facts.width and the anchors; None without flags.
     """
 
     matrix: np.ndarray
@@ -134,9 +132,7 @@ def sensitivity(
     relation: str = "replace-one",
     anchor_squared: float = ANCHOR_SQUARED,
 ) -> float:
-    """Return the largest change of the moment between neighbours, in unit-ball units, rounded up.
-
-    Under add-remove it is the change of the sum, and ``n`` is not used.
+    """Return the largest change of the moment (add-remove: of the sum) between neighbours, unit-ball units, rounded up.
 
     Own proofs: the docstring of this module, triangle_l1.py for the l1 norm, wishart.py for the nuclear norm. Su et al.
     2019, Eq. (3.2), has sqrt(2) / n for the second moment alone.
@@ -194,10 +190,7 @@ def rounded_up(base: float, d: int, n: int) -> float:
 
 
 def clipped_moment(dataset: Dataset, *, n_anchors: int, anchor_squared: float = ANCHOR_SQUARED) -> np.ndarray:
-    """Return the moment of the clipped rows in unit-ball units, without noise: NOT private.
-
-    It is stored with the data set, and so computed once for each row bound.
-    """
+    """Return the moment of the clipped rows in unit-ball units, kept with the data set, without noise: NOT private."""
     key = ("moment", dataset.row_bound)
     compute = moments if isinstance(dataset.rows, FileRows) else _moments
     second, mean = dataset.kept.once(key, lambda: compute(dataset))

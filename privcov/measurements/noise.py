@@ -1,8 +1,4 @@
-"""Distributions of symmetric noise matrices: what is drawn, and what is publicly known about it.
-
-A draw is a unit draw times the scale, so with one seed the noise keeps its pattern and only its size depends on
-epsilon.
-"""
+"""Distributions of symmetric noise matrices: a draw is a unit draw times the scale, so a seed fixes its pattern."""
 
 from __future__ import annotations
 
@@ -30,39 +26,29 @@ COUPLED = "coupled-wishart"
 class NoiseDistribution:
     """Distribution of a symmetric d x d noise block, with extra rows: one anchor for the mean, or one per class.
 
-    The shapes:
-
-    upper-triangle  entries on and above the diagonal i.i.d. N(0, sigma^2): the shape in all five papers.
-    isotropic       the same density in every direction of Frobenius norm 1: off-diagonal variance sigma^2/2.
-                    Same sensitivity, so a free gain over upper-triangle.
-    free-trace      isotropic, with the component along the identity shrunk by sqrt(d + 1). The squared
-                    Mahalanobis length of a replace-one difference G = xx' - yy' becomes ||G||_F^2 + (tr G)^2,
-                    which is convex in (|x|^2, |y|^2) and equals 2 at its largest vertex (1,1), just as
-                    ||G||_F^2 alone: the trace gets more accurate by a factor of about d at no privacy cost.
-    free-groups     isotropic, with the sum of the diagonal over every group of columns known better: as if it had been
-                    measured once more, with variance sigma^2 / weight. A group of one column has the variance
-                    sigma^2 / (1 + weight); all columns in one group of weight 1 are "free-trace". free_groups.py has
-                    the weights that cost nothing.
+    upper-triangle  entries on and above the diagonal i.i.d. N(0, sigma^2).
+    isotropic       the same density in every direction of Frobenius norm 1: off-diagonal variance sigma^2/2, at the
+                    sensitivity of upper-triangle.
+    free-trace      isotropic, with the component along the identity shrunk by sqrt(d + 1). The squared Mahalanobis
+                    length of a replace-one difference G = xx' - yy' becomes ||G||_F^2 + (tr G)^2, which is convex in
+                    (|x|^2, |y|^2) and equals 2 at its largest vertex (1,1), just as ||G||_F^2 alone.
+    free-groups     isotropic, with the sum of the diagonal over every group of columns known as if it had been measured
+                    once more, with variance sigma^2 / weight; free_groups.py has the weights that cost nothing. One
+                    group of weight 1 is "free-trace"; a group of one column has the variance sigma^2 / (1 + weight).
     laplace         entries on and above the diagonal i.i.d. Laplace(b).
     wishart-difference  A - B, independent W_p(p + 1, C I); p the size of the whole matrix, the mean included.
     wishart         W_p(m, C I) less its mean m C I, m = freedom + p - 1.
-    coupled-wishart  A - B, (A, B) of density proportional to exp(-max(tr A, tr B) / t), as it is read from a private
-                    release: p = dimension + measured; see exact_wishart.py. With one anchor and n public the corner is
-                    known, so the trace of the block is taken from the whole: its noise is that of tr(A - B).
+    coupled-wishart  A - B, (A, B) of density proportional to exp(-max(tr A, tr B) / t), see exact_wishart.py, as it is
+                    read from a private release, p = dimension + measured. With one anchor and n public the corner is
+                    known, so the noise on the trace of the block is that of tr(A - B).
 
-    scale: sigma (Gaussian), b (Laplace), 2C (Wishart) or t (coupled), in the unit of the noisy matrix; 0 is no noise.
-    dimension: d, the size of the block without anchors.
+    scale: sigma, b, 2C or t, in the unit of the noisy matrix; 0 is no noise. dimension: d. freedom: m - p + 1 of
+    "wishart". measured: anchors of the matrix that "coupled-wishart" noise was drawn for. groups, weights: the number
+    of the group of every column, from 0 on, and the weight of every group, above 0, for "free-groups".
 
-    n_anchors: number of anchored rows and columns at the end: 0, 1 (they carry the mean), or the number of classes
-    (they carry the class sums). Their noise has the off-diagonal distribution of the shape. Of the corner, where they
-    meet, the off-diagonal is zero in every data set and gets none; the diagonal holds counts, and their noise has the
-    diagonal distribution of the shape. Where n is public it is drawn less its mean, because the counts add up to n:
-    nothing for a single anchor. corner: whether the sum of the counts must be hidden too.
-
-    freedom: m - p + 1 of "wishart". measured: number of anchors of the matrix that "coupled-wishart" noise was drawn
-    for. Both are 0 for other shapes. groups, weights: the number of the group of every column, from 0 on, and the
-    weight of every group, above 0, for "free-groups"; () for other shapes. Raises ValueError for an unknown shape, and
-    for groups that are not those of the columns.
+    n_anchors: 0, 1 (the mean), or the number of classes (their sums). Anchors come last, with off-diagonal noise. Where
+    they meet, the off-diagonal is zero in every data set and gets none; the diagonal holds counts, with diagonal noise,
+    less its mean where n is public, because the counts add up to n. corner: whether that sum must be hidden too.
     """
 
     shape: str
@@ -148,10 +134,7 @@ class NoiseDistribution:
         return np.diag(diagonal if self.corner else diagonal - diagonal.mean())
 
     def _wishart(self, rng: np.random.Generator) -> np.ndarray:
-        """Draw Wishart noise at scale 1, so C = 1/2.
-
-        What the corner does not need is drawn with the rest and then dropped.
-        """
+        """Draw Wishart noise at scale 1, so C = 1/2, and drop what the corner does not need."""
         d, p = self.dimension, self.size
         if self.shape == "wishart-difference":
             plus, minus = rng.standard_normal((2, p, p + 1))
@@ -329,9 +312,7 @@ class NoiseDistribution:
 
 
 def coupled_moments(p: int) -> tuple[float, float]:
-    """Return (alpha, beta), which give the variance of every linear form of coupled noise.
-
-    For coupled p x p noise N at t = 1 and symmetric H, <N, H> has variance alpha |H|^2 + beta (tr H)^2.
+    """Return (alpha, beta): <N, H> has variance alpha |H|^2 + beta (tr H)^2 for symmetric H and coupled N at t = 1.
 
     Own derivation. The distribution is the same in every basis, so the variance has that form. With D = p(p + 1)/2,
     a >= b the two traces: E a^2 = 2D (2D + 1), E (b/a)^2 = D / (D + 2), E b/a = D / (D + 1); a matrix of trace one has

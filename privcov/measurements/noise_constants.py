@@ -14,10 +14,7 @@ _DRAWS, _LARGEST = 100, 100
 
 
 class Sizes(NamedTuple):
-    """Norms of noise at scale 1.
-
-    spectral, frobenius: norms of a noise matrix. vector: Euclidean norm of a noise vector.
-    """
+    """Norms of noise at scale 1: spectral and Frobenius norm of a matrix, Euclidean norm of a vector."""
 
     spectral: float
     frobenius: float
@@ -55,10 +52,9 @@ def closed_form(size: int, beta: float, *, laplace: bool) -> Sizes:
 
 @lru_cache(maxsize=256)
 def monte_carlo(shape: str, size: int, beta: float) -> Sizes:
-    """Return the 1 - beta quantiles of the norms of simulated noise of a named shape.
+    """Return the 1 - beta quantiles of the norms of simulated noise of a named shape, from a fixed seed.
 
-    No data enter and the seed is fixed, so the same arguments always give the same numbers. There are 100 draws, so the
-    quantile itself is good to a few per cent. Beyond size 100 the norms of a draw of that size are scaled by sqrt
+    The 100 draws give a quantile to a few per cent. Beyond size 100 the norms of that size are scaled by sqrt
     (spectral, vector) and 1 (Frobenius) of the ratio, which is exact in the limit and a little large.
     """
     small = min(size, _LARGEST)

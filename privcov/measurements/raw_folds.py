@@ -1,7 +1,4 @@
-"""Moments of parts of the raw rows, for cross-validation as in the papers. NOT private: no noise, no event.
-
-A release tuned with this states "no end-to-end guarantee"; it exists to reproduce published numbers.
-"""
+"""Moments of parts of the raw rows, for cross-validation as in the papers. NOT private: no noise, no event."""
 
 from __future__ import annotations
 

@@ -45,10 +45,7 @@ def unit_norms(dataset: Dataset) -> np.ndarray:
 
 
 def norm_bins(dataset: Dataset) -> np.ndarray:
-    """Return the counts of rows with norm in (2^(-j-1), 2^-j], unit-ball units: NOT private. Kept with the data set.
-
-    Shorter rows, zero rows among them, are in no bin.
-    """
+    """Return the counts of rows with norm in (2^(-j-1), 2^-j], unit-ball units, kept with the data set: NOT private."""
 
     def compute() -> np.ndarray:
         fraction, exponent = np.frexp(unit_norms(dataset))  # norm = fraction 2^exponent, fraction in [1/2, 1)
@@ -60,10 +57,7 @@ def norm_bins(dataset: Dataset) -> np.ndarray:
 
 
 def clipping_bias(bins: np.ndarray) -> np.ndarray:
-    """Return n B(tau) for tau = 1, 1/2, ..., 2^-HALVINGS: at least the Frobenius bias, times n, of clipping at tau.
-
-    Reference: Dong et al. 2022, Section 5.2.
-    """
+    """Return n B(tau) for tau = 1, 1/2, ..., 2^-HALVINGS: at least the Frobenius bias, times n, of clipping at tau."""
     fourth = 4.0 ** -np.arange(len(bins))
     return np.maximum(fourth[None, :] - fourth[:, None], 0.0) @ bins
 
@@ -76,10 +70,7 @@ def rows_within(bins: np.ndarray, n: int) -> np.ndarray:
 def first_above(queries: np.ndarray, scale: float, rng: np.random.Generator) -> int | None:
     """Return the index of the first noisy query at or above the noisy threshold 0, None when there is none.
 
-    It is epsilon-DP with epsilon = 1 / scale, however many queries are read, under the relation in which each has
-    sensitivity at most 1.
-
-    Reference: Dwork and Roth 2014, Theorem 3.23, for one answer; Dong et al. 2022, Lemma 5 and Appendix A.
+    It is (1 / scale)-DP where each query has sensitivity at most 1 (Dong et al. 2022, Lemma 5 and Appendix A).
     """
     unit = rng.laplace(size=len(queries) + 1)  # all of them at once: the draws do not depend on the answer
     above = np.flatnonzero(queries + 4 * scale * unit[1:] >= 2 * scale * unit[0])

@@ -22,12 +22,9 @@ _LARGEST = 2**127  # of a number with its noise, at the largest table and the la
 
 
 def fields_of(stored: Any) -> dict:
-    """Return the arguments of `NoisySum` from what its `to_dict` wrote.
+    """Return the arguments of `NoisySum` from what its `to_dict` wrote; only their form is checked.
 
-    What is zero in every table must be zero, and the sum symmetric.
-
-    The guarantee is the one that the stored event states; only the form of the fields is checked. It reads a stored
-    answer, so it spends nothing.
+    The sum must be symmetric, and zero where it is zero in every table; the guarantee is that of the stored event.
     """
     held = stored if isinstance(stored, dict) else {}
     if repr(held.get("version")) != repr(VERSION):

@@ -60,8 +60,6 @@ def l1_change(d: int, m: int, anchor: int, n_anchors: int, weight: int = 1) -> i
 
     A change is a whole number, so a part of the bound that bounds a whole part is rounded down, after it is multiplied
     by the weight: rows of fractional weights add up to whole numbers only together.
-
-    Reference: own proof, in the docstring of the module.
     """
     if d == 1:
         alone = weight * (2 * m + anchor) ** 2 // 4 if n_anchors else weight * m * m
@@ -83,10 +81,7 @@ def l1_change(d: int, m: int, anchor: int, n_anchors: int, weight: int = 1) -> i
 
 
 def flagged_l1(facts: PublicFacts, m: int, anchor: int, n_anchors: int) -> int:
-    """Return `l1_change` for the rows of a table, with their flags of missing cells and the weights of persons.
-
-    Reference: own proof, in the docstring of the module.
-    """
+    """Return `l1_change` for the rows of a table, with their flags of missing cells and the weights of persons."""
     weight = facts.most_weight
     wide = l1_change(facts.width, m, anchor, n_anchors, weight)
     if facts.most_nonzero == facts.width:

@@ -12,8 +12,7 @@ from privcov.public_facts import PublicFacts
 def reason_useless(facts: PublicFacts, event: Event, n_anchors: int, rows: float, source: str) -> str:
     """Return in one sentence why the release of this event would say nothing; "" when it may say something.
 
-    No entry of the sum can exceed the number of rows, in units of R^2. Where the standard deviation of the noise on an
-    entry does, the answer is only noise.
+    It says nothing where the noise on an entry is larger than the number of rows, its bound in units of R^2.
     """
     gaussian = FREE_GROUPS if event.norm == norm_of(FREE_GROUPS) else "isotropic"
     shape = event.mechanism if event.mechanism in PURE else gaussian

@@ -38,8 +38,6 @@ def measure_whitened(
 ) -> tuple[np.ndarray, NoiseDistribution, Event | None]:
     """Clip the rows, transform them, clip again, and add noise to their moment.
 
-    The rows of the data set are copied, never changed.
-
     Guarantee
     ---------
     The share, replace-one.

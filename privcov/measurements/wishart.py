@@ -42,10 +42,7 @@ UNIT_RATIO = 0.5  # C = |z|^2 / n
 
 
 def pure_noise_as_published(guarantee: Guarantee) -> dict:
-    """Return the published pure-DP noise W_d(d + 1, 3/(2 n epsilon) I), as arguments of `measure_wishart`.
-
-    Reference: Wang et al. 2018.
-    """
+    """Return W_d(d + 1, 3/(2 n epsilon) I), the pure-DP noise of Wang et al. 2018, for `measure_wishart`."""
     if isinstance(guarantee, NoPrivacy):
         return {"freedom": 0, "ratio": UNIT_RATIO}
     assert isinstance(guarantee, PureDP)
@@ -53,10 +50,7 @@ def pure_noise_as_published(guarantee: Guarantee) -> dict:
 
 
 def approx_noise_as_published(guarantee: Guarantee) -> dict:
-    """Return the published noise W_d(m, I/n), m = d + 14 ln(4/delta) / epsilon^2 rounded up.
-
-    Reference: Wang et al. 2018.
-    """
+    """Return W_d(m, I/n), m = d + 14 ln(4/delta) / epsilon^2 rounded up, of Wang et al. 2018, for `measure_wishart`."""
     if isinstance(guarantee, NoPrivacy):
         return {"freedom": 0, "ratio": UNIT_RATIO}
     assert isinstance(guarantee, ApproxDP)
@@ -70,10 +64,7 @@ def approx_noise_as_published(guarantee: Guarantee) -> dict:
 
 
 def approx_noise_sound(guarantee: Guarantee) -> dict:
-    """Return the fewest degrees of freedom that keep the guarantee when a row is replaced, with the published C.
-
-    Reference: `wishart_freedom` in wishart_curve.py.
-    """
+    """Return the published C and the fewest degrees of freedom that keep the guarantee under replace-one."""
     if isinstance(guarantee, NoPrivacy):
         return {"freedom": 0, "ratio": UNIT_RATIO}
     assert isinstance(guarantee, ApproxDP)

@@ -18,11 +18,10 @@ SETTLE = 300  # from this iteration on the pause doubles, so that rho settles
 class Admm:
     """Result of `solve_admm`.
 
-    precision: symmetric, positive definite, with exact zeros; None if no iterate could be certified. dual: W, positive
-    definite, ``|W_ij - S_ij| <= lam`` off the diagonal, ``W_ii = S_ii`` (plus lam where the diagonal is penalised), to
-    rounding; None where ``precision`` is None. gap: certified duality gap per variable in nats; infinite where
-    ``precision`` is None. iterations: of the largest component. status: "ok" where the gap is certified, else "not
-    converged" or "infeasible".
+    precision: positive definite, with exact zeros; None if no iterate could be certified. dual: W, positive definite,
+    ``|W_ij - S_ij| <= lam`` off the diagonal, ``W_ii = S_ii`` (plus lam where the diagonal is penalised), to rounding.
+    gap: certified duality gap per variable in nats, or infinite. iterations: of the largest component. status: "ok",
+    "not converged" or "infeasible".
     """
 
     precision: np.ndarray | None
@@ -43,10 +42,9 @@ def solve_admm(
 ) -> Admm:
     """Solve the problem of `privcov.postprocess.glasso` by ADMM, with a certified gap.
 
-    The algorithm runs on s over its mean absolute diagonal, relaxed, with rho balanced by the residuals relative to T
-    and to the multiplier. The multiplier keeps W in the box at every iteration, so the gap costs two Cholesky factors.
-    Components of the graph ``|S_ij| > lam`` are solved one by one, which is exact for indefinite s too: the blocks' W,
-    filled with zeros, lies in the box and is the inverse of the blocks' T.
+    The multiplier keeps W in the box at every iteration, so the gap costs two Cholesky factors. Components of the graph
+    ``|S_ij| > lam`` are solved one by one, which is exact for indefinite s too: the blocks' W, filled with zeros, lies
+    in the box and is the inverse of the blocks' T.
 
     Reference: Boyd et al. (2011), section 6.5; Wohlberg (2017) for rho.
     """
@@ -185,13 +183,9 @@ def published_admm(
 ) -> Published:
     """Run the loop that Su et al. 2019 prints, on the matrix as it is, for a stated number of iterations.
 
-    It is a reproduction, not a solver: the paper repeats this "until convergence" and states neither a rule nor the
-    initial values; here Z = U = 0 at the start, and it stops after ``iterations``. On an indefinite s with a small lam
-    there is nothing to converge to, and ``|Z|_F`` grows by a constant at every iteration; the current state is then
-    returned.
-
     ``Theta = argmin -logdet Theta + <S, Theta> + rho/2 |Theta - Z + U|^2``; ``Z = soft(Theta + U, lam / rho)``;
-    ``U = U + Theta - Z``.
+    ``U = U + Theta - Z``. The paper states no rule to stop and no initial values; here Z = U = 0. On an indefinite s
+    with a small lam there is nothing to converge to, and ``|Z|_F`` grows by a constant at every iteration.
 
     Reference: Su et al. 2019, Algorithm 2 (DP-AGL).
     """

@@ -46,10 +46,9 @@ LEAST = 3.0  # standard deviations of its noise that a share must have
 class Available:
     """What is known of the available cases, in working units.
 
-    shares: noisy share of rows that have both cells; on the diagonal the share that has the cell. mean: of the cells
-    that are there; None where it was not measured, NaN where the column is refused. covariance: of the rows that have
-    both cells; about the origin where the mean was not measured, NaN where it is refused. share_std, mean_std,
-    variance: standard deviations, and for ``covariance`` the variance, of the privacy noise on each entry.
+    shares: noisy share of rows that have both cells. mean: of the cells that are there; None where it was not measured,
+    NaN where refused. covariance: of the rows that have both cells; about the origin without a mean, NaN where refused.
+    share_std, mean_std, variance: standard deviations, and of ``covariance`` the variance, of the privacy noise.
     """
 
     shares: np.ndarray
@@ -66,10 +65,7 @@ class Available:
 
 
 def available_cases(matrix: np.ndarray, flags: Flags, *, joint: bool, row_bound: float) -> Available:
-    """Return means, covariances and shares of the available cases, each with the deviation of its noise.
-
-    Reference: own derivation, in the docstring of the module.
-    """
+    """Return means, covariances and shares of the available cases, each with the deviation of its noise."""
     d, c, at = flags.d, flags.weight, np.array(flags.columns, dtype=np.int64)
     e2, c2 = flags.entry_std * flags.entry_std, flags.weight * flags.weight
     g2 = np.array(flags.diagonal_stds) * np.array(flags.diagonal_stds)

@@ -8,10 +8,7 @@ from privcov import checks
 
 
 def correlation(covariance: np.ndarray, floor: float) -> np.ndarray:
-    """Return the correlation matrix D^-1/2 C D^-1/2, with variances below ``floor`` raised to it.
-
-    The floor belongs in the caption: choose it from the known noise.
-    """
+    """Return the correlation matrix D^-1/2 C D^-1/2, with variances below ``floor`` raised to it."""
     checks.positive("floor", floor, "Use the noise deviation of a diagonal entry.")
     c = checks.square("covariance", covariance)
     spread = np.sqrt(np.maximum(np.diag(c), floor))

@@ -105,10 +105,9 @@ def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """An estimate F with unbiased estimates of <F, S> over the diagonal and over the rest.
+    """A symmetric estimate F = ``matrix`` with unbiased estimates of <F, S> over the diagonal and over the rest.
 
-    matrix: F, symmetric. diagonal, rest: <F, S> over the diagonal, and over the other entries. positive: whether no
-    eigenvalue of F can be negative.
+    positive: whether no eigenvalue of F can be negative.
     """
 
     matrix: np.ndarray
@@ -210,10 +209,7 @@ def hidden(square: float, energy: float, k: int, noise: BlockNoise) -> float:
 
 
 def james_stein(square: float, energy: float, k: int, gone: float, fixed: bool = False) -> tuple[float, float]:
-    """Return the factor f of a part v of k numbers with this |v|^2, and E <f v, w> = E (f + 2 |v|^2 f' / k).
-
-    Reference: James and Stein (1961).
-    """
+    """Return the factor f of a part v of k numbers with this |v|^2, and E <f v, w> = E (f + 2 |v|^2 f' / k)."""
     if gone >= 1:
         return 0.0, 0.0
     taken = energy * max(k - 2, 0) / k / square if square > 0 else 0.0

@@ -12,12 +12,11 @@ from privcov.postprocess.spectrum import clip_psd
 
 @dataclass(frozen=True, eq=False)
 class Discriminant:
-    """A linear discriminant rule, in the data's units.
+    """A linear discriminant rule (Fisher 1936), in the data's units.
 
-    The class of a row x is that of the largest score, score_k(x) = slopes_k . x + constants_k.
-
-    means: class means, k x d. shares: fraction of the rows in each class. slopes: pooled covariance^-1 times each mean
-    less their average, k x d. constants: log fraction of the class included (one below 1e-6 counts as 1e-6).
+    A row x is of the class k with the largest score, slopes_k . x + constants_k. means: k x d. shares: fraction of the
+    rows in each class. slopes: pooled covariance^-1 times each mean less their average, k x d. constants: log fraction
+    of the class included (one below 1e-6 counts as 1e-6).
     """
 
     means: np.ndarray
@@ -29,10 +28,7 @@ class Discriminant:
 def discriminant(
     matrix: np.ndarray, classes: int, row_bound: float, scale: np.ndarray, origin: np.ndarray, floor: float
 ) -> Discriminant:
-    """Compute the linear discriminant rule, with the covariance within classes, from a noisy moment with class sums.
-
-    Reference: Fisher (1936).
-    """
+    """Compute the linear discriminant rule, with the covariance within classes, from a noisy moment with class sums."""
     moments = unpack(clip_psd(matrix), centre="classes", row_bound=row_bound, n_anchors=classes)
     means, shares, covariance = moments.class_means, moments.class_shares, moments.covariance
     assert means is not None, "the centre is classes"

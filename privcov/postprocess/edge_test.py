@@ -66,10 +66,7 @@ class EdgeTest:
     p_slight: np.ndarray
 
     def states(self, rate: float) -> np.ndarray:
-        """Return the state of every pair.
-
-        Reference: Benjamini and Hochberg (1995).
-        """
+        """Return the state of every pair, by the rule of Benjamini and Hochberg at this rate."""
         d = len(self.partial)
         upper = np.triu_indices(d, 1)
         state = np.full((d, d), UNDECIDED, dtype=np.int8)
@@ -86,10 +83,7 @@ class EdgeTest:
 
 
 def discoveries(p_values: np.ndarray, rate: float) -> np.ndarray:
-    """Return which hypotheses are rejected at a rate of false discoveries, by Benjamini and Hochberg's rule.
-
-    Reference: Benjamini and Hochberg (1995).
-    """
+    """Return which hypotheses the rule of Benjamini and Hochberg (1995) rejects at a rate of false discoveries."""
     known = np.where(np.isnan(p_values), 1.0, p_values)
     m = len(known)
     if not m:
@@ -147,11 +141,10 @@ def _lasso(s: np.ndarray, rows: float, law: ErrorLaw, share: float) -> np.ndarra
 
 
 def on_graph(s: np.ndarray, graph: np.ndarray) -> np.ndarray:
-    """Return the precision matrix of largest likelihood among those without entries off a graph.
+    """Return the precision matrix without entries off a graph whose inverse is s on the diagonal and on the edges.
 
-    Its inverse has the diagonal of s and its entries on the edges.
-
-    Reference: Dempster (1972); the columns in turn as Hastie, Tibshirani and Friedman (2009), algorithm 17.1.
+    It has the largest likelihood (Dempster 1972), and its columns are solved in turn as in Hastie, Tibshirani and
+    Friedman (2009), algorithm 17.1.
     """
     d = len(s)
     linked = [np.flatnonzero(graph[j] & (np.arange(d) != j)) for j in range(d)]

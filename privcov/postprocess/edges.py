@@ -1,17 +1,16 @@
 """Edges of a graph when its known privacy noise is drawn anew: linked in nearly all redraws, in few, or undecided.
 
 The released matrix is S + N with a known distribution of N. Copies S + N - N', N' of that distribution, are repaired
-and solved like the release, and what is reported of a pair is the fraction of these copies that link it: no more than
-that. The copies carry the noise twice.
+and solved like the release, and what is reported of a pair is the fraction of these copies that link it. The copies
+carry the noise twice.
 
 The fraction is not the chance that the graphical lasso at this lambda links the pair on the same rows without noise.
-That chance also depends on how many pairs have an edge there, which is not known: where few have one, as at a small
-lambda that noise overwhelms, many of the pairs that nearly every copy links are wrong. `LACKED` gives how many in one
-setting: AR(0.6), d = 6, n = 2,000, row bound 2 sqrt(d), 0.05-zCDP with the mean, lambda on the correlation scale, 60
-copies, 100 tables, measured by tests/postprocess/test_edges.py.
+That depends on how many pairs have an edge there, too: where few have one, as at a small lambda that noise overwhelms,
+many of the pairs that nearly every copy links are wrong. `LACKED` gives how many in one setting: AR(0.6), d = 6,
+n = 2,000, row bound 2 sqrt(d), 0.05-zCDP with the mean, lambda on the correlation scale, 60 copies, 100 tables,
+measured by tests/postprocess/test_edges.py.
 
-Sampling noise is not part of it: the question is about these rows. Whether the population has the edge is asked by
-adding a draw of the sampling noise to ``noise_draw``. Free: only the release is read.
+Sampling noise is not part of it: whether the population has the edge is asked by adding a draw of it to ``noise_draw``.
 """
 
 from __future__ import annotations
@@ -39,10 +38,9 @@ LACKED = (
 class EdgeStates:
     """State of every pair under redraws of the noise.
 
-    state: int8, 1 (EDGE) where at least ``level`` of the copies link the pair, -1 (NO_EDGE) where at least that
-    fraction leaves it apart, else 0 (UNDECIDED); symmetric, -1 on the diagonal. share: fraction of the solved copies
-    that link the pair. copies: number of copies with an answer at this lambda; the others had no solution or no
-    variance left.
+    state: int8, EDGE (1) where at least ``level`` of the copies link the pair, NO_EDGE (-1) where that fraction leaves
+    it apart, else UNDECIDED (0); symmetric, -1 on the diagonal. share: fraction of the solved copies that link the
+    pair. copies: number with an answer at this lambda; the others had no solution or no variance left.
     """
 
     state: np.ndarray
@@ -68,8 +66,7 @@ def edge_states(
 ) -> EdgeStates:
     """Redraw the noise, and return the fraction of copies that link each pair at this lambda.
 
-    A copy without an answer links nothing and separates nothing: it counts against both, so where many fail everything
-    is undecided.
+    A copy without an answer counts against a link and against its absence: where many fail everything is undecided.
     """
     matrix = checks.square("matrix", matrix)
     checks.positive("lam", lam)

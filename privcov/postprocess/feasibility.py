@@ -27,14 +27,13 @@ BALANCE = 10
 class Diagnosis:
     """Where solutions begin, with both witnesses.
 
-    smallest: every lam > smallest has a solution (0 for a positive definite matrix; of the size of the rounding for one
-    that is semi-definite to rounding; inf where no lam has one). below: where above 0, no lam <= below has a solution.
-    reason: a sentence on the cause.
+    smallest: every lam > smallest has a solution (0 for a positive definite matrix; inf where no lam has one). below:
+    where above 0, no lam <= below has a solution. reason: a sentence on the cause.
 
-    anchor: positive semi-definite A with ``max |A - S| <= smallest`` (and A_ii = S_ii where the diagonal is not
-    penalised); None where ``smallest`` is inf. ray: positive semi-definite D with ``<S, D> + below |D|_1 <= 0`` (the
-    norm without the diagonal where that is not penalised): along I + t D the objective falls without end for every
-    lam <= below. None where ``below`` is 0.
+    anchor: positive semi-definite A with ``max |A - S| <= smallest`` (A_ii = S_ii where the diagonal is not penalised);
+    None where ``smallest`` is inf. ray: positive semi-definite D with ``<S, D> + below |D|_1 <= 0`` (the norm without
+    an unpenalised diagonal): along I + t D the objective falls without end for every lam <= below. None where ``below``
+    is 0.
     """
 
     smallest: float
@@ -45,10 +44,7 @@ class Diagnosis:
 
 
 class Infeasible(ValueError):
-    """Raised where a penalty has no solution.
-
-    The penalty and the diagnosis, which has the bounds and the witnesses, are kept as attributes.
-    """
+    """Raised where a penalty has no solution; the penalty and the diagnosis are kept as attributes."""
 
     def __init__(self, lam: float, diagnosis: Diagnosis):
         self.lam, self.diagnosis = lam, diagnosis
@@ -84,10 +80,7 @@ def _digits(x: float, turn: Callable[[float], int]) -> float:
 
 
 def quick_psd(s: np.ndarray) -> bool:
-    """Return whether a matrix is positive semi-definite to rounding.
-
-    It takes one Cholesky factor, and the eigenvalues only if that fails.
-    """
+    """Return whether a matrix is positive semi-definite to rounding, by a Cholesky factor where that is enough."""
     from scipy.linalg.lapack import dpotrf
 
     if dpotrf(np.asarray(s, dtype=float), lower=1)[1] == 0:
@@ -122,9 +115,8 @@ def diagnose(
     """Return the penalties that have a solution, with certificates.
 
     Cheapest test first: diagonal, Cholesky factor and eigenvalues, then ADMM on ``min max|A - S|`` over A >= 0, stopped
-    when the certified bounds agree to 1e-3, or when every penalty between the two that are ``asked`` about is known to
-    have a solution, or none to have one. From about 300 columns on it may stop sooner. The interval [below, smallest]
-    is then wider but just as true.
+    when the certified bounds agree to 1e-3, or decide every penalty between the two that are ``asked`` about. From
+    about 300 columns on it may stop sooner; the interval [below, smallest] is then wider but just as true.
     """
     s = checks.square("s", s)
     s = (s + s.T) / 2
@@ -230,10 +222,7 @@ def _norm(a: np.ndarray, free: bool) -> float:
 
 
 def _threshold(a: np.ndarray, radius: float, free: bool) -> float:
-    """Return theta >= 0 with ``sum max(|a_ij| - theta, 0) = radius``, or 0 if the sum is smaller.
-
-    Newton's method, from the left.
-    """
+    """Return theta >= 0 with ``sum max(|a_ij| - theta, 0) = radius``, 0 if the sum is smaller, by Newton's method."""
     size = np.abs(a)
     if not free:
         np.fill_diagonal(size, 0.0)

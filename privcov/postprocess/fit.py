@@ -12,9 +12,8 @@ class Fit:
     """The result at one penalty.
 
     lam: penalty, in the units of the matrix that was solved for. precision: symmetric positive definite with exact
-    zeros, or None where there is no answer. status: "ok" (certified to the gap that was asked for), "not converged" or
-    "infeasible" (the problem has no solution). gap: certified duality gap per variable in nats, NaN where unknown.
-    sweeps: passes over the columns, or iterations of the splitting method.
+    zeros, or None. status: "ok" (certified), "not converged" or "infeasible". gap: certified duality gap per variable
+    in nats, NaN where unknown. sweeps: passes over the columns, or iterations of the splitting method.
     """
 
     lam: float

@@ -29,10 +29,7 @@ SMALLEST_UNIT, LARGEST_UNIT = 1e-150, 1e150  # beyond, products and reciprocals 
 
 
 def lambda_max(s: np.ndarray) -> float:
-    """Return the smallest lambda whose graph has no edge: the largest ``|s_ij|``, i != j.
-
-    It is the same for either treatment of the diagonal. For an indefinite s the problem need not have a solution there.
-    """
+    """Return the largest ``|s_ij|``, i != j: the smallest lambda without an edge, where s has a solution there."""
     s = checks.square("s", s)
     return _largest_pair((s + s.T) / 2)
 
@@ -47,10 +44,7 @@ def solve_path(
     depth: float = 0.01,
     diagnosis: Diagnosis | None = None,
 ) -> tuple[Fit, ...]:
-    """Solve the graphical lasso of s at every lambda.
-
-    Reference: Friedman, Hastie and Tibshirani (2008); see glasso_kernel for the differences.
-    """
+    """Solve the graphical lasso of s at every lambda; references are in glasso_kernel."""
     s = checks.square("s", s)
     if lambdas is None:
         points = checks.whole("points", points, 1)
@@ -74,10 +68,7 @@ def warm_up() -> None:
 
 
 def has_descent() -> bool:
-    """Return whether the compiled descent can be used.
-
-    Without numba every path is solved by ADMM, more slowly.
-    """
+    """Return whether the compiled descent can be used; without numba ADMM solves every path, more slowly."""
     return _kernel() is not None
 
 
@@ -130,10 +121,9 @@ def _largest_pair(s: np.ndarray) -> float:
 
 
 def _unit(s: np.ndarray, otherwise: float) -> float:
-    """Return a power of two near the mean absolute diagonal entry.
+    """Return a power of two near the mean absolute diagonal, the largest entry where that is zero, or ``otherwise``.
 
-    Where that is zero it is near the largest entry, or ``otherwise``. Dividing by a power of two and multiplying back
-    is exact, so a gap in scaled units is that of the answer.
+    Dividing by a power of two and multiplying back is exact, so a gap in scaled units is that of the answer.
     """
     size = float(np.abs(np.diag(s)).mean()) or float(np.abs(s).max()) or otherwise
     checks.in_range("mean absolute diagonal entry", size, SMALLEST_UNIT, LARGEST_UNIT, "Rescale s.")

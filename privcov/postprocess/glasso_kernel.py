@@ -93,10 +93,9 @@ def _change(gradient: float, lam: float, old: float, curvature: float) -> float:
 def _pass(
     w: np.ndarray, target: np.ndarray, lam: float, beta: np.ndarray, r: np.ndarray, active: np.ndarray, n: int
 ) -> float:
-    """Make one pass over n coordinates of a column's lasso, r = W beta kept up to date.
+    """Make one pass over n coordinates of a column's lasso, and return the largest squared gradient error / curvature.
 
-    Returns the largest (error of a coordinate's gradient)^2 / its curvature that the pass met. Four coordinates move
-    one after the other, as always, but r is updated for all four at once: one pass through memory instead of four.
+    Four coordinates move one after the other, but r = W beta is updated for all four in one pass through memory.
     """
     p = len(r)
     worst = 0.0
@@ -237,10 +236,7 @@ def _descend(
 
 @compiled
 def _start(s: np.ndarray, anchor: np.ndarray, fraction: float, w: np.ndarray) -> None:
-    """Set w <- anchor + fraction (w - anchor), with the diagonal of s.
-
-    It is then definite and in the smaller box, by convexity.
-    """
+    """Set w <- anchor + fraction (w - anchor), with the diagonal of s, definite and in the smaller box by convexity."""
     p = len(s)
     for i in range(p):
         for j in range(p):

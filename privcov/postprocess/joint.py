@@ -12,9 +12,8 @@ import numpy as np
 class Moments:
     """Second moment, mean and covariance; None where not measured.
 
-    second_moment: about the public origin. covariance: with classes, the pooled covariance within classes. class_means:
-    k x d, each inside the ball of the row bound. class_shares: fractions >= 0 that add up to 1, as the matrix has them
-    after its repair.
+    second_moment: about the public origin. covariance: with classes, pooled within them. class_means: k x d, each
+    inside the ball of the row bound. class_shares: fractions >= 0 that add up to 1, as the repaired matrix has them.
     """
 
     second_moment: np.ndarray | None

@@ -48,10 +48,7 @@ def choices(
     *,
     scores: np.ndarray | None = None,
 ) -> dict[str, int]:
-    """Return the position on the path of the lambda of every rule.
-
-    Reference: Foygel and Drton (2010); Oliveira, Lei and Tibshirani (2021).
-    """
+    """Return the position on the path of the lambda of every rule."""
     usable = solved(path)
     if not usable:
         return {}
@@ -92,10 +89,7 @@ def effective_rows(s: np.ndarray, noise_std: float, rows: float) -> float:
 
 
 def extended_bics(thetas: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = EBIC_GAMMA) -> np.ndarray:
-    """Return the extended BIC of each of a stack of precision matrices; smaller is better.
-
-    Reference: Foygel and Drton (2010).
-    """
+    """Return the extended BIC of each of a stack of precision matrices; smaller is better."""
     logdets = _log_dets(thetas)
     rows, columns = np.triu_indices(len(s), 1)
     edges = np.count_nonzero(thetas[:, rows, columns], axis=1)
@@ -126,10 +120,7 @@ def fission_scores(
     solve: Callable[[np.ndarray], Sequence[np.ndarray | None]],
     splits: int = FISSION_SPLITS,
 ) -> np.ndarray:
-    """Return the mean over the splits of -log det T + <T2, T> for every candidate T made from T1.
-
-    Reference: Oliveira, Lei and Tibshirani (2021).
-    """
+    """Return the mean over the splits of -log det T + <T2, T> for every candidate T made from T1."""
     total: Any = 0.0
     for _ in range(splits):
         first, second = halves()

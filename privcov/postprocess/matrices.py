@@ -1,9 +1,7 @@
-"""The matrices that a data owner gets from one noisy moment matrix. Spends nothing; no function here reads a row.
+"""The matrices that a data owner gets from one noisy moment matrix, in the data's units. Spends nothing.
 
-Only operations whose every bit is fixed are used (see plain_algebra.py), so the numbers on the page, the numbers in the
-bundle and the numbers that the bundle's own script derives again are the same doubles on every machine.
-
-"Working units" are those in which the public half-range of each column is 1; matrices are in the data's own units.
+Only operations whose every bit is fixed are used (plain_algebra.py), so the page, the bundle and the bundle's own
+script have the same doubles on every machine. In "working units" the public half-range of each column is 1.
 """
 
 from __future__ import annotations
@@ -55,20 +53,17 @@ class Noisy:
 class Matrices:
     """The matrices, in the data's units; symmetric unless said otherwise.
 
-    mean: None when it was not measured; the covariance is then the moment about the origin. noisy: covariance before
-    any repair, unbiased up to the noise on the mean; it may have negative eigenvalues. noise_std: standard deviation of
-    the privacy noise on each entry of ``noisy``; both are NaN where too few rows have both cells, and every other
-    matrix has zero there.
+    mean: None when not measured; the covariance is then about the origin. noisy: covariance before any repair, unbiased
+    up to the noise on the mean; it may have negative eigenvalues. noise_std: standard deviation of the privacy noise on
+    each entry of ``noisy``. Both are NaN where too few rows have both cells, and every other matrix has zero there.
 
-    covariance: positive semi-definite; negative eigenvalues of the whole noisy moment are set to zero. Where the noise
-    on variances is smaller than on covariances, its diagonal is that of ``noisy``. correlation: of ``covariance``; a
-    variance below its own noise counts as that noise. eigenvalues, loadings: of ``covariance`` in working units,
-    largest first; eigenvectors in columns.
+    covariance: positive semi-definite, the whole noisy moment without its negative eigenvalues; its diagonal is that of
+    ``noisy`` where variances are less noisy than covariances. correlation: a variance below its own noise counts as
+    that noise. eigenvalues, loadings: of ``covariance`` in working units, largest first; eigenvectors in columns.
 
-    regular: ``covariance`` with the eigenvalues of its correlation raised to ``floor``, so that it has an inverse.
-    precision, partial: that inverse, and the partial correlations that follow from it. floor: the typical noise on a
-    correlation, at least 0.01. shares: noisy share of rows that have both cells, on the diagonal the cell; None where
-    missing cells are not measured. shares_std: standard deviation of the privacy noise on it.
+    regular: ``covariance`` with the eigenvalues of its correlation raised to ``floor``. precision, partial: its
+    inverse, and the partial correlations. floor: the typical noise on a correlation, at least 0.01. shares, shares_std:
+    noisy share of rows that have both cells, and the deviation of its noise; None where missing cells are not measured.
     """
 
     mean: np.ndarray | None
@@ -160,10 +155,7 @@ def _available(noisy: Noisy) -> Available | None:
 
 
 def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
-    """Return the mean or None, the unrepaired covariance, and the noise variance of its entries, in working units.
-
-    With flags of missing cells an entry that is refused is NaN.
-    """
+    """Return mean or None, unrepaired covariance (NaN where refused), and its noise variance, in working units."""
     if (available := _available(noisy)) is not None:
         return available.mean, available.covariance, available.variance
     r2 = noisy.row_bound * noisy.row_bound

@@ -1,8 +1,7 @@
 """Linear algebra whose every bit is fixed: only + - * / and square roots of doubles, each in a stated order.
 
-IEEE 754 rounds these five operations in one way on every machine, whereas a LAPACK may sum in another order on the next
-one. What is published with a release is computed with these functions, so it can be derived again, bit for bit.
-Slower than LAPACK by a factor of about twenty; a matrix of a hundred columns still takes a fraction of a second.
+IEEE 754 rounds these five operations in one way on every machine, whereas a LAPACK may sum in another order, about
+twenty times faster. What is published with a release uses these functions, so it can be derived again, bit for bit.
 """
 
 from __future__ import annotations
@@ -24,11 +23,9 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues and eigenvectors of a symmetric matrix.
+    """Return the eigenvalues and eigenvectors of a symmetric matrix, by Jacobi's method (Brent and Luk 1985).
 
-    Jacobi's method in the order of a round robin: the d/2 rotations of a round touch different rows, so they are made
-    at once. Reference: Brent and Luk (1985), The solution of singular-value and symmetric eigenvalue problems on
-    multiprocessor arrays.
+    The d/2 rotations of a round of a round robin touch different rows, so they are made at once.
     """
     a = checks.square("matrix", matrix).astype(np.float64, copy=True)
     d = len(a)

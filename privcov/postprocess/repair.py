@@ -22,10 +22,9 @@ REPAIRS = {
 class Repaired:
     """A matrix after its repair.
 
-    matrix: symmetric; eigenvalues >= floor times the mean diagonal, to rounding, unless ``how``, a key of REPAIRS, is
-    "none". clipped: number of eigenvalues of the input below the floor. mass: trace of the result minus trace of the
-    input, what was added to the eigenvalues in all. moved: largest change of an entry. sentence: what was done, for the
-    notes of a release.
+    matrix: eigenvalues >= floor times the mean diagonal, to rounding, unless ``how``, a key of REPAIRS, is "none".
+    clipped: number of eigenvalues of the input below the floor. mass: what was added to the trace. moved: largest
+    change of an entry. sentence: what was done, for the notes of a release.
     """
 
     matrix: np.ndarray

@@ -12,10 +12,9 @@ from privcov import checks
 def ridge_precision(s: np.ndarray, lam: float) -> np.ndarray:
     """Return argmin over T > 0 of ``-log det T + <s, T> + lam |T|_F^2``, for any symmetric s.
 
-    An eigenvalue f of s becomes (sqrt(f^2 + 8 lam) - f) / (4 lam) = 2 / (f + sqrt(f^2 + 8 lam)), of which the form
-    without cancellation is taken for either sign. At most 1 / sqrt(2 lam) for s >= 0, where the map is also (1 / (4
-    lam))-Lipschitz in Frobenius norm; about a / (2 lam) for a negative eigenvalue -a: noise below zero is multiplied by
-    the inverse of the penalty.
+    An eigenvalue f of s becomes (sqrt(f^2 + 8 lam) - f) / (4 lam), computed without cancellation for either sign. That
+    is at most 1 / sqrt(2 lam) for s >= 0, where the map is also (1 / (4 lam))-Lipschitz in Frobenius norm, and about
+    a / (2 lam) for a negative eigenvalue -a.
 
     Reference: Kuismin, Kemppainen and Sillanpaa (2017), ROPE.
     """
@@ -23,10 +22,7 @@ def ridge_precision(s: np.ndarray, lam: float) -> np.ndarray:
 
 
 def ridge_path(s: np.ndarray, lambdas: Iterable[float]) -> list[np.ndarray]:
-    """Compute `ridge_precision` at several penalties from one eigendecomposition.
-
-    Reference: Kuismin, Kemppainen and Sillanpaa (2017), ROPE.
-    """
+    """Compute `ridge_precision` at several penalties from one eigendecomposition."""
     values, vectors = np.linalg.eigh(checks.square("s", s))
     answers = []
     for lam in lambdas:

@@ -47,8 +47,6 @@ def smoothed_lasso(s: np.ndarray, lam: float, top: float, width: float, distance
 
     Every entry is penalised, the diagonal too. As width tends to zero this is the graphical lasso with the constraint
     T <= top I, which has no effect for top >= d / lam.
-
-    Reference: Nesterov (2004), section 2.2; Beck (2017), Theorem 10.42.
     """
     s = checks.square("s", s)
     for name, value in (("lam", lam), ("top", top), ("width", width), ("distance", distance)):

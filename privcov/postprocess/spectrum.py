@@ -32,11 +32,9 @@ def clip_box(matrix: np.ndarray, top: float) -> np.ndarray:
 
 
 def project_trace(matrix: np.ndarray, trace: float) -> np.ndarray:
-    """Return the nearest positive semi-definite matrix with trace <= ``trace``, in Frobenius norm.
+    """Return the nearest positive semi-definite matrix with trace <= ``trace`` (Nikolov, Talwar and Zhang 2016).
 
-    Eigenvalues go to the simplex: max(lambda - theta, 0) with the smallest theta >= 0 that meets the trace.
-
-    Reference: Nikolov, Talwar and Zhang (2016), projection mechanism.
+    In Frobenius norm: eigenvalues become max(lambda - theta, 0) with the smallest theta >= 0 that meets the trace.
     """
     trace = checks.in_range("trace", trace, 0.0, 1e300)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
@@ -55,9 +53,6 @@ def excess(values: np.ndarray, trace: float) -> float:
 
 def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
     """Shrink the eigenvalues for known symmetric Gaussian noise, rotationally invariant.
-
-    It denoises towards the matrix before the noise; it tends to the identity with the noise (on positive semi-definite
-    matrices).
 
     xi_i = lambda_i - 2 v h_i, v = d noise_std^2,
     h_i = (1/d) sum_j (lambda_i - lambda_j) / ((lambda_i - lambda_j)^2 + eta^2), eta = noise_std; then max(xi, 0).
@@ -83,14 +78,11 @@ def pulled_in(values: np.ndarray, noise_std: float) -> tuple[np.ndarray, np.ndar
 
 
 def shrink_wishart_difference(matrix: np.ndarray, c: float) -> np.ndarray:
-    """Shrink the eigenvalues for the noise A - B, with A, B independent W_d(d + 1, c I).
+    """Shrink the eigenvalues as `shrink_spectrum`, for the noise A - B, with A, B independent W_d(d + 1, c I).
 
-    The same shrinkage as in `shrink_spectrum`, for another noise: g_i = (1/d) sum_j 1 / (lambda_i - i eta - lambda_j) =
-    h + i pi rho, eta = c sqrt(2 d), K = c d. The noise is the free difference of two Marchenko-Pastur distributions of
-    ratio 1, so its R-transform is R(g) = 2 K^2 g / (1 - K^2 g^2), and xi = lambda - Re R(g) - Im R(g) Re g / Im g; then
-    max(xi, 0). (R(g) = v g would be `shrink_spectrum`.)
-
-    Reference: Bun, Allez, Bouchaud and Potters (2016), additive noise; R by freeness, own calculation.
+    g_i = (1/d) sum_j 1 / (lambda_i - i eta - lambda_j) = h + i pi rho, eta = c sqrt(2 d), K = c d. The noise is the
+    free difference of two Marchenko-Pastur distributions of ratio 1, so its R-transform is
+    R(g) = 2 K^2 g / (1 - K^2 g^2), and xi = lambda - Re R(g) - Im R(g) Re g / Im g; then max(xi, 0). Own calculation.
     """
     checks.in_range("c", c, 0.0, 1e150)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))

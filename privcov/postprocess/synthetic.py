@@ -14,10 +14,9 @@ MOST_CELLS = 5_000_000
 def synthetic_rows(
     matrices: Matrices, rows: int, rng: np.random.Generator, *, bounds: np.ndarray | None = None, whole: tuple = ()
 ) -> np.ndarray:
-    """Draw Gaussian rows with the released mean and covariance.
+    """Draw Gaussian rows with the released mean and covariance, and nothing of skewness, categories or joint tails.
 
-    They carry everything of the released mean and covariance, and nothing of anything else (skewness, categories, joint
-    tails); clipping and rounding change the covariance a little.
+    Clipping and rounding change the covariance a little.
     """
     d = len(matrices.covariance)
     rows = checks.whole("rows", rows, 1)

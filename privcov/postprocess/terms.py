@@ -47,10 +47,7 @@ class Term:
 
 
 def in_terms(kinds: Kinds, mean: Sequence[float] | np.ndarray) -> tuple[Term, ...]:
-    """Return noisy means in the terms of their declaration.
-
-    Reference: own derivation, in the docstring of the module.
-    """
+    """Return noisy means in the terms of their declaration."""
     values, at = [float(x) for x in mean], 0
     terms: list[Term] = []
     for name, kind in kinds:

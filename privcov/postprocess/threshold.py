@@ -33,10 +33,7 @@ FISSION_LEVELS = 16  # levels tried, from 0 to 1.5 times the universal one; and 
 
 @dataclass(frozen=True)
 class Cut:
-    """A threshold.
-
-    kind: "hard" or "soft". level: at least 0, in standard deviations of an entry (inf: only the diagonal stays).
-    """
+    """A threshold, "hard" or "soft"; level: in standard deviations of an entry (inf: only the diagonal stays)."""
 
     kind: str
     level: float
@@ -80,12 +77,10 @@ def apply_cut(matrix: np.ndarray, variance: np.ndarray, cut: Cut) -> np.ndarray:
 
 
 def shrink_diagonal(matrix: np.ndarray, variance: float) -> np.ndarray:
-    """Pull the diagonal to its mean, by as much as noise of this variance has spread it out.
+    """Pull the diagonal to its mean, by as much as noise of this variance has spread it (Efron and Morris 1973).
 
     x_i -> m + (1 - (d - 3) variance / sum (x_j - m)^2)_+ (x_i - m): in total squared error never worse than x for
     independent Gaussian noise, d >= 4; below that nothing happens.
-
-    Reference: Efron and Morris (1973), after James and Stein.
     """
     x = np.diag(matrix)
     d, m = len(x), float(x.mean())
@@ -98,10 +93,7 @@ def shrink_diagonal(matrix: np.ndarray, variance: float) -> np.ndarray:
 
 
 def universal_level(d: int) -> float:
-    """Return sqrt(2 log m) for m = d(d-1)/2 pairs (at least two, so that a single pair is not always kept).
-
-    Reference: Donoho and Johnstone (1994).
-    """
+    """Return sqrt(2 log m) for m = d(d-1)/2 pairs, at least two, so that a single pair is not always kept."""
     return math.sqrt(2 * math.log(max(d * (d - 1) / 2, 2)))
 
 
@@ -110,8 +102,6 @@ def sure_level(matrix: np.ndarray, variance: np.ndarray) -> float:
 
     The estimate is the sum over i < j of ``v - 2 v 1{|z| <= t} + min(z^2, t^2) v``. It grows between two neighbouring
     ``|z|``, so the minimum is at zero or at one of them.
-
-    Reference: Stein (1981); Donoho and Johnstone (1995).
     """
     upper = np.triu_indices(len(matrix), 1)
     v = variance[upper]
@@ -145,10 +135,7 @@ def sampling_noise(covariance: np.ndarray, rows: float) -> Callable[[np.random.G
 
 
 def fission_cut(halves: Callable[[], tuple[np.ndarray, np.ndarray]], variance: np.ndarray) -> Cut:
-    """Return the cut of the first half that lies nearest to the second, on average over the splits.
-
-    Reference: Oliveira, Lei and Tibshirani (2021), coupled bootstrap.
-    """
+    """Return the cut of the first half that lies nearest to the second, on average over the splits."""
     d = len(variance)
     levels = [*np.linspace(0.0, 1.5 * universal_level(d), FISSION_LEVELS).tolist(), math.inf]
     cuts = [Cut(kind, level) for kind in ("hard", "soft") for level in levels]

@@ -24,8 +24,6 @@ def noisy_diagonal(
 
     With noise for the bound of `norm_bound` off the diagonal, the guarantee is that of the measurement, see
     free_groups.py. By itself it spends nothing: the measurement that calls it states the event.
-
-    Reference: own proof, in free_groups.py.
     """
     scales, numbers, known = [scale] * len(exact), exact.tolist(), cache(partial(scale_over, scale))
     for group, kappa in zip(*groups, strict=True):

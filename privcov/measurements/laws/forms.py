@@ -65,10 +65,7 @@ class Law:
         )
 
     def excess(self, spread: np.ndarray | float, turn: np.ndarray | float) -> np.ndarray:
-        """Return the excess kurtosis of <A, W> for A = (v w' + w v') / 2.
-
-        Reference: own derivation, in the docstring of the module.
-        """
+        """Return the excess kurtosis of <A, W> for A = (v w' + w v') / 2."""
         if self.laplace:
             return 3.0 * np.asarray(spread)
         if not self.freedom:
@@ -79,10 +76,7 @@ class Law:
         return 6 / self.freedom * (2 + 12 * square + 2 * square * square) / (size * size)
 
     def products(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
-        """Return N((th_i th_j' + th_j th_i') / 2) for all pairs of rows of a symmetric inverse Th of C0.
-
-        Reference: own derivation, in the docstring of `postprocess.edge_test`.
-        """
+        """Return N((th_i th_j' + th_j th_i') / 2) for all pairs of rows of Th = C0^-1 (see `postprocess.edge_test`)."""
         q, square, at_mean = theta @ theta, theta * theta, theta @ mean
         own = np.diag(q)
         noise = (self.off + self.mean**2) * (np.outer(own, own) + q * q) + (square * self.extra) @ square
@@ -91,10 +85,7 @@ class Law:
         return np.maximum(noise + self.count * (np.outer(at_mean, at_mean) - theta) ** 2, 0.0)
 
     def tail(self, value: np.ndarray, normal: np.ndarray, noise: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return P(|X| > |value|) for the noise on <th_i, C th_j> of all pairs, beside a normal error.
-
-        Reference: own derivation, in the docstring of `tails`.
-        """
+        """Return P(|X| > |value|) for the noise on <th_i, C th_j> of all pairs, beside a normal error."""
         squares = theta * theta
         own = squares.sum(axis=1)
         cosine = (theta @ theta) / np.sqrt(np.outer(own, own))
@@ -104,10 +95,7 @@ class Law:
         return tail(value, normal, noise, 3 / max(excess, 1e-9))
 
     def form_variance(self, form: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
-        """Return N(A), the variance of the privacy noise on <A, C>.
-
-        Reference: own derivation, in the docstring of the module.
-        """
+        """Return N(A), the variance of the privacy noise on <A, C>."""
         on, size = np.diag(form), float(np.sum(form * form))
         turned = form @ mean
         q = float(mean @ turned) - float(np.sum(form * covariance))
@@ -122,10 +110,7 @@ class Law:
 
 
 def law_of(measured: Measured, count: float = 0.0) -> Law:
-    """Return the law of the noise on the covariance that `postprocess.joint.unpack` gives, plus t_m^2 I.
-
-    Reference: own derivation, in the docstring of the module.
-    """
+    """Return the law of the noise on the covariance that `postprocess.joint.unpack` gives, plus t_m^2 I."""
     noise, r2 = measured.distribution, measured.row_bound * measured.row_bound
     d = noise.dimension if measured.flags is None else measured.flags.d
     edge, stds, common = r2 * noise.off_diagonal_std, noise.diagonal_stds[:d], r2 * r2 * _common(noise)
@@ -173,10 +158,7 @@ def relative_count_std(measured: Measured) -> float:
 
 
 def moments_of(measured: Measured, law: Law, rows: float) -> tuple[np.ndarray | None, np.ndarray]:
-    """Return the mean, None where none was measured, and the unbiased covariance, in working units.
-
-    It uses only a noisy matrix, so it spends nothing.
-    """
+    """Return the mean, None where none was measured, and the unbiased covariance, in working units."""
     r, noise = measured.row_bound, measured.distribution
     d = noise.dimension
     second = r * r * measured.matrix[:d, :d]

@@ -37,9 +37,8 @@ c^2 and kappa = (R^2 + 2 A) / c^2, in whole numbers `integer_gram.block_squares`
 as many as the declared columns. The sum of squares of a category is the number of rows whose cell is listed, known that
 much better; its levels share what this corrects.
 
-The slack of the single group could measure E |u|^4 instead, which intervals for rows with heavy tails can use: weight
-2 s^2 beside kappa = 1. It is not done. The slack vanishes with the anchor, and there is none with bounds, which real
-tables have. The larger kappa lowers the standard deviation of the trace by 29 % at s^2 = 1/2.
+The slack of the single group could measure E |u|^4 instead, with weight 2 s^2 beside kappa = 1. It is not done: the
+slack vanishes with the anchor, and there is none with bounds.
 
 Add-remove and zero-out have no room: there xx' alone reaches the bound, and each sum would add to it.
 """
@@ -56,20 +55,14 @@ from privcov.units import InUnits
 
 @dataclass(frozen=True)
 class Group:
-    """Columns whose sum of squares has a public bound.
-
-    columns: their positions. square: bound of the sum of squares of their whole numbers, in every row.
-    """
+    """Columns, by position, whose whole numbers have a sum of squares of at most ``square`` in every row."""
 
     columns: tuple[int, ...]
     square: int
 
 
 def groups_of(facts: InUnits, flagged: tuple[int, ...] = ()) -> tuple[Group, ...]:
-    """Return the groups of columns of a table, from public facts alone.
-
-    Reference: own proof, in the docstring of the module.
-    """
+    """Return the groups of columns of a table, from public facts alone."""
     d = len(facts.units.scale)
     if not facts.units.fits_bounds:
         return (Group(tuple(range(d + len(flagged))), UNIT**2),)
@@ -84,10 +77,7 @@ def groups_of(facts: InUnits, flagged: tuple[int, ...] = ()) -> tuple[Group, ...
 
 
 def weights_of(groups: tuple[Group, ...], anchor: int) -> tuple[Fraction, ...]:
-    """Return kappa of every group, exact.
-
-    Reference: own proof, in the docstring of the module.
-    """
+    """Return kappa of every group, exact."""
     whole = sum(g.square for g in groups) + 2 * anchor**2
     return tuple(Fraction(whole, g.square) for g in groups)
 
@@ -99,10 +89,7 @@ def labels_of(groups: tuple[Group, ...]) -> tuple[int, ...]:
 
 
 def in_unit_ball(facts: InUnits, anchor_squared: float) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Return groups and weights as `NoiseDistribution` has them, for rows of floating-point numbers.
-
-    Reference: own proof, in the docstring of the module.
-    """
+    """Return groups and weights as `NoiseDistribution` has them, for rows of floating-point numbers."""
     labels = labels_of(groups_of(facts))
     # c_g^2 in unrounded numbers: in the whole numbers of a group, a small one would be off by its last digit.
     squares = [c * c for _, c in facts.units.blocks] if facts.units.fits_bounds else []

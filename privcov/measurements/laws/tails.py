@@ -44,10 +44,7 @@ def _rule(shape: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tail(value: np.ndarray, normal: np.ndarray, mixed: np.ndarray, shape: float) -> np.ndarray:
-    """Return P(|X| > |value|) for an error X with a normal part and a Gamma mixture.
-
-    Reference: own derivation, in the docstring of the module.
-    """
+    """Return P(|X| > |value|) for an error X with a normal part and a Gamma mixture."""
     from scipy.special import ndtr
 
     far = np.abs(np.asarray(value, dtype=np.float64))
@@ -82,10 +79,7 @@ def _solved(level: float) -> np.ndarray:
 
 
 def quantile(level: float, excess: np.ndarray) -> np.ndarray:
-    """Return z such that |X| <= z standard deviations with probability ``level``.
-
-    Reference: own derivation, in the docstring of the module.
-    """
+    """Return z such that |X| <= z standard deviations with probability ``level``."""
     table, x = _table(float(level)), np.minimum(np.asarray(excess, dtype=np.float64), GRID[-1])
     steps = np.diff(table) / np.diff(GRID)
     left = np.minimum(np.searchsorted(GRID, x, side="right") - 1, len(steps) - 1)

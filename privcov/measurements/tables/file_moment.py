@@ -19,8 +19,7 @@ if TYPE_CHECKING:  # the readers of files are loaded where a file is read, not w
 def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None, anchor: int | None = None) -> Sums:
     """Return the exact sums of a private table in files, computed by its one pass and kept: NOT private.
 
-    Only the exact measurement and the ledger's fingerprint call it; the fingerprint comes first, so a release reads the
-    files once.
+    The ledger's fingerprint asks for them before the exact measurement, so a release reads the files once.
     """
     from privcov.measurements.tables.table_pass import add_up
 
@@ -61,10 +60,7 @@ def public_sums(dataset: Dataset) -> Sums:
 
 
 def moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Return the second moment and the mean of the clipped rows, in unit-ball units.
-
-    Every quotient of whole numbers is rounded once, so the bits are the same however the files are cut.
-    """
+    """Return the second moment and the mean of the clipped rows, unit-ball units, every quotient rounded once."""
     sums, n = public_sums(dataset), dataset.n
     second = np.array([[v / (n * UNIT**2) for v in line] for line in sums.second()], dtype=np.float64)
     return second, sums.lines.sum(axis=1) / (n * UNIT)

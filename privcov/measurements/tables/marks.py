@@ -16,10 +16,7 @@ _BLOCK_ENTRIES = 400_000
 
 
 class Mixer:
-    """64-bit hashing of many numbers at once.
-
-    secrets: four whole numbers below 2^64, the middle two odd.
-    """
+    """64-bit hashing of many numbers at once, with four secret whole numbers below 2^64, the middle two odd."""
 
     def __init__(self, secrets: tuple[int, ...]) -> None:
         self.first, self.odd, self.other, self.last = np.array(secrets, dtype=np.uint64)
@@ -54,10 +51,7 @@ class Marking:
         self.sums: tuple[int, ...] = (0, 0, 0)
 
     def take(self, cells: np.ndarray, person: np.ndarray | None = None, code: np.ndarray | None = None) -> None:
-        """Add one more block, d x b float64.
-
-        person: a hash of the id of each row, uint64; code: the position of its class.
-        """
+        """Add one more block, d x b float64, with a uint64 hash of each row's person and the position of its class."""
         mix, found = self._mix, []
         line = (mix(cells) * self._labels).sum(axis=0, dtype=np.uint64)
         for part, factor in ((None, None), (person, mix.odd), (code, mix.other)):

@@ -27,10 +27,7 @@ _FEW_CELLS = 100_000  # a part of so few cells is summed by numpy in less time t
 
 @dataclass(frozen=True)
 class Refused:
-    """What a worker sends back in place of an exception, whose text or traceback might hold a cell.
-
-    sentence: the message, without any cell of private rows.
-    """
+    """A sentence that a worker sends in place of an exception, whose text or traceback might hold a cell."""
 
     sentence: str
     of_file: bool = False  # the reader refused the file, in its own words
@@ -97,10 +94,7 @@ class _Pulse:
 
     @contextlib.contextmanager
     def ended_by_interrupts(self) -> Iterator[None]:
-        """End the workers on Ctrl-C.
-
-        It is raised where the threads are waited for; without this the wait would be for a whole file.
-        """
+        """End the workers on Ctrl-C, without which the wait for them would be for a whole file."""
         before = signal.getsignal(signal.SIGINT)
         if threading.current_thread() is not threading.main_thread() or not callable(before):
             yield

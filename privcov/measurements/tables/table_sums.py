@@ -58,12 +58,9 @@ class SumSpec(InUnits):
 
     label, person: names of the columns of class labels and of ids of persons, or "". classes: public list of the class
     names, or (). drop: whether a row with a missing or infinite cell is left out (else the cell counts as the origin).
-    flagged: positions of the columns whose missing cells are flagged, see integer_gram.py; of private rows only.
-    secrets: those of the marks; None for no marks.
-
-    most_weight: M, the largest weight of a person. anchor: a, the anchor of a row of weight one; used where rows have
-    ids. ids: those of the part, which the pass sets for each. kinds: name and kind of every column of the table, from
-    which ``columns`` follow; () where they are columns of numbers.
+    flagged: positions of the columns whose missing cells are flagged (integer_gram.py), of private rows only. secrets:
+    None for no marks. most_weight: M. anchor: a of a row of weight one, used where rows have ids. ids: those of the
+    part, which the pass sets for each. kinds: name and kind of every column, which give ``columns``; () for numbers.
     """
 
     columns: tuple[str, ...]
@@ -155,10 +152,7 @@ class Sums:
 
 
 class Adding:
-    """Sums that are computed block by block.
-
-    compiled: whether numba computes them, where it is installed; the numbers are the same.
-    """
+    """Sums that are computed block by block, by numba where ``compiled`` and installed; the numbers are the same."""
 
     def __init__(self, spec: SumSpec, compiled: bool = True) -> None:
         d, c = len(spec.columns), max(1, len(spec.classes))

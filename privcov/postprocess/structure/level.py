@@ -1,7 +1,4 @@
-"""All columns alike: every covariance of two columns is the same number, the mean of the off-diagonal entries.
-
-It is right for columns that share one influence, or compete for one sum. Its only noise is that of the mean.
-"""
+"""All columns alike, as where they share one influence or compete for one sum: every covariance is the mean of all."""
 
 from __future__ import annotations
 

@@ -35,8 +35,7 @@ from privcov.postprocess.denoise import RISE, BlockNoise, hidden, james_stein
 class Member:
     """An estimate F of the off-diagonal entries, with an unbiased estimate of its product with the noise.
 
-    kind: what it is called in the words of a mixture. matrix: F, symmetric, with zeros on the diagonal. with_noise: D,
-    whose expectation is that of <F, W>.
+    kind: its name in a mixture. matrix: F, symmetric, zero on the diagonal. with_noise: D, of expectation E <F, W>.
     """
 
     kind: str

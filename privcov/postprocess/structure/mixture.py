@@ -36,10 +36,9 @@ _ROUNDS, _CLOSE = 10_000, 1e-12  # of the search for the weights, which ends whe
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A covariance, and the weights of the estimates that its off-diagonal entries combine.
+    """A covariance, positive semi-definite with a trace of at most one, and the estimates that it combines.
 
-    matrix: symmetric, positive semi-definite, with a trace of at most one. shares: that of every kind of estimate that
-    has one, largest first, adding up to one.
+    shares: the weight of every kind of estimate that has one, largest first, adding up to one.
     """
 
     matrix: np.ndarray
@@ -76,10 +75,7 @@ def mix(matrix: np.ndarray, noise: BlockNoise) -> Mixture:
 
 
 def _weights(products: np.ndarray, towards: np.ndarray) -> np.ndarray:
-    """Return the w >= 0 with sum 1 that minimises w'Gw - 2 b'w, by exchanges between two of them.
-
-    Every round moves weight from the one with the largest slope to the one with the smallest, as far as it gains.
-    """
+    """Return the w >= 0 with sum 1 that minimises w'Gw - 2 b'w, by exchanges from the largest slope to the smallest."""
     weights = np.zeros(len(towards))
     weights[np.argmin(np.diag(products) - 2 * towards)] = 1.0
     close = _CLOSE * max(float(np.abs(products).max()), float(np.abs(towards).max()))

@@ -34,10 +34,7 @@ _FEWEST = 5  # columns: below, too few others tell two columns apart
 
 
 def similar(rest: np.ndarray, noise: BlockNoise) -> list[Member]:
-    """Return the means over similar columns, as far as anything off the diagonal leaves the noise.
-
-    Reference: own construction; the divergence is exact.
-    """
+    """Return the means over similar columns, as far as anything off the diagonal leaves the noise."""
     d = len(rest)
     if d < _FEWEST:
         return []
