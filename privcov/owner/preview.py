@@ -45,16 +45,15 @@ _MOST_REPLICATES, _FEWEST = 40, 4
 class Preview:
     """The numbers of a plan at one guarantee.
 
-    twin: the simulated table, or the public rows in its place. entry_std, variance_std: standard deviation of the
-    privacy noise on an off-diagonal entry of the covariance and on a variance, in working units. correlation_std: the
-    same on a correlation between two columns of the simulated table's spread. sampling_std: standard deviation of a
-    correlation near zero because there are only n rows. visible: the smallest correlation that is seen with
-    a probability of 80 %, which is to exceed what all pairs of pure noise just do not exceed; above 1 none is.
+    ``twin`` is the simulated table, or the public rows in its place. ``entry_std`` and ``variance_std`` are standard
+    deviations of the privacy noise on an off-diagonal entry of the covariance and on a variance, in working units;
+    ``correlation_std`` is that on a correlation of columns of the simulated spread, and ``sampling_std`` that of a
+    correlation near zero from n rows. ``visible`` is the smallest correlation that exceeds, with a probability of 80 %,
+    what all pairs of pure noise just do not exceed; above 1 none is.
 
-    error: mean relative Frobenius error of the covariance to the sample of the simulated table. correlation_error: root
-    mean square error of the correlations to those of the sample. replicates: number of simulated tables behind both.
-    trivial: relative error of answering with the diagonal of the simulated table alone. clipped: fraction of the
-    simulated rows that are longer than R and so are shortened. draw: correlations of the first simulated release.
+    Over ``replicates`` simulated tables, ``error`` is the mean relative Frobenius error of the covariance to the sample
+    and ``correlation_error`` the root mean square error of the correlations. ``trivial`` is the relative error of the
+    diagonal alone, ``clipped`` the fraction of rows longer than R, ``draw`` the correlations of the first release.
     """
 
     guarantee: Guarantee
@@ -97,10 +96,7 @@ def preview(
     seed: int = 0,
     replicates: int | None = None,
 ) -> Preview:
-    """Return the plan at one guarantee.
-
-    One seed gives the same simulated tables and the same unit noise at every guarantee.
-    """
+    """Return the plan at one guarantee; one seed gives the same simulated tables and unit noise at every guarantee."""
     entry, diagonal, noise = _noise(twin, distribution)
     sampling = 1 / math.sqrt(twin.n) / (1 - twin.missing)
     level = universal_level(twin.d)
@@ -206,10 +202,7 @@ def drawn(table: Table, distribution: NoiseDistribution, seed: int, repeat: int 
 
 
 def _answered(noisy: Noisy) -> tuple[np.ndarray, np.ndarray]:
-    """Return the covariance and the correlation of one simulated release.
-
-    They are those of `derive`, by the quicker algebra: here the last digits do not matter.
-    """
+    """Return covariance and correlation of one simulated release, as `derive` does, but for the last digits."""
     off, joint, r = ~np.eye(noisy.d, dtype=bool), "joint", noisy.row_bound
     if noisy.flags is not None:
         found = _available(noisy)

@@ -29,10 +29,9 @@ class LookError(ValueError):
 class Look:
     """Exact answers and one throw-away draw, not private.
 
-    raw, kept, draw: correlations d x d, of the rows as they are, of the clipped rows, and of one throw-away release.
-    clipped: fraction of each column's cells beyond its bounds. missing: fraction of its cells that are missing.
-    bias:    relative Frobenius change of the covariance (working units) by clipping. noise: the same by the draw.
-    rows:    how many rows were used.
+    ``raw``, ``kept`` and ``draw`` are correlations d x d: of the rows, of the clipped rows, of one throw-away release.
+    ``clipped`` and ``missing`` are fractions of each column's cells; ``bias`` and ``noise`` are relative Frobenius
+    changes of the covariance (working units) by clipping and by the draw.
     """
 
     raw: np.ndarray
