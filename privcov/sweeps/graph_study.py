@@ -1,16 +1,7 @@
 """How well graphs are recovered over a whole lambda path: a frozen description, and the curves it gives.
 
-    from privcov import ApproxDP
-    from privcov.sweeps.graph_study import GraphStudy, run
-
-    study = GraphStudy("precision-ar2", {"n": 2000, "d": 20}, ("glasso-gaussian",),
-                       (ApproxDP(1, 0.001), ApproxDP(2, 0.001)), replicates=50)
-    for curve in run(study):
-        print(curve.name, curve.area(curve.reach))
-
-Every replicate draws rows (of a simulated source; public rows stay as they are) and noise from streams keyed by the
-seeds and the replicate. So every method and level sees the same rows, and neither the order of the work nor the number
-of threads changes a number.
+Every replicate draws rows (of a simulated source; public rows stay) and noise from streams keyed by the seeds and the
+replicate. So every method and level sees the same rows, and neither the order of the work nor threads change a number.
 """
 
 from __future__ import annotations
@@ -191,11 +182,10 @@ def _run(study: GraphStudy, rows: Callable[[], Dataset], true: np.ndarray, task:
 
 
 def rules(rel: Release, method: Any, rows: Dataset, wanted: Mapping, *, every: bool = True) -> dict[str, Release]:
-    """Return the release under each automatic rule that the method offers: the same noise, another lambda.
+    """Return the release under each automatic rule (choices of "rule"): the same noise, another lambda.
 
-    The rules are the choices of the method's parameter "rule". every: False for the method's own rule alone, which
-    costs nothing. The result is {"chosen": rel} where there is no rule: another kind of method, a published form, or a
-    lambda that was given. `runs` reads the same lambdas from one path.
+    ``every`` False is the method's own rule alone, which costs nothing. The result is {"chosen": rel} where there is no
+    rule: another kind of method, a published form, or a lambda that was given.
     """
     offered = next((spec.choices for spec in method.card.parameters if spec.name == "rule"), ())
     if not offered or rel.parameters["calibration"] != "sound" or rel.parameters["tuning"] != "released":
