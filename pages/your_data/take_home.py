@@ -184,11 +184,7 @@ def of_plan(
     lines: list[dict],
     chart: Callable[[Palette], Picture],
 ) -> None:
-    """Show what Plan takes home; the name of no column is in it.
-
-    ``claim`` is what is known of the planned release, ``words`` what the chosen guarantee means and ``lines`` the
-    candidates.
-    """
+    """Show what Plan takes home, without a column's name: claim, meaning of the chosen guarantee, and candidates."""
     twin = plan.twin
     size = f"n = {twin.n:,}" + ("" if facts.n is not None else ", a guess that is not public") + f", d = {facts.d}"
 
