@@ -15,10 +15,7 @@ ASKED = ("epsilon", "people")
 
 @st.cache_data(max_entries=32, show_spinner="Drawing from both samplers ...")
 def _trial(epsilon: float, rows_per_person: int, turn: int) -> trials.Trial:
-    """Run the test of both samplers.
-
-    ``turn`` counts the visitor's clicks, so that each click draws again.
-    """
+    """Run the test of both samplers, anew at each ``turn``, the number of the visitor's clicks."""
     return trials.trial(epsilon, rows_per_person)
 
 

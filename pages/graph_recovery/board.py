@@ -1,7 +1,4 @@
-"""The network with its lambda slider, and the open tab beside it.
-
-All of it is one fragment: moving the slider reads another graph of the path and computes nothing again.
-"""
+"""The network with its lambda slider and the open tab, in one fragment: the slider computes nothing again."""
 
 from __future__ import annotations
 
@@ -278,10 +275,7 @@ def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | Non
 def _take_home(
     study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int, experiment, job
 ) -> None:
-    """Show the script and the downloads of the network.
-
-    ``at`` is the position on the path; ``experiment`` and ``job`` are those of the curves on the screen, or None.
-    """
+    """Show the script and the downloads of the network at a position on the path, and of the curves on the screen."""
     script = _network_script(study, data, at, reference, settings.SOURCE)
     with st.expander("The same in Python: this network"):
         st.code(script, language="python")

@@ -110,10 +110,7 @@ def _attackers(study: Study, rel: Release) -> None:
 
 
 def keep_form(study: Study) -> None:
-    """Keep the entries of the form while another tab is open, and drop those no longer on offer.
-
-    Call it before the form.
-    """
+    """Keep the form's entries while another tab is open, and drop those no longer on offer; call it before the form."""
     for setting in (_methods(study), _levels(study), _REPLICATES, _RULES):
         address.settle(setting["name"], setting["key"], setting["code"], setting["default"])
 
@@ -219,10 +216,7 @@ def start(experiment: GraphStudy, data: Dataset) -> Job:
 
 
 def paint(experiment: GraphStudy, data: Dataset, here: tuple[float, float, float] | None, job: Job | None) -> None:
-    """Show the progress and the two pictures.
-
-    ``here`` is (fpr, tpr, precision) of the network on the screen.
-    """
+    """Show the progress and the two pictures, with (fpr, tpr, precision) of the network on the screen."""
     rules = st.session_state[_RULES["key"]]
     if job is None:
         time = in_words(seconds(experiment, data.n, data.d))
@@ -292,10 +286,7 @@ def _nothing(job: Job) -> None:
 
 
 def table(curves: tuple[Curve, ...], common: float) -> pd.DataFrame:
-    """Return the numbers of the curves.
-
-    ``common`` is where the first of them ends.
-    """
+    """Return the numbers of the curves; ``common`` is where the first of them ends."""
     return pd.DataFrame(
         [
             {

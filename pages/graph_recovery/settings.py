@@ -81,10 +81,7 @@ def levels(study: Study) -> tuple[float, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The graph with which edges are compared.
-
-    ``name`` is "" for the true graph. ``words`` says what the graph is, for a sentence.
-    """
+    """The graph with which edges are compared; its name is "" for the true graph, its words are for a sentence."""
 
     graph: np.ndarray | None
     name: str = ""
@@ -124,10 +121,7 @@ def choose_reference(data: Dataset) -> None:
 
 @dataclass(frozen=True)
 class Preset:
-    """A button that sets the whole page: a study, the levels beside it, and the number of replicates.
-
-    ``key`` is part of the widget's key and never changes.
-    """
+    """A button that sets the whole page; its ``key``, part of the widget's, never changes."""
 
     key: str
     label: str

@@ -19,10 +19,7 @@ ELSEWHERE = f"Shut on this server (**{_PRIVATE}** says why); it works on your ow
 
 @dataclass(frozen=True)
 class Door:
-    """One card: for whom it is, and the page that it opens.
-
-    ``study`` is how the page is set up, None for as the visitor has it. ``own`` are settings of that page alone.
-    """
+    """One card: for whom it is, and the page that it opens, at a study (None: the visitor's) and ``own`` settings."""
 
     key: str
     title: str
@@ -61,10 +58,7 @@ DOORS = (
 
 
 def doors(study: Study) -> None:
-    """Show the cards Teach, Explore and Release; each opens its page, already set up.
-
-    ``study`` is the one that Explore asks about, in any number of rows and columns.
-    """
+    """Show the cards Teach, Explore (of a study of any size) and Release; each opens its page, already set up."""
     st.header("Where do you want to go?")
     for place, door in zip(st.columns(len(DOORS), gap="medium"), DOORS, strict=True):
         with place, st.container(border=True, height="stretch", key=f"door-{door.key}"):
@@ -114,10 +108,7 @@ def _choose_own() -> None:
 
 
 def every_page(study: Study) -> None:
-    """Show one line per page, by the groups of the menu.
-
-    ``study`` is the study that the links carry.
-    """
+    """Show one line per page, by the groups of the menu, with links that carry the study."""
     st.header("Every page")
     groups = [(name, entries) for name, entries in frame.MENU if name]
     for place, (name, entries) in zip(st.columns(len(groups), gap="large"), groups, strict=True):

@@ -24,10 +24,9 @@ DATA: dict[str, Any] = {"n": N, "d": 10, "family": "t5"}
 
 @dataclass(frozen=True)
 class Clipped:
-    """Relative Frobenius sizes of the bias, of the noise, and of the error of the release, at one row bound.
+    """Relative Frobenius sizes, to the sample, of the bias, the noise and the error of the release, at one row bound.
 
-    ``bias`` is that of the clipped against the sample, ``noise`` that of what was added, and ``total`` that of the
-    release against the sample. ``share`` is the fraction of rows that are shortened (0 to 1).
+    ``share`` is the fraction of rows that are shortened (0 to 1).
     """
 
     multiple: float
@@ -45,10 +44,7 @@ def public_bound() -> float:
 
 
 def clipped(multiples: tuple[float, ...], n: int = N) -> tuple[Clipped, ...]:
-    """Release the same heavy-tailed rows with the same unit noise under each bound.
-
-    A bound is a multiple of the source's public one.
-    """
+    """Release the same heavy-tailed rows with the same unit noise under multiples of the source's public bound."""
     base = made("ar1-covariance", **{**DATA, "n": n})
     sample = reference_matrix(base, "covariance", "sample")
     size = matrix_norm(sample, "frobenius")

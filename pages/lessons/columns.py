@@ -28,9 +28,7 @@ class Wide:
     """Truth, and two answers from one noisy matrix, for d columns of a banded truth (d x d each).
 
     ``dense`` keeps every entry of the noisy matrix, ``sparse`` is what SPARSE makes of it; both are projected on the
-    positive semidefinite matrices. ``errors`` are the relative Frobenius errors against the truth of ``dense``, of
-    ``sparse`` and of the sample itself. ``noise_std`` is the standard deviation of the noise on an entry of the noisy
-    matrix ``noisy``, and ``row_bound`` its row bound.
+    positive semidefinite matrices. ``errors`` are relative Frobenius, of both and of the sample, against the truth.
     """
 
     d: int

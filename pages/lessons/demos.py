@@ -19,10 +19,7 @@ _CHOICE = "demo-choice"
 
 
 def draw(*, full: bool) -> None:
-    """Show the chooser and the chosen demonstration; larger type with ``full``.
-
-    Settings of the page: ``demo`` (a key) and ``demo_lever`` (a value).
-    """
+    """Show the chooser and the chosen demonstration, larger with ``full``; settings are ``demo`` and ``demo_lever``."""
     shown = _choose()
     left, right = st.columns(2, gap="large", vertical_alignment="center")
     with left:

@@ -86,10 +86,7 @@ def exact_moments() -> tuple[np.ndarray, np.ndarray]:
 
 
 def likelihood_ratio(measured: Measured, first: np.ndarray, second: np.ndarray) -> float:
-    """Return ln P(release | first) - ln P(release | second) in nats.
-
-    It holds for upper-triangle Gaussian noise of the event's scale.
-    """
+    """Return ln P(release | first) - ln P(release | second) in nats, for upper-triangle Gaussian noise."""
     event = measured.event
     assert event is not None  # every round asks for a guarantee
     if event.law != "upper-triangle":
@@ -100,10 +97,7 @@ def likelihood_ratio(measured: Measured, first: np.ndarray, second: np.ndarray) 
 
 
 def play(rho: float, seed: int, number: int) -> Round:
-    """Play round ``number`` (from 1) of the game ``seed`` at rho-zCDP.
-
-    A fair coin picks the table; then one release is drawn.
-    """
+    """Play round ``number`` (from 1) of the game ``seed`` at rho-zCDP: a fair coin picks the table that is released."""
     coin = stream(seed, "lesson", "guess", "coin", number).integers(2)
     measured = measure_moment(
         tables()[coin],
@@ -124,10 +118,7 @@ def limit(rho: float) -> float:
 
 
 def score_interval(hits: int, rounds: int) -> tuple[float, float]:
-    """Return the exact 95 % interval of the chance of being right.
-
-    Clopper and Pearson (1934), for ``hits`` right guesses in ``rounds``.
-    """
+    """Return the exact 95 % interval (Clopper and Pearson 1934) of the chance of being right, from ``hits``."""
     rounds = checks.whole("rounds", rounds, 1)
     hits = checks.whole("hits", hits, 0, rounds)
     low = float(betaincinv(hits, rounds - hits + 1, WRONG / 2)) if hits else 0.0
@@ -136,11 +127,7 @@ def score_interval(hits: int, rounds: int) -> tuple[float, float]:
 
 
 def funnel(rate: float, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shares of right guesses between which a guesser of a hit rate lies with a chance of 95 % or more.
-
-    ``rounds`` are numbers of guesses, each looked at alone; the ends are the 2.5 % and 97.5 % binomial quantiles over
-    the number of guesses.
-    """
+    """Return the 2.5 % and 97.5 % binomial quantiles of the share of right guesses, each of ``rounds`` alone."""
     ends = []
     for p in (WRONG / 2, 1 - WRONG / 2):
         hits = np.ceil(bdtrik(p, rounds, rate))
@@ -151,11 +138,7 @@ def funnel(rate: float, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass
 class Game:
-    """One game: a rho and a seed.
-
-    ``votes`` holds right or wrong, of the class, by number of the round; ``optimal`` holds (number, right) of all
-    rounds.
-    """
+    """One game; ``votes`` has right or wrong, of the class, by round, and ``optimal`` (round, right) of all rounds."""
 
     rho: float
     seed: int
@@ -206,11 +189,10 @@ def running_scores(
     interval: tuple[float, float] | None,
     palette: Palette,
 ) -> Picture:
-    """Return the picture of the share of right guesses against the guesser's own number of guesses.
+    """Return the picture of the share of right guesses against the guesser's own number of guesses, over the `funnel`.
 
-    ``series`` is (name, [(round, right)]) in the order of the rounds; each guesser's guesses are counted alone, so that
-    the rounds of one leave the line of the other where it is. The `funnel` of the limit is below the lines.
-    ``interval`` is that of the first guesser's score, drawn at its end, or None.
+    ``series`` is (name, [(round, right)]) in the order of the rounds; ``interval`` is that of the first guesser's
+    score, drawn at its end, or None.
     """
     last = max([len(guesses) for _, guesses in series] + [FIRST])
     grid = np.unique(np.round(np.geomspace(1, last, 160)).astype(int))

@@ -34,11 +34,10 @@ def _same(option: Any) -> Any:
 
 @dataclass(frozen=True)
 class Control:
-    """The control of a lesson.
+    """The control of a lesson, with ascending or teaching order of the options and words at the two ends.
 
-    ``options`` are ascending or in teaching order; ``left`` and ``right`` are the words at the two ends. ``is_rho``
-    says that the options are values of rho, so that the class may choose epsilon instead (`pages.lessons.scale`).
-    ``meaning`` turns an option into the value that the lesson is drawn at.
+    Where ``is_rho``, options are values of rho, so the class may choose epsilon (`pages.lessons.scale`). ``meaning``
+    turns an option into the value that the lesson is drawn at.
     """
 
     label: str
@@ -67,10 +66,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Screen:
-    """The screen on which a lesson is drawn.
-
-    ``full`` is set in the lecture hall; ``answered`` says whether this visitor's answer was right.
-    """
+    """The screen of a lesson: ``full`` in the lecture hall; ``answered``: whether this visitor's answer was right."""
 
     full: bool
     answered: bool = False
@@ -109,10 +105,9 @@ class Screen:
 class Lesson:
     """A lesson.
 
-    ``draw`` shows the pictures at a value of the control and returns one sentence on what they show. ``beside`` is
-    drawn beside the pictures instead of that sentence. ``printed`` is called instead of ``draw`` where the lesson is
-    printed: it has no buttons. ``onward`` is (page file, label of the link, the study at a
-    value).
+    ``draw`` shows the pictures at a value of the control and returns one sentence on them; ``beside`` is drawn in place
+    of that sentence, ``printed`` in place of ``draw`` where there are no buttons. ``onward`` is (page file, label of
+    the link, the study at a value).
     """
 
     title: str

@@ -26,8 +26,7 @@ PERSON = 2  # the row that is replaced
 class Neighbours:
     """Two tables (n x d) that differ in row PERSON, and their second moments (d x d).
 
-    ``size`` is the Frobenius norm of the difference of the moments, and ``bound`` the largest it can be for any two
-    neighbours.
+    ``size`` is the Frobenius norm of the moments' difference, ``bound`` the largest of any two neighbours.
     """
 
     tables: tuple[np.ndarray, np.ndarray]
@@ -38,10 +37,7 @@ class Neighbours:
 
 
 def neighbours(way: float) -> Neighbours:
-    """Return two tables that differ in the person's row.
-
-    ``way`` is the share of the way (0 to 1) from the person's row to one of full length at right angles to it.
-    """
+    """Return two tables; one person's row goes ``way`` (0 to 1) of the way to one of full length at right angles."""
     way = checks.in_range("way", way, 0.0, 1.0)
     simulated = made("ar1-covariance", **TABLE)
     # Shortened to the row bound before they are shown, so that the matrices are those of the tables on the screen.

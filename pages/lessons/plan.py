@@ -13,10 +13,7 @@ from pages.lessons.paper import Content, content
 
 @dataclass(frozen=True)
 class Step:
-    """One lesson of a run sheet: its number, its minutes, what to do, and the value of the control that this leads to.
-
-    ``value`` is None for a lesson that stays where it begins.
-    """
+    """One lesson of a run sheet: number, minutes, what to do, and the value that the control then has, or None."""
 
     number: int
     minutes: int

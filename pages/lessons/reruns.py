@@ -27,12 +27,10 @@ DATA = {"n": 1_000, "d": 10}
 
 @dataclass(frozen=True, eq=False)
 class Rerun:
-    """The average of k releases of the same rows.
+    """The first, and the average, of k releases of the same rows; ``exact`` is their clipped covariance, not released.
 
-    ``exact`` is the clipped covariance, which is not released. ``one`` and ``average`` are the first release and the
-    mean of all k (d x d). ``error`` is that of the average against ``exact``, relative Frobenius; ``expected`` is its
-    root mean square over noise draws. ``rho`` and ``epsilon`` are the zCDP of all k together and its epsilon;
-    ``attacker`` is the best chance of a right guess.
+    ``error`` is that of the average against ``exact``, relative Frobenius, and ``expected`` its root mean square over
+    noise draws. ``rho`` and ``epsilon`` are those of all k together; ``attacker`` is the best chance of a right guess.
     """
 
     k: int
@@ -47,10 +45,7 @@ class Rerun:
 
 
 def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
-    """Average the unrepaired Gaussian mechanism over runs with seeds 1, 2, ...
-
-    One result after each of ``ks`` runs (ascending).
-    """
+    """Average the unrepaired Gaussian mechanism over runs with seeds 1, 2, ...; one result after each of ``ks``."""
     data = made("ar1-covariance", **DATA)
     exact = data.row_bound**2 * clipped_moment(data, n_anchors=0)
     size = matrix_norm(exact, "frobenius")

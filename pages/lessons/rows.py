@@ -27,10 +27,7 @@ DATA = {"d": D}
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """Sample covariance and its release (d x d).
-
-    ``error`` is the relative Frobenius error of the release against the sample.
-    """
+    """Sample covariance and its release (d x d), with the release's relative Frobenius error against the sample."""
 
     sample: np.ndarray
     released: np.ndarray

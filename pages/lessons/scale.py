@@ -51,10 +51,7 @@ def renamed(rho: float, name: str) -> float:
 
 
 def in_epsilon(control: Control) -> Control:
-    """Return a control of rho as one of epsilon, over the same range in round steps.
-
-    It begins at the step nearest to the start of the control, and hands on the rho of its value.
-    """
+    """Return a control of rho as one of epsilon, in round steps from the nearest on, that hands on the rho."""
     low, high = (epsilon(control.options[at]) for at in (0, -1))
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = tuple(round(step * 10.0**power, 9) for power in powers for step in STEPS)
@@ -76,10 +73,7 @@ def nearest(options: tuple[float, ...], value: float) -> float:
 
 
 def switch(control: Control, value: float) -> None:
-    """Show the switch between rho and epsilon for the control of a lesson, where that is rho.
-
-    ``value`` is that of the control in the unit on the screen.
-    """
+    """Show the switch between rho and epsilon for a control of rho; ``value`` is in the unit on the screen."""
     if not control.is_rho:
         return
     key, now = "lesson-unit", unit()

@@ -24,10 +24,9 @@ ROWS, COLUMNS, PAIRS, STEPS = 10, 3, 60, 400
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """The change that each random pair makes, that of the worst pair a search reaches, and the proved bound.
+    """Frobenius changes of the second moment: of each random pair, of the worst pair found, and the proved bound.
 
-    ``bounds`` are k row bounds, ``random`` is k x PAIRS, ``worst`` and ``proved`` have length k. All changes are
-    Frobenius norms of a difference of two second moments.
+    There are k ``bounds`` of rows; ``random`` is k x PAIRS.
     """
 
     bounds: np.ndarray
@@ -65,10 +64,7 @@ def _change(pair: np.ndarray, row_bound: float) -> float:
 
 
 def picture(result: Changes, palette: Palette, *, marked: float) -> Picture:
-    """Return the picture of how far one row moves the second moment, against the row bound.
-
-    ``marked`` is the row bound of the control.
-    """
+    """Return the picture of how far one row moves the second moment, against the row bound, with one bound marked."""
     bounds, pairs = result.bounds, result.random.shape[1]
     proved, worst = pen(0, palette), pen(1, palette)
     traces = [

@@ -21,10 +21,9 @@ DATA = {"n": 5_000, "d": 40}
 
 @dataclass(frozen=True, eq=False)
 class Shrunk:
-    """Eigenvalues (ascending, length d) of the truth, of the noisy and of the shrunken matrix.
+    """Eigenvalues (ascending, length d) of truth, noisy and shrunken matrix, and the edge of the noise alone.
 
-    ``edge`` is that of the noise alone. ``errors`` are the relative Frobenius errors against the truth before and after
-    the shrinkage.
+    ``errors`` are the relative Frobenius errors against the truth before and after the shrinkage.
     """
 
     truth: np.ndarray

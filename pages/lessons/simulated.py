@@ -1,7 +1,4 @@
-"""Simulated rows at a fixed seed for several lessons, and the epsilon that belongs to a rho.
-
-All data are simulated, so exact matrices may be shown next to released ones.
-"""
+"""Rows simulated at a fixed seed, so exact matrices may be shown beside released ones, and the epsilon of a rho."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The lessons as files: a folder of HTML that opens from the disk, without a server.
 
-The control of a lesson is a row of radio buttons, and the style sheet shows what belongs to the chosen one: pictures,
-numbers and the sentence under them. A short script lets a finger or a mouse drag along the row.
+The control is a row of radio buttons, along which a short script lets one drag; the style sheet shows the chosen part.
 """
 
 from __future__ import annotations

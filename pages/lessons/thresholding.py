@@ -26,9 +26,8 @@ DATA = {"n": 5_000, "d": 20}
 class Cut:
     """Truth, noisy matrix and kept entries (d x d each).
 
-    ``pairs`` counts (pairs that are not zero, pairs that are); ``true`` and ``false`` count how many of these were
-    kept. ``error`` is the relative Frobenius error of ``kept`` against the truth; ``noise_std`` is the standard
-    deviation of the noise on an entry.
+    ``pairs`` counts those that are not zero and those that are, ``true`` and ``false`` how many of these were kept.
+    ``error`` is relative Frobenius, of ``kept`` against the truth; ``noise_std`` is of an entry.
     """
 
     truth: np.ndarray

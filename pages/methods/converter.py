@@ -63,10 +63,7 @@ class Route:
 
 
 def whole(start: Given, k: int, g: int) -> Given:
-    """Return the guarantee of k releases with g rows per person.
-
-    The rows are counted first: for an (epsilon, delta) pair that is the smaller delta.
-    """
+    """Return the guarantee of k releases with g rows per person; counting rows first makes the smaller delta."""
     return accounting.self_compose(accounting.group(start, g), k)
 
 

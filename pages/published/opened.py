@@ -114,10 +114,7 @@ def _cells(one: pd.Series, palette: Palette) -> None:
 
 
 def grid(printed: pd.DataFrame, rows: list[str], columns: list[str], tones: dict[str, str]) -> str:
-    """Return the printed table as HTML: in each cell printed, ours as published, and sound.
-
-    ``rows`` and ``columns`` are the keys along the two sides of the table.
-    """
+    """Return the printed table as HTML: in each cell printed, ours as published, and sound."""
     heads = list(printed[columns].drop_duplicates().itertuples(index=False, name=None))
     lines: dict[tuple, dict] = {}
     for row in printed.to_dict("records"):

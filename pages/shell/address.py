@@ -1,8 +1,6 @@
 """A widget whose value is kept in the page's address, in one line; and an address for whatever a page shows.
 
-    norm = address.bound(st.selectbox, "Norm", NORMS, name="norm", default="frobenius")
-
-The name must be among the ``keeps`` of `frame.page`. Text in an address comes from outside: what is not a value of the
+Its name is among the ``keeps`` of `frame.page`. Text in an address comes from outside: what is not a value of the
 widget is left out, with a sentence where a link brought it. Nothing of a file ever becomes such a text: options are
 those of the program, and numbers and search words are the visitor's own.
 """
@@ -27,20 +25,14 @@ _LONGEST = 1_000  # letters of a text box
 
 @dataclass(frozen=True)
 class Code:
-    """The translation between a widget's value and its text in the address.
-
-    ``read`` raises ValueError with a sentence.
-    """
+    """The translation between a widget's value and its text in the address; ``read`` may raise ValueError."""
 
     read: Callable[[str], Any]
     write: Callable[[Any], str]
 
 
 def word(option: object) -> str:
-    """Return an option as its text in an address.
-
-    Numbers are written in full; words lose what an address would have to quote.
-    """
+    """Return an option as its text in an address: numbers in full, words without what would have to be quoted."""
     if isinstance(option, float):
         return repr(int(option)) if option == int(option) and abs(option) < 1e15 else repr(option)
     return re.sub(r"[^A-Za-z0-9_.+-]+", "-", str(option)).strip("-").lower()
@@ -62,10 +54,7 @@ def one_of(options: Sequence) -> Code:
 
 
 def several_of(options: Sequence, known: Sequence = ()) -> Code:
-    """Return the code of a list of options.
-
-    ``known`` are entries that make sense but are not on offer at present; they are passed over.
-    """
+    """Return the code of a list of options; ``known`` entries, not on offer at present, are passed over."""
     one, any_of = one_of(options), one_of([*options, *(k for k in known if k not in options)])
 
     def read(text: str) -> list:
@@ -102,10 +91,7 @@ def span_of(options: Sequence) -> Code:
 
 
 def number(low: float, high: float, *, whole: bool) -> Code:
-    """Return the code of a number in [low, high].
-
-    ``whole`` permits whole numbers only.
-    """
+    """Return the code of a number in [low, high], or of a whole number."""
     return Code(lambda text: number_in(text, low, high, whole=whole), lambda value: word(float(value)))
 
 
@@ -196,10 +182,7 @@ def bound(
 
 
 def settle(name: str, key: str, code: Code, default: Any) -> Any:
-    """Return what a widget shows in this run, also while it is out of sight.
-
-    Its state follows the address, unless the program itself has set the state.
-    """
+    """Return what a widget shows in this run, also out of sight: what the address says, or what the program set."""
     state, text, shown = st.session_state, frame.page_setting(name), default
     if text:
         try:
@@ -256,10 +239,7 @@ def tabs(labels: Sequence[str], *, name: str, key: str, quiet: bool = False) -> 
 
 
 class Form:
-    """The bound widgets of an `st.form`; the address changes when it is sent.
-
-    Each of ``parts`` returns {name: text} of one widget.
-    """
+    """The bound widgets of an `st.form`, which changes the address when sent; ``parts`` return {name: text}."""
 
     def __init__(self) -> None:
         self.parts: list[Callable[[], dict[str, str]]] = []

@@ -1,9 +1,7 @@
 """The only cached wrappers around privcov calls: keyed by configuration, never by an array.
 
-A control changes the study (`frame.change`), and the whole script of the page runs again. What is not in a cache under
-the new study is computed: after a slider of the guarantee or of the method the release, its errors and its pictures; of
-n or d also the rows, their norms and the sample matrix; of the row bound also the picture of the truth, whose colours
-depend on it. Anything from a visitor's file stays in the visitor's own session, and is computed at every run.
+After a change of the study (`frame.change`) the page runs again, and what is not in a cache under the new study is
+computed. Anything from a visitor's file stays in the visitor's own session, and is computed at every run.
 """
 
 from __future__ import annotations
@@ -91,19 +89,13 @@ SHARED = ByBytes(512_000_000)  # rows, releases and pictures of all visits toget
 
 
 def in_session(study: Study, default_source: str = DEFAULT_SOURCE) -> bool:
-    """Return whether the rows come from a visitor's file.
-
-    No source can make such rows again, and nothing of them is shared.
-    """
+    """Return whether rows come from a visitor's file: no source makes them again, and nothing of them is shared."""
     key = study.source_key(default_source)
     return key == CSV or visitor_files.brought(key) is not None
 
 
 def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
-    """Return the rows of the study under its row bound.
-
-    Raises ValueError for a CSV that is not declared yet and for a set whose files are absent.
-    """
+    """Return the rows of the study in its row bound; raise ValueError for an undeclared CSV and for absent files."""
     key = study.source_key(default_source)
     if key == CSV:
         declared = visitor_files.table()
@@ -166,10 +158,7 @@ def _release(
 
 
 def picture(study: Study, name: str, palette: Palette, make: Callable[[], Picture]) -> Picture:
-    """Return a picture of the study's rows alone, which stays while method, guarantee and seed move.
-
-    ``name`` says which picture it is.
-    """
+    """Return a named picture of the study's rows alone, which stays while method, guarantee and seed move."""
     if in_session(study):
         return make()
     source = study.source_key()

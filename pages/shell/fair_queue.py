@@ -42,10 +42,7 @@ class _Ticket:
 
 
 class FairQueue:
-    """The queue of runs.
-
-    A run's turn is over when its thread has ended, or begins another run of its visit.
-    """
+    """The queue of runs; a turn is over when the run's thread has ended, or begins another run of its visit."""
 
     def __init__(self, places: int = PLACES, patience: float = MOST_WAIT) -> None:
         self._places, self._patience = places, patience

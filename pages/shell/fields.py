@@ -51,10 +51,7 @@ def as_default(kind: str, args: tuple, shown: object) -> dict[str, object]:
 def of_study(
     make: Callable, label: str, *args: Any, key: str, shown: Any, put: Callable[[Study, Any], Study], **more: Any
 ) -> None:
-    """Show the widget ``make(label, *args, **more)`` for one value of the study.
-
-    ``shown`` is that value, and ``put`` returns the study with what was chosen.
-    """
+    """Show the widget ``make(label, *args, **more)`` at a value of the study; ``put`` returns the changed study."""
     show_value(key, shown)
 
     def changed() -> None:
@@ -67,10 +64,7 @@ def of_study(
 
 
 def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
-    """Show one parameter of a method or a source.
-
-    ``part`` is "data" or "options" of the study; ``owner`` is the key of the card.
-    """
+    """Show one parameter of a method or a source, whose key is ``owner``, from "data" or "options" of the study."""
     if not is_shown(spec, part, study, owner=owner):
         return
     value = dict(getattr(study, part)).get(spec.name, spec.default)

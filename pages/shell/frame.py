@@ -147,10 +147,7 @@ def _set_up() -> bool:
 
 
 def _load_ahead() -> None:
-    """Load the libraries of the other pages, and the compiler of the graphical lasso, after the first page.
-
-    No later click then has to wait for them.
-    """
+    """Load the libraries of other pages and the graphical lasso's compiler after the first page, so no click waits."""
     for library in LATER:
         importlib.import_module(library)
     from privcov.postprocess.glasso import warm_up
@@ -183,10 +180,7 @@ def _end_closed_visits(server: st.runtime.Runtime) -> None:
 
 
 def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
-    """Set up the page and return the current study. Call it first.
-
-    ``keeps`` names the settings of this page alone (which lesson, which axis) that belong in its address; see `own`.
-    """
+    """Set up the page and return the current study; called first, with the settings it ``keeps`` in its address."""
     begun = time.monotonic()
     # Before anything is sent to the browser. A run that was overtaken while it waited ends where it reads the session.
     _queue().take(st.session_state.setdefault("visit", uuid.uuid4().hex), lambda: "visit" in st.session_state)
@@ -241,19 +235,13 @@ def page_setting(name: str, default: str = "") -> str:
 
 
 def set_query(**settings: str) -> None:
-    """Change settings of this page alone; for widget callbacks.
-
-    An empty text removes the setting from the address.
-    """
+    """Change settings of this page alone, for widget callbacks; an empty text removes one from the address."""
     _page_settings().update(settings)
     st.session_state["study_changed"] = True
 
 
 def note_query(**settings: str) -> None:
-    """Change settings as `put` does, but write the address at once and run nothing again.
-
-    For use within a run, or in a fragment's callback.
-    """
+    """Change settings as `put` does, in a run or a fragment, writing the address at once and running nothing again."""
     _page_settings().update(settings)
     if "study" in st.session_state:
         _write_address()
@@ -306,10 +294,7 @@ def file_of(label: str) -> str:
 
 
 def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
-    """Keep study and address the same.
-
-    The address wins when it changed and no control did (link, back button).
-    """
+    """Keep study and address the same; the address wins when it changed and no control did (link, back button)."""
     state = st.session_state
     settings_now = _page_settings()
     query = {k: v for k, v in st.query_params.items() if isinstance(v, str)}
@@ -348,10 +333,7 @@ def _menu() -> None:
 
 
 def link(file: str, label: str, study: Study | None = None, own: Mapping[str, str] | None = None, **look: Any) -> None:
-    """Show a link to a page with a study, the current one unless given.
-
-    ``own`` are settings of that page alone.
-    """
+    """Show a link to a page with a study, the current one unless given, and settings of that page alone."""
     st.page_link(file, label=label, query_params=query_for(file, study, own or {}), **look)
 
 

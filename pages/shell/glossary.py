@@ -19,11 +19,7 @@ ADDRESS = "Words?word="  # relative, so it holds behind any prefix a server adds
 
 @dataclass(frozen=True)
 class Word:
-    """One entry of the glossary.
-
-    ``means`` is one sentence, and ``is_not`` says what the term is mistaken for. ``page`` and ``own`` say where to see
-    it. ``also`` holds its other names.
-    """
+    """One entry of the glossary: its meaning, what it is mistaken for, where to see it, and its other names."""
 
     key: str
     term: str
@@ -47,10 +43,7 @@ def words() -> dict[str, Word]:
 
 
 def term(key: str, text: str = "") -> str:
-    """Return a term as a link to its entry, for markdown.
-
-    The glossary opens beside the page, which stays as it is. Raises KeyError for a term that is not in the glossary.
-    """
+    """Return a term as a markdown link to its entry, opened beside the page; raise KeyError where there is none."""
     return f"[{text or words()[key].term.lower()}]({ADDRESS}{words()[key].key})"
 
 
@@ -67,10 +60,7 @@ def when_not(keys: Iterable[str], fold: str = "") -> None:
 
 
 def section(asked: str) -> None:
-    """Show the entry that was asked for, then all of them by group.
-
-    ``asked`` comes from the address, unchecked.
-    """
+    """Show the entry that was asked for, by unchecked text from the address, then all of them by group."""
     entry = words().get(asked)
     if entry is not None:
         with st.container(border=True, key="word-asked"):

@@ -1,7 +1,6 @@
 """One long computation in the background of one visit, and how a page shows it: progress, Stop, and the rows so far.
 
-The thread does not use Streamlit: it fills a `Progress`, which the page reads. `Jobs` keeps the jobs of one page over a
-page switch; when the visit ends, they end with it.
+The thread fills a `Progress`, without Streamlit; `Jobs` outlast a switch of pages, and end with the visit.
 """
 
 from __future__ import annotations
@@ -28,10 +27,7 @@ _PLACES = threading.BoundedSemaphore(2)
 
 @dataclass
 class Progress:
-    """What the thread writes and the page reads.
-
-    ``rows`` only grows, and is in order at the end: a copy is a table.
-    """
+    """What the thread writes and the page reads; ``rows`` only grows, and is in order at the end: a copy is a table."""
 
     total: int
     rows: list = field(default_factory=list)
@@ -54,10 +50,9 @@ class Progress:
 
 
 class Job:
-    """A computation in a thread of its own.
+    """A computation in a thread of its own, which calls ``cells`` for the iterator of ``total`` cells.
 
-    ``cells`` makes the iterator of cells; it is called in the thread. ``total`` is their number. ``stop`` is an event
-    that ``cells`` may watch itself, so that it need not finish what other processes are computing.
+    The iterator may watch the event ``stop`` itself, so that it need not finish what other processes are computing.
     """
 
     def __init__(self, cells: Callable[[], Iterator[Cell]], total: int, stop: threading.Event | None = None) -> None:
@@ -124,11 +119,9 @@ def _work(cells: Callable[[], Iterator[Cell]], progress: Progress, stop: threadi
 
 @dataclass(frozen=True)
 class Jobs:
-    """The jobs of one page in this visit, newest last; at most one of them runs.
+    """The jobs of one page in this visit, newest last, by what was asked for; at most one of them runs.
 
-    ``key`` is their key in the session, and ``kept`` how many stay. Each is kept under what was asked for. Where that
-    is a tuple that begins with a study on a visitor's file, `visitor_files.forget_results` removes the job with the
-    file.
+    Where that begins with a study on a visitor's file, `visitor_files.forget_results` removes the job with the file.
     """
 
     key: str
@@ -145,11 +138,7 @@ class Jobs:
     def start(
         self, asked: Any, cells: Callable[[threading.Event], Iterator[Cell]], total: int, *, wait: float = 0.0
     ) -> Job:
-        """Start a new job in place of the one that may be running.
-
-        ``cells`` is as for `Job`, from the event that stops them. ``wait`` is the number of seconds to wait for a first
-        picture.
-        """
+        """Start a new job in place of the one that may be running, and wait some seconds for a first picture."""
         kept = self.all()
         for other in kept.values():
             other.stop()
@@ -161,11 +150,7 @@ class Jobs:
         return job
 
     def watch(self, asked: Any, paint: Callable[[Job], None], *, every: float) -> None:
-        """Call ``paint`` in a fragment, every so many seconds while the job runs.
-
-        The whole page runs again when the job has ended, so that the fragment stops repeating, and when another job has
-        taken its place.
-        """
+        """Call ``paint`` in a fragment every so many seconds; run the whole page when the job ends or is replaced."""
         job = self.all()[asked]
         alive = job.progress.alive
         st.fragment(self._look, run_every=every if alive else None)(asked, paint, job, alive)
@@ -198,10 +183,7 @@ class Words:
 
 
 def status(job: Job, words: Words, again: Callable[[], Any] | None = None) -> None:
-    """Show progress and Stop while the job runs; then how it ended, where it did not end well.
-
-    ``again`` starts it anew.
-    """
+    """Show progress and Stop while the job runs, then how it ended if not well; ``again`` starts it anew."""
     progress = job.progress
     if progress.alive:
         left, right = st.columns([words.width, 1], vertical_alignment="center")

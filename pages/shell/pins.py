@@ -10,12 +10,9 @@ import streamlit as st
 
 @dataclass(frozen=True)
 class Pins:
-    """The pins of one page, oldest first.
+    """The pins of one page, oldest first, by (owner, number); with ``most``, a pin beyond that replaces the first.
 
-    ``key`` is their key in the session. With ``most``, a pin beyond that number replaces the first.
-
-    Each is kept under (owner, number). `visitor_files.forget_results` removes those whose owner is a study on a
-    visitor's file.
+    `visitor_files.forget_results` removes those whose owner is a study on a visitor's file.
     """
 
     key: str

@@ -69,10 +69,7 @@ class Later:
 
 
 def still(image: Still, key: str, palette: Palette, make: Callable[[], Picture]) -> None:
-    """Show a matrix as a plain image with its colour bar, which is there at once.
-
-    ``make`` draws the same as a chart, for pages/shell/export.py.
-    """
+    """Show a matrix at once as a plain image with its colour bar; ``make`` draws it as a chart, for export.py."""
     st.session_state.setdefault("pictures", {})[key] = Later(image.alt, make)
     with st.container(key=key):
         source = f"data:image/png;base64,{base64.b64encode(image.png).decode()}"
@@ -94,10 +91,7 @@ def tag(provenance: str, text: str = "") -> None:
 
 
 def made_from(data: Dataset, rel: Release, label: str, mark: str = "") -> None:
-    """Show rows, method and guarantee of the release below, with a warning where its published claim is false.
-
-    ``label`` is that of the method, ``mark`` that of `own_range`.
-    """
+    """Show rows, method and guarantee of the release below, with a warning where its published claim is false."""
     tag(
         data.provenance.capitalize(),
         f"{data.n:,} row{'s' * (data.n > 1)}, {data.d} column{'s' * (data.d > 1)}; {label}, {given(rel)}"
@@ -113,10 +107,7 @@ def given(rel: Release) -> str:
 
 
 def lines(titled: Iterable[tuple[str, str]]) -> None:
-    """Show titles and their sentences as one list.
-
-    Separate elements would each be a message to the browser, at every run.
-    """
+    """Show titles and sentences as one list: separate elements would each be a message to the browser at every run."""
     rows = "".join(f"<dt><strong>{escape(title)}</strong></dt><dd>{escape(text)}</dd>" for title, text in titled)
     st.html(f'<dl class="pc-lines">{rows}</dl>')
 
@@ -158,10 +149,7 @@ def attacker_meter(success: float, palette: Palette) -> None:
 
 
 def attacker_line(success: float, palette: Palette, label: str = ATTACKER, *, most: bool = False) -> None:
-    """Show the meter in one line.
-
-    ``success`` is the attacker's best chance, 0.5 to 1; ``most`` says that it is that of any method under a guarantee.
-    """
+    """Show the attacker's best chance, 0.5 to 1, in one line; ``most``: it is that of any method under a guarantee."""
     st.html(_line(success, palette, label, chance(success, most=most), _GUESS))
 
 

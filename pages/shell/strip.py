@@ -52,10 +52,8 @@ def draw(
 ) -> Callable[[Release, Dataset], float | None]:
     """Show the whole form, and return a function that shows beside the level what a release costs and leaves.
 
-    That function returns the relative error, None where there is nothing to compare with.
-
-    ``methods`` are the keys on offer, () for all; the study names one of them. Without ``method`` the guarantee's own
-    bound is shown at once.
+    That function returns the relative error, or None. ``methods`` are the keys on offer, () for all; without ``method``
+    the guarantee's own bound is shown at once.
     """
     source = study.source_key(default_source)
     with st.container(key="strip", horizontal=True, vertical_alignment="center", gap="small"):
@@ -119,10 +117,7 @@ def _fold(key: str, label: str) -> DeltaGenerator:
 
 
 def data_sets() -> dict[str, str]:
-    """Return the options of the select box: the visitor's own table, then the data sets under their group's heading.
-
-    A heading is an option of its own, because a select box has no groups; choosing it changes nothing.
-    """
+    """Return the options of the select box: the visitor's own table, then data sets under headings."""
     options = {CSV: "Your own table ..."}
     cards = sorted(SOURCES.all(), key=lambda c: c.order)
     for group in dict.fromkeys([*GROUPS, *(c.group for c in cards)]):
@@ -132,10 +127,7 @@ def data_sets() -> dict[str, str]:
 
 
 def choose_source(study: Study, key: str) -> Study:
-    """Return the study with the chosen data set; the study itself for a heading of the list.
-
-    n and d are remembered while a table has its own, and come back.
-    """
+    """Return the study with the chosen data set, itself for a heading; n and d come back after a table with its own."""
     if key.startswith(HEADING):
         return study
     sizes = st.session_state["sizes"] = st.session_state.get("sizes", {}) | study.sizes()
@@ -288,10 +280,7 @@ def _doubt(study: Study, default_source: str) -> None:
 
 
 def privacy_slider(study: Study, *, kind: str = "", where=st) -> None:
-    """Show the log slider for epsilon or rho, with words at both ends.
-
-    The attacker's chance belongs beside it.
-    """
+    """Show the log slider for epsilon or rho, with words at both ends; the attacker's chance belongs beside it."""
     level_name = "rho" if (kind or study.kind) == "zcdp" else "epsilon"
     low, high = fields.LEVELS[level_name]
     _study_slider(

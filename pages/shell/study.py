@@ -29,10 +29,9 @@ STUDY_KINDS = ("pure", "approx", "zcdp")  # of a guarantee that a study may have
 class Study:
     """A study of plain values only, so that it can be a cache key and a link.
 
-    ``source`` and ``method`` are keys, or "" for the default of the page. ``data`` and ``options`` are pairs of
-    parameter name and value that differ from the default. ``bound`` is the row bound as a multiple of the source's
-    public default. ``seed`` is that of the noise, ``rows`` that of the simulated rows. ``calibration`` and
-    ``neighbours`` are as in `privcov.release`; see `settings`.
+    ``source`` and ``method`` are keys, or "" for the page's default; ``data`` and ``options`` pairs of parameter and
+    value that differ from the default. ``bound`` is a multiple of the source's public row bound; ``seed`` is that of
+    the noise, ``rows`` that of simulated rows. ``calibration`` and ``neighbours`` are as in `privcov.release`.
     """
 
     source: str = ""
@@ -90,10 +89,7 @@ class Study:
         return dataclasses.replace(self, source=key, data=data, bound=1.0)
 
     def with_method(self, key: str) -> Study:
-        """Return the study with another method, at that method's default parameters.
-
-        Calibration and neighbours stay where the method offers them.
-        """
+        """Return the study with another method at its defaults; calibration and neighbours stay where it has them."""
         card = METHODS.get(key or DEFAULT_METHOD)
         kept = {name: getattr(self, name) for name in _WORDS if getattr(self, name) in _offers(card)[name]}
         return dataclasses.replace(self.without_method(), method=key, **kept)

@@ -1,9 +1,8 @@
 """A visitor's files in the session: a table of their own, or a copy of a paper's set. Nothing is kept elsewhere.
 
-Not in a URL, a shared cache, a log or a temporary file: the bytes are freed as soon as they are read, those of a public
-file whose way of writing was guessed as soon as its table is used. What stays of a
-table is one `Upload`, which `forget_file` removes; what stays of a paper's set is one `Brought`, which has passed the
-checks of a set in the data folder and which `forget_brought` removes.
+Not in a URL, a shared cache, a log or a temporary file: bytes are freed as soon as they are read, those of a public
+file of guessed writing as soon as its table is used. What stays is one `Upload` until `forget_file`, and one `Brought`,
+which has passed the checks of a set in the data folder, until `forget_brought`.
 """
 
 from __future__ import annotations
@@ -62,11 +61,10 @@ MemoryUploadedFileManager.add_file = _within_quota(MemoryUploadedFileManager.add
 class Upload:
     """What the session holds of a file.
 
-    ``file_id`` is part of its widgets' keys, so another file starts empty. ``typed`` is the editor's table as the
-    visitor left it; ``used`` is what was typed when the table was declared; ``ranged`` are the bounds that were taken
-    from the file, by column and end. ``raw`` is a file that waits for an answer, ``dialect`` how it is written.
-    ``codes`` are, by column, numbers that seem to stand for a missing cell, ``as_read`` the table in which they are
-    numbers, and ``taken`` says that ``table`` has them as missing cells.
+    ``file_id`` is part of its widgets' keys, so another file starts empty. ``typed`` is the editor's table, ``used``
+    the same when the table was declared, ``ranged`` the bounds that were taken from the file, by column and end.
+    ``raw`` is a file that waits for an answer. ``codes`` are, by column, numbers that seem to stand for a missing cell;
+    they are numbers in ``as_read``, and missing cells in ``table`` where ``taken``.
     """
 
     file_id: str
@@ -168,10 +166,7 @@ def forget_results(source: str = CSV) -> None:
 
 @dataclass
 class Brought:
-    """A set from a visitor's files.
-
-    ``rows`` is the data set last made of it, by the source's parameters.
-    """
+    """A set from a visitor's files; ``rows`` is the data set last made of it, by the source's parameters."""
 
     names: str
     raw: Raw

@@ -248,10 +248,7 @@ def worse_than_zero(summary: pd.DataFrame, lines: list[tuple[str, float]], x_nam
 
 
 def references(data: Dataset, metric: str, target: str, sweep: Sweep) -> list[tuple[str, float]]:
-    """Return (name, level) of the answers without noise, in the metric of the curves.
-
-    Those of fixed rows are left out where n or d vary.
-    """
+    """Return (name, level) of the answers without noise in the curves' metric; none of fixed rows where n or d vary."""
     name = metric.removeprefix("relative-")
     norm, against = name.split("-to-")
     if against == "nonprivate":
@@ -330,10 +327,7 @@ PINS = Pins("pins")
 
 
 def _pin(owner: object, title: str, error: str, summary: pd.DataFrame, lines: list, x_label: str, log: bool) -> None:
-    """Freeze a set of curves; for the button.
-
-    ``owner`` is the study of a CSV, else "".
-    """
+    """Freeze a set of curves, for the button; ``owner`` is the study of a CSV, else ""."""
     PINS.add(
         owner,
         {

@@ -40,10 +40,9 @@ def _chosen(name: str, key: str, where, usable: list[str], default: list[str]) -
 
 
 def own_form(study: Study, data: Dataset, answered: list[str]) -> Sweep:
-    """Show the visitor's own set-up and return its sweep.
+    """Show the visitor's own set-up and return its sweep, of the methods ``answered`` unless others are chosen.
 
-    ``answered`` are the methods of the answer above, which are drawn unless others were chosen. Raises ValueError for
-    what cannot be run.
+    Raises ValueError for what cannot be run.
     """
     with st.container(border=True):
         top, rest = st.columns([5, 2, 1.5], vertical_alignment="bottom"), st.expander("Advanced", key="t.advanced")
@@ -187,10 +186,7 @@ def _values(axis: Axis, where, study: Study, compare: bool) -> tuple:
 
 
 def _values_code(varied: str) -> address.Code:
-    """Return the code of the values along the axis.
-
-    In the address they carry the name of their axis, since another axis has other values.
-    """
+    """Return the code of the values along the axis, with the name of their axis: another axis has other values."""
 
     def read(text: str) -> str:
         name, _, values = text.partition(":")

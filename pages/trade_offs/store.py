@@ -35,10 +35,7 @@ def show_problem() -> None:
 
 
 def estimate_of(sweep: Sweep, data: Dataset) -> Estimate:
-    """Return the time for what the store does not have.
-
-    On rows at hand one run per method is timed and remembered with them.
-    """
+    """Return the time for what the store does not have; on rows at hand one run per method is timed and remembered."""
     with st.spinner("Timing one run of each method ...", show_time=False):
         if sweep.plan is None:
             seconds = sum(

@@ -116,10 +116,7 @@ def read_values(text: str, axis: Axis) -> tuple:
 
 @dataclass(frozen=True)
 class Setting:
-    """The entries of the form.
-
-    ``kinds`` is () or the kinds of guarantee to compare on one axis of epsilon at ``delta``.
-    """
+    """The entries of the form; ``kinds`` is () or the kinds of guarantee to compare over epsilon at ``delta``."""
 
     methods: tuple[str, ...]
     axis: str = "privacy"
@@ -184,10 +181,7 @@ class Sweep:
         return pairs * self.replicates * max(1, len(self.on_rows["row_bounds"]))
 
     def cells(self, store: Store | None, stop: Event | None = None) -> Iterator[Cell]:
-        """Return the method runs.
-
-        Rows of a visitor's file stay in this process; the others may go to worker processes.
-        """
+        """Return the method runs; rows of a visitor's file stay in this process, others may go to worker processes."""
         return cells([self.plan], store, stop=stop) if self.plan else cells_on(**self.on_rows)
 
 
@@ -317,10 +311,9 @@ def _standing(study: Study, data: Dataset, setting: Setting, axis: Axis) -> floa
 
 
 def tidy(sweep: Sweep, rows: list[dict]) -> pd.DataFrame:
-    """Return the columns series, key, x, replicate, value, target, problem.
+    """Return the columns series, key, x (NaN without noise on an axis of privacy), replicate, value, target, problem.
 
-    x is NaN without noise on an axis of privacy. All series see the same rows in each replicate, so they can be
-    compared pair by pair.
+    All series see the same rows in each replicate, so they can be compared pair by pair.
     """
     table = pd.DataFrame(rows)
     if sweep.x == "level":

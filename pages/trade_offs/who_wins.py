@@ -49,10 +49,7 @@ _PROBE = (5_000, 80)  # the time of larger runs is estimated from runs of about 
 
 @dataclass(frozen=True)
 class Map:
-    """What the controls ask for.
-
-    ``y`` is "d", "rho" or "epsilon", and ``ys`` are its values.
-    """
+    """What the controls ask for; ``y`` is "d", "rho" or "epsilon", and ``ys`` are its values."""
 
     methods: tuple[str, ...]
     y: str

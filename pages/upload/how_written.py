@@ -26,10 +26,7 @@ _MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def text_of(file) -> bytes:
-    """Return the bytes of an uploaded file as CSV.
-
-    Raises ValueError for a workbook or a Parquet file that is refused.
-    """
+    """Return the bytes of an uploaded file as CSV; raise ValueError for a workbook or Parquet file that is refused."""
     if file.size > (most := visitor_files.megabytes()) << 20:
         raise ValueError(f"The file has {file.size / 1e6:,.1f} MB and this server takes {most} MB.")
     if file.name.lower().endswith(columnar.ENDING) and hosted.reached():

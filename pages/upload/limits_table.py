@@ -1,7 +1,6 @@
 """The table into which limits are typed, one line per column of a file.
 
-It has native fields, because Streamlit's grid opens an editor for each cell and loses the keys that are pressed before
-it is ready: a bound that lacks a digit changes the answer. A run of the page leaves the fields as they are.
+It has native fields, because Streamlit's grid loses keys that are pressed early: a lost digit changes the answer.
 """
 
 from __future__ import annotations
@@ -65,12 +64,9 @@ def draw(
 ) -> pd.DataFrame:
     """Draw the table and return `typed` with the visitor's changes.
 
-    ``keep`` is called before a run that something new was typed for. It keeps what `taken_in` returns, because that run
-    may end before it reaches the table, when the visitor has clicked on something else that is shown without it.
-
     A number is a float, NaN where nothing was typed, and the text itself where that is no number: `unread` names it.
-    Under another key the table starts anew; under the same one it follows what the page changes in `typed`. ``wrong``
-    returns a sentence by line and field for each cell that is to be marked.
+    Under another key the table starts anew. ``keep`` gets what `taken_in` returns before a run that something new was
+    typed for, as that run may end before it reaches the table. ``wrong`` has a sentence for each marked cell.
     """
     typed = taken_in(typed, fields, key)
     lines = typed[[field.name for field in fields]].itertuples(index=False, name=None)

@@ -43,10 +43,7 @@ def section() -> None:
 
 
 def _pick(stored: list[Entry]) -> Entry | None:
-    """Return the release to show: the one just made, or the newest.
-
-    Where a table is declared it is the newest of that table; one of another table is shown only when it is chosen.
-    """
+    """Return the release to show: the one just made, or the newest, of the declared table unless another is chosen."""
     declared = owner_session().declared
     by_token = {e.token: e for e in stored[::-1]}
     labels = {

@@ -58,10 +58,7 @@ def verdict() -> None:
 
 
 def passed() -> bool:
-    """Return whether a release may be confirmed.
-
-    The file must be checked, and every column with hardly a number accepted.
-    """
+    """Return whether a release may be confirmed: file checked, and every column with hardly a number accepted."""
     session = owner_session()
     if session.checked is None:
         with st.spinner("Checking the file ..."):

@@ -324,10 +324,7 @@ def pasted(text: str, header: Sequence[str], decimal: str = ".") -> tuple[Column
 
 
 def line_of(column: Column) -> dict[str, Any]:
-    """Return a declared column as a line of the table.
-
-    Raises ValueError for a level or a code that the table cannot hold.
-    """
+    """Return a declared column as a line of the table; raise ValueError for a level or a code that it cannot hold."""
     kind, levels = kind_texts(column)
     limits = {name: _cell(getattr(column, name)) for name in NUMBERS}
     reason, weight = column.reason, column.weight

@@ -21,10 +21,7 @@ Without the app, `python -m privcov release` does the same in a shell.
 
 
 def section(reason: str) -> None:
-    """Show why the page is not available here, and what to do instead.
-
-    ``reason`` is the sentence of `hosted.refusal`.
-    """
+    """Show why the page is not available here, by the sentence of `hosted.refusal`, and what to do instead."""
     forget()  # a session may hold data from before the server was reached by others
     st.info(show.as_text(reason))
     st.markdown("The zip of a release can be read here: it holds no row. Choose **Read a bundle** above.")

@@ -69,10 +69,7 @@ def line(plan: Preview, chance: float) -> dict:
 
 
 def in_words(plan: Preview, chance: float) -> str:
-    """Return what a guarantee means, in one paragraph for a reader who does not know it.
-
-    ``chance`` is the attacker's best chance.
-    """
+    """Return what a guarantee and an attacker's best chance mean, in a paragraph for a reader who does not know it."""
     seen = (
         f"correlations of {plain(plan.visible)} or more can mostly be seen"
         if plan.visible < 1

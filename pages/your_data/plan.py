@@ -114,10 +114,7 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
 
 
 def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> int:
-    """Show what to expect of each guarantee; return the position of the chosen one.
-
-    ``chances`` are the attacker's.
-    """
+    """Show what to expect of each guarantee, an attacker's chances too; return the position of the chosen one."""
     st.header("What to expect")
     st.html(text_table([line(p, c) for p, c in zip(plans, chances, strict=True)]))
     table = plans[0].table

@@ -16,10 +16,7 @@ _ROWS = 20_000  # publicly known: it is written in data/README.md
 
 
 def offer(fill: Callable[[Declaration], None]) -> None:
-    """Show the button of the practice table.
-
-    ``fill`` puts a declaration into the page's form.
-    """
+    """Show the button of the practice table; ``fill`` puts a declaration into the page's form."""
     left, right = st.columns([1, 3], vertical_alignment="center")
     left.button("Use the practice table", on_click=_take, args=(fill,), key="own-practice", width="stretch")
     right.caption(
@@ -33,10 +30,7 @@ def offer(fill: Callable[[Declaration], None]) -> None:
 
 
 def declaration(turn: str) -> Declaration:
-    """Return what is publicly known of the example table.
-
-    ``turn`` makes the name new, so that no earlier practice has used up its limit.
-    """
+    """Return what is publicly known of the example table, named anew at each ``turn``: its limit is not used up."""
     return Declaration(
         name=f"practice table {turn}",
         row_stands_for="one invented person",

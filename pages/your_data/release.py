@@ -1,7 +1,4 @@
-"""Step 3: one confirmed release.
-
-The spend is in the ledger before anything is drawn; a second click finds it there.
-"""
+"""Step 3: one confirmed release, in the ledger before anything is drawn; a second click finds it there."""
 
 from __future__ import annotations
 
@@ -160,10 +157,7 @@ def _level(guarantee: Guarantee) -> float:
 
 @st.dialog("Release once")
 def _confirm(request: Asked, account: Account, after: Account, stored: bool, chance: float) -> None:
-    """Show the dialog that confirms a release.
-
-    ``chance`` is the attacker's best against it. ``stored``: whether the ledger has this release already.
-    """
+    """Show the dialog that confirms a release, with an attacker's best chance; ``stored``: the ledger has it."""
     guarantee = request.guarantee
     if stored:
         st.markdown(

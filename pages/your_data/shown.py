@@ -37,10 +37,7 @@ _NUMBERS = ("estimate", "low", "high", "std_error", "p_value")
 
 @dataclass(eq=False)
 class Shown:
-    """A release, and what its visitor has chosen.
-
-    ``key`` begins the keys of its widgets, and ``kept`` holds their values by name.
-    """
+    """A release, and what its visitor has chosen: the widgets' values by name, and how their keys begin."""
 
     key: str
     source: Opened | OpenedBundle

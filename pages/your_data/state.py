@@ -45,13 +45,11 @@ class OwnerSession:
     """The owner's table in this session.
 
     ``file_id`` is part of the widgets' keys, so another file starts empty. ``raw`` is the file, unread beyond its first
-    line. ``dialect`` is how it is written, None until its owner has said so. ``typed`` is the editor's table as the
-    visitor left it, ``past`` what it was before each change. ``declared`` is the finished declaration, or None.
-    ``chosen`` is the guarantee picked on Plan. ``look`` and ``checked`` are the results of the owner's view and of the
-    owner's check. ``released`` is the token of the last release. ``turn`` rises when the form is filled from a file.
-    ``kept`` holds widget values by name, for a return to an earlier step. ``like`` is a public file of the same
-    columns, on which Plan is computed. ``book`` is the ledger of a practice without the token, removed with the
-    table.
+    line; ``dialect`` is None until its owner has said how it is written. ``typed`` is the editor's table, ``past`` what
+    it was before each change; ``chosen`` is the guarantee picked on Plan; ``look`` and ``checked`` are results of the
+    owner's view and check. ``released`` is the token of the last release. ``turn`` rises when the form is filled from a
+    file. ``kept`` holds widget values, for a return to an earlier step. ``like`` is a public file of the same columns,
+    on which Plan is computed. ``book`` is the ledger of a practice without the token, removed with the table.
     """
 
     file_id: str = ""
@@ -154,10 +152,7 @@ def open_ledger() -> Ledger:
 
 
 def rows() -> PrivateDataset:
-    """Return the declared table, parsed; the caller frees it at once.
-
-    Raises as `keep_file` does, and PrivateFileError.
-    """
+    """Return the declared table, for the caller to free at once; raises as `keep_file`, and PrivateFileError."""
     _guard()
     return read_private(owner_session().raw, _declared())
 

@@ -56,10 +56,7 @@ def section() -> None:
 
 
 def _look(chosen: Guarantee) -> Look:
-    """Return the exact answers.
-
-    An error inside is shown by an identifier: a message of a library might quote a cell.
-    """
+    """Return the exact answers; an error is shown by an identifier, as a message of a library might quote a cell."""
     try:
         return owner_look(rows(), chosen, np.random.default_rng())
     except (Hosted, PrivateFileError, LookError):

@@ -103,10 +103,7 @@ def noise_factors(question: Question) -> tuple[float, ...]:
 
 
 def allowed_for(question: Question) -> set[str]:
-    """Return the methods that may be recommended.
-
-    They have the neighbouring relation and can give the guarantee, and for private rows they are among those offered.
-    """
+    """Return the methods that have the neighbouring relation, can give the guarantee, and are offered for such rows."""
     relation = "add-remove" if question.add_remove else "replace-one"
     cards = private_methods() if question.private else METHODS.all()
     return {c.key for c in cards if relation in c.relations and not c.refuses(question.guarantee.kind)}
@@ -131,10 +128,7 @@ def ruled(question: Question, n: np.ndarray, d: float, strength: np.ndarray) -> 
 def _changes(
     question: Question, measured: Surface, factors: tuple[float, ...], strength: float, now: Judged
 ) -> tuple[Change, ...]:
-    """Walk along each fact, by the places that were measured, in the direction that should help.
-
-    Where a method is better already, walk also in the direction that hurts.
-    """
+    """Walk each fact by measured places in the direction that should help; where a method is better, also back."""
     levels, given = measured.strengths * factors[0], question.guarantee
     if isinstance(given, ApproxDP):  # at a large delta, noise beyond a size needs no epsilon at all
         levels = levels[[accounting.epsilon_of_gaussian(given.delta, strength) > 0 for strength in levels]]
@@ -152,10 +146,7 @@ def _changes(
 
 
 def _walk(question: Question, here: dict[str, float], name: str, what: str, values: np.ndarray) -> Change | None:
-    """Return the first of the values of a fact at which ``what`` holds.
-
-    None where it holds already or there is no further value.
-    """
+    """Return the first value of a fact at which ``what`` holds, None where it holds already or at no further one."""
     if not len(values):
         return None
     along = np.array([here[name], *values])

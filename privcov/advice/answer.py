@@ -22,13 +22,12 @@ FAR = 2.5  # factor beyond the cells up to which they are near; neighbouring cel
 class Question:
     """The public facts of a question about methods.
 
-    target: "covariance", "precision" or "graph". structure: a key of TARGETS[target].structures, or "unknown".
-    mean_known: the mean is publicly zero. add_remove: the number of rows is not public. private: only methods that are
-    offered for private rows. length_ratio: row bound over root mean square row length about the mean, above 0; or 1 /
-    spread, where spread is the usual standard deviation as a fraction of a column's half-range; the default is the
-    ratio of the evidence. rows_per_person: most rows that one person has; the guarantee covers all of them.
-
-    ValueError for a fact out of range, TypeError for a guarantee of another kind than PureDP, ApproxDP and ZCDP.
+    ``target`` is "covariance", "precision" or "graph"; ``structure`` a key of TARGETS[target].structures, or "unknown".
+    ``mean_known``: it is publicly zero. ``add_remove``: the number of rows is not public. ``private``: only methods
+    offered for private rows. ``length_ratio`` > 0 is row bound over root mean square row length about the mean, or 1 /
+    spread with the usual standard deviation as a fraction of a half-range; by default that of the evidence. The
+    guarantee covers all ``rows_per_person``. Raises ValueError for a fact out of range, TypeError for another kind of
+    guarantee.
     """
 
     n: int
@@ -64,8 +63,7 @@ class Question:
 class Cell:
     """The measured cell nearest to a question, one per structure; the answer is interpolated between the cells.
 
-    point: the cell, as n, d and the guarantee. factor: how far the question lies beyond all cells, in n, d or noise
-    over signal; 1 between them.
+    ``factor`` is how far the question lies beyond all cells, in n, d or noise over signal; 1 between them.
     """
 
     structure: str
@@ -77,10 +75,9 @@ class Cell:
 class Change:
     """A change of one fact that would change the answer.
 
-    name: the fact, "n", "d" or "level". what: "better" where a method is better than the trivial answers, "half" where
-    its error is at most half of theirs, "lost" where no method is better any more. at: the facts with the one that is
-    changed; None where it was not reached. pick: the method that is recommended there, or "". value: the fact at that
-    place, or at the last place that was tried, in the units of the question.
+    ``what`` is "better" (than the trivial answers), "half" (the error is at most half of theirs) or "lost" (no method
+    is better any more). ``at`` has the facts with ``name`` changed, None where that was not reached; ``pick`` is the
+    method there, or "". ``value`` is the fact there, or at the last place that was tried, in the units of the question.
     """
 
     name: str
@@ -94,11 +91,9 @@ class Change:
 class Advice:
     """A recommendation with its evidence.
 
-    pick: key of the method, or "" for none. trivial: key of the best trivial answer. ties: methods that are as good as
-    the pick. ranking: all answers, best first, the trivial ones among them. cells: the nearest measured ones, by
-    structure. changes: what would change it. noise_factors: the noise of the question over that of the cells, by
-    structure. by_structure: structure, what is recommended where it is known (a method or a trivial answer), and its
-    error.
+    ``pick`` is a method, or "" for none; ``ties`` are as good. ``ranking`` has all answers, best first, the trivial
+    ones among them; ``cells`` the nearest measured ones, ``noise_factors`` the noise of the question over theirs, by
+    structure. ``by_structure`` has what is recommended where the structure is known, and its error.
     """
 
     question: Question

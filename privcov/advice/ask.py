@@ -82,10 +82,7 @@ def how_far(question: Question) -> Reply:
 
 
 def which_level(question: Question, wanted: float) -> Reply:
-    """Return the smallest epsilon or rho at which the recommended method errs by at most ``wanted``.
-
-    Where none is small enough, the one with the smallest error.
-    """
+    """Return the smallest level at which the recommended method errs by at most ``wanted``, or where it errs least."""
     wanted = checks.positive("wanted", wanted)
     return _which_level(dataclasses.replace(question, guarantee=with_level(question.guarantee, 1.0)), wanted)
 
@@ -143,10 +140,7 @@ def largest(question: Question, strengths: np.ndarray, rows: np.ndarray | None =
 
 
 def curves(question: Question, keys: tuple[str, ...]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return levels, and the errors of some answers there; their worst ratios to the best where nothing is known.
-
-    These are the numbers by which the ranking is ordered.
-    """
+    """Return levels and the errors by which answers are ranked there, or worst ratios where nothing is known."""
     levels, strengths = levels_of(question)
     found, errors, verdicts = ruled(question, np.full(len(levels), float(question.n)), question.d, strengths)
     ranked = verdicts.worst if question.structure == UNKNOWN else errors[0]

@@ -46,10 +46,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The evidence of one target.
-
-    table: tidy, with the columns `AT`, method, error, se. ratios: row bound over usual row length, by structure.
-    """
+    """The tidy evidence of one target (`AT`, method, error, se), and row bound over usual row length by structure."""
 
     target: str
     table: pd.DataFrame
@@ -65,10 +62,7 @@ class Evidence:
 
 @lru_cache(maxsize=8)
 def read(target: str, folder: Path = FOLDER) -> Evidence:
-    """Return the evidence of a target.
-
-    Raises ValueError for a table that this version of the project cannot have written.
-    """
+    """Return a target's evidence; raise ValueError for a table that this version of the project cannot have written."""
     checks.one_of("target", target, tuple(TARGETS))
     about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
     path = folder / f"{target}.csv"
@@ -92,10 +86,7 @@ def read(target: str, folder: Path = FOLDER) -> Evidence:
 
 @lru_cache(maxsize=1024)
 def strength_of(guarantee: Guarantee) -> float:
-    """Return a number to which the noise's standard deviation is inversely proportional.
-
-    It is mu for Gaussian noise, and epsilon for pure DP.
-    """
+    """Return what the noise's standard deviation is inversely proportional to: mu, or epsilon for pure DP."""
     return guarantee.epsilon if isinstance(guarantee, PureDP) else accounting.mu_of(guarantee)
 
 
@@ -137,10 +128,9 @@ def noise_factor(kind: str, d: int, *, mean_known: bool, add_remove: bool, lengt
 
 
 def nearest(evidence: Evidence, n: int, d: int, kind: str, strength: float) -> tuple[Point, float]:
-    """Return the nearest place of the grid, and its distance.
+    """Return the nearest place of the grid, and its distance: the largest of the factors in n, d and noise over signal.
 
-    The distance is a factor, the largest of those in n, d and noise over signal. Nearness is measured on logarithms of
-    n, of d and of n times the strength, on which noise over signal depends.
+    Nearness is measured on logarithms of n, of d and of n times the strength, on which noise over signal depends.
     """
 
     def apart(point: Point) -> tuple[float, ...]:

@@ -100,10 +100,7 @@ def ranked(target: str) -> list[str]:
 
 
 def columns_of(target: str) -> list[str]:
-    """Return the answers of a target's table, trivial and non-private ones included.
-
-    The zero matrix has no column: it errs by 1 everywhere.
-    """
+    """Return the answers of a target's table, trivial and non-private ones included, but not zero, which errs by 1."""
     return [*ranked(target), *(["diagonal"] if target != "graph" else []), "non-private"]
 
 

@@ -28,11 +28,10 @@ AUTO = ("auto-cov", "auto-precision")
 class Line:
     """One answer of the ranking.
 
-    error, se: in the structure where it does worst against the best answer there (``where``). worst: that ratio, >= 1
-    (errors below `FLOOR` count as that).
-    to_zero, to_diagonal, to_nonprivate: its error over theirs there, NaN where there is none. wins: structures in which
-    it clearly beats every trivial answer. harms: those in which zero beats it; then it is never
-    recommended. trivial: it is one of the trivial answers. answers: its error in every structure.
+    ``error`` and ``se`` are in the structure ``where`` the ratio to the best answer is largest; ``worst`` is that
+    ratio, >= 1 (errors below `FLOOR` count as that). ``to_zero`` and the like are its error over theirs there, or NaN.
+    It clearly beats every trivial answer in the structures ``wins``; zero beats it in ``harms``, and then it is never
+    recommended.
     """
 
     key: str
@@ -52,11 +51,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Judged:
-    """A ranking and what it recommends.
-
-    lines: best first. pick: a method, or "" for none. ties: methods that are as good as the pick, up to the Monte-Carlo
-    error.
-    """
+    """A ranking, best first, its pick (a method, or "") and the methods that tie with it up to Monte-Carlo error."""
 
     pick: str
     trivial: str
@@ -116,10 +111,7 @@ def rule(keys: Sequence[str], errors: np.ndarray, ses: np.ndarray) -> Ruled:
 
 
 def judge_answers(at: Mapping[str, Mapping[str, Answer]], allowed: set[str]) -> Judged:
-    """Rank the answers to a question in every structure by `rule`.
-
-    at: by structure, the answers there, the trivial and the non-private one among them.
-    """
+    """Rank the answers to a question by `rule`; ``at`` has those of each structure, trivial and non-private too."""
     kept = {s: {k: a for k, a in answers.items() if k in allowed or k in TRIVIAL} for s, answers in at.items()}
     keys = plainest_first(set.intersection(*(set(answers) for answers in kept.values())))
     errors = np.array([[[answers[k].error] for k in keys] for answers in kept.values()])

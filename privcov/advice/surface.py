@@ -25,10 +25,9 @@ SMALLEST = 1e-4  # errors below count as this on a logarithmic scale; they are n
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """The errors of one target under one kind of guarantee.
+    """The errors (structure, n, d, strength, answer) of one target under one kind of guarantee, NaN if not measured.
 
-    values: (structure, n, d, strength, answer), errors or their logarithms; spreads: the standard errors, relative to
-    the error where ``logarithmic``. Not measured: NaN. replicates: behind every mean.
+    Where ``logarithmic``, ``values`` are logarithms and ``spreads``, the standard errors, relative to the error.
     """
 
     structures: tuple[str, ...]
@@ -58,10 +57,7 @@ class Surface:
         return here, columns, level, np.maximum.reduce([here / n, np.full_like(n, apart), noise, 1 / noise])
 
     def errors(self, structures: tuple[str, ...], n: np.ndarray, d: float, strength: np.ndarray) -> tuple:
-        """Return errors and their standard errors, both (structure, answer, question).
-
-        n, strength: (structure, question), as `place` returns them.
-        """
+        """Return errors and standard errors, (structure, answer, question), at n and strength as of `place`."""
         which = np.array([self.structures.index(s) for s in structures])[:, None]
         axes = [_between(self.ns, n), _between(self.ds, np.full_like(n, d)), _between(self.strengths, strength)]
         value = spread = np.zeros((1, 1, 1))

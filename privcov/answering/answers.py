@@ -55,22 +55,12 @@ FALSE_DISCOVERIES = 0.05
 
 
 class Groups(NamedTuple):
-    """What a release says of its classes.
+    """What a release says of its k classes.
 
-    Attributes
-    ----------
-    classes : tuple of str
-        Their names.
-    shares : ndarray of shape (k,)
-        Of all rows; noisy.
-    means : ndarray of shape (k, d)
-        Class means; NaN for a class with too few rows for its noise.
-    within : ndarray of shape (d, d)
-        The covariance within classes, unbiased; it may have negative eigenvalues.
-    spread : ndarray of shape (d,)
-        Standard deviations within classes, none of them so small that its variance is below the noise.
-    noise : float
-        The typical standard deviation of the privacy noise on a correlation within classes.
+    ``shares`` are of all rows and noisy; ``means`` (k x d) are NaN for a class with too few rows for its noise.
+    ``within`` is the unbiased covariance within classes (it may have negative eigenvalues), and ``spread`` its standard
+    deviations, none so small that its variance is below the noise. ``noise`` is the typical standard deviation of the
+    privacy noise on a correlation within classes.
     """
 
     classes: tuple[str, ...]

@@ -83,10 +83,7 @@ def within_of(known: UnbiasedMoments, whole: Measured) -> tuple[Classes, np.ndar
 
 
 def contrast(known: UnbiasedMoments, whole: Measured, a: int, b: int, level: float) -> Intervals:
-    """Return the interval of the mean of class a less that of class b, in working units.
-
-    Reference: own derivation, in the docstring of the module.
-    """
+    """Return the interval of the mean of class a less that of class b, in working units, as derived above."""
     d, r, found = known.d, whole.row_bound, classes_of(whole, known.d)
     shares, means, of_sum, of_count, shared = found.shares, found.means, found.of_sum, found.of_count, found.shared
     safe = np.where(shares > 0, shares, 1.0)

@@ -13,10 +13,7 @@ __all__ = ["discoveries", "edges"]
 
 
 def edges(known: UnbiasedMoments, exact: Intervals, kurtosis: float = 0.0) -> Intervals:
-    """Return the partial correlations, with the test of zero for every pair, also where there is no interval.
-
-    See `postprocess.edge_test`.
-    """
+    """Return the partial correlations, with the test of zero (`postprocess.edge_test`) also without an interval."""
     if known.for_shape(kurtosis).span.any():
         return exact.refusing(np.array(True))
     shape = (known.d, known.d)

@@ -101,10 +101,7 @@ def covariances(known: UnbiasedMoments, level: float, kurtosis: float) -> Interv
 
 
 def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: bool = True) -> Intervals:
-    """Return the interval of every correlation, with the test of zero.
-
-    Reference: Fieller (1954) for a ratio; own derivation of the noise, in the docstrings of the module and of forms.py.
-    """
+    """Return every correlation's interval (Fieller 1954; noise derived above and in forms.py), with a test of zero."""
     seen, law, n = known.covariance, known.law, known.rows * _shares(known)
     on = np.nan_to_num(np.diag(seen))
     least = known.z(level, np.diag(_entry_noise(known)), 0 * on, law.excess(1.0, 1.0))
@@ -132,10 +129,7 @@ def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: 
 
 
 def correlation_variances(known: UnbiasedMoments, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variance of the noise on every correlation, and that of sampling.
-
-    Reference: own derivation, in the docstring of the module.
-    """
+    """Return the variances of the noise and of sampling on every correlation, as derived in the module's docstring."""
     zero, first, second = _correlation_noise(known, spread[None, :] / spread[:, None])
     g, own = spread[:, None] * spread[None, :], 1 - r * r
     noise = np.maximum(zero + r * (first + r * second), 0.0) / (g * g)
@@ -151,9 +145,7 @@ def fieller(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (estimate, low, high) of a correlation: all r with (above - r below)^2 <= z^2 V(r), by bisection.
 
-    V(r) = n_0 + n_1 r + n_2 r^2 + below^2 sampling(r). The ends are those nearest to the estimate.
-
-    Reference: Fieller (1954).
+    V(r) = n_0 + n_1 r + n_2 r^2 + below^2 sampling(r); the ends are those nearest to the estimate (Fieller 1954).
     """
     start = np.clip(np.nan_to_num(above) / below, -1.0, 1.0)
     ratio = np.nan_to_num(above) / below

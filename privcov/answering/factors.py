@@ -31,10 +31,7 @@ def warning(raised: int, d: int) -> str:
 
 
 def raised_correlation(known: UnbiasedMoments, columns: Sequence[int]) -> tuple[np.ndarray, int]:
-    """Return the correlations with eigenvalues above the noise, and how many were raised.
-
-    NaN where a variance is below its noise.
-    """
+    """Return the correlations with eigenvalues above the noise (NaN: a variance below it), and how many were raised."""
     c, off = known.covariance[np.ix_(columns, columns)], math.sqrt(known.law.off)
     std = np.sqrt(np.where(np.diag(c) > off, np.diag(c), np.nan))
     r = c / np.outer(std, std)
@@ -49,10 +46,7 @@ def raised_correlation(known: UnbiasedMoments, columns: Sequence[int]) -> tuple[
 
 
 def loadings(r: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return loadings, d x k, by the variance that they explain, and uniquenesses.
-
-    Reference: Lawley and Maxwell (1971); Kaiser (1958).
-    """
+    """Return loadings, d x k, by explained variance, and uniquenesses (Lawley and Maxwell 1971; Kaiser 1958)."""
     from scipy.optimize import minimize
 
     d = len(r)

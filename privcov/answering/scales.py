@@ -26,10 +26,7 @@ from privcov.answering.unbiased import NO_END, NO_VARIANCE, Intervals, TwoValues
 
 
 def with_score(known: UnbiasedMoments, name: str, items: Sequence[int], signs: np.ndarray) -> UnbiasedMoments:
-    """Return what is known of the other columns, in their order, and of the score, which comes last.
-
-    Reference: own derivation, in the docstring of the module.
-    """
+    """Return what is known of the other columns, in their order, and last of the score, as derived above."""
     at, rest = list(items), [j for j in range(known.d) if j not in items]
     w = signs * known.scale[at] / len(at)
     size = float(np.linalg.norm(w))
@@ -69,10 +66,7 @@ def _two(two: TwoValues, rest: list[int], at: list[int], u: np.ndarray) -> TwoVa
 
 
 def alpha(known: UnbiasedMoments, items: Sequence[int], signs: np.ndarray, level: float) -> Intervals:
-    """Return Cronbach's alpha of some items.
-
-    Reference: Cronbach (1951); own derivation, in the docstring of the module.
-    """
+    """Return Cronbach's alpha of some items (Cronbach 1951), with its interval as derived in the module's docstring."""
     at, k = np.array(items), len(items)
     law, m, c = known.law.of(at), known.centre[at], known.covariance[np.ix_(at, at)]
     w = signs * known.scale[at] / float(np.linalg.norm(known.scale[at]))

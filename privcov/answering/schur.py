@@ -49,10 +49,7 @@ _CLEAR = (
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A regression, in working units.
-
-    slopes: by column of the regressors. r_squared: one number.
-    """
+    """A regression in working units: the slopes by column of the regressors, and R squared."""
 
     slopes: Intervals
     r_squared: Intervals
@@ -114,8 +111,7 @@ def _inverse(covariance: np.ndarray, off: float) -> tuple[np.ndarray | None, flo
 def regress(known: UnbiasedMoments, target: int, on: list[int], ridge: float, level: float) -> Fit:
     """Return the slopes of one column on others, and R squared.
 
-    Reference: Anderson and Rubin (1949) for a set by the inversion of a test; own derivation, in the docstring of the
-    module.
+    By the inversion of a test, as Anderson and Rubin (1949) do for a set; derived in the docstring of the module.
     """
     part, k, n = _part(known, [target, *on]), len(on), known.rows
     c = part.covariance
@@ -227,10 +223,7 @@ def _r_squared(
 
 
 def partial_correlations(known: UnbiasedMoments, level: float) -> Intervals:
-    """Return the interval of every partial correlation given all other columns, with the test of zero.
-
-    Reference: own derivation, in the docstring of the module.
-    """
+    """Return the interval of every partial correlation given all others, with the test of zero, as derived above."""
     d = known.d
     part = _part(known, list(range(d)))
     inverse, _ = _inverse(part.covariance, part.square)

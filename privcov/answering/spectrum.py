@@ -51,10 +51,7 @@ def _turns(known: UnbiasedMoments, kurtosis: float = 0.0) -> tuple[np.ndarray, n
 
 
 def eigenvalues(known: UnbiasedMoments, level: float, kurtosis: float = 0.0) -> Intervals:
-    """Return the interval of every eigenvalue, largest first.
-
-    Reference: Weyl (1912); Tracy and Widom (1996); own derivation of the first case.
-    """
+    """Return the interval of every eigenvalue, largest first (Weyl 1912; Tracy and Widom 1996; derived above)."""
     values, axes, bias, turn = _turns(known, kurtosis)
     sampling = (2 + 3 * kurtosis) * values**2
     if known.span.any():

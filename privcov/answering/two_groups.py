@@ -34,9 +34,7 @@ LOWER, HIGHER, STEP = range(3)
 def by_column(known: UnbiasedMoments, by: int, level: float) -> list[Intervals]:
     """Return, for every column, the mean in the group with the lower value of ``by``, in the other, and the difference.
 
-    In working units.
-
-    Reference: own derivation, in the docstring of the module.
+    In working units, as derived in the docstring of the module.
     """
     d = known.d
     if known.mean is None:

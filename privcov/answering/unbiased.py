@@ -234,9 +234,7 @@ class UnbiasedMoments:
 def within(line: tuple[Any, Any], error: Sequence[Any], z: Any) -> tuple[Any, Any, Any]:
     """Return the ends of all x with (l_0 + l_1 x)^2 <= z^2 V(x), and whether these are ends.
 
-    V is a quadratic, given at -1, 0 and 1. There are two ends unless x may be anything.
-
-    Reference: Fieller (1954).
+    V is a quadratic, given at -1, 0 and 1; there are two ends unless x may be anything (Fieller 1954).
     """
     zero, (first, slope), square = error[1], line, z * z
     bent, leant = (error[0] + error[2]) / 2 - zero, (error[2] - error[0]) / 2

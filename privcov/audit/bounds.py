@@ -28,10 +28,7 @@ _MISSED = 0.1  # what "can see" means: missed with at most this probability
 
 
 def each(error: float) -> float:
-    """Return the error probability of each bound of an audit, so that all together err at most ``error`` (Bonferroni).
-
-    Every set needs a bound on either table.
-    """
+    """Return each bound's error, for every set and table, so that all together err at most ``error`` (Bonferroni)."""
     return error / (2 * SETS)
 
 
@@ -39,10 +36,7 @@ ALPHA = each(ERROR)
 
 
 def binomial_low(hits: ArrayLike, n: int, alpha: float = ALPHA) -> np.ndarray:
-    """Return a lower bound on the probability of a set with ``hits`` of n draws in it; wrong at most alpha of the time.
-
-    hits: whole numbers 0..n, any shape.
-    """
+    """Return a lower bound on a set's probability, with ``hits`` of n draws in it; wrong at most alpha of the time."""
     hits = np.asarray(hits, dtype=float)
     return np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha), 0.0)
 

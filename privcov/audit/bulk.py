@@ -40,10 +40,7 @@ def draw_many(distribution: NoiseDistribution, count: int, rng: np.random.Genera
 
 
 def wishart(distribution: NoiseDistribution, normals: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """Return additive Wishart noise less its mean, at scale 1, from given numbers by the Bartlett factors.
-
-    They are those of `NoiseDistribution`.
-    """
+    """Return additive Wishart noise less its mean, at scale 1, from given numbers, as `NoiseDistribution` has it."""
     d = distribution.dimension
     factor = np.tril(normals, -1)
     half = (distribution.degrees - np.arange(d)) / 2

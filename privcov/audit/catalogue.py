@@ -30,13 +30,11 @@ _SUPPORT = (
 class Claim:
     """One printed guarantee.
 
-    kind:     of the printed guarantee: "pure", "approx" or "zcdp" (then rho is the largest that implies the pair).
-    used:     sensitivity the proof uses, times n, as a function of d; None where the paper has none to compare.
-    most_d:   above this many columns the method is run at most_d: its ratio of sensitivity and noise has settled.
-    change:   for a preparing step that reads the rows: the change of the matrix by one row, as a function of n and d.
-              The noise is then that of the sound mechanism for sqrt(2)/n.
-    grows:    the printed noise does not fall as 1/n, so the method is run on as many rows as the table has.
-    why:      what a verdict other than "true" comes from.
+    ``kind`` is "pure", "approx" or "zcdp" (rho is then the largest that implies the pair). ``used`` is the sensitivity
+    of the proof, times n, as a function of d, or None. Above ``most_d`` columns the method is run at most_d: its ratio
+    of sensitivity and noise has settled. ``change``, of a preparing step that reads the rows, is that of the matrix by
+    one row, by n and d; the noise is then the sound one for sqrt(2)/n. ``grows``: the printed noise does not fall as
+    1/n, so all rows of the table are used. ``why`` is what a verdict other than "true" comes from.
     """
 
     key: str

@@ -71,10 +71,7 @@ def _pure_and_gaussian(events: tuple[Event, ...]) -> tuple[Fraction, float]:
 
 
 def _gaussian_curve(epsilon: float, mu: float) -> float:
-    """Return delta of mu-GDP at any real epsilon.
-
-    Below zero it is delta(e) = 1 - e^e + e^e delta(-e), P and Q exchanged.
-    """
+    """Return delta of mu-GDP at any real epsilon; below zero, P and Q exchanged, delta(e) = 1 - e^e + e^e delta(-e)."""
     if epsilon < 0:
         return -math.expm1(epsilon) + math.exp(epsilon) * _gaussian_curve(-epsilon, mu)
     return accounting.delta_of_gaussian(epsilon, mu) if mu else 0.0
@@ -122,10 +119,7 @@ def _prepared(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> tup
 
 
 def row(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> dict:
-    """Return one line of the table.
-
-    Sensitivities are in R^2 (local: of one report), and NaN where there is nothing to compare.
-    """
+    """Return one line of the table; sensitivities are in R^2 (local: of one report), NaN where there is none."""
     guarantee = claim.guarantee(epsilon, delta)
     local, scale_to = METHODS.get(claim.method).trust == "local", 1.0
     if claim.change is not None:

@@ -21,10 +21,7 @@ COUNT = 4_000  # simulated answers of either table
 
 @dataclass(frozen=True)
 class Control:
-    """The one value of a demonstration that can be changed.
-
-    options: allowed values, rising. unit: a format of one value. left, right: words at the two ends.
-    """
+    """The one value of a demonstration that can be changed: options, rising, their format, words at the two ends."""
 
     label: str
     options: tuple[float, ...]

@@ -27,10 +27,7 @@ _BINS = 60  # at most; fewer answers get wider bins
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What the attacker looks at: fractions of the simulated answers in each bin, of either table.
-
-    second: None where there is one table only. cut: the attacker guesses the first table above it.
-    """
+    """Fractions of the simulated answers of one or two tables by bin; above ``cut`` the attacker guesses the first."""
 
     label: str
     edges: np.ndarray
@@ -110,10 +107,7 @@ class Attack:
 
     @cached_property
     def mu(self) -> float:
-        """The distance of the two answers in standard deviations of the noise.
-
-        No attack distinguishes them better.
-        """
+        """The distance of the two answers in standard deviations of the noise; no attack distinguishes them better."""
         return math.sqrt(self.looks * float((self.difference * self.weights).sum()))
 
     @property

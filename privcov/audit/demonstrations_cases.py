@@ -290,10 +290,7 @@ class OneOverN:
         return accounting.attacker_success(_nothing_but(1 / control))
 
     def release(self, control: float, delta: float, seed: int) -> tuple[int, np.ndarray] | None:
-        """Make one run: (number of the row, the row), or None.
-
-        The rows are uniform on the cube [-1, 1]^3 and simulated.
-        """
+        """Make one run on simulated rows, uniform on the cube [-1, 1]^3: (number of the row, the row), or None."""
         rng = stream(seed, "OneOverN", "release", f"{control:g}")
         if rng.random() >= self.printed(control, delta):
             return None

@@ -31,10 +31,9 @@ Claim = PureDP | ApproxDP | ZCDP | GaussianDP
 
 
 def power(claim: Claim, alarm: ArrayLike) -> np.ndarray:
-    """Return the largest fraction of true accusations (0..1) at a given fraction of false ones.
+    """Return the largest fraction of true accusations when at most a fraction ``alarm`` of the innocent is accused.
 
-    At most a fraction ``alarm`` of the innocent is accused. Exact for pure DP, (epsilon, delta) and mu-GDP; an upper
-    bound for zCDP.
+    Exact for pure DP, (epsilon, delta) and mu-GDP; an upper bound for zCDP.
     """
     alarm = np.asarray(alarm, dtype=float)
     if isinstance(claim, GaussianDP):
@@ -53,10 +52,7 @@ def power(claim: Claim, alarm: ArrayLike) -> np.ndarray:
 
 @lru_cache(maxsize=32)
 def _pairs(rho: float) -> list[tuple[float, float]]:
-    """Return (epsilon, delta) pairs that rho-zCDP implies.
-
-    Each is a true bound, and with more of them the best is closer.
-    """
+    """Return (epsilon, delta) pairs that rho-zCDP implies, each a true bound; of more of them the best is closer."""
     deltas = np.concatenate([np.logspace(-12, -2, 40), np.linspace(0.015, 0.95, 80)])
     return [(accounting.zcdp_to_approx(rho, float(d)), float(d)) for d in deltas]
 
@@ -64,8 +60,7 @@ def _pairs(rho: float) -> list[tuple[float, float]]:
 def loss(claim: Claim, chance: float) -> float:
     """Return the privacy loss (nats) that is exceeded with probability at most ``chance`` when the belief is true.
 
-    It holds for every mechanism that keeps the claim. It may be inf. chance: strictly between 0 and 1. Pure DP: never
-    more than epsilon, whatever the chance.
+    It holds for every mechanism that keeps the claim; pure DP: never more than epsilon. It may be inf.
     """
     chance = checks.strictly_between("chance", chance, 0.0, 1.0)
     if isinstance(claim, GaussianDP):
@@ -140,10 +135,7 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
 
 
 def _share(value: float) -> str:
-    """Write a probability in percent, rounded up: all of them are bounds from above.
-
-    Close to 1 it keeps the first digit of the difference, so that only a certainty is 100 %.
-    """
+    """Write a probability, a bound from above, in percent rounded up, so that only a certainty is 100 %."""
     left = 100 * (1 - value)
     if 1e-9 <= left < 0.1:
         places = math.ceil(-math.log10(left))

@@ -60,10 +60,7 @@ def seen(noisy: NoisySum) -> np.ndarray:
 
 
 def noiseless(table: Dataset, noisy: NoisySum, *, clip: bool = True) -> np.ndarray:
-    """Return what `seen` of this measurement is without noise, up to truncation to whole numbers.
-
-    An attacker who has every row can compute it.
-    """
+    """Return what `seen` is without noise, up to truncation to whole numbers; an attacker with every row knows it."""
     rows = np.asarray(table.rows) / table.row_bound
     if clip and noisy.facts.bounds is not None:
         rows = np.clip(rows, -1 / math.sqrt(table.d), 1 / math.sqrt(table.d))

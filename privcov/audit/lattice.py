@@ -130,11 +130,7 @@ def draw(sampler: Sampler, p: int, scale: float, draws: int) -> list[np.ndarray]
 
 
 def examine(drawn: Sequence[np.ndarray], scale: float, *, diagonal_only: bool = False) -> Evenness:
-    """Make the whole test on matrices of noise of one size and scale.
-
-    They are symmetric and of whole numbers (any integer type). diagonal_only: look at the diagonal entries alone, where
-    many draws of large matrices would take long.
-    """
+    """Make the whole test on symmetric whole-number noise of one size and scale, or on its diagonals alone."""
     p = len(drawn[0])
     rows, columns = np.diag_indices(p) if diagonal_only else np.triu_indices(p)
     for noise in drawn:

@@ -279,10 +279,9 @@ def _test(region: Region, test: tuple[np.ndarray, np.ndarray], alpha: float) -> 
 def _support(
     test: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, np.ndarray]
 ) -> tuple[Histogram, tuple[int, int]]:
-    """Return the smallest eigenvalues of the answer less an exact answer, and how many answers are impossible.
+    """Return the smallest eigenvalues of the answer less an exact answer, and how many answers only one table can give.
 
-    The answer less the exact answer of its own table is always positive semi-definite. ``impossible`` counts the
-    answers of either table that only that table can give.
+    The answer less the exact answer of its own table is always positive semi-definite.
     """
     lowest = [[np.linalg.eigvalsh(t - centre)[:, 0] for centre in centres] for t in test]
     tiny = -1e-9 * max(float(np.abs(t).max()) for t in test)

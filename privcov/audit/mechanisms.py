@@ -65,10 +65,7 @@ class Mechanism:
 
     @property
     def rows(self) -> int:
-        """The number of rows of a table.
-
-        In the local model every user sends a report of their own, so one is enough.
-        """
+        """The number of rows of a table: one in the local model, where every user sends a report of their own."""
         return 1 if METHODS.get(self.method).trust == "local" else ROWS
 
     @property

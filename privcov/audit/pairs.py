@@ -28,10 +28,7 @@ class Pair:
 
 
 def catalogue(d: int, hidden: bool = False) -> tuple[Pair, ...]:
-    """Return pairs of rows worth trying at d = 1, 2, 3.
-
-    hidden: the number of rows is not public, so the second table lacks the row.
-    """
+    """Return pairs of rows worth trying at d = 1, 2, 3; where n is ``hidden``, the second table lacks the row."""
     d = checks.whole("d", d, 1, 3, "The live audit looks at tables of one to three columns.")
     e = np.eye(d)
     flat = np.full(d, d**-0.5)

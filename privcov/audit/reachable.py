@@ -29,11 +29,7 @@ _NEVER = (
 
 @dataclass(frozen=True)
 class Attack:
-    """Result of an attack.
-
-    right: how often the attacker named the right one of two neighbouring tables. most: the expected number that the
-    claimed epsilon allows at most.
-    """
+    """How often the attacker named the right table, and the largest expected number that the claimed epsilon allows."""
 
     releases: int
     right: int
@@ -74,10 +70,7 @@ def tell_apart(
 
 
 def log_likelihood(diagonal: np.ndarray, scale: float) -> float:
-    """Return the sum over the entries of the logarithm of how many ways lead to each, relative to the average.
-
-    diagonal: p whole numbers.
-    """
+    """Return the summed logarithm of how many ways lead to each entry of a diagonal, relative to the average."""
     from scipy.special import gammaincc
 
     p = len(diagonal)

@@ -14,9 +14,6 @@ _TINY = {"n": 60, "d": 3}
 
 @lru_cache(maxsize=256)
 def trade_off_of_method(method: str, guarantee: Guarantee) -> Guarantee | GaussianDP | None:
-    """Return the tightest known claim about a release of a method, from which an attacker's chances follow.
-
-    A method spends the same at every n and d, so the events of a run on a few simulated rows are those that count.
-    """
+    """Return the tightest known claim about a method, from a run on few rows: it spends the same at every n and d."""
     source = build(SOURCES.get("ar1-covariance").cls, "Source 'ar1-covariance'", _TINY)
     return run_method(build_method(method, {}), make_dataset(source, seed=0), guarantee, seed=0).trade_off

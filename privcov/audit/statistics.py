@@ -14,10 +14,7 @@ _CUTS = 160
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
-    """A function of an answer.
-
-    of(answers): one number per answer. cuts: meaningful thresholds, tried beside quantiles.
-    """
+    """A function of an answer, one number each, and meaningful thresholds that are tried beside quantiles."""
 
     label: str
     of: Callable[[np.ndarray], np.ndarray]
@@ -26,10 +23,7 @@ class Statistic:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """The set of answers whose statistic lies above (or at or below) the cut.
-
-    It is more likely on table ``favoured``.
-    """
+    """The set of answers with a statistic above (or at or below) the cut, more likely on the table ``favoured``."""
 
     statistic: Statistic
     cut: float
@@ -48,11 +42,7 @@ class Region:
 
 
 def statistics(train: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, np.ndarray] | None) -> list[Statistic]:
-    """Return the statistics that are tried.
-
-    train: answers (count, d, d) on either table. centres: answers without noise, where known; the means of the training
-    answers otherwise.
-    """
+    """Return the statistics that are tried, about ``centres`` where known, else about the means of training answers."""
     d = train[0].shape[1]
     one, two = centres or tuple(t.mean(axis=0) for t in train)
     change = one - two
@@ -104,10 +94,7 @@ def statistics(train: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, 
 def best_regions(
     train: tuple[np.ndarray, np.ndarray], tried: list[Statistic], claim: Claim, alpha: float = ALPHA
 ) -> tuple[Region, Region, float, float]:
-    """Return the best set for the level of the claim, the best for delta at epsilon 0, and their bounds.
-
-    The bounds are those on the training draws.
-    """
+    """Return the best sets for the level of the claim and for delta at epsilon 0, with bounds on the training draws."""
     best: list[tuple[float, Region | None]] = [(-np.inf, None), (-np.inf, None)]
     for statistic in tried:
         values = [np.sort(statistic.of(t)) for t in train]

@@ -63,10 +63,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What a bundle is made from: the measurement, the guarantee as stated, the ledger's entry and the declaration.
-
-    ``entry`` and ``declaration`` are plain values, as JSON has them.
-    """
+    """What a bundle is made from; ``entry`` and ``declaration`` are plain values, as JSON has them."""
 
     total: NoisySum
     given: Guarantee
@@ -126,10 +123,7 @@ def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
 
 
 def as_stated(given: Guarantee) -> Guarantee:
-    """Return the guarantee as the statement prints it.
-
-    An epsilon that was computed numerically is rounded up to six digits.
-    """
+    """Return the guarantee as the statement prints it: an epsilon computed numerically is rounded up to six digits."""
     return ApproxDP(float(shown(given.epsilon, 6)), given.delta) if isinstance(given, ApproxDP) else given
 
 

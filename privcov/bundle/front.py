@@ -36,11 +36,7 @@ WHERE = {
 
 @dataclass(frozen=True)
 class Front:
-    """The first side of a report.
-
-    answer: the result in one sentence. recommendation: what to do. risk: what the guarantee leaves an attacker, in
-    odds. assumptions: name and value of each. caption: what the picture shows.
-    """
+    """The first side of a report: the result, what to do, an attacker's odds, assumptions by name, the caption."""
 
     answer: str
     recommendation: str

@@ -48,10 +48,7 @@ _CLOSE = Fraction(1, 10**9)  # relative tolerance for a number that was computed
 
 
 def parsed(name: str, raw: bytes) -> Any:
-    """Return the value of JSON in the one form in which bundles are written.
-
-    So a changed byte never reads as the same file. Raises `Wrong` for any other form.
-    """
+    """Return JSON's value in the one form of bundles, else raise `Wrong`: no changed byte reads as the same file."""
     must(raw.count(b"[") + raw.count(b"{") <= _MOST_CONTAINERS, f"{name} holds more lists than any bundle")
     try:
         text = raw.decode("ascii")
@@ -94,10 +91,7 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
 
 
 def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
-    """Return the requested guarantee.
-
-    The record must be of this measurement, and its cost that of the guarantee.
-    """
+    """Return the requested guarantee, where the record is of this measurement and its cost that of the guarantee."""
     must(isinstance(entry, dict) and set(entry) == set(ENTRY), f"the entry must hold {', '.join(ENTRY)}")
     request = entry["request"]
     must(isinstance(request, dict) and set(request) == set(REQUEST), f"the request must hold {', '.join(REQUEST)}")
@@ -142,10 +136,7 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
 
 
 def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
-    """Return a sentence on what facts and noise give.
-
-    The event must be the one that the library would plan from the facts.
-    """
+    """Return a sentence on what facts and noise give, where the event is the one that the library would plan."""
     total, event, given = what.total, what.total.event, what.given
     # The scale follows exactly, except for the last digit where the share itself is a rounded decimal.
     slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
@@ -203,10 +194,7 @@ def _check_event(event: Event, planned: Event, slack: Fraction) -> None:
 
 
 def least_epsilon(rho: float, delta: float) -> float:
-    """Return the epsilon that rho-zCDP gives at delta, over many orders.
-
-    It is never below the true one, and within 1e-12 of it.
-    """
+    """Return the epsilon of rho-zCDP at delta, over many orders: never below the true one, and within 1e-12 of it."""
     low, high = accounting.orders(rho, delta)
     for _ in range(6):  # in every round the best order lies between the neighbours of the best grid point
         grid = [low + (high - low) * k / 60 for k in range(61)]
@@ -234,10 +222,7 @@ def _check_declaration(what: Inputs) -> None:
 
 
 def facts_of(declaration: dict, n: int | None) -> PublicFacts:
-    """Return the public facts that follow from an owner's declaration, for a table of n rows.
-
-    Raises ValueError or `Wrong` for another form.
-    """
+    """Return the public facts of an owner's declaration, for n rows; raise ValueError or `Wrong` for another form."""
     must(
         isinstance(declaration, dict)
         and set(declaration) - set(LATER) - {_GAPS, _CODES, _DIALECT} == set(_DECLARATION),

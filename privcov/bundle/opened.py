@@ -1,7 +1,4 @@
-"""Read a stored release again, from the ledger's answer to the measurement, the matrices and the zip.
-
-This spends nothing.
-"""
+"""Read a stored release again, from the ledger's answer to measurement, matrices and zip; this spends nothing."""
 
 from __future__ import annotations
 
@@ -35,11 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A stored release, and the matrices that follow from it.
+    """A stored release, and the matrices that follow from it, in the data's units.
 
-    release: as the method made it, with its statement. total: the noisy whole numbers, the only thing that was made
-    from the rows. measured: the noisy moment that they give. noisy: the same with its public facts, as post-processing
-    takes it. matrices: those that follow from it, in the data's units.
+    ``total`` holds the noisy whole numbers, the only thing that was made from the rows; ``measured`` is the noisy
+    moment that they give, and ``noisy`` the same with its public facts, as post-processing takes it.
     """
 
     release: Release

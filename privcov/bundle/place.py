@@ -35,10 +35,7 @@ def must(holds: bool, sentence: str) -> None:
 
 
 def read_place(place: Path) -> dict[str, bytes]:
-    """Return bytes by path inside the bundle. Nothing is unpacked.
-
-    Raises `Wrong` for links, strange names and sizes.
-    """
+    """Return bytes by path inside the bundle, unpacking nothing; raise `Wrong` for links, strange names and sizes."""
     must(os.path.lexists(place), f"there is no bundle at {str(place)!a}")
     return _folder(place) if place.is_dir() else _zip(place)
 

@@ -73,10 +73,7 @@ def extra_files(
 
 
 def n_eff(known: UnbiasedMoments, matrices: Matrices) -> float:
-    """Return the number of rows whose sampling alone makes correlations as uncertain as they are here.
-
-    The derivation is our own, in the docstring of the module.
-    """
+    """Return the number of rows whose sampling alone makes correlations as uncertain as here, as derived above."""
     variances = np.diag(matrices.regular)
     if known.d == 1:
         noise = matrices.noise_std[0, 0] / variances[0]

@@ -1,12 +1,6 @@
 """Write reports as one HTML file, with figures drawn in it; nothing is fetched or run.
 
-First comes what a reader needs who has a minute (see `privcov.bundle.front`), on one printed side, and then the tables.
-
-For example::
-
-    from privcov.bundle import report
-
-    html = report.of_study(plans, studies.run(plans))
+First comes what a reader needs who has a minute (`privcov.bundle.front`), on one printed side, and then the tables.
 """
 
 from __future__ import annotations
@@ -269,10 +263,7 @@ def frame(table: pd.DataFrame) -> str:
 
 
 def of_study(plans: Sequence[Plan], table: pd.DataFrame) -> str:
-    """Return the report of a study: what was run, and the mean of every point with its replicate quantiles.
-
-    The command ``python -m privcov study run`` writes it.
-    """
+    """Return the report of a study, as ``python -m privcov study run`` writes it: each point's mean and quantiles."""
     summary = studies.summary(plans, table)
     sources = list(dict.fromkeys(plan.source for plan in plans))
     groups = {SOURCES.get(key).group for key in sources}
@@ -323,10 +314,7 @@ def guarantees_of(plans: Iterable[Plan]) -> list[Guarantee | NoPrivacy]:
 
 
 def smallest_of(summary: pd.DataFrame) -> tuple[str, str]:
-    """Return (answer, recommendation): the private point with the smallest mean, of a study's first error.
-
-    ``summary`` is that of `privcov.sweeps.studies`.
-    """
+    """Return (answer, recommendation) on the private point with the smallest mean of the study's first error."""
     part = summary[(summary["guarantee"] != "none") & (summary["metric"] != "majority-error")]
     part = part[part["metric"] == part["metric"].iloc[0]] if len(part) else part
     if not part["mean"].notna().any():
@@ -374,10 +362,7 @@ def _label(entry: str) -> str:
 
 
 def _labelled(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return the summary with the labels of methods, without what is the same in every line.
-
-    The study below the table has what is left out.
-    """
+    """Return the summary with the labels of methods, without what is the same in every line and stands below it."""
     shown = summary.assign(method=[_label(entry) for entry in summary["method"]])
     same = [name for name in ("guarantee", "delta", "metric", "failed") if name in shown and shown[name].nunique() == 1]
     return shown.drop(columns=[name for name in same if name != "failed" or not shown[name].any()])

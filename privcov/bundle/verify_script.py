@@ -187,10 +187,7 @@ def _needed(first: str) -> list[str]:
 
 
 def _imports(source: str) -> list[str]:
-    """Return the modules of privcov in the import lines outside functions.
-
-    What a function imports is not needed for a check.
-    """
+    """Return privcov's modules in the import lines outside functions: a check needs no others."""
     names = []
     for node in ast.parse(source).body:
         if isinstance(node, ast.Import):

@@ -42,11 +42,10 @@ def generate(
 ) -> tuple[Path, ...]:
     """Write rows of a simulated source and return the paths, all of them or, after an error, none.
 
-    The ending of ``out`` decides the format. Several files are called stem-1-of-4 and so on. ``declaration`` is where
-    to put the public facts, for a rehearsal of a private release. progress(rows, total, seconds) is called after each
-    block. Memory: a few blocks of at most ``BLOCK_CELLS`` numbers, except for sources without a truth that is fixed by
-    the seed (one draw, as large as the source allows). Raises ValueError with one sentence, also where the disk is
-    full.
+    The ending of ``out`` decides the format; several files are called stem-1-of-4 and so on. ``declaration`` is where
+    to put the public facts, for a rehearsal. progress(rows, total, seconds) is called after each block. Memory: a few
+    blocks of at most ``BLOCK_CELLS`` numbers, or one whole draw of a source without a fixed truth. Raises ValueError
+    with one sentence, also where the disk is full.
     """
     card = SOURCES.get(key)
     if card.group != "Simulated":
@@ -148,10 +147,7 @@ def _declared(table: _Rows, name: str) -> Declaration:
 
 
 def _write(table: _Rows, places: dict[Path, Path], kind: str, progress: Progress | None) -> None:
-    """Write the rows in order, the same number in each file or one more.
-
-    ``places`` gives the name to write to by the final name.
-    """
+    """Write the rows in order, the same number in each file or one more, under the names of ``places``."""
     began, total, blocks, rest = time.monotonic(), 0, table.blocks(), np.empty((0, len(table.columns)))
     for at, (path, place) in enumerate(places.items()):
         left = table.n * (at + 1) // len(places) - table.n * at // len(places)
@@ -168,10 +164,7 @@ def _write(table: _Rows, places: dict[Path, Path], kind: str, progress: Progress
 
 @contextlib.contextmanager
 def _writer(place: Path, kind: str, columns: tuple[str, ...]) -> Iterator[Callable[[np.ndarray], None]]:
-    """Yield write(rows) for one open file of float64 columns.
-
-    What is written so far is complete when the block ends.
-    """
+    """Yield write(rows) for one open file of float64 columns, complete when the block ends."""
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
     import pyarrow.parquet as pq

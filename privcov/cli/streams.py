@@ -182,10 +182,7 @@ def check_place(out: Path | None, option: str = "--out") -> None:
 
 
 def check_apart(places: Mapping[str, Path | None], needed: Iterable[Path]) -> None:
-    """Raise ValueError where an answer would replace another answer, or a file that the command needs.
-
-    ``places`` holds option and place of each answer. Links and other names of the same file count as the file.
-    """
+    """Raise ValueError where an answer would replace another, or a file that is needed, under whatever name or link."""
     given = [(option, place) for option, place in places.items() if place is not None]
     for at, (option, place) in enumerate(given):
         for other, taken in given[:at]:
@@ -204,10 +201,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise `Failed`, before anything is computed, where no file could be put into a folder.
-
-    The folder need not exist yet.
-    """
+    """Raise `Failed`, before anything is computed, if no file could be put into a folder, which need not exist."""
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent

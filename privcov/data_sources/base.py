@@ -15,11 +15,7 @@ from privcov.registry import Registry
 
 @dataclass(frozen=True)
 class SourceCard:
-    """Description of a source for the gallery and the select box.
-
-    key: as in ``privcov.source(key, ...)``. label: name on the pages. summary: the rows, in a sentence or two. order:
-    place in lists.
-    """
+    """Description of a source for menus: its key, its name on the pages, its rows in a sentence or two, its place."""
 
     key: str
     label: str
@@ -50,18 +46,11 @@ class Source(Checked):
 
     @classmethod
     def state(cls) -> str:
-        """Return what rows depend on in addition to parameters and seed, for cache keys.
-
-        It is "" here, and describes the files of a source that has some.
-        """
+        """Return what rows depend on besides parameters and seed, for cache keys: "" here, or the state of files."""
         return ""
 
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
-        """Make the rows.
-
-        A random truth depends on ``seed`` alone, so it is public and the same for every draw; ``rng`` is the stream of
-        the rows.
-        """
+        """Make the rows from the stream ``rng``; a random truth depends on ``seed`` alone, so it is public."""
         raise NotImplementedError
 
     def as_owned(self, rng: np.random.Generator, seed: int) -> np.ndarray | None:

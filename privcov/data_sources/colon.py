@@ -106,10 +106,7 @@ class Colon(PaperData):
 
 
 def _tissues(cells: list[str]) -> np.ndarray:
-    """Return the labels of the list of tissues.
-
-    The published list holds the patient's number, negative for the tumour and positive for the normal tissue.
-    """
+    """Return the labels from the patients' numbers in the list: negative for tumour, positive for normal tissue."""
     signs = [sign for cell in cells if (sign := tables.number(cell)) is not None]
     if len(signs) == len(cells):
         return np.array(["tumor" if sign < 0 else "normal" for sign in signs])

@@ -35,9 +35,8 @@ _COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)+")
 class PublicTable:
     """The numeric columns of a public CSV, and what was noticed on the way.
 
-    frame: float64, one column per name in ``columns``; missing cells are NaN, infinite ones stay. dropped: column and
-    one sentence saying why it is left out. missing, infinite: column and number of such cells, only columns that have
-    any. constant: columns whose finite cells are all equal; they are kept.
+    ``frame`` is float64, with NaN for missing cells; infinite ones stay. ``dropped`` has a sentence for each column
+    that is left out, ``missing`` and ``infinite`` numbers of cells by column; ``constant`` columns are kept.
     """
 
     columns: tuple[str, ...]
@@ -78,10 +77,7 @@ def without(table: PublicTable, codes: dict[str, tuple[float, ...]]) -> PublicTa
 
 
 def read_header(raw: bytes, dialect: Dialect | None = None) -> list[str]:
-    """Read the column names, from the first line alone; no byte after it is read.
-
-    Messages give positions and never content: a file without a header would show a person's row.
-    """
+    """Read the column names from the first line alone; messages give positions, as it may be a person's row."""
     dialect = dialect or Dialect()
     window = dialect.line_to_utf8(raw[:MAX_HEADER_BYTES], "The first line")
     ends = [at for at in (window.find(b"\n"), window.find(b"\r")) if at >= 0]
@@ -96,10 +92,7 @@ def read_header(raw: bytes, dialect: Dialect | None = None) -> list[str]:
 
 
 def read_public(raw: bytes, dialect: Dialect | None = None) -> PublicTable:
-    """Read every row of a CSV that its owner declares public.
-
-    The format is strict: a header, and one separator, decimal mark and encoding throughout.
-    """
+    """Read every row of a public CSV: a header, and one separator, decimal mark and encoding throughout."""
     import pandas as pd
 
     if len(raw) > MAX_BYTES:

@@ -233,9 +233,6 @@ class SparseCovariance(Gaussian):
 
 
 def toeplitz(row: np.ndarray) -> np.ndarray:
-    """Return the symmetric matrix with ``row[|i - j|]`` at (i, j).
-
-    scipy.linalg has it too, but then the first picture would have to wait for scipy.
-    """
+    """Return the symmetric matrix with ``row[|i - j|]`` at (i, j), without scipy, which loads slowly."""
     at = np.arange(len(row))
     return row[np.abs(at[:, None] - at)]

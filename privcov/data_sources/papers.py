@@ -45,10 +45,7 @@ class Raw:
 
 @dataclass(frozen=True)
 class OpenML:
-    """Name of a set for scikit-learn's fetch_openml.
-
-    megabytes: about how much is downloaded.
-    """
+    """Name of a set for scikit-learn's fetch_openml, and about how many megabytes are downloaded."""
 
     name: str
     version: int
@@ -111,10 +108,7 @@ class PaperData(Source):
 
     @classmethod
     def state(cls) -> str:
-        """Return name, size and time of the files that would be read, "" where they are absent.
-
-        Another state means other rows.
-        """
+        """Return name, size and time of the files that would be read, "" where absent; a new state means new rows."""
         return "; ".join(f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in cls.found())
 
     @classmethod

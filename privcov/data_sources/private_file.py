@@ -179,16 +179,13 @@ def _exact(limit: Limit) -> str:
 class Declaration:
     """Everything that is publicly declared about a private table.
 
-    name: of the table in the ledger. row_stands_for: in words, such as "one patient". columns: the measured ones, from
-    1 to MOST_COLUMNS. rows_per_person: most rows that one person has. row_bound: R instead of bounds.
-    row_bound_fraction: with bounds, R as a fraction of the longest possible row. label: column of the label, or "".
-    classes: public list of the classes, or ().
-
-    missing: rule for missing cells, "typical", "drop-row" or "pairs". person: column of the ids of persons, or "".
-    most_weight: largest weight of a person; see `privcov.public_facts.PublicFacts` for these. can_be_missing: with
-    missing="pairs", the columns whose cells can be missing; None for all. dialect: how its CSV files are written; the
-    token of a release does not depend on it, as the numbers do not. missing_codes: what is written for a missing cell
-    of any column, such as "-9". ValueError, with one sentence, for what is missing or cannot be.
+    ``name`` is that in the ledger, ``row_stands_for`` words such as "one patient", ``columns`` the 1 to MOST_COLUMNS
+    measured ones. ``row_bound`` is R instead of bounds; ``row_bound_fraction``, with bounds, R as a fraction of the
+    longest possible row. ``label`` and ``person`` name columns, or are "". ``missing`` is "typical", "drop-row" or
+    "pairs"; with "pairs", ``can_be_missing`` are the columns whose cells can be missing, None for all.
+    `privcov.public_facts.PublicFacts` says more of these. The token of a release does not depend on ``dialect``, as the
+    numbers do not. ``missing_codes``, such as "-9", are for every column. Raises ValueError, with one sentence, for
+    what is missing or cannot be.
     """
 
     name: str
@@ -364,10 +361,7 @@ def row_bound_fraction(columns: Sequence[Column]) -> float:
 
 
 def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
-    """Read the declared columns of a private CSV.
-
-    A cell that is no number is a missing cell; that is the rule, not an error.
-    """
+    """Read the declared columns of a private CSV; by rule, a cell that is no number is a missing cell, not an error."""
     columns, decimal = [c.name for c in declaration.columns], declaration.dialect.decimal
     kinds = dict(declaration.kinds) or dict.fromkeys(columns)
     numeric = [name for name, kind in kinds.items() if kind is None or kind.kind in (NUMBER, INTEGER)]

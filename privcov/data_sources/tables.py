@@ -130,9 +130,6 @@ def spelled(rows: Sequence[Line], at: int, words: Mapping[str, str]) -> np.ndarr
 
 
 def write_csv(columns: Sequence[str], values: np.ndarray, label: str, labels: Sequence | np.ndarray) -> bytes:
-    """Return a tidy CSV with the label as its last column.
-
-    Numbers are written so that they read back as they were.
-    """
+    """Return a tidy CSV with the label as its last column and numbers that read back as they were."""
     body = [",".join([*map(repr, row), str(word)]) for row, word in zip(values.tolist(), labels, strict=True)]
     return ("\n".join([",".join([*columns, label]), *body]) + "\n").encode()

@@ -104,10 +104,7 @@ def _here(work: Callable, tasks: list, stop: Event | None) -> Results:
 
 
 def _threads(work: Callable, tasks: list, count: int, stop: Event | None) -> Results:
-    """Run the tasks in threads.
-
-    One task more than threads is under way, so that results that have not been taken yet do not pile up.
-    """
+    """Run the tasks in threads, one more than threads at a time, so that results not taken yet do not pile up."""
     todo = iter(enumerate(tasks))
     running: dict[Future, int] = {}
     pool = ThreadPoolExecutor(count, thread_name_prefix="privcov")

@@ -10,11 +10,10 @@ _ALL: set[int] = set()  # of a process that is tied; empty in any other
 
 
 def tie() -> None:
-    """Keep every thread of this process, also later ones, on one core; worker processes get all of them back.
+    """Keep all threads of this process on one core, where the system can (Linux); worker processes get all back.
 
-    This is for a server of pages: its threads pass Python's lock to each other a hundred times a run, which across two
-    cores costs several times as much as the work itself. Only where the system can do it (Linux); elsewhere nothing
-    happens.
+    For a server of pages: its threads pass Python's lock to each other a hundred times a run, which across two cores
+    costs several times as much as the work itself.
     """
     if _ALL or not hasattr(os, "sched_setaffinity"):
         return

@@ -101,10 +101,7 @@ class Pace:
         self.tasks += tasks
 
     def size(self, left: int, workers: int) -> int:
-        """Return the number of tasks for the next batch.
-
-        It is 1 until something is known, and small towards the end, so that all workers end together.
-        """
+        """Return the number of tasks for the next batch: 1 at first, and few in the end, so that all end together."""
         if not self.tasks or not self.seconds:
             return 1
         fitting = int(BATCH_SECONDS * self.tasks / self.seconds)

@@ -29,10 +29,7 @@ def answer_chart(
     measure: str,
     height: int = 330,
 ) -> Picture:
-    """Return the error of each method against the level, named at the end of its line.
-
-    ``curves`` holds levels, rising, and errors by method, first that of the answer.
-    """
+    """Return the error of each method against rising levels, named at the end of its line; first that of the answer."""
     traces, story, ends = [], [], []
     for i, (key, style) in enumerate(zip(curves, pens_of(list(curves), palette), strict=True)):
         levels, values = curves[key][0], np.maximum(curves[key][1], 1e-4)

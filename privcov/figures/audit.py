@@ -1,8 +1,4 @@
-"""Draw the privacy audit.
-
-The pictures show two output distributions, the impossible region, what an attacker may conclude, and the test of
-whole-number noise.
-"""
+"""Draw the privacy audit: two output distributions, impossible region, attacker's conclusions, whole-number noise."""
 
 from __future__ import annotations
 

@@ -15,10 +15,7 @@ from privcov.figures.words import percent, plain
 
 
 def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: str, height: int = 300) -> Picture:
-    """Return the steps of the error from stage to stage, and the final error as a whole bar.
-
-    A step may be negative.
-    """
+    """Return the steps of the error from stage to stage, also negative ones, and the final error as a whole bar."""
     names = [name for name, _ in stages]
     levels = np.array([level for _, level in stages])
     steps = np.diff(levels, prepend=0.0)
@@ -67,10 +64,7 @@ def curves(
     log: bool = True,
     log_error: bool = True,
 ) -> Picture:
-    """Return error curves with bands.
-
-    The error has a logarithmic axis, or a linear one from zero where ``log_error`` is False.
-    """
+    """Return error curves with bands, on a logarithmic axis, or on a linear one from zero without ``log_error``."""
     traces, shapes, ends, trivial, story = [], [], [], [], []
     positive = (table["mean"] > 0) | (not log_error)
     table = table[positive & np.isfinite(table["mean"]) & ((table[x] > 0) | (not log))]

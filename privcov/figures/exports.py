@@ -1,9 +1,7 @@
 """Export a figure: for a paper, as a page that needs no server, or as the SVG of a report.
 
-In a paper it has dark ink on white, a colour bar beside a matrix and fonts every reader has; the browser draws it. The
-SVG of a report is made here, without a browser. It supports what the figures of reports consist of: lines with bands,
-marks with words, heatmaps, and lines and notes across. Anything else is refused, so that nothing is silently missing
-from a printed figure.
+The SVG of a report is made here, without a browser. It supports what figures of reports consist of and refuses anything
+else, so that nothing is silently missing from a printed figure.
 """
 
 from __future__ import annotations
@@ -68,10 +66,9 @@ _CORNERS = {
 
 
 def for_paper(figure: go.Figure) -> dict:
-    """Return the figure as plotly's JSON ({"data", "layout"}), with width and height, whatever palette it was drawn in.
+    """Return the figure as plotly's JSON ({"data", "layout"}) with width and height, in the light palette's colours.
 
-    Colours of both palettes become those of the light one; the ground becomes white, the ink black. A matrix, which
-    on the page shares one colour bar with its neighbours, gets its own.
+    The ground becomes white, the ink black, and a matrix gets a colour bar of its own.
     """
     plot = _recoloured(json.loads(figure.to_json()))
     layout = plot["layout"]
@@ -138,10 +135,9 @@ class _Axis:
 
 
 def svg(picture: Picture, *, width: int = 640, height: int | None = None) -> str:
-    """Return the figure as one <svg> element with its text alternative.
+    """Return the figure as one <svg> element with its text alternative; TypeError for a trace that it cannot draw.
 
-    Width and height are in CSS pixels; the height is the figure's own unless given, and a heatmap is square. Several
-    heatmaps are drawn in a row, each with its title. Raises TypeError for a kind of trace that it cannot draw.
+    Sizes are in CSS pixels; the height is the figure's own unless given, and heatmaps are squares in a row.
     """
     figure = picture.figure
     for trace in figure.data:
@@ -341,11 +337,7 @@ def _marks(trace: go.Scatter, points: list) -> list[str]:
 
 
 def _mark(symbol: str, x: float, y: float, size: float, colour: str, edge: str | None, width: float | None) -> str:
-    """Return one mark as SVG.
-
-    A symbol ending in -open is drawn as its outline, one in -dot with a point in it. Raises KeyError for an unknown
-    symbol.
-    """
+    """Return one mark as SVG, an outline for -open and with a point for -dot; raise KeyError for an unknown symbol."""
     if symbol.endswith("-dot"):
         outline = _mark(symbol.removesuffix("-dot"), x, y, size, colour, edge, width)
         return outline + _mark("circle", x, y, max(size / 4, 2.0), colour, None, None)

@@ -1,7 +1,4 @@
-"""Draw the recovered network: edges differ in colour, dash and count, and nodes keep their places.
-
-Places are computed once, from a reference graph, so that nothing moves with lambda.
-"""
+"""Draw the recovered network; places come once from a reference graph, so that nothing moves with lambda."""
 
 from __future__ import annotations
 
@@ -174,9 +171,8 @@ def _outwards(place: np.ndarray) -> list[str]:
 def positions(reference: np.ndarray | None, d: int) -> np.ndarray:
     """Return places of the nodes in the square [-1, 1]^2, the same for the same graph.
 
-    Small graphs with edges are placed so that distances in the picture resemble the numbers of steps between nodes
-    (stress majorisation, from a circle). Other graphs are placed on a circle, clockwise from the top in column order.
-    Reference: Gansner, Koren & North 2004 (stress majorisation); here without random numbers.
+    Small graphs with edges are placed by stress majorisation (Gansner, Koren & North 2004) from a circle, without
+    random numbers; other graphs on a circle, clockwise from the top in column order.
     """
     if reference is None:
         return _placed(b"", d)
@@ -217,10 +213,7 @@ def _place(reference: np.ndarray | None, d: int) -> np.ndarray:
 
 
 def _settle(start: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return places after stress majorisation with weights 1 / wanted^2.
-
-    Every step lowers the stress, and no random number is used.
-    """
+    """Return places after stress majorisation with weights 1 / wanted^2: every step lowers the stress."""
     d = len(start)
     off = ~np.eye(d, dtype=bool)
     weight = np.zeros((d, d))

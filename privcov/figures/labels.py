@@ -1,7 +1,6 @@
-"""Place the names of lines beside the lines, so that no two names overlap and no legend is needed.
+"""Place the names of lines beside the lines, so that none overlap and no legend is needed.
 
-Places are fractions of the plot, because a page may make a figure larger than it was laid out for: then the names move
-apart.
+Places are fractions of the plot, because a page may enlarge a figure: then the names move apart.
 """
 
 from __future__ import annotations
@@ -38,10 +37,7 @@ class End:
 
 
 def spread(wanted: Sequence[float], sizes: Sequence[float], low: float, high: float) -> np.ndarray | None:
-    """Return places as near as possible to the wanted ones, at which blocks of these sizes do not overlap.
-
-    The sum of squared shifts is least among all places in the same order.
-    """
+    """Return the places nearest to the wanted ones (least squares), in their order, at which blocks do not overlap."""
     order = np.argsort(np.asarray(wanted, dtype=float), kind="stable")
     target, size = np.asarray(wanted, dtype=float)[order], np.asarray(sizes, dtype=float)[order]
     # Less the room of the blocks below it, the middle of a block may not fall: a regression on rising values.
@@ -136,11 +132,7 @@ def along(
     height: float,
     size: int,
 ) -> list[dict[str, Any] | None]:
-    """Return where the name of each curve stands beside the curve, for curves that meet at their ends.
-
-    Of some places along the curve that is taken where the name hides least of the curves and is nearer to its own curve
-    than to any other.
-    """
+    """Return where each curve's name stands: where it hides least, and nearer to its own curve than to any other."""
     scale = np.array([width, height])
     points = [np.column_stack([x, y]) * scale for _, x, y in curves]
     boxes: list[tuple[float, float, float, float]] = []

@@ -28,9 +28,8 @@ def panels(
 ) -> Picture:
     """Draw tables or symmetric matrices side by side on one colour range, -limit to limit, first row on top.
 
-    The matrices are given as (title, n x d). ``marked`` is a row of the tables (not of square matrices) that gets a
-    frame. Cells of small matrices show their number. The picture has no height of its own: the page sets it by its
-    width.
+    They are (title, n x d), small ones with numbers; ``marked`` is a row of tables with a frame. The page sets the
+    height.
     """
     count = len(matrices)
     wide = (1 - _GAP * (count - 1)) / count
@@ -139,9 +138,8 @@ def over_control(
 ) -> Picture:
     """Draw one line per series over every place of a control, with its current place marked.
 
-    The points are (place, the value of every series); ``names`` gives the label of each series by the key that chooses
-    its pen. ``x`` is the name of the places when the pointer is on a line, and ``references`` are (label, value) of
-    level lines.
+    The points are (place, the value of every series); ``names`` has labels by the key that chooses the pen, ``x`` the
+    name of the places, and ``references`` (label, value) of level lines.
     """
     table = pd.DataFrame(
         [

@@ -84,9 +84,8 @@ def pen(index: int, palette: Palette) -> Pen:
 def pen_of(method: str, palette: Palette, line: int = 0) -> Pen:
     """Return the pen of a method in every chart: colour, dash and symbol differ, so no meaning rests on colour alone.
 
-    The method is given by its key; settings may follow after a space. ``line`` is 0, 1, ... for several lines of one
-    method in one chart (its guarantees, its settings); they keep the hue and change shade, dash and symbol. A method
-    that is not listed here gets a pen by its name, so that adding one changes no other.
+    Settings may follow the key after a space; ``line`` counts lines of one method, which keep the hue. A method that is
+    not listed gets a pen by its name, so that adding one changes no other.
     """
     key = method.split(" ", maxsplit=1)[0]
     hashed = crc32(key.encode())
@@ -97,10 +96,7 @@ def pen_of(method: str, palette: Palette, line: int = 0) -> Pen:
 
 
 def pens_of(methods: Iterable[str], palette: Palette) -> list[Pen]:
-    """Return `pen_of` for the lines of one chart in order: the second line of a method is its line 1, and so on.
-
-    No two lines of a chart have both colour and symbol in common.
-    """
+    """Return `pen_of` for the lines of one chart in order; no two of them have both colour and symbol in common."""
     keys = [method.split(" ", maxsplit=1)[0] for method in methods]
     styles = {key: pen_of(key, palette) for key in keys}
     taken = {(style.colour, style.symbol) for style in styles.values()}
@@ -144,10 +140,7 @@ def note(text: str, colour: str, x: float, y: float, *, size: int = 13, **more: 
 
 
 def scatter(**properties: Any) -> go.Scatter:
-    """Return a trace of lines or marks.
-
-    Without plotly's validation, which costs six times as much as the trace; see `draw`.
-    """
+    """Return a trace of lines or marks without plotly's validation, which costs six times as much; see `draw`."""
     return go.Scatter(**properties, _validate=False)
 
 
@@ -186,9 +179,8 @@ def draw(
 ) -> go.Figure:
     """Return a figure with the shared look: quiet grid, transparent ground, axis titles with units.
 
-    ``x`` and ``y`` are settings of one axis on top of the shared look. The layout is passed as a whole, because
-    changing a plotly figure piece by piece costs more than drawing it; and without plotly's validation, because that
-    costs twice as much again. tests/figures/conftest.py validates every figure that a test draws.
+    ``x`` and ``y`` are settings of one axis on top. For speed the layout is passed as a whole and without plotly's
+    validation; tests/figures/conftest.py validates every figure that a test draws.
     """
     tick, title = {"color": palette.quiet, "size": 13}, {"size": 14}
 

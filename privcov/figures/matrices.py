@@ -25,10 +25,7 @@ MOST_CELLS = 200  # per side; beyond this the screen has fewer pixels than the m
 
 
 class Still(NamedTuple):
-    """A picture of a matrix as a PNG file, with its text alternative.
-
-    alt: text alternative, which holds the plotted finding. limit: end of the colour range.
-    """
+    """A picture of a matrix as a PNG file, its text alternative with the finding, and the end of its colour range."""
 
     png: bytes
     alt: str
@@ -38,14 +35,8 @@ class Still(NamedTuple):
 def colour_limit(reference: np.ndarray) -> float:
     """Return the end of the colour range for matrices that are compared with a reference.
 
-    It depends on the reference alone, so it stays the same while epsilon changes. It is the 99.5 % quantile of the
-    absolute off-diagonal entries, because one large variance would make everything else pale.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> colour_limit(np.array([[9.0, 0.5], [0.5, 4.0]]))
-    0.5
+    It is the 99.5 % quantile of the reference's absolute off-diagonal entries: the same while epsilon changes, and not
+    so large that one large variance makes everything else pale.
     """
     d = len(reference)
     off = np.abs(reference[~np.eye(d, dtype=bool)])
@@ -54,44 +45,21 @@ def colour_limit(reference: np.ndarray) -> float:
 
 
 def own_limit(difference: np.ndarray) -> float:
-    """Return the end of the colour range for a matrix that is shown on a scale of its own.
-
-    It is rounded up to 1, 2 or 5 times a power of ten, so that the scale stays put while the matrix changes a little.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> own_limit(np.array([[0.0, 0.03], [0.03, 0.0]]))
-    0.05
-    """
+    """Return the end of a matrix's own colour range, rounded up to 1, 2 or 5 times a power of ten to stay put."""
     wanted = colour_limit(difference)
     unit = 10.0 ** np.floor(np.log10(wanted))
     return float(f"{next(m * unit for m in (1, 2, 5, 10) if m * unit >= wanted * (1 - 1e-9)):.3g}")
 
 
 def beyond(matrix: np.ndarray, limit: float, what: str = "") -> str:
-    """Return how many pairs exceed the scale, as a sentence; empty where none does.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> beyond(np.array([[9.0, 0.5], [0.5, 4.0]]), 0.3, "released")
-    '1 released pair exceeds the scale.'
-    """
+    """Return how many pairs exceed the scale, as a sentence; empty where none does."""
     count = saturated(matrix, limit)
     pairs = f"{count:,} {what} pair".replace("  ", " ") + ("" if count == 1 else "s")
     return f"{pairs} exceed{'s' if count == 1 else ''} the scale." if count else ""
 
 
 def saturated(matrix: np.ndarray, limit: float) -> int:
-    """Return the number of off-diagonal cells beyond the colour range, each pair counted once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> saturated(np.array([[9.0, 0.5, 0.1], [0.5, 4.0, 0.2], [0.1, 0.2, 1.0]]), 0.3)
-    1
-    """
+    """Return the number of off-diagonal cells beyond the colour range, each pair counted once."""
     upper = np.abs(matrix[np.triu_indices(len(matrix), 1)])
     return int((upper > limit * (1 + 1e-9)).sum())
 
@@ -119,10 +87,9 @@ def heatmap(
     pale: np.ndarray | None = None,
     unknown: np.ndarray | None = None,
 ) -> Picture:
-    """Return a square heatmap, first row on top, with colours from ``-limit`` to ``limit``.
+    """Return a square heatmap, first row on top, with colours from ``-limit`` to ``limit``; the page sets its height.
 
-    Cells of ``pale`` may be noise alone; those of ``unknown`` have no number and are hatched. It has no height of its
-    own: the page makes it about as high as it is wide.
+    Cells of ``pale`` may be noise alone; those of ``unknown`` have no number and are hatched.
     """
     matrix = np.asarray(matrix, dtype=np.float64)
     if unknown is not None:
@@ -190,23 +157,14 @@ def hatching(shown: np.ndarray, corner: float = -0.5) -> str:
 
 
 def still(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: Palette, *, what: str) -> Still:
-    """Return the cells of `heatmap` as an image of one pixel each, for a page that must appear at once.
-
-    It does not need plotly's script.
-    """
+    """Return `heatmap` as an image of one pixel a cell, which a page can show at once, without plotly's script."""
     shown, block = thin_out(np.asarray(matrix, dtype=np.float64))
     pixels = colours_of(shown, -limit, limit, palette.diverging)
     return Still(png(pixels), _describe(matrix, columns, limit, what, block), limit)
 
 
 def marks(limit: float) -> list[float]:
-    """Return the round values that a colour bar from ``-limit`` to ``limit`` names.
-
-    Examples
-    --------
-    >>> marks(0.645)
-    [-0.6, -0.4, -0.2, 0.0, 0.2, 0.4, 0.6]
-    """
+    """Return the round values that a colour bar from ``-limit`` to ``limit`` names."""
     unit = 10.0 ** np.floor(np.log10(limit))
     step = next(m * unit for m in (0.2, 0.5, 1, 2, 5) if limit <= 3.5 * m * unit)
     most = int(limit / step + 1e-9)

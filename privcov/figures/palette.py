@@ -1,12 +1,7 @@
-"""Every colour of PrivCov, on the screen and on paper.
+"""Every colour of PrivCov, on the screen and on paper; no other file holds one (tests/figures/test_palette.py).
 
-To change one, edit it here and run the command::
-
-    python -m privcov.figures.palette
-
-It writes the theme's colours into .streamlit/config.toml. No other file of privcov, pages or app.py holds a colour
-(tests/figures/test_palette.py). `network` (graphs.py) says which of them an edge of a network takes. Imports only
-Python's standard library, so that a bundle's script can contain it.
+After a change run ``python -m privcov.figures.palette``, which writes the theme's into .streamlit/config.toml. Imports
+only Python's standard library, so that a bundle's script can contain it.
 """
 
 from __future__ import annotations
@@ -19,10 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours of the figures in one theme.
-
-    ``diverging`` runs from negative over zero to positive, zero being the ground.
-    """
+    """Colours of the figures in one theme; ``diverging`` runs from negative over zero, the ground, to positive."""
 
     dark: bool
     ink: str
@@ -216,10 +208,7 @@ def shades(colour: int, palette: Palette) -> list[str]:
 
 
 def on_paper(text: str) -> str:
-    """Return a colour of either palette as it is on paper: the light one's, but black on white.
-
-    Other texts stay as they are.
-    """
+    """Return a colour as it is on paper: that of the light palette, but black on white; other texts as they are."""
     match = _RGBA.fullmatch(text)
     if match:
         plain = _ON_PAPER.get(written(tuple(map(int, match.groups()[:3]))))
@@ -252,10 +241,7 @@ _MARK = "# Colours: written by `python -m privcov.figures.palette`, from privcov
 
 
 def with_theme(config: str) -> str:
-    """Return Streamlit's config.toml with the colours of `THEME`; everything above the mark stays as it is.
-
-    Raises ValueError where the mark is missing.
-    """
+    """Return Streamlit's config.toml with the colours of `THEME` below its mark; ValueError without the mark."""
     kept, mark, _ = config.partition(_MARK)
     if not mark:
         raise ValueError(f"config.toml has no line {_MARK.strip()!r}; put it above the colours, which end the file.")

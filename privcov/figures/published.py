@@ -55,10 +55,7 @@ def verdicts(claims: pd.DataFrame, palette: Palette) -> Picture:
 
 
 def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
-    """Draw printed against computed numbers, on log axes.
-
-    The cells are rows of `replication.base.join_printed`; ``names`` are their names, shown under the pointer.
-    """
+    """Draw printed against computed numbers of named cells (`replication.base.join_printed`), on log axes."""
     both = cells.assign(name=names).dropna(subset=["value", "ours"])
     both = both[(both["value"] > 0) & (both["ours"] > 0)]
     traces = []
@@ -111,12 +108,10 @@ def panel(
     methods: bool = True,
     height: int = 430,
 ) -> Picture:
-    """Draw the curves of one panel of a figure, with standard errors.
+    """Draw the curves of one panel of a figure, with standard errors: as published dashed and open, sound ones solid.
 
-    Curves as published are dashed with open marks, sound ones solid. The points have the columns line, method, x,
-    variant, value and se, one row per point; x is NaN for an answer that has no place along the axis, drawn as a level.
-    ``x`` and ``y`` are titles of the axes; ``log`` and ``log_x`` say whether the axes are logarithmic; ``methods`` says
-    whether "method" holds keys of methods, each a line with its own pen.
+    The points have the columns line, method, x, variant, value and se; x is NaN for an answer that has no place along
+    the axis, drawn as a level. ``methods`` says whether "method" holds keys of methods, each a line with its own pen.
     """
     points = points[np.isfinite(points["value"]) & ((points["value"] > 0) | (not log))]
     names = list(dict.fromkeys(points["line"]))

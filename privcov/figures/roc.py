@@ -26,9 +26,8 @@ _LOW, _HIGH = -0.02, 1.04  # ends of all axes
 def roc(curves: Sequence[Curve], palette: Palette, *, rules: bool = False) -> Picture:
     """Return the ROC curves: share of the true edges found against share of the absent edges drawn.
 
-    Each curve is the vertical mean over replicates with its band; a dotted line shows guessing. A curve ends, with a
-    ring, where fewer than half of the replicates have a graph. It is thin where not all of them have one. The last
-    trace is the mark of one network; see `point_at`.
+    Each is the vertical mean over replicates with its band, thin where some have no graph, and ends with a ring where
+    fewer than half have one. The last trace is the mark of one network; see `point_at`.
     """
     styles, story = pens(curves, palette), []
     traces = [dotted([0, 1], [0, 1], palette, _THIN, name="Guessing", showlegend=False, hoverinfo="skip")]
@@ -53,8 +52,7 @@ def roc(curves: Sequence[Curve], palette: Palette, *, rules: bool = False) -> Pi
 def precision_recall(curves: Sequence[Curve], palette: Palette, *, rules: bool = False) -> Picture:
     """Return the precision-recall curves: share of the drawn edges that are true against share of the true edges found.
 
-    The line of guessing is the base rate, taken from the first curve. The last trace is the mark of one network; see
-    `point_at`.
+    The first curve's base rate is the line of guessing; the last trace is the mark of one network, see `point_at`.
     """
     base, styles, story = curves[0].base, pens(curves, palette), []
     traces = [dotted([0, 1], [base, base], palette, _THIN, name="Guessing", showlegend=False, hoverinfo="skip")]
@@ -175,10 +173,7 @@ def _marks(
     palette: Palette,
     at: Callable[[tuple[float, float, float]], tuple[float, float]],
 ) -> list:
-    """Return the points that the automatic rules choose, and one entry per rule in the legend, in ink.
-
-    The entries have the same order whatever the curves.
-    """
+    """Return the points that the automatic rules choose, in ink, and one legend entry per rule, always in one order."""
     traces, shown = [], set()
     for curve, style in zip(curves, styles, strict=True):
         for rule, mark in curve.marks.items():

@@ -27,8 +27,7 @@ def spectrum(
 ) -> Picture:
     """Return eigenvalues in descending order, on a linear or an asinh axis.
 
-    Eigenvalues of the noisy matrix inside the band are drawn hollow: they cannot be recovered separately. The band has
-    an outline, so that it is seen where it is thinner than a line.
+    Those of the noisy matrix inside the band, which cannot be recovered separately, are hollow.
     """
     bend = max(edge, 1e-12) if scale == "asinh" else 1.0
 
@@ -88,15 +87,7 @@ def spectrum(
 
 
 def in_words(series: list[tuple[str, np.ndarray]], edge: float) -> str:
-    """Return what the noisy matrix did to the largest and smallest eigenvalue, and how many the noise hides.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> series = [("Sample", np.array([1.0, 3.0])), ("Noisy", np.array([1.0, 2.5]))]
-    >>> in_words(series, 1.0).split(". ")[1]
-    '1 of 2 lies within the noise band.'
-    """
+    """Return what the noisy matrix did to the largest and smallest eigenvalue, and how many the noise hides."""
     values = dict(series)
     if "Noisy" not in values:
         return ""

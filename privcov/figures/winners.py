@@ -32,12 +32,10 @@ def winner_map(
     story: str,
     trivial: tuple[str, ...] = (),
 ) -> Picture:
-    """Draw a cell per row of ``table``, in the colour of the best method.
+    """Draw a cell per row of ``table``, as `winners` returns it, in the colour of the best method.
 
-    The table has the columns x, y, winner, error, runner_up, second, ratio, clear, rivals, absent and oracle, which is
-    told in the cells where there is room, and where the pointer is. ``order`` holds
-    the methods in the order of the legend; ``trivial`` ones are grey. The colour deepens with the margin. A cell
-    without a clear winner is hatched and names the methods that share it. ``story`` is the map in words, for the text
+    The colour deepens with the margin; a cell without a clear winner is hatched and names the methods that share it.
+    ``order`` is that of the legend; ``trivial`` methods are grey. ``story`` is the map in words, for the text
     alternative.
     """
     xs, ys = sorted(table[x].unique()), sorted(table[y].unique())

@@ -1,7 +1,4 @@
-"""Numbers and names as people read them, in text and on figures.
-
-Imports only Python's standard library, so that a bundle's script can contain it.
-"""
+"""Numbers and names as people read them, by the standard library alone, so that a bundle's script can contain it."""
 
 from __future__ import annotations
 
@@ -55,10 +52,7 @@ def chance(success: float, *, most: bool = False) -> str:
 
 
 def powers(value: float, digits: int = 3) -> str:
-    """Return a number with so many significant digits, with a power of ten where Python writes an exponent.
-
-    For example 10⁻⁶, 2.5 × 10⁻⁷ and 0.001.
-    """
+    """Return a number with so many significant digits, and a power of ten (2.5 × 10⁻⁷) where Python has an exponent."""
     return raised(f"{value:.{digits}g}")
 
 

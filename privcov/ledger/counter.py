@@ -34,10 +34,7 @@ class BrokenCounter(Exception):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Content of the counter.
-
-    settled: None before the first step is settled. next: the head of a step that is being written, else None.
-    """
+    """Content of the counter: the settled head, None before the first, and the next one while a step is written."""
 
     settled: Head | None
     next: Head | None = None

@@ -51,10 +51,7 @@ _TABLES = (
 
 
 def default_path() -> Path:
-    """Return the path in PRIVCOV_LEDGER, else that of a file in the user's data folder.
-
-    It is not in the cache folder, which may be emptied.
-    """
+    """Return the path in PRIVCOV_LEDGER, else one in the user's data folder: a cache folder may be emptied."""
     given = os.environ.get("PRIVCOV_LEDGER")
     if given:
         return Path(given).expanduser()
@@ -65,10 +62,9 @@ def default_path() -> Path:
 
 
 class LedgerFile:
-    """One SQLite file, with its key and its counter in the same folder; made on first use.
+    """One SQLite file, with the key that seals its records and its counter in the same folder; made on first use.
 
-    ``path`` is absolute; ``key`` seals the records (``chain``) and the ``counter``. LedgerError where the files cannot
-    be used.
+    ``path`` is absolute. Raises LedgerError where the files cannot be used.
     """
 
     def __init__(self, path: Path) -> None:
@@ -97,10 +93,7 @@ class LedgerFile:
     # --- the chain and the counter ------------------------------------------------------------------------------
 
     def _settled(self, link: sqlite3.Connection) -> Head:
-        """Check chain and counter, settle on the head of the chain and return it.
-
-        Raises LedgerError where the two disagree.
-        """
+        """Check chain and counter, settle on the head of the chain, and return it; LedgerError where they disagree."""
         self._check_key(link)
         if not Chain.exists(link):
             raise lost(self.path)

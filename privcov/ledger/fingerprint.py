@@ -25,10 +25,7 @@ _PARTS = ("cells", "persons", "classes")  # of every row: its cells, these and i
 
 
 def fingerprint(private: PrivateDataset, key: bytes, anchor: int | None = None) -> str:
-    """Return the fingerprint of a table under the secret key, as JSON text.
-
-    For a table in files it is computed in their one pass.
-    """
+    """Return the fingerprint of a table under the secret key, as JSON text; of files, from their one pass."""
     numbers, rows = _secrets(key), private._rows
     if isinstance(rows, FileRows):
         marks = sums_of(private, numbers, anchor).marks
@@ -45,10 +42,7 @@ def other_persons(one: str, other: str) -> bool:
 
 
 def same_table(one: str, other: str) -> bool:
-    """Return True when two fingerprints under one key are of the same table, in any order of rows and columns.
-
-    Every cell in its column, and the person and the class of every row, are the same.
-    """
+    """Return whether fingerprints under one key are of one table in any order: equal cells, persons and classes."""
     return bool(json.loads(one)["classes"] == json.loads(other)["classes"])
 
 

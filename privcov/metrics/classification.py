@@ -32,10 +32,9 @@ METRICS = ("lda-error", "majority-error")
 class Sizes:
     """Sizes of a public random split; the rows that are left are tested on.
 
-    training: rows that the release is made from, at least 2. validation: rows that are not used, kept aside as in Su et
-    al. 2019 (a free rule needs none). best: how many columns to keep, those with the largest two-sample t statistic on
-    the training rows, as in Mathematics 2023; None keeps all. That reads the raw rows: a release on the kept columns
-    has no end-to-end guarantee.
+    The release is made from at least 2 ``training`` rows; ``validation`` rows are kept aside, as in Su et al. 2019.
+    ``best`` columns, those of the largest two-sample t statistic on the training rows, are kept as in Mathematics 2023
+    (None: all). That reads the raw rows: a release on them has no end-to-end guarantee.
     """
 
     training: int
@@ -50,10 +49,9 @@ class Sizes:
 
 
 def split(dataset: Dataset, sizes: Sizes, *, seed: int, repeat: int = 0) -> tuple[Dataset, Dataset]:
-    """Split a data set into training rows and test rows.
+    """Split a data set into training and test rows, by the seed, the repetition and the name of the data alone.
 
-    The split depends on the seed, the repetition and the name of the data, not on rows or labels, so it reveals nothing
-    and costs nothing. Choosing the best columns does read the training rows.
+    So the split reveals nothing and costs nothing; choosing the best columns does read the training rows.
     """
     used = sizes.training + sizes.validation
     if used >= dataset.n:
@@ -108,10 +106,9 @@ def _columns(dataset: Dataset, columns: np.ndarray) -> Dataset:
 def usable_precision(rel: Release) -> np.ndarray:
     """Return the positive definite precision matrix of the rule, in working units.
 
-    A precision method's own matrix is used where it has one that is positive definite. Else it is the inverse of the
-    released covariance, after every eigenvalue below the ridge is raised to it: FLOOR of the mean variance, or
-    NOISE_PART of the largest eigenvalue that the known noise alone would make, whichever is larger. A direction far
-    below is noise, and its inverse would dominate.
+    That of a precision method, where positive definite; else the inverse of the released covariance, every eigenvalue
+    raised to FLOOR of the mean variance or NOISE_PART of the largest eigenvalue of the known noise, whichever is
+    larger. A direction far below is noise, and its inverse would dominate.
     """
     outer = np.outer(rel.scale, rel.scale)
     if rel.precision is not None:
@@ -126,10 +123,7 @@ def usable_precision(rel: Release) -> np.ndarray:
 
 
 def scores(rel: Release, rows: np.ndarray) -> np.ndarray:
-    """Compute the linear discriminant scores of rows.
-
-    A class whose noisy count is below one row is not available (score -inf), unless every class is.
-    """
+    """Compute the linear discriminant scores of rows; -inf for a noisy class count below one, unless all are."""
     if rel.class_means is None:
         raise ValueError(
             f"The release of {rel.method} has no class means. Make it with centre='classes' and a method that lists it."
@@ -146,10 +140,9 @@ def scores(rel: Release, rows: np.ndarray) -> np.ndarray:
 
 
 def classification_error(rel: Release, dataset: Dataset) -> float:
-    """Return the fraction of rows whose label the rule of a release misses. NOT private.
+    """Return the fraction of rows, clipped to their bounds, whose label the rule of a release misses. NOT private.
 
-    Values are clipped to their bounds. The binomial standard deviation on n rows is sqrt(e (1 - e) / n); repetitions of
-    split and noise show the rest.
+    Its binomial standard deviation on n rows is sqrt(e (1 - e) / n); repetitions of split and noise show the rest.
     """
     if rel.columns != dataset.columns:
         raise ValueError("The release and the rows to classify differ in their columns.")

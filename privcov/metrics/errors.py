@@ -197,10 +197,9 @@ def _ratio(distance: float, size: float) -> float:
 
 
 def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[tuple[str, float]]:
-    """Return the relative error after each stage of a release, cumulative.
+    """Return the cumulative relative error after each stage of a release of a covariance or second moment.
 
-    Errors are against the truth where one is known (then "Sample" is the sampling error), else against the sample. For
-    covariance and second-moment targets.
+    It is against the truth where one is known (then "Sample" is the sampling error), else against the sample.
     """
     if rel.target == "precision":
         raise ValueError("waterfall explains covariance targets; a precision matrix has no noisy stage of its own.")
@@ -226,10 +225,9 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
 
 
 def answers_to_beat(dataset: Dataset, target: str, norm: str = "frobenius") -> list[tuple[str, float]]:
-    """Return the relative errors of the answers that take no noise, for covariance and second-moment targets.
+    """Return the relative errors of the answers that take no noise: zero, the diagonal, a sample of known truth.
 
-    They are the zero matrix (always 1), the diagonal of the sample, and, where the truth is known, the sample itself.
-    Errors are against the truth where one is known, else against the sample. None of them is private but zero.
+    For covariance and second-moment targets, against the truth where known, else the sample. None is private but zero.
     """
     sample = reference_matrix(dataset, target, "sample")
     reference = sample if dataset.truth is None else reference_matrix(dataset, target, "truth")

@@ -32,10 +32,7 @@ NORMS = ("l1", "frobenius", "spectral")  # of the tables of Su et al. 2019
 
 @dataclass(frozen=True)
 class Recovery:
-    """Counts over unordered pairs of columns.
-
-    tp, fn: true edges that were found, and missed. fp, tn: absent edges that were drawn, and not drawn.
-    """
+    """Counts over pairs of columns: true edges found and missed, absent edges drawn and not drawn."""
 
     tp: int
     fp: int
@@ -185,20 +182,13 @@ def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -
 
 
 def roc_at(rates: Rates, grid: np.ndarray) -> np.ndarray:
-    """Return the true positive rate at given false positive rates.
-
-    The curve starts from the empty graph at (0, 0). The best rate reached so far counts, so the curve never falls: a
-    path may take an edge out again.
-    """
+    """Return the true positive rate at false positive rates: from (0, 0) on the best so far, so it never falls."""
     x, y = _rising(rates)
     return np.where(grid <= x[-1] + 1e-9, np.interp(grid, x, y), np.nan)
 
 
 def precision_at(rates: Rates, grid: np.ndarray, base: float) -> np.ndarray:
-    """Return the fraction of drawn edges that are true, at given fractions of edges found.
-
-    Reference: Davis and Goadrich (2006).
-    """
+    """Return the fraction of drawn edges that are true, at fractions of edges found (Davis and Goadrich 2006)."""
     x, y = _rising(rates)
     least = np.flatnonzero(np.diff(y, prepend=-1.0) > 0)  # the cheapest point of every recall
     if len(least) < 2:
@@ -226,10 +216,7 @@ def _rising(rates: Rates) -> tuple[np.ndarray, np.ndarray]:
 
 
 def losses(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
-    """Return the norm of (estimate - reference) over that of the reference, for each of `NORMS`.
-
-    Reference: Su et al. 2019, Section 5.1.
-    """
+    """Return the norm of (estimate - reference) over that of the reference, by `NORMS` (Su et al. 2019, 5.1)."""
     apart = estimate - reference
     return {name: matrix_norm(apart, name) / matrix_norm(reference, name) for name in NORMS}
 
@@ -264,10 +251,9 @@ def solved(matrix: np.ndarray, lam: float, *, penalise_diagonal: bool = False) -
 
 
 def decided_edges(rel: Release, position: int, copies: int = 60) -> EdgeStates:
-    """Return the fraction of redraws of the known noise that link each pair at one lambda of the path.
+    """Return the fraction of redraws of the known noise that link each pair at one lambda, fixed for a release.
 
-    The draws depend on the method and the position alone: the same release gives the same result. For sound releases; a
-    published form solves another problem.
+    For sound releases; a published form solves another problem.
     """
     matrix = noisy_matrix(rel) / rel.row_bound**2
     assert rel.path is not None  # a graphical lasso on one noisy matrix

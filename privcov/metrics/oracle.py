@@ -19,10 +19,7 @@ ORACLES = ("relative-oracle-to-truth", "relative-oracle-to-sample")
 
 
 def oracle_error(rel: Release, dataset: Dataset, against: str = "truth") -> float:
-    """Return the relative Frobenius error of the best matrix with the eigenvectors of a release's noisy matrix.
-
-    Reference: Ledoit and Peche (2011), who call it the oracle.
-    """
+    """Return the relative Frobenius error of Ledoit and Peche's (2011) oracle for a release's noisy eigenvectors."""
     if rel.raw is None or rel.raw.flags is not None or rel.target == "precision":
         return float("nan")
     reference = reference_matrix(dataset, rel.target, against)

@@ -45,10 +45,9 @@ _OTHER = object()  # a cell of a type that holds no numbers
 class ColumnCheck:
     """Exact counts of one column, not private.
 
-    numbers: cells that are finite numbers. missing: empty cells. infinite: infinite cells. unreadable: cells that are
-    not readable, and so count as missing in a release. looks: number of unreadable cells, by what they look like.
-    codes: how often a number occurs that looks like a code for a missing cell. outside: numbers beyond the declared
-    bounds, codes included.
+    Cells that are ``unreadable`` count as missing in a release; ``looks`` has their number by what they look like.
+    ``codes`` counts numbers that look like a code for a missing cell, ``outside`` all numbers beyond the declared
+    bounds.
     """
 
     name: str
@@ -62,10 +61,7 @@ class ColumnCheck:
 
     @property
     def wasted(self) -> bool:
-        """Whether the column has no number, or more unreadable cells than numbers.
-
-        A release would then spend the column's share of the budget for nothing.
-        """
+        """Whether a release would waste the column's share: no number, or more unreadable cells than numbers."""
         return not self.numbers or self.unreadable > self.numbers
 
     @property

@@ -30,10 +30,9 @@ _TABLES = 4  # that are drawn for each choice
 class Choice:
     """One choice, and what it changes on the table that stands in for the private one.
 
-    name: what is declared, "row_bound_fraction", "weight" or "missing". value: what to choose; of weights one for each
-    declared column. error: expected error of the correlations, root mean square, with this choice and those before it
-    in the list. before: the same without this choice. why: in one or two sentences, for the owner. facts: the
-    declaration with this choice and those before it.
+    ``name`` is "row_bound_fraction", "weight" (``value`` has one for each declared column) or "missing". ``error`` is
+    the expected root mean square error of the correlations with this choice and those before it in the list, ``before``
+    the same without this one, ``why`` a reason for the owner, and ``facts`` the declaration with all of them.
     """
 
     name: str

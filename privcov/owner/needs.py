@@ -44,10 +44,7 @@ class Needs:
 
 
 def needs(rows: int, d: int, classes: int, seconds: float, *, in_files: bool, ledger: Path | None = None) -> Needs:
-    """Estimate what a release of d columns needs.
-
-    seconds: what one reading took. in_files: the table is not held in memory.
-    """
+    """Estimate what a release of d columns needs, by the seconds of one reading; ``in_files``: not held in memory."""
     entries, workers = (d + max(1, classes)) ** 2, engine.workers()
     held = workers * _COPIES * READ_BYTES if in_files else 3 * 8 * rows * d
     product = 2 * rows * entries / (_FLOPS * workers)

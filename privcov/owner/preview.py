@@ -171,10 +171,7 @@ def smallest_level(
 
 
 def _answered(noisy: Noisy) -> tuple[np.ndarray, np.ndarray]:
-    """Return the covariance and the correlation of one simulated release.
-
-    They are those of `derive`, by the quicker algebra: here the last digits do not matter.
-    """
+    """Return covariance and correlation of one simulated release, as `derive` does, but for the last digits."""
     off, joint, r = ~np.eye(noisy.d, dtype=bool), "joint", noisy.row_bound
     if noisy.flags is not None:
         found = available_cases(noisy.matrix, noisy.flags, joint=True, row_bound=r)

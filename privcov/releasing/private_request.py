@@ -158,10 +158,9 @@ def _public_stream(card: MethodCard) -> np.random.Generator:
 
 
 def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "auto", **parameters: Any) -> Release:
-    """Return the release of another method from an old measurement.
+    """Return the release of another method from an old measurement: post-processing, without rows or ledger.
 
-    This is post-processing: it needs no rows and no ledger. The method of the original release, in the same version,
-    gives the same numbers bit for bit.
+    The method of the original release, in the same version, gives the same numbers bit for bit.
     """
     request = private_request(method, noisy.facts, guarantee, centre, parameters)
     return dataclasses.replace(request.finish(noisy), measurement=noisy)

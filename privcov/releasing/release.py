@@ -1,7 +1,4 @@
-"""A release: the matrices, what was measured, and a statement computed from it.
-
-`privcov.releasing.run` makes one.
-"""
+"""A release: the matrices, what was measured, and a statement computed from it; `privcov.releasing.run` makes one."""
 
 from __future__ import annotations
 
@@ -49,11 +46,7 @@ _NOT_IN_TEXT = ("measurement", "entry")
 
 @dataclass(frozen=True)
 class Statement:
-    """Six fixed lines about a release, each computed from its events.
-
-    ``str()`` joins them; ``statement[title]`` is the text of one. The titles are Measured, Sensitivity, Noise, Events,
-    Neighbours and Guarantee.
-    """
+    """Six fixed lines about a release, computed from its events; ``str()`` joins them, ``statement[title]`` is one."""
 
     lines: tuple[tuple[str, str], ...]
 
@@ -460,10 +453,7 @@ def _digest(fields: dict) -> str:
 
 
 def _read(fields: dict) -> dict:
-    """Return the arguments of `Release` from its text.
-
-    The errors that this raises for a wrong field are turned into a sentence by the caller.
-    """
+    """Return the arguments of `Release` from its text; the caller turns an error for a wrong field into a sentence."""
     known = {f.name: f for f in dataclasses.fields(Release) if f.name not in _NOT_IN_TEXT}
     given = {name: value for name, value in fields.items() if name != "statement"}
     if set(given) | {"kinds"} != set(known):  # which are there where columns have them

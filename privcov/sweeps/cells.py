@@ -44,10 +44,7 @@ def column_of(name: str) -> str:
 
 
 class Cell(list):
-    """Rows of the table that one method run fills, one per metric.
-
-    reused: they came from the store. plan, position: which of several plans, and where in its table.
-    """
+    """Rows that one method run fills, one per metric: of which plan, where in its table, and whether from the store."""
 
     def __init__(self, rows: list, reused: bool, position: int = 0, plan: int = 0) -> None:
         super().__init__(rows)
@@ -138,10 +135,7 @@ class _List:
         return Cell([{"source": self.plan.source, **named, **row} for row in rows], reused, position, which)
 
     def draws(self, start: int) -> Iterator[Draw]:
-        """Yield all draws, whatever the store has; points with equal rows share one.
-
-        start: position of the first run.
-        """
+        """Yield all draws from the run ``start`` on, whatever the store has; points with equal rows share one."""
         plan, position = self.plan, start
         noise_seed = plan.seed if plan.noise_seed is None else plan.noise_seed
         for replicate in range(plan.replicates):

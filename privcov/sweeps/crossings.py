@@ -31,10 +31,7 @@ class Comparison:
 
 
 def paired_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float, float]:
-    """Return an interval for the mean of paired differences (Student's t over replicates).
-
-    It is unbounded for fewer than two replicates, because one draw shows nothing about chance.
-    """
+    """Return Student's t interval for the mean of paired differences, unbounded for fewer than two replicates."""
     checks.strictly_between("level", level, 0.0, 1.0, "0.95 is usual.")
     d = np.asarray(differences, dtype=float)
     if d.size < 2:

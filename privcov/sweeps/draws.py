@@ -39,10 +39,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Draw:
-    """One task: rows that are drawn once, and the method runs on them that the store does not have. It holds no arrays.
-
-    noise_seed: of the noise alone. sizes: of a classification plan, else None.
-    """
+    """One task, without arrays: rows that are drawn once, and the method runs on them that the store does not have."""
 
     source: Source
     seed: int
@@ -136,10 +133,7 @@ def fill(
     seed: int,
     replicate: int,
 ) -> list[tuple[str, float, str]]:
-    """Run a method and return (target, value, problem) per metric.
-
-    measure: from a release and the name of a metric to a number.
-    """
+    """Run a method and return (target, value, problem) per metric; ``measure`` takes a release and a metric's name."""
     for metric in metrics:
         if metric.endswith("-to-truth") and dataset.truth is None:
             raise ValueError(f"{dataset.name!r} has no known truth, so {metric!r} cannot be measured; use -to-sample.")

@@ -82,10 +82,7 @@ def cost_on(entry: Entry, dataset: Dataset, guarantee: Guarantee) -> Cost:
 
 
 def cost_of(entry: Entry, guarantee: Guarantee, n: int, d: int) -> Cost:
-    """Estimate the cost of a method near (n, d).
-
-    It is measured on AR(1) rows at a small size, half its columns, and half its rows.
-    """
+    """Estimate the cost of a method near (n, d), measured on small AR(1) rows, half the columns and half the rows."""
 
     def timed(rows: int, columns: int) -> float:
         source = build(SOURCES.get("ar1-covariance").cls, "Source", {"n": rows, "d": columns})
@@ -110,10 +107,9 @@ def _exponent(whole: float, half: float, most: float) -> float:
 
 
 def data_work(n: int, d: int) -> float:
-    """Return the multiplications that drawing rows and two products X'X take.
+    """Return the multiplications of drawing rows and of X'X for the clipped rows and the sample to compare with.
 
-    The products are those of the clipped rows and of the sample to compare with. A number that is drawn, clipped and
-    copied counts as about 200 multiplications.
+    A number that is drawn, clipped and copied counts as about 200 multiplications.
     """
     return 4.0 * n * d * d + 200.0 * n * d
 
@@ -140,10 +136,7 @@ def size(plan: Plan, point: dict) -> tuple[int, int]:
 
 
 def estimate(plan: Plan, store: Store | None = None, cost: Callable[..., Cost] = cost_of) -> Estimate:
-    """Estimate the time for the cells that the store does not have.
-
-    cost(entry, guarantee, n, d) -> Cost; the page passes one that remembers its results.
-    """
+    """Estimate the time for the cells that the store does not have; ``cost`` may remember its results."""
     known = count_known(plan, store) if store is not None else 0
     if known == plan.steps:
         return Estimate(plan.steps, known, 0.0)

@@ -17,11 +17,7 @@ BAND = (0.1, 0.9)  # quantiles of the replicates
 
 @dataclass(frozen=True)
 class Line:
-    """The settings of one curve.
-
-    entry: the method, as in `privcov.sweeps.graph_study.GraphStudy.methods`. method: its label. guarantee: may be
-    NoPrivacy.
-    """
+    """The settings of one curve: a method of `GraphStudy.methods`, its label, and a guarantee, perhaps NoPrivacy."""
 
     entry: Any
     method: str
@@ -32,9 +28,8 @@ class Line:
 class Run:
     """One lambda path compared with the graph.
 
-    line: position of the line in the study. rates: None where the release failed. base: true edges as a fraction of all
-    pairs. problem: reason of the failure, or "". marks: (false positive rate, true positive rate) of the graph that
-    each rule chose.
+    ``rates`` is None where the release failed, for the reason ``problem``. ``base`` is the fraction of pairs that are
+    true edges, and ``marks`` has (false positive rate, true positive rate) of the graph that each rule chose.
     """
 
     line: int
@@ -47,19 +42,15 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Mean over replicates at each point of `GRID`, with the quantiles of `BAND`.
+    """Mean over replicates at each point of `GRID`, with the quantiles of `BAND`; NaN where fewer than half get there.
 
-    The arrays have the shape of `GRID` and hold NaN where fewer than half of the replicates reach a point.
+    ``tpr`` is the true positive rate at each false positive rate; ``precision`` the fraction of drawn edges that are
+    true, at each fraction of true edges found. ``reach`` and ``recall`` are the false positive rate and the fraction of
+    true edges found at which the first replicate ends; ``base`` is the fraction of pairs that are true edges.
 
-    tpr, low, high: true positive rate at each false positive rate, mean and the two quantiles. precision,
-    precision_low, precision_high: the same of the fraction of drawn edges that are true, at each fraction of true edges
-    that is found. reach, recall: false positive rate, and fraction of true edges found, at which the first replicate
-    ends. base: true edges as a fraction of all pairs.
-
-    replicates: those with a path. without: replicates that gave none. infeasible, unfinished, lambdas: lambdas without
-    a solution, solved ones whose gap is not certified, and all of them, counted over all paths. marks: mean (false
-    positive rate, true positive rate, fraction of drawn edges that are true), by rule. problem: reason of the first
-    failure, or "".
+    ``replicates`` counts those with a path, ``without`` those with none. ``infeasible`` (no solution), ``unfinished``
+    (gap not certified) and ``lambdas`` (all) are counted over all paths. ``marks`` has the mean (false positive rate,
+    true positive rate, fraction of drawn edges that are true) by rule, ``problem`` the first failure's reason, or "".
     """
 
     name: str

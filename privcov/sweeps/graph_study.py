@@ -1,16 +1,7 @@
 """How well graphs are recovered over a whole lambda path: a frozen description, and the curves it gives.
 
-    from privcov import ApproxDP
-    from privcov.sweeps.graph_study import GraphStudy, run
-
-    study = GraphStudy("precision-ar2", {"n": 2000, "d": 20}, ("glasso-gaussian",),
-                       (ApproxDP(1, 0.001), ApproxDP(2, 0.001)), replicates=50)
-    for curve in run(study):
-        print(curve.name, curve.area(curve.reach))
-
-Every replicate draws rows (of a simulated source; public rows stay as they are) and noise from streams keyed by the
-seeds and the replicate. So every method and level sees the same rows, and neither the order of the work nor the number
-of threads changes a number.
+Every replicate draws rows (of a simulated source; public rows stay) and noise from streams keyed by the seeds and the
+replicate. So every method and level sees the same rows, and neither the order of the work nor threads change a number.
 """
 
 from __future__ import annotations

@@ -374,10 +374,7 @@ def run_on(
     row_bounds: Sequence[float] = (),
     progress: OnCell | None = None,
 ) -> pd.DataFrame:
-    """Run methods on rows that no registered source can draw again, and return the tidy table.
-
-    The rows are measured in this process only, and nothing is kept.
-    """
+    """Run methods on rows that no source can draw again, in this process only, keeping nothing; return the table."""
     total = replicates * max(1, len(row_bounds))
     total *= sum(not build_entry(m)[1].card.refuses(g.kind) for m in methods for g in guarantees)
     finished = cells_on(dataset, methods, guarantees, metrics, replicates=replicates, seed=seed, row_bounds=row_bounds)

@@ -32,10 +32,9 @@ MOST_CELLS = 2_000_000
 
 
 class Store:
-    """Table from cell key to (target, value, problem) in one sqlite file.
+    """Table from cell key to (target, value, problem) in one sqlite file, safe for several threads and processes.
 
-    problem: "" while it works, else one sentence; from then on nothing is found and nothing is kept.
-    Safe to use from several threads and processes.
+    ``problem`` is "" while it works, else one sentence; from then on nothing is found and nothing is kept.
     """
 
     def __init__(self, path: Path | str | None = None) -> None:
@@ -151,10 +150,9 @@ def key_of(place: str, method: str, guarantee: str, replicate: int, metric: str)
 
 @cache
 def code_of(cls: type) -> str:
-    """Return a hash of the code a class runs.
+    """Return a hash of the code a class runs: its own file, files of its package that it names, the shared packages.
 
-    It covers the class's own file, files of its package that it names, and the shared packages. So a version that was
-    not raised does not bring back old numbers. A new file beside it changes nothing here.
+    So a version that was not raised does not bring back old numbers, and a new file beside it changes nothing.
     """
     module = sys.modules[cls.__module__]
     package = cls.__module__.rsplit(".", 1)[0]

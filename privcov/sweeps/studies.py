@@ -1,11 +1,4 @@
-"""A saved study: one plan or several, as a JSON text.
-
-from privcov.sweeps import studies
-
-plans = studies.read(open("plan.json").read())
-table = studies.run(plans)
-summary = studies.summary(plans, table)
-"""
+"""A saved study: one plan or several as a JSON text, for `read`, `run` and `summary`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The best method in every cell of a map over (n, d) or (n, epsilon), and whether it is clearly the best.
 
-A map is a list of plans, one per d, because the public row bound depends on d. Their tidy table holds all errors;
-`winners` only reads it.
+A map has one plan per d, because the public row bound depends on d.
 """
 
 from __future__ import annotations
@@ -100,10 +99,7 @@ def run_map(
     *,
     workers: int | None = None,
 ) -> pd.DataFrame:
-    """Return the tidy tables of all plans in one, with the column d.
-
-    progress(done, total) is called after each run of a method.
-    """
+    """Return the tidy tables of all plans in one, with the column d; progress(done, total) is called after each run."""
     on_cell = None if progress is None else lambda done, total, _: progress(done, total)
     finished = collect(map_cells(plans, store, workers=workers), sum(plan.steps for plan in plans), on_cell)
     return pd.DataFrame([row for cell in finished for row in cell])
@@ -112,15 +108,11 @@ def run_map(
 def winners(table: pd.DataFrame, *, x: str = "n", y: str = "d") -> pd.DataFrame:
     """Return one row per cell (x, y): the method with the smallest mean error, its margin, and whether that is clear.
 
-    winner, error:      the method with the smallest mean error over replicates, and that error.
-    runner_up, second:  the next one and its error. ratio: second / error.
-    clear:              for every other method the 95 % t interval of the paired difference (same rows, same
-                        replicate) lies above zero. Each pair is tested by itself: nothing is corrected for the
-                        number of methods or cells.
-    rivals:             the methods for which it does not, in order of their error.
-    absent:             methods that gave no matrix in at least one replicate; they do not compete in that cell.
-    oracle:             the least error that an answer with the eigenvectors of a noisy matrix can have: the smallest
-                        mean over the methods that have one, NaN where the table has no such error.
+    ``clear``: for every other method the 95 % t interval of the paired difference (same rows, same replicate) lies
+    above zero, each pair tested by itself; ``rivals`` are those for which it does not. ``ratio`` is the runner-up's
+    error ``second`` over the winner's. Methods without a matrix in some replicate are ``absent`` and do not compete.
+    ``oracle`` is the least mean error of an answer with the eigenvectors of a noisy matrix, NaN where the table has
+    none.
     """
     rows = []
     known = table["metric"].isin(ORACLES) if "metric" in table else pd.Series(False, index=table.index)

@@ -209,10 +209,7 @@ class _Opened:
         return [some.get_batch(batch).num_rows for batch in range(some.num_record_batches)]
 
     def batches(self, first: int, last: int, names: list[str], rows: int) -> Iterator:
-        """Yield the named columns of some groups, in their order.
-
-        Threads are left to the caller: parts are read in parallel.
-        """
+        """Yield the named columns of some groups, in order and without threads: the caller reads parts in parallel."""
         groups = range(first, last)
         if self.kind == "arrow":
             some = self._some_columns(names)

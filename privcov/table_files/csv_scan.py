@@ -38,10 +38,7 @@ class _Wrong:
 
 @dataclass
 class _Seen:
-    """Bytes of the file so far, of rows and of blank lines.
-
-    ``spare`` is how many more bytes of blank lines there may be than of rows.
-    """
+    """Bytes of the file so far, of rows and of blank lines; there may be ``spare`` more of blank lines than of rows."""
 
     spare: int
     rows: int = 0
@@ -68,10 +65,7 @@ def first_line(file: FileFacts) -> bytes:
 
 
 def header(file: FileFacts) -> tuple[tuple[str, ...], int]:
-    """Return (column names, byte at which the rows begin).
-
-    Messages never repeat the line: in a file without a header it is a row.
-    """
+    """Return (column names, byte at which the rows begin); messages never repeat the line, which may be a row."""
     with opened(file) as stream:
         raw = stream.read(MOST_HEADER_BYTES)
     if not raw:

@@ -147,13 +147,7 @@ class Dialect:
 
 
 def proposed_separator(line: str) -> str:
-    """Return the separator that a header line suggests, for its owner to confirm.
-
-    Examples
-    --------
-    >>> proposed_separator('age;"income; yearly, gross";smokes')
-    ';'
-    """
+    """Return the separator that a header line suggests, for its owner to confirm."""
 
     def cells(mark: str) -> int:
         try:

@@ -14,11 +14,7 @@ class TableFileError(ValueError):
 
 @dataclass(frozen=True)
 class Piece:
-    """Bytes start..stop of a CSV file: whole records.
-
-    ``plain`` says that quotation marks and line ends are as RFC 4180 has them, so that any CSV reader finds the same
-    cells.
-    """
+    """Bytes start..stop of a CSV file, whole records; ``plain``: as RFC 4180 has it, the same to any CSV reader."""
 
     start: int
     stop: int
@@ -74,10 +70,7 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class TableFiles:
-    """Files that together are one table: the wanted columns, the label's column or "", and the files in order.
-
-    ``person`` is the column of the ids of persons, or "".
-    """
+    """Files that together are one table, in order, with its wanted columns, and those of label and persons, or ""."""
 
     columns: tuple[str, ...]
     label: str
@@ -93,10 +86,9 @@ class TableFiles:
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of work that needs nothing else.
+    """A piece of work that needs nothing else: row groups or record batches first..last - 1, or pieces of a CSV.
 
-    It is row groups or record batches first..last - 1 of a file, or pieces of a CSV, or (``pieces`` empty) a whole
-    compressed CSV. ``rows`` is None where only reading can count them.
+    Without ``pieces`` it is a whole compressed CSV. ``rows`` is None where only reading can count them.
     """
 
     file: FileFacts

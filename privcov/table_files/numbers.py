@@ -20,10 +20,7 @@ SPELLINGS = sorted(
 
 
 def number_of(cell: str, decimal: str | None = ".") -> float | None:
-    """Return a float with the decimal mark, NaN for a missing cell, None for any other text.
-
-    Blanks around the text are ignored.
-    """
+    """Return a float with the decimal mark, blanks ignored; NaN for a missing cell, None for any other text."""
     cell = cell.strip()
     if cell.lower() in MISSING:
         return math.nan

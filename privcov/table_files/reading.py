@@ -83,10 +83,7 @@ def describe(
 
 
 def count_rows(table: TableFiles, *, private: bool = True) -> TableFiles:
-    """Return the same with n known.
-
-    A scan of the CSV files for the ends of records, which also finds where to cut them.
-    """
+    """Return the same with n known, from a scan of the CSV files for the ends of records, where they can be cut."""
     counted = [
         file if file.rows is not None else _plainly(file.path, file, _counted, file, private) for file in table.files
     ]
@@ -230,10 +227,7 @@ def says_how(name: str) -> bool:
 
 
 def listed(paths: Paths) -> list[str]:
-    """Return every file that ``paths`` names, in order.
-
-    Raises `TableFileError` for one that is not there or is named twice.
-    """
+    """Return every file that ``paths`` names, in order; raise `TableFileError` for one absent or named twice."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not given:
         raise TableFileError("No file is named: name at least one.")

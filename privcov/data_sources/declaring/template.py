@@ -16,11 +16,7 @@ from privcov.table_files.reading import describe, first_line
 
 @dataclass(frozen=True)
 class Header:
-    """What the header of a file says.
-
-    name: of the file, without its ending. dialect: separator, decimal mark (None where it must still be declared) and
-    encoding of a CSV file, else None.
-    """
+    """What a file's header says: its name without ending, and a CSV's dialect, its decimal mark None until declared."""
 
     name: str
     columns: tuple[str, ...]

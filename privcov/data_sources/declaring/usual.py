@@ -121,10 +121,7 @@ def spread(kind: Kind, usual: tuple[Any, Any]) -> float:
 
 
 def row_bound_fraction(columns: Sequence[tuple[Kind, tuple[Any, Any] | None]]) -> float:
-    """Return the row bound as a fraction of the longest possible row, rounded up to two digits.
-
-    1 where no column has a range.
-    """
+    """Return the row bound as a fraction of the longest possible row, rounded up to two digits; 1 without a range."""
     known, whole, longest = [], 0.0, 0.0
     for kind, usual in columns:
         square = kind.weight**2
