@@ -24,6 +24,7 @@ from privcov.releasing.run import run_method
 
 SECONDS = 2.5  # for the releases of one answer, about
 FEWEST, MOST = 5, 100  # releases behind a number
+SURELY = 10  # before it is judged from them that they are enough
 CELLS = 20_000_000  # of all tables together, which a page keeps while the level moves
 SHARE = 0.15  # of the seconds, for one level of a search
 FLAT = 1.02  # errors up to so many times the smallest are as near to one that is out of reach
@@ -118,6 +119,8 @@ class _Runs:
 
     def enough(self, errors: np.ndarray) -> bool:
         """Return whether the mean is sure, or as sure as these tables can make it."""
+        if len(errors) < SURELY:
+            return False
         tables, goal = len(self.tables), SURE / 2 * errors.mean()
         if _doubt(errors, tables) <= goal or self.room(0.0) or len(errors) < 2 * tables:
             return _doubt(errors, tables) <= goal
