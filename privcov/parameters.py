@@ -6,6 +6,8 @@ The form, the gallery, the command line and the checks all read unit, bounds, la
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import re
 from collections.abc import Mapping
 from dataclasses import Field, dataclass
 from typing import Any, ClassVar
@@ -76,6 +78,22 @@ def specs(cls: type) -> tuple[Spec, ...]:
         for f in dataclasses.fields(cls)
         if "spec" in f.metadata
     )
+
+
+def documented(cls: type) -> str:
+    """Return the docstring of a class with the section Parameters, which its fields say already."""
+    lines = ["Parameters", "----------"]
+    types = {f.name: f.type for f in dataclasses.fields(cls)}
+    for spec in specs(cls):
+        kind = "{" + ", ".join(map(repr, spec.choices)) + "}" if spec.choices else types[spec.name]
+        ends = "" if spec.high is None else f", from {spec.low:,} to {spec.high:,}"
+        lines += [f"{spec.name} : {kind}", f"    {spec.label}{ends}. {spec.help}".rstrip()]
+    text = inspect.cleandoc(cls.__doc__ or "")
+    if len(lines) == 2:
+        return text
+    at = re.search(r"\n\n\w+\n-+\n", text)
+    before, after = (text, "") if at is None else (text[: at.start()], text[at.start() :])
+    return before + "\n\n" + "\n".join(lines) + after
 
 
 class Checked:

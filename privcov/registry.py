@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from privcov import checks
+from privcov.parameters import documented
 
 Card = TypeVar("Card", bound=Any)
 
@@ -35,6 +36,7 @@ class Registry(Generic[Card]):
             if card.key in self._entries:
                 raise ValueError(f"{self.what} {card.key!r} is registered twice")
             self._entries[card.key] = card
+            cls.__doc__ = documented(cls)
             cls.card = card  # type: ignore[attr-defined] # the base class of every entry has it
             return cls
 

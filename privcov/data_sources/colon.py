@@ -35,11 +35,6 @@ class Colon(PaperData):
     Labels are "tumor" (40) and "normal" (22), or none when the values are brought without the list of tissues. Nine
     genes repeat an earlier one exactly, and are kept: a sample covariance of both is singular.
 
-    Parameters
-    ----------
-    d : int
-        Number of genes, from 2 to 2000.
-
     Notes
     -----
     Limits: intensities come from a 16-bit scanner, so log10 lies in [0, 4.82]; typical 2.5, a few hundred units. Row

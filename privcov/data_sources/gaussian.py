@@ -84,19 +84,7 @@ class Gaussian(Source):
 )
 @dataclass(frozen=True)
 class AR1Covariance(Gaussian):
-    """Sigma_ij = ``rho^|i-j|``: correlation that fades with the distance.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    d : int
-        Number of columns.
-    rho : float
-        Correlation of neighbours, from -0.95 to 0.95.
-    family : {"normal", "t5"}
-        Distribution of the rows. "t5": t_5 rows with scale matrix Sigma, covariance (5/3) Sigma.
-    """
+    """Sigma_ij = ``rho^|i-j|``: correlation that fades with the distance."""
 
     n: int = parameter(50_000, **ROWS)
     d: int = parameter(20, **COLUMNS)
@@ -125,17 +113,7 @@ class AR1Covariance(Gaussian):
 )
 @dataclass(frozen=True)
 class BandedCovariance(Gaussian):
-    """Sigma has 1, 0.6, 0.3 at distances 0, 1, 2 (positive definite: its symbol is at least 0.1).
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    d : int
-        Number of columns.
-    family : {"normal", "t5"}
-        Distribution of the rows. "t5": t_5 rows with scale matrix Sigma, covariance (5/3) Sigma.
-    """
+    """Sigma has 1, 0.6, 0.3 at distances 0, 1, 2 (positive definite: its symbol is at least 0.1)."""
 
     n: int = parameter(50_000, **ROWS)
     d: int = parameter(20, **COLUMNS)
@@ -160,17 +138,6 @@ class BlockCovariance(Gaussian):
     """Sigma has 1 on the diagonal, ``within`` between variables of one group, and 0 between groups.
 
     The groups follow each other; the last one may be smaller.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    d : int
-        Number of columns.
-    size : int
-        Columns of a group.
-    within : float
-        Correlation in a group, from 0 to 0.95.
     """
 
     n: int = parameter(50_000, **ROWS)
@@ -205,15 +172,6 @@ class SparseCovariance(Gaussian):
     """Sigma = (U + 50 I) / 200, U symmetric with about ``sparsity`` of its entries uniform on [-1, 1].
 
     It differs from the paper where U + 50 I is indefinite (large d): the diagonal is then raised to make it positive.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    d : int
-        Number of columns.
-    sparsity : float
-        Fraction of non-zero entries, from 0 to 1.
     """
 
     n: int = parameter(50_000, **ROWS)

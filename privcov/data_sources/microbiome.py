@@ -34,14 +34,6 @@ LEAST = 4
 class Microbiome(PaperData):
     """98 x 87, labels "lean" (BMI below 25: 63) and "obese" (35). Counts depend on the depth of a sample.
 
-    Parameters
-    ----------
-    genera : {"all 87", "40 present (chosen on the data)"}
-        The 40 are those seen in at least four samples of each group, the p = 40 of the paper. That choice reads every
-        row and no guarantee covers it.
-    scale : {"log10(1 + count)", "shares of a sample"}
-        The paper does not say how counts are scaled and calls the rows normal; the logarithm comes nearest.
-
     Notes
     -----
     The paper's p = 25 by t test reads the training labels, so it belongs to a classification, split by split, and is

@@ -42,13 +42,6 @@ class MNIST(PaperData):
     A part of the set is accepted too, such as 6,000 pictures; a request for more pictures than there are is an error,
     and the name of the data set says how many there are.
 
-    Parameters
-    ----------
-    n : int
-        Number of pictures, from 100 to 60,000.
-    digit : {"all", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
-        One digit keeps about a tenth of the pictures.
-
     Notes
     -----
     Limits: a pixel is a grey level, 0 to 255 by definition, so a row divided by 255 x 28 (28 = sqrt(784)) is no longer

@@ -31,14 +31,6 @@ EACH, LARGEST = "each row", "largest row (chosen on the data)"
 class News(PaperData):
     """Rows n x d; n is the number of documents that are brought (15,657 articles of news commentary in the paper).
 
-    Parameters
-    ----------
-    d : {32, 128, 512}
-        Number of columns that words are hashed into.
-    divide : {"each row", "largest row (chosen on the data)"}
-        "each row" gives every row norm 1 (tr = 1 in the paper); a document without a word stays 0. "largest row"
-        divides by the largest norm (tr < 1 in the paper), which is read off the rows and covered by no guarantee.
-
     Notes
     -----
     Words are lower-cased and hashed into 512 columns with signs, by scikit-learn's HashingVectorizer(norm=None); d = 32

@@ -45,13 +45,6 @@ class PrecisionModel(Gaussian):
 class PrecisionWishart(PrecisionModel):
     """Theta = W W' / 10,000, W d x 10,000 standard normal, drawn from the seed.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    d : int
-        Number of columns.
-
     Notes
     -----
     Drawn as L L' with the Bartlett factor L of W W', which has the same distribution at a ten-thousandth of the
@@ -79,15 +72,7 @@ class PrecisionWishart(PrecisionModel):
 )
 @dataclass(frozen=True)
 class PrecisionFull(PrecisionModel):
-    """Theta_ii = 1, Theta_ij = 1/2; eigenvalues 1/2 and (d + 1)/2. All pairs are linked: no ROC curve.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    d : int
-        Number of columns.
-    """
+    """Theta_ii = 1, Theta_ij = 1/2; eigenvalues 1/2 and (d + 1)/2. All pairs are linked: no ROC curve."""
 
     n: int = parameter(2_000, **ROWS)
     d: int = parameter(20, **COLUMNS)
@@ -109,13 +94,6 @@ class PrecisionFull(PrecisionModel):
 @dataclass(frozen=True)
 class PrecisionAR2(PrecisionModel):
     """Theta has 1, 1/2, 1/4 at distances 0, 1, 2.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    d : int
-        Number of columns.
 
     Notes
     -----
@@ -149,13 +127,6 @@ class PrecisionRandom(PrecisionModel):
 
     alpha makes the condition number of A + alpha I equal to d, and the division gives the unit diagonal. Where no pair
     is linked (small d) no alpha gives that condition number, and Theta is the identity.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    d : int
-        Number of columns.
     """
 
     n: int = parameter(2_000, **ROWS)
@@ -195,13 +166,6 @@ class SparseInverse(PrecisionModel):
 
     A links each pair with probability 2/(d - 1), entries uniform on +-[1/2, 1], and alpha makes the smallest eigenvalue
     1/2 before scaling. Everything but "sparse" is our choice: the paper prints none of it. Rows: n = r d, at least one.
-
-    Parameters
-    ----------
-    r : float
-        Rows per column, from 0.1 to 200.
-    d : int
-        Number of columns.
     """
 
     r: float = parameter(

@@ -52,11 +52,6 @@ class Sachs(PaperData):
     about these rows. Su et al. 2019 compares with "the" network without saying which version or which scale of the
     data.
 
-    Parameters
-    ----------
-    scale : {"log10", "raw"}
-        Logarithms or raw intensities, which are very skewed.
-
     Notes
     -----
     Limits: a flow cytometer with logarithmic amplifiers spans four decades, 1 to 10,000; log10 lies in [0, 4]. Typical

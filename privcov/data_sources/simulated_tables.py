@@ -49,13 +49,6 @@ class HospitalVisits(Source):
 
     Visits of a patient are correlated, but each has the same covariance, which is the truth whatever weights the
     visits have. The bounds are three standard deviations on either side of the mean, which cut 0.3 % of the cells.
-
-    Parameters
-    ----------
-    patients : int
-        Number of patients. A row is a visit, so there are about 2.8 times as many rows.
-    missing : float
-        Share of the cells that are missing, at random, in the table as its owner would hold it.
     """
 
     patients: int = parameter(
@@ -131,16 +124,6 @@ class LikertSurvey(Source):
     """Rounded normal variables: three factors, each with a loading on about half of the questions.
 
     A question has a place of its own on the scale. The truth is that of the answers, not of the variables behind them.
-
-    Parameters
-    ----------
-    n : int
-        Number of people.
-    d : int
-        Number of questions.
-    missing : float
-        Share of missing answers to the last question, in the table as its owner would hold it; the first has none, and
-        between them it rises evenly.
     """
 
     n: int = parameter(30_000, **ROWS)

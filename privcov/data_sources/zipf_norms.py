@@ -28,17 +28,6 @@ class ZipfNorms(Source):
     Then rows are scaled to norm 2^(k - bins) for bin k = 1..bins, whose fraction of the rows is proportional to
     k^-skew.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    d : int
-        Number of columns.
-    bins : int
-        Number of bins, from 1 to 40; with 1 all rows have norm 1.
-    skew : float
-        Skew, from 0 to 10; larger: more rows in the shortest bin.
-
     Notes
     -----
     Norms stay 1e-14 below 2^(k - bins), so R = 1 clips nothing, not even by rounding. There is no population

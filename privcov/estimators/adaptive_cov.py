@@ -110,17 +110,6 @@ class AdaptiveCov(Method):
 
     Every clip happens inside a measurement. Radius and threshold are powers of two, so scaling by them is exact.
 
-    Parameters
-    ----------
-    radius : {"public", "private"}
-        "public" uses the row bound R. "private" first finds a smaller one.
-    constants : {"monte-carlo", "closed-form"}
-        Norms of the noise: simulated quantiles, or the printed bounds.
-    discount : float
-        Divisor of SeparateCov's bound in the choice between the two, from 1 to 20.
-    beta : float
-        Failure probability of the bounds that steer the search, from 0.001 to 0.5.
-
     Guarantee
     ---------
     As asked, replace-one with public n. The proofs are in measurements/sparse_vector.py, measurements/trace.py and

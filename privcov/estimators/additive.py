@@ -167,13 +167,6 @@ class AdditiveCov(Mechanical):
 class GaussianCov(AdditiveCov):
     """Gaussian noise on the moment matrix.
 
-    Parameters
-    ----------
-    shape : {"upper-triangle", "isotropic", "free-trace"}
-        Shape of the noise. The papers print "upper-triangle"; from three columns on the other two have less noise.
-    repair : {"none", "psd", "box", "shrink"}
-        Repair of the spectrum.
-
     Guarantee
     ---------
     As asked, replace-one with public n; sensitivity and proof, also for the other neighbouring relations, are in

@@ -78,17 +78,6 @@ NO_PATTERN = (
 class AutoCov(Method):
     """The least noise for the guarantee among the shapes here, for many columns, then shrinkage by the known noise.
 
-    Parameters
-    ----------
-    clip_search : {"auto", "off"}
-        "auto" spends CLIP_SHARE of the guarantee on a noisy histogram of row norms and may lower the row bound, which
-        helps where the longest rows are much longer than most. It spends nothing where d is too small for it to pay.
-        "off" makes one measurement only, as private rows need.
-    structure : {"mixture", "off"}
-        What the off-diagonal entries are taken for, where the mean is known and the noise Gaussian. "mixture": by
-        unbiased risk a mixture of zero, of what "off" gives, of one number, of the means of the diagonals near the main
-        one, and of means over similar columns. See postprocess/structure/. "off": shrinkage alone.
-
     Guarantee
     ---------
     As asked; the proofs are in measurements/moment.py, noise.py and norm_histogram.py.

@@ -56,20 +56,6 @@ _EMPTY = " The noise is too large for edges, and the matrix is diagonal."
 class AutoPrecision(Glasso):
     """The least noise for the guarantee among the shapes here, for many columns, then a graphical lasso.
 
-    Parameters
-    ----------
-    rule : {"edge-test", "ebic", "half-universal", "fission"}
-        Rule under tuning "released". "edge-test" draws the edges of the test and fits the matrix on them; the others
-        choose lambda.
-    penalty : float
-        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed".
-    repair : {"psd", "max-norm", "ridge", "none"}
-        Repair of the spectrum before the lasso.
-    accuracy : {"screen", "print"}
-        Certified gap per variable: 1e-6 nats, or 1e-7.
-    rate : float
-        Rate of false discoveries of the edge test, from 0.001 to 0.5.
-
     Guarantee
     ---------
     As asked; one measurement, whose proof is in measurements/moment.py. Everything after it is post-processing.

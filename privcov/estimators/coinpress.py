@@ -42,14 +42,6 @@ LAST = 0.75  # fraction of the guarantee for the last step
 class CoinPress(Method):
     """Noisy second moments of rows that are whitened by the result of the step before.
 
-    Parameters
-    ----------
-    steps : int
-        Number of steps, from 1 to 5. With 1 it is the Gaussian mechanism with a Gaussian clip.
-    largest_eigenvalue : float
-        Public bound u on the largest eigenvalue, in units of R squared, from 1e-6 to 1. If it is wrong, the result is
-        too small, not less private.
-
     Guarantee
     ---------
     As asked, replace-one with public n; the proof is in measurements/whitened.py.

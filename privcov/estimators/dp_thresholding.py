@@ -50,15 +50,6 @@ class DpThresholding(WithGamma):
 
     Under tuning "raw-cv" gamma is chosen on the raw rows for the papers' threshold, without an end-to-end guarantee.
 
-    Parameters
-    ----------
-    rule : {"hard-universal", "soft-sure", "fission", "paper"}
-        Where to cut.
-    diagonal : {"shrink", "keep"}
-        Whether the variances are pulled to their mean by as much as the known noise has spread them out.
-    gamma : float
-        Constant of the sampling part of the threshold, in units of R squared / d, from 0 to 100.
-
     Guarantee
     ---------
     As asked; one Gaussian measurement, whose proof is in measurements/moment.py. The rest is post-processing.
@@ -98,21 +89,6 @@ class ModifiedDpThresholding(WithEta):
     """Central thresholding with the constant eta of Mathematics 2023.
 
     Under tuning "raw-cv" eta is chosen on the raw rows, as in the paper, without an end-to-end guarantee.
-
-    Parameters
-    ----------
-    rule : {"hard-universal", "soft-sure", "fission", "paper"}
-        Where to cut.
-    diagonal : {"shrink", "keep"}
-        Whether the variances are pulled to their mean by as much as the known noise has spread them out.
-    eta : float
-        Free constant of the threshold, from 0 to 100; at least 2 in the theorem.
-    moment_bound : float
-        K, the bound on the standardised moment of order 4 + moment_excess, from 1 to 1e6.
-    moment_excess : float
-        Called epsilon in the paper, from 0 to 10; not the privacy parameter.
-    variance_bound : float
-        M, the bound on the variances, in units of R squared / d, from 1e-6 to 1e6.
 
     Guarantee
     ---------

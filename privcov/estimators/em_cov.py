@@ -51,17 +51,6 @@ TAIL = 0.1  # failure probability in the adaptive budgets' offset
 class EMCov(Method):
     """Noisy eigenvalues and eigenvectors from the exponential mechanism.
 
-    Parameters
-    ----------
-    values_share : float
-        Fraction of epsilon (pure DP) or rho for the eigenvalues, from 0.05 to 0.95; the rest goes to the eigenvectors.
-    budgets : {"auto", "adaptive", "uniform"}
-        Shares of the directions. "adaptive": in proportion to the roots of the released eigenvalues. "auto": adaptive
-        under pure DP, else uniform.
-    exponent : {"tight", "published"}
-        "published" is the paper's: half of the tight exponent, and a share for the last direction, though the others
-        determine it. It leaves half of each epsilon unused.
-
     Guarantee
     ---------
     As asked, replace-one with public n; the proofs are in measurements/eigenvalues.py and

@@ -58,20 +58,6 @@ TOLERANCE = 1e-6  # a certified gap per variable, in nats, below which the loop'
 class GlassoGaussian(Glasso):
     """Gaussian noise, then a graphical lasso.
 
-    Parameters
-    ----------
-    rule : {"ebic", "half-universal", "fission"}
-        Rule for lambda under tuning "released".
-    penalty : float
-        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed" and as
-        published.
-    repair : {"psd", "max-norm", "ridge", "none"}
-        Repair of the spectrum before the lasso.
-    accuracy : {"screen", "print"}
-        Certified gap per variable: 1e-6 nats, or 1e-7.
-    iterations : int
-        ADMM iterations as published by Su et al. 2019, from 1 to 20,000; not used otherwise.
-
     Guarantee
     ---------
     As asked; one Gaussian measurement, whose proof is in measurements/moment.py. The rest is post-processing.

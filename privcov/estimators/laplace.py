@@ -42,11 +42,6 @@ from privcov.privacy import RELATIONS, PureDP
 class LaplaceCov(AdditiveCov):
     """Laplace noise on the upper triangle of the moment matrix.
 
-    Parameters
-    ----------
-    repair : {"none", "psd", "box"}
-        Repair of the spectrum.
-
     Guarantee
     ---------
     Pure epsilon-DP, replace-one with public n; the proof, also for the other neighbouring relations, is in
@@ -91,18 +86,6 @@ class LaplaceCov(AdditiveCov):
 @dataclass(frozen=True)
 class GlassoLaplace(Glasso):
     """Laplace noise on the upper triangle, then a graphical lasso.
-
-    Parameters
-    ----------
-    rule : {"ebic", "half-universal", "fission"}
-        Rule for lambda under tuning "released".
-    penalty : float
-        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed" and as
-        published.
-    repair : {"psd", "max-norm", "ridge", "none"}
-        Repair of the spectrum before the lasso.
-    accuracy : {"screen", "print"}
-        Certified gap per variable: 1e-6 nats, or 1e-7.
 
     Guarantee
     ---------

@@ -85,15 +85,6 @@ class Local(Thresholding):
 class LdpThresholding(Local, WithGamma):
     """Local thresholding with the constant gamma.
 
-    Parameters
-    ----------
-    rule : {"hard-universal", "soft-sure", "fission", "paper"}
-        Where to cut.
-    diagonal : {"shrink", "keep"}
-        Whether the variances are pulled to their mean by as much as the known noise has spread them out.
-    gamma : float
-        Constant of the sampling part of the threshold, in units of R squared / d, from 0 to 100.
-
     Guarantee
     ---------
     As asked, local, for the whole row of every user; the proof is in measurements/local_moment.py.
@@ -122,21 +113,6 @@ class LdpThresholding(Local, WithGamma):
 @dataclass(frozen=True)
 class ModifiedLdpThresholding(Local, WithEta):
     """Local thresholding with the constant eta.
-
-    Parameters
-    ----------
-    rule : {"hard-universal", "soft-sure", "fission", "paper"}
-        Where to cut.
-    diagonal : {"shrink", "keep"}
-        Whether the variances are pulled to their mean by as much as the known noise has spread them out.
-    eta : float
-        Free constant of the threshold, from 0 to 100; at least 2 in the theorem.
-    moment_bound : float
-        K, the bound on the standardised moment of order 4 + moment_excess, from 1 to 1e6.
-    moment_excess : float
-        Called epsilon in the paper, from 0 to 10; not the privacy parameter.
-    variance_bound : float
-        M, the bound on the variances, in units of R squared / d, from 1e-6 to 1e6.
 
     Guarantee
     ---------

@@ -61,16 +61,6 @@ SHARE_OF_TOP = 1e-6  # and as a fraction of the cap, below which floating point 
 class OutputPerturbation(Method):
     """A graphical lasso with capped eigenvalues on the rows, then noise on its answer.
 
-    Parameters
-    ----------
-    penalty : float
-        Penalty rho, in units of R squared, from 0.001 to 10. It is fixed before the rows are read, because it enters
-        the sensitivity.
-    cap : float
-        Cap tau on the eigenvalues, in units of 1/rho, from 0.05 to 20. The noise grows with its square.
-    threshold : {"universal", "none"}
-        "universal" sets entries to zero that noise alone could have made.
-
     Guarantee
     ---------
     As asked, replace-one or zero-out with public n. The proofs are in postprocess/smoothed.py (the Lipschitz constant

@@ -36,11 +36,6 @@ from privcov.privacy import RELATIONS, ApproxDP, ZCDP
 class Projection(Mechanical):
     """Gaussian noise, then the nearest positive semi-definite matrix with bounded trace.
 
-    Parameters
-    ----------
-    trace : {"released", "bound"}
-        Bound on the trace: that of the noisy matrix, or the public bound R^2 that no trace exceeds.
-
     Guarantee
     ---------
     As asked; one measurement, whose proof is in measurements/moment.py. The projection is post-processing.

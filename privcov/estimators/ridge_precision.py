@@ -55,11 +55,6 @@ SPLITS = 10
 class RidgePrecision(OneMeasurement):
     """Gaussian noise, then the ridge estimator of the precision matrix.
 
-    Parameters
-    ----------
-    penalty : float
-        sqrt(8 lambda) in units of R squared / d, from 1e-4 to 10; used under tuning "fixed" and as published.
-
     Guarantee
     ---------
     As asked; one Gaussian measurement, whose proof is in measurements/moment.py. The rest is post-processing.

@@ -100,14 +100,6 @@ def published_guard(ask: MethodInput, card: MethodCard) -> None:
 class SeparateCov(Method):
     """Eigenvalues from one noisy measurement, eigenvectors from another.
 
-    Parameters
-    ----------
-    values_share : float
-        Fraction of epsilon (pure DP), rho (zCDP) or squared mu (approximate DP) for the eigenvalues, from 0.05 to 0.95;
-        the rest goes to the eigenvectors.
-    eig : {"eigh", "svd-authors"}
-        Order of the eigenvectors. "svd-authors" repeats a fault of the published code, only as published.
-
     Guarantee
     ---------
     As asked, replace-one with public n; the proofs are in measurements/eigenvalues.py and moment.py.

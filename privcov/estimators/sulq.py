@@ -39,11 +39,6 @@ from privcov.privacy import ApproxDP
 class Sulq(AdditiveCov):
     """Gaussian noise of the MOD-SULQ scale on the moment matrix.
 
-    Parameters
-    ----------
-    repair : {"none", "psd", "box", "shrink"}
-        Repair of the spectrum.
-
     Guarantee
     ---------
     More than the printed (epsilon, delta); the proof of its event is in measurements/moment.py.
@@ -90,17 +85,6 @@ class Sulq(AdditiveCov):
 @dataclass(frozen=True)
 class GlassoSulq(Glasso):
     """Gaussian noise of the MOD-SULQ scale, then a graphical lasso.
-
-    Parameters
-    ----------
-    rule : {"ebic", "half-universal", "fission"}
-        Not used: there is no sound calibration.
-    penalty : float
-        Fraction of the smallest lambda that empties the graph, from 0.001 to 1.
-    repair : {"psd", "max-norm", "ridge", "none"}
-        Not used: as published nothing is repaired.
-    accuracy : {"screen", "print"}
-        Certified gap per variable: 1e-6 nats, or 1e-7.
 
     Guarantee
     ---------

@@ -81,11 +81,6 @@ class _WishartLasso(Glasso):
 class WishartApprox(_WishartCov):
     """A Wishart matrix with enough degrees of freedom for approximate DP, minus its mean.
 
-    Parameters
-    ----------
-    repair : {"none", "psd", "box"}
-        Repair of the spectrum.
-
     Guarantee
     ---------
     (epsilon, delta)-DP, replace-one with public n; the curve is in wishart_curve.py.
@@ -171,18 +166,6 @@ class WishartPure(_WishartCov):
 class GlassoWishartApprox(_WishartLasso):
     """A Wishart matrix with enough degrees of freedom for approximate DP, minus its mean, then a graphical lasso.
 
-    Parameters
-    ----------
-    rule : {"ebic", "half-universal", "fission"}
-        Rule for lambda under tuning "released".
-    penalty : float
-        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed" and as
-        published.
-    repair : {"psd", "max-norm", "ridge", "none"}
-        Repair of the spectrum before the lasso.
-    accuracy : {"screen", "print"}
-        Certified gap per variable: 1e-6 nats, or 1e-7.
-
     Guarantee
     ---------
     (epsilon, delta)-DP, replace-one with public n; the curve is in wishart_curve.py.
@@ -221,17 +204,6 @@ class GlassoWishartApprox(_WishartLasso):
 @dataclass(frozen=True)
 class GlassoWishartPure(_WishartLasso):
     """A Wishart matrix with d + 1 degrees of freedom, published as pure DP, then a graphical lasso.
-
-    Parameters
-    ----------
-    rule : {"ebic", "half-universal", "fission"}
-        Not used: there is no sound calibration.
-    penalty : float
-        Fraction of the smallest lambda that empties the graph, from 0.001 to 1.
-    repair : {"psd", "max-norm", "ridge", "none"}
-        Not used: as published nothing is repaired.
-    accuracy : {"screen", "print"}
-        Certified gap per variable: 1e-6 nats, or 1e-7.
 
     Guarantee
     ---------

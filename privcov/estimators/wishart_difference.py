@@ -34,11 +34,6 @@ from privcov.privacy import RELATIONS, PureDP, ZCDP
 class WishartDifference(AdditiveCov):
     """The difference of two Wishart matrices as noise on the moment matrix.
 
-    Parameters
-    ----------
-    repair : {"none", "psd", "box", "shrink"}
-        Repair of the spectrum.
-
     Guarantee
     ---------
     Pure epsilon-DP; the proof is in measurements/wishart.py. Under zCDP it is run at epsilon = sqrt(2 rho), and pure

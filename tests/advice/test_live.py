@@ -126,14 +126,22 @@ def test_the_doubt_is_that_of_releases_or_of_tables_whichever_is_larger():
         assert found.doubt == pytest.approx(max(either), rel=1e-6)
 
 
-def test_releases_end_where_the_mean_is_sure_and_tables_where_their_memory_does(monkeypatch):
+def test_releases_end_where_the_mean_is_sure_or_as_sure_as_the_tables_can_make_it(monkeypatch):
+    """Three tables that are apart: more releases do not help where there is no room for more tables."""
+    stored = ask.how_far(Question(2000, 20, ZCDP(10.0), structure="fading", mean_known=True))
+    runs, rng = live._Runs(stored, rows_of(n=2000, d=20), 0, 0, 0, lambda: False), np.random.default_rng(0)
+    runs.tables = [rows_of(n=2000, d=20)(0)] * 3
+    apart, noise = np.tile([0.9, 1.0, 1.1], 20), rng.normal(0, 0.2, 60)
+    assert runs.enough(1 + 0.01 * noise)
+    assert not runs.enough(1 + 0.01 * noise[: live.SURELY - 1])
+    assert not runs.enough(1 + noise)
+    assert not runs.enough(apart + 0.01 * noise)
     monkeypatch.setattr(live, "CELLS", 3 * 2000 * 20)
-    for level, sure in ((1e-4, True), (10.0, False)):  # the trivial answer; where three tables differ more than noise
-        stored = ask.how_far(Question(2000, 20, ZCDP(level), structure="fading", mean_known=True))
-        found = live.measured(stored, rows_of(n=2000, d=20))
-        assert found.draws == 3
-        assert live.FEWEST <= found.releases < live.MOST
-        assert (2 * found.doubt <= ask.SURE * found.error) is sure
+    assert runs.enough(apart + 0.01 * noise)
+    assert not runs.enough(apart + noise)
+    found = live.measured(stored, rows_of(n=2000, d=20))
+    assert found.draws == 3
+    assert live.SURELY <= found.releases < live.MOST
 
 
 def test_a_table_is_compared_with_its_own_sample():
