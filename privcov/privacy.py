@@ -230,6 +230,19 @@ _KINDS: tuple[Kind, ...] = (PureDP, ApproxDP, ZCDP, NoPrivacy)
 KINDS: dict[str, Kind] = {kind.kind: kind for kind in _KINDS}
 
 
+def level_of(guarantee: Guarantee) -> float:
+    """Return the epsilon or rho of a guarantee."""
+    assert not isinstance(guarantee, NoPrivacy)
+    return guarantee.rho if isinstance(guarantee, ZCDP) else guarantee.epsilon
+
+
+def with_level(guarantee: Guarantee, level: float) -> PureDP | ApproxDP | ZCDP:
+    """Return the guarantee with another epsilon or rho."""
+    if isinstance(guarantee, ZCDP):
+        return ZCDP(level)
+    return ApproxDP(level, guarantee.delta) if isinstance(guarantee, ApproxDP) else PureDP(level)
+
+
 def to_dict(guarantee: Guarantee) -> dict:
     """Return a guarantee as a dict, ``{"kind": ..., parameters}``; `from_dict` is the inverse."""
     return {"kind": guarantee.kind, **vars(guarantee)}

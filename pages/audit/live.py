@@ -13,7 +13,7 @@ from pages.shell.jobs import Job, Jobs, Words, status
 from pages.shell.study import Study
 from privcov import accounting
 from privcov.audit import live, trial
-from privcov.audit.bounds import ERROR, level, reach
+from privcov.audit.bounds import ERROR, reach
 from privcov.audit.broken import FAULTS
 from privcov.audit.live import Asked, Audit
 from privcov.audit.mechanisms import GROUPS, RHO, Mechanism, find, mechanisms
@@ -21,7 +21,7 @@ from privcov.audit.pairs import LONG, SEARCH, catalogue, usual
 from privcov.estimators.base import METHODS
 from privcov.figures import audit as pictures
 from privcov.figures.words import plain, powers
-from privcov.privacy import ApproxDP, ZCDP
+from privcov.privacy import ApproxDP, ZCDP, level_of
 
 JOBS = Jobs("audits", kept=12)
 WORDS = Words("steps", stop="audit-stop")
@@ -195,7 +195,7 @@ def _show(audit: Audit, asked: Asked) -> None:
     apart = "Delta at epsilon 0: proved, and permitted."
     name = "rho" if isinstance(audit.claim, ZCDP) else "epsilon"
     one.metric(f"Measured: {name} at least", plain(audit.proved), border=True, help=at)
-    two.metric(f"Claimed: {name}", plain(level(audit.claim)), border=True, help=at)
+    two.metric(f"Claimed: {name}", plain(level_of(audit.claim)), border=True, help=at)
     three.metric("Measured total variation", plain(audit.difference), border=True, help=apart)
     four.metric("Largest permitted", plain(audit.permitted), border=True, help=apart)
     most = 0 if audit.impossible is None else max(audit.impossible)

@@ -241,7 +241,6 @@ def _owner_tested(data: Dataset, rel: Release, place, strength) -> None:
 
 _MOST = 60  # columns; more would make the slider wait
 _COPIES = 60
-_KEPT = 60
 
 
 def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | None, str]:
@@ -256,14 +255,9 @@ def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | Non
         f"The known noise is added to the release {_COPIES} times more and solved at the same lambda; pairs are "
         f"marked by the share of redraws that link them. {LACKED} Privacy noise only, not sampling. Free."
     )
-    if cached.in_session(study, settings.SOURCE):  # what came from a file is not kept
-        return decided_edges(rel, position, _COPIES), text
-    kept = st.session_state.setdefault("graph.states", {})
-    if (study, position) not in kept:
-        kept[study, position] = decided_edges(rel, position, _COPIES)
-        while len(kept) > _KEPT:
-            kept.pop(next(iter(kept)))
-    states = kept[study, position]
+    states = cached.of_release(
+        study, ("states", position), lambda: decided_edges(rel, position, _COPIES), settings.SOURCE
+    )
     if states.copies < _COPIES:
         text += f" {_COPIES - states.copies} of {_COPIES} draws had no answer here and count against both."
     return states, text

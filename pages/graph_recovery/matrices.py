@@ -16,7 +16,6 @@ from privcov.metrics.errors import reference_matrix, working
 from privcov.metrics.graphs import losses, partial_correlations, without_noise_at
 from privcov.releasing.release import Release
 
-_KEEP = 60
 _HEADS = {"l1": "Matrix l1", "frobenius": "Frobenius", "spectral": "Spectral"}
 
 
@@ -84,12 +83,4 @@ def _without_noise(study: Study, data: Dataset, rel: Release, at: int) -> np.nda
         assert quiet.precision is not None  # the same method released one
         return working(quiet.precision, quiet.scale, "precision")
 
-    if cached.in_session(study, settings.SOURCE):  # what came from a file is not kept
-        return made()
-    kept = st.session_state.setdefault("graph.quiet", {})
-    key = (study, at if at == settings.TESTED else settings.path_of(rel)[at].lam)
-    if key not in kept:
-        kept[key] = made()
-        while len(kept) > _KEEP:
-            kept.pop(next(iter(kept)))
-    return kept[key]
+    return cached.of_release(study, ("without noise", at), made, settings.SOURCE)

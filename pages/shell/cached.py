@@ -157,6 +157,14 @@ def _release(
     return SHARED.get(("release", source, data, rows, state, bound, method, options, guarantee, seed), make)
 
 
+def of_release(study: Study, what: tuple, make: Callable[[], T], default_source: str = DEFAULT_SOURCE) -> T:
+    """Return what follows from the study's release, kept but for rows of a visitor's file."""
+    if in_session(study, default_source):
+        return make()
+    source = study.source_key(default_source)
+    return SHARED.get((*what, source, SOURCES.get(source).cls.state(), study), make)
+
+
 def picture(study: Study, name: str, palette: Palette, make: Callable[[], Picture]) -> Picture:
     """Return a named picture of the study's rows alone, which stays while method, guarantee and seed move."""
     if in_session(study):

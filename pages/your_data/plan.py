@@ -31,15 +31,8 @@ from privcov.figures.look import Picture
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain, raised
 from privcov.owner.example_rows import ExampleRows
-from privcov.owner.preview import (
-    Preview,
-    planned_noise,
-    preview,
-    preview_by_rule,
-    smallest_level,
-    with_level,
-)
-from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
+from privcov.owner.preview import Preview, planned_noise, preview, preview_by_rule, smallest_level
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, with_level
 from privcov.public_facts import PublicFacts
 
 KINDS = {"zcdp": "zCDP", "approx": "(epsilon, delta)", "pure": "pure epsilon"}

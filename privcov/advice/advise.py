@@ -14,20 +14,11 @@ import numpy as np
 
 from privcov import accounting
 from privcov.advice.answer import UNKNOWN, Advice, Cell, Change, Question
-from privcov.advice.evidence import (
-    Point,
-    guarantee_from,
-    level_of,
-    nearest,
-    noise_factor,
-    read,
-    strength_of,
-    with_level,
-)
+from privcov.advice.evidence import Point, guarantee_from, nearest, noise_factor, read, strength_of
 from privcov.advice.rank import TRIVIAL, Judged, Ruled, judge_answers, plainest_first, rule
 from privcov.advice.surface import Surface, surface
 from privcov.estimators.base import METHODS
-from privcov.privacy import ApproxDP, Guarantee
+from privcov.privacy import ApproxDP, Guarantee, level_of, with_level
 from privcov.releasing.private_request import private_methods
 
 HALF = 0.5

@@ -18,11 +18,11 @@ import numpy as np
 from privcov import checks
 from privcov.advice.advise import answer_of, noise_factors, ruled
 from privcov.advice.answer import REMEDY, UNKNOWN, Advice, Question, label_of, structure_label
-from privcov.advice.evidence import guarantee_from, level_of, strength_of, with_level
+from privcov.advice.evidence import guarantee_from, strength_of
 from privcov.advice.grid import LEVELS, NS, TARGETS
 from privcov.advice.rank import TRIVIAL, Line
 from privcov.advice.surface import surface
-from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, level_of, with_level
 
 ENDS = {"zcdp": (1e-5, 10.0), "approx": (0.01, 20.0), "pure": (0.01, 20.0)}  # levels that are looked at
 STEPS = 97  # levels in the first look; each further look divides one step again

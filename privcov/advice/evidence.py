@@ -14,7 +14,7 @@ from privcov import accounting, checks
 from privcov.advice.grid import FOLDER, FORMAT, TARGETS, guarantee_of
 from privcov.estimators.base import METHODS
 from privcov.measurements.moment import sensitivity
-from privcov.privacy import ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 
 AT = ["structure", "n", "d", "kind", "level"]
 OTHERS = ("diagonal", "non-private")
@@ -98,19 +98,6 @@ def guarantee_from(kind: str, strength: float, delta: float | None) -> PureDP | 
         return ZCDP(strength**2 / 2)
     assert delta is not None  # the kind has one
     return ApproxDP(accounting.epsilon_of_gaussian(delta, strength), delta)
-
-
-def level_of(guarantee: Guarantee) -> float:
-    """Return the epsilon or rho of a guarantee."""
-    assert not isinstance(guarantee, NoPrivacy)
-    return guarantee.rho if isinstance(guarantee, ZCDP) else guarantee.epsilon
-
-
-def with_level(guarantee: Guarantee, level: float) -> PureDP | ApproxDP | ZCDP:
-    """Return the guarantee with another epsilon or rho."""
-    if isinstance(guarantee, ZCDP):
-        return ZCDP(level)
-    return ApproxDP(level, guarantee.delta) if isinstance(guarantee, ApproxDP) else PureDP(level)
 
 
 def noise_factor(kind: str, d: int, *, mean_known: bool, add_remove: bool, lengths: float, persons: int) -> float:

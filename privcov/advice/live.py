@@ -14,12 +14,11 @@ from collections.abc import Callable
 import numpy as np
 
 from privcov.advice.ask import CLOSE, ENDS, SURE, Reply, reply_at, rounded_level
-from privcov.advice.evidence import with_level
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import error
 from privcov.parameters import build
-from privcov.privacy import Guarantee
+from privcov.privacy import Guarantee, with_level
 from privcov.releasing.run import run_method
 
 SECONDS = 2.5  # for the releases of one answer, about

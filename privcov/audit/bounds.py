@@ -18,7 +18,7 @@ from scipy.stats import binom
 
 from privcov import accounting
 from privcov.audit.concentrated import rho_low
-from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.privacy import ApproxDP, PureDP, ZCDP, level_of
 
 Claim = PureDP | ApproxDP | ZCDP
 
@@ -50,11 +50,6 @@ def epsilon_low(p_low: float | np.ndarray, q_high: float | np.ndarray, delta: fl
     """Return the epsilon that is proved at delta; negative or -inf where nothing is proved."""
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(p_low - delta, 0.0)) - np.log(q_high)
-
-
-def level(claim: Claim) -> float:
-    """Return the level that is claimed: epsilon (at the delta of the claim), or rho."""
-    return claim.rho if isinstance(claim, ZCDP) else claim.epsilon
 
 
 def level_low(claim: Claim, p_low: float | np.ndarray, q_high: float | np.ndarray) -> np.ndarray:
@@ -112,14 +107,14 @@ def reach(claim: Claim, n: int) -> Reach:
             cut = np.linspace(-3, 6, 400)
             p, q = ndtr(factor * mu - cut), ndtr(-cut)
         few, many = binom.ppf(_MISSED / 2, n, p), binom.ppf(1 - _MISSED / 2, n, q)
-        return bool((level_low(claim, binomial_low(few, n), binomial_high(many, n)) > level(claim)).any())
+        return bool((level_low(claim, binomial_low(few, n), binomial_high(many, n)) > level_of(claim)).any())
 
     most = ceiling(claim, n)
-    grid = np.geomspace(1.001, 100.0, 300) if most > level(claim) else ()
+    grid = np.geomspace(1.001, 100.0, 300) if most > level_of(claim) else ()
     factor = next((float(f) for f in grid if caught(f)), math.inf)
     if factor == math.inf:
         return Reach(math.inf, math.inf, most)
-    return Reach(factor, level(weaker(claim, factor)), most)
+    return Reach(factor, level_of(weaker(claim, factor)), most)
 
 
 def weaker(claim: Claim, times: float) -> Claim:

@@ -18,21 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import checks
-from privcov.audit.bounds import (
-    ERROR,
-    Claim,
-    allowed_difference,
-    binomial_high,
-    binomial_low,
-    each,
-    level,
-    level_low,
-    reach,
-)
+from privcov.audit.bounds import ERROR, Claim, allowed_difference, binomial_high, binomial_low, each, level_low, reach
 from privcov.audit.mechanisms import RHO, Mechanism, Sampler, find, sampler
 from privcov.audit.pairs import SEARCH, Pair, catalogue, random_pairs, tables
 from privcov.audit.statistics import Region, best_regions, statistics
-from privcov.privacy import ApproxDP, Event, ZCDP
+from privcov.privacy import ApproxDP, Event, ZCDP, level_of
 from privcov.randomness import stream
 from privcov.sweeps.cells import Cell
 
@@ -152,7 +142,7 @@ class Audit:
     @property
     def caught(self) -> bool:
         """Whether the claim is refuted, up to an error probability of ``asked.error``."""
-        return self.proved > level(self.claim) or self.difference > self.permitted
+        return self.proved > level_of(self.claim) or self.difference > self.permitted
 
     @property
     def sentence(self) -> str:
@@ -160,7 +150,7 @@ class Audit:
         sure = f"{100 * (1 - self.asked.error):.4g}\u00a0% confidence"
         name = "rho" if isinstance(self.claim, ZCDP) else "epsilon"
         at = f" at delta = {self.claim.delta:g}" if isinstance(self.claim, ApproxDP) else ""
-        if self.proved > level(self.claim):
+        if self.proved > level_of(self.claim):
             return f"Caught: {name} is at least {self.proved:.3g}{at}, and {self.claim} was claimed ({sure})."
         if self.caught:
             return (
@@ -226,7 +216,7 @@ def _search(asked: Asked, mechanism: Mechanism, claim: Claim) -> Generator[Cell,
         one, two = (_seen(asked, s.draw(count, asked.seed, "search", pair.key)) for s in samplers)
         train = one, two
         _, _, proved, difference = best_regions(train, statistics(train, _centres(samplers)), claim)
-        scores.append((proved / level(claim), difference))
+        scores.append((proved / level_of(claim), difference))
         yield Cell([], False)
     # Where few draws prove no level, the plain difference still ranks the pairs.
     best = max(range(len(tried)), key=lambda i: (max(scores[i][0], 0.0), scores[i][1]))

@@ -24,7 +24,7 @@ from privcov.postprocess.joint import unpack
 from privcov.postprocess.matrices import Noisy
 from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.threshold import universal_level
-from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, ZCDP
+from privcov.privacy import GaussianDP, Guarantee
 from privcov.public_facts import PublicFacts
 from privcov.releasing.private_request import usual_request
 
@@ -201,12 +201,3 @@ def _compared(
     apart = correlation[there] - sample[there] / scale[there]
     relative = float(np.linalg.norm(covariance - sample) / np.linalg.norm(sample))
     return relative, float(np.mean(apart**2)) if len(apart) else 0.0, correlation
-
-
-def with_level(guarantee: Guarantee, level: float) -> Guarantee:
-    """Return the same kind of guarantee at another epsilon or rho."""
-    if isinstance(guarantee, NoPrivacy):
-        raise TypeError("NoPrivacy has no level. Give PureDP, ApproxDP or ZCDP.")
-    if isinstance(guarantee, ZCDP):
-        return dataclasses.replace(guarantee, rho=level)
-    return dataclasses.replace(guarantee, epsilon=level)

@@ -12,13 +12,13 @@ import pytest
 from privcov.advice import ask, grid
 from privcov.advice.advise import advise, answer_of, noise_factors
 from privcov.advice.answer import Question
-from privcov.advice.evidence import level_of, read, strength_of, with_level
+from privcov.advice.evidence import read, strength_of
 from privcov.advice.grid import LEVELS, TARGETS
 from privcov.advice.rank import AUTO, TIE
 from privcov.advice.surface import surface
 from privcov.cli.entry import main
 from privcov.estimators.base import METHODS
-from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.privacy import ApproxDP, PureDP, ZCDP, level_of, with_level
 
 KINDS = ("zcdp", "approx", "pure")
 

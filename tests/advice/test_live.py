@@ -67,7 +67,7 @@ def test_the_level_is_the_smallest_that_is_enough(guarantee, wanted):
     if found.least:
         return
     for share, enough in ((1.0, True), (0.95, False)):
-        there = privcov.advice.evidence.with_level(guarantee, share * found.level)
+        there = privcov.privacy.with_level(guarantee, share * found.level)
         assert (literal(found.line.key, rows, there, 20, 20).mean() <= wanted) == enough
 
 

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from privcov import accounting
 from privcov.audit import bounds
-from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.privacy import ApproxDP, PureDP, ZCDP, level_of
 
 
 @pytest.mark.parametrize("n", [1, 7, 500, 50_000])
@@ -67,7 +67,7 @@ def test_no_draws_prove_more_than_the_ceiling_and_more_draws_see_more():
     for claim in (PureDP(1.0), ApproxDP(1.0, 1e-3), ZCDP(0.5)):
         few, many = bounds.reach(claim, 2_000), bounds.reach(claim, 200_000)
         assert 1 < many.factor < few.factor
-        assert bounds.level(claim) < many.level < few.level < few.ceiling
+        assert level_of(claim) < many.level < few.level < few.ceiling
     assert bounds.reach(PureDP(6.0), 500).factor == math.inf
 
 

@@ -10,12 +10,12 @@ import pytest
 
 import privcov
 from privcov.audit import exact
-from privcov.audit.bounds import level
 from privcov.audit.live import Asked, audit
 from privcov.audit.mechanisms import EXACT, find, mechanisms, sampler
 from privcov.audit.pairs import catalogue, tables, usual
 from privcov.ledger import Ledger
 from privcov.measurements.exact_moment import measure_exactly
+from privcov.privacy import level_of
 
 SOUND = [m.key for m in mechanisms() if m.exact and not m.broken]
 FASTEST = "wishart-difference:pure"
@@ -89,7 +89,7 @@ def test_a_sound_measurement_is_not_caught(key):
     d = {"gaussian-cov": 2, "laplace-cov": 1, "wishart-difference": 3, "auto-cov": 2}[made.method]
     found = audit(Asked(key, d=d, pair=usual(d, made.hidden), draws=1_200))
     assert not found.caught, found.sentence
-    assert found.proved <= level(found.claim)
+    assert found.proved <= level_of(found.claim)
 
 
 # (method and kind, n, d, fault, level of the claim, draws of either table), with a level at which few draws see most.

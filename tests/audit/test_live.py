@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from privcov.audit import live
-from privcov.audit.bounds import level
 from privcov.audit.live import Asked, audit
 from privcov.audit.mechanisms import find, mechanisms
 from privcov.audit.pairs import catalogue, random_pairs, tables, usual
+from privcov.privacy import level_of
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_sound_method_is_not_caught(key, d):
     """20,000 draws, the worst pair searched for: 1.35 times too little noise would be seen at (1, 1e-3), 1.15 times at
     pure 1."""
     found = audit(Asked(key, d=d, draws=20_000, seed=3))
-    assert found.proved <= level(found.claim)
+    assert found.proved <= level_of(found.claim)
     assert found.difference <= found.permitted
     assert not found.caught
 

@@ -9,18 +9,11 @@ from privcov.measurements.exact_moment import NoisySum, measure_exactly
 from privcov.measurements.exact_reading import read_sum
 from privcov.owner.choices import with_fraction
 from privcov.owner.example_rows import STRUCTURES, ExampleRows, Invention, invented, planned_anchor
-from privcov.owner.preview import (
-    planned_noise,
-    planned_trade_off,
-    preview,
-    smallest_level,
-    survival,
-    with_level,
-)
+from privcov.owner.preview import planned_noise, planned_trade_off, preview, smallest_level, survival
 from privcov.owner.view import owner_look
 from privcov.postprocess.matrices import derive
 from privcov.postprocess.threshold import universal_level
-from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, with_level
 from privcov.private_dataset import PrivateDataset
 from privcov.releasing.private_request import private_request, usual_request
 
