@@ -207,10 +207,16 @@ def holes(rows: pd.DataFrame) -> list[tuple[str, str, pd.Series]]:
 def mistakes(typed: pd.DataFrame) -> dict[tuple[int, str], str]:
     """Return a sentence for each cell of the ticked lines that lacks something or cannot be."""
     rows = typed[typed["use"]]
-    found = {(row, field): f"Still missing: {what}." for what, field, lack in holes(rows) for row in rows.index[lack]}
+    lacking = {(row, field): f"Still missing: {what}." for what, field, lack in holes(rows) for row in rows.index[lack]}
+    return lacking | impossible(rows)
+
+
+def impossible(rows: pd.DataFrame) -> dict[tuple[int, str], str]:
+    """Return a sentence for each cell of lines without holes that cannot be; the table itself marks its texts."""
+    lacking = [row for _, _, lack in holes(rows) for row in rows.index[lack]]
     unread = rows[list(NUMBERS)].map(lambda cell: isinstance(cell, str) and not limits_table.range_of(cell)).any(axis=1)
-    marked = rows.index[unread & rows["kind"].isin(NUMERIC)]  # by the table itself
-    full = rows.index.difference([*marked, *(row for row, _ in found)])
+    marked = rows.index[unread & rows["kind"].isin(NUMERIC)]
+    full, found = rows.index.difference([*marked, *lacking]), {}
     for line in rows.loc[full].itertuples():
         try:
             column_of(line).of_kind()

@@ -169,6 +169,8 @@ def _in_tab(session: OwnerSession) -> None:
             restore(str(before))
             session.kept["restored"] = True
             st.rerun()
+    if before and names and not fits and not touched:
+        st.caption("This tab keeps what was typed for a table with other columns. Typing here replaces it.")
     if "restored" in session.kept:
         st.caption("What was typed before in this tab is there again. **Forget this file** removes it.")
 
@@ -274,7 +276,9 @@ def _table_facts() -> None:
             help="The ledger limits all releases of these people under this one name.",
             **keep("name", ""),
         )
+        _mark("name")
         st.text_input("One row stands for", placeholder="one patient", max_chars=80, **keep("unit", ""))
+        _mark("unit")
     with right:
         st.number_input(
             "Most rows that one person can have",
@@ -286,6 +290,7 @@ def _table_facts() -> None:
             help="The guarantee protects all rows of a person together. Repeats are never counted in the file.",
             **keep("people", None),
         )
+        _mark("people")
         public = list(ROWS_PUBLIC)
         st.radio(
             "Number of persons" if person else "Number of rows",
@@ -293,6 +298,7 @@ def _table_facts() -> None:
             format_func=ROWS_PUBLIC.get,
             **keep("public", None, among=public),
         )
+        _mark("public")
     _ask_for_ids()
     _missing()
     with st.expander("Advanced: ids of persons, classes, row bound"):
@@ -357,6 +363,7 @@ def _missing() -> None:
         captions=[MISSING_WHEN[rule] for rule in missing],
         **keep("missing", None, among=missing),
     )
+    _mark("missing")
     if owner_session().kept.get("missing") == "pairs":
         before, used = owner_session().kept.get("gaps") or [], _used()
         if not set(before) <= set(used):  # a list refuses what is none of its options
@@ -396,6 +403,7 @@ def _label() -> None:
             help="The public list. Any other label counts as no row.",
             **keep("classes", ""),
         )
+        _mark("classes")
 
 
 def _person() -> None:
@@ -494,19 +502,13 @@ def entered() -> Declaration:
     rows = typed[typed["use"]]
     if not len(rows):
         raise ValueError("No column is chosen, and at least one is needed: tick those that go into the matrix.")
-    if unread := limits_table.unread(typed[typed["kind"].isin(columns.NUMERIC)], columns.FIELDS):
-        raise ValueError(unread)
-    if lacking := _lacking(kept, rows):
-        raise ValueError(f"Still missing: {'; '.join(lacking)}.")
-    measured, wrong = [], []
-    for line in rows.itertuples():
-        try:
-            measured.append(columns.column_of(line))
-            measured[-1].of_kind()
-        except ValueError as problem:
-            wrong.append(str(problem))
-    if len(wrong) > 1 or len(measured) < len(rows):  # one wrong column has its own sentence below
-        raise ValueError(" ".join(wrong[:_FEW]) + f" And {len(wrong) - _FEW} more." * (len(wrong) > _FEW))
+    lacking, wrong = _lacking(kept, rows), list(columns.impossible(rows).values())
+    problems = [f"Still missing: {'; '.join(lacking)}."] if lacking else []
+    problems += [limits_table.unread(typed[typed["kind"].isin(columns.NUMERIC)], columns.FIELDS)]
+    problems += [*wrong[:_FEW], f"And {len(wrong) - _FEW} more." if len(wrong) > _FEW else ""]
+    if text := " ".join(filter(None, problems)):
+        raise ValueError(text)
+    measured = [columns.column_of(line) for line in rows.itertuples()]
     label, person = kept.get("label") or "", kept.get("person") or ""
     classes = tuple(c.strip() for c in str(kept.get("classes") or "").splitlines() if c.strip())
     return Declaration(
@@ -539,19 +541,39 @@ def _gaps(kept: dict) -> tuple[str, ...] | None:
     return tuple(picked) if picked and kept.get("missing") == "pairs" else None
 
 
+def _unanswered(kept: dict) -> dict[str, str]:
+    """Return the fields above the table that need an answer and have none, each in words."""
+    persons, words = (
+        kept.get("person"),
+        {name: str(kept.get(name) or "").strip() for name in ("name", "unit", "classes")},
+    )
+    asked = {
+        "name": ("the name of the table", words["name"]),
+        "unit": ("what one row stands for", words["unit"]),
+        "people": (
+            "how many rows one person can have (1 when every row is another person)",
+            persons or kept.get("people") is not None,
+        ),
+        "public": (
+            f"whether the number of {'persons' if persons else 'rows'} is public",
+            kept.get("public") is not None,
+        ),
+        "missing": ("what a missing cell counts as", kept.get("missing")),
+        "classes": ("the list of classes", not kept.get("label") or words["classes"]),
+    }
+    return {field: what for field, (what, given) in asked.items() if not given}
+
+
+def _mark(field: str) -> None:
+    """Show below a question that it has no answer, once Declare was pressed."""
+    session = owner_session()
+    if session.problem and field in _unanswered(session.kept):
+        st.caption(":red[Still missing.]")
+
+
 def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
     """Return everything that is not filled in yet, so that one press of the button names it all."""
-    asked = {
-        "the name of the table": str(kept.get("name") or "").strip(),
-        "what one row stands for": str(kept.get("unit") or "").strip(),
-        "how many rows one person can have (1 when every row is another person)": kept.get("people") is not None
-        or bool(kept.get("person")),
-        f"whether the number of {'persons' if kept.get('person') else 'rows'} is public": kept.get("public")
-        is not None,
-        "what a missing cell counts as": kept.get("missing"),
-        "the list of classes": not kept.get("label") or str(kept.get("classes") or "").strip(),
-    }
-    lacking = [what for what, given in asked.items() if not given]
+    lacking = list(_unanswered(kept).values())
     for what, _, lack in columns.holes(rows):
         if lack.any():
             names = [quote(name) for name in rows["column"][lack]]

@@ -264,7 +264,7 @@ def invented(
     rng, rows, p = stream(seed, "rows", 0, "plan", "invented"), ROWS, len(kinds)
     root = np.linalg.cholesky(wanted.correlation(p) + 1e-12 * np.eye(p))
     latent = rng.standard_normal((rows, p)) @ root.T
-    gone = rng.random((rows, p)) < wanted.missing
+    gone = rng.random((rows, p)).argsort(axis=0) < round(wanted.missing * rows)  # the share is exact
     cells, at = np.empty((rows, facts.d)), 0
     for j, ((_, kind), most) in enumerate(zip(kinds, usual or [None] * p, strict=True)):
         ends = slice(at, at + kind.width)

@@ -208,6 +208,31 @@ def test_what_is_missing_shrinks_while_the_form_is_filled():
     assert at.session_state["own"].declared is None  # nobody has pressed the button since
 
 
+def test_every_question_without_an_answer_is_marked_below_it_once_declare_was_pressed():
+    """Answered ones lose their mark, and what is wrong in the table is named beside what is missing."""
+    marks = lambda at: sum(c.value == ":red[Still missing.]" for c in at.caption)  # noqa: E731
+    at = given()
+    assert marks(at) == 0
+    at = press(at, "Declare")
+    assert marks(at) == 5
+    widget(at, "text_input", "name").set_value("trial").run()
+    widget(at, "number_input", "people").set_value(1).run()
+    assert marks(at) == 3
+    session = at.session_state["own"]
+    session.typed.loc[session.typed["column"] == "weight", ["low", "high", "reason"]] = [90.0, 20.0, "a form"]
+    at.run()
+    (error,) = at.error
+    assert "Still missing: what one row stands for" in error.value.replace("\\", "")
+    assert "Column 'weight': The bounds must" in error.value.replace("\\", "")
+
+
+def test_a_draft_of_other_columns_is_not_lost_without_a_word():
+    at = opened()
+    at.session_state["tab-draft"] = '{"columns": [{"column": "dose"}]}'
+    at.file_uploader[0].set_value(("patients.csv", table(), "text/csv")).run()
+    assert any("typed for a table with other columns" in c.value for c in calm(at).caption)
+
+
 def test_a_column_of_classes_leaves_the_matrix():
     at = given()
     widget(at, "selectbox", "label").set_value("weight").run()
