@@ -108,3 +108,16 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     assert done.returncode
     assert "is a file. Name a folder." in done.stderr
     assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_every_lesson_leads_to_its_neighbours(folder):
+    for k, number in enumerate(NUMBERS):
+        beside = (folder / site.name(number)).read_text(encoding="utf-8").split("</main>")[0].rsplit("<nav>", 1)[1]
+        wanted = [site.name(other) for other in (*NUMBERS[max(k - 1, 0) : k], *NUMBERS[k + 1 : k + 2])]
+        assert re.findall(r'href="([^"]+)"', beside) == wanted
+
+
+def test_the_folder_of_a_server_is_made_without_a_line_in_its_log(caplog):
+    site.folder.cache_clear()
+    assert len(site.folder()) > 100_000
+    assert not caplog.records

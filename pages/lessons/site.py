@@ -6,6 +6,7 @@ The control is a row of radio buttons, along which a short script lets one drag;
 from __future__ import annotations
 
 import functools
+import logging
 import zipfile
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -73,15 +74,27 @@ for (const control of document.querySelectorAll(".control")) {
 
 def files() -> Iterator[tuple[str, str]]:
     """Yield (name, HTML) of every file: the lessons in their order, and the index with the demonstration of Home."""
-    for number in NUMBERS:
-        yield name(number), _page(title(number), _lesson(number))
+    for before, number, after in zip((None, *NUMBERS), NUMBERS, (*NUMBERS[1:], None), strict=False):
+        beside = [(k, word) for k, word in ((before, "Previous"), (after, "Next")) if k is not None]
+        links = " ".join(f'<a href="{name(k)}">{word}: {escape(title(k))}</a>' for k, word in beside)
+        yield name(number), _page(title(number), f"{_lesson(number)}<nav>{links}</nav>")
     yield INDEX, _page("What does privacy cost a covariance matrix?", _home())
 
 
 @functools.cache
 def folder() -> bytes:
     """Return the files in a zip; they are the same for every class."""
-    return zipped({f"lessons/{name}": text.encode() for name, text in files()}, zipfile.ZIP_DEFLATED)
+    log = logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context")
+    log.addFilter(_nothing)  # it warns that every lesson is drawn without a page
+    try:
+        return zipped({f"lessons/{name}": text.encode() for name, text in files()}, zipfile.ZIP_DEFLATED)
+    finally:
+        log.removeFilter(_nothing)
+
+
+def _nothing(_: logging.LogRecord) -> bool:
+    """Let no line of a log through."""
+    return False
 
 
 def name(number: int) -> str:
