@@ -53,7 +53,7 @@ def _viewed() -> str:
     private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1)] * 20, name="bench")
     with tempfile.TemporaryDirectory() as folder:
         ledger = privcov.Ledger(Path(folder) / "ledger.sqlite")
-        ledger.limit("bench", ZCDP(1.0))
+        ledger.set_limit("bench", ZCDP(1.0))
         rel = privcov.release_private("auto-cov", private, ZCDP(1.0), ledger=ledger)
         rel.save_bundle(Path(folder) / "out.zip")
         raw = (Path(folder) / "out.zip").read_bytes()

@@ -86,7 +86,7 @@ def errors(private: PrivateDataset, truth: np.ndarray) -> tuple[float, float]:
     """Return the error of one release as Answers shows it, and that of the plain matrix."""
     with tempfile.TemporaryDirectory() as folder:
         ledger = Ledger(Path(folder) / "l.sqlite")
-        ledger.limit("t", RHO)
+        ledger.set_limit("t", RHO)
         rel = privcov.release_private("auto-cov", private, RHO, ledger=ledger)
     assert rel.measurement is not None
     return off(matrix_of(rel, "correlation"), truth), off(derive(noisy_of(rel.measurement)[1]).correlation, truth)

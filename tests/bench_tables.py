@@ -167,7 +167,7 @@ def error(made: Drawn) -> float:
     table, truth = made
     with tempfile.TemporaryDirectory() as folder:
         ledger = privcov.Ledger(Path(folder) / "ledger.sqlite")
-        ledger.limit("t", ZCDP(RHO))
+        ledger.set_limit("t", ZCDP(RHO))
         found = privcov.release_private("auto-cov", table, ZCDP(RHO), ledger=ledger).covariance
     spread = np.sqrt(np.maximum(np.diag(found), 1e-12))
     off = ~np.eye(len(truth), dtype=bool)

@@ -70,7 +70,7 @@ def released(folder: Path, kind: str) -> tuple[privcov.Release, Ledger]:
         x = np.round(x, -1)
     private = privcov.PrivateDataset.from_rows(x, columns=NAMES, name="t", **declared)
     ledger = Ledger(folder / "ledger.sqlite")
-    ledger.limit("t", guarantee)
+    ledger.set_limit("t", guarantee)
     return privcov.release_private(method, private, guarantee, ledger=ledger, **options), ledger
 
 

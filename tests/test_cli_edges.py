@@ -276,7 +276,7 @@ def test_a_name_from_a_bundle_gives_no_orders_to_a_terminal(tmp_path, capsys):
     rows = np.random.default_rng(0).uniform(size=(500, 2))
     table = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1)] * 2, columns=["age", "X\x1b[31m"], name="t")
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("t", privcov.ZCDP(1.0))
+    ledger.set_limit("t", privcov.ZCDP(1.0))
     privcov.release_private("gaussian-cov", table, privcov.ZCDP(1.0), ledger=ledger).save_bundle(tmp_path / "b.zip")
     for words, code in ((["means"], 0), (["regress", "--y", "zz"], 2)):
         assert main(["answers", str(tmp_path / "b.zip"), *words]) == code

@@ -303,7 +303,7 @@ def test_a_dialect_goes_through_json_and_a_bundle(tmp_path):
     assert Declaration.from_json(declaration.to_json()) == declaration
     (tmp_path / "t.csv").write_bytes("a;b;größe\n0,5;0,25;é\n1;0;é\n".encode("latin-1"))
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("t", privcov.ZCDP(1.0))
+    ledger.set_limit("t", privcov.ZCDP(1.0))
     release = privcov.release_private(
         "auto-cov", declaration.on_files(tmp_path / "t.csv"), privcov.ZCDP(1.0), ledger=ledger
     )

@@ -24,7 +24,7 @@ def place(tmp_path):
     rows = np.clip(np.random.default_rng(0).normal(size=(5000, 4)) * 0.1, -1, 1)
     rows[:100] = 0.9
     pq.write_table(pa.table({c.name: rows[:, j] for j, c in enumerate(COLUMNS)}), tmp_path / "t.parquet")
-    Ledger(tmp_path / "ledger.sqlite").limit("clinic", ZCDP(10.0))
+    Ledger(tmp_path / "ledger.sqlite").set_limit("clinic", ZCDP(10.0))
     return tmp_path
 
 

@@ -41,7 +41,7 @@ def child(code: str, *words) -> subprocess.Popen:
 
 def ledger(tmp_path) -> Ledger:
     made = Ledger(tmp_path / "ledger.sqlite")
-    made.limit("t", privcov.ZCDP(1.0))
+    made.set_limit("t", privcov.ZCDP(1.0))
     return made
 
 
@@ -285,14 +285,14 @@ def test_no_limit_no_release_and_no_release_beyond_it(tmp_path):
     book = Ledger(tmp_path / "l.sqlite")
     with pytest.raises(LedgerError, match="no limit"):
         transact(book, "t", RHO, {}, pytest.fail)
-    book.limit("t", privcov.ZCDP(0.125))
+    book.set_limit("t", privcov.ZCDP(0.125))
     with pytest.raises(LedgerError, match="more than is left"):
         transact(book, "t", privcov.ZCDP(0.1250000000000001), {}, pytest.fail)
     transact(book, "t", RHO, {}, lambda: "x")
     assert book.account("t").left_rho == 0
     with pytest.raises(LedgerError, match="more than is left"):
         transact(book, "t", privcov.ZCDP(1e-300), {"m": 2}, pytest.fail)
-    book.limit("t", privcov.ZCDP(0.25), "one more")
+    book.set_limit("t", privcov.ZCDP(0.25), "one more")
     transact(book, "t", privcov.ZCDP(0.125), {"m": 2}, lambda: "x")
 
 
@@ -447,7 +447,7 @@ def test_the_same_rows_under_another_name_are_refused(tmp_path):
     book = ledger(tmp_path)
     rows = np.random.default_rng(3).normal(size=(300, 3))
     transact(book, "t", RHO, {}, lambda: "x", fingerprint=print_of(rows))
-    book.limit("fresh", privcov.ZCDP(1.0))
+    book.set_limit("fresh", privcov.ZCDP(1.0))
     with pytest.raises(LedgerError, match="has these very rows as 't'"):
         transact(book, "fresh", RHO, {}, pytest.fail, fingerprint=print_of(rows[::-1]))
     assert transact(book, "fresh", RHO, {}, lambda: "y", fingerprint=print_of(rows[1:])) == "y"
@@ -458,7 +458,7 @@ def test_the_same_rows_under_another_name_are_refused(tmp_path):
 def test_a_table_whose_release_failed_is_recognised_all_the_same(tmp_path):
     """What failed is spent, and may have been drawn."""
     book, rows = ledger(tmp_path), np.random.default_rng(3).normal(size=(300, 3))
-    book.limit("fresh", privcov.ZCDP(1.0))
+    book.set_limit("fresh", privcov.ZCDP(1.0))
     with pytest.raises(ZeroDivisionError):
         transact(book, "t", RHO, {}, lambda: str(1 / 0), fingerprint=print_of(rows))
     with pytest.raises(LedgerError, match="has these very rows as 't'"):
@@ -491,15 +491,15 @@ def test_a_draw_that_is_interrupted_counts_as_failed_at_once(tmp_path):
 
 def test_a_limit_needs_a_name(tmp_path):
     with pytest.raises(LedgerError, match="must be that of a table"):
-        ledger(tmp_path).limit("  ", RHO)
+        ledger(tmp_path).set_limit("  ", RHO)
     book = ledger(tmp_path)
-    assert book.limit(" t ", RHO).limit == RHO  # and spaces around it are no part of it
+    assert book.set_limit(" t ", RHO).limit == RHO  # and spaces around it are no part of it
     assert book.account("t").limit == RHO
 
 
 def test_a_release_without_a_fingerprint_stands_in_no_other_ones_way(tmp_path):
     book = ledger(tmp_path)
-    book.limit("other", RHO)
+    book.set_limit("other", RHO)
     assert transact(book, "t", RHO, {"m": 1}, lambda: "x") == "x"
     rows = np.random.default_rng(0).normal(size=(300, 3))
     assert transact(book, "other", RHO, {"m": 1}, lambda: "y", fingerprint=print_of(rows)) == "y"
@@ -603,7 +603,7 @@ def test_a_token_that_is_no_text_never_reaches_the_file(tmp_path, token):
 @pytest.mark.parametrize("name", ["a\nb: 1-zCDP", "a\x1b[2Kb", "a\u2028b"])
 def test_a_name_cannot_forge_a_line_of_the_list(tmp_path, name):
     with pytest.raises(LedgerError, match="one line"):
-        ledger(tmp_path).limit(name, privcov.ZCDP(1.0))
+        ledger(tmp_path).set_limit(name, privcov.ZCDP(1.0))
     with pytest.raises(ValueError, match="one line"):
         PrivateDataset.from_rows([[0.0, 0.0]], row_bound=1.0, name=name)
 
@@ -613,7 +613,7 @@ def test_a_name_cannot_forge_a_line_of_the_list(tmp_path, name):
 )
 def test_a_reason_is_one_short_line_of_text(tmp_path, reason, said):
     with pytest.raises(LedgerError, match=said):
-        ledger(tmp_path).limit("t", privcov.ZCDP(2.0), reason)
+        ledger(tmp_path).set_limit("t", privcov.ZCDP(2.0), reason)
 
 
 @pytest.mark.parametrize("changed", ["one row more", "half of the rows", "one cell"])
@@ -638,14 +638,14 @@ def test_a_higher_limit_needs_a_reason_and_shows_it(tmp_path):
     for higher in (privcov.ZCDP(1.5), privcov.PureDP(1.5), privcov.ApproxDP(10.0, 1e-9), privcov.ApproxDP(1.5, 1e-9)):
         for reason in ("", " "):
             with pytest.raises(LedgerError, match="Give a reason"):
-                book.limit("t", higher, reason)
+                book.set_limit("t", higher, reason)
     for lower in (privcov.ApproxDP(0.5, 1e-9), privcov.ApproxDP(0.1, 1e-9), privcov.PureDP(0.1)):
-        assert book.limit("t", lower).raised == (), "all that it allows was allowed before"
+        assert book.set_limit("t", lower).raised == (), "all that it allows was allowed before"
     with pytest.raises(LedgerError, match="Give a reason"):
-        book.limit("t", privcov.ApproxDP(0.1, 1e-9))
+        book.set_limit("t", privcov.ApproxDP(0.1, 1e-9))
     book = ledger(tmp_path / "another")
-    assert book.limit("t", privcov.ZCDP(0.5)).raised == ()
-    account = book.limit("t", privcov.ZCDP(5.0), "the board agreed")
+    assert book.set_limit("t", privcov.ZCDP(0.5)).raised == ()
+    account = book.set_limit("t", privcov.ZCDP(5.0), "the board agreed")
     (words,) = account.raised
     assert words.startswith("The limit was raised from 0.5-zCDP to 5-zCDP on ")
     assert words.endswith(": the board agreed")
@@ -656,10 +656,10 @@ def test_a_higher_limit_needs_a_reason_and_shows_it(tmp_path):
 def test_a_bundle_shows_why_its_limit_was_raised_and_nothing_of_later_ones(tmp_path, monkeypatch):
     monkeypatch.setattr("privcov.ledger.book._now", lambda: "2026-11-27T00:00:00+00:00")  # all in one second
     book = ledger(tmp_path)
-    book.limit("t", privcov.ZCDP(2.0), "the <board> agreed")
-    book.limit("other", RHO)
+    book.set_limit("t", privcov.ZCDP(2.0), "the <board> agreed")
+    book.set_limit("other", RHO)
     rel = privcov.release_private("auto-cov", table_of(unit="hidden n"), RHO, ledger=book)
-    book.limit("t", privcov.ZCDP(9.0), "later")
+    book.set_limit("t", privcov.ZCDP(9.0), "later")
     (words,) = rel.entry["raised"]
     assert words == "The limit was raised from 1-zCDP to 2-zCDP on 2026-11-27: the <board> agreed"
     assert privcov.release_private("auto-cov", table_of(unit="hidden n"), RHO, ledger=book).entry == rel.entry
@@ -737,5 +737,5 @@ def test_the_same_rows_are_not_released_for_other_persons(tmp_path, where):
 def test_a_reason_can_be_read(tmp_path, reason):
     book = ledger(tmp_path)
     with pytest.raises(LedgerError, match="Give a reason"):
-        book.limit("t", privcov.ZCDP(2.0), reason)
-    assert book.limit("t", privcov.ZCDP(2.0), "\x1b[2Kbecause\u200b").raised[0].endswith(": [2Kbecause")
+        book.set_limit("t", privcov.ZCDP(2.0), reason)
+    assert book.set_limit("t", privcov.ZCDP(2.0), "\x1b[2Kbecause\u200b").raised[0].endswith(": [2Kbecause")

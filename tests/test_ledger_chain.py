@@ -28,7 +28,7 @@ FILES = ("", ".key", ".head")
 
 def ledger(folder: Path) -> Ledger:
     book = Ledger(folder / "ledger.sqlite")
-    book.limit("t", privcov.ZCDP(1.0))
+    book.set_limit("t", privcov.ZCDP(1.0))
     return book
 
 
@@ -88,7 +88,7 @@ def refused(book: Ledger, word: str) -> None:
     assert str(book.path) in str(said.value)
     for ask in (
         lambda: book.account("t"),
-        lambda: book.limit("t", RHO),
+        lambda: book.set_limit("t", RHO),
         lambda: transact(book, "t", RHO, {"m": "new"}, pytest.fail),
     ):
         with pytest.raises(LedgerError, match=word):
@@ -128,11 +128,11 @@ def test_an_older_copy_is_refused_after_every_step(tmp_path):
     """Each of the files alone, and the database with what SQLite keeps beside it; all of them again are fine."""
     book, copies = Ledger(tmp_path / "ledger.sqlite"), []
     steps = [
-        lambda: book.limit("t", privcov.ZCDP(1.0)),
+        lambda: book.set_limit("t", privcov.ZCDP(1.0)),
         lambda: book._reserve("t", RHO, {}, "token", ""),
         lambda: book._commit("token"),
         lambda: book._finish("token", "stored", "answer"),
-        lambda: book.limit("t", privcov.ZCDP(0.5)),
+        lambda: book.set_limit("t", privcov.ZCDP(0.5)),
     ]
     for step in steps:
         copies.append(copy(book))
@@ -204,7 +204,7 @@ def test_no_field_of_a_release_can_be_edited(book, field, row):
 
 @pytest.mark.parametrize("field", ["id", "name", "guarantee", "set_at"])
 def test_no_field_of_a_limit_can_be_edited(book, field):
-    book.limit("u", RHO)
+    book.set_limit("u", RHO)
     rewrite(book, f"UPDATE limits SET {field} = {'9' if field == 'id' else repr('x')} WHERE id = 2")
     refused(book, "altered")
 
@@ -249,8 +249,8 @@ def test_two_ledgers_that_went_apart_are_never_one_again(book, monkeypatch):
     start, ends = copy(book), []
     for rho in (0.5, 0.25):
         put(book, start)
-        book.limit("t", privcov.ZCDP(rho))
-        book.limit("u", RHO)
+        book.set_limit("t", privcov.ZCDP(rho))
+        book.set_limit("u", RHO)
         ends.append(copy(book))
     put(book, ends[0] | {"": ends[1][""]})
     refused(book, "older or another copy")
@@ -313,7 +313,7 @@ def run(where, at):
         return "answer"
     sys.settrace(trace)
     book = Ledger(where)
-    book.limit("t", privcov.ZCDP(1.0))
+    book.set_limit("t", privcov.ZCDP(1.0))
     transact(book, "t", privcov.ZCDP(0.125), {"m": 1}, draw, token="token")
     sys.settrace(None)
     return lines
@@ -355,7 +355,7 @@ def stands(path: Path) -> str:
     assert (state == "stored") <= drawn
     if book.account("t").limit is None:
         assert state == "nothing"
-        book.limit("t", privcov.ZCDP(1.0))
+        book.set_limit("t", privcov.ZCDP(1.0))
     again = []
     if state in ("nothing", "reserved"):
         assert transact(book, "t", RHO, {"m": 1}, lambda: again.append(1) or "again", token="token") == "again"
@@ -412,7 +412,7 @@ def test_between_commit_and_counter_no_step_is_lost_and_none_can_be_taken_back(t
     now = Ledger(book.path)
     assert [e.state for e in now.entries()] == [state] * (state != "nothing")
     if state == "nothing":
-        now.limit("u", RHO)
+        now.set_limit("u", RHO)
     put(now, copy(now) | {"": old[""]})
     with pytest.raises(LedgerError, match="older or another copy"):
         Ledger(now.path)
@@ -491,6 +491,6 @@ def test_a_ledger_that_many_begin_at_once_has_one_key(tmp_path):
         thread.join()
     assert problems == []
     assert len({book.key for book in books}) == 1
-    books[0].limit("t", RHO)
+    books[0].set_limit("t", RHO)
     assert all(book.account("t").limit == RHO for book in books)
     assert {f.name for f in (tmp_path / "new").iterdir()} <= {f"ledger.sqlite{end}" for end in NAMES}

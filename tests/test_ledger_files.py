@@ -29,7 +29,7 @@ RHO = privcov.ZCDP(0.125)
 @pytest.fixture
 def book(tmp_path) -> Ledger:
     made = Ledger(tmp_path / "ledger.sqlite")
-    made.limit("t", privcov.ZCDP(1.0))
+    made.set_limit("t", privcov.ZCDP(1.0))
     return made
 
 
@@ -122,7 +122,7 @@ def test_a_relative_path_stays_the_same_ledger_in_another_folder(tmp_path, monke
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     monkeypatch.chdir(tmp_path)
     book = Ledger("ledger.sqlite")
-    book.limit("t", privcov.ZCDP(1.0))
+    book.set_limit("t", privcov.ZCDP(1.0))
     monkeypatch.chdir(tmp_path / "elsewhere")
     transact(book, "t", RHO, {"m": 1}, lambda: "one")
     assert Ledger(tmp_path / "ledger.sqlite").account("t").releases == 1
@@ -155,7 +155,7 @@ def test_every_file_is_made_for_its_owner_alone_whatever_the_umask(tmp_path):
     before = os.umask(0)
     try:
         made = Ledger(tmp_path / "new" / "deep" / "ledger.sqlite")
-        made.limit("t", RHO)
+        made.set_limit("t", RHO)
     finally:
         os.umask(before)
     found = {f.name: stat.S_IMODE(f.stat().st_mode) for f in made.path.parent.iterdir()}
@@ -195,7 +195,7 @@ def test_a_ledger_that_cannot_begin_leaves_nothing_behind(tmp_path, monkeypatch,
         with pytest.raises(LedgerError, match=r"No space left on device.*nothing is released"):
             Ledger(tmp_path / "a" / "b" / "ledger.sqlite")
     assert list(tmp_path.iterdir()) == []
-    Ledger(tmp_path / "a" / "b" / "ledger.sqlite").limit("t", RHO)
+    Ledger(tmp_path / "a" / "b" / "ledger.sqlite").set_limit("t", RHO)
 
 
 def test_what_was_there_stays_when_a_ledger_cannot_begin(tmp_path, monkeypatch):
@@ -354,7 +354,7 @@ def test_a_new_ledger_is_begun_when_that_is_said_and_the_old_files_are_kept(book
             assert link.execute("SELECT state FROM transactions").fetchall() == [("stored",)]
     with pytest.raises(LedgerError):
         book.account("t")
-    assert Ledger(now.path).limit("t", RHO).limit == RHO
+    assert Ledger(now.path).set_limit("t", RHO).limit == RHO
 
 
 def test_nothing_is_set_aside_where_there_is_no_ledger(tmp_path):
@@ -384,7 +384,7 @@ def test_one_that_waits_for_a_ledger_that_is_set_aside_enters_nothing(book):
         held.wait(5)
         threading.Timer(0.3, go.set).start()
         try:
-            book.limit("t", RHO)
+            book.set_limit("t", RHO)
         except LedgerError as problem:
             said.append(str(problem))
 

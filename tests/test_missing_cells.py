@@ -74,7 +74,7 @@ def test_the_shell_releases_and_verifies_and_a_forged_fact_fails(tmp_path, capsy
     x, ledger = holed(), str(tmp_path / "ledger.sqlite")
     (tmp_path / "t.csv").write_text(csv(x), encoding="utf-8")
     (tmp_path / "d.json").write_text(SOME.to_json(), encoding="utf-8")
-    Ledger(ledger).limit("trial", ZCDP(1.0))
+    Ledger(ledger).set_limit("trial", ZCDP(1.0))
     command = ["release", str(tmp_path / "t.csv"), "--declaration", str(tmp_path / "d.json"), "--rho", "0.5"]
     bundle = tmp_path / "b.zip"
     assert not main([*command, "--ledger", ledger, "--out", str(tmp_path / "r.json"), "--bundle", str(bundle)])
@@ -107,7 +107,7 @@ def test_the_shell_releases_and_verifies_and_a_forged_fact_fails(tmp_path, capsy
 def test_memory_and_a_file_are_one_table_to_the_ledger(tmp_path):
     x, ledger = holed(400), Ledger(tmp_path / "ledger.sqlite")
     (tmp_path / "t.csv").write_text(csv(x), encoding="utf-8")
-    ledger.limit("trial", ZCDP(1.0))
+    ledger.set_limit("trial", ZCDP(1.0))
     first = release_private("auto-cov", SOME.on_rows(x, None), ZCDP(0.5), ledger=ledger)
     again = release_private("auto-cov", SOME.on_files(tmp_path / "t.csv"), ZCDP(0.5), ledger=ledger)
     assert again.to_json() == first.to_json()  # paid once
@@ -126,7 +126,7 @@ def test_the_owner_sees_the_rows_that_have_both():
 def test_a_release_is_plotted_with_the_noise_of_its_own_entries(tmp_path):
     """The strongest pair is where the rows have it; a text gives the same picture as the release."""
     x, ledger = holed(), Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("trial", ZCDP(2.0))
+    ledger.set_limit("trial", ZCDP(2.0))
     made = release_private("auto-cov", SOME.on_rows(x, None), ZCDP(1.0), ledger=ledger)
     for release in (made, Release.from_json(made.to_json())):
         shown = release.plot_errors().data

@@ -147,7 +147,7 @@ def table(tmp_path_factory):
     folder = tmp_path_factory.mktemp("table")
     generate("ar1-covariance", folder / "rows.csv", declaration=folder / "d.json", n=500, d=3)
     name = json.loads((folder / "d.json").read_text(encoding="utf-8"))["name"]
-    privcov.Ledger(folder / "ledger.sqlite").limit(name, privcov.ZCDP(1.0))
+    privcov.Ledger(folder / "ledger.sqlite").set_limit(name, privcov.ZCDP(1.0))
     return folder, name
 
 

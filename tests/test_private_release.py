@@ -39,7 +39,7 @@ def private(**more) -> PrivateDataset:
 @pytest.fixture
 def ledger(tmp_path) -> Ledger:
     book = Ledger(tmp_path / "ledger.sqlite")
-    book.limit("t", privcov.ZCDP(100.0))
+    book.set_limit("t", privcov.ZCDP(100.0))
     return book
 
 
@@ -109,7 +109,7 @@ def test_an_undeclared_number_of_rows_is_nowhere(ledger):
 def test_rows_of_a_person_are_in_the_statement(ledger):
     made = privcov.release_private("auto-cov", private(rows_per_person=4), GUARANTEES["zcdp"], ledger=ledger)
     other = privcov.Ledger(ledger.path.with_name("other.sqlite"))
-    other.limit("t", privcov.ZCDP(100.0))
+    other.set_limit("t", privcov.ZCDP(100.0))
     one = privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=other)
     assert "up to 4 rows" in made.statement["Neighbours"]
     assert made.events[0].scale == pytest.approx(4 * one.events[0].scale)
@@ -247,7 +247,7 @@ def test_what_was_drawn_must_be_within_what_was_asked_for(tmp_path, monkeypatch)
 
     monkeypatch.setattr(_private, "measure_exactly", louder)
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("t", privcov.ZCDP(1.0))
+    ledger.set_limit("t", privcov.ZCDP(1.0))
     table = PrivateDataset.from_rows(np.zeros((500, 2)), bounds=[(-1, 1)] * 2, name="t")
     with pytest.raises(_private.MeasurementError, match="The private measurement failed"):
         privcov.release_private("gaussian-cov", table, privcov.ZCDP(0.5), ledger=ledger)
@@ -263,7 +263,7 @@ def test_no_cell_makes_the_way_to_a_release_fail(cell, ledger):
     x[3, :2] = cell
     for k, more in enumerate(({"bounds": [(-1, 1)] * 3}, {"row_bound": 1.0}, {"row_bound": 1.0, "n_public": False})):
         own = privcov.Ledger(ledger.path.with_name(f"{k}.sqlite"))
-        own.limit("u", privcov.ZCDP(1.0))
+        own.set_limit("u", privcov.ZCDP(1.0))
         made = PrivateDataset.from_rows(x, name="u", **more)
         assert np.isfinite(privcov.release_private("auto-cov", made, privcov.ZCDP(1.0), ledger=own).covariance).all()
 
@@ -515,7 +515,7 @@ def many(k: int, *, n_public: bool = True, **more) -> PrivateDataset:
 )
 def test_noise_beyond_all_that_the_rows_add_up_to_is_refused_from_public_facts(method, guarantee, k, kwargs, ledger):
     """800 rows. The same request with one row per person goes through, so nothing else is refused."""
-    ledger.limit("t", privcov.ApproxDP(100.0, 1e-6), "for this test")
+    ledger.set_limit("t", privcov.ApproxDP(100.0, 1e-6), "for this test")
     told = r"would say nothing: .* 800 rows \(public\) .*weaker guarantee, or"
     with pytest.raises(ValueError, match=told) as refused:
         privcov.release_private(method, many(k, **kwargs), guarantee, ledger=ledger)
@@ -525,7 +525,7 @@ def test_noise_beyond_all_that_the_rows_add_up_to_is_refused_from_public_facts(m
 
 
 def test_fewer_rows_per_person_are_no_advice_where_everybody_has_one(ledger):
-    ledger.limit("t", privcov.ApproxDP(100.0, 1e-6), "for this test")
+    ledger.set_limit("t", privcov.ApproxDP(100.0, 1e-6), "for this test")
     with pytest.raises(ValueError, match=r"Nothing was spent. Ask for a weaker guarantee\.$"):
         privcov.release_private("auto-cov", many(1), privcov.ZCDP(1e-7), ledger=ledger)
     assert not ledger.entries("t")

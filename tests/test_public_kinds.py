@@ -162,7 +162,7 @@ def test_kinds_go_through_json_and_a_bundle(tmp_path):
     assert "kind" not in fields["columns"][1]  # a number is the usual kind
     path = written(frame(holes=0.1), tmp_path / "t.csv", GERMAN)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("t", privcov.ZCDP(1.0))
+    ledger.set_limit("t", privcov.ZCDP(1.0))
     release = privcov.release_private("auto-cov", declaration.on_files(path), privcov.ZCDP(1.0), ledger=ledger)
     release.save_bundle(tmp_path / "b.zip", fields)
     from privcov.cli.entry import main
@@ -170,7 +170,7 @@ def test_kinds_go_through_json_and_a_bundle(tmp_path):
     assert main(["verify", str(tmp_path / "b.zip")]) == 0
     found = read_private(path.read_bytes(), declaration)
     assert found.facts.to_dict() == declaration.on_files(path).facts.to_dict()
-    ledger.limit("t", privcov.ZCDP(1.0))
+    ledger.set_limit("t", privcov.ZCDP(1.0))
     again = privcov.release_private("auto-cov", found, privcov.ZCDP(1.0), ledger=ledger)
     assert again.to_json() == release.to_json()  # the upload is the same table, and nothing is paid again
 

@@ -18,7 +18,7 @@ RHO = privcov.ZCDP(0.125)
 @pytest.fixture
 def ledger(tmp_path) -> Ledger:
     book = Ledger(tmp_path / "ledger.sqlite")
-    book.limit("t", privcov.ZCDP(50.0))
+    book.set_limit("t", privcov.ZCDP(50.0))
     return book
 
 

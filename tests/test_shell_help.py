@@ -118,7 +118,7 @@ def place(tmp_path, monkeypatch) -> Path:
     np.savetxt("t.csv", rows, delimiter=",", header="a,b", comments="", fmt="%.6f")
     columns = (Column("a", 0.0, 1.0, None, "a share"), Column("b", 0.0, 1.0, None, "a share"))
     Path("t.json").write_text(Declaration("clinic", "one patient", columns).to_json(), encoding="utf-8")
-    Ledger().limit("clinic", ZCDP(1.0))
+    Ledger().set_limit("clinic", ZCDP(1.0))
     table = PrivateDataset.from_rows(rows, bounds=[(0, 1)] * 2, columns=["a", "b"], name="clinic")
     for draw in (1, 2):
         privcov.release_private("gaussian-cov", table, ZCDP(0.25), ledger=Ledger(), draw=draw)

@@ -61,7 +61,7 @@ def place(tmp_path):
     (tmp_path / "h.json").write_text(HIDDEN.to_json(), encoding="utf-8")
     book = Ledger(tmp_path / "ledger.sqlite")
     for name in ("clinic", "hidden"):
-        book.limit(name, ZCDP(1.0))
+        book.set_limit(name, ZCDP(1.0))
     return tmp_path
 
 

@@ -127,7 +127,7 @@ def bundle(tmp_path_factory):
         rows, bounds=BOUNDS, name="survey", labels=np.where(rows["age"] > 50, "old", "young"), classes=("old", "young")
     )
     ledger = privcov.Ledger(folder / "ledger.sqlite")
-    ledger.limit("survey", ZCDP(5.0))
+    ledger.set_limit("survey", ZCDP(5.0))
     rel = privcov.release_private("auto-cov", private, ZCDP(5.0), ledger=ledger)
     rel.save_bundle(folder / "out.zip")
     return rel, folder / "out.zip", ledger

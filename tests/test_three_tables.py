@@ -133,7 +133,7 @@ def _released(table: Table, folder: Path) -> Made:
     pq.write_table(whole.slice(0, half), folder / "a.parquet")
     csv.write_csv(whole.slice(half), folder / "b.csv")
     (folder / "d.json").write_text(declared.to_json(), encoding="utf-8")
-    Ledger(folder / "ledger.sqlite").limit(declared.name, privcov.ZCDP(RHO))
+    Ledger(folder / "ledger.sqlite").set_limit(declared.name, privcov.ZCDP(RHO))
     files = [folder / "a.parquet", folder / "b.csv"]
     said = shell("check", folder / "d.json", *files, "--ledger", folder / "ledger.sqlite")
     words = ["release", *files, "--declaration", folder / "d.json", "--rho", RHO, "--ledger", folder / "ledger.sqlite"]

@@ -71,7 +71,7 @@ def private(folder: Path) -> Release:
     limits = {"age": (0.0, 1.0), "pay": (0.0, 1.0)}
     survey = privcov.PrivateDataset.from_rows(rows, bounds=limits, columns=["age", "pay"], name="survey")
     ledger = privcov.Ledger(folder / "ledger.sqlite")
-    ledger.limit("survey", privcov.ZCDP(1.0))
+    ledger.set_limit("survey", privcov.ZCDP(1.0))
     return privcov.release_private("auto-cov", survey, privcov.ZCDP(0.1), ledger=ledger)
 
 
@@ -84,7 +84,7 @@ def typed(folder: Path) -> float:
         folder / "typed.csv", kinds=kinds, name="typed", dialect=privcov.Dialect(";", ",")
     )
     ledger = privcov.Ledger(folder / "typed.sqlite")
-    ledger.limit("typed", privcov.ZCDP(1.0))
+    ledger.set_limit("typed", privcov.ZCDP(1.0))
     rel = privcov.release_private("auto-cov", survey, privcov.ZCDP(1.0), ledger=ledger)
     rel.save_bundle(folder / "typed.zip")
     opened = privcov.open_bundle(folder / "typed.zip")

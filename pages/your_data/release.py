@@ -139,7 +139,7 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
                 st.error(f"Enter {level_name}: how much all releases of these people together may spend.")
                 return
             try:
-                ledger.limit(account.name, limit, reason)
+                ledger.set_limit(account.name, limit, reason)
             except LedgerError as problem:
                 st.error(show.as_text(str(problem)))
                 return

@@ -167,7 +167,7 @@ def open_bundle(path: Path | str | bytes) -> OpenedBundle:
     >>> private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1), (0, 1)], name="survey")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = privcov.Ledger(Path(folder) / "ledger.sqlite")
-    ...     account = ledger.limit("survey", privcov.ZCDP(rho=1.0))
+    ...     account = ledger.set_limit("survey", privcov.ZCDP(rho=1.0))
     ...     rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(rho=1.0), ledger=ledger)
     ...     rel.save_bundle(Path(folder) / "out.zip")
     ...     opened = privcov.open_bundle(Path(folder) / "out.zip")

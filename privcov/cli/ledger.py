@@ -56,7 +56,7 @@ def _ledger(options: argparse.Namespace) -> None:
         return
     ledger = privcov.Ledger(options.ledger)
     if options.what == "limit":
-        account = ledger.limit(options.name, guarantee_of(options), options.reason)
+        account = ledger.set_limit(options.name, guarantee_of(options), options.reason)
         if not options.json:
             print(f"{options.name}: {account.sentence}")
             return

@@ -80,7 +80,7 @@ class Ledger:
     >>> import privcov
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = privcov.Ledger(Path(folder) / "ledger.sqlite")
-    ...     account = ledger.limit("survey", privcov.ZCDP(rho=1.0))
+    ...     account = ledger.set_limit("survey", privcov.ZCDP(rho=1.0))
     >>> account.affords(privcov.ZCDP(rho=0.4)), account.affords(privcov.ZCDP(rho=1.5))
     (True, False)
     >>> print(account.sentence)
@@ -160,7 +160,7 @@ class Ledger:
 
     # --- writing ------------------------------------------------------------------------------------------------
 
-    def limit(self, name: str, guarantee: Guarantee, reason: str = "") -> Account:
+    def set_limit(self, name: str, guarantee: Guarantee, reason: str = "") -> Account:
         """Set the limit of a table, and return its account; earlier limits stay on record.
 
         A limit that may allow more than the one before needs a reason, which is shown with the account, with every
@@ -409,7 +409,7 @@ class Ledger:
         if account.limit is None:
             raise LedgerError(
                 f"The ledger has no limit for {name!r}. Set one first, for all its releases: in "
-                f"Python ledger.limit({name!r}, ...), in a shell privcov ledger limit."
+                f"Python ledger.set_limit({name!r}, ...), in a shell privcov ledger limit."
             )
         if other := account.other_unit(unit_of(request)):
             raise LedgerError(other)

@@ -137,7 +137,7 @@ def release_private(
     >>> private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1), (0, 1)], name="survey")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = privcov.Ledger(Path(folder) / "ledger.sqlite")
-    ...     account = ledger.limit("survey", privcov.ZCDP(rho=1.0))
+    ...     account = ledger.set_limit("survey", privcov.ZCDP(rho=1.0))
     ...     rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(rho=0.5), ledger=ledger)
     ...     print(ledger.account("survey").sentence)
     1 release so far; of 1-zCDP there remains rho 0.5 in zCDP. Unit: one row; the number of rows is public.

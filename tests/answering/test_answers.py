@@ -44,7 +44,7 @@ def stored(tmp_path_factory):
         classes=("old", "young"),
     )
     ledger = privcov.Ledger(folder / "ledger.sqlite")
-    ledger.limit("survey", ZCDP(rho=10.0))
+    ledger.set_limit("survey", ZCDP(rho=10.0))
     rel = privcov.release_private("auto-cov", private, ZCDP(rho=5.0), ledger=ledger)
     rel.save_bundle(folder / "out.zip")
     return rel, folder / "out.zip"
@@ -298,7 +298,7 @@ def test_what_is_assumed_and_measured_is_said_of_that_answer_alone(stored, tmp_p
     assert re.search(r"None of them had fewer than 1,000 rows", privcov.answers(few).means().attrs["coverage"])
     assert evidence.sentence("means", 0.95, 1e4, 13).endswith("or more than 12 columns.")
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("t", ZCDP(rho=10.0))
+    ledger.set_limit("t", ZCDP(rho=10.0))
     x[::3, 0] = np.nan
     private = privcov.PrivateDataset.from_rows(np.tile(x, (40, 1)), bounds=[(-3, 3)] * 2, missing="pairs", name="t")
     rel = privcov.release_private("gaussian-cov", private, ZCDP(rho=10.0), ledger=ledger)
@@ -371,7 +371,7 @@ def test_the_shell_prints_a_mean_day_as_a_date(tmp_path, capsys):
     day = np.datetime64("2022-06-01") + np.arange(400) % 30
     rows = [[str(d), 50.0 + k % 7] for k, d in enumerate(day)]
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("t", privcov.ZCDP(50.0))
+    ledger.set_limit("t", privcov.ZCDP(50.0))
     private = privcov.PrivateDataset.from_rows(rows, kinds=kinds, name="t")
     made = privcov.release_private("auto-cov", private, privcov.ZCDP(50.0), ledger=ledger)
     made.save_bundle(tmp_path / "b.zip")

@@ -28,7 +28,7 @@ def test_the_audited_measurement_is_the_one_that_release_private_makes(key, tmp_
     first, _ = tables(catalogue(2, made.hidden)[0])
     claim, private = made.claim(1.0, 1e-3, 0.5), exact.as_private(first, made.hidden, made.bounded)
     ledger = Ledger(tmp_path / "own.sqlite")
-    ledger.limit(private.name, claim)
+    ledger.set_limit(private.name, claim)
     answer = privcov.release_private(made.method, private, claim, ledger=ledger)
     (event,) = answer.events
     audited = sampler(made, first, claim)

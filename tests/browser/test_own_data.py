@@ -265,7 +265,7 @@ def test_killed_in_mid_release_it_is_spent_and_never_drawn_again(tab, settle, tm
 
 def test_a_matrix_beside_words_takes_the_whole_width_of_a_phone(visit, settle, tmp_path):
     book = Ledger(tmp_path / "ledger.sqlite")
-    book.limit("ward", ZCDP(1.0))
+    book.set_limit("ward", ZCDP(1.0))
     release_private("gaussian-cov", read_private(rows_of(500), declared()), ZCDP(0.1), ledger=book)
     with serving(tmp_path) as server:
         page = visit("/Your_data", base=server.address, width=390)

@@ -137,7 +137,7 @@ def exact(tmp_path_factory):
     ):
         private = privcov.PrivateDataset.from_rows(table, bounds=[(0, 100)] * 3, columns=list("xyz"), name=name, **more)
         ledger = privcov.Ledger(folder / f"{name}.sqlite")
-        ledger.limit(name, ZCDP(2.0))
+        ledger.set_limit(name, ZCDP(2.0))
         privcov.release_private("gaussian-cov", private, ZCDP(2.0), ledger=ledger).save_bundle(folder / "out.zip")
         found[name] = files_of((folder / "out.zip").read_bytes())
     return rows, labels, found
@@ -295,7 +295,7 @@ def test_a_regression_is_the_same_in_python_in_the_shell_and_in_r(law, tmp_path,
     names = ["a", "b", "c", "d", "e", "y"]
     private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 100)] * 6, columns=names, name="t", **declared)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("t", guarantee)
+    ledger.set_limit("t", guarantee)
     centre = {name: value for name, value in more.items() if name == "centre"}
     rel = privcov.release_private(method, private, guarantee, ledger=ledger, **centre)
     rel.save_bundle(tmp_path / "out.zip")
@@ -345,7 +345,7 @@ def test_groups_scales_and_factors_are_the_same_in_python_in_the_shell_and_in_r(
     kinds |= {"ill": privcov.Kind("integer", 0, 1), "ward": privcov.Kind("category", values=list("ABC"))}
     private = privcov.PrivateDataset.from_rows(rows, kinds=kinds, name="t", **more)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("t", guarantee)
+    ledger.set_limit("t", guarantee)
     privcov.release_private(method, private, guarantee, ledger=ledger).save_bundle(tmp_path / "out.zip")
     place = unpacked(files_of((tmp_path / "out.zip").read_bytes()), tmp_path / "b")
     found = privcov.answers(open_bundle(tmp_path / "out.zip"))
@@ -395,7 +395,7 @@ def test_r_names_what_is_reversed_and_refuses_what_python_refuses(tmp_path):
     names = list("abcdey")
     private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 100)] * 6, columns=names, name="t")
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("t", privcov.ZCDP(1.0))
+    ledger.set_limit("t", privcov.ZCDP(1.0))
     release = privcov.release_private("auto-cov", private, privcov.ZCDP(1.0), ledger=ledger)
     release.save_bundle(tmp_path / "out.zip")
     place = unpacked(files_of((tmp_path / "out.zip").read_bytes()), tmp_path / "b")

@@ -241,7 +241,7 @@ def test_noise_that_would_not_fit_is_refused_before_it_is_paid(tmp_path):
     path = write(tmp_path / "t.csv", rows, labels)
     table = private(path, rows_per_person=1_000_000)
     book = privcov.Ledger(tmp_path / "ledger.sqlite")
-    book.limit("private", privcov.ZCDP(1.0))
+    book.set_limit("private", privcov.ZCDP(1.0))
     with pytest.raises(ValueError, match="at most 2\\^54"):
         privcov.release_private("auto-cov", table, privcov.ZCDP(1e-3), ledger=book)
     assert book.entries() == ()
@@ -403,7 +403,7 @@ def test_a_file_that_changed_is_one_sentence_and_spends_nothing(tmp_path):
     rows, labels = rows_of()
     path = write(tmp_path / "t.csv", rows, labels)
     book = privcov.Ledger(tmp_path / "ledger.sqlite")
-    book.limit("private", privcov.ZCDP(1.0))
+    book.set_limit("private", privcov.ZCDP(1.0))
     table = private(path)
     write(path, rows[:-1], labels[:-1])
     with pytest.raises(TableFileError, match="changed"):
@@ -417,7 +417,7 @@ def test_an_interrupted_pass_spends_nothing_and_can_begin_again(tmp_path, monkey
     rows, labels = rows_of()
     path = write(tmp_path / "t.csv", rows, labels)
     book = privcov.Ledger(tmp_path / "ledger.sqlite")
-    book.limit("private", privcov.ZCDP(1.0))
+    book.set_limit("private", privcov.ZCDP(1.0))
     kind = problem if isinstance(problem, type) else type(problem)
 
     def lost(work, tasks, **_):

@@ -58,7 +58,7 @@ def test_the_planned_noise_is_that_of_the_release(tmp_path, most, n_public):
         rows, bounds=[(-1, 1)] * 3, persons=ids, most_weight=most, n_public=n_public, name="t"
     )
     ledger, much = Ledger(tmp_path / "l.sqlite"), privcov.ZCDP(1e8)
-    ledger.limit("t", much)
+    ledger.set_limit("t", much)
     made = privcov.release_private("auto-cov", table, much, ledger=ledger)
     real = read_sum(made.measurement, "joint").distribution
     shares = {int(number): int(count) for number, count in zip(*np.unique(k, return_counts=True), strict=True)}

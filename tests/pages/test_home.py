@@ -119,7 +119,7 @@ def test_the_practice_may_be_walked_again_on_one_ledger(tmp_path, monkeypatch):
         practice._take(declared.append)
     book = Ledger(tmp_path / "ledger.sqlite")
     for made in declared:
-        book.limit(made.name, ZCDP(0.1))
+        book.set_limit(made.name, ZCDP(0.1))
 
     def release(raw: bytes, made) -> None:
         release_private("gaussian-cov", read_private(raw, made), ZCDP(0.05), ledger=book)

@@ -386,8 +386,8 @@ def test_a_release_is_confirmed_recorded_and_shown(ledger):
 
 
 def test_answers_show_why_the_limit_was_raised(ledger):
-    Ledger(ledger).limit("trial", ZCDP(0.01))
-    Ledger(ledger).limit("trial", ZCDP(1.0), "the board agreed")
+    Ledger(ledger).set_limit("trial", ZCDP(0.01))
+    Ledger(ledger).set_limit("trial", ZCDP(1.0), "the board agreed")
     at = press(press(go(go(declared(), "plan"), "release"), "Release ..."), "Confirm and release")
     captions = " ".join(c.value.replace("\\", "") for c in at.caption)
     assert "raised from 0.01-zCDP to 1-zCDP" in captions
@@ -408,7 +408,7 @@ def test_what_the_page_released_is_free_in_a_shell(ledger, tmp_path, capsys, kin
     """One request by the same method on both ways, so it is paid once."""
     at = go(declared(n_public=n_public), "plan")
     widget(at, "selectbox", "kind").set_value(kind).run()
-    Ledger(ledger).limit("trial", ZCDP(1.0))
+    Ledger(ledger).set_limit("trial", ZCDP(1.0))
     press(press(go(at, "release"), "Release ..."), "Confirm and release")
     first = Ledger(ledger).entries("trial")
     assert len(first) == 1
@@ -474,7 +474,7 @@ def test_every_higher_limit_has_a_reason_of_its_own(ledger):
 def test_a_release_beyond_the_limit_is_refused(ledger):
     at = limited(declared(), rho=0.5)
     press(at, "Release ...")
-    Ledger(ledger).limit("trial", ZCDP(0.05))  # while the question is open
+    Ledger(ledger).set_limit("trial", ZCDP(0.05))  # while the question is open
     press(at, "Confirm and release")
     assert any("more than is left" in e.value.replace("\\", "") for e in at.error)
     assert Ledger(ledger).entries() == ()

@@ -197,7 +197,7 @@ def test_the_functions_refuse_and_not_only_the_page(touch, ledger):
 
 def test_nothing_of_the_ledger_is_shown_to_a_visit_without_the_token(ledger):
     book = Ledger(ledger)
-    book.limit(CANARY, ZCDP(1.0))
+    book.set_limit(CANARY, ZCDP(1.0))
     at = visit()
     for key in ("own-next", "own-step"):
         at.session_state[key] = "answers"
@@ -209,7 +209,7 @@ def test_nothing_of_the_ledger_is_shown_to_a_visit_without_the_token(ledger):
 
 
 def test_practice_needs_no_token_and_touches_nothing_of_the_owner_s(ledger):
-    Ledger(ledger).limit(CANARY, ZCDP(1.0))
+    Ledger(ledger).set_limit(CANARY, ZCDP(1.0))
     before = ledger.read_bytes()
     at = visit()
     next(b for b in at.button if b.label == "Use the practice table").click().run()

@@ -37,7 +37,7 @@ def rows(n: int = 3000) -> np.ndarray:
 def bundle(folder: Path, rho: float, names: list[str] = NAMES) -> bytes:
     private = privcov.PrivateDataset.from_rows(rows(), bounds=[(0, 100)] * 6, columns=names, name="ward")
     ledger = Ledger(folder / "ledger.sqlite")
-    ledger.limit("ward", ZCDP(rho))
+    ledger.set_limit("ward", ZCDP(rho))
     rel = privcov.release_private("auto-cov", private, ZCDP(rho), ledger=ledger)
     rel.save_bundle(folder / "out.zip")
     return (folder / "out.zip").read_bytes()
@@ -193,7 +193,7 @@ def test_pictures_of_several_columns_go_from_the_lowest_to_the_highest_value(tmp
     bounds = list(zip(low, low + wide, strict=True))
     private = privcov.PrivateDataset.from_rows(rows()[:, :3], bounds=bounds, columns=list("abc"), name="ward")
     ledger = Ledger(tmp_path / "own.sqlite")
-    ledger.limit("ward", ZCDP(1000.0))
+    ledger.set_limit("ward", ZCDP(1000.0))
     rel = privcov.release_private("auto-cov", private, ZCDP(1000.0), ledger=ledger)
     rel.save_bundle(tmp_path / "out.zip")
     at, found = dropped((tmp_path / "out.zip").read_bytes()), privcov.answers(rel)
@@ -259,7 +259,7 @@ def test_groups_on_the_page_have_the_numbers_of_python(tmp_path, clear):
     kinds = {"x": privcov.Kind("number", 0, 100), "ward": privcov.Kind("category", values=["A", "B", "C"])}
     private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name="ward")
     ledger = Ledger(tmp_path / "groups.sqlite")
-    ledger.limit("ward", ZCDP(1.0))
+    ledger.set_limit("ward", ZCDP(1.0))
     privcov.release_private("auto-cov", private, ZCDP(1.0), ledger=ledger).save_bundle(tmp_path / "out.zip")
     raw = (tmp_path / "out.zip").read_bytes()
     at, found = view(dropped(raw), "groups"), privcov.answers(privcov.open_bundle(raw))
@@ -277,7 +277,7 @@ def test_a_regression_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
         "smokes": privcov.Kind("yes-no", values=("no", "yes"))
     }
     ledger = Ledger(tmp_path / "two.sqlite")
-    ledger.limit("ward", ZCDP(1000.0))
+    ledger.set_limit("ward", ZCDP(1000.0))
     private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name="ward")
     rel = privcov.release_private("auto-cov", private, ZCDP(1000.0), ledger=ledger)
     rel.save_bundle(tmp_path / "out.zip")

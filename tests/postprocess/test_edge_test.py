@@ -141,7 +141,7 @@ def test_private_rows_have_the_edges_of_their_answers(more, tmp_path):
     cells = np.clip(data.rows / 4, -1, 1)
     private = privcov.PrivateDataset.from_rows(cells, bounds=[(-1, 1)] * 5, name="t", **more)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("t", ZCDP(50.0))
+    ledger.set_limit("t", ZCDP(50.0))
     rel = privcov.release_private("auto-precision", private, ZCDP(10.0), ledger=ledger)
     told = privcov.answers(rel).edges(rate=0.1)
     assert told["real"].any()

@@ -193,7 +193,7 @@ def check_only_measures(method, facts, guarantee) -> None:
 
 def check_spent_first(ledger, monkeypatch) -> None:
     """While private rows are measured, the ledger already holds the cost, for anybody who looks."""
-    ledger.limit("t", privcov.ZCDP(1.0))
+    ledger.set_limit("t", privcov.ZCDP(1.0))
     honest, seen = release_steps.measure_exactly, []
 
     def watched(*table, **asked):

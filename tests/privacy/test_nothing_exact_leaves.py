@@ -59,7 +59,7 @@ def test_release_ledger_entry_and_bundle_tell_nothing_exact(rule, tmp_path, same
         private = PrivateDataset.from_rows(x, bounds=BOUNDS, columns=NAMES, name="t", **options)
         (tmp_path / place).mkdir()
         ledger = Ledger(tmp_path / place / "ledger.sqlite")
-        ledger.limit("t", ZCDP(0.5))
+        ledger.set_limit("t", ZCDP(0.5))
         made = release_private("auto-cov", private, ZCDP(0.5), ledger=ledger)
         (entry,) = ledger.entries("t")
         opened = open_answer(ledger.answer(entry.token))
@@ -80,7 +80,7 @@ def test_the_shell_tells_nothing_exact(n_public, tmp_path, same_noisy_numbers, c
         folder.mkdir()
         write(folder / "rows.csv", x)
         (folder / "d.json").write_text(declared.to_json(), encoding="utf-8")
-        Ledger(folder / "ledger.sqlite").limit("t", ZCDP(0.5))
+        Ledger(folder / "ledger.sqlite").set_limit("t", ZCDP(0.5))
         given = ["release", folder / "rows.csv", "--declaration", folder / "d.json", "--rho", "0.5"]
         assert main([*map(str, given), "--ledger", str(folder / "ledger.sqlite")]) in (0, None)
         told = capsys.readouterr()

@@ -383,7 +383,7 @@ def test_files_are_read_once_before_anything_is_paid(tmp_path, method, monkeypat
         tmp_path / "t.csv", bounds=[(-1, 1)] * 3, columns=["a", "b", "c"], person="who", name="t"
     )
     ledger, passes, real = privcov.Ledger(tmp_path / "ledger.sqlite"), [], table_pass.add_up
-    ledger.limit("t", privcov.ZCDP(1e9))
+    ledger.set_limit("t", privcov.ZCDP(1e9))
 
     def spy(*told):
         passes.append(len(ledger.entries("t")))

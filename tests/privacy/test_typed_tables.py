@@ -321,7 +321,7 @@ def test_a_release_has_the_means_and_says_its_kinds(missing, tmp_path):
     frame.loc[rng.random(n) < 0.25, "pay"] = -9
     private = PrivateDataset.from_rows(frame, kinds=KINDS, missing_codes=["-9"], missing=missing, name="t")
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("t", privcov.ZCDP(50))
+    ledger.set_limit("t", privcov.ZCDP(50))
     rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(50), ledger=ledger)
     there = frame["pay"] != -9
     pay = np.log1p(frame["pay"][there].clip(0, 1000)).mean()
@@ -353,7 +353,7 @@ def test_a_release_has_the_means_and_says_its_kinds(missing, tmp_path):
 def test_a_column_that_too_few_rows_have_is_said_to_be_unknown(tmp_path):
     """With noise on the shares that no share stands out from, every column with a flag is refused."""
     private, ledger = table(REST * 1000, missing="pairs"), privcov.Ledger(tmp_path / "ledger.sqlite")
-    ledger.limit("t", privcov.ZCDP(0.1))
+    ledger.set_limit("t", privcov.ZCDP(0.1))
     rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(0.1), ledger=ledger)
     loud = dataclasses.replace(rel.raw.flags, entry_std=1e9)
     rel = dataclasses.replace(rel, raw=dataclasses.replace(rel.raw, flags=loud))

@@ -105,7 +105,7 @@ def test_one_table_in_several_dialects_has_the_same_sums_and_token(tmp_path, dia
     ]
     assert tables[0].facts.to_dict() == tables[1].facts.to_dict()
     ledger, asked = privcov.Ledger(tmp_path / "ledger.sqlite"), privcov.ZCDP(0.5)
-    ledger.limit("t", asked)  # enough for one release: the second must be the first again
+    ledger.set_limit("t", asked)  # enough for one release: the second must be the first again
     paid, again = (privcov.release_private("auto-cov", table, asked, ledger=ledger).to_json() for table in tables)
     assert paid == again
     public = [
