@@ -81,12 +81,13 @@ def specs(cls: type) -> tuple[Spec, ...]:
 
 
 def documented(cls: type) -> str:
-    """Return the docstring of a class with the section Parameters, which its fields say already."""
+    """Return the docstring of a class with a section Parameters that is written from its fields."""
     lines = ["Parameters", "----------"]
     types = {f.name: f.type for f in dataclasses.fields(cls)}
     for spec in specs(cls):
         kind = "{" + ", ".join(map(repr, spec.choices)) + "}" if spec.choices else types[spec.name]
         ends = "" if spec.high is None else f", from {spec.low:,} to {spec.high:,}"
+        ends += f", in units of {spec.unit}" if spec.unit else ""
         lines += [f"{spec.name} : {kind}", f"    {spec.label}{ends}. {spec.help}".rstrip()]
     text = inspect.cleandoc(cls.__doc__ or "")
     if len(lines) == 2:

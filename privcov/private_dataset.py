@@ -224,8 +224,8 @@ class PrivateDataset:
         """Make a private table that stays in its files: CSV (plain or gz), Parquet, Arrow or Excel.
 
         Only headers and the number of rows are read here, and the ids of persons where they have a column. The numbers
-        are read once, when a release first asks for them, before anything is reserved in the ledger: an interruption or
-        a file that changed spends nothing.
+        are read once for a release, before anything is reserved in the ledger: an interruption or a file that changed
+        spends nothing.
 
         Parameters
         ----------

@@ -30,7 +30,7 @@ sensitivities = st.floats(-6, 4).map(lambda x: 10**x)
 approx = st.builds(ApproxDP, epsilons, deltas)
 weights = st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=6)
 
-# algorithms.md, B(i): the printed noise (classical, for sensitivity 1/n) breaks its claim under replace-one
+# The printed noise (classical, for sensitivity 1/n) breaks its claim under replace-one
 # (sensitivity sqrt(2)/n) from this epsilon on. For delta 1e-5 the reference printed 0.37; it is 0.36473.
 # B(iv): the classical scale itself is valid up to this epsilon.
 TABLE_B_I = {

@@ -1,4 +1,4 @@
-"""The arrows of the house point one way: each room imports only from rooms to its left (design/house.md)."""
+"""The arrows of the house point one way: each room imports only from rooms to its left."""
 
 import ast
 import re

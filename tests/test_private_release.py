@@ -226,7 +226,7 @@ def test_a_failing_measurement_tells_nothing_and_is_spent(ledger, monkeypatch):
 
 
 def test_a_failing_fingerprint_tells_nothing_and_spends_nothing(ledger, monkeypatch):
-    def broken(private, key):
+    def broken(private, *rest):
         raise ValueError(f"secret {private._rows[0, 0]}")
 
     monkeypatch.setattr(_private, "fingerprint", broken)

@@ -91,7 +91,7 @@ def replace_loss(freedom: int, size: int, seed: int, ratio: float = 0.5) -> np.n
 
 @pytest.mark.parametrize(("epsilon", "delta", "zero_out", "replace"), [(0.5, 1e-3, 29, 50), (1.0, 1e-5, 33, 44)])
 def test_the_fewest_degrees_of_freedom(epsilon, delta, zero_out, replace):
-    """m - d of algorithms.md, B(vi): for one vector, and for replacing a row with C = 1/n."""
+    """m - d for one vector, and for replacing a row with C = 1/n."""
     one = next(k for k in range(3, 99) if max(add_delta(epsilon, k, 0.5), remove_delta(epsilon, k, 0.5)) <= delta)
     assert one - 1 == zero_out
     assert wishart_freedom(epsilon, delta, 0.5) - 1 == replace
@@ -113,7 +113,7 @@ def test_the_exact_loss_of_a_replaced_row_stays_below_the_bound(epsilon, freedom
 
 
 def test_each_order_of_the_two_steps_is_a_bound_so_the_smaller_counts():
-    """algorithms.md takes the larger of the two orders. Both hold for the same pair, so the smaller will do."""
+    """The derivation took the larger of the two orders. Both hold for the same pair, so the smaller will do."""
     for epsilon, freedom, ratio in [(0.5, 30, 0.5), (1.0, 12, 1.0)]:
         found, error = simulated(epsilon, replace_loss(freedom, 200_000, 4, ratio))
         for first, second in [(remove_delta, add_delta), (add_delta, remove_delta)]:

@@ -1,7 +1,7 @@
-"""The only cached wrappers around privcov calls: keyed by configuration, never by an array.
+"""Rows, releases and pictures of a study, shared by all visits: keyed by configuration, never by an array.
 
 After a change of the study (`frame.change`) the page runs again, and what is not in a cache under the new study is
-computed. Anything from a visitor's file stays in the visitor's own session, and is computed at every run.
+computed. What comes from a visitor's file stays in the visitor's own session.
 """
 
 from __future__ import annotations

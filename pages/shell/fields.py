@@ -57,7 +57,7 @@ def of_study(
     def changed() -> None:
         chosen = st.session_state[key]
         if make.__name__ == "selectbox" and chosen not in args[0]:
-            return  # the browser sent the words of an option from before these changed; `hold` shows the present one
+            return  # words of an option from before these changed; `show_value` puts the present one
         frame.change(lambda study: put(study, chosen))
 
     make(label, *args, key=key, on_change=changed, **as_default(make.__name__, args, shown), **more)

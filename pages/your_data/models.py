@@ -99,7 +99,7 @@ def _fit(found: pd.DataFrame) -> None:
     told = []
     if (r := found.attrs.get("r_squared")) is not None:
         told.append(
-            f"R squared **{r['estimate']:.2f}**, from {r['low']:.2f} to {r['high']:.2f} "
+            f"R squared **{r['estimate']:.2f}**, from {r['ci_low']:.2f} to {r['ci_high']:.2f} "
             f"({percent(found.attrs['level'])} total interval)."
             if r["identified"]
             else "R squared is **not identified**."
@@ -156,7 +156,7 @@ def scales(shown: Shown, palette: Palette) -> None:
     alpha, scored = shown.answers().alpha(items, back), shown.answers().with_score(name, items, back)
     unknown(alpha)
     if alpha["identified"].item():
-        seen, low, high = (float(alpha[end].item()) for end in ("estimate", "low", "high"))
+        seen, low, high = (float(alpha[end].item()) for end in ("estimate", "ci_low", "ci_high"))
         total = f"{percent(shown.level)} total interval"
         st.markdown(f"Cronbach's alpha **{seen:.2f}**, from {low:.2f} to {high:.2f} ({total}).")
     if len(scored.columns) == 1:

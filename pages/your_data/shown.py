@@ -32,7 +32,7 @@ LEVELS = (0.8, 0.9, 0.95, 0.99)
 RATES = (0.01, 0.05, 0.1, 0.2)
 OF_ALL = ("partial", "precision")  # matrices of what is left given all other columns
 _TELLS = {"Useful": 0.1, "Rough": 0.3}  # up to which half-width of an interval the word is said
-_NUMBERS = ("estimate", "low", "high", "std_error", "p_value")
+_NUMBERS = ("estimate", "ci_low", "ci_high", "std_error", "p_value")
 
 
 @dataclass(eq=False)
@@ -217,7 +217,7 @@ def verdict(correlations: pd.DataFrame) -> str:
     judged = correlations[under_test(correlations) & (correlations["reason"] != REASONS[TWO_VALUED])]
     if judged.empty:
         return "There are no two columns to compare."
-    half = (judged["high"] - judged["low"]) / 2
+    half = (judged["ci_high"] - judged["ci_low"]) / 2
     typical = float(half.where(judged["identified"], 1.0).median())
     word = next((word for word, most in _TELLS.items() if typical <= most), "Useless")
     remedy = "" if word == "Useful" else " More rows, fewer columns or a weaker guarantee would narrow them."

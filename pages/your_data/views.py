@@ -176,7 +176,7 @@ def _columns(shown: Shown, palette: Palette) -> None:
     drawn, bounds = found.head(_MOST), shown.total.facts.bounds
     ranges = shown.ranges[drawn["column"]]
     if which == "variances":
-        clear, drawn = drawn["low"] > 0, scaled(drawn, ranges**2)
+        clear, drawn = drawn["ci_low"] > 0, scaled(drawn, ranges**2)
     else:
         clear, drawn = drawn["identified"], scaled(drawn, ranges, 0.0 if bounds is None else bounds[:_MOST, 0])
     show.picture(
@@ -292,7 +292,7 @@ def _spectrum(shown: Shown, palette: Palette) -> None:
             [f"axis {k}" for k in drawn["axis"]],
             *numbers(drawn),
             palette,
-            clear=(drawn["low"] > 0).to_numpy(),
+            clear=(drawn["ci_low"] > 0).to_numpy(),
             x_title="Eigenvalue, columns scaled by bounds and weights",
             what="Spectrum",
             level=shown.level,

@@ -75,8 +75,8 @@ class ReleaseAnswers:
     """Answers of one release, each with an interval for privacy noise and sampling together.
 
     Every method returns a DataFrame with one row for each column (``column``), or pair (``first``, ``second``), and
-    with ``estimate``, ``low``, ``high``, ``identified`` and ``reason``. Its ``attrs`` name the method, the population,
-    the level, what is assumed of the rows and the coverage that was measured on simulated releases.
+    with ``estimate``, ``ci_low``, ``ci_high``, ``identified`` and ``reason``. Its ``attrs`` name the method, the
+    population, the level, what is assumed of the rows and the coverage that was measured on simulated releases.
 
     Parameters
     ----------
@@ -235,8 +235,8 @@ class ReleaseAnswers:
         DataFrame
             One row for each regressor, with ``std_error``, the standard deviation of noise and sampling together at the
             estimate; intervals are not symmetric, so they are no multiples of it. ``attrs["r_squared"]`` holds
-            estimate, low, high, identified and coverage of R squared (of the unpenalised fit; absent with a ridge),
-            ``attrs["intercept"]`` the estimate of the intercept, or None.
+            estimate, ci_low, ci_high, identified and coverage of R squared (of the unpenalised fit; absent with a
+            ridge), ``attrs["intercept"]`` the estimate of the intercept, or None.
 
         Raises
         ------
@@ -274,8 +274,8 @@ class ReleaseAnswers:
             r = fit.r_squared
             table.attrs["r_squared"] = {
                 "estimate": float(r.estimate),
-                "low": float(r.low) if r.identified else float("nan"),
-                "high": float(r.high) if r.identified else float("nan"),
+                "ci_low": float(r.low) if r.identified else float("nan"),
+                "ci_high": float(r.high) if r.identified else float("nan"),
                 "identified": bool(r.identified),
                 "coverage": self._coverage("r_squared"),
             }
@@ -602,9 +602,9 @@ class ReleaseAnswers:
     ) -> pd.DataFrame:
         import pandas as pd
 
-        numbers = {name: origin + unit * getattr(found, name) for name in ("estimate", "low", "high")}
-        for name in ("low", "high"):
-            numbers[name] = np.where(found.identified, numbers[name], np.nan)
+        numbers = {"estimate": origin + unit * found.estimate}
+        for name, end in (("ci_low", found.low), ("ci_high", found.high)):
+            numbers[name] = np.where(found.identified, origin + unit * end, np.nan)
         why = [REASONS[k] for k in found.reason]
         table = pd.DataFrame({**labels, **numbers, "identified": found.identified, "reason": why})
         table.attrs.update(

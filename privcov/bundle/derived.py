@@ -30,9 +30,9 @@ from privcov.parameters import Spec
 from privcov.postprocess.matrices import Matrices, Noisy, derive
 from privcov.postprocess.terms import in_terms
 from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
-from privcov.releasing.release import Statement, state
+from privcov.releasing.release import Statement, write_statement
 
-FORMAT = 6
+FORMAT = 7
 MATRICES = (
     "mean",
     "noisy",
@@ -110,15 +110,14 @@ def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
     facts, distribution = total.facts, measured.distribution
     return measured, Noisy(
         measured.matrix,
-        bool(distribution.n_anchors),
-        facts.row_bound,
-        np.asarray(facts.scale),
-        np.asarray(facts.origin),
-        measured.rows,
-        distribution.off_diagonal_std,
-        distribution.own_std if measured.flags is None else distribution.diagonal_std,
-        distribution.off_diagonal_std,
-        measured.flags,
+        joint=bool(distribution.n_anchors),
+        row_bound=facts.row_bound,
+        scale=np.asarray(facts.scale),
+        origin=np.asarray(facts.origin),
+        rows=measured.rows,
+        entry_std=distribution.off_diagonal_std,
+        diagonal_std=distribution.own_std if measured.flags is None else distribution.diagonal_std,
+        flags=measured.flags,
     )
 
 
@@ -128,16 +127,16 @@ def as_stated(given: Guarantee) -> Guarantee:
 
 
 def statement_of(what: Inputs, measured: Measured) -> Statement:
-    """Return the statement of the release, from the events alone."""
+    """Return the statement of the release, from its event and public facts."""
     facts = what.total.facts
-    return state(
+    return write_statement(
         SimpleNamespace(
             events=(what.total.event,),
             raw=measured,
             guarantee=what.asked,
             given=what.given,
             as_asked=True,
-            parameters={"calibration": "sound", "tuning": what.entry["request"]["tuning"]},
+            parameters={"tuning": what.entry["request"]["tuning"]},
             neighbours=facts.neighbours,
             n=facts.n,
             count=measured.count,

@@ -156,7 +156,7 @@ def _interval_lines(heads: tuple[str, ...], names: Iterable[list[str]], found: I
     ends = np.where(found.identified, [found.low, found.high], np.nan)
     numbers = zip(found.estimate, *ends, found.reason, strict=True)
     lines = ([*name, *map(_number, at), REASONS[why]] for name, (*at, why) in zip(names, numbers, strict=True))
-    return _lines((*heads, *_ENDS, "reason"), lines)
+    return _lines((*heads, "estimate", "ci_low", "ci_high", "reason"), lines)
 
 
 def _lines(head: Sequence[str], lines: Iterable[Sequence[object]]) -> bytes:
@@ -275,7 +275,7 @@ regress <- function(y, on = setdiff(from$column, y), ridge = 0, from = release) 
   values <- eigen(S, symmetric = TRUE)$values
   if (min(values) <= 0 || u2 * sum(values^-2) > 1) {
     warning("not identified: the noise is too large to invert the covariance")
-    return(data.frame(column = on, estimate = NA_real_, std_error = NA_real_, low = NA_real_, high = NA_real_))
+    return(data.frame(column = on, estimate = NA_real_, std_error = NA_real_, ci_low = NA_real_, ci_high = NA_real_))
   }
   P <- matrix(0, k + 1, k + 1)
   P[-1, -1] <- solve(S)
@@ -312,7 +312,7 @@ regress <- function(y, on = setdiff(from$column, y), ridge = 0, from = release) 
   }
   found <- t(vapply(seq_len(k) + 1, slope, numeric(4))) * scale[1] / scale[-1]
   if (any(from$span[at] > 0)) found[, 2:4] <- NA  # their sampling error is not known here
-  data.frame(column = on, estimate = found[, 1], std_error = found[, 2], low = found[, 3], high = found[, 4])
+  data.frame(column = on, estimate = found[, 1], std_error = found[, 2], ci_low = found[, 3], ci_high = found[, 4])
 }
 group_means <- function(by, from = release) {
   at <- which(from$declared == by & from$span > 0)
@@ -356,7 +356,7 @@ group_means <- function(by, from = release) {
   }
   table <- function(name, found, start) {
     found <- found[others, ] * from$scale[others] + start[others]
-    data.frame(group = name, column = from$column[others], found)
+    data.frame(group = name, column = from$column[others], setNames(found, c("estimate", "ci_low", "ci_high")))
   }
   if (length(at) > 1) {
     return(do.call(rbind, lapply(at, function(j) table(from$column[j], one(j)[[2]], from$origin))))
@@ -381,7 +381,8 @@ alpha <- function(items, reverse = character(0), from = release) {
   if (sum(outer(w, w) * C) <= 0 || is.na(ends$low)) seen <- NA
   if (is.na(seen) || any(from$span[at] > 0)) ends[] <- NA
   items <- paste0(ifelse(items %in% reverse, "-", ""), items)
-  data.frame(items = paste(items, collapse = ", "), estimate = seen, low = ends$low, high = pmin(ends$high, 1))
+  data.frame(items = paste(items, collapse = ", "), estimate = seen, ci_low = ends$low,
+             ci_high = pmin(ends$high, 1))
 }
 with_score <- function(name, items, reverse = character(0), from = release) {
   at <- places(items, from); rest <- setdiff(seq_along(from$column), at)

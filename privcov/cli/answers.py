@@ -157,13 +157,13 @@ def _as_text(table: pd.DataFrame, dates: set[str]) -> str:
     if dates:
         table, attrs = table.copy(), table.attrs
         days = table["column"].isin(dates)
-        for name in ("estimate", "low", "high"):
+        for name in ("estimate", "ci_low", "ci_high"):
             found = zip(table[name], days, strict=True)
             table[name] = [_day(x) if day else f"{x:.5g}" if x == x else "-" for x, day in found]
         table.attrs = attrs
     lines = [table.to_string(index=False, float_format=lambda v: f"{v:.5g}", na_rep="-"), ""]
     if (r := table.attrs.get("r_squared")) is not None and r["identified"]:
-        lines.append(f"R squared {r['estimate']:.4g}, from {r['low']:.4g} to {r['high']:.4g}.")
+        lines.append(f"R squared {r['estimate']:.4g}, from {r['ci_low']:.4g} to {r['ci_high']:.4g}.")
     if table.attrs.get("intercept") is not None:
         lines.append(f"Intercept {table.attrs['intercept']:.5g}.")
     if table.attrs.get("warning"):

@@ -90,12 +90,12 @@ def intervals(
 
 def off_zero(found: pd.DataFrame) -> np.ndarray:
     """Return which answers of a table of `privcov.answers` are not zero: by their test, else by their interval."""
-    return np.asarray(found["real"] if "real" in found else (found["low"] > 0) | (found["high"] < 0))
+    return np.asarray(found["real"] if "real" in found else (found["ci_low"] > 0) | (found["ci_high"] < 0))
 
 
 def numbers(found: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return estimates, low and high ends of a table of `privcov.answers`."""
-    estimate, low, high = (found[name].to_numpy(dtype=np.float64) for name in ("estimate", "low", "high"))
+    estimate, low, high = (found[name].to_numpy(dtype=np.float64) for name in ("estimate", "ci_low", "ci_high"))
     return estimate, low, high
 
 

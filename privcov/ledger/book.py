@@ -147,7 +147,7 @@ class Ledger:
         return hmac.new(self.key, words.encode(), hashlib.sha256).hexdigest()[:32]
 
     def check(self, name: str, guarantee: Guarantee, request: dict, token: str | None = None) -> None:
-        """Raise LedgerError where `reserve` would refuse a new request for lack of a limit or of what is left of it.
+        """Raise LedgerError where `reserve` would refuse a new request: no limit, too little left of it, another unit.
 
         It needs no rows, and so can be called before they are read.
         """

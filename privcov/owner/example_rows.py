@@ -204,7 +204,17 @@ class ExampleRows:
         flags = flags_of(facts.d, facts.flagged, law, weight=flag_of(facts.units, facts.flagged))
         ones, std = np.ones(facts.d), law.off_diagonal_std
         diagonal = law.own_std if flags is None else law.diagonal_stds[: facts.d]
-        return Noisy(matrix, True, self.row_bound, ones, 0 * ones, self.n, std, diagonal, std, flags)
+        return Noisy(
+            matrix,
+            joint=True,
+            row_bound=self.row_bound,
+            scale=ones,
+            origin=0 * ones,
+            rows=self.n,
+            entry_std=std,
+            diagonal_std=diagonal,
+            flags=flags,
+        )
 
     @functools.cached_property
     def _moment(self) -> np.ndarray:
@@ -224,7 +234,7 @@ def entry_stds(noisy: Noisy) -> np.ndarray:
     if noisy.flags is not None:
         return np.sqrt(available_cases(noisy.matrix, noisy.flags, joint=True, row_bound=noisy.row_bound).variance)
     mean = unpack(noisy.matrix, centre="joint", row_bound=noisy.row_bound).mean
-    edge = noisy.mean_std * noisy.row_bound / math.sqrt(noisy.matrix[-1, -1])
+    edge = noisy.entry_std * noisy.row_bound / math.sqrt(noisy.matrix[-1, -1])
     found = np.sqrt(noise_variance(mean, noisy.entry_std * noisy.row_bound**2, edge))
     np.fill_diagonal(found, noisy.diagonal_std * noisy.row_bound**2)
     return found

@@ -26,9 +26,9 @@ class Noisy:
     """The noisy measurement and the public facts about it.
 
     matrix: noisy moment in unit-ball units (rows divided by R), p x p; p = d, or d + 1 with the mean when ``joint``.
-    row_bound: R, in working units, which are (data - origin) / scale. rows: public or noisy. entry_std, diagonal_std,
-    mean_std: standard deviation of the noise on an off-diagonal entry, on a diagonal entry (on each, where they differ)
-    and on an entry of the extra row, in the unit of ``matrix``. flags: where the flags of missing cells are in
+    row_bound: R, in working units, which are (data - origin) / scale. rows: public or noisy. entry_std,
+    diagonal_std: standard deviation of the noise on an entry off the diagonal, also of the extra row, and on a diagonal
+    entry (on each, where they differ), in the unit of ``matrix``. flags: where the flags of missing cells are in
     ``matrix``, whose p is then larger by their number; None without flags.
     """
 
@@ -40,7 +40,6 @@ class Noisy:
     rows: float
     entry_std: float
     diagonal_std: float | np.ndarray
-    mean_std: float
     flags: Flags | None = None
 
     @property
@@ -166,7 +165,7 @@ def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
         variance = np.full((noisy.d, noisy.d), block * block)
         np.fill_diagonal(variance, diagonal * diagonal)
         return None, raw, variance
-    edge = noisy.mean_std * noisy.row_bound / math.sqrt(noisy.matrix[-1, -1])
+    edge = noisy.entry_std * noisy.row_bound / math.sqrt(noisy.matrix[-1, -1])
     variance = np.array(noise_variance(moments.mean, block, edge))
     # The square of a noisy mean: Var[w - 2 mu e - e^2] = diagonal^2 + 4 mu^2 edge^2 + 2 edge^4.
     e2 = edge * edge

@@ -108,6 +108,8 @@ def release_private(
         With the reason, where the request is refused or its release was lost; `LedgerError` is one.
     MeasurementError
         With an identifier and no detail, if the fingerprint or the measurement fails; it says what that costs.
+    RuntimeError
+        For a defect: a planned measurement that spends more than was asked for. Nothing is spent.
     TableFileError, EngineError, PassError
         Where the files of a table cannot be read or their pass fails; nothing is spent.
 

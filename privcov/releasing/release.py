@@ -243,7 +243,7 @@ class Release:
     @property
     def statement(self) -> Statement:
         """What is guaranteed, computed from the events alone."""
-        return state(self)
+        return write_statement(self)
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -516,9 +516,7 @@ def _raw(raw: dict, read: dict) -> Measured:
     for field in dataclasses.fields(distribution):
         value = getattr(distribution, field.name)
         if field.type == "int":
-            checks.whole(
-                field.name, int(value) if isinstance(value, bool) else value, 0
-            )  # n_anchors was once true or false
+            checks.whole(field.name, value, 0)
     checks.in_range("scale", distribution.scale, 0.0, math.inf)
     checks.number("freedom", distribution.freedom)
     event = None if raw["event"] is None else read["events"][checks.whole("event", raw["event"], 0)]
@@ -554,7 +552,7 @@ def json_default(value: object) -> object:
     raise TypeError(f"cannot write {type(value).__name__} as JSON")
 
 
-def state(rel: Any) -> Statement:
+def write_statement(rel: Any) -> Statement:
     """Return the statement of a release."""
     plain = (rel.scale == 1).all() and (rel.origin == 0).all()
     counted = rel.neighbours.counted

@@ -1,4 +1,7 @@
-"""Where a cell becomes a number: a text, and a column as Arrow holds it, the same for every way of reading it."""
+"""Where a cell becomes a number: a text, and a column as Arrow holds it.
+
+Plain columns of a CSV are parsed by pyarrow itself (`csv_rows`); tests hold it to `number_of` cell by cell.
+"""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_levels_of_one_column_are_no_pair_that_could_be_real():
     assert levels.sum() == 3
     assert set(pairs.loc[levels, "reason"]) == {REASONS[ONE_COLUMN]}
     assert not (pairs["real"] | pairs["identified"] | pairs["p_value"].notna())[levels].any()
-    assert pairs.loc[levels, ["low", "high"]].isna().all(axis=None)
+    assert pairs.loc[levels, ["ci_low", "ci_high"]].isna().all(axis=None)
     others = pairs[~levels]
     assert others["identified"].all()
     assert list(others["real"]) == list(edges.discoveries(others["p_value"].to_numpy(), 0.05))
@@ -132,8 +132,8 @@ def test_every_answer_is_labelled_and_ordered(stored):
     frames = (found.means(), found.correlations(), found.regress("weight"), found.eigenvalues(), found.components())
     for frame in frames:
         shown = frame[frame["identified"]]
-        assert (shown["low"] <= shown["estimate"]).all()
-        assert (shown["estimate"] <= shown["high"]).all()
+        assert (shown["ci_low"] <= shown["estimate"]).all()
+        assert (shown["estimate"] <= shown["ci_high"]).all()
         assert set(frame["reason"]) <= set(REASONS)
         assert (frame["reason"] == "").equals(frame["identified"])
         assert {"method", "population", "coverage", "level", "assumes"} <= set(frame.attrs)
@@ -144,29 +144,29 @@ def test_the_truth_is_inside_with_hardly_any_noise(stored):
     found, rows = privcov.answers(stored[0], level=0.999), table()
     sample = rows.corr()
     for _, line in found.correlations().iterrows():
-        assert line["low"] < sample.loc[line["first"], line["second"]] < line["high"]
+        assert line["ci_low"] < sample.loc[line["first"], line["second"]] < line["ci_high"]
     for _, line in found.means().iterrows():
-        assert line["low"] < rows[line["column"]].mean() < line["high"]
+        assert line["ci_low"] < rows[line["column"]].mean() < line["ci_high"]
     for _, line in found.variances().iterrows():
-        assert line["low"] < rows[line["column"]].var() < line["high"]
+        assert line["ci_low"] < rows[line["column"]].var() < line["ci_high"]
     slopes = found.regress("weight", ["age", "height"])
     x = np.column_stack([np.ones(len(rows)), rows[["age", "height"]]])
     exact = np.linalg.lstsq(x, rows["weight"], rcond=None)[0]
-    assert ((slopes["low"] < exact[1:]) & (exact[1:] < slopes["high"])).all()
+    assert ((slopes["ci_low"] < exact[1:]) & (exact[1:] < slopes["ci_high"])).all()
     means, fit = found.means()["estimate"], slopes["estimate"]
     intercept = means[2] - fit[0] * means[0] - fit[1] * means[1]
     assert slopes.attrs["intercept"] == pytest.approx(intercept, rel=1e-9)
     assert intercept == pytest.approx(exact[0], abs=45)  # the noise moves it by 5.5 in one standard deviation
     r = slopes.attrs["r_squared"]
-    assert r["low"] < 1 - np.var(rows["weight"] - x @ exact) / np.var(rows["weight"]) < r["high"]
+    assert r["ci_low"] < 1 - np.var(rows["weight"] - x @ exact) / np.var(rows["weight"]) < r["ci_high"]
     halves = rows.groupby(rows["age"] > 50).mean()
     for _, line in found.contrast("old", "young").iterrows():
-        assert line["low"] < (halves.loc[True] - halves.loc[False])[line["column"]] < line["high"]
+        assert line["ci_low"] < (halves.loc[True] - halves.loc[False])[line["column"]] < line["ci_high"]
 
 
 def test_a_wider_level_and_heavier_rows_widen(simulated):
     widths = [
-        (f := privcov.answers(simulated, level=level, kurtosis=kurtosis).variances())["high"] - f["low"]
+        (f := privcov.answers(simulated, level=level, kurtosis=kurtosis).variances())["ci_high"] - f["ci_low"]
         for level, kurtosis in ((0.8, 0.0), (0.95, 0.0), (0.95, 2.0), (0.99, 2.0))
     ]
     assert all((a < b).all() for a, b in itertools.pairwise(widths))
@@ -176,7 +176,7 @@ def test_what_the_noise_hides_is_refused_with_a_reason(simulated):
     found = privcov.answers(simulated).regress("x1")
     assert not found["identified"].any()
     assert set(found["reason"]) == {"the noise is too large to invert the covariance"}
-    assert found[["low", "high"]].isna().all(axis=None)
+    assert found[["ci_low", "ci_high"]].isna().all(axis=None)
     assert not found.attrs["r_squared"]["identified"]
     ridge = privcov.answers(simulated).regress("x1", ridge=10 * float(simulated.row_bound) ** 2)
     assert ridge["identified"].all()
@@ -194,7 +194,7 @@ def test_standard_errors_are_the_spread_of_the_slopes_over_rows_and_noise():
         assert fit["identified"].all()
         slopes.append(fit["estimate"])
         told.append(fit["std_error"])
-        ratio.append((fit["high"] - fit["low"]) / fit["std_error"] / (2 * 1.96))
+        ratio.append((fit["ci_high"] - fit["ci_low"]) / fit["std_error"] / (2 * 1.96))
     np.testing.assert_allclose(np.std(slopes, axis=0), np.mean(told, axis=0), rtol=0.09)
     assert np.mean(told) > 1.3 / math.sqrt(1000)  # of sampling alone it would be 1 / sqrt(1000)
     assert np.mean(ratio) == pytest.approx(1.0, abs=0.02)
@@ -203,7 +203,7 @@ def test_standard_errors_are_the_spread_of_the_slopes_over_rows_and_noise():
 def test_the_standard_error_of_a_slope_that_is_not_identified_is_none(simulated):
     fit = privcov.answers(simulated).regress("x1")
     assert fit["std_error"].isna().all()
-    assert fit.columns[:4].tolist() == ["column", "estimate", "std_error", "low"]
+    assert fit.columns[:4].tolist() == ["column", "estimate", "std_error", "ci_low"]
 
 
 def test_a_release_without_a_mean_says_so():
@@ -266,7 +266,7 @@ def test_a_regression_on_more_than_a_third_of_the_rows_is_refused():
             found.regress("x1", [*few, "x15"])
         for at, fit in enumerate((found.regress("x1", few), _unlimited(found))):
             shown[at] += int(fit["identified"].sum())
-            inside[at] += int(((fit["low"] <= 0) & (fit["high"] >= 0)).sum())
+            inside[at] += int(((fit["ci_low"] <= 0) & (fit["ci_high"] >= 0)).sum())
     assert shown[0] == 325
     assert inside[0] / shown[0] > 0.91  # 325 intervals of 95 %: a standard deviation of 1.2 %
     assert inside[1] / shown[1] < 0.86
@@ -339,7 +339,7 @@ def test_the_shell_gives_the_same_numbers(stored, capsys):
     expected = privcov.answers(rel).regress("weight", ["age", "height"])
     assert [line["column"] for line in found["rows"]] == ["age", "height"]
     for line, (_, wanted) in zip(found["rows"], expected.iterrows(), strict=True):
-        assert all(math.isclose(line[k], wanted[k], rel_tol=1e-12) for k in ("estimate", "low", "high"))
+        assert all(math.isclose(line[k], wanted[k], rel_tol=1e-12) for k in ("estimate", "ci_low", "ci_high"))
     assert found["attributes"]["r_squared"]["identified"] is True
     assert main(["answers", str(place), "correlations", "--rate", "0.1"]) == 0
     assert "clipped population" in capsys.readouterr().out
@@ -349,8 +349,8 @@ def test_kurtosis_in_the_shell_and_a_refusal_as_json(stored, simulated, capsys, 
     """A regression that the noise hides is rows of null with a reason, and no failure of writing."""
     rel, place = stored
     assert main(["answers", str(place), "variances", "--kurtosis", "2", "--json"]) == 0
-    found = [line["high"] for line in json.loads(capsys.readouterr().out)["rows"]]
-    expected = privcov.answers(rel, kurtosis=2.0).variances()["high"]
+    found = [line["ci_high"] for line in json.loads(capsys.readouterr().out)["rows"]]
+    expected = privcov.answers(rel, kurtosis=2.0).variances()["ci_high"]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     monkeypatch.setattr(privcov, "open_bundle", lambda path: simulated)
     assert main(["answers", str(place), "regress", "--y", "x1", "--json"]) == 0
@@ -377,7 +377,7 @@ def test_the_shell_prints_a_mean_day_as_a_date(tmp_path, capsys):
     made.save_bundle(tmp_path / "b.zip")
     assert main(["answers", str(tmp_path / "b.zip"), "means"]) == 0
     head, seen, pay, *_ = (line.split() for line in capsys.readouterr().out.splitlines())
-    assert head[:4] == ["column", "estimate", "low", "high"]
+    assert head[:4] == ["column", "estimate", "ci_low", "ci_high"]
     low, found, high = np.array([seen[2], seen[1], seen[3]], dtype="datetime64[D]")
     assert low <= found <= high
     assert abs(found - np.datetime64("2022-06-15")) < np.timedelta64(60, "D")

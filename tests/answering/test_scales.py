@@ -88,7 +88,7 @@ def test_alpha_is_cronbachs_and_a_reversed_item_counts_against():
     wanted = 3 / 2 * (1 - items.var().sum() / items.sum(axis=1).var())
     got = found.alpha(["a", "b", "c"], ["c"])
     assert got["estimate"].item() == pytest.approx(wanted, rel=1e-4)
-    assert got["low"].item() < wanted < got["high"].item() <= 1
+    assert got["ci_low"].item() < wanted < got["ci_high"].item() <= 1
     assert found.alpha(["a", "b", "c"])["estimate"].item() < 0
 
 
@@ -142,7 +142,7 @@ def test_a_score_of_yes_no_items_has_the_bounds_of_shortened_columns():
     true = scored(400_000, 0, ZCDP(1e9)).correlations()["estimate"].item()
     found = pd.concat([scored(1500, seed, ZCDP(0.3)).correlations() for seed in range(1, 151)])
     assert found["identified"].all()
-    assert ((found["low"] <= true) & (true <= found["high"])).mean() >= 0.9
+    assert ((found["ci_low"] <= true) & (true <= found["ci_high"])).mean() >= 0.9
     refused = scored(1500, 1, ZCDP(0.3)).group_means("s")
     assert set(refused["reason"]) == {REASONS[NO_GROUPS]}
     assert (
@@ -154,7 +154,7 @@ def test_a_group_that_is_small_for_its_noise_and_a_release_without_a_mean_have_n
     rows = table(300)
     found = answered(rows, ZCDP(1e-4)).group_means("ill")
     assert REASONS[SMALL_CLASS] in set(found["reason"])
-    assert found.loc[~found["identified"], ["estimate", "low", "high"]].isna().all(axis=None)
+    assert found.loc[~found["identified"], ["estimate", "ci_low", "ci_high"]].isna().all(axis=None)
     data = Dataset.from_rows(rows, kinds=KINDS)
     bare = privcov.answers(privcov.release("gaussian-cov", data, ZCDP(1.0), seed=1, centre="none"))
     assert set(bare.group_means("ill")["reason"]) == {REASONS[NO_MEAN]}
@@ -235,7 +235,7 @@ def test_a_share_lies_in_its_interval():
         shares = found.group_means("ill").query("identified and column.str.startswith('ward')")
         shares = shares[~shares["group"].str.contains("less")]
         shares = pd.concat([shares, found.means().query("column.str.contains('=')")])
-        assert ((shares["low"] <= shares["estimate"]) & (shares["estimate"] <= shares["high"])).all()
+        assert ((shares["ci_low"] <= shares["estimate"]) & (shares["estimate"] <= shares["ci_high"])).all()
 
 
 def test_a_mean_beyond_its_two_values_is_shown_at_the_nearer_one():
@@ -248,7 +248,7 @@ def test_a_mean_beyond_its_two_values_is_shown_at_the_nearer_one():
         two = raw.span > 0
         outside += int(((raw.mean < raw.two.low) | (raw.mean > raw.two.low + raw.span))[two].sum())
         means = privcov.answers(rel).means()[two]
-        assert ((means["low"] <= means["estimate"]) & (means["estimate"] <= means["high"])).all()
+        assert ((means["ci_low"] <= means["estimate"]) & (means["estimate"] <= means["ci_high"])).all()
     assert outside > 5
 
 

@@ -106,7 +106,7 @@ def covered(answered, ask, truth, releases=200):
     for seed in range(releases):
         found = ask(answered(seed))
         assert found["identified"].all()
-        hits = hits + ((found["low"] <= truth) & (truth <= found["high"])).to_numpy()
+        hits = hits + ((found["ci_low"] <= truth) & (truth <= found["ci_high"])).to_numpy()
     return hits / releases
 
 
@@ -154,12 +154,12 @@ def test_what_hangs_on_several_columns_of_two_values_is_refused_unless_a_kurtosi
             "columns of two values have no interval here: leave them out, or, for whole rows and weakly related "
             "columns, give their kurtosis"
         }
-        assert found[["low", "high"]].isna().all(axis=None)
+        assert found[["ci_low", "ci_high"]].isna().all(axis=None)
         assert not found.get("real", pd.Series([False])).any()
         assert ask(answered(0, kurtosis=20.0))["identified"].any()
         assert not ask(answered(0, kurtosis=6.0))["identified"].any(), "a share of 4 % has 6.68"
     fit = answered(0).regress("y0=y").attrs["r_squared"]
-    assert (fit["identified"], np.isnan(fit["low"]), np.isnan(fit["high"])) == (False, True, True)
+    assert (fit["identified"], np.isnan(fit["ci_low"]), np.isnan(fit["ci_high"])) == (False, True, True)
 
 
 def test_strongly_related_columns_of_two_values_are_refused_whatever_the_kurtosis():
@@ -238,7 +238,8 @@ def test_columns_of_two_values_in_shortened_rows_are_covered_by_bounds(bound, rh
         for ask in asks:
             at = getattr(found, ask)()
             hits[ask] = (
-                hits[ask] + ((at["low"] <= truth[ask]) & (truth[ask] <= at["high"]) | ~at["identified"]).to_numpy()
+                hits[ask]
+                + ((at["ci_low"] <= truth[ask]) & (truth[ask] <= at["ci_high"]) | ~at["identified"]).to_numpy()
             )
             shown[ask] = shown[ask] + at["identified"].to_numpy()
         assert not found.eigenvalues()["identified"].any()
@@ -279,7 +280,7 @@ def test_two_levels_under_another_kind_are_two_values(kind):
         rows = np.where(cells, "some", "none")[:, None].tolist() if kind.values else cells[:, None].astype(float)
         data = Dataset.from_rows(rows, columns=["y"], kinds={"y": kind})
         found = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(10.0), seed=seed))
-        hits += bool((found.variances().low <= truth).all() and (found.variances().high >= truth).all())
+        hits += bool((found.variances().ci_low <= truth).all() and (found.variances().ci_high >= truth).all())
     assert hits >= 90, "as Gaussian rows 38 %"
 
 
@@ -303,7 +304,7 @@ def test_the_means_of_classes_with_other_shares_of_a_yes_are_compared_with_their
             centre="classes",
         )
         found = privcov.answers(rel).contrast("a", "b")
-        hits += bool(found.low[0] <= in_a - in_b <= found.high[0])
+        hits += bool(found.ci_low[0] <= in_a - in_b <= found.ci_high[0])
     assert hits > 184
 
 
@@ -336,5 +337,5 @@ def test_the_covariance_of_a_number_and_a_rare_yes_covers():
         rows = [[a, "y" if b else "n"] for a, b in zip(x.tolist(), yes_here, strict=True)]
         data = Dataset.from_rows(rows, columns=["x", "y"], kinds=kinds)
         found = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(1e4), seed=seed)).covariances()
-        hits += bool(found.low[0] <= p * (1 - p) <= found.high[0])
+        hits += bool(found.ci_low[0] <= p * (1 - p) <= found.ci_high[0])
     assert hits > 0.94 * 400

@@ -47,7 +47,7 @@ def test_a_regression_and_a_refused_one_from_a_zip_alone(zips, visit, settle, tm
         (tmp_path / "b.zip").write_bytes(zips["clear"])
         found = privcov.answers(privcov.open_bundle(tmp_path / "b.zip")).regress("weight", list(ON))
         r = found.attrs["r_squared"]
-        assert f"R squared {r['estimate']:.2f}, from {r['low']:.2f} to {r['high']:.2f}" in words(page)
+        assert f"R squared {r['estimate']:.2f}, from {r['ci_low']:.2f} to {r['ci_high']:.2f}" in words(page)
         assert found.attrs["coverage"] in words(page)
         at_every_width(page, settle, "Regression")
         with page.expect_download() as download:

@@ -61,7 +61,7 @@ def test_intervals_are_those_of_answers_to_the_last_bit(made, kind):
     found = privcov.answers(open_bundle(place))
     for name in TABLES:
         wanted, read = getattr(found, name)(), lines(files, name)
-        for column in ("estimate", "low", "high"):
+        for column in ("estimate", "ci_low", "ci_high"):
             got = np.array([float(line[column]) for line in read])
             assert np.array_equal(got, wanted[column].to_numpy(), equal_nan=True), (name, column)
         assert [line["reason"] for line in read] == wanted["reason"].tolist()
@@ -240,7 +240,7 @@ def test_base_r_reads_the_same_numbers(made, kind):
     place, files = made(kind)
     code = (
         f'source("{place.name}/extras/read.R"); stopifnot(isSymmetric(cov), min(eigen(cov)$values) > 0); '
-        'cat(sprintf("%.17g", c(n_eff, cov, cov2cor(cov), correlations$low)), sep = "\\n"); '
+        'cat(sprintf("%.17g", c(n_eff, cov, cov2cor(cov), correlations$ci_low)), sep = "\\n"); '
         'cat("names", rownames(cov), sep = "\\n")'
     )
     numbers, names = run("Rscript", "--vanilla", "-e", code, cwd=place.parent).split("names\n")
@@ -251,7 +251,7 @@ def test_base_r_reads_the_same_numbers(made, kind):
     np.testing.assert_allclose(read[1 : 1 + d * d].reshape(d, d), cov, rtol=unit)
     std = np.sqrt(np.diag(cov))
     np.testing.assert_allclose(read[1 + d * d : 1 + 2 * d * d].reshape(d, d), cov / np.outer(std, std), rtol=1e-12)
-    wanted = [float(line["low"]) for line in lines(files, "correlations")]
+    wanted = [float(line["ci_low"]) for line in lines(files, "correlations")]
     np.testing.assert_allclose(read[1 + 2 * d * d :], wanted, rtol=unit)
     head = next(csv.reader(io.StringIO(files["matrices/regular.csv"].decode(), newline="")))
     assert names.splitlines() == head[1:]
@@ -277,7 +277,7 @@ ASKED = [
 IN_R = """
 source("extras/read.R"); source("extras/answers.R")
 say <- function(...) for (x in c(...)) cat(sprintf("%.17g", x), "\\n")
-regressed <- function(...) { s <- suppressWarnings(regress(...)); say(s$estimate, s$std_error, s$low, s$high) }
+regressed <- function(...) { s <- suppressWarnings(regress(...)); say(s$estimate, s$std_error, s$ci_low, s$ci_high) }
 """
 
 
@@ -305,13 +305,13 @@ def test_a_regression_is_the_same_in_python_in_the_shell_and_in_r(law, tmp_path,
     found = privcov.answers(open_bundle(tmp_path / "out.zip"))
     for y, on, ridge in ASKED:
         here = found.regress(y, on, ridge)
-        wanted = here[["estimate", "std_error", "low", "high"]].to_numpy()
+        wanted = here[["estimate", "std_error", "ci_low", "ci_high"]].to_numpy()
         in_r = np.array([[float(next(said).replace("NA", "nan")) for _ in on] for _ in range(4)]).T
         np.testing.assert_allclose(in_r, wanted, rtol=1e-8, err_msg=f"{y} on {on}, ridge {ridge}")
         asked = ["answers", str(place), "regress", "--y", y, "--on", ",".join(on), "--ridge", str(ridge), "--json"]
         assert main(asked) == 0
         lines_of = json.loads(capsys.readouterr().out)["rows"]
-        in_shell = [[line[name] for name in ("estimate", "std_error", "low", "high")] for line in lines_of]
+        in_shell = [[line[name] for name in ("estimate", "std_error", "ci_low", "ci_high")] for line in lines_of]
         np.testing.assert_allclose(np.array(in_shell, dtype=float), wanted, rtol=1e-12, atol=1e-14)
     assert np.isnan(wanted).all() == (law == "noise that hides everything")
 
@@ -321,7 +321,7 @@ def test_a_regression_is_the_same_in_python_in_the_shell_and_in_r(law, tmp_path,
 MORE_IN_R = """
 source("extras/read.R"); source("extras/answers.R")
 say <- function(...) for (x in c(...)) cat(sprintf("%.17g", x), "\\n")
-of <- function(found) say(found$estimate, found$low, found$high)
+of <- function(found) say(found$estimate, found$ci_low, found$ci_high)
 of(group_means("ill")); of(group_means("ward")); of(group_means("ward=B")); of(alpha(c("a", "b", "c"), "c"))
 scored <- with_score("mood", c("a", "b", "c"), reverse = "c")
 of(regress("y", c("mood", "d"), from = scored)); of(group_means("ill", from = scored))
@@ -366,12 +366,12 @@ def test_groups_scales_and_factors_are_the_same_in_python_in_the_shell_and_in_r(
         return np.array([float(next(said).replace("NA", "nan")) for _ in range(count)])
 
     for here, command in asked:
-        wanted = here[["estimate", "low", "high"]].to_numpy()
+        wanted = here[["estimate", "ci_low", "ci_high"]].to_numpy()
         in_r = next_of(wanted.size).reshape(3, -1).T
         np.testing.assert_allclose(in_r, wanted, rtol=1e-8, atol=1e-10, err_msg=" ".join(command))
         assert main(["answers", str(place), *command, "--json"]) == 0
         lines_of = json.loads(capsys.readouterr().out)["rows"]
-        in_shell = [[line[name] for name in ("estimate", "low", "high")] for line in lines_of]
+        in_shell = [[line[name] for name in ("estimate", "ci_low", "ci_high")] for line in lines_of]
         np.testing.assert_allclose(np.array(in_shell, dtype=float), wanted, rtol=1e-12, atol=1e-14)
     wanted = found.factors(2, ["a", "b", "c", "d", "e", "y"])["estimate"].to_numpy()
     np.testing.assert_allclose(next_of(12), wanted, atol=1e-3)

@@ -108,7 +108,7 @@ def test_parameters_of_the_papers():
                                                                   [0, 0, 0, 0, 1], [0, 0, 0, 1, 0]]))  # fmt: skip
     ar2 = privcov.source("precision-ar2", n=2, d=100).truth
     np.testing.assert_array_equal(ar2.precision[0, :4], [1, 0.5, 0.25, 0])
-    # Eigenvalues in [.251, 2.50] at p = 100 (algorithms.md, D2).
+    # Eigenvalues in [.251, 2.50] at p = 100.
     assert np.linalg.eigvalsh(ar2.precision)[[0, -1]] == pytest.approx([0.251, 2.50], rel=5e-3)
     assert ar2.graph.sum() == 2 * (99 + 98)
 
@@ -148,7 +148,7 @@ def test_the_bound_of_zipf_norms_clips_nothing(bins):
 
 
 def test_zipf_has_one_dominant_direction():
-    """U uniform on (0, 1): |S|_F is about .53 at d = 200, bins = 1 (algorithms.md, D6)."""
+    """U uniform on (0, 1): |S|_F is about .53 at d = 200, bins = 1."""
     ds = privcov.source("zipf-norms", n=20_000, d=200, bins=1)
     s = ds.rows.T @ ds.rows / ds.n
     assert np.trace(s) == pytest.approx(1)

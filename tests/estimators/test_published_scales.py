@@ -24,7 +24,7 @@ def release(key: str, asked, calibration: str, d: int = 3, **options):
     return privcov.release(key, dataset(d), asked, calibration=calibration, **options)
 
 
-# algorithms.md, B(i): from this epsilon on the noise of paper 1 no longer gives (epsilon, delta), replacing a row.
+# From this epsilon on the noise of paper 1 no longer gives (epsilon, delta), replacing a row.
 # At 1e-5 it says 0.37; the exact point is 0.3647.
 STOPS = {1 / 50: 2.07, 1 / 100: 1.88, 1 / 200: 1.69, 1 / 400: 1.50, 1e-3: 1.25, 1e-4: 0.73, 1e-5: 0.36, 1e-6: 0.16}
 
@@ -84,7 +84,7 @@ def test_paper_5_prints_the_right_scale():
 
 @pytest.mark.parametrize("delta", [0.05, 0.01, 1e-3, 1e-5, 1e-10])
 def test_the_scale_of_paper_4_holds_until_the_classical_constant_breaks(delta):
-    """algorithms.md, B(iv): the classical formula, proved for epsilon < 1, is true up to these epsilons."""
+    """The classical formula, proved for epsilon < 1, is true up to these epsilons."""
     stops = {0.05: 6.11, 0.01: 6.77, 1e-3: 7.46, 1e-5: 8.42, 1e-10: 9.85}[delta]
     assert not release("gaussian-cov", ApproxDP(stops - 0.01, delta), "as-published-4").claim_is_false
     assert release("gaussian-cov", ApproxDP(stops + 0.01, delta), "as-published-4").claim_is_false

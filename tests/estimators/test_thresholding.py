@@ -216,7 +216,7 @@ def test_a_local_release_speaks_of_one_users_report(key):
     assert rel.raw.distribution.scale == pytest.approx(central.raw.distribution.scale * math.sqrt(500), rel=1e-9)
 
 
-# --- defects seen elsewhere (peers-and-threats.md, 3b) ------------------------------------------------------
+# --- defects seen elsewhere ------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", KEYS)

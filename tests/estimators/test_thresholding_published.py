@@ -109,7 +109,7 @@ def test_the_printed_local_threshold_removes_everything(key):
 
 def test_what_the_printed_noise_really_gives():
     """Papers 1 and 4 (local) calibrate to sensitivity 1/n (1), which is right when a row is zeroed and wrong when it is
-    replaced: at delta = 1e-5 and epsilon = 1 the true delta is 3.7 times the claim (algorithms.md, B(i)). Paper 4
+    replaced: at delta = 1e-5 and epsilon = 1 the true delta is 3.7 times the claim. Paper 4
     (central) has the sqrt(2) and more noise than needed."""
     ds = data(unit_rows(200, 4), 1.0)
     for key in ("dp-thresholding", *LOCALS):

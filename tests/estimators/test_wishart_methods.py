@@ -170,7 +170,7 @@ def test_wishart_difference_beats_the_laplace_mechanism(d):
 
 
 def test_wishart_difference_on_the_data_of_paper_5():
-    """d = 200, n = 50,000, epsilon = 1, one norm bin, one draw: algorithms.md says 0.034 after the shrinkage and 1.14
+    """d = 200, n = 50,000, epsilon = 1, one norm bin, one draw: 0.034 after the shrinkage and 1.14
     for the published Laplace mechanism; the answer zero is off by 0.52."""
     ds = privcov.source("zipf-norms", n=50_000, d=200, bins=1, seed=0)
     truth = ds.rows.T @ ds.rows / ds.n

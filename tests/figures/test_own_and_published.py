@@ -44,8 +44,8 @@ def test_pairs_are_read_from_what_is_real_to_what_is_not_identified():
             "first": list("abcd"),
             "second": list("bcde"),
             "estimate": [0.9, 0.2, np.nan, -0.5],
-            "low": [-0.1, 0.1, np.nan, -0.9],
-            "high": [1.0, 0.3, np.nan, 0.2],
+            "ci_low": [-0.1, 0.1, np.nan, -0.9],
+            "ci_high": [1.0, 0.3, np.nan, 0.2],
             "identified": [True, True, False, True],
             "real": [False, True, False, False],
         }
@@ -56,8 +56,8 @@ def test_pairs_are_read_from_what_is_real_to_what_is_not_identified():
     drawn = own.pairs(found, LIGHT, x_title="x", what="P", most=2).figure.layout.yaxis.ticktext
     assert drawn[0] == "b and c"
     assert len(drawn) == 2
-    found.loc[1, ["identified", "low", "high"]] = False, np.nan, np.nan  # tested only: its mark is open
-    found.loc[3, ["identified", "low", "high"]] = False, np.nan, np.nan  # not identified: it has no mark
+    found.loc[1, ["identified", "ci_low", "ci_high"]] = False, np.nan, np.nan  # tested only: its mark is open
+    found.loc[3, ["identified", "ci_low", "ci_high"]] = False, np.nan, np.nan  # not identified: it has no mark
     marks = own.pairs(found, LIGHT, x_title="x", what="P", most=9).figure.data[-1]
     assert (list(marks.x), list(marks.marker.symbol)) == ([0.2, 0.9], ["diamond-open", "diamond"])
 

@@ -149,7 +149,7 @@ def test_coupled_noise_of_one_row_is_laplace():
 
 
 def test_the_exact_law_and_the_one_that_pages_simulate_agree():
-    """Trace and smallest eigenvalue of 400 coupled draws at p = 3 against 4,000 of `NoiseLaw`; two-sample tests."""
+    """Trace and smallest eigenvalue of 400 coupled draws at p = 3 against 4,000 of the noise law; two-sample tests."""
     digits, rng = recorded(4, 64), np.random.default_rng(4)
     exactly = coupled(3, 1e9, digits, 400) / 1e9
     distribution = NoiseDistribution("coupled-wishart", 1.0, 3)

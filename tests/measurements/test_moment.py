@@ -150,7 +150,7 @@ def test_one_column_alone_is_attained_by_an_edge_and_zero():
     assert sensitivity(1, 4, norm="l1", n_anchors=0) == sensitivity(1, 4, norm="l2", n_anchors=0)
 
 
-# Largest l1 change, alone, by numerical search (algorithms.md, 0.1).
+# Largest l1 change, alone, by numerical search.
 L1_FOUND = {2: 2.236, 3: 2.872, 5: 4.272, 10: 7.810, 20: 14.87, 30: 21.93}
 
 

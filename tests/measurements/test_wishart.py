@@ -207,7 +207,7 @@ def test_the_fast_draw_is_a_sum_of_squares_of_gaussian_vectors(freedom):
         assert stats.ks_2samp(pick(fast), pick(slow)).pvalue > 0.005
 
 
-# algorithms.md, C.2: mean Frobenius error in units of R^2/(n epsilon).
+# Mean Frobenius error in units of R^2/(n epsilon).
 TABLE = {2: (5.1, 4000), 5: (18.4, 2000), 10: (48, 800), 50: (510, 60), 100: (1429, 30)}
 
 
@@ -246,7 +246,7 @@ def test_an_event_of_additive_noise_tells_the_curve(centre):
 
 
 def test_the_degrees_of_freedom():
-    """As printed 14 ln(4/delta)/epsilon^2 beyond d; the sound ones are the fewest (algorithms.md, B(vi): 50 and 44)."""
+    """As printed 14 ln(4/delta)/epsilon^2 beyond d; the sound ones are the fewest."""
     asked = ApproxDP(1.0, 1e-5)
     assert approx_noise_as_published(asked) == {"freedom": 1 + math.ceil(14 * math.log(4e5)), "ratio": 0.5}
     assert approx_noise_sound(asked) == {"freedom": 45, "ratio": 0.5}

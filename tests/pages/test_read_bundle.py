@@ -168,11 +168,12 @@ def test_the_page_has_the_numbers_of_python(clear):
     widget(at, "multiselect", "on-2").set_value(["age", "pulse", "glucose", "sleep"]).run()
     asked = found.regress("weight", ["age", "pulse", "glucose", "sleep"])
     shown = csv_of(calm(at), "estimate")
-    for name in ("column", "estimate", "low", "high"):
+    for name in ("column", "estimate", "ci_low", "ci_high"):
         assert shown[name].tolist() == asked[name].tolist(), name
     r = asked.attrs["r_squared"]
     assert any(
-        f"R squared **{r['estimate']:.2f}**, from {r['low']:.2f} to {r['high']:.2f}" in m.value for m in at.markdown
+        f"R squared **{r['estimate']:.2f}**, from {r['ci_low']:.2f} to {r['ci_high']:.2f}" in m.value
+        for m in at.markdown
     )
     assert asked.attrs["coverage"] in " ".join(plain(c.value) for c in at.caption)
     assert "regress('weight', ['age', 'pulse', 'glucose', 'sleep'])" in at.code[0].value
@@ -184,7 +185,7 @@ def test_the_page_has_the_numbers_of_python(clear):
         asked = getattr(found, which)().set_index(["first", "second"]).loc[shown.index]
         assert shown["estimate"].tolist() == asked["estimate"].tolist()
     view(at, "columns")
-    assert csv_of(at, "column")["low"].tolist() == found.means()["low"].tolist()
+    assert csv_of(at, "column")["ci_low"].tolist() == found.means()["ci_low"].tolist()
 
 
 def test_pictures_of_several_columns_go_from_the_lowest_to_the_highest_value(tmp_path):
@@ -227,7 +228,7 @@ def test_another_level_and_rate_are_those_of_python(clear):
     widget(at, "select_slider", "level").set_value(0.8).run()
     widget(at, "select_slider", "rate").set_value(0.01).run()
     asked = privcov.answers(privcov.open_bundle(clear), level=0.8).correlations(0.01)
-    assert sorted(csv_of(calm(at), "first")["low"]) == sorted(asked["low"])
+    assert sorted(csv_of(calm(at), "first")["ci_low"]) == sorted(asked["ci_low"])
     assert f"**{asked['real'].sum()}** of 15 pairs are **real**" in " ".join(m.value for m in at.markdown)
     assert f"at most {percent(0.01)} have no relation" in " ".join(m.value for m in at.markdown)
     assert any("Another level than 95" in plain(c.value) for c in at.caption)
@@ -239,7 +240,7 @@ def test_a_scale_on_the_page_has_the_numbers_of_python(clear):
     widget(at, "multiselect", "items").set_value(["age", "pulse", "glucose", "sleep"]).run()
     widget(at, "multiselect", "reversed-0-3-4-5").set_value(["pulse"]).run()
     asked = found.alpha(["age", "pulse", "glucose", "sleep"], ["pulse"])
-    ends = f"**{asked['estimate'].item():.2f}**, from {asked['low'].item():.2f} to {asked['high'].item():.2f}"
+    ends = f"**{asked['estimate'].item():.2f}**, from {asked['ci_low'].item():.2f} to {asked['ci_high'].item():.2f}"
     assert any(ends in m.value for m in calm(at).markdown)
     scored = found.with_score("score", ["age", "pulse", "glucose", "sleep"], ["pulse"]).correlations()
     shown = csv_of(at, "p_value")
@@ -264,9 +265,9 @@ def test_groups_on_the_page_have_the_numbers_of_python(tmp_path, clear):
     raw = (tmp_path / "out.zip").read_bytes()
     at, found = view(dropped(raw), "groups"), privcov.answers(privcov.open_bundle(raw))
     assert found.groupings == ("ward", "ward=A", "ward=B", "ward=C")
-    assert csv_of(at, "group")["low"].tolist() == found.group_means("ward")["low"].tolist()
+    assert csv_of(at, "group")["ci_low"].tolist() == found.group_means("ward")["ci_low"].tolist()
     widget(at, "selectbox", "grouped").select_index(2).run()
-    assert csv_of(calm(at), "group")["high"].tolist() == found.group_means("ward=B")["high"].tolist()
+    assert csv_of(calm(at), "group")["ci_high"].tolist() == found.group_means("ward=B")["ci_high"].tolist()
     assert "group_means('ward=B')" in at.code[0].value
 
 

@@ -143,7 +143,9 @@ def test_a_private_release_is_of_use_by_what_it_tells_of_correlations():
     """Narrower intervals, a better word; what is not identified counts as wholly unknown."""
     said = []
     for half, known in ((0.05, True), (0.2, True), (0.5, True), (0.05, False)):
-        table = pd.DataFrame({"low": [-half] * 3, "high": [half] * 3, "identified": [known] * 3, "reason": [""] * 3})
+        table = pd.DataFrame(
+            {"ci_low": [-half] * 3, "ci_high": [half] * 3, "identified": [known] * 3, "reason": [""] * 3}
+        )
         table.attrs["level"] = 0.95
         said.append(own_verdict(table))
     assert [text.split()[0] for text in said] == ["**Useful", "**Rough", "**Useless", "**Useless"]
@@ -192,7 +194,9 @@ def test_a_pair_that_is_not_identified_is_an_empty_cell():
 
 
 def test_a_verdict_is_about_the_pairs_whose_law_is_known():
-    table = pd.DataFrame({"low": [0.1, np.nan], "high": [0.2, np.nan], "identified": [True, False], "reason": ["", ""]})
+    table = pd.DataFrame(
+        {"ci_low": [0.1, np.nan], "ci_high": [0.2, np.nan], "identified": [True, False], "reason": ["", ""]}
+    )
     table.attrs["level"] = 0.95
     table.loc[1, "reason"] = REASONS[TWO_VALUED]
     assert own_verdict(table).startswith("**Useful here.**")

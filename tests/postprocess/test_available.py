@@ -227,7 +227,7 @@ def test_intervals_of_correlations_hold():
         noisy = measure_exactly(rows, ZCDP(0.1), centre="joint", shape="isotropic")
         found = privcov.answers(OpenedBundle(noisy, {}, {}, ())).correlations()
         shown = found["identified"].to_numpy()
-        held.extend(((found["low"] <= exact) & (exact <= found["high"]))[shown])
+        held.extend(((found["ci_low"] <= exact) & (exact <= found["ci_high"]))[shown])
     assert len(held) > 120
     assert np.mean(held) > 0.9
 

@@ -31,7 +31,7 @@ def noisy(data: Dataset, guarantee, seed: int = 1):
     distribution = found.distribution
     made = Noisy(
         found.matrix, True, found.row_bound, data.scale, data.origin, data.n,
-        distribution.off_diagonal_std, distribution.diagonal_std, distribution.off_diagonal_std,
+        distribution.off_diagonal_std, distribution.diagonal_std,
     )  # fmt: skip
     return made, distribution
 
@@ -153,7 +153,7 @@ def test_accurate_variances_survive_the_repair():
     noise = half + half.T + np.diag(rng.normal(0, 0.003, d))
     kept = {}
     for name, diagonal_std in (("accurate", 0.003), ("as the rest", 0.03)):
-        noisy = Noisy(truth + noise, False, 1.0, np.ones(d), np.zeros(d), 1000, 0.03, diagonal_std, 0.03)
+        noisy = Noisy(truth + noise, False, 1.0, np.ones(d), np.zeros(d), 1000, 0.03, diagonal_std)
         kept[name] = derive(noisy)
     raw = np.diag(truth + noise)
     np.testing.assert_allclose(np.diag(kept["accurate"].covariance), raw, rtol=1e-12)

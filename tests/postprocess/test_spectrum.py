@@ -168,7 +168,7 @@ def test_shrinkage_tends_to_the_identity_with_the_noise():
 
 
 def test_shrinkage_against_the_formula():
-    """The formula of algorithms.md C.7, in loops."""
+    """The formula, in loops."""
     a, s = symmetric(5, 8), 0.2
     values, vectors = np.linalg.eigh(a)
     d, v, eta = 5, 5 * s**2, s
@@ -194,7 +194,7 @@ def paper5_errors(d: int, n: int, rho: float, repeats: int) -> np.ndarray:
 
 @pytest.mark.parametrize(("d", "n", "clip", "shrunk"), [(50, 16_000, 0.0069, 0.0068), (200, 4000, 0.084, 0.036)])
 def test_shrinkage_beats_the_clip_on_the_data_of_paper_5(d, n, clip, shrunk):
-    """Mean errors as recorded in algorithms.md 0.2 and C.7 (rho = 0.1). Five draws per set-up; one error
+    """Mean errors as recorded (rho = 0.1). Five draws per set-up; one error
     varies by under 3 % (it averages d^2 entries): means are held to 5 %, the order to every draw."""
     errors = paper5_errors(d, n, 0.1, repeats=5)
     assert errors.mean(axis=0) == pytest.approx([clip, shrunk], rel=0.05)
