@@ -111,7 +111,7 @@ class FileRows:
     seconds so far), from the thread that reads. missing: the rule for missing cells of public rows, "" or "drop-row".
     kinds: of every column of a public table, or ().
 
-    private_pass: (facts, (secrets, anchor), sums) of the one pass over private rows, for `privcov.measurements` alone.
+    private_pass: the last pass over private rows, for `privcov.measurements` alone.
     alone: held by a release, so that the measured sums are those of its fingerprint. persons: for each part of the
     table how many rows every id has (`privcov.persons_in_files`); None without ids.
     """
@@ -125,7 +125,7 @@ class FileRows:
         kinds: Kinds = (),
     ) -> None:
         self.table, self.shape, self.progress, self.missing, self.kinds = table, shape, progress, missing, kinds
-        self.private_pass: tuple[Any, Any, Any] | None = None
+        self.private_pass: Any = None
         self.alone = threading.RLock()
         self.persons: tuple[PartIds, ...] | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,16 @@ if TYPE_CHECKING:  # the readers of files are loaded where a file is read, not w
     from privcov.measurements.tables.table_sums import Sums, SumSpec
 
 
-def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None, anchor: int | None = None) -> Sums:
+class Pass(NamedTuple):
+    """A pass over the files of a private table: its facts, the secrets of the ledger, the anchor, and the sums."""
+
+    facts: PublicFacts
+    secrets: tuple[int, ...] | None
+    anchor: int
+    sums: Sums
+
+
+def sums_of(private: PrivateDataset, secrets: tuple[int, ...] | None = None, anchor: int | None = None) -> Sums:
     """Return the exact sums of a private table in files, computed by its one pass and kept: NOT private.
 
     The ledger's fingerprint asks for them before the exact measurement, so a release reads the files once.
@@ -25,22 +34,19 @@ def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None, anc
 
     files, facts = private.files, private.facts
     assert files is not None, "rows in memory are summed from themselves"
-    kept = files.private_pass
-    # Sums under other facts, such as another bound, would have another sensitivity.
-    made = (None, None) if kept is None else kept[1]
+    last: Pass | None = files.private_pass
     if anchor is None or not facts.person:  # without weights the anchor is multiplied with sums of rows
-        anchor = made[1] or ANCHOR
-    made_for = (made[0] if numbers is None else numbers), anchor
-    if kept is None or kept[0] is not facts or made != made_for:
-        drop = facts.missing == "drop-row"
-        spec = _spec(files, facts, facts.classes, True, drop, numbers, facts.flagged)
-        spec = replace(spec, person=facts.person, most_weight=facts.most_weight, anchor=anchor, kinds=facts.kinds)
-        sums = add_up(files, spec)
-        # The pass under a bound that was chosen is used once; the one with the marks serves every request.
-        if kept is None or kept[1][0] is None or numbers is not None:
-            files.private_pass = facts, (numbers, anchor), sums
-        return sums
-    return kept[2]
+        anchor = ANCHOR if last is None else last.anchor
+    # Sums under other facts, such as another bound, would have another sensitivity.
+    if last is not None and last.facts is facts and last.anchor == anchor and secrets in (None, last.secrets):
+        return last.sums
+    drop = facts.missing == "drop-row"
+    spec = _spec(files, facts, facts.classes, True, drop, secrets, facts.flagged)
+    spec = replace(spec, person=facts.person, most_weight=facts.most_weight, anchor=anchor, kinds=facts.kinds)
+    sums = add_up(files, spec)
+    if last is None or last.secrets is None or secrets is not None:  # one with secrets also serves who gives none
+        files.private_pass = Pass(facts, secrets, anchor, sums)
+    return sums
 
 
 def public_sums(dataset: Dataset) -> Sums:
