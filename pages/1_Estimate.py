@@ -70,7 +70,8 @@ with show.problems():
     show.colour_note(shown.colours(data, rel, how), beyond(released, limit, "released"))
 
     if rel.target != "precision":
-        st.markdown(shown.verdict(wrong, data, rel, how))
+        with st.container(key="verdict"):
+            st.markdown(shown.verdict(wrong, data, rel, how))
     noise = noise_on_entries(rel)
     if how == show.CORRELATIONS:
         st.markdown(show.as_text(shown.strongest(data, released, noise)))

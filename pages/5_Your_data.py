@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shell import address, frame, hosted, owner_token, show
 from pages.shell.glossary import term
 from pages.your_data import answers, columns, declare, elsewhere, plan, practice, read_bundle, release, view
-from pages.your_data.state import DOORS, STEPS, forget, owner_session, practising
+from pages.your_data.state import DOORS, STEPS, forget, owner_session, practising, take_step
 
 frame.page("Your data", keeps=("door",))
 st.title("Your data")
@@ -50,7 +50,7 @@ sections = {
     "release": release.section,
     "answers": answers.section,
 }
-st.session_state["own-step"] = st.session_state.pop("own-next", st.session_state.get("own-step", "declare"))
+take_step()
 step = st.segmented_control(
     "Step",
     list(STEPS),

@@ -77,4 +77,5 @@ def _told(released: float, noise: float) -> str:
 def verdict(wrong: float, data: Dataset, rel: Release, how: str = "") -> str:
     """Return whether the release is of use as it is shown, as markdown."""
     word, why = in_words(wrong, data, rel, correlations=how == CORRELATIONS)
-    return f"**{word}** {why}".strip()
+    alone = " One column has a variance and no covariance: give two or more." * (data.d == 1)
+    return f"**{word}** {why}".strip() + alone

@@ -58,8 +58,9 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
                 quiet=True, width="stretch", label_visibility="collapsed",
             )  # fmt: skip
         at = _slider(study, rel)
+        words = st.container()
         with picture:
-            here = _network(study, data, rel, reference, at, view)
+            here = _network(study, data, rel, reference, at, view, words)
         below = st.container()
         with st.expander("What the method did"):
             for text in rel.notes:
@@ -155,14 +156,14 @@ def _position(rel: Release, solved: list[int], *, visitors: bool) -> address.Cod
     return address.Code(read, texts.__getitem__)
 
 
-def _network(study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int, view: str):
+def _network(study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int, view: str, words):
     """Show the network; return (fpr, tpr, precision) against the reference, or None without one."""
     precision = settings.graph_at(rel, at)
     drawn = edges(precision)
     place = positions(reference.graph, data.d)
     strength = partial_correlations(precision)
     if view == OWNER or reference.graph is None:
-        _owner(study, data, rel, at, drawn, place, strength)
+        _owner(study, data, rel, at, drawn, place, strength, words)
     else:
         counts = compare(drawn, reference.graph)
         show.picture(
@@ -172,7 +173,7 @@ def _network(study: Study, data: Dataset, rel: Release, reference: settings.Refe
             ),
             "network",
         )  # fmt: skip
-        st.markdown(
+        words.markdown(
             f"{verdict(counts)} **{counts.tp} of {counts.tp + counts.fn}** edges of {reference.words} found; "
             f"**{counts.fp}** of {counts.tp + counts.fp} drawn edges are "
             + ("false." if not reference.name else "not in it. It is a published reference, not the truth.")
@@ -192,17 +193,18 @@ def verdict(counts: Recovery) -> str:
     return f"**{word} here.**" + ("" if word == "Useful" else " More rows or a weaker guarantee would help.")
 
 
-def _owner(study: Study, data: Dataset, rel: Release, at: int, drawn, place, strength) -> None:
+def _owner(study: Study, data: Dataset, rel: Release, at: int, drawn, place, strength, words) -> None:
     """Show the network as a data owner sees it, without the graph: three states where the noise is known."""
     if at == settings.TESTED:
-        _owner_tested(data, rel, place, strength)
+        _owner_tested(data, rel, place, strength, words)
         return
     states, why = _states(study, rel, at)
-    show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
+    with words:
+        show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
     if states is None:
         picture = network([("Drawn", drawn)], place, data.columns, frame.palette(), strength=strength, height=480)
         show.picture(picture, "network")
-        st.caption(why)
+        words.caption(why)
         return
     edge, undecided, none = states.counts
     picture = network(
@@ -210,27 +212,30 @@ def _owner(study: Study, data: Dataset, rel: Release, at: int, drawn, place, str
         rest=f"{none} pairs are linked in at most 5 %.", height=480,
     )  # fmt: skip
     show.picture(picture, "network")
-    st.markdown(
+    words.markdown(
         f"**{edge}** pairs linked in at least 95 % of {_COPIES} redraws, **{none}** in at most 5 %, "
         f"**{undecided}** undecided, under {show.given(rel)}."
     )
-    st.caption(why)
+    words.caption(why)
 
 
-def _owner_tested(data: Dataset, rel: Release, place, strength) -> None:
+def _owner_tested(data: Dataset, rel: Release, place, strength, words) -> None:
     """Show the network of the edge test as a data owner sees it, with what the test leaves undecided."""
     states = tested_states(rel)
     upper = states[np.triu_indices(len(states), 1)]
     edge, undecided, none = (int((upper == kind).sum()) for kind in (EDGE, UNDECIDED, NO_EDGE))
-    show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
+    with words:
+        show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
     picture = network(
         by_state(states, TESTED_EDGE), place, data.columns, frame.palette(), strength=strength,
         rest=f"{none} pairs have no edge above {SLIGHT:g}.", height=480,
     )  # fmt: skip
     show.picture(picture, "network")
-    st.markdown(f"**{edge}** edges, **{none}** pairs without one, **{undecided}** undecided, under {show.given(rel)}.")
+    words.markdown(
+        f"**{edge}** edges, **{none}** pairs without one, **{undecided}** undecided, under {show.given(rel)}."
+    )
     rate = show.percent(float(rel.parameters["rate"]))
-    st.caption(
+    words.caption(
         f"On simulated Gaussian rows at most {rate} of the edges were false, on average over releases, and fewer of "
         f"the pairs without one had a partial correlation above {SLIGHT:g}. Privacy noise and sampling together. Free."
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.shell import frame, hosted
+from pages.shell import cached, frame, hosted
 from pages.shell.fields import of_parameter
 from pages.shell.study import CSV, Study
 from privcov.data_sources.base import SOURCES
@@ -76,7 +76,11 @@ def doors(study: Study) -> None:
 
 def _ask(door: Door, study: Study) -> None:
     """Show the button of a question. A link that is pressed while a number is typed is overtaken by that number."""
-    if st.button(door.label, key="home-ask"):
+    sizes = study.sizes()
+    large = sizes.get("n", 0) * sizes.get("d", 0) > cached.MOST_CELLS
+    if large:
+        st.caption(f"More than {cached.MOST_CELLS:,} cells (rows times columns) are not drawn here: choose fewer.")
+    if st.button(door.label, key="home-ask", disabled=large):
         file = frame.file_of(door.page)
         st.switch_page(file, query_params=frame.query_for(file, study, door.own))
 

@@ -92,11 +92,12 @@ def tag(provenance: str, text: str = "") -> None:
 
 def made_from(data: Dataset, rel: Release, label: str, mark: str = "") -> None:
     """Show rows, method and guarantee of the release below, with a warning where its published claim is false."""
-    tag(
-        data.provenance.capitalize(),
-        f"{data.n:,} row{'s' * (data.n > 1)}, {data.d} column{'s' * (data.d > 1)}; {label}, {given(rel)}"
-        + f"; {mark}" * bool(mark),
-    )
+    with st.container(key="made-from"):
+        tag(
+            data.provenance.capitalize(),
+            f"{data.n:,} row{'s' * (data.n > 1)}, {data.d} column{'s' * (data.d > 1)}; {label}, {given(rel)}"
+            + f"; {mark}" * bool(mark),
+        )
     if rel.claim_is_false:
         st.warning(as_text(f"Guarantee: {rel.statement['Guarantee']}."))
 

@@ -59,7 +59,8 @@ STYLE = Template("""
 .pc-stillrow > .pc-moving {position: absolute; inset: 0 3rem auto 0; width: calc(100% - 3rem);}
 /* What does not follow the level while it is dragged is blurred, until it belongs to the level again. */
 .pc-follows .stMain :is(.stMetric, .stAlert, .stTabs, .st-key-waterfall, .st-key-shares, .st-key-colours,
-  .st-key-estimate-attacker, [class*="st-key-square-released-"], [class*="st-key-lesson-curve-"]) {
+  .st-key-made-from, .st-key-verdict, .st-key-estimate-attacker, [class*="st-key-square-released-"],
+  [class*="st-key-lesson-curve-"]) {
   filter: blur(.12rem);}
 .pc-follows :is([class*="st-key-lesson-two-"], [class*="st-key-lesson-three-"], [class*="st-key-lesson-tables-"])
   .scatterlayer {visibility: hidden;}  /* the numbers in the cells */

@@ -18,7 +18,7 @@ import streamlit as st
 
 from pages.shell import address, advice_panel, cached, fields, frame, show
 from pages.shell.glossary import term
-from pages.shell.jobs import Jobs
+from pages.shell.jobs import Job, Jobs
 from pages.shell.study import Study
 from pages.trade_offs import reports
 from privcov import accounting
@@ -35,6 +35,7 @@ from privcov.figures.look import Picture
 from privcov.figures.palette import Palette
 from privcov.metrics.errors import answers_to_beat
 from privcov.parameters import build
+from privcov.privacy import with_level
 from privcov.sweeps.cells import Cell
 
 LEVEL, ERROR = "level", "error"  # what is asked for
@@ -89,6 +90,8 @@ def section(study: Study, data: Dataset, *, brief: bool) -> Reply:
         else:
             show.tag("Simulated", "stored simulations" + (f"; {reply.line.label} measured" if reply.releases else ""))
         show.picture(chart(reply, data, frame.palette()), "answer")
+        for text in ask.rising(reply):
+            st.caption(show.as_text(text))
     _rest(reply, study, data)
     return stored
 
@@ -107,24 +110,36 @@ def _measured(stored: Reply, study: Study, data: Dataset) -> Reply:
     draw, own = _rows_of(study, data), cached.in_session(study)
 
     def cells(stop: threading.Event) -> Iterator[Cell]:
-        def measure() -> Reply:
-            return live.measured(stored, draw, seed=study.rows, stop=stop.is_set)
+        more: dict[str, Any] = {"seed": study.rows, "stop": stop.is_set}
+        state = "" if own else SOURCES.get(study.source_key()).cls.state()
 
-        key = ("answer", *question, "" if own else SOURCES.get(study.source_key()).cls.state())
+        def kept(what: tuple, make: Callable[[], Any]) -> Any:
+            return make() if own else cached.SHARED.get((*what, rows, stored.line.key, state), make)
+
+        kind = with_level(stored.guarantee, 1.0)
         try:
-            yield Cell([{"reply": measure() if own else cached.SHARED.get(key, measure)}], False)
+            reply = kept(("answer", *question), lambda: live.measured(stored, draw, **more))
+            yield Cell([{"reply": reply}], False)
+            curve = kept(("curve", kind), lambda: live.curve_of(stored, draw, **more))
+            yield Cell([{"reply": live.with_curve(reply, curve)}], False)
         except ValueError:
             if not stop.is_set():
                 raise
 
     job = JOBS.find(question)
     if job is None or job.progress.state == "stopped":  # another question had taken its place
-        job = JOBS.start(question, cells, 1, wait=_WAIT)
-    if job.progress.rows:
-        return job.progress.rows[0]["reply"]
+        job = JOBS.start(question, cells, 2, wait=_WAIT)
+    found = job.progress.rows[:]
+
+    def look(job: Job) -> None:
+        if len(job.progress.rows) > len(found):
+            st.rerun()
+
     if job.progress.alive:
-        JOBS.watch(question, lambda _: None, every=0.4)
-    elif job.progress.problem:
+        JOBS.watch(question, look, every=0.4)
+    if found:
+        return found[-1]["reply"]
+    if job.progress.problem:
         st.caption(show.as_text(job.progress.problem))
     return stored
 
@@ -164,7 +179,7 @@ def _sentence(study: Study, data: Dataset) -> tuple[str, float, str]:
         _size(study, data, "d", "Columns", 100)
         _word("columns,")
         asked = address.bound(
-            st.selectbox, "Question", [ERROR, LEVEL], name="ask", default=ERROR, key="ask.what",
+            st.selectbox, "Question", [ERROR, LEVEL], name="ask", default=ERROR, key=f"ask.what.{name}",
             format_func=asks.get, label_visibility="collapsed", width=270,
         )  # fmt: skip
         percent = 10.0
@@ -344,7 +359,12 @@ def _rest(reply: Reply, study: Study, data: Dataset) -> None:
         )
         claim = trade_off_of_method(reply.line.key, reply.guarantee)
         bound = [] if study.bound == 1.0 else ["The stored numbers are for the default row bound of the source."]
-        for text in (*ask.rising(reply), disclosure.suspicion(claim), *reply.advice.verdict[1:], *bound):
+        if reply.releases:
+            own = show.percent(reply.error)
+            st.caption(
+                f"The numbers of the table are stored simulations; on these rows {reply.line.label} errs by {own}."
+            )
+        for text in (disclosure.suspicion(claim), *reply.advice.verdict[1:], *bound):
             st.caption(show.as_text(text))
         advice_panel.evidence_download("covariance", "answer")
     reports.of_answer(reply, study, data, functools.partial(chart, reply, data), fresh=redraws(study, data))

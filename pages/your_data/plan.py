@@ -61,7 +61,7 @@ def section() -> None:
                 show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {guarantee}")
         simulated = plan_table.table(session.declared, facts, asked)
         plans = [plan_table.previewed(simulated, facts, g, asked.each) for g in guarantees]
-        picked = _table(plans, chances, facts)
+        picked = _table(plans, chances, facts, apart=asked.structure == "independent")
         session.chosen = guarantees[picked]
         plan_more.draws(plans, facts.columns)
         _missing_cells(simulated, facts, guarantees[picked], asked.each)
@@ -106,13 +106,15 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
 # --- what is answered ---------------------------------------------------------------------------------------
 
 
-def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> int:
-    """Show what to expect of each guarantee, an attacker's chances too; return the position of the chosen one."""
+def _table(plans: list[Preview], chances: list[float], facts: PublicFacts, *, apart: bool) -> int:
+    """Show what to expect of each guarantee, an attacker's chances too; return the position of the chosen one.
+
+    ``apart``: nothing moves together that noise could hide.
+    """
     st.header("What to expect")
     st.html(text_table([line(p, c) for p, c in zip(plans, chances, strict=True)]))
     table = plans[0].table
-    gaps = f"{percent(table.missing)} of the cells missing" if table.missing else "nothing missing"
-    st.caption(show.as_text(f"For {table.what}, {gaps}: not your table. Errors and noise on correlations follow it."))
+    st.caption(show.as_text(f"For {table.what}: not your table. Errors and noise on correlations follow it."))
     pick = st.radio(
         "Go on with",
         [0, 1, 2],
@@ -125,7 +127,7 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
     st.markdown(show.as_text(in_words(plan, chances[pick])))
     with st.expander("How to read"):
         st.markdown(_how_to_read(plan, facts, [p.guarantee for p in plans]))
-    if plan.error > plan.trivial > 0:
+    if plan.error > plan.trivial > 0 and not apart:
         st.warning(
             "The noise hides what moves together: the variances alone would be a better answer. More rows, fewer "
             "columns, tighter bounds or a weaker guarantee help."

@@ -10,8 +10,13 @@ import streamlit as st
 from pages.shell import owner_token
 from pages.your_data import state
 from privcov.data_sources.example import FILE, Example, written
-from privcov.data_sources.private_file import Column, Declaration
+from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 
+# Between which values most adults lie, from what is known of them and not from this file.
+_USUAL = {
+    "age": (25, 80), "height": (150, 190), "weight": (50, 110), "systolic": (100, 155), "diastolic": (60, 100),
+    "cholesterol": (3.5, 6.7), "glucose": (4.2, 7), "steps": (2500, 13_000), "sleep": (5, 9), "stress": (5, 23),
+}  # fmt: skip
 _ROWS = 20_000  # publicly known: it is written in data/README.md
 
 
@@ -31,10 +36,12 @@ def offer(fill: Callable[[Declaration], None]) -> None:
 
 def declaration(turn: str) -> Declaration:
     """Return what is publicly known of the example table, named anew at each ``turn``: its limit is not used up."""
+    columns = tuple(Column(c.name, c.low, c.high, reason=c.why, usual=_USUAL[c.name]) for c in Example.table)
     return Declaration(
         name=f"practice table {turn}",
         row_stands_for="one invented person",
-        columns=tuple(Column(c.name, c.low, c.high, c.typical, c.why) for c in Example.table),
+        columns=columns,
+        row_bound_fraction=row_bound_fraction(columns),
     )
 
 

@@ -226,6 +226,26 @@ def _key_of(name: str) -> str:
     return f"own-{name}-{session.file_id}-{session.turn}"
 
 
+_TOP = st.components.v2.component(
+    "privcov_top",
+    js="""
+export default function () {
+  document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
+}
+""",
+)
+
+
+def take_step() -> None:
+    """Take the step that a button chose, from its top: the button may have stood far down."""
+    if (step := st.session_state.pop("own-next", None)) is None:
+        st.session_state["own-step"] = st.session_state.get("own-step", "declare")
+        return
+    st.session_state["own-step"] = step
+    turn = st.session_state["own-tops"] = st.session_state.get("own-tops", 0) + 1
+    _TOP(key=f"own-top-{turn}", height=0)
+
+
 def next_step(label: str, step: str) -> None:
     """Show a button to the next step; the bar on top leads to any step."""
     st.button(label, type="primary", on_click=go_on, args=(step,), key=f"own-to-{step}")

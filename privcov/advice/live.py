@@ -27,7 +27,8 @@ SURELY = 10  # before it is judged from them that they are enough
 CELLS = 20_000_000  # of all tables together, which a page keeps while the level moves
 SHARE = 0.15  # of the seconds, for one level of a search
 FLAT = 1.02  # errors up to so many times the smallest are as near to one that is out of reach
-AROUND = (1 / 30, 1 / 10, 1 / 3, 3.0, 10.0, 30.0)  # levels beside the answer's, which a chart shows
+POINTS = 13  # levels of a curve
+APART = 1.3  # times as large or small is a level of a curve beside the answer's, at least
 STEP, SHARP = 1.5, 1.02  # ratio of two levels of a search: first, and last
 
 
@@ -49,10 +50,7 @@ def measured(
     runs = _Runs(reply, rows, seed, releases, draws, stop)
     level, least = (reply.level, False) if reply.wanted is None else _smallest(runs, reply.level, reply.wanted)
     there = reply_at(dataclasses.replace(reply.advice.question, guarantee=runs.at(level)), reply.wanted)
-    found, ends = runs.errors(level), ENDS[reply.guarantee.kind]
-    for beside in (factor * level for factor in AROUND):
-        if ends[0] <= beside <= ends[1]:
-            runs.errors(beside, count=min(len(found), FEWEST))
+    found = runs.errors(level)
     return dataclasses.replace(
         there,
         line=next(line for line in there.advice.ranking if line.key == reply.line.key),
@@ -63,8 +61,21 @@ def measured(
         least=least,
         releases=len(found),
         draws=len(runs.tables),
-        curve=tuple((at, runs.mean(at)) for at in sorted(runs.seen)),
     )
+
+
+def curve_of(
+    reply: Reply, rows: Callable[[int], Dataset], *, seed: int = 0, stop: Callable[[], bool] = lambda: False
+) -> tuple[tuple[float, float], ...]:
+    """Return (level, mean error) of ten releases at levels of the kind, whatever the level of the reply is."""
+    runs = _Runs(reply, rows, seed, SURELY, 0, stop)
+    return tuple((level, runs.mean(level)) for level in np.geomspace(*ENDS[reply.guarantee.kind], POINTS).tolist())
+
+
+def with_curve(reply: Reply, curve: tuple[tuple[float, float], ...]) -> Reply:
+    """Return the reply with a curve through its own error."""
+    far = [point for point in curve if not 1 / APART < point[0] / reply.level < APART]
+    return dataclasses.replace(reply, curve=tuple(sorted([*far, (reply.level, reply.error)])))
 
 
 class _Runs:

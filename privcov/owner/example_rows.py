@@ -285,9 +285,12 @@ def invented(
     each = np.ones(rows, dtype=np.int64) if facts.person else None
     own = dataclasses.replace(facts, n=rows if facts.n is not None else None)
     within = ", within the typical ranges where they are declared" if any(usual) else ""
+    strength = "" if wanted.structure == "independent" else f"correlation {wanted.strength:g}, "
+    gaps = f", {100 * wanted.missing:g} % of the cells missing" if wanted.missing else ""
+    kinds_too = ", of the declared kinds" if facts.kinds else ""
     what = (
-        f"an invented table: {STRUCTURES[wanted.structure]}, correlation {wanted.strength:g}, deviation "
-        f"{wanted.spread:g} of the half-range{', of the declared kinds' if facts.kinds else ''}{within}"
+        f"an invented table: {STRUCTURES[wanted.structure]}, {strength}deviation {wanted.spread:g} of the half-range"
+        f"{kinds_too}{within}{gaps}"
     )
     return ExampleRows(PrivateDataset(own, "invented", cells, labels, None, each), wanted.n, what)
 

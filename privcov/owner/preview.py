@@ -140,7 +140,7 @@ def preview_by_rule(
         other = dataclasses.replace(facts, missing=rule, flags=facts.flags if facts.missing == rule else None)
         if other.width <= MOST_COLUMNS:
             noise = planned_noise(other, guarantee, table.n, rows_each=rows_each)
-            errors[rule] = preview(table.under(other), guarantee, noise, seed=seed, replicates=_FEWEST).error
+            errors[rule] = preview(table.under(other), guarantee, noise, seed=seed).error
     return errors
 
 

@@ -43,17 +43,23 @@ def test_how_far_is_the_mean_and_the_deviation_of_a_slow_loop(guarantee):
     assert (found.releases, found.draws, found.line.key) == (9, 4, stored.line.key)
 
 
-def test_the_curve_goes_through_the_answer_and_is_measured_too():
+def test_the_curve_is_the_same_for_every_level_and_goes_through_the_answer():
     rows = rows_of(n=800, d=6)
-    stored = ask.how_far(Question(800, 6, ZCDP(0.1), structure="fading", mean_known=True))
-    found = live.measured(stored, rows, releases=9, draws=4)
-    levels = [level for level, _ in found.curve]
-    assert levels == sorted(levels)
-    assert dict(found.curve)[0.1] == found.error
-    assert min(levels) < 0.01 < 1 < max(levels)
-    for level, error in found.curve:
-        count = 9 if level == 0.1 else live.FEWEST
-        assert error == pytest.approx(literal("auto-cov", rows, ZCDP(level), count, 4).mean(), rel=1e-9)
+    curves = []
+    for rho in (0.1, 0.37):
+        stored = ask.how_far(Question(800, 6, ZCDP(rho), structure="fading", mean_known=True))
+        curves.append(live.curve_of(stored, rows))
+        found = live.with_curve(live.measured(stored, rows, releases=9, draws=4), curves[-1])
+        levels = [level for level, _ in found.curve]
+        assert levels == sorted(levels)
+        assert dict(found.curve)[rho] == found.error
+        beside = {level for level, _ in curves[-1]} - set(levels)
+        assert all(rho / live.APART < level < rho * live.APART for level in beside)
+    assert curves[0] == curves[1]
+    assert len(curves[0]) == live.POINTS
+    for level, error in curves[0][::4]:
+        errors = literal("auto-cov", rows, ZCDP(level), live.SURELY, live.SURELY)
+        assert error == pytest.approx(errors.mean(), rel=1e-9)
 
 
 @pytest.mark.parametrize("guarantee", KINDS, ids=str)

@@ -163,3 +163,15 @@ def test_a_table_of_which_nothing_counts_is_refused():
         ExampleRows(dropped, 100, "rows")
     with pytest.raises(ValueError, match="bounds or kinds"):
         ExampleRows(PrivateDataset.from_rows(rows, row_bound=1.0), 100, "rows")
+
+
+def test_what_is_invented_is_said_as_it_is():
+    """No correlation where nothing moves together, and the share of missing cells, which is exact."""
+    facts = PrivateDataset.from_rows(np.zeros((2, 3)), bounds=[(0, 1)] * 3).facts
+    apart = invented(facts, Invention(100, "independent", missing=0.3))
+    assert "correlation" not in apart.what
+    assert "30 % of the cells missing" in apart.what
+    assert apart.missing == pytest.approx(0.3, abs=1e-12)
+    together = invented(facts, Invention(100, strength=0.4))
+    assert "correlation 0.4" in together.what
+    assert "missing" not in together.what

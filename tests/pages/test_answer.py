@@ -78,7 +78,7 @@ def test_the_page_says_what_the_engine_says(query, guarantee, structure):
     assert len(rows) == len(reply.advice.ranking)
     assert rows[0].startswith("| **") == bool(reply.advice.pick)
     assert drawn(at)
-    at.selectbox(key="ask.what").set_value("error").run()
+    next(box for box in at.selectbox if box.label == "Question").set_value("error").run()
     settle(at)
     assert said(at) == ask.sentence(measured(at) if structure == "fading" else ask.how_far(question))
     assert "ask" not in at.query_params  # the question of the strip's level comes first

@@ -1,17 +1,20 @@
 """Plan: one draw of each candidate, public rows in place of invented ones, choices with reasons."""
 
 import dataclasses
+import io
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.your_data import noise
+import privcov
+from pages.your_data import noise, practice
 from pages.your_data.plan_more import with_choices
+from privcov.data_sources.example import written
 from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.owner.choices import Choice
-from privcov.owner.example_rows import ExampleRows
-from privcov.owner.preview import planned_noise
+from privcov.owner.example_rows import ExampleRows, Invention, invented
+from privcov.owner.preview import planned_noise, preview
 from privcov.privacy import ZCDP
 from tests.pages.test_own_data import SECRET, calm, declaration, declared, go, ledger, press, table, text_of, widget
 
@@ -141,3 +144,21 @@ def test_typed_columns_are_planned():
     assert "of the declared kinds" in text_of(at)
     press(at, "Try them")
     assert not at.error
+
+
+def test_the_practice_plan_is_that_of_its_release(tmp_path):
+    """Its ranges say how much of the limits people use, so what Plan expects is within half of what comes."""
+    known = practice.declaration("x")
+    rows = np.genfromtxt(io.BytesIO(written(3)), delimiter=",", skip_header=1)
+    private = known.on_rows(rows, None)
+    planned = preview(
+        invented(private.facts, Invention(len(rows)), tuple(c.usual for c in known.columns)),
+        privcov.ZCDP(0.1), planned_noise(private.facts, privcov.ZCDP(0.1), len(rows)),
+    )  # fmt: skip
+    ledger = privcov.Ledger(tmp_path / "l.sqlite")
+    ledger.set_limit(known.name, privcov.ZCDP(0.1))
+    rel = privcov.release_private("auto-cov", private, privcov.ZCDP(0.1), ledger=ledger)
+    raw = privcov.answers(rel).correlations()
+    truth = np.corrcoef(rows.T)[np.triu_indices(10, 1)]
+    came = float(np.sqrt(np.mean((raw["estimate"] - truth) ** 2)))
+    assert planned.correlation_std / 1.5 < came < 1.5 * planned.correlation_std
