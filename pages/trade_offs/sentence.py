@@ -91,7 +91,7 @@ def section(study: Study, data: Dataset, *, brief: bool) -> Reply:
             show.tag("Simulated", "stored simulations" + (f"; {reply.line.label} measured" if reply.releases else ""))
         show.picture(chart(reply, data, frame.palette()), "answer")
         for text in ask.rising(reply):
-            st.caption("It rises again.", help=show.as_text(text))
+            st.caption("It rises.", help=show.as_text(text))
     _rest(reply, study, data)
     return stored
 
