@@ -216,13 +216,15 @@ class Dataset(InUnits):
         provenance: str = "public",
         kinds: Mapping[str, Kind] | None = None,
         missing_codes: Iterable[object] = (),
+        missing: str = "",
     ) -> Dataset:
         """Make a data set from an array or a data frame.
 
         Parameters
         ----------
         X : array-like of shape (n, d) or data frame
-            Finite numbers; copied, never modified. A data frame of pandas, polars or Arrow gives its names.
+            Finite numbers, and NaN under a rule for ``missing``; copied, never modified. A data frame of pandas, polars
+            or Arrow gives its names.
         row_bound : float or None
             R > 0, Euclidean norm in working units beyond which a row is scaled down. Default: sqrt(d) when bounds are
             given (then no row can exceed it), else 1.0, with a `RowsClippedWarning` where a row exceeds it.
@@ -253,6 +255,9 @@ class Dataset(InUnits):
             `privcov.table_files.kinds.Kind`. The data set then has the columns that follow from them.
         missing_codes : iterable
             What is written for a missing cell in any column, with ``kinds``, or with ``bounds`` and ``columns``.
+        missing : {"", "drop-row", "typical"}
+            What becomes of a row with missing cells, as in a private declaration: it is refused, left out, or its cells
+            count as the typical value.
 
         Returns
         -------
@@ -281,24 +286,33 @@ class Dataset(InUnits):
         names = own if typed and own else names_of(columns, own, d)
         if 0 in rows.shape:
             raise ValueError(f"X must be a table of n rows and d columns, got shape {rows.shape}.")
-        if not np.isfinite(rows).all():
-            bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))[:8].tolist()
-            raise ValueError(
-                f"X must be finite, but columns {[names[j] for j in bad] if own or columns is not None else bad} hold "
-                "missing or infinite values. Drop those rows or replace them by a fixed public value first."
-            )
-        rows.flags.writeable = False
         if isinstance(labels, str):
             raise ValueError(
                 f"labels must have one entry per row ({n}), got the text {labels!r}. Give the column itself."
             )
         if labels is not None and len(labels) != n:
             raise ValueError(f"labels must have one entry per row ({n}), got {len(labels)}.")
+        units = _units(names, row_bound, bounds, typical, mean_is_zero, typed)
+        if checks.one_of("missing", missing, ("", "drop-row", "typical")) == "typical":
+            rows = np.where(np.isnan(rows), units.origin, rows)
+        elif missing:
+            whole = ~np.isnan(rows).any(axis=1)
+            rows = rows[whole]
+            labels = None if labels is None else np.asarray(labels)[whole]
+            if not len(rows):
+                raise ValueError("Every row has a missing cell, so none is left. Take missing='typical'.")
+        if not np.isfinite(rows).all():
+            bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))[:8].tolist()
+            raise ValueError(
+                f"X must be finite, but columns {[names[j] for j in bad] if own or columns is not None else bad} hold "
+                "missing or infinite values. Take missing='drop-row' or 'typical' for missing ones."
+            )
+        rows.flags.writeable = False
         if row_bound is None and bounds is None and not typed:
             _warn_if_clipped(rows)
         return cls(
             rows=rows,
-            units=_units(names, row_bound, bounds, typical, mean_is_zero, typed),
+            units=units,
             columns=names,
             name=name,
             provenance=checks.one_of("provenance", provenance, ("simulated", "public")),

@@ -72,10 +72,15 @@ MISTAKES = [
     ("Dataset.from_rows(np.array([['2020']], dtype='M8[D]'))", ValueError, "X holds dates", "days since"),
     ("Dataset.from_rows(FRAME.assign(pay=pandas.Period('2020')))", ValueError, "'pay' holds values of type Period"),
     ("Dataset.from_rows(ROWS + 1j)", ValueError, "complex numbers", "two columns"),
-    ("Dataset.from_rows([[1.0, np.nan]])", ValueError, "columns [1] hold missing", "Drop those rows"),
-    ("Dataset.from_rows([[1.0, None]])", ValueError, "columns [1] hold missing", "Drop those rows"),
+    ("Dataset.from_rows([[1.0, np.nan]])", ValueError, "columns [1] hold missing", "missing='drop-row'"),
+    ("Dataset.from_rows([[1.0, None]])", ValueError, "columns [1] hold missing", "missing='drop-row'"),
     ("Dataset.from_rows(FRAME.replace(0.5, np.inf))", ValueError, "columns ['pay'] hold", "infinite", "Drop those"),
-    ("Dataset.from_rows(np.ma.masked_less(ROWS, 0.1))", ValueError, "columns [0, 1] hold missing", "Drop those rows"),
+    (
+        "Dataset.from_rows(np.ma.masked_less(ROWS, 0.1))",
+        ValueError,
+        "columns [0, 1] hold missing",
+        "missing='drop-row'",
+    ),
     ("Dataset.from_rows(pandas.concat([FRAME, FRAME], axis=1))", ValueError, "different names", "'age' comes twice"),
     # --- what is said about it
     ("Dataset.from_rows(ROWS, columns=['age'])", ValueError, "columns must name all 2", "got 1"),

@@ -65,8 +65,8 @@ def warn(data: Dataset | None) -> None:
     """Show the sentence, with the way to mend it."""
     if words := sentence(data):
         st.warning(
-            f"**Not private.** {words} Replace them on Estimate, under **Columns and limits**, by what is publicly "
-            "known of each quantity."
+            f"**Not private.** {words} Replace them by what is publicly known of each quantity: on Estimate, in "
+            "**Your own table**, under **Columns and limits**."
         )
 
 

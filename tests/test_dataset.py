@@ -1,0 +1,24 @@
+"""Public rows in memory: what becomes of missing cells."""
+
+import numpy as np
+import pytest
+
+from privcov.dataset import Dataset
+
+
+def test_missing_cells_of_public_rows_follow_the_rule_of_a_declaration():
+    """As a private table of the same rows has them; labels go with their rows."""
+    x = np.array([[0.1, np.nan], [0.2, 0.3], [0.5, 0.9], [np.nan, 0.2]])
+    bounds = [(0, 1), (0, 2)]
+    filled = Dataset.from_rows(x, bounds=bounds, missing="typical", typical=[0.4, 0.6])
+    np.testing.assert_array_equal(filled.rows, [[0.1, 0.6], [0.2, 0.3], [0.5, 0.9], [0.4, 0.2]])
+    whole = Dataset.from_rows(x, bounds=bounds, missing="drop-row", labels=["a", "b", "c", "d"])
+    np.testing.assert_array_equal(whole.rows, x[1:3])
+    assert list(whole.labels) == ["b", "c"]
+    for rule, part in (("typical", "hold missing or infinite"), ("nearest", "missing must be")):
+        with pytest.raises(ValueError, match=part):
+            Dataset.from_rows(np.where(x > 0.8, np.inf, x), bounds=bounds, missing=rule)
+    with pytest.raises(ValueError, match="missing='drop-row' or 'typical'"):
+        Dataset.from_rows(x, bounds=bounds)
+    with pytest.raises(ValueError, match="Every row has a missing cell"):
+        Dataset.from_rows(x[[0, 3]], bounds=bounds, missing="drop-row")
