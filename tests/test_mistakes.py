@@ -74,7 +74,7 @@ MISTAKES = [
     ("Dataset.from_rows(ROWS + 1j)", ValueError, "complex numbers", "two columns"),
     ("Dataset.from_rows([[1.0, np.nan]])", ValueError, "columns [1] hold missing", "missing='drop-row'"),
     ("Dataset.from_rows([[1.0, None]])", ValueError, "columns [1] hold missing", "missing='drop-row'"),
-    ("Dataset.from_rows(FRAME.replace(0.5, np.inf))", ValueError, "columns ['pay'] hold", "infinite", "Drop those"),
+    ("Dataset.from_rows(FRAME.replace(0.5, np.inf))", ValueError, "columns ['pay'] hold", "infinite", "drop-row"),
     (
         "Dataset.from_rows(np.ma.masked_less(ROWS, 0.1))",
         ValueError,
