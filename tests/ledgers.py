@@ -10,7 +10,7 @@ from privcov.privacy import Guarantee
 def transact(book: Ledger, name: str, guarantee: Guarantee, request: dict, draw: Callable[[], str], **more: Any) -> str:
     """Reserve, commit, draw and store; return what is stored."""
     with book.reserve(name, guarantee, request, **more) as payment:
-        if payment.answer is None:
+        if payment.stored is None:
             payment.store(draw())
-    assert payment.answer is not None, "what was paid is stored"
-    return payment.answer
+    assert payment.stored is not None, "what was paid is stored"
+    return payment.stored

@@ -15,7 +15,7 @@ import privcov
 from pages.shell import show
 from privcov.bundle import derived, paper, safe, verify
 from privcov.bundle.derived import declared_facts
-from privcov.bundle.opened import bundle_of, open_answer
+from privcov.bundle.opened import bundle_of, open_stored
 from privcov.bundle.verify_script import library
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.figures.matrices import heatmap
@@ -30,7 +30,7 @@ def with_pictures(folder: Path, kind: str) -> dict[str, bytes]:
     """As the page makes it."""
     _, ledger = released(folder, kind)
     (entry,) = ledger.entries("t")
-    opened = open_answer(ledger.answer(entry.token))
+    opened = open_stored(ledger.stored(entry.token))
     pictures = {
         "correlation": ("Correlation", heatmap(opened.matrices.correlation, tuple(NAMES), 1.0, LIGHT, what="r"))
     }
@@ -49,7 +49,7 @@ def test_a_bundle_holds_without_the_data(tmp_path, kind):
     assert lines[-1] == "Everything that can be checked holds."
     stored = np.load(io.BytesIO(found["matrices.npz"]))
     (entry,) = Ledger(tmp_path / "ledger.sqlite").entries("t")
-    answers = open_answer(Ledger(tmp_path / "ledger.sqlite").answer(entry.token)).matrices
+    answers = open_stored(Ledger(tmp_path / "ledger.sqlite").stored(entry.token)).matrices
     there = [name for name in derived.MATRICES if getattr(answers, name) is not None]
     assert set(stored.files) == {"moment", *there}
     for name in there:
@@ -115,7 +115,7 @@ def test_what_was_measured_is_public_and_makes_the_release_again(tmp_path):
     assert (found.facts.n, found.n_anchors, found.shape) == (ROWS, 1, "free-groups")
     assert _request.view("gaussian-cov", found, ZCDP(0.5)).to_json() == rel.to_json()
     (entry,) = ledger.entries()
-    again = _private.read_release(ledger.answer(entry.token))
+    again = _private.read_release(ledger.stored(entry.token))
     assert again.measurement.to_dict() == found.to_dict()
     assert rel.entry == entry.to_dict()
     public = privcov.release("gaussian-cov", privcov.source("ar1-covariance", n=100, d=3), ZCDP(0.5))
@@ -124,7 +124,7 @@ def test_what_was_measured_is_public_and_makes_the_release_again(tmp_path):
             unknowing.save_bundle(tmp_path / "never.zip")
     assert public.measurement is None
     assert not (tmp_path / "never.zip").exists()
-    answer = json.loads(ledger.answer(entry.token))
+    answer = json.loads(ledger.stored(entry.token))
     answer["measurement"]["event"]["law"] = "another"
     with pytest.raises(ValueError, match="belongs to another release"):
         _private.read_release(json.dumps(answer))

@@ -159,7 +159,7 @@ def test_a_kill_at_any_step_loses_no_record_and_lets_no_draw_out(tmp_path):
         if state == "committed":  # lost: a draw may have been made, so there is no second one
             with pytest.raises(LedgerError, match="counts as spent"):
                 transact(book, "t", RHO, {"m": step}, draw)
-            assert book.answer(found[step].token) is None
+            assert book.stored(found[step].token) is None
         else:
             answer = transact(book, "t", RHO, {"m": step}, draw)
             assert answer == ("secret " + step if state == "stored" else "again")
@@ -185,7 +185,7 @@ def test_a_double_click_is_one_row_and_the_same_bytes(tmp_path):
     assert len(set(answers)) == 1
     assert len(answers) == 4
     assert len(book.entries()) == 1
-    assert transact(Ledger(book.path), "t", RHO, {"m": 1}, slow) == answers[0] == book.answer(book.entries()[0].token)
+    assert transact(Ledger(book.path), "t", RHO, {"m": 1}, slow) == answers[0] == book.stored(book.entries()[0].token)
 
 
 def test_a_release_that_is_still_being_made_is_not_called_lost(tmp_path):

@@ -144,7 +144,7 @@ def test_an_older_copy_is_refused_after_every_step(tmp_path):
         put(book, newest | {".head": old[".head"]})
         refused(book, "older or another copy")
     put(book, newest)
-    assert Ledger(book.path).answer("token") == "answer"
+    assert Ledger(book.path).stored("token") == "answer"
 
 
 def test_a_lost_or_edited_counter_is_refused(book):
@@ -260,7 +260,7 @@ def test_two_ledgers_that_went_apart_are_never_one_again(book, monkeypatch):
 def test_an_edited_answer_is_refused_when_it_is_read(book, answer):
     rewrite(book, f"UPDATE transactions SET answer = {answer} WHERE id = 1")
     with pytest.raises(LedgerError, match="altered"):
-        book.answer(book.entries()[0].token)
+        book.stored(book.entries()[0].token)
     with pytest.raises(LedgerError, match="altered"):
         transact(book, "t", RHO, {"m": 1}, pytest.fail)
 

@@ -70,7 +70,7 @@ def test_every_offered_method_keeps_its_guarantee_and_can_be_worked_out_again(ke
         asked = GUARANTEES[guarantee.kind]
         made = privcov.release_private(key, private(), asked, ledger=ledger)
         assert privcov.accounting.covers(asked, made.given)
-        answer = ledger.answer(ledger.entries()[-1].token)
+        answer = ledger.stored(ledger.entries()[-1].token)
         again = _request.view(key, _private.read_measurement(answer), asked)
         assert again.to_json() == made.to_json()
         assert _private.read_release(answer).to_json() == made.to_json()
@@ -252,7 +252,7 @@ def test_what_was_drawn_must_be_within_what_was_asked_for(tmp_path, monkeypatch)
     with pytest.raises(_private.MeasurementError, match="The private measurement failed"):
         privcov.release_private("gaussian-cov", table, privcov.ZCDP(0.5), ledger=ledger)
     (entry,) = ledger.entries()
-    assert ledger.answer(entry.token) is None
+    assert ledger.stored(entry.token) is None
     assert ledger.account("t").spent_rho == 0.5
 
 
@@ -281,11 +281,11 @@ def test_a_method_that_cannot_use_the_measurement_does_not_waste_it(ledger, monk
             with pytest.raises(ValueError, match="measurement is stored"):
                 privcov.release_private("projection", private(), GUARANTEES["zcdp"], ledger=ledger)
     (entry,) = ledger.entries()
-    noisy = _private.read_measurement(ledger.answer(entry.token))
+    noisy = _private.read_measurement(ledger.stored(entry.token))
     assert _request.view("auto-cov", noisy, GUARANTEES["zcdp"]).covariance is not None
     assert privcov.release_private("projection", private(), GUARANTEES["zcdp"], ledger=ledger).covariance is not None
     assert len(ledger.entries()) == 1
-    other = {**json.loads(ledger.answer(entry.token))}
+    other = {**json.loads(ledger.stored(entry.token))}
     other["request"]["version"] += 1
     with pytest.raises(ValueError, match="whose numbers may be others"):
         _private.read_release(json.dumps(other))
@@ -302,7 +302,7 @@ def test_an_interrupt_after_the_measurement_loses_nothing(ledger, monkeypatch):
     (entry,) = ledger.entries()
     assert entry.state == "stored"
     made = privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger)
-    assert made.measurement.to_dict() == _private.read_measurement(ledger.answer(entry.token)).to_dict()
+    assert made.measurement.to_dict() == _private.read_measurement(ledger.stored(entry.token)).to_dict()
     assert len(ledger.entries()) == 1
 
 
@@ -401,7 +401,7 @@ def test_a_pattern_of_the_columns_is_taken_from_a_stored_measurement_for_free(le
     table = PrivateDataset.from_rows(rows_of_six, bounds=[(-1, 1)] * 6, name="t")
     asked = GUARANTEES["zcdp"]
     plain = privcov.release_private("auto-cov", table, asked, structure="off", **how)
-    noisy = _private.read_measurement(ledger.answer(ledger.entries()[-1].token))
+    noisy = _private.read_measurement(ledger.stored(ledger.entries()[-1].token))
     seen = _request.view("auto-cov", noisy, asked, centre="none")
     assert seen.events == plain.events
     assert len(ledger.entries()) == 1
@@ -409,7 +409,7 @@ def test_a_pattern_of_the_columns_is_taken_from_a_stored_measurement_for_free(le
     noted = any("one level" in note or "similar columns" in note for note in seen.notes)
     assert noted or np.array_equal(seen.second_moment, plain.second_moment)
     paid = privcov.release_private("auto-cov", table, asked, draw=2, **how)
-    stored = _private.read_measurement(ledger.answer(ledger.entries()[-1].token))
+    stored = _private.read_measurement(ledger.stored(ledger.entries()[-1].token))
     again = _request.view("auto-cov", stored, asked, centre="none")
     assert again.to_json() == paid.to_json()
 

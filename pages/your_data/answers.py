@@ -10,7 +10,7 @@ from pages.shell import show
 from pages.your_data import take_home, views
 from pages.your_data.shown import Shown, head, show_codebook
 from pages.your_data.state import open_ledger, owner_session
-from privcov.bundle.opened import Opened, open_answer
+from privcov.bundle.opened import Opened, open_stored
 from privcov.ledger import Entry, Ledger
 from privcov.privacy import from_dict
 
@@ -68,9 +68,9 @@ def _open(ledger: Ledger, entry: Entry) -> Shown:
     """Return the opened release, read once from the ledger."""
     kept = st.session_state.get("own-opened")
     if kept is None or kept[0] != entry.token:
-        text = ledger.answer(entry.token)
+        text = ledger.stored(entry.token)
         assert text is not None  # only stored releases are offered, and the ledger deletes none
-        kept = (entry.token, Shown(f"own-shown-{entry.token}", open_answer(text)))
+        kept = (entry.token, Shown(f"own-shown-{entry.token}", open_stored(text)))
         st.session_state["own-opened"] = kept
     return kept[1]
 

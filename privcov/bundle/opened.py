@@ -190,7 +190,7 @@ def open_bundle(path: Path | str | bytes) -> OpenedBundle:
     return OpenedBundle(what.total, what.entry, what.declaration, tuple(lines), tuple(stated.lines))
 
 
-def open_answer(answer: str) -> Opened:
+def open_stored(answer: str) -> Opened:
     """Return a stored release, read from the text in the ledger. The same text gives the same doubles."""
     return _opened(read_release(answer))
 

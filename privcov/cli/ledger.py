@@ -78,7 +78,7 @@ def _ledger(options: argparse.Namespace) -> None:
 def _bundle(options: argparse.Namespace) -> None:
     if options.number is None or options.out is None:
         raise ValueError("ledger bundle needs the number of a release, as ledger show lists it, and --out.")
-    from privcov.bundle.opened import bundle_of, open_answer
+    from privcov.bundle.opened import bundle_of, open_stored
     from privcov.ledger import default_path
     from privcov.ledger.access import NAMES
 
@@ -93,11 +93,11 @@ def _bundle(options: argparse.Namespace) -> None:
         there = ", ".join(map(str, entries)) or "none"
         raise ValueError(f"{options.name!r} has no release {options.number} in the ledger. It has: {there}.")
     entry = entries[options.number]
-    answer = ledger.answer(entry.token)
+    answer = ledger.stored(entry.token)
     if answer is None:
         raise ValueError(f"Release {entry.number} of {options.name!r} is {entry.state} and has no stored answer.")
     declaration = None if declared is None else json.loads(declared.to_json())
-    raw = bundle_of(open_answer(answer), entry.to_dict(), declaration, {})
+    raw = bundle_of(open_stored(answer), entry.to_dict(), declaration, {})
     with streams.all_or_none() as begin_file:
         begin_file(options.out).write_bytes(raw)
     print(options.out)

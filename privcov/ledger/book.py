@@ -136,7 +136,7 @@ class Ledger:
             for raised in [tuple(words for set_in, words in limits[owner] if set_in < step)]
         )
 
-    def answer(self, token: str) -> str | None:
+    def stored(self, token: str) -> str | None:
         """Return the stored answer of a transaction, the same bytes every time; None where there is none."""
         with self._file.link() as link:
             return self._answer(link, token)
@@ -356,7 +356,7 @@ class Ledger:
     def _answer(self, link: sqlite3.Connection, token: str) -> str | None:
         """Return the stored answer, compared with the chain; None where there is none."""
         try:
-            return self._file.chain.answer(link, token)
+            return self._file.chain.stored(link, token)
         except BrokenChain:
             raise self._file.altered() from None
 
@@ -429,22 +429,22 @@ class Payment:
     """A release in the ledger: stored before, or paid and to be drawn by this process alone.
 
     Within a ``with`` statement: what ends without an answer is marked failed, and its cost stays spent. name, token:
-    the table, and the name of the request. answer: what is stored; None where it is to be drawn.
+    the table, and the name of the request. stored: the text of the release; None where it is to be drawn.
     """
 
-    def __init__(self, ledger: Ledger, name: str, token: str, answer: str | None) -> None:
-        self._ledger, self.name, self.token, self.answer = ledger, name, token, answer
+    def __init__(self, ledger: Ledger, name: str, token: str, stored: str | None) -> None:
+        self._ledger, self.name, self.token, self.stored = ledger, name, token, stored
 
     def __enter__(self) -> Payment:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.answer is None:
+        if self.stored is None:
             self._ledger.give_up(self.token)
 
     def store(self, answer: str) -> None:
         """Store the answer; a LedgerError says that the cost counts and nobody received it."""
-        self.answer = self._ledger.store(self.name, self.token, answer)
+        self.stored = self._ledger.store(self.name, self.token, answer)
 
     @property
     def entry(self) -> Entry:

@@ -116,7 +116,7 @@ class Chain:
         return head
 
     @staticmethod
-    def answer(link: sqlite3.Connection, token: str) -> str | None:
+    def stored(link: sqlite3.Connection, token: str) -> str | None:
         """Return the stored answer of a token, None where there is none."""
         row = link.execute("SELECT id, answer FROM transactions WHERE token = ?", (token,)).fetchone()
         if row is None:

@@ -39,7 +39,7 @@ def measure_diagonal(dataset: Dataset, share: BudgetShare, *, centre: str, rng: 
     ---------
     Own proof, in the docstring of the module.
     """
-    joint = checks.one_of("centre", centre, CENTRES) == "joint"
+    joint = int(checks.one_of("centre", centre, CENTRES) == "joint")
     d, n = dataset.d, dataset.n
     laplace = isinstance(share, PureDP)
     if laplace:

@@ -148,7 +148,7 @@ def release_private(
     """
     plan = _plan(method, private, guarantee, ledger, centre, draw, token, expected_rows, parameters)
     with plan.alone, _reserve(plan) as payment:
-        if payment.answer is None:
+        if payment.stored is None:
             payment.store(_measure(plan))
     return _finish(payment)
 
@@ -213,7 +213,7 @@ def _plan(
         "tuning": request.given.tuning,
     }
     plan = _Plan(private, ledger, request, fields, token or ledger.token_of(private.name, fields))
-    if ledger.answer(plan.token) is None:
+    if ledger.stored(plan.token) is None:
         extras.require("opendp", "Private releases")
         rows = _rows_of(private, ledger, expected_rows)
         if useless := reason_useless(private.facts, request.event(), plan.n_anchors, *rows):
@@ -241,7 +241,7 @@ def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> t
     if expected is not None:
         return checks.whole("expected_rows", expected, 1, MOST_FILE_ROWS), "as expected"
     for entry in reversed(ledger.entries(private.name)):
-        stored = ledger.answer(entry.token)
+        stored = ledger.stored(entry.token)
         if not stored or (noisy := read_measurement(stored)).facts.n is not None:
             continue
         count = read_sum(noisy, "none").rows
@@ -308,8 +308,8 @@ def _finish(payment: Payment) -> Release:
 
     A failure depends on noisy numbers and public facts only, so its message may be shown.
     """
-    assert payment.answer is not None, "what was paid is stored"
-    return dataclasses.replace(read_release(payment.answer), entry=payment.entry.to_dict())
+    assert payment.stored is not None, "what was paid is stored"
+    return dataclasses.replace(read_release(payment.stored), entry=payment.entry.to_dict())
 
 
 def read_release(answer: str) -> Release:

@@ -248,7 +248,7 @@ def test_killed_in_mid_release_it_is_spent_and_never_drawn_again(tab, settle, tm
     (entry,) = Ledger(path).entries()
     assert entry.state == "committed"
     assert float(Ledger(path).account("wide").spent_rho) == 0.1
-    assert Ledger(path).answer(entry.token) is None
+    assert Ledger(path).stored(entry.token) is None
 
     shown = shell(tmp_path, "ledger", "show", "wide").stdout  # another process, after the crash
     assert re.search(r"1 release so far.* 0\.05 in zCDP", shown)

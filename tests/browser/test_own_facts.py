@@ -7,7 +7,7 @@ import sys
 import pytest
 from playwright.sync_api import expect
 
-from privcov.bundle.opened import open_answer
+from privcov.bundle.opened import open_stored
 from privcov.ledger import Ledger
 from tests.browser.reach import reached
 from tests.browser.test_own_data import said, step
@@ -132,7 +132,7 @@ def test_ids_gaps_and_row_bound_from_a_file_to_a_verified_bundle(visit, settle, 
         assert f"{PERSONS} persons" in page.get_by_test_id("stMain").inner_text()
         book = Ledger(tmp_path / "ledger.sqlite")
         (entry,) = book.entries()
-        facts = open_answer(book.answer(entry.token)).total.facts
+        facts = open_stored(book.stored(entry.token)).total.facts
         assert (facts.person, facts.missing, facts.flagged, facts.row_bound_fraction) == (
             "patient",
             "pairs",

@@ -67,7 +67,7 @@ def test_a_column_without_a_number_is_ticked_or_left_out_before_anything_is_paid
     press(at, "Confirm and release")
     (entry,) = Ledger(ledger).entries()
     assert entry.state == "stored"
-    kept = json.dumps(entry.request) + str(Ledger(ledger).answer(entry.token))
+    kept = json.dumps(entry.request) + str(Ledger(ledger).stored(entry.token))
     assert "readable" not in kept
     assert "comma" not in kept
     assert MARK not in everything(at)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pages.your_data import columns, noise, plan_table, practice
-from privcov.bundle.opened import open_answer
+from privcov.bundle.opened import open_stored
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.figures.words import plain
 from privcov.ledger import Ledger
@@ -68,7 +68,7 @@ def through(at):
 
 def stored(book):
     (entry,) = Ledger(book).entries()
-    return entry, open_answer(Ledger(book).answer(entry.token))
+    return entry, open_stored(Ledger(book).stored(entry.token))
 
 
 def said(at, words: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 
 from pages.upload import limits_table
 from pages.your_data import columns, declare
-from privcov.bundle.opened import open_answer
+from privcov.bundle.opened import open_stored
 from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 from privcov.ledger import Ledger
 from privcov.table_files.dialect import Dialect
@@ -432,7 +432,7 @@ def test_a_table_of_texts_dates_and_commas_is_released(ledger):  # noqa: F811
     press(at, "Confirm and release")
     assert not at.error, [e.value for e in at.error]
     (entry,) = Ledger(ledger).entries()
-    total = open_answer(Ledger(ledger).answer(entry.token)).total
+    total = open_stored(Ledger(ledger).stored(entry.token)).total
     assert total.facts.columns == what.measured
     assert total.facts.n == 300
     go(at, "view")

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shell import cached, hosted, show
 from pages.your_data import take_home, views
 from pages.your_data import view as own_view
-from privcov.bundle.opened import bundle_of, open_answer
+from privcov.bundle.opened import bundle_of, open_stored
 from privcov.bundle.safe import cell, cells
 from privcov.data_sources import csv_file
 from privcov.data_sources.private_file import Column, Declaration, read_private
@@ -233,7 +233,7 @@ def no_markup(at: AppTest) -> None:
 def test_hostile_names_leave_in_files_as_text(ledger):
     released(table(HOSTILE), declaration(HOSTILE))
     (entry,) = Ledger(ledger).entries()
-    opened = open_answer(Ledger(ledger).answer(entry.token))
+    opened = open_stored(Ledger(ledger).stored(entry.token))
     pictures = take_home._pictures(opened)
     raw = bundle_of(opened, entry.to_dict(), None, pictures)
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
@@ -316,7 +316,7 @@ def test_a_strange_cell_is_clipped_or_missing_and_never_told(canary, ledger, cap
     assert CANARY not in everything(at) + caplog.text
     (entry,) = Ledger(ledger).entries()
     assert entry.state == "stored"
-    assert CANARY not in Ledger(ledger).answer(entry.token) + json.dumps(entry.to_dict())
+    assert CANARY not in Ledger(ledger).stored(entry.token) + json.dumps(entry.to_dict())
 
 
 def test_a_failing_measurement_or_view_is_generic_and_spent(ledger, monkeypatch, caplog):

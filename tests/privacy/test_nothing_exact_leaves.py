@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from privcov import Ledger, PrivateDataset, ZCDP, release_private
-from privcov.bundle.opened import bundle_of, open_answer
+from privcov.bundle.opened import bundle_of, open_stored
 from privcov.cli.entry import main
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.measurements import exact_moment
@@ -62,7 +62,7 @@ def test_release_ledger_entry_and_bundle_tell_nothing_exact(rule, tmp_path, same
         ledger.set_limit("t", ZCDP(0.5))
         made = release_private("auto-cov", private, ZCDP(0.5), ledger=ledger)
         (entry,) = ledger.entries("t")
-        opened = open_answer(ledger.answer(entry.token))
+        opened = open_stored(ledger.stored(entry.token))
         told = entry.to_dict() | {"reserved_at": "2026-01-01T00:00:00+00:00"}
         made = dataclasses.replace(made, entry=told)
         bundle = bundle_of(opened, told, None, {})
