@@ -130,7 +130,11 @@ def test_a_link_followed_right_after_a_change_is_not_taken_for_the_old_address(s
 
 
 # Graph recovery is opened so by a browser, see tests/browser/test_journeys.py.
-@pytest.mark.parametrize("page", ["Estimate", "Trade_offs", "Spectra", "Your_data", "Methods"])
+# The way is one: two pages show it, the others in `make deep`.
+_REST = [pytest.param(page, marks=pytest.mark.deep) for page in ("Spectra", "Your_data", "Methods")]
+
+
+@pytest.mark.parametrize("page", ["Estimate", "Trade_offs", *_REST])
 def test_a_deep_link_works_on_a_server_nobody_has_visited(page, tmp_path):
     """What a page needs is loaded by it, whichever page comes first in the life of a server."""
 

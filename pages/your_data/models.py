@@ -193,7 +193,7 @@ def scales(shown: Shown, palette: Palette) -> None:
 
 def classes(shown: Shown, palette: Palette) -> None:
     """Show how the means of two classes differ, the sizes of the classes, and the linear discriminant rule."""
-    facts = shown.total.facts
+    facts = shown.measurement.facts
     left, right = st.columns(2)
     with left:
         a = shown.column("Class", "class-a", facts.classes)
@@ -220,7 +220,7 @@ def classes(shown: Shown, palette: Palette) -> None:
         )
         about(found)
         lines(shown, found, "contrast")
-    measured = read_sum(shown.total, "classes")
+    measured = read_sum(shown.measurement, "classes")
     rule = discriminant(
         measured.matrix, len(facts.classes), facts.row_bound, facts.scale, facts.origin, shown.matrices.floor
     )
@@ -239,12 +239,12 @@ def classes(shown: Shown, palette: Palette) -> None:
 
 def synthetic(shown: Shown, palette: Palette) -> None:
     """Show invented rows with the released mean and covariance."""
-    facts = shown.total.facts
+    facts = shown.measurement.facts
     st.markdown(
         "Invented rows with the released mean and covariance, inside the public bounds. They carry nothing else: no "
         "skewness, no categories, no rare cases."
     )
-    pale, _ = doubtful(shown.answers(), "correlation", shown.rate, shown.total)
+    pale, _ = doubtful(shown.answers(), "correlation", shown.rate, shown.measurement)
     if noise := int(np.triu(pale, 1).sum()):
         pairs = under_test(shown.answers().correlations(shown.rate)).sum()
         st.warning(f"{noise} of {pairs} of its correlations may be noise alone.")

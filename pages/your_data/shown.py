@@ -46,9 +46,9 @@ class Shown:
     estimates: dict[str, Release] = field(default_factory=dict, repr=False)
 
     @property
-    def total(self) -> NoisySum:
+    def measurement(self) -> NoisySum:
         """The noisy whole numbers."""
-        return self.source.total if isinstance(self.source, Opened) else self.source.measurement
+        return self.source.measurement
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -63,12 +63,12 @@ class Shown:
     @cached_property
     def measured(self) -> Measured:
         """The noisy moment."""
-        return noisy_of(self.total)[0]
+        return noisy_of(self.measurement)[0]
 
     @cached_property
     def matrices(self) -> Matrices:
         """The repaired matrices, as the files of the bundle have them."""
-        return self.source.matrices if isinstance(self.source, Opened) else derive(noisy_of(self.total)[1])
+        return self.source.matrices if isinstance(self.source, Opened) else derive(noisy_of(self.measurement)[1])
 
     @property
     def guarantee(self) -> Guarantee:
@@ -80,7 +80,7 @@ class Shown:
     def estimate(self, method: str) -> Release:
         """Return what a method makes of the measurement; it spends nothing."""
         if method not in self.estimates:
-            self.estimates[method] = estimate(method, self.total, self.guarantee)
+            self.estimates[method] = estimate(method, self.measurement, self.guarantee)
         return self.estimates[method]
 
     @property
@@ -104,13 +104,13 @@ class Shown:
     @cached_property
     def ranges(self) -> pd.Series:
         """From the lowest to the highest possible value of each column, by its name; 1 without bounds."""
-        bounds = self.total.facts.bounds
+        bounds = self.measurement.facts.bounds
         return pd.Series(1.0 if bounds is None else bounds[:, 1] - bounds[:, 0], index=self.columns)
 
     @property
     def of_ranges(self) -> str:
         """What one picture of several columns has their numbers in, in words."""
-        bounds = self.total.facts.bounds
+        bounds = self.measurement.facts.bounds
         return "in the columns' own units" if bounds is None else "columns scaled from 0 to 1"
 
     def keep(
@@ -168,7 +168,7 @@ class Shown:
 
 def head(shown: Shown, entry: dict) -> None:
     """Show what was released: the table, how many rows, the guarantee, and how its limit was raised before."""
-    facts = shown.total.facts
+    facts = shown.measurement.facts
     counted, noisy = facts.neighbours.counted, f"about {shown.measured.rows:,.0f}"
     rows = f"{noisy} {counted} (a noisy count)" if facts.n is None else f"{facts.n:,} {counted}"
     given = raised(str(from_dict(entry["request"]["guarantee"])))
@@ -180,8 +180,8 @@ def head(shown: Shown, entry: dict) -> None:
 def show_codebook(shown: Shown) -> None:
     """Show what every column is."""
     with st.expander("Codebook"):
-        st.markdown(show.as_text(" ".join(about_rows(shown.total.facts))))
-        st.dataframe(pd.DataFrame(codebook(shown.total.facts), columns=list(HEADINGS)), hide_index=True)
+        st.markdown(show.as_text(" ".join(about_rows(shown.measurement.facts))))
+        st.dataframe(pd.DataFrame(codebook(shown.measurement.facts), columns=list(HEADINGS)), hide_index=True)
 
 
 def lines(shown: Shown, table: pd.DataFrame, name: str, *, most: int = 320) -> None:

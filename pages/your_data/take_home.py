@@ -68,7 +68,7 @@ def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
     columns, found, pictures = opened.columns, privcov.answers(opened.release), {}
     for stem, title in (("correlation", "Correlation"), ("partial", "Partial correlation")):
         matrix = getattr(opened.matrices, stem)
-        pale, unknown = doubtful(found, stem, FALSE_DISCOVERIES, opened.total)
+        pale, unknown = doubtful(found, stem, FALSE_DISCOVERIES, opened.measurement)
         limit, what = colour_limit(matrix), f"released {title.lower()}"
         pictures[stem] = title, heatmap(matrix, columns, limit, LIGHT, what=what, pale=pale, unknown=unknown)
     if len(columns) > 1:

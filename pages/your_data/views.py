@@ -44,7 +44,7 @@ _WITH_LEVEL = tuple(view for view in VIEWS if view != "synthetic")
 
 def section(shown: Shown, name: str, label: str, last: Callable[[], None]) -> None:
     """Show the bar of views and the chosen one; ``name``, ``label`` and ``last`` are one more view."""
-    facts = shown.total.facts
+    facts = shown.measurement.facts
     fits = {
         "classes": len(facts.classes) > 1,
         "groups": bool(two_values(facts.kinds, facts.units)),
@@ -86,7 +86,7 @@ def _matrices(shown: Shown, palette: Palette) -> None:
     matrix = matrix_of(shown.estimate(method), which) if method else getattr(shown.matrices, which)
     size = np.outer(shown.ranges, shown.ranges)
     working = matrix if which in _UNITLESS else matrix * size if which == "precision" else matrix / size
-    pale, unknown_pairs = doubtful(shown.answers(), which, shown.rate, shown.total)
+    pale, unknown_pairs = doubtful(shown.answers(), which, shown.rate, shown.measurement)
     left, right = st.columns([3, 2], gap="large")
     with left:
         picture = heatmap(
@@ -101,7 +101,7 @@ def _matrices(shown: Shown, palette: Palette) -> None:
         show.picture(picture, f"square-own-{which}")
         unit = which if which in _UNITLESS else f"{which}, {shown.of_ranges}"
         show.colour_note(unit, "Values beyond the scale, as on the diagonal, have the colour of its end.")
-        if which not in _UNITLESS and shown.total.facts.bounds is not None:
+        if which not in _UNITLESS and shown.measurement.facts.bounds is not None:
             st.caption("From 0 to 1: from the lowest to the highest possible value.")
     with right:
         found = shown.answers().correlations(shown.rate)
@@ -140,12 +140,14 @@ def _matrices(shown: Shown, palette: Palette) -> None:
 
 def _method(shown: Shown) -> str:
     """Show the methods that can estimate the covariance of this measurement; return the chosen one, "" for none."""
-    facts, kind = shown.total.facts, shown.guarantee.kind
-    fit = [c for c in private_methods() if c.target == "covariance" and not c.refuses(kind) and shown.total.n_anchors]
+    facts, kind = shown.measurement.facts, shown.guarantee.kind
+    fit = [
+        c for c in private_methods() if c.target == "covariance" and not c.refuses(kind) and shown.measurement.n_anchors
+    ]
     labels = {c.key: c.label for c in fit if c.missing_cells or not facts.flagged} | {"": "Unshrunk"}
-    if "wishart" not in shown.total.shape:
+    if "wishart" not in shown.measurement.shape:
         labels.pop("wishart-difference", None)
-    if shown.total.shape == "laplace":  # the shrinkage of the first method is not that of Laplace noise
+    if shown.measurement.shape == "laplace":  # the shrinkage of the first method is not that of Laplace noise
         labels = {"laplace-cov": labels.pop("laplace-cov")} | labels
     return st.selectbox(
         "Estimated by",
@@ -173,7 +175,7 @@ def _columns(shown: Shown, palette: Palette) -> None:
     which = shown.segments("Answer", _OF_COLUMNS, "of-columns")
     found = getattr(shown.answers(), which)()
     unknown(found)
-    drawn, bounds = found.head(_MOST), shown.total.facts.bounds
+    drawn, bounds = found.head(_MOST), shown.measurement.facts.bounds
     ranges = shown.ranges[drawn["column"]]
     if which == "variances":
         clear, drawn = drawn["ci_low"] > 0, scaled(drawn, ranges**2)
@@ -194,7 +196,7 @@ def _columns(shown: Shown, palette: Palette) -> None:
     if len(found) > _MOST:
         st.caption(f"The first {_MOST} of {len(found)} columns.")
     about(found)
-    kinds = shown.total.facts.kinds
+    kinds = shown.measurement.facts.kinds
     if which == "means" and kinds:
         told = in_terms(kinds, found["estimate"])
         found = found.assign(meaning=[f"{t.what} {t.text}" for t in told])

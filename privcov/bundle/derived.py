@@ -65,13 +65,13 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 class Inputs:
     """What a bundle is made from; ``entry`` and ``declaration`` are plain values, as JSON has them."""
 
-    total: NoisySum
+    measurement: NoisySum
     given: Guarantee
     entry: dict
     declaration: dict
 
     @property
-    def asked(self) -> Guarantee:
+    def requested(self) -> Guarantee:
         """The guarantee that was requested, and paid."""
         return from_dict(self.entry["request"]["guarantee"])
 
@@ -128,12 +128,12 @@ def as_stated(given: Guarantee) -> Guarantee:
 
 def statement_of(what: Inputs, measured: Measured) -> Statement:
     """Return the statement of the release, from its event and public facts."""
-    facts = what.total.facts
+    facts = what.measurement.facts
     return write_statement(
         SimpleNamespace(
-            events=(what.total.event,),
+            events=(what.measurement.event,),
             raw=measured,
-            guarantee=what.asked,
+            guarantee=what.requested,
             given=what.given,
             as_asked=True,
             parameters={"tuning": what.entry["request"]["tuning"]},
@@ -156,24 +156,24 @@ def declared_facts(total: NoisySum) -> dict:
 
 def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
     """Return bytes by path in the bundle, of everything but pictures and the manifest."""
-    measured, noisy = noisy_of(what.total)
-    matrices, lines, known = derive(noisy), statement_of(what, measured).lines, known_of_sum(what.total)
+    measured, noisy = noisy_of(what.measurement)
+    matrices, lines, known = derive(noisy), statement_of(what, measured).lines, known_of_sum(what.measurement)
     correlations = entries.correlations(known, LEVEL, 0.0, tested=False)
     inputs = {
-        "measurement.json": json_bytes({**what.total.to_dict(), "centre": centre_of(what.total)}),
+        "measurement.json": json_bytes({**what.measurement.to_dict(), "centre": centre_of(what.measurement)}),
         "guarantee.json": json_bytes(to_dict(what.given)),
         "ledger_entry.json": json_bytes(what.entry),
         "declaration.json": json_bytes(what.declaration),
     }
     return {
         **inputs,
-        "README.txt": _readme(what.total).encode(),
+        "README.txt": _readme(what.measurement).encode(),
         "statement.txt": _lines(lines),
         "method_card.txt": _lines(library.cards[what.entry["request"]["method"]]),
         "report.html": _report(what, measured, matrices, lines, inputs, correlations).encode(),
         "verify.py": library.verifier,
-        **_matrices(noisy.matrix, matrices, what.total.facts.columns),
-        **extra_files(what.total, matrices, known, correlations),
+        **_matrices(noisy.matrix, matrices, what.measurement.facts.columns),
+        **extra_files(what.measurement, matrices, known, correlations),
     }
 
 
@@ -203,7 +203,7 @@ def _report(
     found: Intervals,
 ) -> str:
     """Return report.html; ``found`` are the correlations with their intervals."""
-    facts = what.total.facts
+    facts = what.measurement.facts
     counted = facts.neighbours.counted
     rows = f"{facts.n:,} {counted}" if facts.n is not None else f"about {measured.count:,.0f} {counted} (a noisy count)"
     names = f"{', '.join(facts.columns[:40])}{' ...' if facts.d > 40 else ''}"

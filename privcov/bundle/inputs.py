@@ -137,7 +137,7 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
 
 def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     """Return a sentence on what facts and noise give, where the event is the one that the library would plan."""
-    total, event, given = what.total, what.total.event, what.given
+    total, event, given = what.measurement, what.measurement.event, what.given
     # The scale follows exactly, except for the last digit where the share itself is a rounded decimal.
     slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
     share: BudgetShare = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
@@ -206,11 +206,11 @@ def least_epsilon(rho: float, delta: float) -> float:
 
 def _check_declaration(what: Inputs) -> None:
     """Check that the declaration is that of the release: the same facts follow from it."""
-    declaration, facts = what.declaration, what.total.facts
+    declaration, facts = what.declaration, what.measurement.facts
     must(isinstance(declaration, dict), "the declaration must be names with values")
     if set(declaration) == {"facts", "neighbours"}:
         must(
-            json_bytes(declaration) == json_bytes(declared_facts(what.total)),
+            json_bytes(declaration) == json_bytes(declared_facts(what.measurement)),
             "the declaration is not that of the measurement",
         )
         return

@@ -38,7 +38,7 @@ def _estimated(what: Inputs) -> dict[str, bytes]:
     """Return the covariance and the correlations of all rows, as the method of the release estimates them."""
     asked = what.entry["request"]
     try:
-        rel = estimate(asked["method"], what.total, what.asked, tuning=asked["tuning"], **asked["parameters"])
+        rel = estimate(asked["method"], what.measurement, what.requested, tuning=asked["tuning"], **asked["parameters"])
     except ValueError:  # of all rows together a method may have none; nothing checks the two files, or needs them
         return {}
     if rel.covariance is None:

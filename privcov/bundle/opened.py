@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 class Opened:
     """A stored release, and the matrices that follow from it, in the data's units.
 
-    ``total`` holds the noisy whole numbers, the only thing that was made from the rows; ``measured`` is the noisy
+    ``measurement`` holds the noisy whole numbers, the only thing that was made from the rows; ``measured`` is the noisy
     moment that they give, and ``noisy`` the same with its public facts, as post-processing takes it.
     """
 
     release: Release
-    total: NoisySum
+    measurement: NoisySum
     measured: Measured
     noisy: Noisy
     matrices: Matrices
@@ -47,7 +47,7 @@ class Opened:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, as declared."""
-        return self.total.facts.columns
+        return self.measurement.facts.columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,14 +180,14 @@ def open_bundle(path: Path | str | bytes) -> OpenedBundle:
     try:
         files = read_zip(path) if isinstance(path, bytes) else read_place(Path(path))
         what, lines = check(files, known)
-        stated = statement_of(what, noisy_of(what.total)[0])
+        stated = statement_of(what, noisy_of(what.measurement)[0])
     except Exception as problem:  # a hostile file that breaks the check gives no answer either
         why = problem if isinstance(problem, Wrong) else f"the check failed with {type(problem).__name__}"
         raise ValueError(
             f"No answer is given from this bundle, because it is not as it was written: {why}. Ask whoever sent it "
             "for another copy."
         ) from None
-    return OpenedBundle(what.total, what.entry, what.declaration, tuple(lines), tuple(stated.lines))
+    return OpenedBundle(what.measurement, what.entry, what.declaration, tuple(lines), tuple(stated.lines))
 
 
 def open_stored(answer: str) -> Opened:
@@ -207,11 +207,11 @@ def bundle_of(
 ) -> bytes:
     """Return the zip of a stored release."""
     release = opened.release
-    if declaration is None or not _of_release(declaration, opened.total, entry["name"]):
-        declaration = declared_facts(opened.total)
+    if declaration is None or not _of_release(declaration, opened.measurement, entry["name"]):
+        declaration = declared_facts(opened.measurement)
     given = release.given
     assert given is not None  # a stored sum has a guarantee
-    what = Inputs(opened.total, as_stated(given), recorded(entry), declaration)
+    what = Inputs(opened.measurement, as_stated(given), recorded(entry), declaration)
     if statement_of(what, opened.measured).lines != release.statement.lines:
         raise RuntimeError("The bundle would state something else than the release: a defect, and no bundle was made.")
     return make_bundle(what, pictures)

@@ -55,12 +55,14 @@ def check(files: Mapping[str, bytes], library: Library) -> tuple[Inputs, list[st
 
 def _check_method(what: Inputs, library: Library) -> None:
     """Check that the method can have made the measurement: its noise, its anchor, its parameters."""
-    must(what.entry["request"]["method"] in library.cards, "the method is none that private rows are offered")
-    event, drawn = what.total.event, noise_key(what.entry["request"]["method"], what.asked.kind, what.total.facts.d)
-    must(event.mechanism in library.noise.get(drawn, ()), f"the method draws no {event.mechanism} noise ({drawn})")
-    facts, (favours, _) = what.total.facts, library.parameters[what.entry["request"]["method"]]
-    anchor = whole_anchor(favours, facts.d, what.total.n_anchors, facts.relation)
-    must(anchor == what.total.anchor, "the method measures with another anchor")
+    method, measurement = what.entry["request"]["method"], what.measurement
+    must(method in library.cards, "the method is none that private rows are offered")
+    facts, mechanism = measurement.facts, measurement.event.mechanism
+    drawn = noise_key(method, what.requested.kind, facts.d)
+    must(mechanism in library.noise.get(drawn, ()), f"the method draws no {mechanism} noise ({drawn})")
+    favours, _ = library.parameters[method]
+    anchor = whole_anchor(favours, facts.d, measurement.n_anchors, facts.relation)
+    must(anchor == measurement.anchor, "the method measures with another anchor")
     _check_parameters(what.entry["request"], library)
 
 

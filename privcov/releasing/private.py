@@ -209,8 +209,8 @@ def _plan(
         "guarantee": to_dict(guarantee),
         "facts": private.facts.to_dict(),
         "draw": draw,
-        "centre": request.given.centre,
-        "tuning": request.given.tuning,
+        "centre": request.input.centre,
+        "tuning": request.input.tuning,
     }
     plan = _Plan(private, ledger, request, fields, token or ledger.token_of(private.name, fields))
     if ledger.stored(plan.token) is None:
@@ -261,7 +261,7 @@ def _reserve(plan: _Plan) -> Payment:
         "The table could not be compared with those in the ledger (id {}). Nothing was drawn and nothing more spent.",
         (TableFileError, EngineError, PassError),
     )
-    guarantee = plan.request.given.guarantee
+    guarantee = plan.request.input.guarantee
     return plan.ledger.reserve(plan.private.name, guarantee, plan.fields, fingerprint=mark, token=plan.token)
 
 
@@ -312,9 +312,9 @@ def _finish(payment: Payment) -> Release:
     return dataclasses.replace(read_release(payment.stored), entry=payment.entry.to_dict())
 
 
-def read_release(answer: str) -> Release:
-    """Return the release that follows from a ledger's answer; the same text gives the same doubles."""
-    noisy, request = read_measurement(answer), json.loads(answer)["request"]
+def read_release(stored: str) -> Release:
+    """Return the release that follows from what a ledger stores; the same text gives the same doubles."""
+    noisy, request = read_measurement(stored), json.loads(stored)["request"]
     key, version = request["method"], METHODS.get(request["method"]).version
     if version != request["version"]:
         raise ValueError(
@@ -322,11 +322,11 @@ def read_release(answer: str) -> Release:
             f"numbers may be others. {_FREE}"
         )
     choices = {**request["parameters"], "tuning": request["tuning"]}
-    asked = private_request(key, noisy.facts, from_dict(request["guarantee"]), request["centre"], choices)
-    if asked.event() != noisy.event:
+    paid = private_request(key, noisy.facts, from_dict(request["guarantee"]), request["centre"], choices)
+    if paid.event() != noisy.event:
         raise ValueError("The stored measurement belongs to another release, so nothing follows from it.")
     try:
-        return dataclasses.replace(asked.finish(noisy), measurement=noisy)
+        return dataclasses.replace(paid.finish(noisy), measurement=noisy)
     except Exception as failure:
         why = (str(failure) or type(failure).__name__).rstrip(".")
         raise ValueError(f"The measurement is stored, but the method could not use it: {why}. {_FREE}") from failure

@@ -43,7 +43,7 @@ class PrivateRequest:
     """A method with its input on private rows: public facts, the guarantee, and the choices made."""
 
     method: Method
-    given: MethodInput
+    input: MethodInput
 
     @property
     def wanted(self) -> Request:
@@ -52,19 +52,19 @@ class PrivateRequest:
 
     def event(self) -> Event:
         """Return the event of the release that would follow, from public facts alone."""
-        return self.within(planned_event(self.given.facts, **vars(self.wanted)))
+        return self.within(planned_event(self.input.facts, **vars(self.wanted)))
 
     def noise(self, rows: float) -> NoiseDistribution:
         """Return the noise of the release that would follow, on the joint moment of rows with this total weight."""
-        facts, wanted = self.given.facts, self.wanted
+        facts, wanted = self.input.facts, self.wanted
         n_anchors, shape, anchor = settled(facts, wanted.centre, wanted.shape, wanted.matters)
         return noise_of(facts, shape, self.event().scale, n_anchors, 1, rows, anchor)
 
     def within(self, event: Event) -> Event:
         """Return the event, or raise RuntimeError where it exceeds the guarantee."""
-        if not accounting.covers(self.given.guarantee, accounting.compose((event,), self.given.guarantee)):
+        if not accounting.covers(self.input.guarantee, accounting.compose((event,), self.input.guarantee)):
             raise RuntimeError(
-                f"{self.method.card.label} would spend more than {self.given.guarantee}: a defect, and nothing is "
+                f"{self.method.card.label} would spend more than {self.input.guarantee}: a defect, and nothing is "
                 "published."
             )
         return event
@@ -77,7 +77,7 @@ class PrivateRequest:
 
     def _afresh(self) -> MethodInput:
         """Return the input, with its generator set back to the beginning."""
-        return dataclasses.replace(self.given, rng=_public_stream(self.method.card))
+        return dataclasses.replace(self.input, rng=_public_stream(self.method.card))
 
 
 def private_request(

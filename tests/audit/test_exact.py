@@ -82,7 +82,9 @@ def test_what_is_seen_within_bounds_is_cut_to_them():
     assert side.centre[0, 0] == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("key", SOUND)
+@pytest.mark.parametrize(
+    "key", [pytest.param(key, marks=[pytest.mark.deep] if key.endswith("n-public") else []) for key in SOUND]
+)
 def test_a_sound_measurement_is_not_caught(key):
     """1,200 draws of either table, d = 1 to 3 by method: 1.6 to 2 times too little noise would be seen."""
     made = find(key)

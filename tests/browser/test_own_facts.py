@@ -132,7 +132,7 @@ def test_ids_gaps_and_row_bound_from_a_file_to_a_verified_bundle(visit, settle, 
         assert f"{PERSONS} persons" in page.get_by_test_id("stMain").inner_text()
         book = Ledger(tmp_path / "ledger.sqlite")
         (entry,) = book.entries()
-        facts = open_stored(book.stored(entry.token)).total.facts
+        facts = open_stored(book.stored(entry.token)).measurement.facts
         assert (facts.person, facts.missing, facts.flagged, facts.row_bound_fraction) == (
             "patient",
             "pairs",

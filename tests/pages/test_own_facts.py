@@ -101,13 +101,13 @@ def test_a_column_of_ids_is_taken_by_the_button_of_the_question(ledger):  # noqa
     assert said(at, "A person is all rows with one id in 'patient'")
     entry, answer = stored((through(at), ledger)[1])
     assert entry.request["facts"]["person"] == "patient"
-    assert answer.total.facts.n == PERSONS
+    assert answer.measurement.facts.n == PERSONS
     assert f"{PERSONS} persons" in everything(at)
 
 
 def test_gaps_are_measured_in_the_columns_that_can_have_them(ledger):  # noqa: F811
     at = through(ward(missing="pairs", can_be_missing=("pressure", "pulse")))
-    facts = stored(ledger)[1].total.facts
+    facts = stored(ledger)[1].measurement.facts
     assert (facts.missing, facts.flagged) == ("pairs", (1, 2))
     own = at.session_state["own"]
     assert Declaration.from_json(own.declared.to_json()) == own.declared
@@ -118,7 +118,7 @@ def test_gaps_are_measured_in_the_columns_that_can_have_them(ledger):  # noqa: F
 
 def test_a_share_of_the_row_bound_is_what_is_released(ledger):  # noqa: F811
     through(ward(row_bound_fraction=0.5))
-    assert stored(ledger)[1].total.facts.row_bound == pytest.approx(0.5 * math.sqrt(len(WARD)), rel=1e-9)
+    assert stored(ledger)[1].measurement.facts.row_bound == pytest.approx(0.5 * math.sqrt(len(WARD)), rel=1e-9)
 
 
 def test_everything_declared_under_advanced_is_said_before_a_row_is_read():

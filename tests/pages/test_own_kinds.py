@@ -432,7 +432,7 @@ def test_a_table_of_texts_dates_and_commas_is_released(ledger):  # noqa: F811
     press(at, "Confirm and release")
     assert not at.error, [e.value for e in at.error]
     (entry,) = Ledger(ledger).entries()
-    total = open_stored(Ledger(ledger).stored(entry.token)).total
+    total = open_stored(Ledger(ledger).stored(entry.token)).measurement
     assert total.facts.columns == what.measured
     assert total.facts.n == 300
     go(at, "view")
