@@ -240,7 +240,7 @@ def test_methods_that_expect_one_noise_for_all_entries_are_refused():
         with pytest.raises(ValueError, match=r"the same noise in every entry.*auto-cov"):
             private_request(key, facts, ZCDP(1.0))
     labelled = private(table(), labels=["a", "b"] * 2000, classes=["a", "b"]).facts
-    assert private_request("auto-cov", labelled, ZCDP(1.0)).given.centre == "joint"
+    assert private_request("auto-cov", labelled, ZCDP(1.0)).input.centre == "joint"
     with pytest.raises(ValueError, match="Use centre='joint'"):
         private_request("auto-cov", labelled, ZCDP(1.0), "classes")
 
