@@ -50,10 +50,12 @@ def _folder(options: argparse.Namespace) -> Path:
 
 
 def _publish(options: argparse.Namespace) -> None:
-    from replication import claims, published
+    import pandas as pd
+
+    from replication import claims, published, shown
 
     place = published.publish(_folder(options))
-    print(claims.counted(published.read_claims((place / published.CLAIMS).read_text(encoding="utf-8"))))
+    print(claims.counted(pd.read_csv(place / shown.CLAIMS)["verdict"].tolist()))
     print(place)
 
 

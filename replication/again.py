@@ -1,7 +1,4 @@
-"""Whether stored cells come out again: a random sample of them is recomputed and compared.
-
-A reader need not believe data/reproduced: every number there says its seed, so the same program gives the same number.
-"""
+"""Whether stored cells come out again: a random sample is recomputed from the seeds stored with them and compared."""
 
 from __future__ import annotations
 
@@ -27,17 +24,7 @@ SAME, DIFFERS, OLDER, ABSENT = "the same", "differs", "stored by an older versio
 
 @dataclass(frozen=True)
 class Again:
-    """One stored cell and what came out now.
-
-    Attributes
-    ----------
-    table, cell : str
-        Key of the table; the cell in words.
-    kept, now : float
-        The stored mean and today's; NaN where no replicate gave a number, or nothing was computed.
-    word : {"the same", "differs", "stored by an older version", "its data set is not there"}
-        What to think of it. "the same" is within 1e-4 of the stored value, relatively.
-    """
+    """One stored cell and what came out now; NaN where no replicate gave a number, or nothing was computed."""
 
     table: str
     cell: str
@@ -75,7 +62,6 @@ def check(
 
 
 def _cells(step: Step, folder: Path) -> pd.DataFrame:
-    """Return the stored cells of a step."""
     kept = stored(step.table.key, folder)
     return kept[(kept["point"] == step.point.name) & (kept["variant"] == step.variant)]
 

@@ -1,9 +1,7 @@
-"""The tables of the papers: their cells, and the printed and the computed numbers of each beside each other.
+"""The tables of the papers: their cells, with the printed and the computed numbers of each beside each other.
 
-A table says which cells are printed, how each is computed as the paper describes it, which plan gives the same with a
-sound calibration, and what the paper leaves open. Printed numbers are in data/published, computed ones in
-data/reproduced (see `replication.reproduce`). The tables themselves are in the papers' modules; all of them are in
-`replication.catalogue`.
+Printed numbers are in data/published, computed ones in data/reproduced (see `replication.reproduce`). The tables
+themselves are in the papers' modules, and all of them in `replication.catalogue`.
 """
 
 from __future__ import annotations
@@ -22,12 +20,10 @@ from privcov import places
 from privcov.dataset import Dataset, Truth
 from privcov.sweeps.plan import Plan
 
-DATA = places.shipped()
-PUBLISHED, REPRODUCED = DATA / "published", places.results("reproduced")
+PUBLISHED, REPRODUCED = places.shipped() / "published", places.results("reproduced")
 # What names a cell, as text; "" where a table has no such thing.
 KEYS = ("model", "law", "data", "n", "d", "r", "epsilon", "delta", "method")
 LITERAL, SOUND = "as published", "sound"
-VARIANTS = (LITERAL, SOUND)
 SAME_ORDER = math.sqrt(10)
 ERRORS, DEVIATIONS = "standard errors", "deviations"
 ENOUGH = 0.75  # fraction of cells within error, or within CLOSE, for "reproduced"
@@ -36,7 +32,7 @@ CLOSE = 0.10  # relative distance that counts as agreement where Monte-Carlo err
 
 @dataclass(frozen=True)
 class Number:
-    """One computed value of one replicate. keys: of the cell, a part of `KEYS`. problem: why value is NaN, or ""."""
+    """One computed value of one replicate; ``problem`` says why it is NaN."""
 
     keys: Mapping[str, str]
     metric: str
@@ -48,15 +44,12 @@ class Number:
 class Point:
     """Cells that are computed together, because they share rows.
 
-    literal: (seed, replicate) -> numbers, as the paper describes them; None where nothing is described.
-    plan: (replicates, seed) -> the plan of the sound ones, or None. read: a row of the plan's table -> (keys, metric).
-    unit: what the plan's values are multiplied by. sound: the sound ones as ``literal`` gives its own, where no plan
-    measures them; methods: the keys of the methods they use. ready: raises MissingData where its rows are not there.
-    small: replicates of the small preset, where they are not those of the table.
+    ``literal`` computes one replicate as the paper describes it. ``plan`` is the `Plan` of the sound numbers, and
+    ``read`` finds the cell of a row of its table; ``sound`` computes them where no plan can. ``ready`` raises
+    MissingData where the rows are not there. ``small`` has replicates of the small preset other than the table's.
     """
 
     name: str
-    keys: Mapping[str, str]
     literal: Callable[[int, int], list[Number]] | None = None
     plan: Callable[[int, int], Plan] | None = None
     read: Callable[[Mapping], tuple[dict, str]] | None = None
@@ -77,10 +70,9 @@ class Point:
 class Table:
     """One printed table (or, without ``file``, a computation that tests a doubt about one).
 
-    choices: what the paper leaves open, and how it was set, once. left_out: printed cells that are not computed, with
-    the reason. replicates: as printed; small: of the small preset, as published and sound. version: rises when its
-    numbers change. needs: a data set that has to be brought. rows, columns: the keys along the two sides of the printed
-    table. trivial: the error of an answer that needs no data, where it is one number for the whole table.
+    ``choices`` is how what the paper leaves open was set, ``replicates`` the printed number, ``small`` that of the
+    small preset, as published and sound, and ``trivial`` the error of an answer that needs no data. ``version`` rises
+    when the numbers change.
     """
 
     key: str
@@ -100,21 +92,13 @@ class Table:
     columns: tuple[str, ...] = ("method",)
     trivial: float = math.inf
 
-    @property
-    def name(self) -> str:
-        """The number of the paper and the place in it, as a heading."""
-        return f"Paper {self.paper}, {self.where}"
-
 
 @dataclass(frozen=True)
 class View:
-    """How a panel of a figure is drawn and judged.
+    """How a panel of a figure is drawn along ``x`` and judged along ``along``; ``x`` is a key of `curves.WORDS`.
 
-    x: what runs along the axis, a key of `replication.curves.WORDS`; "drawn" for curves of edges found. metric: of
-    the error that is judged; of curves of edges found it is one minus their area. along: what runs along the curve that
-    is judged. at: the value of ``along`` at which rows are counted. strength: from ``along`` to the inverse of the
-    noise, up to a factor; None where that is not what varies. more: key of a table with further points of the sound
-    curves, along ``along``.
+    Rows are counted at the value ``at``. ``strength`` is the inverse of the noise, up to a factor; None where that does
+    not vary. ``more`` is a table with further points of the sound curves.
     """
 
     x: str
@@ -144,7 +128,6 @@ def _read(path: Path, stamp: int) -> pd.DataFrame:
 
 
 def _load(path: Path) -> pd.DataFrame:
-    """Return a copy of a file's numbers."""
     return _read(path, path.stat().st_mtime_ns).copy()
 
 
@@ -154,31 +137,17 @@ def printed(table: Table) -> pd.DataFrame:
 
 
 def text_claims(table: Table) -> pd.DataFrame:
-    """Return the statements of the text about a figure, in our words.
-
-    The columns are paper, figure, what, text, checked, where and doubt.
-    """
+    """Return the statements of the text about a figure, in our words."""
     statements = pd.read_csv(PUBLISHED / "figures.csv", dtype=str, keep_default_na=False)
     name = table.where.removeprefix("Figure ").split(",")[0].split(" (")[0]
     spoken_of = statements["figure"].str.split(" and ").map(lambda figures: name in figures)
     return statements[(statements["paper"] == str(table.paper)) & spoken_of]
 
 
-def computed(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """Return what `reproduce` stored for a table.
-
-    The columns are KEYS, metric, variant, value (mean), sd, replicates, failed, problem, seed, version and made_with.
-    The table is empty where nothing was computed yet.
-    """
-    return stored(table.key, folder)
-
-
 def stored(key: str, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """Return `computed` of the table of that key."""
+    """Return what `reproduce` stored for a table, with the columns `COMPUTED`; empty where nothing was computed."""
     path = folder / f"{key}.csv"
-    if not path.exists():
-        return pd.DataFrame(columns=COMPUTED)
-    return _load(path)
+    return _load(path) if path.exists() else pd.DataFrame(columns=COMPUTED)
 
 
 COMPUTED = [*KEYS, "metric", "variant", "point", "value", "sd", "replicates", "failed", "problem", "seed", "version"]
@@ -191,10 +160,9 @@ def standard_error(cells: pd.DataFrame) -> pd.Series:
 
 
 def join_printed(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """Return one row per printed cell: value, se; ours, ours_se, replicates; sound, sound_se; ratio, agreement.
+    """Return one row per printed cell, with ours, the sound number and how they agree.
 
-    printed_se is what stands in the paper and errors what it was read as, see `read_errors`; se is the standard error
-    that it comes to.
+    printed_se is what stands in the paper, and se the standard error that it comes to (see `read_errors`).
     """
     files = (PUBLISHED / table.file, folder / f"{table.key}.csv")
     stamps = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in files)
@@ -203,7 +171,6 @@ def join_printed(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
 
 @lru_cache(maxsize=128)
 def _join_printed(file: Path, made: Path, key: str, replicates: int, stamps: tuple[int, ...]) -> pd.DataFrame:
-    """Return `join_printed` of a printed and a computed file; ``stamps`` change when these do."""
     left = _load(file)
     known = stored(key, made.parent)
     known["se"] = standard_error(known)
@@ -222,8 +189,7 @@ def _join_printed(file: Path, made: Path, key: str, replicates: int, stamps: tup
 def error_factor(cells: pd.DataFrame, known: pd.DataFrame) -> float:
     """Return the median of the printed over our deviation over replicates, both relative to their error.
 
-    Near 1 the printed numbers are standard deviations, near one over the root of the replicates standard errors. Cells
-    that no row changes tell nothing. NaN where nothing is printed or computed.
+    Near 1 the printed numbers are standard deviations, near one over the root of the replicates standard errors.
     """
     ours = known.loc[known["variant"] == LITERAL, [*KEYS, "metric", "value", "sd"]]
     both = cells.merge(ours, on=[*KEYS, "metric"], suffixes=("", "_ours"))
@@ -232,10 +198,7 @@ def error_factor(cells: pd.DataFrame, known: pd.DataFrame) -> float:
 
 
 def read_errors(cells: pd.DataFrame, known: pd.DataFrame, replicates: int) -> str:
-    """Return what the numbers behind the printed plus-minus signs are: "standard errors", as printed, or "deviations".
-
-    Whichever `error_factor` is nearer to, as a factor; "" where it is not known.
-    """
+    """Return what the printed plus-minus signs are by `error_factor`: `ERRORS`, as printed, `DEVIATIONS`, or ""."""
     factor = error_factor(cells, known)
     if math.isnan(factor):
         return ""

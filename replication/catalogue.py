@@ -1,8 +1,5 @@
 """Everything of every paper by its key: tables and figures, checks, readings.
 
-    from replication.base import join_printed
-    from replication.catalogue import TABLES, run_check
-
     print(join_printed(TABLES["2-table-2"]))     # printed, as published by us, sound, each with its standard error
     print(run_check("2-stopping").verdict)
 

@@ -1,14 +1,15 @@
 """What a check of a printed table returns, and what all checks share.
 
-A check asks one question about a printed table, answers it with numbers that can be computed again, and gives the
-conclusion in a sentence. It reads only data/published and data/reproduced.
+A check answers one question about a table with numbers that can be computed again, and reads only data/published and
+data/reproduced.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,44 +26,50 @@ OTHER_DATA = "not tested on their data"  # it fails on rows that stand in for th
 
 @dataclass(frozen=True)
 class Check:
-    """The answer to one question.
+    """The answer to one question, which `Question` puts in: whether a suspicion is borne out, or a finding holds.
 
-    holds: whether the suspicion is borne out; None where what it needs was not computed yet.
-    reason: the short phrase a verdict quotes when it holds. numbers: name -> value. word: what is said of a finding of
-    the text where neither of "holds" and "does not hold" would be fair, such as `WEAKER` or `OTHER_DATA`.
+    ``holds`` is None where what it needs was not computed yet, and ``reason`` the phrase that a verdict quotes when it
+    holds. ``word`` replaces "holds" and "does not hold" where neither would be fair, such as `WEAKER`.
     """
 
-    key: str
-    tables: tuple[str, ...]
-    question: str
     holds: bool | None
     verdict: str
     numbers: Mapping[str, float]
     reason: str = ""
     word: str = ""
+    key: str = ""
+    tables: tuple[str, ...] = ()
+    question: str = ""
 
     @property
     def headline(self) -> str:
-        """What is said of a finding of the text in a word or a few."""
+        """What is said of a finding of the text."""
         return self.word or HOLDS[self.holds]
 
 
 @dataclass(frozen=True)
 class Question:
-    """A check that can be made of the numbers in a folder: its key, the tables it is about, and how it is answered."""
+    """A check that can be made of the numbers in a folder."""
 
     key: str
+    question: str
     tables: tuple[str, ...]
     answer: Callable[[Path], Check]
 
     def __call__(self, folder: Path) -> Check:
         """Return the answer from the numbers that are stored in ``folder``."""
-        return self.answer(folder)
+        return replace(self.answer(folder), key=self.key, question=self.question, tables=self.tables)
 
 
-def check(key: str, *tables: str) -> Callable[[Callable[[Path], Check]], Question]:
+def check(key: str, question: str, *tables: str) -> Callable[[Callable[[Path], Check]], Question]:
     """Make a `Question` of a function folder -> Check. The paper's module lists it in its ``CHECKS``."""
-    return lambda answer: Question(key, tables, answer)
+    return lambda answer: Question(key, question, tables, answer)
+
+
+def spread_question(key: str, tables: Iterable[Table], keys: Sequence[str]) -> Question:
+    """Ask whether printed standard errors are standard deviations; ``tables`` are all of the paper's."""
+    question = "Are the printed standard errors standard deviations?"
+    return Question(key, question, tuple(keys), partial(_spread, {table.key: table for table in tables}, keys))
 
 
 def cells(tables: Iterable[Table], *keys: str, folder: Path) -> pd.DataFrame:
@@ -71,14 +78,11 @@ def cells(tables: Iterable[Table], *keys: str, folder: Path) -> pd.DataFrame:
     return pd.concat([join_printed(known[key], folder).assign(table=key) for key in keys], ignore_index=True)
 
 
-def spread_of(key: str, tables: Iterable[Table], keys: Sequence[str], folder: Path) -> Check:
-    """Answer whether printed standard errors are standard deviations; ``tables`` are all of the paper's."""
-    question = "Are the printed standard errors standard deviations?"
-    known = {table.key: table for table in tables}
+def _spread(known: Mapping[str, Table], keys: Sequence[str], folder: Path) -> Check:
     factors = {k: error_factor(join_printed(known[k], folder), stored(k, folder)) for k in keys}
     factors = {k: factor for k, factor in factors.items() if np.isfinite(factor)}
     if not factors:
-        return Check(key, tuple(keys), question, None, NOT_COMPUTED, {})
+        return Check(None, NOT_COMPUTED, {})
     read = {k: str(join_printed(known[k], folder)["errors"].iloc[0]) for k in factors}
     phrases = ", ".join(f"{factor:.2f} in {known[k].where}" for k, factor in factors.items())
     verdict = (
@@ -89,7 +93,7 @@ def spread_of(key: str, tables: Iterable[Table], keys: Sequence[str], folder: Pa
     numbers = {f"printed over our deviation, {k}": factor for k, factor in factors.items()}
     holds, all_of_them = DEVIATIONS in read.values(), set(read.values()) == {DEVIATIONS}
     reason = "the printed standard errors look like deviations" if all_of_them else ""  # else a table says it itself
-    return Check(key, tuple(keys), question, holds, verdict, numbers, reason)
+    return Check(holds, verdict, numbers, reason)
 
 
 def literal(key: str, folder: Path) -> pd.DataFrame:

@@ -1,9 +1,7 @@
 """Every claim of the five papers with a verdict: what is printed, as published by us, sound, and how it is decided.
 
-The claims, in our words, are in data/published/claims.csv, each with what decides it: a count over the cells of tables
-(`replication.sentences`), a check (`replication.catalogue`), a simulated bound
-(`replication.theorems.bounds`), the exact curves of the audit, or a proof and where it is. No verdict is written by
-hand.
+The claims, in our words, are in data/published/claims.csv, each with what decides it (see `_WAYS`). No verdict is
+written by hand.
 """
 
 from __future__ import annotations
@@ -47,27 +45,7 @@ _GUARANTEE = {
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence, theorem or algorithm guarantee of a paper, in our words.
-
-    Attributes
-    ----------
-    key : str
-        Begins with the number of the paper.
-    paper : int
-        Number of the paper.
-    place : str
-        Where it is printed.
-    kind : str
-        "guarantee", "bound", "finding", "sentence", "algorithm" or "table".
-    short : str
-        The claim in a few words.
-    printed : str
-        The claim in a sentence.
-    how : str
-        What decides it: the way, a colon and its argument.
-    note : str
-        What a reader should know.
-    """
+    """One sentence, theorem or algorithm of a paper, in our words. ``how`` is a way to decide it and its argument."""
 
     key: str
     paper: int
@@ -86,19 +64,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Row:
-    """A claim with its verdict.
-
-    Attributes
-    ----------
-    claim : Claim
-        The claim.
-    verdict : str
-        One of `VERDICTS`.
-    printed, ours, sound : str
-        What the printed numbers, ours as published and the sound ones say; "-" where they say nothing.
-    evidence : str
-        What was found, or where the proof is.
-    """
+    """A claim with its verdict, what the printed numbers, ours and the sound ones say, and what was found."""
 
     claim: Claim
     verdict: str
@@ -129,7 +95,7 @@ def row(key: str, folder: Path = REPRODUCED) -> Row:
 
 
 def frame(table: list[Row]) -> pd.DataFrame:
-    """Return the rows as a table with one column per thing to know, as the page and the archive have it."""
+    """Return the rows as the page and the archive have them."""
     return pd.DataFrame(
         [
             {
@@ -151,9 +117,9 @@ def frame(table: list[Row]) -> pd.DataFrame:
     )
 
 
-def counted(table: list[Row]) -> str:
-    """Return how many claims have each verdict, in words."""
-    counts = ((word, sum(one.verdict == word for one in table)) for word in VERDICTS)
+def counted(verdicts: list[str]) -> str:
+    """Return how often each verdict was given, in words."""
+    counts = ((word, verdicts.count(word)) for word in VERDICTS)
     return "; ".join(f"{word} {count}" for word, count in counts if count)
 
 
@@ -262,16 +228,11 @@ def _audit(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
     given = "no epsilon" if math.isinf(level) else f"epsilon {level:.3g}"
     card = METHODS.get(found["Method"])
     has = card.standing if "sound" in card.calibrations else "no sound form"
-    evidence = f"{found['Why']} {_audit_level(found['Claim'])}"
+    evidence = f"{found['Why']} Asked for {found['Claim']}, n = 1,000, d = 20."
     return Row(claim, _GUARANTEE[found["Verdict"]], found["Claim"], f"{found['Verdict']}: {given}", has, evidence)
 
 
-def _audit_level(asked: str) -> str:
-    return f"Asked for {asked}, n = 1,000, d = 20."
-
-
 def _proof(claim: Claim, argument: str, folder: Path, exchanged: Path) -> Row:
-    """Say where the proof is."""
     return Row(claim, PROVED, evidence=f"See {argument}.")
 
 

@@ -1,10 +1,8 @@
 """How often the intervals contain the truth, measured on simulated releases: the evidence shown beside every answer.
 
-A cell is a population, a number of columns and rows, and a guarantee. In every replicate rows and noise are drawn, all
-answers are made and compared with the population. Two numbers count an answer: the mean over all its entries, and one
-entry a replicate, drawn at random, whose binomial count allows an exact test. data/coverage/README.md says what was
-set with a look at these seeds. Gaussian populations are drawn without limits; the others are clipped, and so is their
-truth.
+Two numbers count an answer: the mean over all its entries, and one entry a replicate, drawn at random, whose binomial
+count allows an exact test. data/coverage/README.md says what was set with a look at these seeds. Gaussian populations
+are drawn without limits; the others are clipped, and so is their truth.
 """
 
 from __future__ import annotations
@@ -56,15 +54,11 @@ GUARANTEES: dict[str, Guarantee] = {
     "eps 1 pure": PureDP(1.0),
     "eps 1 approximate": ApproxDP(1.0, 1e-6),
 }
-_SHAPES = {"laplace": "laplace"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One setting: population, columns, rows, guarantee, and what is not the usual case.
-
-    ``more`` is "" or one of "hidden n", "classes", "persons", "laplace".
-    """
+    """One setting; ``more`` is "" or one of "hidden n", "classes", "persons", "laplace"."""
 
     population: str
     d: int
@@ -124,10 +118,9 @@ PRESETS = {"quick": (QUICK, 2_000), "full": (FULL, 4_000)}
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """A population in working units, and how rows are drawn from it.
+    """A population in working units, and how rows are drawn from it (Gaussian where ``rows`` is None).
 
-    ``rows`` draws n of them, or is None for Gaussian rows; ``gaps`` is the difference of the two class means. ``two``
-    says which columns have two values, and ``kurtosis`` what is assumed of the rows.
+    ``gaps`` is the difference of the two class means, ``two`` the columns of two values, ``kurtosis`` what is assumed.
     """
 
     mean: np.ndarray
@@ -149,19 +142,11 @@ def population_of(kind: str, d: int, more: str) -> Population:
         return Population(*_moments(rows), lambda n, rng: _visits(n, rng, more == "persons"))
     if kind == "levels":
         span = np.array([0.0, 1.0, 1.0, 1.0, 1.0, 1.0])
-        two = TwoValues(np.zeros(6), span, ((1,), (2,), (3, 4, 5)), names=("rare", "common", "level"))
-        return Population(
-            *_moments(_levels(4_000_000, stream(SEED, "rows", 0, "levels", "truth"))[None]),
-            lambda n, rng: _levels(n, rng)[None],
-            two=two,
-        )
+        names = ("rare", "common", "level")
+        return _with_two_values(kind, _levels, TwoValues(np.zeros(6), span, ((1,), (2,), (3, 4, 5)), names=names))
     if kind == "groups":
         two = TwoValues(np.zeros(5), np.array([0.0, 0, 1, 1, 1]), ((2,), (3,), (4,)), names=("a", "b", "c"))
-        return Population(
-            *_moments(_groups(4_000_000, stream(SEED, "rows", 0, "groups", "truth"))[None]),
-            lambda n, rng: _groups(n, rng)[None],
-            two=two,
-        )
+        return _with_two_values(kind, _groups, two)
     apart = np.abs(at[:, None] - at[None, :])
     structure = {
         "neighbours": 0.6**apart,
@@ -185,6 +170,11 @@ def population_of(kind: str, d: int, more: str) -> Population:
     return Population(mean, within + 0.21 * np.outer(gap, gap), gaps=gap)
 
 
+def _with_two_values(kind: str, drawn: Callable[[int, np.random.Generator], np.ndarray], two: TwoValues) -> Population:
+    truth = drawn(4_000_000, stream(SEED, "rows", 0, kind, "truth"))
+    return Population(*_moments(truth[None]), lambda n, rng: drawn(n, rng)[None], two=two)
+
+
 def _example() -> np.ndarray:
     """Return the rows of the simulated survey of another seed than the shipped one, in working units."""
     table = np.loadtxt(io.StringIO(written(2).decode()), delimiter=",", skiprows=1)
@@ -194,15 +184,11 @@ def _example() -> np.ndarray:
 
 
 def _of_table(rows: np.ndarray) -> Population:
-    """Return the population whose members are these rows, drawn with replacement."""
     return Population(*_moments(rows[None]), lambda n, rng: rows[None, rng.integers(0, len(rows), n)])
 
 
 def _visits(n: int, rng: np.random.Generator, repeated: bool) -> np.ndarray:
-    """Return patients: skewed laboratory values, a score, two yes-or-no columns; in working units, within limits.
-
-    Of shape (visits, n, 6): one visit, or four of each person, related by what the person is.
-    """
+    """Return laboratory values, a score and two yes-or-no columns, one visit or four of each person: (visits, n, 6)."""
     own = rng.standard_normal((1, n, 3))
     fresh = rng.standard_normal((4 if repeated else 1, n, 6))
     age, sick, sex = own[..., 0], own[..., 1], own[..., 2] > 0
@@ -251,7 +237,8 @@ def noise_for(cell: Cell) -> NoiseDistribution:
     facts = declared(names, units, classes, None if hidden else cell.n, not hidden, 1, "typical")
     guarantee, k = GUARANTEES[cell.guarantee], len(classes) or 1
     pure = isinstance(guarantee, PureDP)
-    asked = _SHAPES.get(cell.more, "wishart-difference") if pure else "isotropic"
+    pure_shape = "laplace" if cell.more == "laplace" else "wishart-difference"
+    asked = pure_shape if pure else "isotropic"
     event = planned_event(facts, guarantee, centre="classes" if classes else "joint", shape=asked)
     noise = noise_of(facts, settle_shape(facts, asked, k), event.scale, k, k, cell.n)
     return dataclasses.replace(noise, corner=hidden or bool(classes))
@@ -391,7 +378,7 @@ def truths(cell: Cell) -> dict[str, np.ndarray]:
 
 
 def _group_means(people: Population, by: int) -> np.ndarray:
-    """Return the means of the first two columns where another one is 0, where it is 1, and the differences."""
+    """Return the means of the first two columns where another is 0, where it is 1, and the differences."""
     p, both = people.mean[by], people.covariance[:2, by] + people.mean[:2] * people.mean[by]
     low, high = (people.mean[:2] - both) / (1 - p), both / p
     return np.array([low, high, high - low])
@@ -460,7 +447,6 @@ def run(preset: str, folder: Path, progress: Callable[[int, int, str], None] | N
 
 
 def _write(path: Path, stored: dict[str, list[dict[str, Any]]]) -> None:
-    """Write the table whole, the cells in the order of the presets."""
     order = [cell.name for cell in FULL if cell.name in stored]
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(".part")
@@ -472,12 +458,7 @@ def _write(path: Path, stored: dict[str, list[dict[str, Any]]]) -> None:
 
 
 def refuted(path: Path, nominal: float = 0.94, family: float = 0.05) -> list[dict[str, str]]:
-    """Return the lines of a table whose coverage is below ``nominal``, by exact one-sided tests of all lines together.
-
-    Reference
-    ---------
-    Clopper and Pearson (1934).
-    """
+    """Return the lines with coverage below ``nominal``, by one-sided tests of all together (Clopper, Pearson 1934)."""
     from scipy.stats import binom
 
     with path.open(encoding="utf-8", newline="") as file:

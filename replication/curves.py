@@ -1,11 +1,4 @@
-"""The computed figures as curves, and what a sound calibration leaves of each.
-
-from replication.catalogue import TABLES
-from replication.curves import curves, kept
-
-curves(TABLES["5-figure-4"])     # panel, line, method, x, variant, value, se
-kept(TABLES["5-figure-4"])       # a `Kept` per curve: sound over as published, rows for the same error
-"""
+"""The computed figures as curves, and what a sound calibration leaves of each."""
 
 from __future__ import annotations
 
@@ -16,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from replication.base import CLOSE, LITERAL, REPRODUCED, SOUND, Table, View, computed, standard_error, stored
+from replication.base import LITERAL, REPRODUCED, SOUND, Table, View, standard_error, stored
 from replication.catalogue import FIGURES, TABLES, TITLES, VIEWS
 from replication.needed import Crossing, Needed, crossing, needed
 from replication.su2019.figures import EPSILONS, NO_NOISE
-from replication.verdicts import Survival, survival
+from replication.verdicts import Survival, survival, survives
 
 FREE = ("zero", "guessing")  # answers that need no data
 WORDS = {
@@ -39,12 +32,8 @@ def view(key: str, panel: str) -> View:
 
 
 def _stored(table: Table, folder: Path, more: str = "") -> pd.DataFrame:
-    """Return stored rows with the name of their panel and line, and what may run along an axis as numbers.
-
-    more: key of a table whose rows are added.
-    """
-    parts = [part for part in (computed(table, folder), stored(more, folder)) if len(part)]
-    rows = pd.concat(parts, ignore_index=True) if parts else computed(table, folder)
+    parts = [part for part in (stored(table.key, folder), stored(more, folder)) if len(part)]
+    rows = pd.concat(parts, ignore_index=True) if parts else stored(table.key, folder)
     rows["se"] = standard_error(rows)
     level = rows["epsilon"].where(rows["epsilon"] == "", ", epsilon " + rows["epsilon"])
     rows["panel"] = rows["model"].where(rows["model"] != "", rows["data"])
@@ -69,10 +58,7 @@ def panels(table: Table, folder: Path = REPRODUCED) -> list[str]:
 
 
 def curves(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """Return every point of every curve: panel, line, method, x, variant, value, se.
-
-    x is NaN where an answer has no level.
-    """
+    """Return every point of every curve. x is NaN where an answer has no level."""
     parts = []
     for panel, group in _stored(table, folder).groupby("panel", sort=False):
         own = view(table.key, panel)
@@ -95,19 +81,15 @@ def curves(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
 class Kept:
     """One curve under a sound calibration.
 
-    ratio: geometric mean over its points of sound over as-published error. at: the value of ``along`` at which the rest
-    is measured. ours, sound, trivial: errors there, as published, sound, and of an answer without data (inf where there
-    is none). times: what n has to be multiplied by so that the sound error is the as-published one, with an interval;
-    half: so that it is half the trivial one. Both are inf where the curve does not reach it and NaN where they are not
-    defined. least: the multiplier at the curve's beginning; where another one equals it, fewer rows may do.
-    Where ``along`` is n the rows were drawn; else noise falls like 1/n for the same sample matrix.
+    ``ratio`` is the geometric mean of sound over as-published error; ``ours``, ``sound`` and ``trivial`` are the errors
+    where the panel's `View` counts rows. ``times`` is what n has to be multiplied by for the as-published error, and
+    ``half`` for half the trivial one. ``least`` is the multiplier at the curve's beginning; at it fewer rows may do.
+    Where the curve runs along n the rows were drawn; else noise falls like 1/n for the same sample matrix.
     """
 
     panel: str
     line: str
-    along: str
     ratio: float
-    at: float
     ours: float
     sound: float
     trivial: float
@@ -115,14 +97,9 @@ class Kept:
     half: Crossing
     least: float
 
-    @property
-    def survives(self) -> bool:
-        """Whether the sound error is at most a tenth larger, and at least a tenth below that of no data."""
-        return self.ratio <= 1 + CLOSE and self.sound <= (1 - CLOSE) * self.trivial
-
 
 def every_curve(folder: Path = REPRODUCED) -> pd.DataFrame:
-    """Return every published curve of every paper with what a sound calibration leaves of it, and the n it needs."""
+    """Return every published curve of every paper with what a sound calibration leaves of it."""
     rows = []
     for table in TABLES.values():
         if table.file:
@@ -136,7 +113,7 @@ def every_curve(folder: Path = REPRODUCED) -> pd.DataFrame:
             for one in kept(table, folder):
                 words = ", ".join(part for part in (TITLES.get(one.panel, one.panel), one.line) if part)
                 errors = (one.ratio, one.ours, one.sound, one.trivial)
-                rows.append(_row(table, words, one.survives, errors, (one.times, one.half), least=one.least))
+                rows.append(_row(table, words, errors, (one.times, one.half), least=one.least))
     return pd.DataFrame(rows)
 
 
@@ -144,23 +121,22 @@ def _of_table(table: Table, own: Survival, one: Needed | None) -> dict:
     words = f"{own.method}, {own.metric}"
     if one is None:
         errors = (own.ratio, math.nan, own.level, own.trivial)
-        return _row(table, words, own.survives, errors, (Crossing(), Crossing()))
+        return _row(table, words, errors, (Crossing(), Crossing()))
     errors = (one.sound / one.goal, one.goal, one.sound, one.trivial)
-    survives = errors[0] <= 1 + CLOSE and one.sound <= (1 - CLOSE) * one.trivial
-    return _row(table, f"{words}, {one.where}", survives, errors, (one.published, one.half), one.start)
+    return _row(table, f"{words}, {one.where}", errors, (one.published, one.half), one.start)
 
 
 def _row(
     table: Table,
     words: str,
-    survives: bool,
-    errors: tuple[float, ...],
+    errors: tuple[float, float, float, float],
     crossings: tuple[Crossing, Crossing],
     start: float = 1.0,
     least: float = 1.0,
 ) -> dict:
     names = ("ratio", "published", "sound", "trivial")
-    row = {"paper": table.paper, "table": table.key, "curve": words, "survives": survives}
+    ratio, _, sound, trivial = errors
+    row = {"paper": table.paper, "table": table.key, "curve": words, "survives": survives(ratio, sound, trivial)}
     row |= dict(zip(names, errors, strict=True))
     row["least"] = least
     for name, one in zip(("times", "half"), crossings, strict=True):
@@ -169,7 +145,7 @@ def _row(
 
 
 def judged(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """Return the errors that are judged: panel, line, x, variant, value, se, replicates."""
+    """Return the errors that are judged."""
     parts = []
     more = VIEWS[table.key].more if table.key in VIEWS else ""
     for panel, group in _stored(table, folder, more).groupby("panel", sort=False):
@@ -185,10 +161,7 @@ def judged(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
 
 
 def kept(table: Table, folder: Path = REPRODUCED) -> list[Kept]:
-    """Return every curve of a figure with numbers in both versions.
-
-    Answers that need no data and those without noise are left out.
-    """
+    """Return every curve of a figure with numbers in both versions, but answers without data or without noise."""
     answer = []
     for panel, part in judged(table, folder).groupby("panel", sort=False):
         free = part[part["line"].isin(FREE)]
@@ -220,7 +193,7 @@ def _kept(table: Table, panel: str, line: str, group: pd.DataFrame, free: pd.Dat
         times = crossing(strengths, errors, se, runs, ours, float(reached["se"].fillna(0.0).iloc[0]))
         if math.isfinite(trivial):
             half = crossing(strengths, errors, se, runs, trivial / 2)
-    return [Kept(panel, line, own.judged_along, ratio, at, ours, sound, trivial, times, half, least)]
+    return [Kept(panel, line, ratio, ours, sound, trivial, times, half, least)]
 
 
 def _trivial(table: Table, free: pd.DataFrame, at: float) -> float:

@@ -1,10 +1,4 @@
-"""What n a sound calibration needs for an accuracy: where its error curve along n meets it, with an interval.
-
-from replication.catalogue import TABLES
-from replication.needed import needed
-
-needed(TABLES["4-table-1"])     # a `Needed` per curve: rows for the published error, and for half of that without data
-"""
+"""What n a sound calibration needs for an accuracy: where its error curve along n meets it, with an interval."""
 
 from __future__ import annotations
 
@@ -18,7 +12,6 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from replication.base import REPRODUCED, SOUND, Table, join_printed, standard_error, stored
-from replication.checks import slope
 from replication.mdpi2023.checks import trivial
 
 
@@ -26,8 +19,7 @@ from replication.mdpi2023.checks import trivial
 class Crossing:
     """Where an error curve along n first falls to a goal, and a 95 % interval.
 
-    rows: inf where the largest n computed is not enough, NaN where there is no goal. low, high: the interval; low is
-    the smallest n computed where fewer rows may do, and high is inf where it is beyond the largest.
+    ``rows`` and ``high`` are inf beyond the largest n computed; ``low`` is the smallest where fewer rows may do.
     """
 
     rows: float = math.nan
@@ -37,34 +29,27 @@ class Crossing:
 
 @dataclass(frozen=True)
 class Needed:
-    """One published error, and the rows with which a sound calibration has it.
+    """A published error at ``start`` rows, and the rows with which a sound calibration has it, or half the trivial one.
 
-    where: the setting in words. goal: the error as published (ours; the printed one where ours has no number), at
-    ``start`` rows. sound: the sound error there. trivial: the error of an answer without data. tried: the largest n.
-    published: the rows for the goal. half: the rows for half the trivial error. falls: power of n with which the sound
-    error falls in the end.
+    ``goal`` is ours as published, the printed error where ours has no number.
     """
 
-    table: str
     method: str
     metric: str
     where: str
     start: float
-    tried: float
     goal: float
     sound: float
     trivial: float
     published: Crossing
     half: Crossing
-    falls: float
 
 
 @dataclass(frozen=True)
 class _Along:
-    """How curves along n are put together: a table's own sound errors, and those of the table ``more``.
+    """How a curve along n is put together: from a table's own sound errors, and those of the table ``more``.
 
-    by: the keys that a curve has one value of. column: the key that is n, in units of ``rows`` rows. start: its value
-    where the goal is read. only: what cells must have. points: how the names of its points begin in ``more``.
+    ``column`` is the key that is n, in units of ``rows`` rows, and ``start`` its value where the goal is read.
     """
 
     more: str
@@ -118,18 +103,15 @@ def needed(table: Table, folder: Path = REPRODUCED) -> list[Needed]:
         free = table.trivial if math.isfinite(table.trivial) else trivial(at["model"], at["law"], at["d"], at["metric"])
         answer.append(
             Needed(
-                table=table.key,
                 method=at["method"],
                 metric=at["metric"],
                 where=", ".join(_WORDS[k] + at[k] for k in own.by),
                 start=float(own.start) * own.rows,
-                tried=float(n[-1]),
                 goal=float(at["goal"]),
                 sound=float(errors[0]),
                 trivial=free,
                 published=crossing(*along, float(at["goal"]), float(at["goal_se"])),
                 half=crossing(*along, free / 2),
-                falls=slope(n[-3:], errors[-3:]),
             )
         )
     return answer
@@ -152,10 +134,8 @@ def crossing(
 ) -> Crossing:
     """Return where a curve of means meets a goal, with every n at which the two do not differ at the 95 % level.
 
-    Errors are positive and some have long tails, so that the comparison is of logarithms: at each n computed the
-    difference has both relative standard errors (Student's t for the curve's few replicates; 0 where only one was made
-    of rows that do not vary). Between them the ends are interpolated as the curve is. A curve may rise again later: the
-    interval is that of its first crossing.
+    The comparison is of logarithms, as some errors have long tails, with Student's t for the curve's few replicates. A
+    curve may rise again later: the interval is that of its first crossing.
     """
     relative = np.divide(np.nan_to_num(np.asarray(se, float)), errors, out=np.zeros(len(errors)), where=errors > 0)
     many = np.maximum(np.asarray(replicates, float) - 1, 1)

@@ -14,13 +14,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
 def made_with(needs: str = "") -> str:
-    """Return versions, commit and data hashes in one line.
-
-    Examples
-    --------
-    >>> made_with().startswith("privcov ")
-    True
-    """
+    """Return versions, commit and data hashes in one line."""
     parts = [f"privcov {privcov.__version__}", *_commit(), *(f"{name} {version(name)}" for name in LIBRARIES)]
     return ", ".join([*parts, *_data(needs)])
 
@@ -44,7 +38,6 @@ def _commit() -> tuple[str, ...]:
 
 
 def _data(needs: str) -> list[str]:
-    """Return key and hash of the sets that are there."""
     from privcov.data_sources.base import SOURCES
     from privcov.data_sources.papers import PaperData
 

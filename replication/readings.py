@@ -1,14 +1,7 @@
 """Readings of the printed tables: what may have been computed where the description does not give the print.
 
-A reading says what is assumed of some columns, whether the paper states it, and how many constants were fitted with the
-printed numbers in view. Its numbers are computed by `reproduce` like a table's own, and its result is the share of
-printed cells that come out. A family of readings is searched as a whole: where its best member misses a column, no
-reading within the family can give it.
-
-    from replication.catalogue import READINGS, results_of
-
-    results_of("4-table-1")          # a `Result` per reading of the table
-    READINGS["4-root"].assumes       # what one assumes
+Their numbers are computed by `reproduce` like a table's own, and the result is the share of printed cells that come
+out. A family is searched as a whole: where its best member misses a column, no reading within it can give it.
 """
 
 from __future__ import annotations
@@ -29,11 +22,7 @@ CANNOT = "no reading within this family can"
 
 @dataclass(frozen=True)
 class Found:
-    """What a reading gives for one table.
-
-    cells: as `replication.base.join_printed`, with ours under the reading; empty where no numbers are printed.
-    constants: the fitted ones. sentence: what else was found.
-    """
+    """What a reading gives for one table: cells as of `join_printed` (none of a figure), and the fitted constants."""
 
     cells: pd.DataFrame
     constants: Mapping[str, float] = field(default_factory=dict)
@@ -42,12 +31,9 @@ class Found:
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading of some tables.
+    """One reading of some tables: what it assumes, on what basis, and how many constants were fitted (``free``).
 
-    assumes: what is assumed, in a sentence. basis: "stated" in the paper or its code, "seen in the print" (a slip that
-    the printed numbers show), "fitted to the print", or "best of a family". free: how many constants were fitted. made:
-    keys of the tables in data/reproduced that it is computed from. answer: (table, folder) -> what it gives; None where
-    that was not computed yet.
+    ``made`` names the tables it is computed from; ``answer`` gives None where they were not computed yet.
     """
 
     key: str
@@ -63,8 +49,7 @@ class Reading:
 class Column:
     """One estimator in one norm under a reading: fractions of its cells, and the median of ours over printed.
 
-    within: within Monte-Carlo error. close: within 10 %. met: one or the other. described: the same fraction of these
-    cells as published by us, without the reading.
+    ``described`` is the fraction met as published by us, without the reading.
     """
 
     method: str
@@ -79,7 +64,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Result:
-    """A reading of one table with its shares, by column and of all its cells together (NaN where none is printed)."""
+    """A reading of one table with its shares by column."""
 
     reading: Reading
     table: str
@@ -99,7 +84,7 @@ class Result:
 
     @property
     def words(self) -> str:
-        """What a search found: which columns no member of the family gives. "" of a single reading."""
+        """What a search found: which columns no member of the family gives."""
         if self.reading.basis != SEARCHED or not self.missed:
             return ""
         if len(self.missed) == len(self.columns):
@@ -129,10 +114,7 @@ def _column(method: str, metric: str, cells: pd.DataFrame, described: pd.DataFra
 
 
 def with_ours(table: Table, rows: pd.DataFrame, folder: Path) -> pd.DataFrame:
-    """Return the cells of `join_printed` that ``rows`` has, with its values as ours.
-
-    ``rows`` has KEYS, metric, value, sd and replicates, as stored.
-    """
+    """Return the cells of `join_printed` that the stored ``rows`` have, with their values as ours."""
     cells = join_printed(table, folder).drop(columns=["ours", "ours_se", "ours_replicates"])
     rows = rows.assign(ours=rows["value"], ours_se=standard_error(rows), ours_replicates=rows["replicates"])
     columns = [*KEYS, "metric", "ours", "ours_se", "ours_replicates"]

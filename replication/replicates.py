@@ -1,8 +1,6 @@
 """Replicates of steps that are not whole yet, so that a run that is stopped loses at most those under way.
 
-Beside the tables of a folder, in "unfinished", a file per table with one replicate a line (JSON). A step whose
-replicates are all there becomes rows of the table, and its lines are taken away. A line that a stop cut short counts as
-not there.
+A file per table in "unfinished" has one replicate a line (JSON). A line that a stop cut short counts as not there.
 """
 
 from __future__ import annotations
@@ -28,25 +26,7 @@ class Made:
 
 
 class Unfinished:
-    """The replicates of one table that are kept until their steps are whole.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the computed tables.
-    table : str
-        Key of the table.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> kept = Unfinished(folder, "2-table-1")
-    >>> kept.add(["p", "sound"], 3, Made(0.5, (Number({"n": "5"}, "l1", 2.0),)))
-    >>> Unfinished(folder, "2-table-1").of(["p", "sound"])[3].numbers[0].value
-    2.0
-    """
+    """The replicates of one table that are kept until their steps are whole."""
 
     def __init__(self, folder: Path, table: str) -> None:
         self.path = folder / FOLDER / f"{table}.jsonl"
@@ -89,7 +69,6 @@ class Unfinished:
             self.path.parent.rmdir()
 
     def _lines(self) -> Iterator[dict]:
-        """Yield what is kept, without a line that is not whole."""
         if not self.path.exists():
             return
         with self.path.open(encoding="utf-8", errors="replace") as file:

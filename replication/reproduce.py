@@ -1,8 +1,7 @@
 """Compute the papers' tables again, as published and sound, and keep the results: ``python -m replication reproduce``.
 
-A point (cells that share their rows) is computed once and written at once, and its replicates are kept until then, so a
-run that was stopped goes on where it was and ends with the same bytes. A stored point is computed again when more
-replicates are requested, or when the seed or the version of its table differs.
+A point (cells that share their rows) is written at once, and its replicates are kept until then, so a run that was
+stopped goes on where it was and ends with the same bytes.
 """
 
 from __future__ import annotations
@@ -32,19 +31,7 @@ PRESETS = ("small", "overnight", "full")
 
 @dataclass(frozen=True)
 class Step:
-    """One point of one table in one variant.
-
-    Attributes
-    ----------
-    table : Table
-        The table.
-    point : Point
-        The point.
-    variant : {"as published", "sound"}
-        How it is computed.
-    replicates : int
-        Number of replicates.
-    """
+    """One point of one table in one variant."""
 
     table: Table
     point: Point
@@ -88,17 +75,10 @@ def stamp(step: Step, seed: int = SEED) -> str:
     return "; ".join(parts)
 
 
-def numbers(point: Point, variant: str, replicates: int, seed: int = SEED) -> Iterator[tuple[int, Number]]:
-    """Yield the numbers of one point, replicate by replicate."""
+def numbers(point: Point, variant: str, replicates: int, seed: int, replicate: int) -> Iterator[Number]:
+    """Yield the numbers of one replicate of a point."""
     if point.ready is not None:
         point.ready()
-    for replicate in range(replicates):
-        for number in _numbers(point, variant, replicates, seed, replicate):
-            yield replicate, number
-
-
-def _numbers(point: Point, variant: str, replicates: int, seed: int, replicate: int) -> Iterator[Number]:
-    """Yield the numbers of one replicate."""
     each = point.literal if variant == LITERAL else point.sound
     if each is not None:
         yield from each(seed, replicate)
@@ -110,30 +90,9 @@ def _numbers(point: Point, variant: str, replicates: int, seed: int, replicate: 
         yield Number(keys, metric, point.unit * float(row["value"]), row["problem"])
 
 
-def compute(step: Step, seed: int = SEED) -> list[dict]:
-    """Return the rows of data/reproduced for one step."""
-    return summary(step, seed, [number for _, number in numbers(step.point, step.variant, step.replicates, seed)])
-
-
 @dataclass(frozen=True)
 class Task:
-    """One replicate of a step, by name: tables hold functions that cannot be sent to another process.
-
-    Attributes
-    ----------
-    table : str
-        Key of the table.
-    point : str
-        Name of the point.
-    variant : {"as published", "sound"}
-        How it is computed.
-    replicates : int
-        Number of replicates of the step.
-    seed : int
-        Seed of the numbers.
-    replicate : int
-        Number of this replicate, from 0.
-    """
+    """One replicate of a step, by name: tables hold functions that cannot be sent to another process."""
 
     table: str
     point: str
@@ -149,12 +108,10 @@ def one_replicate(task: Task) -> Made:
 
     begun = time.perf_counter()
     point = next(p for p in catalogue.TABLES[task.table].points if p.name == task.point)
-    numbers = None
+    found = None
     with contextlib.suppress(MissingData):
-        if point.ready is not None:
-            point.ready()
-        numbers = tuple(_numbers(point, task.variant, task.replicates, task.seed, task.replicate))
-    return Made(time.perf_counter() - begun, numbers)
+        found = tuple(numbers(point, task.variant, task.replicates, task.seed, task.replicate))
+    return Made(time.perf_counter() - begun, found)
 
 
 def summary(step: Step, seed: int, found_numbers: Sequence[Number]) -> list[dict]:
@@ -173,8 +130,8 @@ def summary(step: Step, seed: int, found_numbers: Sequence[Number]) -> list[dict
                 "metric": metric,
                 "variant": step.variant,
                 "point": step.point.name,
-                "value": _short(values.mean()) if len(values) else "",
-                "sd": _short(values.std(ddof=1)) if len(values) > 1 else "",
+                "value": f"{values.mean():.6g}" if len(values) else "",
+                "sd": f"{values.std(ddof=1):.6g}" if len(values) > 1 else "",
                 "replicates": len(values),
                 "failed": len(group) - len(values),
                 "problem": next((number.problem for number in group if number.problem), ""),
@@ -184,10 +141,6 @@ def summary(step: Step, seed: int, found_numbers: Sequence[Number]) -> list[dict
             }
         )
     return rows
-
-
-def _short(value: float) -> str:
-    return f"{value:.6g}"
 
 
 def reproduce(
@@ -201,10 +154,9 @@ def reproduce(
     remaining: Callable[[float], None] | None = None,
     workers: int | None = None,
 ) -> list[Path]:
-    """Compute what is not stored yet and return the files.
+    """Compute what is not stored yet, or with fewer replicates, another seed or version, and return the files.
 
-    A step whose data set is not there (see data/README.md) is left as it is stored. A run that is stopped loses the
-    replicates under way, and ends with the same bytes when it goes on.
+    A step whose data set is not there (see data/README.md) is left as it is stored.
     """
     folder = places.own_results("reproduced") if folder is None else folder
     todo, done = steps(keys, preset), 0
@@ -281,7 +233,6 @@ def _kept(step: Step, seed: int, folder: Path, parts: dict[int, Made]) -> float:
 
 
 def _rows(path: Path) -> list[dict]:
-    """Return the rows of a stored file."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
@@ -289,7 +240,6 @@ def _rows(path: Path) -> list[dict]:
 
 
 def _same(row: dict, step: Step) -> bool:
-    """Return whether a stored row belongs to a step."""
     return row["point"] == step.point.name and row["variant"] == step.variant
 
 

@@ -1,9 +1,5 @@
 """What the texts say of whole tables and figures, counted: in how many comparisons it holds, printed and computed.
 
-    from replication.sentences import COUNTS
-
-    print(COUNTS["4-epsilon"]().counts)       # printed, as published and sound: (comparisons that hold, of how many)
-
 A sentence such as "the errors fall as epsilon grows" is a comparison of two cells that differ in one thing only, made
 for every such pair of the tables it is about.
 """
@@ -35,15 +31,7 @@ Pairs = list[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Count:
-    """One sentence over all its comparisons.
-
-    Attributes
-    ----------
-    tables : tuple of str
-        Keys of the tables.
-    counts : mapping
-        "printed", "as published" and "sound" to (comparisons that hold, comparisons that could be made).
-    """
+    """One sentence: by side of the tables, the comparisons that hold, and how many could be made."""
 
     tables: tuple[str, ...]
     counts: Mapping[str, tuple[int, int]]
@@ -99,9 +87,9 @@ def below(tables: tuple[str, ...], key: str, orders: Iterable[tuple[str, str]], 
     return _count(tables, _printed(tables, folder), pairs)
 
 
-def useful(tables: tuple[str, ...], limit: float = 1.0, *, folder: Path = REPRODUCED) -> Count:
-    """Count cells below the error of an answer that needs no data."""
-    return _count(tables, _printed(tables, folder), lambda rows, column: [(value, limit) for value in rows[column]])
+def useful(tables: tuple[str, ...], *, folder: Path = REPRODUCED) -> Count:
+    """Count cells below 1, the error of an answer that needs no data."""
+    return _count(tables, _printed(tables, folder), lambda rows, column: [(value, 1.0) for value in rows[column]])
 
 
 def across(one: str, other: str, orders: Iterable[tuple[str, str]], *, folder: Path = REPRODUCED) -> Count:

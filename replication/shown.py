@@ -1,8 +1,7 @@
 """What the page Published results shows, as the CSV files of data/replication: decided here, only read there.
 
-`tables.csv` has a line per printed table and figure, `checks.csv` one per question that was put to it, `readings.csv`
-one per column under another reading, `curves_kept.csv` one per curve with what a sound calibration leaves of it.
-`tables/` has the cells of a table and `curves/` the points of a figure.
+`tables.csv` has a line per table and figure, `checks.csv` one per question, `readings.csv` one per column under another
+reading, and `curves_kept.csv` one per curve with what a sound calibration leaves of it.
 """
 
 from __future__ import annotations
@@ -64,9 +63,9 @@ def _lines(sentences: Sequence[str]) -> str:
 
 
 def _table(one: Table, folder: Path) -> dict[str, Any]:
-    """Return the line of a printed table."""
     found = verdict(one, folder)
-    said = [found.sentence, *_in_part(found), *_capitals(found.reasons), *best(results_of(one.key, folder))]
+    reasons = [f"{reason[:1].upper()}{reason[1:]}." for reason in found.reasons]
+    said = [found.sentence, *_in_part(found), *reasons, *best(results_of(one.key, folder))]
     return _about(one) | {
         "headline": found.headline,
         "within": found.within,
@@ -99,7 +98,6 @@ def _figure(key: str, folder: Path) -> dict[str, Any]:
 
 
 def _about(table: Table) -> dict[str, Any]:
-    """Return what a line says of a table or figure, whatever was found."""
     doubts = join_printed(table)["doubt"].value_counts() if table.file else pd.Series(dtype=int)
     marked = [f"Marked * in the table: {word} ({count} cells)." for word, count in doubts.items() if word]
     needs = [f"Needs the data set {table.needs}; see data/README.md."] if table.needs else []
@@ -113,10 +111,6 @@ def _about(table: Table) -> dict[str, Any]:
         "columns": " ".join(table.columns),
         "choices": _lines([*table.choices, *table.left_out, *marked, *needs]),
     }
-
-
-def _capitals(sentences: Sequence[str]) -> list[str]:
-    return [f"{one[:1].upper()}{one[1:]}." for one in sentences]
 
 
 def _in_part(found: Verdict) -> list[str]:
@@ -135,10 +129,7 @@ def _in_part(found: Verdict) -> list[str]:
 
 
 def best(results: Sequence[Result]) -> list[str]:
-    """Return a sentence on the reading under which most cells come out, where one gives more than described.
-
-    A search chooses for every cell, so it is no reading of the table and is passed over.
-    """
+    """Return a sentence on the reading that gives most cells, if more than described; searches are passed over."""
     single = [one for one in results if one.columns and one.reading.basis != SEARCHED]
     first = max(single, key=lambda one: one.share("met"), default=None)
     if first is None or first.share("met") <= first.share("described"):

@@ -12,7 +12,7 @@ import pandas as pd
 
 from replication.base import CLOSE, DEVIATIONS, ENOUGH, REPRODUCED, Table, join_printed
 from replication.catalogue import checks_of
-from replication.checks import Check
+from replication.readings import met
 from replication.su2019.checks import BOTH as CORRECTED
 from replication.su2019.checks import CORRECTIONS, corrected
 
@@ -20,34 +20,26 @@ REPRODUCED_WELL, SHAPE, NOT = "reproduced", "same shape, other level", "not repr
 NOTHING = "not computed yet"
 WORDS = (REPRODUCED_WELL, SHAPE, NOT, NOTHING)
 AFTER = {REPRODUCED_WELL: "reproduced after corrections", SHAPE: "same shape after corrections"}
-HEADLINES = (REPRODUCED_WELL, AFTER[REPRODUCED_WELL], SHAPE, AFTER[SHAPE], NOT, NOTHING)
 ORDERED = 0.9  # rank correlation for "same shape"
 SCATTER = 1.5  # and how far ours over printed may vary, as a factor
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result for a printed table.
+    """The result for a printed table: fractions of cells within error and within a factor sqrt(10).
 
-    word: one of `WORDS`. within, close, order: fractions of the printed cells within Monte-Carlo error, within that or
-    10 %, and within a factor sqrt(10). rank: Spearman correlation of printed and ours. ratio: median of ours over
-    printed. worst: the cell with the largest ratio either way. reasons: of the checks that hold. explained: the word
-    once the reasons of the checks are put into our numbers, or "". methods: per estimator its name, word, fraction
-    within error and median ratio. errors: what the printed plus-minus signs were read as, see
-    `replication.base.read_errors`. corrections: how many reasons are put into our numbers for ``explained``.
+    ``rank`` is the Spearman correlation of printed and ours, ``ratio`` the median of ours over printed. ``explained``
+    is the word once ``corrections`` reasons of the checks are put into our numbers.
     """
 
-    table: str
     word: str
     cells: int
     within: float
-    close: float
     order: float
     rank: float
     ratio: float
     worst: str
     reasons: tuple[str, ...]
-    checks: tuple[Check, ...]
     explained: str
     methods: tuple[tuple[str, str, float, float], ...]
     errors: str = ""
@@ -92,14 +84,11 @@ def word_of(cells: pd.DataFrame) -> str:
 def word_of_one(cells: pd.DataFrame) -> str:
     """Return the word of one group of cells.
 
-    reproduced: at least ENOUGH of the cells within error or within CLOSE. same shape, other level: cells in the same
-    order (rank correlation at least ORDERED), ours over printed nearly constant (geometric standard deviation at most
-    SCATTER), and at most a quarter without a number of ours. Else not reproducible as described.
+    The same shape has cells in the same order, ours over printed nearly constant, and at most a quarter without ours.
     """
     if cells["ours_replicates"].isna().any():
         return NOTHING
-    near = (cells["agreement"] == "within error") | ((cells["ratio"] - 1).abs() <= CLOSE)
-    if near.mean() >= ENOUGH:
+    if met(cells) >= ENOUGH:
         return REPRODUCED_WELL
     both = cells.dropna(subset=["value", "ours"])
     missing = (cells["agreement"] == "no number").mean()
@@ -115,35 +104,28 @@ def verdict(table: Table, folder: Path = REPRODUCED) -> Verdict:
     """Return the verdict on a printed table from what is stored."""
     counted = join_printed(table, folder)
     both = counted.dropna(subset=["value", "ours"])
-    checks = tuple(checks_of(table.key, folder))
     word = word_of(counted)
-    near = (counted["agreement"] == "within error") | ((counted["ratio"] - 1).abs() <= CLOSE)
     return Verdict(
-        table.key,
         word,
         len(counted),
         float((counted["agreement"] == "within error").mean()),
-        float(near.mean()),
         float(counted["agreement"].isin(("within error", "same order")).mean()),
         spearman(both["value"], both["ours"]),
         float(both["ratio"].median()) if len(both) else math.nan,
         _worst(both),
-        tuple(check.reason for check in checks if check.holds and check.reason),
-        checks,
+        tuple(check.reason for check in checks_of(table.key, folder) if check.holds and check.reason),
         word_of(corrected(table.key, folder)) if table.key in CORRECTED and word != NOTHING else "",
-        tuple(_of_method(name, group) for name, group in counted.groupby("method", sort=False)),
+        tuple(
+            (
+                name,
+                word_of_one(rows),
+                float((rows["agreement"] == "within error").mean()),
+                float(rows["ratio"].median()),
+            )
+            for name, rows in counted.groupby("method", sort=False)
+        ),
         str(counted["errors"].iloc[0]),
         CORRECTIONS if table.key in CORRECTED else 0,
-    )
-
-
-def _of_method(name: str, group: pd.DataFrame) -> tuple[str, str, float, float]:
-    """Return name, word, fraction within error and median ratio of one estimator."""
-    return (
-        name,
-        word_of_one(group),
-        float((group["agreement"] == "within error").mean()),
-        float(group["ratio"].median()),
     )
 
 
@@ -172,23 +154,20 @@ def cell_name(row: Mapping) -> str:
 class Survival:
     """One printed estimator in one metric under a sound calibration.
 
-    ratio: geometric mean over cells of sound over as-published error (ours; the printed one where ours has no number).
-    cells: how many. level: geometric mean of the sound error; trivial: error of an answer that needs no data (inf where
-    it differs by cell). What n the same error needs: `replication.needed`.
+    ``ratio`` is the geometric mean of sound over as-published error (printed where ours is missing), ``level`` that of
+    the sound error.
     """
 
-    table: str
     method: str
     metric: str
-    cells: int
     ratio: float
     level: float
     trivial: float
 
-    @property
-    def survives(self) -> bool:
-        """Whether the sound error is at most a tenth larger, and at least a tenth below that of no data."""
-        return self.ratio <= 1 + CLOSE and self.level <= (1 - CLOSE) * self.trivial
+
+def survives(ratio: float, sound: float, trivial: float) -> bool:
+    """Return whether a sound error is at most a tenth larger, and at least a tenth below that of no data."""
+    return ratio <= 1 + CLOSE and sound <= (1 - CLOSE) * trivial
 
 
 def survival(table: Table, folder: Path = REPRODUCED) -> list[Survival]:
@@ -200,5 +179,5 @@ def survival(table: Table, folder: Path = REPRODUCED) -> list[Survival]:
     for (method, metric), group in cells.groupby(["method", "metric"], sort=False):
         ratio = float(np.exp(np.log(group["sound"] / group["reached"]).mean()))
         level = float(np.exp(np.log(group["sound"]).mean()))
-        answer.append(Survival(table.key, method, metric, len(group), ratio, level, table.trivial))
+        answer.append(Survival(method, metric, ratio, level, table.trivial))
     return answer

@@ -70,10 +70,7 @@ def noise(method: str, epsilon: float, n: int, d: int, lam: float, pure: bool) -
 
 
 def penalty(s: np.ndarray, n: int) -> float:
-    """Return lambda: sqrt(log d / n) times the mean variance of the noiseless matrix.
-
-    It is the same with noise and without.
-    """
+    """Return lambda: sqrt(log d / n) times the mean variance of the noiseless matrix, with noise and without."""
     return math.sqrt(math.log(len(s)) / n) * float(np.trace(s)) / len(s)
 
 
@@ -112,10 +109,7 @@ def lasso(methods: tuple[str, ...], r: str, seed: int, replicate: int) -> list[N
 
 
 def stopped(r: str, seed: int, replicate: int) -> list[Number]:
-    """Compute the same with Laplace and Gaussian noise, by a loop that is stopped.
-
-    It is the loop of Su et al. 2019 after `STOP` iterations, rho = 100.
-    """
+    """Compute the same with Laplace and Gaussian noise by the loop of Su et al. 2019, `STOP` iterations, rho = 100."""
     data = draw(r, seed, replicate)
     s, n, d = clipped_moment(data, n_anchors=0), data.n, data.d
     lam = penalty(s, n)
@@ -171,7 +165,7 @@ def _read(methods: tuple[str, ...], r: str, row: Mapping) -> tuple[dict, str]:
 def _points(methods: tuple[str, ...]) -> tuple[Point, ...]:
     return tuple(
         Point(
-            f"r = {r}" if r in RATIOS else r, {"r": r}, partial(lasso, methods, r), partial(_plan, methods, r),
+            f"r = {r}" if r in RATIOS else r, partial(lasso, methods, r), partial(_plan, methods, r),
             partial(_read, methods, r), small=(3, 2) if r == "colon" else None,
         )
         for r in (*RATIOS, *REAL)
@@ -207,7 +201,7 @@ TABLES = (
     Table(
         "3-stopped", 3, "stopped loop", "The same cells by a loop that is stopped",
         "relative error to the same loop without noise",
-        tuple(Point(f"r = {r}", {"r": r}, partial(stopped, r)) for r in RATIOS), small=(5, 0),
+        tuple(Point(f"r = {r}", partial(stopped, r)) for r in RATIOS), small=(5, 0),
     ),
 )  # fmt: skip
 
@@ -216,7 +210,7 @@ NEEDED = Table(
     "3-needed", 3, "Tables 1 and 2, more rows", f"Sound errors at n = {MORE[0]} d to {MORE[-1]} d",
     "relative error to the estimate without noise",
     tuple(
-        Point(f"Table {number}, r = {r}", {"r": r}, None, partial(_plan, methods, r), partial(_read, methods, r))
+        Point(f"Table {number}, r = {r}", None, partial(_plan, methods, r), partial(_read, methods, r))
         for number, methods in ((1, PURE), (2, APPROX))
         for r in MORE
     ),
@@ -236,12 +230,9 @@ def _synthetic(table: str, method: str, folder: Path) -> pd.DataFrame:
     return rows
 
 
-@check("3-laplace-scale", "3-table-1")
+@check("3-laplace-scale", "Are error x r and error x epsilon constant?", "3-table-1")
 def laplace_scale(folder: Path) -> Check:
-    """Check that error * r * epsilon is constant.
-
-    So it is when the error is proportional to noise of scale 2d/(n epsilon) and n = r d.
-    """
+    """Check that error * r * epsilon is constant, as with noise of scale 2d/(n epsilon) and n = r d."""
     table = _synthetic("3-table-1", "Laplace", folder)
     product = table["value"] * table["r"] * table["epsilon"]
     numbers = {"smallest": float(product.min()), "largest": float(product.max())}
@@ -250,18 +241,12 @@ def laplace_scale(folder: Path) -> Check:
         f"error x r x epsilon lies between {numbers['smallest']:.1f} and {numbers['largest']:.1f} in all nine cells"
         + (": the error is proportional to the noise and r to n." if holds else ".")
     )
-    return Check(
-        "3-laplace-scale", ("3-table-1",), "Are error x r and error x epsilon constant?", holds, verdict, numbers,
-        "r is not explained; it behaves like the number of rows",
-    )  # fmt: skip
+    return Check(holds, verdict, numbers, "r is not explained; it behaves like the number of rows")
 
 
-@check("3-colon-genes", "3-table-1")
+@check("3-colon-genes", "Are Colon's errors those of far fewer than 2,000 genes?", "3-table-1")
 def colon_genes(folder: Path) -> Check:
-    """Derive Colon's number of genes d from its Laplace errors.
-
-    Its errors times epsilon over those of the synthetic sets times r give n/d, and n = 62 gives d.
-    """
+    """Derive Colon's d: error * epsilon over that of the synthetic sets times r is n/d, and n is 62."""
     synthetic = _synthetic("3-table-1", "Laplace", folder)
     constant = float(np.mean(synthetic["value"] * synthetic["r"] * synthetic["epsilon"]))
     colon = cells(TABLES, "3-table-1", folder=folder)
@@ -275,22 +260,17 @@ def colon_genes(folder: Path) -> Check:
         f"errors follow the noise; if r is n/d as in the synthetic sets, they are those of {genes:.0f} genes of 2,000."
     )
     return Check(
-        "3-colon-genes", ("3-table-1",), "Are Colon's errors those of far fewer than 2,000 genes?", holds, verdict,
-        numbers, "the Colon errors are those of far fewer genes than the set has, and which is not said",
-    )  # fmt: skip
+        holds, verdict, numbers, "the Colon errors are those of far fewer genes than the set has, and which is not said"
+    )
 
 
-@check("3-no-solution", *BOTH)
+@check("3-no-solution", "Is there a solution behind the printed Laplace errors?", *BOTH)
 def no_solution(folder: Path) -> Check:
-    """Check that Laplace noise, as described, leaves nothing to solve.
-
-    A stopped loop gives errors of the printed shape.
-    """
-    question = "Is there a solution behind the printed Laplace errors?"
+    """Check that Laplace noise leaves nothing to solve, and that a stopped loop gives the printed shape."""
     rows = literal("3-table-1", folder)
     rows = rows[(rows["method"] == "Laplace") & (rows["data"] == "synthetic")]
     if rows.empty:
-        return Check("3-no-solution", BOTH, question, None, NOT_COMPUTED, {})
+        return Check(None, NOT_COMPUTED, {})
     tried = int((rows["replicates"] + rows["failed"]).sum())
     numbers: dict[str, float] = {"runs": tried, "without a solution": int(rows["failed"].sum())}
     loop = literal("3-stopped", folder)
@@ -309,12 +289,12 @@ def no_solution(folder: Path) -> Check:
         f"indefinite.{sentence}"
     )
     return Check(
-        "3-no-solution", BOTH, question, fraction > 0.5, verdict, numbers,
+        fraction > 0.5, verdict, numbers,
         "with this noise the lasso has no solution, and a number is where some loop stood",
     )  # fmt: skip
 
 
-@check("3-wishart-zero", *BOTH)
+@check("3-wishart-zero", "Does Wishart noise just return zero?", *BOTH)
 def wishart_zero(folder: Path) -> Check:
     """Check whether the relative errors are near 1, which is that of the zero matrix."""
     table = cells(TABLES, *BOTH, folder=folder)
@@ -331,13 +311,10 @@ def wishart_zero(folder: Path) -> Check:
         f"{numbers['largest printed']:.4f}; the zero matrix has 1. The mean of the noise stays on the diagonal and "
         f"drives the answer to zero.{sentence}"
     )
-    return Check(
-        "3-wishart-zero", BOTH, "Does Wishart noise just return zero?", holds, verdict, numbers,
-        "with Wishart noise the answer is nearly the zero matrix",
-    )  # fmt: skip
+    return Check(holds, verdict, numbers, "with Wishart noise the answer is nearly the zero matrix")
 
 
-@check("3-gaussian-flat", "3-table-2")
+@check("3-gaussian-flat", "Do the Gaussian errors follow the noise?", "3-table-2")
 def gaussian_flat(folder: Path) -> Check:
     """Check whether the error hardly moves with three times less noise, and grows with r."""
     table = _synthetic("3-table-2", "Gaussian", folder)
@@ -352,10 +329,7 @@ def gaussian_flat(folder: Path) -> Check:
         f"The printed error moves with epsilon to the power {numbers['slope in epsilon']:.2f} and with r to the power "
         f"{numbers['slope in r']:+.2f}; noise alone would give -1 and -1.{sentence}"
     )
-    return Check(
-        "3-gaussian-flat", ("3-table-2",), "Do the Gaussian errors follow the noise?", holds, verdict, numbers,
-        "the Gaussian errors do not follow the noise and grow with r",
-    )  # fmt: skip
+    return Check(holds, verdict, numbers, "the Gaussian errors do not follow the noise and grow with r")
 
 
 def _mean_slope(table: pd.DataFrame, along: str, by: str, value: str = "value") -> float:

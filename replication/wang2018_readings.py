@@ -69,7 +69,7 @@ TABLES = (
         "3-search", 3, "Tables 1 and 2, search", "The synthetic cells for other n, d and lambda",
         "relative error to the estimate without noise",
         tuple(
-            Point(f"d = {d}, n = {factor} r d, r = {r}", {}, partial(search, d, factor, r))
+            Point(f"d = {d}, n = {factor} r d, r = {r}", partial(search, d, factor, r))
             for d in DS for factor in FACTORS for r in RATIOS
         ),
         replicates=20, small=(3, 0), trivial=1.0,

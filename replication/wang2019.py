@@ -1,8 +1,6 @@
-"""Wang, Xu & He 2019 (paper 1): its Figure 1, and what the text reads off it.
+"""Wang, Xu & He 2019 (paper 1): its Figure 1, which prints no numbers, and what the text reads off it.
 
-The figure prints no numbers: what is computed tests the findings. The printed noise is added to rows that are not
-clipped (their norms are far above 1), so nothing is guaranteed. ``holds`` of a check says whether the printed finding
-holds on the as-published curves.
+The printed noise is added to rows that are not clipped (their norms are far above 1), so nothing is guaranteed.
 """
 
 from __future__ import annotations
@@ -87,14 +85,14 @@ def _read(panel: str, n: int, setting: tuple[float, int, float], row: Mapping) -
 def _points() -> tuple[Point, ...]:
     points = []
     for panel, settings in PANELS.items():
-        points.append(Point(panel, {}, partial(figure, panel)))
+        points.append(Point(panel, partial(figure, panel)))
         points += [_sound_point(panel, setting, n) for setting in settings for n in ROWS]
     return tuple(points)
 
 
 def _sound_point(panel: str, setting: tuple[float, int, float], n: int) -> Point:
     name = f"{panel}, sparsity {setting[0]:g}, p = {setting[1]}, epsilon {setting[2]:g}, n = {n}"
-    return Point(name, {}, None, partial(_plan, setting, n), partial(_read, panel, n, setting))
+    return Point(name, None, partial(_plan, setting, n), partial(_read, panel, n, setting))
 
 
 TABLES = (
@@ -130,19 +128,14 @@ DOUBLINGS = math.log2(500 / 50)
 
 
 def ends(cells: pd.DataFrame, along: str) -> float:
-    """Return the mean over n of the error at the largest value over that at the smallest.
-
-    NaN where nothing is stored.
-    """
+    """Return the mean over n of the error at the largest value over that at the smallest."""
     if cells.empty:
         return float("nan")
     table = cells.pivot_table(index="n", columns=along, values="value")
     return float((table.iloc[:, -1] / table.iloc[:, 0]).mean())
 
 
-def _one(
-    key: str,
-    question: str,
+def _ratio(
     panel: str,
     along: str,
     judge: Callable[[float], bool],
@@ -152,22 +145,22 @@ def _one(
 ) -> Check:
     ratios = {v: ends(_with_sparsity(curve_cells("1-figure-1", folder, v, panel)), along) for v in (LITERAL, SOUND)}
     if not np.isfinite(ratios[LITERAL]):
-        return Check(key, ("1-figure-1",), question, None, NOT_COMPUTED, {})
+        return Check(None, NOT_COMPUTED, {})
     numbers = {f"ratio of the ends, {variant}": value for variant, value in ratios.items()}
     holds = bool(judge(ratios[LITERAL]))
     word = WEAKER if not holds and weaker(ratios[LITERAL]) else ""
-    return Check(key, ("1-figure-1",), question, holds, words(ratios), numbers, word=word)
+    return Check(holds, words(ratios), numbers, word=word)
 
 
 def _with_sparsity(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(sparsity=pd.to_numeric(table["data"].str.removeprefix("sparsity "), errors="coerce"))
 
 
-@check("1-denser", "1-figure-1")
+@check("1-denser", "Finding 1: is the error larger when the covariance is denser?", "1-figure-1")
 def denser(folder: Path) -> Check:
     """Compare the error at sparsity 0.5 with that at 0.1."""
-    return _one(
-        "1-denser", "Finding 1: is the error larger when the covariance is denser?", "left", "sparsity",
+    return _ratio(
+        "left", "sparsity",
         lambda ratio: ratio > 1.02,
         lambda r: f"From sparsity 0.1 to 0.5 the error is multiplied by {r[LITERAL]:.2f} as published and by "
         f"{r[SOUND]:.2f} when sound (mean over n).",
@@ -175,11 +168,11 @@ def denser(folder: Path) -> Check:
     )  # fmt: skip
 
 
-@check("1-dimension", "1-figure-1")
+@check("1-dimension", "Finding 2: does the dimension matter only slightly?", "1-figure-1")
 def dimension(folder: Path) -> Check:
     """Compare the error at p = 500 with that at p = 50."""
-    return _one(
-        "1-dimension", "Finding 2: does the dimension matter only slightly?", "middle", "d",
+    return _ratio(
+        "middle", "d",
         lambda ratio: ratio < SLIGHTLY,
         lambda r: f"From p = 50 to 500 the error is multiplied by {r[LITERAL]:.2f} as published and by {r[SOUND]:.2f} "
         f"when sound (mean over n), {r[LITERAL] ** (1 / DOUBLINGS):.2f} times a doubling of p as published; log p by "
@@ -190,14 +183,11 @@ def dimension(folder: Path) -> Check:
     )  # fmt: skip
 
 
-@check("1-epsilon", "1-figure-1")
+@check("1-epsilon", "Finding 3: is the error larger when epsilon is larger, as the text says?", "1-figure-1")
 def larger_epsilon(folder: Path) -> Check:
-    """Compare the error at epsilon = 2 with that at 0.1.
-
-    The text calls larger epsilon more private and the error larger.
-    """
-    return _one(
-        "1-epsilon", "Finding 3: is the error larger when epsilon is larger, as the text says?", "right", "epsilon",
+    """Compare epsilon = 2 with 0.1: the text calls larger epsilon more private and the error larger."""
+    return _ratio(
+        "right", "epsilon",
         lambda ratio: ratio > 1,
         lambda r: f"From epsilon 0.1 to 2 the error is multiplied by {r[LITERAL]:.2f} as published and by "
         f"{r[SOUND]:.2f} when sound"

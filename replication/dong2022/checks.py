@@ -1,7 +1,6 @@
 """Dong et al. 2022 (paper 5): what its text reads off its figures and announces for Appendix J, on our curves.
 
-Each is tested on the curves as published and sound; ``holds`` says whether it holds as published. Questions that the
-text does not put are marked as ours.
+``holds`` says whether it holds as published. Questions that the text does not put are marked as ours.
 """
 
 from __future__ import annotations
@@ -33,15 +32,14 @@ def _pair(table: pd.DataFrame, index: list[str]) -> pd.DataFrame:
     return table.pivot_table(index=index, columns="method", values="value")
 
 
-@check("5-crossing", "5-figure-2")
+@check("5-crossing", "Is GaussCov slightly better at low d and SeparateCov much better at high d?", "5-figure-2")
 def crossing(folder: Path) -> Check:
     """Compare GaussCov with SeparateCov along d, trace 1."""
-    question = "Is GaussCov slightly better at low d and SeparateCov much better at high d?"
     numbers, judged = {}, []
     for variant in (LITERAL, SOUND):
         table = curve_cells("5-figure-2", folder, variant)
         if table.empty:
-            return Check("5-crossing", ("5-figure-2",), question, None, NOT_COMPUTED, {})
+            return Check(None, NOT_COMPUTED, {})
         ratio = (_pair(table, ["n", "d"])[GAUSS] / _pair(table, ["n", "d"])[SEPARATE]).unstack("d")
         for n, row in ratio.iterrows():
             lost = np.flatnonzero((row <= 1).to_numpy())
@@ -60,14 +58,11 @@ def crossing(folder: Path) -> Check:
         f"{starts[LITERAL]} on as published (n = 1,000, 4,000, 16,000) and from {starts[SOUND]} on when sound; at the "
         f"largest d computed GaussCov errs {min(high):.2f} to {max(high):.2f} times as much."
     )
-    return Check("5-crossing", ("5-figure-2",), question, all(judged) and max(high) > 1.5, verdict, numbers)
+    return Check(all(judged) and max(high) > 1.5, verdict, numbers)
 
 
 def against_better(folder: Path, keys: tuple[str, ...], method: str, variant: str = LITERAL) -> pd.Series:
-    """Return a method's error over the better of GaussCov and SeparateCov, by panel and point.
-
-    The errors of AdaptiveCov as in the authors' code are in "5-code". Empty where one of the three was not computed.
-    """
+    """Return a method's error over the better of GaussCov and SeparateCov; empty where one was not computed."""
     errors = pd.concat([curve_cells(key, folder, variant) for key in (*keys, "5-code")])
     if not {GAUSS, SEPARATE, method} <= set(errors["method"]):
         return pd.Series(dtype=float)
@@ -75,15 +70,14 @@ def against_better(folder: Path, keys: tuple[str, ...], method: str, variant: st
     return table[method] / table[[GAUSS, SEPARATE]].min(axis=1)
 
 
-@check("5-adaptive", "5-figure-2", "5-figure-3")
+@check("5-adaptive", "Does AdaptiveCov come close to the better of the two?", "5-figure-2", "5-figure-3")
 def adaptive(folder: Path) -> Check:
     """Compare AdaptiveCov with the better of the other two."""
-    question = "Does AdaptiveCov come close to the better of the two?"
     numbers: dict[str, float] = {}
     for variant in (LITERAL, SOUND):
         ratio = against_better(folder, ("5-figure-2", "5-figure-3"), ADAPTIVE, variant)
         if ratio.empty:
-            return Check("5-adaptive", ("5-figure-2", "5-figure-3"), question, None, NOT_COMPUTED, {})
+            return Check(None, NOT_COMPUTED, {})
         numbers |= {f"median, {variant}": float(ratio.median()), f"largest, {variant}": float(ratio.max())}
         numbers[f"smallest, {variant}"] = float(ratio.min())
     code = against_better(folder, ("5-figure-2", "5-figure-3"), CODE, LITERAL)
@@ -98,18 +92,17 @@ def adaptive(folder: Path) -> Check:
     )
     # The finding is about the figure, which the authors' code drew.
     holds = numbers.get(f"median, {CODE}", numbers[f"median, {LITERAL}"]) < 1.5
-    return Check("5-adaptive", ("5-figure-2", "5-figure-3"), question, holds, verdict, numbers)
+    return Check(holds, verdict, numbers)
 
 
-@check("5-skew", "5-figure-3")
+@check("5-skew", "Does GaussCov alone not follow the trace, and does the zero matrix win in the end?", "5-figure-3")
 def skew(folder: Path) -> Check:
     """Compare the errors of panel (a) along the number of bins N."""
-    question = "Does GaussCov alone not follow the trace, and does the zero matrix win in the end?"
     numbers, best_methods = {}, []
     for variant in (LITERAL, SOUND):
         errors = curve_cells("5-figure-3", folder, variant, "3-a")
         if errors.empty:
-            return Check("5-skew", ("5-figure-3",), question, None, NOT_COMPUTED, {})
+            return Check(None, NOT_COMPUTED, {})
         errors["bins"] = errors["data"].str.extract(r"N = (\d+)")[0].astype(int)
         table = errors.pivot_table(index="bins", columns="method", values="value")
         for method in (GAUSS, SEPARATE, ADAPTIVE, ZERO):
@@ -124,19 +117,18 @@ def skew(folder: Path) -> Check:
         f"as published; {' and '.join(best_methods)}."
     )
     holds = flat > 3 * falls and numbers[f"zero over best at the last N, {LITERAL}"] < 1.001
-    return Check("5-skew", ("5-figure-3",), question, holds, verdict, numbers)
+    return Check(holds, verdict, numbers)
 
 
-@check("5-favours", "5-figure-3")
+@check("5-favours", "Do higher d, smaller n and smaller rho all favour SeparateCov?", "5-figure-3")
 def favours(folder: Path) -> Check:
     """Compute the ratio of GaussCov over SeparateCov along d, n and rho, panels (b) to (d)."""
-    question = "Do higher d, smaller n and smaller rho all favour SeparateCov?"
     numbers = {}
     for variant in (LITERAL, SOUND):
         for panel, along in (("3-b", "d"), ("3-c", "n"), ("3-d", "rho")):
             errors = curve_cells("5-figure-3", folder, variant, panel)
             if errors.empty:
-                return Check("5-favours", ("5-figure-3",), question, None, NOT_COMPUTED, {})
+                return Check(None, NOT_COMPUTED, {})
             errors["rho"] = errors["data"].str.extract(r"rho = (.*)")[0].astype(float)
             table = errors.pivot_table(index=along, columns="method", values="value")
             numbers[f"slope along {along}, {variant}"] = slope(table.index, table[GAUSS] / table[SEPARATE])
@@ -147,14 +139,14 @@ def favours(folder: Path) -> Check:
         for along in ("d", "n", "rho")
     ]
     verdict = f"GaussCov over SeparateCov goes like {', '.join(powers)}"
-    return Check("5-favours", ("5-figure-3",), question, min(signs) > 0, verdict + ".", numbers)
+    return Check(min(signs) > 0, verdict + ".", numbers)
 
 
 # --- figures 4 and 5, appendix J ------------------------------------------------------------------------------
 
 
 def cells(keys: tuple[str, ...], folder: Path, variant: str) -> pd.DataFrame:
-    """Return one row per cell with the error of each method as a column, rho (or epsilon) and d as numbers."""
+    """Return one row per cell with the error of each method as a column."""
     table = pd.concat([curve_cells(key, folder, variant) for key in keys])
     table["rho"] = pd.to_numeric(table["data"].str.extract(r"rho = (.*)")[0])
     table["level"] = table["rho"].fillna(table["epsilon"])
@@ -163,22 +155,14 @@ def cells(keys: tuple[str, ...], folder: Path, variant: str) -> pd.DataFrame:
     return table.pivot_table(index=index, columns="method", values="value", sort=False).reset_index()
 
 
-def _nothing(key: str, keys: tuple[str, ...], question: str) -> Check:
-    return Check(key, keys, question, None, NOT_COMPUTED, {})
-
-
-def _wins(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table[GAUSS] < BEYOND * table[SEPARATE]]
-
-
-def _never_better(key: str, keys: tuple[str, ...], question: str, folder: Path) -> Check:
+def _never_better(keys: tuple[str, ...], folder: Path) -> Check:
     numbers: dict[str, float] = {}
     failing, where = pd.DataFrame(), ""
     for variant in (LITERAL, SOUND):
         errors = cells(keys, folder, variant) if _there(keys, folder, variant) else pd.DataFrame()
         if errors.empty:
-            return _nothing(key, keys, question)
-        won = _wins(errors)
+            return Check(None, NOT_COMPUTED, {})
+        won = errors[errors[GAUSS] < BEYOND * errors[SEPARATE]]
         ratio = won[GAUSS] / won[SEPARATE]
         numbers |= {f"cells, {variant}": float(len(errors)), f"GaussCov better, {variant}": float(len(won))}
         numbers[f"smallest ratio, {variant}"] = float(ratio.min()) if len(won) else 1.0
@@ -196,14 +180,11 @@ def _never_better(key: str, keys: tuple[str, ...], question: str, folder: Path) 
     stand_in = len(failing) and failing["model"].str.startswith("5-").all() and stands_in("5-figure-5", folder)
     if stand_in:
         verdict += " All that speak against it are of e-mails, which stand in for the paper's articles."
-    return Check(key, keys, question, failing.empty, verdict, numbers, word=OTHER_DATA if stand_in else "")
+    return Check(failing.empty, verdict, numbers, word=OTHER_DATA if stand_in else "")
 
 
 def stands_in(key: str, folder: Path) -> bool:
-    """Return whether the stored numbers of a figure are of rows that stand in for the paper's.
-
-    Those stored before the files were noted are.
-    """
+    """Return whether a figure's numbers are of rows that stand in for the paper's, as those without a note are."""
     rows = stored(key, folder)
     source = STAND_INS[key].partition(" ")[0]
     return bool(len(rows)) and any(STAND_INS[key] in text or f"{source} " not in text for text in rows["made_with"])
@@ -214,7 +195,6 @@ def _there(keys: tuple[str, ...], folder: Path, variant: str) -> bool:
 
 
 def _name(panel: str) -> str:
-    """Return "Figure 5 (a)" for "5-a"; other panels have a name of their own."""
     figure, _, letter = panel.partition("-")
     return f"Figure {figure} ({letter})" if letter else panel
 
@@ -224,21 +204,21 @@ def _places(won: pd.DataFrame) -> str:
     return f" ({', '.join(places[:6])}{' and others' if len(places) > 6 else ''})" if places else ""
 
 
-@check("5-never-better", *REAL)
+@check(
+    "5-never-better", "Is GaussCov never better than SeparateCov, but slightly at trace 1, low d and high rho?", *REAL
+)
 def never_better(folder: Path) -> Check:
     """Compare GaussCov with SeparateCov in every cell of Figures 4 and 5."""
-    question = "Is GaussCov never better than SeparateCov, but slightly at trace 1, low d and high rho?"
-    return _never_better("5-never-better", REAL, question, folder)
+    return _never_better(REAL, folder)
 
 
-@check("5-adaptive-real", *REAL)
+@check("5-adaptive-real", "Is AdaptiveCov better than both in many cases?", *REAL)
 def adaptive_real(folder: Path) -> Check:
     """Count where AdaptiveCov is below both, and below both and the zero matrix."""
-    question = "Is AdaptiveCov better than both in many cases?"
     numbers = {}
     for variant in (LITERAL, SOUND):
         if not _there(REAL, folder, variant):
-            return _nothing("5-adaptive-real", REAL, question)
+            return Check(None, NOT_COMPUTED, {})
         table = cells(REAL, folder, variant)
         best = table[[GAUSS, SEPARATE]].min(axis=1)
         better = table[ADAPTIVE] < BEYOND * best
@@ -252,17 +232,16 @@ def adaptive_real(folder: Path) -> Check:
         f"{100 * numbers[f'share better than both, {SOUND}']:.0f} % "
         f"and {100 * numbers[f'and better than zero, {SOUND}']:.0f} %."
     )
-    return Check("5-adaptive-real", REAL, question, fraction >= MANY, verdict, numbers)
+    return Check(fraction >= MANY, verdict, numbers)
 
 
-@check("5-zero-real", *REAL)
+@check("5-zero-real", "Our question: do the three estimators beat the zero matrix?", *REAL)
 def zero_real(folder: Path) -> Check:
     """Count where the zero matrix, which reads no row, errs less than all three."""
-    question = "Our question: do the three estimators beat the zero matrix?"
     numbers = {}
     for variant in (LITERAL, SOUND):
         if not _there(REAL, folder, variant):
-            return _nothing("5-zero-real", REAL, question)
+            return Check(None, NOT_COMPUTED, {})
         table = cells(REAL, folder, variant)
         best = table[[GAUSS, SEPARATE, ADAPTIVE]].min(axis=1)
         numbers[f"cells where zero is best, {variant}"] = float((table[ZERO] < best).sum())
@@ -285,17 +264,18 @@ def zero_real(folder: Path) -> Check:
         "at which "
         f"one of the three beats it, as published: {starts[LITERAL]}; sound: {starts[SOUND]}."
     )
-    return Check("5-zero-real", REAL, question, lost < 0.5, verdict, numbers)
+    return Check(lost < 0.5, verdict, numbers)
 
 
-@check("5-slopes", *REAL)
+@check(
+    "5-slopes", "Our question: do errors fall with rho as the bounds say, to the power -1/2 and, at most, -1/4?", *REAL
+)
 def slopes(folder: Path) -> Check:
     """Compute the slopes of errors along rho in logarithms, between the ends of each panel."""
-    question = "Our question: do errors fall with rho as the bounds say, to the power -1/2 and, at most, -1/4?"
     numbers: dict[str, float] = {}
     for variant in (LITERAL, SOUND):
         if not _there(REAL, folder, variant):
-            return _nothing("5-slopes", REAL, question)
+            return Check(None, NOT_COMPUTED, {})
         table = cells(REAL, folder, variant)
         for method in (GAUSS, SEPARATE):
             each = [slope(part["level"], part[method]) for _, part in table.groupby("model")]
@@ -307,24 +287,22 @@ def slopes(folder: Path) -> Check:
         "second term, noise on d eigenvalues, falls to the power -1/2, so that its slope lies between."
     )
     holds = abs(gauss + 0.5) < 0.05 and -0.55 < separate < -0.2
-    return Check("5-slopes", REAL, question, holds, verdict, numbers)
+    return Check(holds, verdict, numbers)
 
 
-@check("5-digits-same", "5-digits")
+@check("5-digits-same", "Our question: is GaussCov never better than SeparateCov on single digits either?", "5-digits")
 def digits_same(folder: Path) -> Check:
     """Check the first finding of Figures 4 and 5 on single digits."""
-    question = "Our question: is GaussCov never better than SeparateCov on single digits either?"
-    return _never_better("5-digits-same", ("5-digits",), question, folder)
+    return _never_better(("5-digits",), folder)
 
 
-@check("5-pure-lesser", "5-pure")
+@check("5-pure-lesser", "Is there a similar improvement over EMCov under pure DP, and a lesser one?", "5-pure")
 def pure_lesser(folder: Path) -> Check:
     """Compare EMCov with SeparateCov at the setting of Figure 3, pure DP against zCDP at rho = epsilon^2/2.
 
-    The text says of the bounds that SeparateCov improves on EMCov's d^(3/4) under zCDP, and similarly but less under
-    pure DP. Without EMCov's errors the sentence is not tested.
+    The text says of the bounds that SeparateCov improves on EMCov's d^(3/4) under zCDP, and similarly but less
+    under pure DP.
     """
-    question = "Is there a similar improvement over EMCov under pure DP, and a lesser one?"
     numbers: dict[str, float] = {}
     for variant in (LITERAL, SOUND):
         pure, mixed = (
@@ -332,7 +310,7 @@ def pure_lesser(folder: Path) -> Check:
             curve_cells("5-figure-3", folder, variant, "3-d"),
         )
         if pure.empty or mixed.empty:
-            return _nothing("5-pure-lesser", ("5-pure",), question)
+            return Check(None, NOT_COMPUTED, {})
         pure = pure.pivot_table(index="epsilon", columns="method", values="value")
         mixed["rho"] = pd.to_numeric(mixed["data"].str.extract(r"rho = (.*)")[0])
         mixed = mixed.pivot_table(index="rho", columns="method", values="value")
@@ -341,7 +319,7 @@ def pure_lesser(folder: Path) -> Check:
         numbers[f"levels, {variant}"] = float(len(pure))
         if EM not in pure or EM not in mixed:
             verdict = "The sentence compares with EMCov, of which no errors are stored here, so it is not tested."
-            return Check("5-pure-lesser", ("5-pure",), question, None, verdict, numbers, word=WITHDRAWN)
+            return Check(None, verdict, numbers, word=WITHDRAWN)
         gain = np.log(pure[EM] / pure[SEPARATE]).dropna()
         levels, zcdp = np.log(gain.index.to_numpy() ** 2 / 2), np.log(mixed[EM] / mixed[SEPARATE]).dropna()
         other = np.interp(levels, np.log(zcdp.index), zcdp)
@@ -360,7 +338,7 @@ def pure_lesser(folder: Path) -> Check:
         f"{numbers[f'levels, {LITERAL}']:.0f} levels (sound {numbers[f'levels where zero is best, {SOUND}']:.0f})."
     )
     holds = 1 < gains[LITERAL][0] < gains[LITERAL][1]
-    return Check("5-pure-lesser", ("5-pure",), question, holds, verdict, numbers)
+    return Check(holds, verdict, numbers)
 
 
 CHECKS = (

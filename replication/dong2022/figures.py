@@ -1,8 +1,7 @@
 """Dong et al. 2022 (paper 5): Figures 2 to 5, and what the text announces for Appendix J.
 
-Figures 2 and 3 are of simulated rows. Figures 4 and 5 are errors of the released matrix against rho on public rows;
-Appendix J has pure DP and single digits. Pictures and documents are not shipped: see data/README.md. News documents are
-replaced by e-mails where only those are there.
+Figures 2 and 3 are of simulated rows, Figures 4 and 5 of public ones, which are not shipped (see data/README.md);
+Appendix J has pure DP and single digits. E-mails replace the news documents where only those are there.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ def simulated_plan(panel: str, part: str, published: bool, replicates: int, seed
 
 
 def published_calibration(key: str, published: bool) -> dict[str, str]:
-    """Return the method's published calibration, where that is requested and there is one."""
+    """Return the published calibration, where that is requested and there is one."""
     own = next((c for c in ("as-published-5", "as-published") if c in REGISTERED.get(key).calibrations), "")
     return {"calibration": own} if published and own else {}
 
@@ -101,7 +100,7 @@ def simulated(panel: str, part: str, seed: int, replicate: int) -> list[Number]:
 def _simulated_points(*panels: str) -> tuple[Point, ...]:
     return tuple(
         Point(
-            p + part, {}, partial(simulated, p, part), partial(simulated_plan, p, part, False),
+            p + part, partial(simulated, p, part), partial(simulated_plan, p, part, False),
             partial(read_simulated, p), small=(0, 0) if part == OF_LARGE else None,
         )
         for p in panels
@@ -122,9 +121,8 @@ _ZCDP = tuple(ZCDP(rho) for rho in _RHOS)
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel: a source with its parameters, methods, guarantees, and n where it varies.
+    """One panel. The estimate is of the second moment, as in the paper: the mean of real rows is not measured.
 
-    The estimate is of the second moment, as in the paper: the mean of real rows is not zero, and is not measured.
     EMCov has a point of its own where the rows have at most `em_cov.LARGEST` columns.
     """
 
@@ -135,7 +133,7 @@ class Panel:
     ns: tuple[int, ...] = ()
 
     def plan(self, part: str, published: bool, replicates: int, seed: int) -> Plan:
-        """Return the panel as a `Plan`, as published or sound; ``part`` is `MAIN` or `OF_EM`."""
+        """Return the plan, as published or sound; ``part`` is `MAIN` or `OF_EM`."""
         return Plan(
             source=self.source,
             source_params=dict(self.params),
@@ -206,9 +204,7 @@ def _plan(panel: str, part: str, replicates: int, seed: int) -> Plan:
 
 def _points(*panels: str) -> tuple[Point, ...]:
     return tuple(
-        Point(
-            p + part, {}, partial(figure, p, part), partial(_plan, p, part), partial(read, p), ready=partial(ready, p)
-        )
+        Point(p + part, partial(figure, p, part), partial(_plan, p, part), partial(read, p), ready=partial(ready, p))
         for p in panels
         for part in (MAIN, OF_EM)
         if part != OF_EM or dict(PANELS[p].params).get("d", PIXELS) <= LARGEST

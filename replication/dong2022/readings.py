@@ -1,9 +1,8 @@
 """Dong et al. 2022 (paper 5), Figures 2 and 3: AdaptiveCov as the authors' public code computes it.
 
 Algorithm 2 as printed compares the two ways of measuring by bounds that are several times too large, and keeps noisy
-spectra as they are; the public code of the experiments divides SeparateCov's bound by 6 and clips both spectra. The
-text says neither. The code is not at hand here: this follows our notes of it. Rows are those of "5-figure-2" and
-"5-figure-3", so that the curves can be compared.
+spectra; the public code divides SeparateCov's bound by 6 and clips both spectra. The text says neither. The code is
+not at hand here: this follows our notes of it. The rows are those of the figures.
 """
 
 from __future__ import annotations
@@ -53,10 +52,10 @@ def expected(d: int, n: int, share: BudgetShare, trace: float) -> ExpectedNoise:
 
 
 def adaptive(data: Dataset, guarantee: Guarantee, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Return AdaptiveCov's matrix with the code's bounds, and with its other departures as well.
+    """Return AdaptiveCov's matrix with the code's bounds, and with its other departures as well; the noise is the same.
 
     `CODE` compares at the clipping norm, as printed, and has the eigenvectors in the right order; `CODE_LETTER`
-    compares one halving below and orders eigenvectors by absolute eigenvalue. Both have the same noise.
+    compares one halving below and orders eigenvectors by absolute eigenvalue.
     """
     shares = shares_of(guarantee, "public")
     noisy, scale, _ = measure_trace(data, shares["trace"], rng=rng)
@@ -97,7 +96,7 @@ def as_in_code(panel: str, seed: int, replicate: int) -> list[Number]:
 TABLES = (
     Table(
         "5-code", 5, "Figures 2 and 3, the code", "AdaptiveCov as in the authors' code", "Frobenius error",
-        tuple(Point(panel, {}, partial(as_in_code, panel)) for panel in SIMULATED), replicates=50, small=(3, 0),
+        tuple(Point(panel, partial(as_in_code, panel)) for panel in SIMULATED), replicates=50, small=(3, 0),
     ),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Mathematics 2023 (paper 4): checks of its tables. The verdict on a table: `verdict` in replication/verdicts.py."""
+"""Mathematics 2023 (paper 4): checks of its tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from privcov import accounting
 from privcov.metrics.errors import matrix_norm
-from replication.checks import NOT_COMPUTED, Check, cells, check, literal, middle, spread_of, wide
+from replication.checks import NOT_COMPUTED, Check, cells, check, literal, middle, spread_question, wide
 from replication.mdpi2023.tables import TABLES, TO_SCALE, printed_scales, source
 
 SIX = tuple(f"4-table-{k}" for k in range(1, 7))
@@ -26,7 +26,7 @@ def trivial(model: str, law: str, d: str, norm: str) -> float:
     return matrix_norm(source(model, law, d, "2").truth(0).covariance, norm)
 
 
-@check("4-modified-better", *SIX)
+@check("4-modified-better", "Does the modified method beat the original?", *SIX)
 def modified_better(folder: Path) -> Check:
     """Count the cells in which the modified method has the smaller error: the paper's main claim."""
     table = cells(TABLES, *SIX, folder=folder)
@@ -39,9 +39,8 @@ def modified_better(folder: Path) -> Check:
             if f"modified-{original}" in both and original in both:
                 numbers[f"{original}, {word}"] = float((both[f"modified-{original}"] < both[original]).sum())
                 numbers[f"{original}, {word}, of"] = float(len(both))
-    question = "Does the modified method beat the original?"
     if "dp, as published by us" not in numbers:
-        return Check("4-modified-better", SIX, question, None, NOT_COMPUTED, numbers)
+        return Check(None, NOT_COMPUTED, numbers)
     lines = [
         f"{word} in {numbers[f'dp, {word}']:.0f} of {numbers[f'dp, {word}, of']:.0f} cells for dp and in "
         f"{numbers[f'ldp, {word}']:.0f} of {numbers[f'ldp, {word}, of']:.0f} for ldp"
@@ -54,18 +53,12 @@ def modified_better(folder: Path) -> Check:
     )
     verdict = f"The modified error is the smaller one: {'; '.join(lines)}."
     return Check(
-        "4-modified-better", SIX, question, fails, verdict, numbers,
+        fails, verdict, numbers,
         "as described the modified method does not beat the original, which is the paper's main claim",
     )  # fmt: skip
 
 
-@check("4-spread", *SIX)
-def spread(folder: Path) -> Check:
-    """Compare the printed standard errors with our standard deviations."""
-    return spread_of("4-spread", TABLES, SIX, folder)
-
-
-@check("4-unit-ball", *SIX)
+@check("4-unit-ball", "Are the rows inside the unit ball that the noise is made for?", *SIX)
 def unit_ball(folder: Path) -> Check:
     """Compute what the printed noise gives to rows whose squared norm is at most p, a typical one."""
     n, d, delta = 200, 100, 1 / 400
@@ -76,13 +69,10 @@ def unit_ball(folder: Path) -> Check:
         f"At p = {d}, n = {n}, the noise printed for epsilon 0.5 gives rows of squared norm up to p epsilon = "
         f"{numbers['epsilon at delta 1/400']:,.0f} at delta 1/400. Rows are not bounded, so there is no guarantee."
     )
-    return Check(
-        "4-unit-ball", SIX, "Are the rows inside the unit ball that the noise is made for?", mu > 10, verdict, numbers,
-        "the rows lie far outside the unit ball, so what is printed is not private",
-    )  # fmt: skip
+    return Check(mu > 10, verdict, numbers, "the rows lie far outside the unit ball, so what is printed is not private")
 
 
-@check("4-worse-than-zero", *SIX)
+@check("4-worse-than-zero", "Are the local errors worse than the zero matrix?", *SIX)
 def worse_than_zero(folder: Path) -> Check:
     """Compare the printed local errors with that of the zero matrix, which needs no data."""
     table = cells(TABLES, *SIX, folder=folder)
@@ -103,25 +93,18 @@ def worse_than_zero(folder: Path) -> Check:
         f"{numbers['of these worse than zero']} of {numbers['Model 1, normal, p >= 100']}."
     )
     holds = numbers["spectral worse than zero"] > numbers["spectral cells"] / 2
-    return Check(
-        "4-worse-than-zero", SIX, "Are the local errors worse than the zero matrix?", holds, verdict, numbers,
-        "most local errors are worse than those of the zero matrix",
-    )  # fmt: skip
+    return Check(holds, verdict, numbers, "most local errors are worse than those of the zero matrix")
 
 
-@check("4-local-threshold", *SIX)
+@check("4-local-threshold", "Do the local errors come from the printed threshold?", *SIX)
 def local_threshold(folder: Path) -> Check:
-    """Check that the printed local threshold leaves nothing.
-
-    Is there any single threshold that gives a printed pair of errors?
-    """
-    question = "Do the local errors come from the printed threshold?"
+    """Check that the printed local threshold leaves nothing, and find the one that comes nearest to the print."""
     _, std = printed_scales("modified-ldp", 0.5, 1 / 400, 200)
     cut = 4 * std * math.sqrt(math.log(100))
     numbers = {"printed threshold at least": cut}
     rows = literal("4-local-cut", folder)
     if rows.empty:
-        return Check("4-local-threshold", SIX, question, None, NOT_COMPUTED, numbers)
+        return Check(None, NOT_COMPUTED, numbers)
     printed = cells(TABLES, "4-table-1", folder=folder)
     at = printed[(printed["model"] == "1") & (printed["d"] == "100") & (printed["n"] == "200")]
     goal = {r.metric: r.value for r in at[at["method"] == "modified-ldp"].itertuples()}
@@ -138,19 +121,24 @@ def local_threshold(folder: Path) -> Check:
         f"({goal['spectral']:g}, {goal['frobenius']:g}) is a {best}, off by a factor {math.exp(apart[best]):.2f}."
     )
     return Check(
-        "4-local-threshold", SIX, question, cut > 10, verdict, numbers,
+        cut > 10, verdict, numbers,
         "the printed local threshold removes everything, so the local errors come from another one",
     )  # fmt: skip
 
 
-@check("4-heavy-tails", "4-table-2", "4-table-4", "4-table-6")
+@check(
+    "4-heavy-tails",
+    "Are t_5 errors taken against the scale matrix, not the covariance?",
+    "4-table-2",
+    "4-table-4",
+    "4-table-6",
+)
 def heavy_tails(folder: Path) -> Check:
     """Compare the printed t_5 errors of the central estimators with ours against Sigma and against 5/3 Sigma.
 
-    A threshold keeps an entry of 5/3 Sigma or drops it, and keeping it is nearer to Sigma in either norm's sum of
-    squares: without sampling error and noise the Frobenius error against Sigma is at least 2/3 of the norm of Sigma.
+    A threshold keeps an entry of 5/3 Sigma or drops it, and keeping it is nearer to Sigma: without sampling error and
+    noise the Frobenius error against Sigma is at least 2/3 of the norm of Sigma.
     """
-    question = "Are t_5 errors taken against the scale matrix, not the covariance?"
     tables = ("4-table-2", "4-table-4", "4-table-6")
     rows = cells(TABLES, *tables, folder=folder)
     rows = rows[rows["method"].isin(CENTRAL)].copy()
@@ -179,23 +167,12 @@ def heavy_tails(folder: Path) -> Check:
         f"{int(below.sum())} of {len(frobenius)} printed central Frobenius errors are clearly below that.{comparison} "
         + ("So against Sigma." if holds else "So not against Sigma throughout.")
     )
-    return Check(
-        "4-heavy-tails",
-        tables,
-        question,
-        bool(holds),
-        verdict,
-        numbers,
-        "t_5 errors are taken against the scale matrix",
-    )
+    return Check(bool(holds), verdict, numbers, "t_5 errors are taken against the scale matrix")
 
 
-@check("4-out-of-order", "4-table-6")
+@check("4-out-of-order", "Is one spectral error out of order?", "4-table-6")
 def out_of_order(folder: Path) -> Check:
-    """Compare one spectral error of Table 6 with a line through the others.
-
-    It is that of the modified estimator at delta = 1/200; the line is in log(1.25/delta).
-    """
+    """Compare the modified spectral error of Table 6 at delta = 1/200 with a line through the others."""
     table = cells(TABLES, "4-table-6", folder=folder)
     table = table[(table["method"] == "modified-dp") & (table["metric"] == "spectral")]
     delta = np.array([float(Fraction(text)) for text in table["delta"]])
@@ -211,18 +188,12 @@ def out_of_order(folder: Path) -> Check:
         f"three gives {expected:.2f}, {abs(numbers['standard errors apart']):.0f} printed standard errors "
         f"away{'; it is probably 4.73' if holds else ''}."
     )
-    return Check(
-        "4-out-of-order", ("4-table-6",), "Is one spectral error out of order?", holds, verdict, numbers,
-        "one printed value is a misprint",
-    )  # fmt: skip
+    return Check(holds, verdict, numbers, "one printed value is a misprint")
 
 
-@check("4-which-model", "4-table-3", "4-table-4")
+@check("4-which-model", "Which model is it: caption and header differ?", "4-table-3", "4-table-4")
 def which_model(folder: Path) -> Check:
-    """Check which model Tables 3 and 4 show: they say Model 2 above and Model 1 inside.
-
-    The errors at epsilon 0.5 of Tables 1 and 2 must fit in between.
-    """
+    """Check whether Tables 3 and 4 show Model 2, as they say above, or Model 1, as inside, by Tables 1 and 2."""
     pairs = (("4-table-3", "4-table-1"), ("4-table-4", "4-table-2"))
     fits = {"1": 0, "2": 0}
     total = 0
@@ -241,23 +212,19 @@ def which_model(folder: Path) -> Check:
         f"At epsilon 0.5 the printed error of Model 2 lies between those at 0.4 and 0.6 in {fits['2']} of {total} "
         f"columns, that of Model 1 in {fits['1']}. It is Model {max(fits, key=fits.__getitem__)}."
     )
-    return Check(
-        "4-which-model", ("4-table-3", "4-table-4"), "Which model is it: caption and header differ?",
-        fits["2"] > fits["1"], verdict, numbers, "header and caption name different models",
-    )  # fmt: skip
+    return Check(fits["2"] > fits["1"], verdict, numbers, "header and caption name different models")
 
 
-@check("4-guessing", "4-table-7")
+@check("4-guessing", "Do the printed classifications need the data?", "4-table-7")
 def guessing(folder: Path) -> Check:
     """Compare with always answering "lean", which is wrong 7 times of 20, and with the rule without any noise."""
-    question = "Do the printed classifications need the data?"
     table = cells(TABLES, "4-table-7", folder=folder)
     local = table[table["method"].isin(LOCAL)]
     numbers = {"always lean": 7.0, "printed local, mean": float(local["value"].mean())}
     rows = literal("4-table-7", folder)
     clean = rows[rows["metric"].str.endswith("no noise")]
     if clean.empty:
-        return Check("4-guessing", ("4-table-7",), question, None, NOT_COMPUTED, numbers)
+        return Check(None, NOT_COMPUTED, numbers)
     numbers |= {f"without noise, p = {r.d}": r.value for r in clean.itertuples()}
     best = table[table["method"] == "modified-dp"]
     numbers |= {f"printed modified-dp, p = {r.d}": r.value for r in best.itertuples()}
@@ -271,12 +238,12 @@ def guessing(folder: Path) -> Check:
         f"{len(beaten)} of {len(reached)} p."
     )
     return Check(
-        "4-guessing", ("4-table-7",), question, len(beaten) > 0, verdict, numbers,
+        len(beaten) > 0, verdict, numbers,
         "the best printed number is lower than ours without any noise; the scaling of the counts is not printed",
     )  # fmt: skip
 
 
 CHECKS = (
     modified_better, unit_ball, worse_than_zero, local_threshold, heavy_tails, out_of_order, which_model, guessing,
-    spread,
+    spread_question("4-spread", TABLES, SIX),
 )  # fmt: skip

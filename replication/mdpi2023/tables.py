@@ -1,7 +1,7 @@
 """Mathematics 2023 (paper 4): Tables 1 to 6, covariances with central and local noise, Table 7, classes.
 
 The rows are Gaussian or t_5 with norms near sqrt(p); the printed noise is for rows in the unit ball and nothing is
-clipped, so what is computed "as published" here has no guarantee at all. It is no method of the package.
+clipped, so what is computed "as published" here has no guarantee at all.
 """
 
 from __future__ import annotations
@@ -39,6 +39,12 @@ METHODS = {  # printed name -> method of the package
     "ldp": "ldp-thresholding",
 }
 GAMMA = 2.0
+# (4 sqrt 2 / 3) eta K^(2/4.5) M of the theorem for normal rows of variance 1: its smallest eta is 2, the bound K is
+# E|x|^4.5 (4 + the epsilon of Section 4.1), and the bound M of the variances is 1.
+ETA, MOMENT = 2.0, 4.5
+XI = (
+    4 * math.sqrt(2) / 3 * ETA * (2 ** (MOMENT / 2) * math.gamma((MOMENT + 1) / 2) / math.sqrt(math.pi)) ** (2 / MOMENT)
+)
 NORMS = ("spectral", "frobenius")
 TO_SCALE = " to scale"
 MODELS = {"1": ("ar1-covariance", {"rho": 0.6}), "2": ("banded-covariance", {})}
@@ -116,10 +122,7 @@ def cell_keys(model: str, law: str, d: str, n: str, epsilon: str, delta: str, me
 
 
 def local_cuts(seed: int, replicate: int) -> list[Number]:
-    """Compute one local setting with every threshold, as a multiple of the actual noise.
-
-    It is that of Table 1, Model 1, p = 100, n = 200.
-    """
+    """Compute the local setting of Table 1, Model 1, p = 100, n = 200, with thresholds in deviations of the noise."""
     data, moment, scale = draw("1", "normal", "100", "200", seed, replicate)
     added, _ = printed_scales("modified-ldp", 0.5, 1 / 400, data.n)
     noisy = moment + added * unit_noise("modified-ldp", data, seed, replicate)
@@ -132,10 +135,7 @@ def local_cuts(seed: int, replicate: int) -> list[Number]:
 
 
 def without_noise(law: str, seed: int, replicate: int) -> list[Number]:
-    """Compute the tuned threshold without any noise, at Model 1, p = 100, n = 200.
-
-    The errors are against Sigma and against the covariance.
-    """
+    """Compute the tuned threshold without any noise, at Model 1, p = 100, n = 200."""
     data, moment, scale = draw("1", law, "100", "200", seed, replicate)
     cut = papers_threshold(tuned_constant(data, seed, replicate), 0.0, data.d, data.n)
     answer = clip_psd(np.where(np.abs(moment) > cut, moment, 0.0))
@@ -169,7 +169,7 @@ def _read(model: str, law: str, d: str, n: str, levels: tuple[tuple[str, str], .
 def _point(model: str, law: str, d: str, n: str, levels: tuple[tuple[str, str], ...]) -> Point:
     at = (model, law, d, n, levels)
     return Point(
-        f"model {model}, p = {d}, n = {n}", {"model": model, "d": d, "n": n}, partial(thresholding, *at),
+        f"model {model}, p = {d}, n = {n}", partial(thresholding, *at),
         partial(_plan, *at), partial(_read, *at),
     )  # fmt: skip
 
@@ -232,10 +232,7 @@ def split(seed: int, replicate: int, scale: str = LOG) -> tuple[Dataset, np.ndar
 
 
 def classes(p: str, seed: int, replicate: int) -> list[Number]:
-    """Compute one split with p columns, for the printed rule.
-
-    It uses the four thresholded covariances, and the one without noise.
-    """
+    """Compute one split with p columns, for the four thresholded covariances and the one without noise."""
     wrong = classified(p, *split(seed, replicate), seed, replicate)
     numbers = [Number(class_keys(p, method), WRONG, wrong[method]) for method in METHODS]
     numbers.append(Number(class_keys(p, "no noise"), CLEAN, wrong["no noise"]))
@@ -251,11 +248,7 @@ def classified(
     replicate: int,
     leaks: tuple[str, ...] = (),
 ) -> dict[str, float]:
-    """Return how many test persons each estimator classifies wrongly, and the rule without noise.
-
-    leaks: `TESTED_T_TEST` where the columns are chosen, and `TESTED_MEANS` where the class means are taken, with the
-    test rows among the training rows.
-    """
+    """Return how many test persons each estimator classifies wrongly; ``leaks`` says where the test rows come in."""
     every, classes_of = np.vstack([train.rows, tested]), np.concatenate([np.asarray(train.labels), labels])
     whole = Dataset.from_rows(every, labels=classes_of, row_bound=train.row_bound, name=train.name)
     chosen = whole if TESTED_T_TEST in leaks else train
@@ -314,13 +307,6 @@ def _class_read(p: str, row: Mapping) -> tuple[dict, str]:
     return class_keys(p, next(name for name, key in METHODS.items() if key == row["method"])), WRONG
 
 
-def _class_points() -> tuple[Point, ...]:
-    return tuple(
-        Point(f"p = {p}", {}, partial(classes, p), partial(_class_plan, p), partial(_class_read, p), 20.0)
-        for p in ("25", "40")
-    )
-
-
 # --- more rows: how many a sound calibration needs for the error as published ---------------------------------
 
 D, FIRST = 100, 200
@@ -358,15 +344,18 @@ TABLES = (
     _table(6, "t5", "Levels of delta"),
     Table(
         "4-local-cut", 4, "Table 1, local threshold", "One local setting with every threshold", "absolute error",
-        (Point("one setting", {}, local_cuts),), small=(50, 0),
+        (Point("one setting", local_cuts),), small=(50, 0),
     ),
     Table(
         "4-no-noise", 4, "Tables 1 and 2, no noise", "The tuned threshold without noise", "absolute error",
-        tuple(Point(law, {}, partial(without_noise, law)) for law in _WORDS), small=(50, 0), version=2,
+        tuple(Point(law, partial(without_noise, law)) for law in _WORDS), small=(50, 0), version=2,
     ),
     Table(
         "4-table-7", 4, "Table 7", "Lean or obese by gut bacteria, p = 25 and 40", "mean of 20 test persons",
-        _class_points(),
+        tuple(
+            Point(f"p = {p}", partial(classes, p), partial(_class_plan, p), partial(_class_read, p), 20.0)
+            for p in ("25", "40")
+        ),
         (
             "Counts are taken as log10(1 + count); the paper does not say how it scales them. The printed noise is for "
             "rows in the unit ball and nothing is clipped.",
@@ -384,7 +373,7 @@ NEEDED = Table(
     "4-needed", 4, "Tables 1 and 2, more rows", f"Sound errors at p = {D}, n = {FIRST} to {ROWS[-1]:,}",
     "absolute error",
     tuple(
-        Point(f"model {model}, {law}", {}, None, partial(_needed_plan, model, law), partial(_needed_read, model, law))
+        Point(f"model {model}, {law}", None, partial(_needed_plan, model, law), partial(_needed_read, model, law))
         for model in MODELS
         for law in ("normal", "t5")
     ),

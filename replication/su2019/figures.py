@@ -1,7 +1,6 @@
 """Su et al. 2019 (paper 2), Figures 1 to 4: edges of models, classes of Ionosphere, graphs of cell signalling data.
 
-The pictures print no numbers. What is stored: fractions of edges found at fixed fractions of absent edges drawn and the
-area below, fractions of test rows classified wrongly, and edges drawn. The rows of Figures 2 to 4 are not shipped.
+The pictures print no numbers: the levels, grids and fractions are ours. The rows of Figures 2 to 4 are not shipped.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ def _draw(model: str, n: int, seed: int, replicate: int) -> Dataset:
 
 
 def keys_of(where: dict, n: int, d: int, epsilon: str, method: str) -> dict[str, str]:
-    """Return the keys that a printed number is filed under."""
+    """Return the keys that a number is filed under."""
     level = {"epsilon": epsilon, "delta": "0.001"} if epsilon else {}
     return {**where, "n": str(n), "d": str(d), **level, "method": method}
 
@@ -143,10 +142,7 @@ def sound_rates(
 
 
 def lda(seed: int, replicate: int) -> list[Number]:
-    """Compute one split: the fraction of wrong test rows with the ridge of a noisy covariance.
-
-    The penalty is chosen on the validation rows.
-    """
+    """Compute the fraction of wrong test rows of one split, with the penalty chosen on the validation rows."""
     data = make_dataset(SOURCES.get("ionosphere").cls(), seed=seed)
     train, rest = split(data, Sizes(TRAINING), seed=seed, repeat=replicate)
     own, seen, labels = train.rows, np.asarray(train.labels), np.asarray(rest.labels)
@@ -197,10 +193,7 @@ def _lda_read(row: Mapping) -> tuple[dict, str]:
 
 
 def _cells(seed: int) -> tuple[Dataset, np.ndarray, float]:
-    """Return the rows, the centred second moment of their logarithms, and the largest norm that these were divided by.
-
-    The second moment is in unit-ball units.
-    """
+    """Return the rows, the centred second moment of their logarithms (unit-ball units), and their largest norm."""
     data = make_dataset(SOURCES.get("sachs").cls(), seed=seed)
     rows = data.to_working()
     rows = rows - rows.mean(axis=0)
@@ -300,8 +293,8 @@ TABLES = (
             point
             for model in "34"
             for point in (
-                Point(f"model {model}", {}, partial(roc, model)),
-                *(Point(f"model {model}, n = {n}", {}, sound=partial(sound_roc, model, n), methods=LASSO)
+                Point(f"model {model}", partial(roc, model)),
+                *(Point(f"model {model}, n = {n}", sound=partial(sound_roc, model, n), methods=LASSO)
                   for n in ROWS),
             )
         ),
@@ -313,7 +306,7 @@ TABLES = (
     ),
     Table(
         "2-figure-2", 2, "Figure 2", "LDA on Ionosphere, 40 training rows", "share of test rows classified wrongly",
-        (Point("ionosphere", {}, lda, _lda_plan, _lda_read),),
+        (Point("ionosphere", lda, _lda_plan, _lda_read),),
         (
             "The epsilons stand in the picture only: those of the tables here, and larger ones. The noise goes to the "
             "covariance within the classes; class means and shares, and the penalty, which is the one with the fewest "
@@ -325,7 +318,7 @@ TABLES = (
     ),
     Table(
         "2-figure-3", 2, "Figure 3 (b)", "Edges of the cell signalling network", "share of edges found",
-        (Point("cells", {}, cell_roc, None, None, 1.0, sound_cell_roc, LASSO),),
+        (Point("cells", cell_roc, None, None, 1.0, sound_cell_roc, LASSO),),
         (
             "The epsilons stand in the picture only: 1 and 2 here, as in Figure 4. Which version of the network is "
             "drawn in Figure 3 (a) is not said: three published ones here, without directions.",
@@ -335,7 +328,7 @@ TABLES = (
     ),
     Table(
         "2-figure-4", 2, "Figure 4", "Graphs of the cell signalling data at two lambdas", "share of pairs changed",
-        (Point("cells", {}, graphs, None, None, 1.0, sound_graphs, LASSO),),
+        (Point("cells", graphs, None, None, 1.0, sound_graphs, LASSO),),
         (
             _CELLS, _LONGER, SOUND_CHOICE,
         ),

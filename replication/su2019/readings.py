@@ -1,7 +1,7 @@
 """Su et al. 2019 (paper 2), Table 1 with a fine grid of penalties, and with penalties below the one chosen.
 
-The printed choice of the penalty is five-fold cross-validation, on a grid that is not printed. Ours of Table 1 has 41
-penalties over five decades, so that lambda moves by a factor 1.8 a step and the error with it.
+The printed choice is five-fold cross-validation, on a grid that is not printed. Ours of Table 1 has 41 penalties over
+five decades, so that lambda moves by a factor 1.8 a step and the error with it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TABLES = (
     Table(
         "2-ridge", 2, "Table 1, fine penalties", "Table 1 with a fine grid of penalties, and smaller penalties",
         "error relative to the same estimate without noise",
-        tuple(Point(f"model {model}, n = {n}", {}, partial(ridge, model, n)) for model in "123" for n in SIZES),
+        tuple(Point(f"model {model}, n = {n}", partial(ridge, model, n)) for model in "123" for n in SIZES),
         small=(10, 0), trivial=1.0,
     ),
 )  # fmt: skip

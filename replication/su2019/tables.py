@@ -40,23 +40,15 @@ OVER_FROBENIUS = "spectral over frobenius"
 
 
 def draw(model: str, n: str, seed: int, replicate: int) -> Dataset:
-    """Return rows of a model with their largest norm as the row bound: the same as dividing by it.
-
-    No guarantee covers that.
-    """
+    """Return rows of a model with their largest norm as the row bound, which no guarantee covers."""
     data = make_dataset(SOURCES.get(MODELS[model]).cls(n=int(n), d=D), seed=seed, repeat=replicate)
     return data.with_row_bound(float(row_norms(data).max()))
 
 
-def distances(estimate: np.ndarray, base: np.ndarray) -> dict[str, float]:
+def numbers_of(keys: dict, estimate: np.ndarray, base: np.ndarray) -> list[Number]:
     """Return relative errors in the paper's norms, and the spectral one over the Frobenius norm of the reference."""
     over = matrix_norm(estimate - base, "spectral") / matrix_norm(base, "frobenius")
-    return losses(estimate, base) | {OVER_FROBENIUS: over}
-
-
-def numbers_of(keys: dict, estimate: np.ndarray, base: np.ndarray) -> list[Number]:
-    """Return `distances` as numbers of one cell."""
-    return [Number(keys, metric, value) for metric, value in distances(estimate, base).items()]
+    return [Number(keys, name, value) for name, value in (losses(estimate, base) | {OVER_FROBENIUS: over}).items()]
 
 
 def cell_keys(model: str, n: str, epsilon: str, method: str) -> dict[str, str]:
@@ -86,10 +78,7 @@ def ridge(model: str, n: str, seed: int, replicate: int) -> list[Number]:
 
 
 def lasso_penalty(data: Dataset, seed: int, replicate: int) -> float:
-    """Choose lambda by five-fold cross-validation (unit-ball units), over the path that the package uses.
-
-    Every entry is penalised.
-    """
+    """Choose lambda by five-fold cross-validation (unit-ball units); every entry is penalised."""
     top = lambda_max(clipped_moment(data, n_anchors=0))
     lambdas = np.geomspace(top, PATH_DEPTH * top, PATH_POINTS)
 
@@ -156,8 +145,7 @@ def _points(models: str, name: str, literal: Callable[..., list[Number]], key: s
 
 
 def _sound(model: str, n: str, name: str, key: str) -> Point:
-    keys = {"model": model, "n": n}
-    return Point(f"model {model}, n = {n}", keys, None, partial(_plan, key, model, n), partial(_read, model, n, name))
+    return Point(f"model {model}, n = {n}", None, partial(_plan, key, model, n), partial(_read, model, n, name))
 
 
 def _more(models: str, name: str, key: str) -> tuple[Point, ...]:
@@ -198,7 +186,7 @@ TABLES = (
     ),
     Table(
         "2-stopping", 2, "Table 2, stopping", "One cell of Table 2 at several stopping points",
-        "error relative to the same loop without noise", (Point("one cell", {}, stopping),), small=(3, 0),
+        "error relative to the same loop without noise", (Point("one cell", stopping),), small=(3, 0),
     ),
 )  # fmt: skip
 NEEDED = Table(

@@ -29,24 +29,11 @@ ALWAYS, RATE, VANISHES = "in all but a share of the draws", "up to a constant", 
 
 @dataclass(frozen=True)
 class Bound:
-    """One printed bound.
+    """One printed bound; its key is the number of the paper and the place.
 
-    Attributes
-    ----------
-    key : str
-        Number of the paper and place.
-    printed : str
-        The bound, in a line of text.
-    draw : callable
-        (setting, rng) -> (error, bound without its constant).
-    along : mapping
-        Name of an axis, a field of `Setting`, to its values.
-    rule : str
-        `ALWAYS`, `RATE` or `VANISHES` (the error itself falls to zero along n).
-    base : Setting
-        The values of the other fields.
-    note : str
-        What was set that the theorem leaves open.
+    ``draw`` gives (error, bound without its constant) at a `Setting`, and ``along`` the values of its fields. ``rule``
+    is `ALWAYS`, `RATE` or `VANISHES`: the error itself falls to zero along n. ``note`` says what was set that the
+    theorem leaves open.
     """
 
     key: str
@@ -180,7 +167,7 @@ def _table(paper: int) -> Table:
     mine = tuple(bound for bound in BOUNDS if bound.paper == paper)
     return Table(
         f"{paper}-bounds", paper, "bounds", "Printed error bounds against simulation", "error over bound",
-        tuple(Point(bound.key, {}, partial(number_cells, bound)) for bound in mine),
+        tuple(Point(bound.key, partial(number_cells, bound)) for bound in mine),
         ("A bound O(...) has the constant 1 here. The rows have a trace of 1/4 (paper 4: variances of 1).",),
         replicates=50, small=(20, 0),
     )  # fmt: skip
@@ -194,21 +181,10 @@ TABLES = tuple(_table(paper) for paper in range(1, 6))
 
 @dataclass(frozen=True)
 class Judged:
-    """A bound after simulation.
+    """A bound after simulation; ``holds`` is None where nothing is stored.
 
-    Attributes
-    ----------
-    holds : bool or None
-        None where nothing is stored.
-    growth : mapping
-        Power of error over bound along each axis, towards its hard end: n, d and s large, epsilon small. For `VANISHES`
-        of the error.
-    largest : float
-        The largest mean of error over bound.
-    exceeded : float
-        Share of the draws with an error above the bound.
-    loose : bool
-        Whether the error falls clearly faster than the bound along some axis.
+    ``growth`` has the power of error over bound along each axis, towards its hard end: n, d and s large, epsilon small;
+    for `VANISHES` of the error. ``loose`` says that the error falls clearly faster than the bound along some axis.
     """
 
     key: str
@@ -255,16 +231,13 @@ def judge(key: str, folder: Path = REPRODUCED) -> Judged:
     return Judged(key, worst <= GROWS and empty.empty, growth, largest, exceeded, min(powers, default=0.0) < LOOSE)
 
 
-_FIELD = {"s": "r"}
-
-
 def _growth(cells: pd.DataFrame, axis: str, rule: str) -> float:
     """Return the power along an axis, towards its hard end: the smaller of that of the whole and of the last two.
 
     A sum of rates changes from the constant of one to that of the other, which is no growth; nor is chance at one end.
     """
     part = cells[(cells["data"] == f"along {axis}") & (cells["metric"] == ("error" if rule == VANISHES else "ratio"))]
-    at = part[_FIELD.get(axis, axis)].astype(float)
+    at = part["r" if axis == "s" else axis].astype(float)
     known = part["value"].notna() & (part["value"] > 0) & (at > 0)
     if known.sum() < 2:
         return math.nan

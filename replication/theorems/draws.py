@@ -25,6 +25,7 @@ from privcov.postprocess.ridge import ridge_precision
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ZCDP
 from privcov.releasing.run import release
+from replication.mdpi2023.tables import XI
 from replication.wang2018 import noise as slides_noise
 
 BETA = 0.05  # with which an explicit bound may fail
@@ -177,10 +178,7 @@ def ridge_limit(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
 
 
 def lasso_rate(diagonal: bool, at: Setting, rng: np.random.Generator) -> tuple[float, float]:
-    """Theorem 4.4: the distance to the truth with the printed penalty, its constant 1; bound 0 where s is 0.
-
-    diagonal: whether the p entries of the diagonal, which are estimated too, are counted with s.
-    """
+    """Theorem 4.4 with the printed penalty, its constant 1; ``diagonal`` counts the p entries of the diagonal."""
     truth = _chain(at)
     private = at.d**2 * math.sqrt(math.log(1 / at.delta)) / (at.epsilon * at.n)
     sampling = math.sqrt(math.log(at.d) / at.n)
@@ -231,14 +229,6 @@ def perturbed(name: str, at: Setting, rng: np.random.Generator) -> tuple[float, 
 
 # --- paper 4: modified thresholding ---------------------------------------------------------------------------
 
-ETA, MOMENT = 2.0, 4.5  # the smallest eta of the theorem; 4 + its epsilon of Section 4.1
-
-
-def _xi() -> float:
-    """Return (4 sqrt 2 / 3) eta K^(2/4.5) M for normal rows of variance 1."""
-    absolute = 2 ** (MOMENT / 2) * math.gamma((MOMENT + 1) / 2) / math.sqrt(math.pi)
-    return 4 * math.sqrt(2) / 3 * ETA * absolute ** (2 / MOMENT)
-
 
 def modified(norm: str, local: str, at: Setting, rng: np.random.Generator) -> tuple[float, float]:
     """Theorems 1 and 2, q = 0, Model 2 (s = 5); local: "" for central, or the threshold "printed" or "of the mean"."""
@@ -247,7 +237,7 @@ def modified(norm: str, local: str, at: Setting, rng: np.random.Generator) -> tu
     mean_scale = accounting.classical_gaussian_scale(at.epsilon, at.delta, 1.0) / math.sqrt(at.n)
     scale = mean_scale if local else gauss(at, math.sqrt(2))
     std = mean_scale * math.sqrt(at.n) if local == "printed" else scale
-    cut = (_xi() / math.sqrt(at.n) + 4 * std) * math.sqrt(math.log(at.d))
+    cut = (XI / math.sqrt(at.n) + 4 * std) * math.sqrt(math.log(at.d))
     noisy = moment(truth, at.n, rng) + symmetric(scale, at.d, rng)
     off = clip_psd(np.where(np.abs(noisy) > cut, noisy, 0.0)) - truth
     logs = math.log(1 / at.delta) * math.log(at.d)

@@ -34,7 +34,7 @@ def table(calls=None, stop_at=(), shift=0.0, version=1, points=("p", "q")):
         value = float(np.random.default_rng([seed, replicate, ord(name)]).normal()) + shift
         return [Number({"n": name}, "m", value), Number({"n": name}, "k", math.nan, "no luck")]
 
-    made = tuple(Point(p, {}, lambda seed, k, p=p: literal(p, seed, k)) for p in points)
+    made = tuple(Point(p, lambda seed, k, p=p: literal(p, seed, k)) for p in points)
     return Table("t", 9, "Table", "title", "error", made, small=(COUNT, 0), version=version, replicates=COUNT)
 
 
@@ -179,7 +179,7 @@ def test_sets_that_are_not_there_are_no_agreement(tmp_path, known, monkeypatch, 
     def absent():
         raise MissingData("not here")
 
-    points = tuple(Point(p, {}, lambda seed, k: [], ready=absent) for p in "pq")
+    points = tuple(Point(p, lambda seed, k: [], ready=absent) for p in "pq")
     monkeypatch.setattr(catalogue, "TABLES", {"t": Table("t", 9, "Table", "", "", points, small=(COUNT, 0))})
     assert main(["reproduce", "--check", "--out", str(tmp_path), "--cells", "3"]) == 1
     assert "No cell could be compared" in capsys.readouterr().err
