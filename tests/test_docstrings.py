@@ -202,6 +202,16 @@ def sections_of(thing: type | FunctionType) -> set[str]:
     return {title for title, line in found if len(title) == len(line)}
 
 
+def test_parameters_are_written_from_the_fields():
+    """With the unit, the range, the choices and the help; before the section that follows."""
+    text = METHODS.get("ridge-precision").cls.__doc__
+    spec = next(spec for spec in METHODS.get("ridge-precision").parameters if spec.name == "penalty")
+    assert f"penalty : float\n    {spec.label}, from 0.0001 to 10.0, in units of R squared / d. {spec.help}" in text
+    assert text.index("Parameters\n---") < text.index("Guarantee\n---")
+    assert "shape : {'upper-triangle', " in METHODS.get("gaussian-cov").cls.__doc__
+    assert METHODS.get("zero").cls.__doc__.count("Parameters") == 0
+
+
 @pytest.mark.parametrize("card", METHODS.all(), ids=lambda card: card.key)
 def test_a_method_states_its_guarantee_and_its_spending_and_its_card_the_source(card):
     assert {"Guarantee", "Spends"} - sections_of(card.cls) == set()

@@ -458,3 +458,15 @@ def test_a_private_table_in_files_is_not_written_out_and_not_looked_at(tmp_path)
     with pytest.raises(RowsInFiles):
         owner_look(table, privcov.ZCDP(0.5), np.random.default_rng(0))
     assert repr(table) == "PrivateDataset('private', n=900, d=3, row_bound=1.73205)"
+
+
+def test_a_pass_without_secrets_leaves_that_with_secrets(tmp_path):
+    """What another bound needs is summed anew, and the fingerprint of the table is not read again for it."""
+    table = private(write(tmp_path / "t.csv", *rows_of()))
+    marks = sums_of(table, SECRETS).marks
+    kept = table.files.private_pass
+    other = dataclasses.replace(table, facts=dataclasses.replace(table.facts, rows_per_person=2))
+    assert other.files is table.files
+    assert sums_of(other) is not kept.sums
+    assert table.files.private_pass is kept
+    assert sums_of(table, SECRETS).marks is marks

@@ -209,6 +209,19 @@ def test_the_owner_sees_the_rows_that_the_release_uses():
     assert look.raw == pytest.approx(np.corrcoef(np.nan_to_num(x, nan=0.5), rowvar=False))
 
 
+def test_the_exact_answer_by_pairs_is_over_the_rows_that_have_both():
+    rng = np.random.default_rng(4)
+    x = rng.multivariate_normal([0.5] * 3, 0.02 * (np.eye(3) + 1), 400).clip(0.01, 0.99)
+    x[rng.random(x.shape) < 0.2] = np.nan
+    look = owner_look(PrivateDataset.from_rows(x, bounds=[(0, 1)] * 3, missing="pairs"), ZCDP(1.0), rng)
+    assert look.kept == pytest.approx(look.raw, abs=1e-3)
+    both = np.isfinite(x[:, 0]) & np.isfinite(x[:, 1])
+    a, b = x[both, 0], x[both, 1]
+    deviations = [np.nanstd(x[:, j]) for j in (0, 1)]
+    assert look.raw[0, 1] == pytest.approx(np.cov(a, b, bias=True)[0, 1] / np.prod(deviations), rel=1e-6)
+    assert look.raw[0, 1] > 0.4
+
+
 # --- rows that are shortened --------------------------------------------------------------------------------
 
 

@@ -142,3 +142,13 @@ def test_no_two_practice_tables_are_the_same():
     prints = [print_of(lines) for lines in tables]
     assert not any(same_cells(one, other) for one, other in itertools.combinations(prints, 2))
     assert same_cells(prints[0], print_of(tables[0][:1] + tables[0][:0:-1]))
+
+
+def test_more_cells_than_a_page_draws_are_not_asked_about():
+    at = open_page("app.py")
+    at.select_slider(key="w.data.ar1-covariance.n").set_value(2_000_000)
+    at.number_input(key="w.data.ar1-covariance.d").set_value(30).run()
+    assert at.button(key="home-ask").disabled
+    assert any("20,000,000 cells" in c.value for c in at.caption)
+    at.number_input(key="w.data.ar1-covariance.d").set_value(10).run()
+    assert not at.button(key="home-ask").disabled
