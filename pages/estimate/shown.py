@@ -59,7 +59,7 @@ def strongest(data: Dataset, released: np.ndarray, noise: float) -> str:
     strong = np.argsort(-np.abs(np.triu(sample, 1)), axis=None, kind="stable")[:_MOST]
     pairs = [
         f"{data.columns[i]} and {data.columns[j]} {sample[i, j]:.2f}, "
-        f"{_told(released[i, j], noise / (spread[i] * spread[j]))}"
+        f"{_as_released(released[i, j], noise / (spread[i] * spread[j]))}"
         for i, j in zip(*np.unravel_index(strong, sample.shape), strict=True)
         if i < j and abs(sample[i, j]) >= _WEAK and min(covariance[i, i], covariance[j, j]) > STILL
     ]
@@ -67,7 +67,7 @@ def strongest(data: Dataset, released: np.ndarray, noise: float) -> str:
     return f"Strongest pairs of the sample: {'; '.join(pairs)}{note}." if pairs else ""
 
 
-def _told(released: float, noise: float) -> str:
+def _as_released(released: float, noise: float) -> str:
     """Return a released correlation with its noise, as far as there is anything to tell."""
     if released == 0:
         return "released as 0"

@@ -275,7 +275,7 @@ def _first(reply: Reply, data: Dataset, bound: float) -> None:
     spread = f"± {show.percent(reply.spread)} from release to release" if reply.spread else ""
     if reply.releases:
         where = "these rows, to the sample" if table else "fresh rows" if reply.draws > 1 else "one draw of the rows"
-        spread += f"; mean of {reply.releases} (± {show.percent(reply.doubt)}), {where}"
+        spread += f"; mean of {reply.releases} (± {show.percent(reply.standard_error)}), {where}"
     st.html(f"{large}<b>{escape(ask.sentence(reply))}</b></p><div>{spread}</div>")
     claim = trade_off_of_method(reply.line.key, reply.guarantee)
     show.attacker_line(accounting.attacker_success(claim), frame.palette(), "Attacker, this method")

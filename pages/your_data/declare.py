@@ -160,7 +160,7 @@ def _in_tab(session: OwnerSession) -> None:
     touched = "touched" in session.kept
     if session.typed is not None and touched:
         st.session_state[_TAB] = before = draft(session)
-    _IN_TAB(data={"draft": before}, key=_TAB_KEY, height=0, on_draft_change=_told)
+    _IN_TAB(data={"draft": before}, key=_TAB_KEY, height=0, on_draft_change=_take_draft)
     names = [f'"column": {json.dumps(name, ensure_ascii=False)}' for name in session.header]
     fits = before and names and all(name in before for name in names)
     if fits and not touched:
@@ -175,7 +175,7 @@ def _in_tab(session: OwnerSession) -> None:
         st.caption("What was typed before in this tab is there again. **Forget this file** removes it.")
 
 
-def _told() -> None:
+def _take_draft() -> None:
     """Take what the tab had kept; anything may stand there."""
     kept = st.session_state[_TAB_KEY].draft
     st.session_state[_TAB] = kept if isinstance(kept, str) else ""

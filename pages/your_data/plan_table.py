@@ -66,7 +66,7 @@ def ask(declared: Declaration) -> Asked:
             "What moves together",
             list(STRUCTURES),
             format_func=STRUCTURES.__getitem__,
-            **keep("twin", "factor", among=list(STRUCTURES)),
+            **keep("structure", "factor", among=list(STRUCTURES)),
         )
         strength = st.slider(
             "Correlation within it", 0.0, 0.95, step=0.05, disabled=structure == "independent", **keep("strength", 0.5)

@@ -42,7 +42,7 @@ class Reply:
     ``wanted`` there; True where nothing was wanted.
 
     error, spread: error of the method, and the standard deviation of it from one release to the next, in the structure
-    ``where`` it is largest. doubt: standard error of a measured error. least: whether ``level`` is the smallest that
+    ``where`` it is largest. standard_error: of a measured error. least: whether ``level`` is the smallest that
     was measured and would be enough. releases: how many on ``draws`` tables were made for this answer
     (`privcov.advice.live`); 0 where it comes from the evidence.
     curve: (level, error) of the method at the levels that were measured, rising.
@@ -57,7 +57,7 @@ class Reply:
     spread: float
     where: str
     least: bool = False
-    doubt: float = 0.0
+    standard_error: float = 0.0
     releases: int = 0
     draws: int = 0
     curve: tuple[tuple[float, float], ...] = ()
@@ -164,7 +164,7 @@ def sentence(reply: Reply) -> str:
     if not reply.reached:
         most = _largest_level(reply)
         at = "" if reply.level == most else f" at {name} = {reply.level:g}"
-        if reply.wanted is not None and reply.error - 2 * reply.doubt <= reply.wanted:
+        if reply.wanted is not None and reply.error - 2 * reply.standard_error <= reply.wanted:
             return (
                 f"{reply.line.label}: {name} = {reply.level:g} gives about {amount(reply, reply.error)}, the smallest "
                 f"found; whether any gives {amount(reply, reply.wanted)}, {reply.releases} releases do not tell."
@@ -177,7 +177,7 @@ def sentence(reply: Reply) -> str:
     close = reply.wanted is not None and reply.error > CLOSE * reply.wanted  # the level was rounded up
     gives = amount(reply, reply.wanted if close else reply.error)
     most = "at most " if reply.advice.question.structure == UNKNOWN and not reply.releases else ""
-    sure = reply.doubt <= SURE * reply.error if reply.releases else _stored(reply)
+    sure = reply.standard_error <= SURE * reply.error if reply.releases else _stored(reply)
     near = "" if sure else "about "
     return f"{reply.line.label}: {name} = {reply.level:g}{less} gives {most}{near}{gives}."
 

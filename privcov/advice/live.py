@@ -57,7 +57,7 @@ def measured(
         reached=reply.wanted is None or float(found.mean()) <= reply.wanted,
         error=float(found.mean()),
         spread=float(found.std(ddof=1)),
-        doubt=_doubt(found, len(runs.tables)),
+        standard_error=_standard_error(found, len(runs.tables)),
         least=least,
         releases=len(found),
         draws=len(runs.tables),
@@ -132,8 +132,8 @@ class _Runs:
         if len(errors) < SURELY:
             return False
         tables, goal = len(self.tables), SURE / 2 * errors.mean()
-        if _doubt(errors, tables) <= goal or self.room(0.0) or len(errors) < 2 * tables:
-            return _doubt(errors, tables) <= goal
+        if _standard_error(errors, tables) <= goal or self.room(0.0) or len(errors) < 2 * tables:
+            return _standard_error(errors, tables) <= goal
         noise = errors - np.array([errors[k::tables].mean() for k in range(tables)])[np.arange(len(errors)) % tables]
         return bool(math.hypot(*noise) / math.sqrt(len(errors) - tables) <= goal / 2 * math.sqrt(len(errors)))
 
@@ -142,7 +142,7 @@ class _Runs:
         return float(self.errors(level).mean())
 
 
-def _doubt(errors: np.ndarray, tables: int) -> float:
+def _standard_error(errors: np.ndarray, tables: int) -> float:
     """Return the standard error of the mean of releases that took the tables in turn."""
     alone = errors.std(ddof=1) / math.sqrt(len(errors))
     means = [errors[k::tables].mean() for k in range(tables)]

@@ -81,14 +81,14 @@ def officer_record(
     declared: Sequence[str],
     bounds: Sequence[Sequence[Any]],
     candidates: Sequence[Sequence[Any]],
-    twin: str,
+    table: str,
     chosen: str,
 ) -> str:
     """Return the record to sign before a release.
 
     ``declared`` holds sentences; ``bounds`` (column, low, high, typical, reason) per column; ``candidates`` (guarantee,
     attacker's chance, expected error, noise on a correlation, smallest visible correlation) per candidate.
-    ``twin`` is a sentence on the simulated table, and ``chosen`` says what the chosen guarantee means, in words.
+    ``table`` is a sentence on the simulated table, and ``chosen`` says what the chosen guarantee means, in words.
     """
     shown = [(c, *(plain(x) if isinstance(x, float) else _short(x) for x in rest)) for c, *rest in bounds]
     most = 14  # lines; more would not fit on the page, and the declaration file has them
@@ -111,7 +111,7 @@ def officer_record(
                 "short",
             )
             + f"<p>*Of guessing whether one person is in the table, for somebody who knows all the rest; .5 is a coin "
-            f"toss. {text(twin)}</p><p>Chosen: {text(chosen)}</p>",
+            f"toss. {text(table)}</p><p>Chosen: {text(chosen)}</p>",
         ),
         section(
             "Public bounds and where they come from",

@@ -61,7 +61,7 @@ def _ledger(options: argparse.Namespace) -> None:
             print(f"{options.name}: {account.sentence}")
             return
     if options.json:
-        print_json([_told(ledger, name) for name in ([options.name] if options.name else ledger.names())])
+        print_json([_account(ledger, name) for name in ([options.name] if options.name else ledger.names())])
         return
     for name in [options.name] if options.name else ledger.names():
         entries = ledger.entries(name)
@@ -103,7 +103,7 @@ def _bundle(options: argparse.Namespace) -> None:
     print(options.out)
 
 
-def _told(ledger: privcov.Ledger, name: str) -> dict[str, Any]:
+def _account(ledger: privcov.Ledger, name: str) -> dict[str, Any]:
     """Return one table as JSON values: its limit, and every release."""
     from privcov.privacy import to_dict
 

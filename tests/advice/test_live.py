@@ -92,7 +92,7 @@ def test_an_error_below_that_of_sampling_is_not_reached_and_the_nearest_is_said(
     found = live.measured(stored, rows_of(n=300, d=6), releases=4, draws=4)
     assert not found.reached
     assert ask.sentence(found).startswith("No rho up to 10, the largest measured, gives 1 % error. ")
-    few = dataclasses.replace(found, error=0.0101, spread=0.001, doubt=0.0005)
+    few = dataclasses.replace(found, error=0.0101, spread=0.001, standard_error=0.0005)
     assert "4 releases do not tell" in ask.sentence(few)
     assert "No rho" not in ask.sentence(few)
 
@@ -100,7 +100,7 @@ def test_an_error_below_that_of_sampling_is_not_reached_and_the_nearest_is_said(
 def test_about_is_said_of_a_mean_that_few_releases_leave_open():
     stored = ask.how_far(Question(5000, 40, ZCDP(0.1), structure="fading", mean_known=True))
     for spread, about in ((0.02, False), (0.2, True)):
-        found = dataclasses.replace(stored, error=0.2, spread=spread, doubt=spread / 4, releases=16, draws=16)
+        found = dataclasses.replace(stored, error=0.2, spread=spread, standard_error=spread / 4, releases=16, draws=16)
         assert ("about" in ask.sentence(found)) is about
 
 
@@ -119,7 +119,7 @@ def test_of_levels_that_are_as_near_the_smallest_is_said():
     assert 0.5 <= level < 0.5 * live.STEP
 
 
-def test_the_doubt_is_that_of_releases_or_of_tables_whichever_is_larger():
+def test_the_standard_error_is_that_of_releases_or_of_tables_whichever_is_larger():
     """Beside little noise four tables differ more than the releases of each."""
     rows, releases, draws = rows_of(n=300, d=3), 40, 4
     for guarantee, by_table in ((ZCDP(10.0), True), (ZCDP(1e-4), False)):
@@ -129,7 +129,7 @@ def test_the_doubt_is_that_of_releases_or_of_tables_whichever_is_larger():
         tables = errors.reshape(-1, draws).mean(axis=0)
         either = np.std(tables, ddof=1) / 2, np.std(errors, ddof=1) / np.sqrt(releases)
         assert bool(either[0] > either[1]) is by_table
-        assert found.doubt == pytest.approx(max(either), rel=1e-6)
+        assert found.standard_error == pytest.approx(max(either), rel=1e-6)
 
 
 def test_releases_end_where_the_mean_is_sure_or_as_sure_as_the_tables_can_make_it(monkeypatch):
