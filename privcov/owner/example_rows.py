@@ -217,14 +217,23 @@ class ExampleRows:
         )
 
     @functools.cached_property
+    def _summed(self) -> tuple[np.ndarray, int]:
+        """The exact joint sum of the rows, and its anchor."""
+        k = anchors_of(self.facts, "joint")
+        anchor = anchor_of(self.facts, k, COVARIANCE)
+        return exact_sum(self.table, k, anchor).astype(np.float64), anchor
+
+    @property
+    def weight(self) -> float:
+        """The total weight of the rows: their number, or that of the persons, as far as they count."""
+        (whole, anchor), w = self._summed, self.facts.width
+        return float(np.trace(whole[w:, w:])) / anchor**2
+
+    @functools.cached_property
     def _moment(self) -> np.ndarray:
         """The exact joint moment of the rows in unit-ball units, per unit of weight, with an anchor of 1."""
-        facts, w = self.facts, self.facts.width
-        k = anchors_of(facts, "joint")
-        anchor = anchor_of(facts, k, COVARIANCE)
-        whole = exact_sum(self.table, k, anchor).astype(np.float64)
+        (whole, anchor), w, weight = self._summed, self.facts.width, self.weight
         with np.errstate(divide="ignore", invalid="ignore"):
-            weight = np.trace(whole[w:, w:]) / anchor**2
             block, edge = whole[:w, :w] / UNIT**2 / weight, whole[:w, w:].sum(axis=1) / (anchor * UNIT) / weight
         return np.block([[block, edge[:, None]], [edge[None, :], np.ones((1, 1))]])
 

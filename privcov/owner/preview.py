@@ -68,7 +68,9 @@ class Preview:
         return survival(strength, self.correlation_std, self.sampling_std, universal_level(self.table.d))
 
 
-def planned_noise(facts: PublicFacts, guarantee: Guarantee, rows: int, rows_each: RowsEach = 1.0) -> NoiseDistribution:
+def planned_noise(
+    facts: PublicFacts, guarantee: Guarantee, rows: float, rows_each: RowsEach = 1.0
+) -> NoiseDistribution:
     """Return the noise of the release that would follow, on the joint moment in unit-ball units.
 
     The scale is that of the exact measurement, in its whole numbers.

@@ -49,21 +49,24 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Gen
         raise LookError("The owner's view needs bounds per column: without them there is no clipping to show.")
     cells = private._rows
     used = np.ones(len(cells), dtype=bool) if private._class_of is None else private._class_of >= 0
+    each = private._rows_of_person
+    weight = np.ones(len(cells)) if each is None else np.minimum(each, facts.most_weight) / np.maximum(each, 1)
+    used &= weight > 0  # a row without an id counts as none
     holes = ~np.isfinite(cells)
     if facts.missing == "drop-row":
         used &= ~holes.any(axis=1)
     if used.sum() < 2:
         raise LookError("Fewer than two rows are left by the declared rules, so there is nothing to look at.")
-    cells, holes = cells[used], holes[used]
+    cells, holes, weight = cells[used], holes[used], weight[used, None]
     y = np.where(holes, 0.0, (np.where(holes, 0.0, cells) - facts.origin) / facts.scale)
     low, high = ((facts.bounds - facts.origin[:, None]) / facts.scale[:, None]).T
-    n, distribution = len(y), planned_noise(facts, guarantee, len(y))
+    same = ExampleRows(private, len(y), "the rows themselves")
+    distribution = planned_noise(facts, guarantee, same.weight)
     there = np.ones(y.shape)
     there[:, facts.flagged] -= holes[:, facts.flagged]
-    rows = np.maximum(there.T @ there, 1.0)  # that have both columns
-    means = (y.T @ there) / rows
-    raw = y.T @ y / rows - means * means.T
-    same = ExampleRows(private, n, "the rows themselves")
+    both = np.maximum(there.T @ (weight * there), 1e-300)  # weight of the rows that have both columns
+    means = (y.T @ (weight * there)) / both
+    raw = y.T @ (weight * y) / both - means * means.T
     kept, drawn = (derive(same.noisy(distribution, seed)) for seed in (None, int(rng.integers(2**62))))
     return Look(
         _correlation(raw),
@@ -73,7 +76,7 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Gen
         holes.mean(axis=0),
         _relative(kept.covariance - raw, raw),
         _relative(drawn.covariance - kept.covariance, kept.covariance),
-        n,
+        len(y),
     )
 
 

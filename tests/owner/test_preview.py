@@ -222,6 +222,25 @@ def test_the_exact_answer_by_pairs_is_over_the_rows_that_have_both():
     assert look.raw[0, 1] > 0.4
 
 
+@pytest.mark.parametrize("most", [1, 3])
+def test_the_owner_sees_the_noise_of_a_table_whose_persons_have_several_rows(most):
+    """As many persons as weigh, not as many rows: 300 with one row to nine. 60 draws tell a factor of 1.4."""
+    rng = np.random.default_rng(5)
+    ids = np.repeat(np.arange(300), rng.integers(1, 10, 300))
+    x = rng.uniform(-1, 1, (len(ids), 3)) + 0.05 * (ids[:, None] % 7)
+    data = PrivateDataset.from_rows(x, bounds=[(-2, 2)] * 3, persons=ids, most_weight=most)
+    looks = [owner_look(data, ZCDP(0.5), np.random.default_rng(s)) for s in range(60)]
+    real = [read_sum(measured(data, ZCDP(0.5)), "joint") for _ in range(5)]
+    noise = np.mean([one.distribution.off_diagonal_std for one in real]) * real[0].row_bound ** 2
+    seen = np.std([one.draw[0, 1] for one in looks]) * np.prod(np.std(x[:, :2], axis=0) / 2)
+    assert seen == pytest.approx(noise, rel=0.35)
+    each = np.bincount(ids)[ids]
+    weight = np.minimum(each, most) / each
+    assert looks[0].raw == pytest.approx(np.cov(x.T, aweights=weight, bias=True) / np.sqrt(np.outer(
+        *[np.diag(np.cov(x.T, aweights=weight, bias=True))] * 2)))  # fmt: skip
+    assert looks[0].bias < 1e-4, "nothing is clipped, so nothing changes"
+
+
 # --- rows that are shortened --------------------------------------------------------------------------------
 
 
