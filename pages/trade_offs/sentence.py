@@ -276,7 +276,8 @@ def _first(reply: Reply, data: Dataset, bound: float) -> None:
     if reply.releases:
         where = "these rows, to the sample" if table else "fresh rows" if reply.draws > 1 else "one draw of the rows"
         spread += f"; mean of {reply.releases} (± {show.percent(reply.standard_error)}), {where}"
-    st.html(f"{large}<b>{escape(ask.sentence(reply))}</b></p><div>{spread}</div>")
+    answer = escape(ask.sentence(reply)).replace(" %", "\u00a0%")
+    st.html(f"{large}<b>{answer}</b></p><div>{spread}</div>")
     claim = trade_off_of_method(reply.line.key, reply.guarantee)
     show.attacker_line(accounting.attacker_success(claim), frame.palette(), "Attacker, this method")
     if bound != 1:

@@ -103,15 +103,15 @@ class _Runs:
         rel = run_method(self.method, data, self.at(level), seed=self.seed, repeat=replicate)
         return error(rel, data, relative=True, against="sample" if data.truth is None else "truth")
 
-    def errors(self, level: float, count: int = 0) -> np.ndarray:
-        """Return the errors of all releases at a level, or of so many."""
+    def errors(self, level: float) -> np.ndarray:
+        """Return the errors of all releases at a level."""
         if level in self.seen:
             return self.seen[level]
         found: list[float] = []
         begun, drawing = time.monotonic(), 0.0
-        while len(found) < (count or self.releases or MOST):
+        while len(found) < (self.releases or MOST):
             late = time.monotonic() - begun > self.seconds
-            if not (count or self.releases) and len(found) >= FEWEST and (late or self.enough(np.array(found))):
+            if not self.releases and len(found) >= FEWEST and (late or self.enough(np.array(found))):
                 break
             if not self.seen and (len(self.tables) < self.draws if self.draws else self.room(drawing)):
                 before = time.monotonic()

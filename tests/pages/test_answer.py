@@ -33,7 +33,7 @@ def said(at) -> str:
     settle(at)
     at.run()  # AppTest has no clock that lets the page run again when a job has ended
     (found,) = [h.proto.body for h in at.main.get("html") if 'role="status"' in h.proto.body]
-    return unescape(re.search("<b>(.*)</b>", found)[1])
+    return unescape(re.search("<b>(.*)</b>", found)[1]).replace("\u00a0", " ")
 
 
 def drawn(at) -> list[str]:
