@@ -108,10 +108,10 @@ def _measured(stored: Reply, study: Study, data: Dataset) -> Reply:
     rows = dataclasses.replace(study.without_method(), rho=1.0, epsilon=1.0, seed=1)
     question = (rows, stored.advice.question, stored.wanted, stored.line.key)
     draw, own = _rows_of(study, data), cached.in_session(study)
+    state = "" if own else SOURCES.get(study.source_key()).cls.state()  # when the rows were drawn
 
     def cells(stop: threading.Event) -> Iterator[Cell]:
         more: dict[str, Any] = {"seed": study.rows, "stop": stop.is_set}
-        state = "" if own else SOURCES.get(study.source_key()).cls.state()
 
         def kept(what: tuple, make: Callable[[], Any]) -> Any:
             return make() if own else cached.SHARED.get((*what, rows, stored.line.key, state), make)

@@ -102,16 +102,6 @@ class ExampleRows:
         checks.whole("n", self.n, 2)
         if self.table.files is not None or self.table.facts.bounds is None:
             raise ValueError("A stand-in has its rows in memory, and bounds or kinds for every column. Declare them.")
-        if not np.isfinite(self._moment).all():
-            raise ValueError(
-                "No row of this table counts under the declaration: none has an id, a listed class, or all its cells. "
-                "Take another table."
-            )
-        if self.missing > MOST_MISSING:
-            raise ValueError(
-                f"{self.missing:.0%} of the cells of this table are missing or not as declared, and the most is "
-                f"{MOST_MISSING:.0%}. Check the kinds, the separator and the decimal mark."
-            )
 
     @classmethod
     def of_public(cls, table: PrivateDataset, n: int) -> ExampleRows:
@@ -125,7 +115,18 @@ class ExampleRows:
             persons = MOST_ROWS if each is None else max(1, round(float(np.sum(1 / each[each > 0]))))
             facts = table.facts if table.facts.n is None else dataclasses.replace(table.facts, n=persons)
             table = PrivateDataset(facts, table.name, cells[kept], of_class, None, each)
-        return cls(table, n, what, True)
+        made = cls(table, n, what, True)
+        if not np.isfinite(made._moment).all():
+            raise ValueError(
+                "No row of this table counts under the declaration: none has an id, a listed class, or all its cells. "
+                "Take another table."
+            )
+        if made.missing > MOST_MISSING:
+            raise ValueError(
+                f"{made.missing:.0%} of the cells of this table are missing or not as declared, and the most is "
+                f"{MOST_MISSING:.0%}. Check the kinds, the separator and the decimal mark."
+            )
+        return made
 
     @property
     def facts(self) -> PublicFacts:

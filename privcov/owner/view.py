@@ -60,10 +60,14 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Gen
     cells, holes, weight = cells[used], holes[used], weight[used, None]
     y = np.where(holes, 0.0, (np.where(holes, 0.0, cells) - facts.origin) / facts.scale)
     low, high = ((facts.bounds - facts.origin[:, None]) / facts.scale[:, None]).T
+    beyond = ((y < low) | (y > high)).mean(axis=0)
     same = ExampleRows(private, len(y), "the rows themselves")
     distribution = planned_noise(facts, guarantee, same.weight)
     there = np.ones(y.shape)
     there[:, facts.flagged] -= holes[:, facts.flagged]
+    # About the mean of what is there: squares of cells far from zero would leave nothing of their differences.
+    y -= (weight * there * y).sum(axis=0) / np.maximum((weight * there).sum(axis=0), 1e-300)
+    y *= there
     both = np.maximum(there.T @ (weight * there), 1e-300)  # weight of the rows that have both columns
     means = (y.T @ (weight * there)) / both
     raw = y.T @ (weight * y) / both - means * means.T
@@ -72,7 +76,7 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Gen
         _correlation(raw),
         kept.correlation,
         drawn.correlation,
-        ((y < low) | (y > high)).mean(axis=0),
+        beyond,
         holes.mean(axis=0),
         _relative(kept.covariance - raw, raw),
         _relative(drawn.covariance - kept.covariance, kept.covariance),

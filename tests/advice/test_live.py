@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 import privcov
 from privcov.advice import ask, live
@@ -120,16 +121,17 @@ def test_of_levels_that_are_as_near_the_smallest_is_said():
 
 
 def test_the_standard_error_is_that_of_releases_or_of_tables_whichever_is_larger():
-    """Beside little noise four tables differ more than the releases of each."""
-    rows, releases, draws = rows_of(n=300, d=3), 40, 4
-    for guarantee, by_table in ((ZCDP(10.0), True), (ZCDP(1e-4), False)):
-        stored = ask.how_far(Question(300, 3, guarantee, structure="fading", mean_known=True))
-        found = live.measured(stored, rows, releases=releases, draws=draws)
-        errors = literal(stored.line.key, rows, guarantee, releases, draws)
-        tables = errors.reshape(-1, draws).mean(axis=0)
-        either = np.std(tables, ddof=1) / 2, np.std(errors, ddof=1) / np.sqrt(releases)
-        assert bool(either[0] > either[1]) is by_table
-        assert found.standard_error == pytest.approx(max(either), rel=1e-6)
+    """Beside little noise four tables differ more than the releases of each; Student's factor is for so few."""
+    rows, few = rows_of(n=300, d=3), stdtrit(3, 0.975) / stdtrit(np.inf, 0.975)
+    stored = ask.how_far(Question(300, 3, ZCDP(10.0), structure="fading", mean_known=True))
+    found = live.measured(stored, rows, releases=40, draws=4)
+    errors = literal(stored.line.key, rows, ZCDP(10.0), 40, 4)
+    of_tables = few * np.std(errors.reshape(-1, 4).mean(axis=0), ddof=1) / 2
+    assert of_tables > np.std(errors, ddof=1) / 40**0.5
+    assert found.standard_error == pytest.approx(of_tables, rel=1e-9)
+    equal = np.repeat([1.0, 3.0, 2.0], 4)  # the same mean in every table
+    assert live._standard_error(equal, 4) == pytest.approx(np.std(equal, ddof=1) / 12**0.5)
+    assert live._standard_error(equal, 1) == pytest.approx(np.std(equal, ddof=1) / 12**0.5)
 
 
 def test_releases_end_where_the_mean_is_sure_or_as_sure_as_the_tables_can_make_it(monkeypatch):

@@ -156,11 +156,11 @@ def test_a_table_of_which_nothing_counts_is_refused():
     cells = pd.DataFrame({"age": ["x"] * 50, "sex": ["y"] * 50})
     kinds = {"age": Kind("number", 0, 120), "sex": Kind("yes-no", values=("F", "M"))}
     with pytest.raises(ValueError, match="100% of the cells of this table are missing or not as declared"):
-        ExampleRows(PrivateDataset.from_rows(cells, kinds=kinds), 100, "rows")
+        ExampleRows.of_public(PrivateDataset.from_rows(cells, kinds=kinds), 100)
     rows = np.full((50, 2), np.nan)
     dropped = PrivateDataset.from_rows(rows, bounds=[(0, 1)] * 2, n_public=False, missing="drop-row")
     with pytest.raises(ValueError, match="No row of this table counts"):
-        ExampleRows(dropped, 100, "rows")
+        ExampleRows.of_public(dropped, 100)
     with pytest.raises(ValueError, match="bounds or kinds"):
         ExampleRows(PrivateDataset.from_rows(rows, row_bound=1.0), 100, "rows")
 
