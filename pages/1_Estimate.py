@@ -82,7 +82,7 @@ with show.problems():
         (
             "Noise per entry (std)",
             plain(noise),
-            "Off the diagonal, before repairs; in half-ranges where columns have bounds.",
+            "Off the diagonal, before repairs; columns with bounds are scaled by them.",
         ),
         ("Rows clipped", clipped, "Longer than R, so shortened, which biases the matrix."),
     ]

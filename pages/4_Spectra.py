@@ -10,7 +10,7 @@ from pages.shell import address, cached, frame, own_range, script, show, strip, 
 from pages.shell.glossary import term
 from privcov.estimators.base import METHODS
 from privcov.figures.spectra import in_words, spectrum
-from privcov.figures.words import plain
+from privcov.figures.words import SCALED, plain
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.spectra import noise_edge, spectra
 
@@ -41,7 +41,7 @@ with show.problems():
         key="spectra-axis",
         help="asinh: linear within the noise band, logarithmic beyond.",
     )
-    unit = "in units of public half-ranges squared" if data.bounds is not None else "in squared units of the data"
+    unit = f"of {SCALED}" if data.bounds is not None else "in squared units of the data"
     with picture:
         show.picture(spectrum(series, edge, palette, scale=scale, unit=unit), "spectrum")
     assert wrong is not None  # a covariance has a reference

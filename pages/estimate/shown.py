@@ -10,6 +10,7 @@ from pages.shell.show import CORRELATIONS, COVARIANCES
 from privcov.bundle.verdict import STILL
 from privcov.bundle.verdict import verdict as in_words
 from privcov.dataset import Dataset
+from privcov.figures.words import SCALED
 from privcov.metrics.errors import reference_matrix
 from privcov.postprocess.correlation import correlation
 from privcov.releasing.release import Release
@@ -46,7 +47,7 @@ def colours(data: Dataset, rel: Release, how: str) -> str:
         return f"correlation, from -1 (orange: columns move apart) over 0 to 1 (teal: they move together){raised}"
     if how == COVARIANCES:
         return "covariance in the columns' own units"
-    return f"{rel.target}, columns in units of their public half-range" if data.bounds is not None else rel.target
+    return f"{rel.target}, {SCALED}" if data.bounds is not None else rel.target
 
 
 def strongest(data: Dataset, released: np.ndarray, noise: float) -> str:

@@ -12,6 +12,7 @@ from pages.shell import address, cached, frame, show
 from pages.shell.study import Study
 from privcov.dataset import Dataset
 from privcov.figures.matrices import beyond, colour_limit, heatmap
+from privcov.figures.words import SCALED
 from privcov.metrics.errors import reference_matrix, working
 from privcov.metrics.graphs import losses, partial_correlations, without_noise_at
 from privcov.releasing.release import Release
@@ -49,7 +50,7 @@ def section(study: Study, data: Dataset, rel: Release, at: int) -> None:
             st.markdown(f"**{name}**")
             key = f"square-graph-{name.split(',')[0].lower()}"
             show.picture(heatmap(matrix, data.columns, limit, palette, what=f"{name.lower()} {what}"), key)
-    unit = what if partial or data.bounds is None else "precision, columns in units of their public half-range"
+    unit = what if partial or data.bounds is None else f"precision, {SCALED}"
     show.colour_note(unit, beyond(shown[-1][1], limit, "private"))
     st.dataframe(_losses(private, quiet, truth), hide_index=True, width="stretch")
     with st.expander("How to read"):

@@ -41,7 +41,10 @@ def facts_in_words(declared: Declaration) -> list[str]:
         share = f"{declared.row_bound_fraction:g}"
         lines.append(f"Rows longer than {share} of the longest possible row are shortened to it.")
     if declared.label:
-        lines.append(f"Classes in {declared.label!r}: {', '.join(declared.classes)}.")
+        lines.append(
+            f"Classes in {declared.label!r}: {', '.join(declared.classes)}. Plan and the matrices of Answers are those "
+            "of all rows; what a method names covariance is within the classes."
+        )
     return lines
 
 

@@ -31,7 +31,7 @@ from privcov.figures.look import Picture
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain, raised
 from privcov.owner.example_rows import ExampleRows
-from privcov.owner.preview import Preview, planned_noise, preview, preview_by_rule, smallest_level
+from privcov.owner.preview import Preview, noise_for, preview, preview_by_rule, smallest_level
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, with_level
 from privcov.public_facts import PublicFacts
 
@@ -215,12 +215,9 @@ def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, 
                 _show_level(before[1], level_name, asked, facts, at)
             return
 
-        def distribution(level: float):
-            tried = with_level(picked, level)
-            return tried, planned_noise(facts, tried, simulated.n, each)
-
         def meets(level: float) -> bool:
-            plan = preview(simulated, *distribution(level), replicates=1 if what == "see" else None)
+            tried, count = with_level(picked, level), 1 if what == "see" else None
+            plan = preview(simulated, tried, noise_for(simulated, tried, each), replicates=count)
             return plan.visible <= wanted if what == "see" else plan.error <= wanted
 
         with st.spinner("Searching ..."):
@@ -281,13 +278,14 @@ def _explain(facts: PublicFacts, plan: Preview) -> None:
             f"4. The noise grows with R squared = {plain(facts.row_bound**2)}: a column less lowers it by "
             f"{show.percent(1 / d)}. Bounds twice as wide make the noise on a variance four times as large."
         )
+        own = np.diag(plan.noise)
         reach = facts.scale / ((bounds[:, 1] - bounds[:, 0]) / 2)
         table = pd.DataFrame(
             {
                 "Column": [cell(c) for c in facts.columns],
                 "Half-range": facts.scale,
-                "Noise on its variance": plan.variance_std * facts.scale**2,
-                "As a deviation": np.sqrt(plan.variance_std) * facts.scale,
+                "Noise on its variance": own * facts.scale**2,
+                "As a deviation": np.sqrt(own) * facts.scale,
                 "Off-centre cost": reach**2,
             }
         )

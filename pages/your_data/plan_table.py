@@ -16,7 +16,7 @@ from pages.your_data.state import keep, owner_session, public_rows
 from privcov.data_sources.csv_file import read_header
 from privcov.data_sources.private_file import Declaration
 from privcov.owner.example_rows import STRUCTURES, ExampleRows, Invention, invented
-from privcov.owner.preview import Preview, planned_noise, preview
+from privcov.owner.preview import Preview, noise_for, preview
 from privcov.owner.weights import weight_words
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
@@ -73,7 +73,7 @@ def ask(declared: Declaration) -> Asked:
         )
         ends("unrelated", "nearly the same")
         spread = st.slider(
-            "Usual deviation, as a share of the half-range",
+            "Usual deviation, as a share of half the range",
             0.05,
             0.6,
             step=0.05,
@@ -169,5 +169,5 @@ def once(key: tuple, make: Callable[[], T]) -> T:
 
 def previewed(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee, each: float) -> Preview:
     """Return the preview of a guarantee."""
-    noise = planned_noise(facts, guarantee, simulated.n, each)
-    return once((simulated, guarantee, each, as_declared(facts)), lambda: preview(simulated, guarantee, noise))
+    key = (simulated, guarantee, each, as_declared(facts))
+    return once(key, lambda: preview(simulated, guarantee, noise_for(simulated, guarantee, each)))

@@ -16,7 +16,7 @@ from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.palette import LIGHT
 from privcov.figures.spectra import spectrum
-from privcov.figures.words import chance, percent, plain, raised
+from privcov.figures.words import SCALED, chance, percent, plain, raised
 from privcov.metrics.errors import error, reference_matrix, working
 from privcov.metrics.spectra import noise_edge, spectra
 from privcov.privacy import GaussianDP, Guarantee, NoPrivacy
@@ -130,12 +130,12 @@ def of_spectrum(rel: Release, data: Dataset, seed: str = "") -> Front:
             else "Rely on no eigenvalue of it. More rows, fewer columns or a weaker guarantee make the band narrower."
         )
         advised = FALSE if rel.claim_is_false else advised
-    unit = "units of public half-ranges squared" if data.bounds is not None else "squared units of the data"
+    unit = f"of {SCALED}" if data.bounds is not None else "in squared units of the data"
     return Front(
         answer,
         advised,
         base.risk,
         base.assumptions,
-        spectrum(series, edge, LIGHT, scale="linear", unit=f"in {unit}"),
-        f"Eigenvalues, largest first, in {unit}. Noise alone stays within ± {plain(edge)}, the band.",
+        spectrum(series, edge, LIGHT, scale="linear", unit=unit),
+        f"Eigenvalues, largest first, {unit}. Noise alone stays within ± {plain(edge)}, the band.",
     )

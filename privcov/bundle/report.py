@@ -27,7 +27,7 @@ from privcov.figures.exports import svg
 from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.palette import LIGHT, PAPER_CAPTION
-from privcov.figures.words import percent, plain
+from privcov.figures.words import SCALED, percent, plain
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
 from privcov.privacy import Guarantee, NoPrivacy
 from privcov.releasing.release import Release
@@ -175,7 +175,7 @@ def _matrices(rel: Release, data: Dataset, against: str) -> str:
         figure(heatmap(m, data.columns, limit, LIGHT, what=f"{name.lower()} {rel.target}"), name, width=300)
         for name, m in shown
     )
-    unit = ", columns in units of their public half-range" if data.bounds is not None else ""
+    unit = f", {SCALED}" if data.bounds is not None else ""
     words = (
         f"<p>{escape(rel.target.capitalize())}{unit}. Orange is {plain(-limit)} or less, teal {plain(limit)} or more; "
         "first column on top and left.</p>"

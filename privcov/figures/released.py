@@ -15,7 +15,7 @@ from privcov.figures.matrices import RIGHT, colour_limit, heatmap, still
 from privcov.figures.own import pairs
 from privcov.figures.palette import DARK, LIGHT, Palette
 from privcov.figures.spectra import spectrum
-from privcov.figures.words import plain
+from privcov.figures.words import SCALED, plain
 from privcov.metrics.errors import working
 from privcov.metrics.graphs import edges, noisy_matrix, partial_correlations
 from privcov.metrics.spectra import noise_edge
@@ -63,8 +63,9 @@ def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
         if rel.raw.flags is None:  # where missing cells are measured, entries have noise of different sizes
             edge = noise_edge(rel)
     plain_units = bool((rel.scale == 1).all())
-    unit = "squared units of the data" if plain_units else "units of public half-ranges squared"
-    unit = f"inverse of {unit}" if rel.target == "precision" else f"in {unit}"
+    unit = "in squared units of the data" if plain_units else f"of {SCALED}"
+    if rel.target == "precision":
+        unit = f"{unit}, inverted"
     return _shown(spectrum(stages, edge, palette, scale="linear", unit=unit), palette)
 
 

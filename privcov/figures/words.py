@@ -11,6 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape
 from typing import Literal
 
+SCALED = "columns scaled by their public bounds"  # the unit of a matrix whose columns have half-range 1
 NEARLY = 0.9999  # an attacker's chance; beyond, more digits tell nothing
 _ROUNDINGS = {"": ROUND_HALF_EVEN, "at most": ROUND_CEILING, "at least": ROUND_FLOOR}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

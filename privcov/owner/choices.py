@@ -15,7 +15,7 @@ import numpy as np
 
 from privcov.declared_columns import MOST_COLUMNS, typed_units
 from privcov.owner.example_rows import ExampleRows, kinds_of
-from privcov.owner.preview import Preview, planned_noise, preview
+from privcov.owner.preview import Preview, noise_for, preview
 from privcov.owner.weights import RowsEach
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
@@ -71,8 +71,9 @@ def choices(
 
     def tried(way: _Way) -> Preview:
         if way not in known:
-            noise = planned_noise(under(way), guarantee, table.n, rows_each=rows_each)
-            known[way] = preview(table.under(under(way)), guarantee, noise, seed=seed, replicates=_TABLES)
+            same = table.under(under(way))
+            noise = noise_for(same, guarantee, rows_each)
+            known[way] = preview(same, guarantee, noise, seed=seed, replicates=_TABLES)
         return known[way]
 
     def error(way: _Way) -> float:

@@ -116,12 +116,7 @@ class ExampleRows:
             facts = table.facts if table.facts.n is None else dataclasses.replace(table.facts, n=persons)
             table = PrivateDataset(facts, table.name, cells[kept], of_class, None, each)
         made = cls(table, n, what, True)
-        if not np.isfinite(made._moment).all():
-            raise ValueError(
-                "No row of this table counts under the declaration: none has an id, a listed class, or all its cells. "
-                "Take another table."
-            )
-        if made.missing > MOST_MISSING:
+        if made.weight and made.missing > MOST_MISSING:  # of no row the weight is refused
             raise ValueError(
                 f"{made.missing:.0%} of the cells of this table are missing or not as declared, and the most is "
                 f"{MOST_MISSING:.0%}. Check the kinds, the separator and the decimal mark."
@@ -173,11 +168,7 @@ class ExampleRows:
         if whole.missing == "pairs" and not whole.flagged:
             whole = dataclasses.replace(whole, missing="typical")
         law, same = NoiseDistribution("isotropic", _NONE, whole.width, 1), dataclasses.replace(self.table, facts=whole)
-        exact = dataclasses.replace(self, table=same).noisy(law, None)
-        if exact.flags is None:
-            return unpack(exact.matrix, centre="joint", row_bound=exact.row_bound).target
-        found = available_cases(exact.matrix, exact.flags, joint=True, row_bound=exact.row_bound)
-        return np.nan_to_num(found.covariance)
+        return covariance_of(dataclasses.replace(self, table=same).noisy(law, None))
 
     @property
     def correlation(self) -> np.ndarray:
@@ -228,15 +219,36 @@ class ExampleRows:
     def weight(self) -> float:
         """The total weight of the rows: their number, or that of the persons, as far as they count."""
         (whole, anchor), w = self._summed, self.facts.width
-        return float(np.trace(whole[w:, w:])) / anchor**2
+        if not (found := float(np.trace(whole[w:, w:])) / anchor**2):
+            raise ValueError(
+                f"No row counts under the declaration, of {self.what}: none has an id, a listed class, or all its "
+                "cells where rows with a missing one are left out. Take another table, or another rule for missing "
+                "cells."
+            )
+        return found
+
+    @property
+    def counted(self) -> float:
+        """Share of the rows, or of the weight of the persons, that counts: with all cells, a listed class and an id."""
+        each = self.table._rows_of_person
+        if each is None:
+            return self.weight / len(self._cells)
+        each = each[each > 0]
+        return self.weight / float(np.sum(np.minimum(each, self.facts.most_weight) / each))
 
     @functools.cached_property
     def _moment(self) -> np.ndarray:
         """The exact joint moment of the rows in unit-ball units, per unit of weight, with an anchor of 1."""
         (whole, anchor), w, weight = self._summed, self.facts.width, self.weight
-        with np.errstate(divide="ignore", invalid="ignore"):
-            block, edge = whole[:w, :w] / UNIT**2 / weight, whole[:w, w:].sum(axis=1) / (anchor * UNIT) / weight
+        block, edge = whole[:w, :w] / UNIT**2 / weight, whole[:w, w:].sum(axis=1) / (anchor * UNIT) / weight
         return np.block([[block, edge[:, None]], [edge[None, :], np.ones((1, 1))]])
+
+
+def covariance_of(exact: Noisy) -> np.ndarray:
+    """Return the covariance of a measurement without noise, in working units; zero where no row has both cells."""
+    if exact.flags is None:
+        return unpack(exact.matrix, centre="joint", row_bound=exact.row_bound).target
+    return np.nan_to_num(available_cases(exact.matrix, exact.flags, joint=True, row_bound=exact.row_bound).covariance)
 
 
 def entry_stds(noisy: Noisy) -> np.ndarray:
@@ -299,7 +311,7 @@ def invented(
     gaps = f", {100 * wanted.missing:g} % of the cells missing" if wanted.missing else ""
     kinds_too = ", of the declared kinds" if facts.kinds else ""
     what = (
-        f"an invented table: {STRUCTURES[wanted.structure]}, {strength}deviation {wanted.spread:g} of the half-range"
+        f"an invented table: {STRUCTURES[wanted.structure]}, {strength}deviation {wanted.spread:g} of half the range"
         f"{kinds_too}{within}{gaps}"
     )
     return ExampleRows(PrivateDataset(own, "invented", cells, labels, None, each), wanted.n, what)

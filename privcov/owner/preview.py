@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from privcov import accounting
 from privcov.declared_columns import MOST_COLUMNS
 from privcov.measurements.noise import NoiseDistribution
-from privcov.owner.example_rows import ExampleRows, entry_stds
+from privcov.owner.example_rows import ExampleRows, covariance_of, entry_stds
 from privcov.owner.weights import RowsEach, expected_weight
 from privcov.postprocess.available import available_cases
 from privcov.postprocess.joint import unpack
@@ -37,11 +37,12 @@ _MOST_REPLICATES, _FEWEST = 40, 4
 class Preview:
     """The numbers of a plan at one guarantee.
 
-    table: the invented or public rows that stand in for the private ones. entry_std, variance_std: standard deviation
-    of the privacy noise on an off-diagonal entry of the covariance and on a variance, in working units.
-    correlation_std: the same on a correlation of two columns, in the middle. sampling_std: standard deviation of a
-    correlation near zero because there are only n rows. visible: the smallest correlation that is seen with
-    a probability of 80 %, which is to exceed what all pairs of pure noise just do not exceed; above 1 none is.
+    table: the invented or public rows that stand in for the private ones. noise: standard deviation of the privacy
+    noise on every entry of the covariance, d x d, in working units; infinity where none is released. correlation_std:
+    the same on a released correlation of two columns, in the middle. sampling_std: standard deviation of a released
+    correlation near zero because there are only n rows. fade: share of the correlations that is left where missing
+    cells are filled and long rows shortened. visible: the smallest correlation of the table that is seen with a
+    probability of 80 %, which is to exceed what all pairs of pure noise just do not exceed; above 1 none is.
 
     error: mean relative Frobenius error of the covariance to that of the table. correlation_error: root mean square
     error of the correlations. replicates: number of draws of the noise behind both. trivial: relative error of the
@@ -51,10 +52,10 @@ class Preview:
 
     guarantee: Guarantee
     table: ExampleRows
-    entry_std: float
-    variance_std: float
+    noise: np.ndarray = field(compare=False, repr=False)
     correlation_std: float
     sampling_std: float
+    fade: float
     visible: float
     error: float
     correlation_error: float
@@ -63,9 +64,16 @@ class Preview:
     replicates: int
     draw: np.ndarray = field(compare=False, repr=False)
 
+    @property
+    def entry_std(self) -> float:
+        """Root mean square of the noise on the covariances, in working units."""
+        off = ~np.eye(self.table.d, dtype=bool) if self.table.d > 1 else np.eye(1, dtype=bool)
+        known = self.noise[off & np.isfinite(self.noise)]
+        return float(np.sqrt(np.mean(known**2))) if len(known) else math.inf
+
     def survives(self, strength: float) -> float:
         """Return the probability that a pair of columns of this correlation is seen; see ``visible``."""
-        return survival(strength, self.correlation_std, self.sampling_std, universal_level(self.table.d))
+        return survival(strength * self.fade, self.correlation_std, self.sampling_std, universal_level(self.table.d))
 
 
 def planned_noise(
@@ -76,6 +84,14 @@ def planned_noise(
     The scale is that of the exact measurement, in its whole numbers.
     """
     return usual_request(facts, guarantee).noise(rows * expected_weight(facts.most_weight, rows_each))
+
+
+def noise_for(table: ExampleRows, guarantee: Guarantee, rows_each: RowsEach = 1.0) -> NoiseDistribution:
+    """Return the noise of the release that would follow of as many rows, or persons, as the table plans for.
+
+    As large a share of them counts as of the rows of the table: all but those without a cell, a class or an id.
+    """
+    return planned_noise(table.facts, guarantee, table.n * table.counted, rows_each)
 
 
 def planned_trade_off(facts: PublicFacts, guarantee: Guarantee) -> Guarantee | GaussianDP | None:
@@ -95,20 +111,20 @@ def preview(
 
     One seed gives the same unit noise at every guarantee.
     """
-    entry, diagonal, noise = _noise(table, distribution)
-    sampling = 1 / math.sqrt(table.n) / (1 - table.missing)
-    level = universal_level(table.d)
+    stds, noise, fade = _noise(table, distribution)
+    pairs = table.n * table.counted * ((1 - table.missing) ** 2 if table.facts.flagged else 1.0)
+    level, sampling = universal_level(table.d), 1 / math.sqrt(pairs)
     count = replicates or int(min(max(_WORK / table.d**3, _FEWEST), _MOST_REPLICATES))
     found = [_compared(table, distribution, seed, k) for k in range(count)]
     truth = table.covariance
     return Preview(
         guarantee,
         table,
-        entry_std=entry,
-        variance_std=diagonal,
+        noise=stds,
         correlation_std=noise,
         sampling_std=sampling,
-        visible=level * noise + _Z80 * math.hypot(noise, sampling),
+        fade=fade,
+        visible=(level * noise + _Z80 * math.hypot(noise, sampling)) / fade if fade > 0 else math.inf,
         error=float(np.mean([error for error, *_ in found])),
         correlation_error=math.sqrt(float(np.mean([square for _, square, _ in found]))),
         trivial=float(np.linalg.norm(truth - np.diag(np.diag(truth))) / np.linalg.norm(truth)),
@@ -118,19 +134,21 @@ def preview(
     )
 
 
-def _noise(table: ExampleRows, distribution: NoiseDistribution) -> tuple[float, float, float]:
-    """Return the deviation of the noise on a covariance, a variance and a correlation of the simulated table."""
-    stds, spread = entry_stds(table.noisy(distribution, None)), np.sqrt(np.diag(table.covariance))
+def _noise(table: ExampleRows, distribution: NoiseDistribution) -> tuple[np.ndarray, float, float]:
+    """Return the deviation of the noise on the covariance and on a correlation, and what is left of correlations.
+
+    A release divides by the variances that it has, of filled cells and shortened rows.
+    """
+    exact = table.noisy(distribution, None)
+    stds, left = entry_stds(exact), covariance_of(exact)
+    spread, true = np.sqrt(np.maximum(np.diag(left), 0.0)), table.correlation
     off, scale = ~np.eye(table.d, dtype=bool) if table.d > 1 else np.eye(1, dtype=bool), np.outer(spread, spread)
     known = np.isfinite(stds) & (scale > 0) & off
-    noise = float(np.median(stds[known] / scale[known])) if known.any() else math.inf
-    return _rms(stds[off]), _rms(np.diag(stds)), noise
-
-
-def _rms(stds: np.ndarray) -> float:
-    """Return the root mean square of those that are known, infinity where none is."""
-    known = stds[np.isfinite(stds)]
-    return float(np.sqrt(np.mean(known**2))) if len(known) else math.inf
+    if not known.any():
+        return stds, math.inf, 1.0
+    size = float(np.sum(true[known] ** 2))
+    fade = float(np.sum(left[known] / scale[known] * true[known])) / size if size > 0 else 1.0
+    return stds, float(np.median(stds[known] / scale[known])), fade
 
 
 def preview_by_rule(
@@ -141,8 +159,8 @@ def preview_by_rule(
     for rule in ("typical", "pairs"):
         other = dataclasses.replace(facts, missing=rule, flags=facts.flags if facts.missing == rule else None)
         if other.width <= MOST_COLUMNS:
-            noise = planned_noise(other, guarantee, table.n, rows_each=rows_each)
-            errors[rule] = preview(table.under(other), guarantee, noise, seed=seed).error
+            same = table.under(other)
+            errors[rule] = preview(same, guarantee, noise_for(same, guarantee, rows_each), seed=seed).error
     return errors
 
 

@@ -126,7 +126,7 @@ def test_the_unit_of_eigenvalues_is_that_of_the_table(rel, data):
     assert bounded.bounds is not None
     of_bounded = privcov.release("gaussian-cov", bounded, ZCDP(1.0), seed=1)
     found = front.of_spectrum(of_bounded, bounded)
-    assert "units of public half-ranges squared" in found.caption
+    assert "of columns scaled by their public bounds" in found.caption
     raw = dict(privcov.metrics.spectra.spectra(of_bounded, bounded))["Noisy"]
     inside = sum(abs(value) <= privcov.metrics.spectra.noise_edge(of_bounded) for value in raw.tolist())
     assert 0 < inside < bounded.d

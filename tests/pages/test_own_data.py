@@ -290,7 +290,7 @@ def test_the_plan_shows_three_candidates_and_follows_the_choice():
     at = go(declared(), "plan")
     table_shown = next(h.proto.body for h in at.get("html") if "Smallest visible" in h.proto.body)
     assert all(f"{rho}-zCDP" in table_shown for rho in (0.02, 0.1, 0.5))
-    assert any("half-range: not your table" in c.value.replace("\\", "") for c in at.caption)
+    assert any("half the range: not your table" in c.value.replace("\\", "") for c in at.caption)
     widget(at, "slider", "missing-share").set_value(0.2).run()
     assert any("20 % of the cells missing: not your table" in c.value.replace("\\", "") for c in at.caption)
     widget(at, "radio", "pick").set_value(2).run()

@@ -127,7 +127,11 @@ def test_everything_declared_under_advanced_is_said_before_a_row_is_read():
         assert part in said
     assert noise.facts_in_words(declaration()) == ["A missing cell counts as the typical value."]
     by_class = declaration(n_public=False, missing="drop-row", label="arm", classes=("a", "b"))
-    assert noise.facts_in_words(by_class) == ["A row with a missing cell is left out.", "Classes in 'arm': a, b."]
+    assert noise.facts_in_words(by_class) == [
+        "A row with a missing cell is left out.",
+        "Classes in 'arm': a, b. Plan and the matrices of Answers are those of all rows; what a method names covari"
+        "ance is within the classes.",
+    ]
 
 
 # --- a plan is that of its declaration --------------------------------------------------------------------------

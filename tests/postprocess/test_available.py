@@ -281,7 +281,7 @@ def test_a_plan_states_the_noise_of_the_release(guarantee):
     found = available_of(read_sum(measure_exactly(rows, **vars(wanted)), "joint"))
     off = ~np.eye(D, dtype=bool)
     assert plan.entry_std == pytest.approx(np.sqrt(found.variance[off].mean()), rel=0.05)
-    assert plan.variance_std == pytest.approx(np.sqrt(np.diag(found.variance).mean()), rel=0.05)
+    assert np.diag(plan.noise) == pytest.approx(np.sqrt(np.diag(found.variance)), rel=0.05)
 
 
 def test_plans_without_missing_cells_are_what_they_were_and_pairs_help_where_cells_are_missing():
