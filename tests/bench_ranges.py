@@ -4,7 +4,8 @@ No rule was chosen on these tables. A range is what a codebook would say: the fi
 another draw, in two digits. The error is that of the correlations as Answers shows them first, root mean square over
 all pairs, to those of the rows, at rho 0.1 with a hidden number of rows. Best: the smallest error over a grid of row
 bounds, found by trying them on the rows. Zeros: no correlation at all. Plan: what it shows under the draw of this
-guarantee, for the plain matrix, so it is compared with that of the release.
+guarantee, for the plain matrix, so it is compared with that of the release. Noise: on the correlations of one column,
+the stated one of a release beside that of Plan.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ import privcov
 from privcov import Ledger, PrivateDataset, ZCDP
 from privcov.bundle.derived import noisy_of
 from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
-from privcov.owner.example_rows import Invention, invented
+from privcov.owner.example_rows import Invention, covariance_of, entry_stds, invented
 from privcov.owner.preview import planned_noise, preview
-from privcov.postprocess.matrices import derive
+from privcov.postprocess.matrices import Matrices, derive
 from privcov.releasing.display import matrix_of
 
 RHO, TIMES, SEED = ZCDP(0.1), 5, 52_000
@@ -82,14 +83,22 @@ def declared(name: str) -> Declaration:
     )  # fmt: skip
 
 
-def errors(private: PrivateDataset, truth: np.ndarray) -> tuple[float, float]:
-    """Return the error of one release as Answers shows it, and that of the plain matrix."""
+def errors(private: PrivateDataset, truth: np.ndarray) -> tuple[float, float, Matrices]:
+    """Return the error of one release as Answers shows it, that of the plain matrix, and the plain matrices."""
     with tempfile.TemporaryDirectory() as folder:
         ledger = Ledger(Path(folder) / "l.sqlite")
         ledger.set_limit("t", RHO)
         rel = privcov.release_private("auto-cov", private, RHO, ledger=ledger)
     assert rel.measurement is not None
-    return off(matrix_of(rel, "correlation"), truth), off(derive(noisy_of(rel.measurement)[1]).correlation, truth)
+    plain = derive(noisy_of(rel.measurement)[1])
+    return off(matrix_of(rel, "correlation"), truth), off(plain.correlation, truth), plain
+
+
+def of_columns(stds: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Return the root mean square noise on the correlations of each column."""
+    variances = np.diag(covariance)
+    squares = stds**2 / np.outer(variances, variances)
+    return np.sqrt((squares.sum(axis=1) - np.diag(squares)) / (len(stds) - 1))
 
 
 def off(found: np.ndarray, truth: np.ndarray) -> float:
@@ -107,7 +116,8 @@ def measured(name: str) -> dict[str, float]:
         cells = rows if what.kinds else rows.to_numpy(dtype=float)
         private = what.on_rows(cells, None)
         truth = np.corrcoef(dataclasses.replace(what, row_bound_fraction=1.0).on_rows(cells, None)._rows.T)
-        for key, value in zip(("default", "plain"), errors(private, truth), strict=True):
+        *both, plain = errors(private, truth)
+        for key, value in zip(("default", "plain"), both, strict=True):
             found[key].append(value)
         found["zeros"].append(off(np.zeros_like(truth), truth))
         for f in GRID:
@@ -117,6 +127,9 @@ def measured(name: str) -> dict[str, float]:
     stand = invented(facts, Invention(len(rows)), tuple(c.usual for c in what.columns))
     plan = preview(stand, RHO, planned_noise(facts, RHO, len(rows)))
     means = {key: float(np.mean(values)) for key, values in found.items()}
+    exact = stand.noisy(planned_noise(facts, RHO, len(rows)), None)
+    noise = of_columns(plain.noise_std, plain.covariance) / of_columns(entry_stds(exact), covariance_of(exact))
+    means |= {"least": float(noise.min()), "most": float(noise.max())}
     return means | {"best": min(means["default"], *(means[str(f)] for f in GRID)), "plan": plan.correlation_error}
 
 
@@ -135,3 +148,9 @@ def ranges() -> Iterator[tuple[str, str | Callable[[], str], str]]:
         yield f"{name}: zeros", ratio(name, "zeros"), "<= 1"
         yield f"{name}: Plan, at most", ratio(name, "plan", "plain"), "<= 1.5"
         yield f"{name}: Plan, at least", ratio(name, "plan", "plain"), ">= 0.67"
+        yield f"{name}: its noise, at most", lambda name=name: f"{measured(name)['most']:.2f} x Plan", "<= 1.5"
+        yield (
+            f"{name}: noise of a column, at least",
+            lambda name=name: f"{measured(name)['least']:.2f} x Plan",
+            ">= 0.67",
+        )
