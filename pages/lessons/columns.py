@@ -81,7 +81,7 @@ LESSON = Lesson(
     title="Why columns hurt and sparsity helps",
     aim=(
         "More columns, the same people and guarantee. Only columns at most two places apart are correlated. Two "
-        "answers from one noisy matrix: every entry, or small ones set to zero."
+        "answers from one noisy matrix: every entry, or small ones set to zero. Teal is above zero, orange below."
     ),
     control=Control("Columns d", DS, 40, "few columns", "many columns", count),
     draw=draw,

@@ -106,8 +106,8 @@ class Lesson:
     """A lesson.
 
     ``draw`` shows the pictures at a value of the control and returns one sentence on them; ``beside`` is drawn in place
-    of that sentence, ``printed`` in place of ``draw`` where there are no buttons. ``onward`` is (page file, label of
-    the link, the study at a value).
+    of that sentence, ``printed`` in place of ``draw`` where there are no buttons. ``idea`` is a moving drawing
+    (`pages.lessons.ideas`). ``onward`` is (page file, label of the link, the study at a value).
     """
 
     title: str
@@ -120,6 +120,7 @@ class Lesson:
     onward: tuple[str, str, Callable[[Any], Study]]
     beside: Callable[[Any, Screen], None] | None = None
     printed: Callable[[Any, Screen], str] | None = None
+    idea: Callable[[Palette], str] | None = None
 
 
 def computed(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

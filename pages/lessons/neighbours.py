@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pages.lessons import ideas
 from pages.lessons.lesson import AUDIT, Choice, Control, Lesson, Screen, computed
 from pages.lessons.simulated import SEED, made
 from pages.shell.study import Study
@@ -77,7 +78,10 @@ def draw(way: float, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="What is a neighbour?",
-    aim=("**Neighbours** differ in one person's row. A release hardly tells which of the two it came from."),
+    aim=(
+        "**Neighbours** differ in one person's row. A release hardly tells which of the two it came from."
+        " Teal is above zero, orange below."
+    ),
     control=Control(
         "How different the new row is",
         tuple(round(0.1 * k, 1) for k in range(11)),
@@ -88,6 +92,7 @@ LESSON = Lesson(
         "Share of the way to the longest permitted row.",
     ),
     draw=draw,
+    idea=ideas.neighbour,
     question="Which two tables are neighbours here (n public)?",
     choices=(
         Choice(

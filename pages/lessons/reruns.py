@@ -100,7 +100,10 @@ def draw(k: int, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="What a re-run costs",
-    aim=("The same rows released again and again, then averaged. The noise averages out, and with it the protection."),
+    aim=(
+        "The same rows released again and again, then averaged. The noise averages out, and with it the protection."
+        " Teal is above zero, orange below."
+    ),
     control=Control("Number of runs", RUNS, 1, "released once", "released again and again", count),
     draw=draw,
     question="An analyst runs a private method nine times and publishes the run that looks best. What was spent?",

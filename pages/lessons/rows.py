@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pages.lessons import ideas
 from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, count, study
 from pages.lessons.simulated import SEED, WIDE, guarantee, made, widened
 from pages.shell import show
@@ -80,9 +81,13 @@ def draw(n: int, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="Noise against n",
-    aim="The same guarantee for more people. Each entry has privacy noise and sampling error.",
+    aim=(
+        "The same guarantee for more people. Each entry has privacy noise and sampling error. Teal is above zero, "
+        "orange below."
+    ),
     control=Control("Rows n", NS, 1_000, "few people", "many people", count),
     draw=draw,
+    idea=ideas.crowd,
     question="Ten times the rows, the same guarantee. The privacy noise on one entry",
     choices=(
         Choice(

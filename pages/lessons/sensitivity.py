@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pages.lessons import ideas
 from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, study
 from pages.lessons.simulated import SEED
 from privcov.dataset import Dataset
@@ -128,6 +129,7 @@ LESSON = Lesson(
     ),
     control=Control("Row bound R", BOUNDS, 1.0, "short rows only", "long rows count in full"),
     draw=draw,
+    idea=ideas.longest,
     question="R is doubled. The largest possible change",
     choices=(
         Choice("doubles", "True for a mean; a second moment squares the row."),

@@ -43,6 +43,7 @@ input:focus-visible, summary:focus-visible, a:focus-visible {outline: 2px solid 
 .ends {display: flex; justify-content: space-between; font-size: .85rem; color: $quiet}
 .at {display: none} $rules {display: block}
 .row {display: flex; flex-wrap: wrap; gap: 1rem} figure {flex: 1 1 18rem; margin: .6rem 0; min-width: 0}
+.idea {max-width: 100%; height: auto}
 svg {width: 100%; max-width: 44rem; height: auto} .tag {font-size: .85rem; color: $quiet}
 details {border-top: 1px solid $rule; padding: .4rem 0} summary {cursor: pointer} details p {margin: .3rem 1.1rem}
 @media print {.control > input, .control > label {display: none} .control > input:checked + label {display: inline}}
@@ -145,7 +146,8 @@ def _home() -> str:
 def _lesson(number: int) -> str:
     lesson = LESSONS[number]
     found = [content(lesson, value) for value in lesson.control.options]
-    return f"<p>{sheets.words(lesson.aim)}</p>{_controlled(lesson.control, found)}{_question(lesson)}"
+    idea = "" if lesson.idea is None else lesson.idea(LIGHT)
+    return f"{idea}<p>{sheets.words(lesson.aim)}</p>{_controlled(lesson.control, found)}{_question(lesson)}"
 
 
 def _controlled(control: Control, found: Sequence[Content]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pages.lessons import ideas
 from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, study
 from pages.lessons.simulated import SEED, guarantee, made
 from pages.shell import show
@@ -83,7 +84,7 @@ LESSON = Lesson(
     title="Thresholding",
     aim=(
         "Entries within a few standard deviations of the public noise distribution may be noise: set them to "
-        "zero. Too high a cut removes real ones."
+        "zero. Too high a cut removes real ones. Teal is above zero, orange below."
     ),
     control=Control(
         "Cut below, in standard deviations of the noise",
@@ -94,6 +95,7 @@ LESSON = Lesson(
         lambda v: f"{v:g}",
     ),
     draw=draw,
+    idea=ideas.cut,
     question=("You try twenty thresholds on one release and keep the best picture. What does it cost in privacy?"),
     choices=(
         Choice(

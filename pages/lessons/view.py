@@ -55,6 +55,8 @@ _STYLE = """
   [class*="st-key-demo-curve"], [class*="st-key-demo-done"], [class*="st-key-demo-repaired"])
   :is([data-testid="stFullScreenFrame"], [data-testid="stPlotlyChart"])
   {height: 100% !important; min-height: 0 !important;}
+/* The drawing of an idea stands beside the title, on a telephone below it. */
+img.idea {display: block; width: auto; height: 3.6rem;}
 /* A telephone has no room for the hints of keys, and its buttons take two rows: all lessons, then the others. */
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] {padding-top: 3.2rem;}
@@ -65,6 +67,19 @@ _STYLE = """
   .st-key-lesson-number [role="radiogroup"] {width: 100%;}
   .st-key-lesson-number button {flex: 1 0 auto; min-width: 0; padding-inline: .1rem;}
   .st-key-lesson-ends {flex-wrap: wrap;}
+  .stElementContainer:has(img.idea) {order: 1; width: 100% !important;}
+  img.idea {width: 100%; height: auto;}
+  .stElementContainer[class*="st-key-lesson-large-"] {height: 42vh !important;}
+  .stElementContainer[class*="st-key-lesson-graph-"] {height: 30vh !important;}
+  /* An answer is as high as a thumb is wide, and numbers stand side by side. */
+  .st-key-lesson-screen [data-testid="stRadio"] label {min-height: 44px; align-items: center;}
+  .st-key-lesson-screen [data-testid="stHorizontalBlock"]:has(> * > * > * > [data-testid="stMetric"])
+    {flex-wrap: nowrap;}
+  .st-key-lesson-screen [data-testid="stColumn"]:has(> * > * > [data-testid="stMetric"]) {min-width: 0;}
+  .st-key-lesson-screen [data-testid="stMetric"] {padding: .4rem !important;}
+  .st-key-lesson-screen [data-testid="stMetricLabel"] p {white-space: normal; font-size: .7rem;}
+  .st-key-lesson-screen [data-testid="stMetricValue"], .st-key-lesson-screen [data-testid="stMetricValue"] * {
+    font-size: 1rem; overflow: visible; text-overflow: clip;}
   .st-key-lesson-unit {order: 1; flex: 1 0 100%;}
   /* Names and numbers of matrices side by side fit their panels and cells. */
   [class*="st-key-lesson-three-"] .annotation-text {font-size: 11px !important;}
@@ -116,13 +131,15 @@ def part() -> str:
     return part_name
 
 
-def heading(title: str) -> None:
-    """Show the title and the parts of the page."""
+def heading(title: str, idea: str = "") -> None:
+    """Show the title, the drawing of a lesson's idea, and the parts of the page."""
     chosen = part()
     if st.session_state["fresh_page"] or st.session_state.get("lesson-part") != chosen:
         st.session_state["lesson-part"] = chosen
     with st.container(horizontal=True, vertical_alignment="center", key="lesson-heading"):
         st.title(title)
+        if idea:
+            st.html(idea, width="content")
         st.segmented_control(
             "Part",
             list(PARTS),
@@ -170,7 +187,7 @@ def draw(*, full: bool) -> None:
     value = _value(number, control)
     meaning = control.meaning(value)
     _chooser(number, full=full)
-    heading(f"{place(number)}. {lesson.title}")
+    heading(f"{place(number)}. {lesson.title}", "" if lesson.idea is None else lesson.idea(frame.palette()))
     screen = Screen(full, answered(number))
     with st.container(key="lesson-screen"), show.problems():
         left, right = st.columns([7, 5], gap="large")

@@ -76,6 +76,34 @@ def test_the_buttons_of_a_lesson_take_two_rows_on_a_telephone(visit, number):
     assert right <= 390, "no lesson is cut off at the edge"
 
 
+_ORDER = """() => {
+  const tops = (what) => [...document.querySelectorAll(".st-key-lesson-screen " + what)]
+    .map((found) => found.getBoundingClientRect()).filter((box) => box.height);
+  const idea = document.querySelector("img.idea");
+  return {
+    idea: idea && idea.complete && idea.naturalWidth ? [idea.getBoundingClientRect()] : [],
+    picture: tops("[data-testid=stPlotlyChart]"), lever: tops("[class*=st-key-lesson-lever] [role=slider]"),
+    question: tops("[data-testid=stRadio]"), answers: tops("[data-testid=stRadio] label").slice(-3),
+    end: document.querySelector("[data-testid=stMain]").scrollHeight
+  };
+}"""
+
+
+@pytest.mark.parametrize("number", range(1, 11))
+def test_a_lesson_on_a_telephone_is_one_or_two_screens_in_the_order_of_its_thought(visit, number):
+    """Idea, picture, control, question; answers that a thumb hits, and nothing beside the screen."""
+    page = visit(f"/Lessons?lesson={number}", width=390, height=844)
+    complete = "(found) => found.answers.length === 3 && found.picture.length && found.lever.length && found"
+    found = until(lambda: page.evaluate(f"({complete})(({_ORDER})())"), 10)
+    assert bool(found["idea"]) == (number in (1, 2, 3, 6))
+    # Measured from the top of the last picture: a curve may stand below matrices.
+    order = [found[part][-1]["y"] for part in ("idea", "picture", "lever", "question") if found[part]]
+    assert order == sorted(order)
+    assert all(box["height"] >= 44 for box in found["answers"])
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for part in ("answers", "lever") for box in found[part])
+    assert found["end"] <= 2 * 844
+
+
 def test_every_control_of_a_lesson_is_reached_by_tab_and_shows_it(visit):
     """Its picture with the focus differs from the one without it."""
     page = visit("/Lessons?lesson=7", width=1280, height=800)
