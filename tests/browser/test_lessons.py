@@ -82,7 +82,7 @@ _ORDER = """() => {
   const idea = document.querySelector("img.idea");
   return {
     idea: idea && idea.complete && idea.naturalWidth ? [idea.getBoundingClientRect()] : [],
-    picture: tops("[data-testid=stPlotlyChart]"), lever: tops("[class*=st-key-lesson-lever] [role=slider]"),
+    picture: tops("[data-testid=stPlotlyChart]"), lever: tops("[data-testid=stSlider]"),
     question: tops("[data-testid=stRadio]"), answers: tops("[data-testid=stRadio] label").slice(-3),
     end: document.querySelector("[data-testid=stMain]").scrollHeight
   };
