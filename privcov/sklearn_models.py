@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from privcov.answering.answers import ReleaseAnswers
     from privcov.answering.unbiased import Measurement
+    from privcov.dataset import Limits
 
 LEAST_EIGENVALUE = 0.01  # of the correlation within classes, before it is inverted
 
@@ -47,6 +48,7 @@ class _Model(BaseEstimator):
     row_bound: float | None
     method: str
     random_state: int | np.random.RandomState | None
+    bounds: Limits | None
     n_features_in_: int
 
     def _released(self, table: np.ndarray, response: bool = False, labels: np.ndarray | None = None) -> Release:
@@ -54,7 +56,7 @@ class _Model(BaseEstimator):
         names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])]
         if response:
             names.append(next(name for k in range(len(names) + 1) if (name := "y" + "'" * k) not in names))
-        data = Dataset.from_rows(table, self.row_bound, columns=names, labels=labels)
+        data = Dataset.from_rows(table, self.row_bound, self.bounds, columns=names, labels=labels)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
         centre = "joint" if labels is None else "classes"
         return release(self.method, data, guarantee, seed=seed_of(self.random_state), centre=centre)
@@ -92,6 +94,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
         A method with one noisy matrix, for ``fit``.
     random_state : int, RandomState or None
         As in `PrivateCovariance`.
+    bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
+        Public limits of every column, for ``fit``, as in `Dataset.from_rows`.
 
     Attributes
     ----------
@@ -133,12 +137,14 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
         row_bound: float | None = None,
         method: str = "auto-cov",
         random_state: int | np.random.RandomState | None = None,
+        bounds: Limits | None = None,
     ) -> None:
         self.n_components = n_components
         self.guarantee = guarantee
         self.row_bound = row_bound
         self.method = method
         self.random_state = random_state
+        self.bounds = bounds
 
     @classmethod
     def from_release(cls, x: Release | Measurement, n_components: int | None = None) -> PrivatePCA:
@@ -252,6 +258,9 @@ class PrivateLinearRegression(RegressorMixin, _Model):
         A method with one noisy matrix, for ``fit``.
     random_state : int, RandomState or None
         As in `PrivateCovariance`.
+    bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
+        Public limits of every column, for ``fit``, as in `Dataset.from_rows`; of the response under the name "y", or in
+        a last row.
 
     Attributes
     ----------
@@ -289,12 +298,14 @@ class PrivateLinearRegression(RegressorMixin, _Model):
         row_bound: float | None = None,
         method: str = "auto-cov",
         random_state: int | np.random.RandomState | None = None,
+        bounds: Limits | None = None,
     ) -> None:
         self.ridge = ridge
         self.guarantee = guarantee
         self.row_bound = row_bound
         self.method = method
         self.random_state = random_state
+        self.bounds = bounds
 
     @classmethod
     def from_release(
@@ -396,6 +407,8 @@ class PrivateLDA(ClassifierMixin, _Model):
         A method with one noisy matrix, for ``fit``.
     random_state : int, RandomState or None
         As in `PrivateCovariance`.
+    bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
+        Public limits of every column, for ``fit``, as in `Dataset.from_rows`.
 
     Attributes
     ----------
@@ -436,12 +449,14 @@ class PrivateLDA(ClassifierMixin, _Model):
         row_bound: float | None = None,
         method: str = "auto-cov",
         random_state: int | np.random.RandomState | None = None,
+        bounds: Limits | None = None,
     ) -> None:
         self.floor = floor
         self.guarantee = guarantee
         self.row_bound = row_bound
         self.method = method
         self.random_state = random_state
+        self.bounds = bounds
 
     @classmethod
     def from_release(cls, x: Release | Measurement, floor: float | None = None) -> PrivateLDA:

@@ -27,6 +27,12 @@ class Units:
     row_bound: float
     blocks: tuple[tuple[int, float], ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("bounds", "origin", "scale"):  # releases share them: what is written into one changes all
+            if (array := getattr(self, name)) is not None and array.flags.writeable:
+                object.__setattr__(self, name, array.copy())
+                getattr(self, name).flags.writeable = False
+
     @classmethod
     def unbounded(cls, d: int, row_bound: float) -> Units:
         """Return the data's own units."""

@@ -144,9 +144,21 @@ def test_a_matrix_that_is_not_there_is_a_sentence(which):
 
 def test_the_numbers_of_a_release_cannot_be_changed():
     rel = named()
-    for array in (rel.covariance, rel.second_moment, rel.mean):
+    assert rel.raw is not None
+    data = privcov.source("wine")
+    shared = (rel.scale, rel.origin, rel.raw.matrix, data.scale, data.origin, data.bounds)
+    for array in (rel.covariance, rel.second_moment, rel.mean, *shared):
+        assert array is not None
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 5
+
+
+def test_limits_that_are_changed_after_they_were_given_change_no_table():
+    limits, rows = np.array([[0.0, 4.0], [0.0, 4.0]]), np.ones((50, 2))
+    data = Dataset.from_rows(rows, bounds=limits)
+    limits[0] = 0, 1
+    assert data.bounds is not None
+    assert data.bounds.tolist() == [[0, 4], [0, 4]]
 
 
 def test_a_data_set_is_one_line():

@@ -244,3 +244,22 @@ def test_a_covariance_estimator_of_scikit_learn_after_a_release(estimator, bundl
 def test_a_notebook_shows_a_model_without_a_warning(model):
     """It reads the docstring with numpydoc, which warns of a section that it does not know."""
     assert "guarantee" in model()._repr_html_()
+
+
+def test_models_take_public_limits_of_columns():
+    """Rows within them are not shortened, so slopes, axes and scores are those of the rows, but for the noise."""
+    rng = np.random.default_rng(3)
+    x = np.clip(rng.standard_normal((20_000, 3)), -3, 3)
+    x[:, 1] *= 10
+    frame = pd.DataFrame(x, columns=["a", "b", "c"])
+    y = np.clip(2 * x[:, 0] - 0.1 * x[:, 1] + 0.1 * rng.standard_normal(len(x)), -12, 12)
+    limits = {"a": (-3, 3), "b": (-30, 30), "c": (-3, 3)}
+    more = {"guarantee": ZCDP(10.0), "random_state": 0}
+    model = PrivateLinearRegression(bounds=limits | {"y": (-12, 12)}, **more).fit(frame, y)
+    assert model.coef_ == pytest.approx([2, -0.1, 0], abs=0.05)
+    same = PrivateLinearRegression(bounds=[*limits.values(), (-12, 12)], **more).fit(x, y)
+    assert same.coef_ == pytest.approx(model.coef_)
+    axes = PrivatePCA(bounds=limits, **more).fit(frame)
+    assert axes.scale_ == pytest.approx([3, 30, 3])
+    classes = PrivateLDA(bounds=limits, **more).fit(frame, x[:, 1] > 0)
+    assert classes.score(frame, x[:, 1] > 0) > 0.9

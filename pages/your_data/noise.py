@@ -14,6 +14,7 @@ from privcov.figures.words import percent, plain, raised
 from privcov.owner.preview import Preview, planned_trade_off
 from privcov.privacy import Guarantee, ZCDP
 from privcov.public_facts import PublicFacts
+from privcov.table_files.kinds import CATEGORY, YES_NO
 
 IMPLIED_DELTA = 1e-6
 # What each rule is for; with pairs the joint law of all entries is not known.
@@ -40,6 +41,10 @@ def facts_in_words(declared: Declaration) -> list[str]:
     if declared.row_bound_fraction < 1:
         share = f"{declared.row_bound_fraction:g}"
         lines.append(f"Rows longer than {share} of the longest possible row are shortened to it.")
+        if any(column.kind in (YES_NO, CATEGORY) for column in declared.columns):
+            lines.append(
+                "Then Answers has no means by group of a yes-no column or a category: they need a row bound of 1."
+            )
     if declared.label:
         lines.append(
             f"Classes in {declared.label!r}: {', '.join(declared.classes)}. Plan and the matrices of Answers are those "

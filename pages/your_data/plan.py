@@ -30,10 +30,11 @@ from privcov.figures import own as own_figures
 from privcov.figures.look import Picture
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain, raised
-from privcov.owner.example_rows import ExampleRows
+from privcov.owner.example_rows import ExampleRows, kinds_of
 from privcov.owner.preview import Preview, noise_for, preview, preview_by_rule, smallest_level
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, with_level
 from privcov.public_facts import PublicFacts
+from privcov.table_files.kinds import CATEGORY, YES_NO
 
 KINDS = {"zcdp": "zCDP", "approx": "(epsilon, delta)", "pure": "pure epsilon"}
 START = {"zcdp": (0.02, 0.1, 0.5), "approx": (0.5, 1.0, 3.0), "pure": (0.5, 1.0, 3.0)}
@@ -253,40 +254,46 @@ def _explain(facts: PublicFacts, plan: Preview) -> None:
     d, bounds = facts.d, facts.bounds
     assert bounds is not None  # the form declares both limits of every column
     with st.expander("How your bounds become noise"):
-        first = facts.columns[0]
+        blocks, first = facts.units.blocks or ((1, 1.0),) * d, facts.columns[0]
+        weights = np.repeat([weight for _, weight in blocks], [size for size, _ in blocks])
+        weight = weights[0]
+        over = f", over the column's weight of {weight:.3g}" if abs(weight - 1) > 1e-9 else ""
         st.markdown(
             "1. "
             + show.as_text(
-                "A half-range is the distance from a column's typical value to the farther bound: "
-                f"{first!r} becomes ({first} - {facts.origin[0]:g}) / {facts.scale[0]:g}, between -1 and 1."
+                f"A column's unit is the distance from its typical value to the farther bound{over}: "
+                f"{first!r} becomes ({first} - {facts.origin[0]:g}) / {facts.scale[0]:g}, between -{weight:.3g} and "
+                f"{weight:.3g}."
             )
         )
         st.markdown(
-            f"2. A row has {d} such numbers, so its norm is at most {_longest(facts)}. {_row_bound(facts)} Divided by "
+            f"2. A row has {d} such numbers, and its norm is at most {_longest(facts)}. {_row_bound(facts)} Divided by "
             "R, no row is longer than 1."
         )
         people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
         if facts.most_weight > 1:
             people = f", times {facts.most_weight}, the largest weight of a person"
         st.markdown(
-            f"3. Replacing {'all rows of a person' if facts.person else 'one such row'} moves the sum of all products "
-            f"by a fixed amount at most, whatever your rows are (the sensitivity{people}). The noise is that amount, "
+            f"3. {'Replacing' if facts.relation == 'replace-one' else 'Adding or removing'} "
+            f"{'all rows of a person' if facts.person else 'one such row'} moves the sum of all products by a fixed "
+            f"amount at most, whatever your rows are (the sensitivity{people}). The noise is that amount, "
             f"divided by what the guarantee allows and by the number of {facts.neighbours.counted}: "
-            f"{plain(plan.entry_std)} on a covariance, in half-range units."
+            f"{plain(plan.entry_std)} on a covariance, in these units."
         )
         st.markdown(
             f"4. The noise grows with R squared = {plain(facts.row_bound**2)}: a column less lowers it by "
             f"{show.percent(1 / d)}. Bounds twice as wide make the noise on a variance four times as large."
         )
         own = np.diag(plan.noise)
-        reach = facts.scale / ((bounds[:, 1] - bounds[:, 0]) / 2)
+        fixed = [kind.kind in (CATEGORY, YES_NO) for _, kind in kinds_of(facts) for _ in range(kind.width)]
+        reach = np.where(fixed, 1.0, facts.scale * weights / ((bounds[:, 1] - bounds[:, 0]) / 2))
         table = pd.DataFrame(
             {
                 "Column": [cell(c) for c in facts.columns],
-                "Half-range": facts.scale,
+                "Unit": facts.scale,
                 "Noise on its variance": own * facts.scale**2,
                 "As a deviation": np.sqrt(own) * facts.scale,
-                "Off-centre cost": reach**2,
+                "Off centre": reach**2,
             }
         )
         worst = int(np.argmax(reach))
@@ -303,10 +310,10 @@ def _explain(facts: PublicFacts, plan: Preview) -> None:
             hide_index=True,
             height=min(35 * (d + 1) + 3, 300),
             column_config={
-                "Half-range": number(format="%.4g"),
+                "Unit": number(format="%.4g"),
                 "Noise on its variance": number(format="%.3g", help="Deviation, in the column's own units squared."),
                 "As a deviation": number(format="%.3g", help="The root of it, in the column's own units."),
-                "Off-centre cost": number(format="%.2f x", help="1 when the typical value is in the middle."),
+                "Off centre": number(format="%.2f x", help="1 when the typical value is in the middle."),
             },
         )
 

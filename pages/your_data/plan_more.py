@@ -104,7 +104,7 @@ def _named(one: Choice, facts: PublicFacts) -> str:
     if one.name == "missing":
         return f"On Declare, missing cells are {_RULES[str(one.value)]}"
     if one.name == "row_bound_fraction":
-        return f"On Declare, the row bound is {one.value:g} of the longest possible row"
+        return f"On Declare, set the row bound to {one.value:g} of the longest possible row"
     assert isinstance(one.value, tuple), "weights are one for each column"
     weights = (f"{name} {c:g}" for name, c in zip(facts.sources, one.value, strict=True))
     return "In the declaration, weights of columns: " + show.as_text(", ".join(weights))

@@ -104,7 +104,8 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
     title = "Set a limit for all releases of these people" if account.limit is None else "Change the limit"
     with st.expander(title, expanded=account.limit is None):
         st.caption(
-            f"All releases under this name together stay within it. {chosen}, picked on Plan, allows one such release. "
+            f"All releases under this name together stay within it. {chosen}, picked on Plan, is what one such "
+            "release costs; what was spent before counts as well. "
             "A higher limit protects less; it needs a reason, which every later bundle shows."
         )
         kind = st.segmented_control(

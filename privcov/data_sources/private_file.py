@@ -103,7 +103,7 @@ class Column:
     def in_words(self) -> str:
         """What is used of the column: its bounds or levels, and what else is declared or follows from its range."""
         if self.kind == CATEGORY:
-            said = f"one of {', '.join(self.values)}" + ", or any other text" * self.other
+            said = f"one of {', '.join(map(repr, self.values))}" + ", or any other text" * self.other
         elif self.kind == ORDINAL:
             said = ", ".join(f"{place} is {level}" for place, level in enumerate(self.values, 1))
         elif self.kind == YES_NO:

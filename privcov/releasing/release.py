@@ -191,7 +191,9 @@ class Release:
             or stored.facts.row_bound != self.row_bound
         ):
             raise ValueError("The measurement belongs to another release. Read both from one answer of the ledger.")
-        for array in (self.covariance, self.precision, self.second_moment, self.mean, self.class_means):
+        raw = None if self.raw is None else self.raw.matrix
+        own = self.covariance, self.precision, self.second_moment, self.mean, self.class_means
+        for array in (*own, self.scale, self.origin, raw):
             if array is not None:
                 array.flags.writeable = False  # a release stays what was released
 

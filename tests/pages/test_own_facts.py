@@ -125,6 +125,10 @@ def test_everything_declared_under_advanced_is_said_before_a_row_is_read():
     said = " ".join(noise.facts_in_words(of_ward(most_weight=3, row_bound_fraction=0.25, missing="pairs")))
     for part in ("'patient', of weight 3 at most", "are measured", "longer than 0.25 of the longest"):
         assert part in said
+    assert "means by group" not in said, "no column makes groups"
+    sexed = {"columns": (*of_ward().columns, Column("sex", kind="yes-no", values=("F", "M")))}
+    assert "means by group" in " ".join(noise.facts_in_words(of_ward(row_bound_fraction=0.25, **sexed)))
+    assert "means by group" not in " ".join(noise.facts_in_words(of_ward(**sexed)))
     assert noise.facts_in_words(declaration()) == ["A missing cell counts as the typical value."]
     by_class = declaration(n_public=False, missing="drop-row", label="arm", classes=("a", "b"))
     assert noise.facts_in_words(by_class) == [
