@@ -283,3 +283,12 @@ def test_a_name_from_a_bundle_gives_no_orders_to_a_terminal(tmp_path, capsys):
         said = capsys.readouterr()
         assert "\x1b" not in said.out + said.err
         assert "X\\x1b[31m" in said.out + said.err
+
+
+def test_a_column_whose_name_has_a_comma_can_be_named_among_others():
+    from privcov.cli.answers import _items, _names
+
+    columns = ("q1", "q2, neg", "-q3")
+    assert _names('q1,"q2, neg", -q3', columns) == list(columns)
+    assert _names("q2, neg", columns) == ["q2, neg"], "alone it needs no quotes"
+    assert _items('-q1, "q2, neg",-q3', columns) == (list(columns), ["q1"])

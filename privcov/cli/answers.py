@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
 from collections.abc import Callable
@@ -63,7 +64,10 @@ def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
             one.add_argument("--columns", help="with commas between them; all when left out")
         if name == "regress":
             one.add_argument("--y", required=True, help="the response")
-            one.add_argument("--on", help="regressors with commas between them; all other columns when left out")
+            one.add_argument(
+                "--on",
+                help="regressors with commas between them, one with a comma in double quotes; all others when left out",
+            )
             one.add_argument(
                 "--ridge",
                 type=float,
@@ -93,10 +97,10 @@ def _asked(options: argparse.Namespace) -> Callable[[ReleaseAnswers], pd.DataFra
 
 
 def _names(text: str | None, columns: tuple[str, ...]) -> list[str] | None:
-    """Return the regressors; a text that is one column's name, commas and all, is that column."""
+    """Return the names; one with a comma stands in double quotes, unless it is the only one."""
     if text is None:
         return None
-    return [text] if text in columns else [name.strip() for name in text.split(",")]
+    return [text] if text in columns else [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
 
 
 def _items(text: str, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:

@@ -38,6 +38,7 @@ MOST_MISSING = 0.95  # of the cells
 _NONE = 1e-12  # scale of the noise where there is none: formulas divide by its variance
 ROWS = 5_000  # that are drawn, whatever their number in the plan
 MOST_ROWS = 5_000  # of a public table that are used
+FEW, OF_FEW = 10, 5 / 3  # answers from 1 to 5 have a deviation near 1.1, so .5 of half the range where others have .3
 USUAL_SHARE = 0.9  # of a yes-no column whose typical value is declared: that value
 STRUCTURES = {
     "factor": "all columns move together",
@@ -288,9 +289,10 @@ def invented(
 
     Behind the declared columns are normal variables with the correlations of ``wanted``. A number, whole number or date
     varies by its ``spread``, in half-ranges about the typical value, after the transform; the levels of an ordinal
-    column are such numbers, rounded. ``usual`` has for each declared column the two values between which most people
-    lie, or None; within them it then varies. The levels of a category are as frequent as each other; so are no and yes,
-    but for a declared typical value, which nine in ten have. Every person has one row.
+    column are such numbers, rounded; where there are few, answers fill more of their range, and vary by 5/3 of it.
+    ``usual`` has for each declared column the two values between which most people lie, or None; within them it then
+    varies. The levels of a category are as frequent as each other; so are no and yes, but for a declared typical value,
+    which nine in ten have. Every person has one row.
     """
     kinds = kinds_of(facts)
     rng, rows, p = stream(seed, "rows", 0, "plan", "invented"), ROWS, len(kinds)
@@ -300,7 +302,9 @@ def invented(
     cells, at = np.empty((rows, facts.d)), 0
     for j, ((_, kind), most) in enumerate(zip(kinds, usual or [None] * p, strict=True)):
         ends = slice(at, at + kind.width)
-        cells[:, ends] = _column(kind, latent[:, j], wanted.spread if most is None else spread(kind, most))
+        few = kind.kind in (ORDINAL, INTEGER) and kind.transform is None and np.ptp(kind.limits) <= FEW
+        guess = min(OF_FEW * wanted.spread, 1.0) if few else wanted.spread
+        cells[:, ends] = _column(kind, latent[:, j], guess if most is None else spread(kind, most))
         cells[gone[:, j], ends] = np.nan
         at = ends.stop
     labels = rng.integers(len(facts.classes), size=rows) if facts.classes else None

@@ -133,6 +133,20 @@ def test_the_invented_rows_have_the_structure_they_say(structure):
     assert derive(rows.noisy(law, None)).covariance == pytest.approx(rows.covariance, abs=1e-6)
 
 
+def test_answers_of_few_levels_fill_more_of_their_range():
+    """A deviation of 1.1 on a scale from 1 to 5, and of 30 on one from 0 to 200; the sheet's slider moves both."""
+    kinds = {
+        "item": Kind("integer", 1, 5),
+        "level": Kind("ordinal", values=tuple("12345")),
+        "age": Kind("integer", 0, 200),
+    }
+    facts = PrivateDataset.from_rows(pd.DataFrame({"item": [1], "level": ["2"], "age": [3]}), kinds=kinds).facts
+    for spread, few in ((0.3, 1.0), (0.15, 0.57)):
+        stand = invented(facts, Invention(1000, spread=spread))
+        found = np.std(np.asarray(stand.table._rows), axis=0)
+        assert found == pytest.approx([few, few, 100 * spread], rel=0.08)
+
+
 def test_the_chance_to_be_seen_is_that_of_a_pair_beyond_what_noise_reaches():
     """400 tables: a chance that is wrong by 0.1 lies four standard errors off."""
     distribution = planned_noise(private(d=6).facts, ZCDP(0.03), 3000)
