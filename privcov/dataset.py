@@ -303,10 +303,14 @@ class Dataset(InUnits):
                 raise ValueError("Every row has a missing cell, so none is left. Take missing='typical'.")
         if not np.isfinite(rows).all():
             bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))[:8].tolist()
-            raise ValueError(
-                f"X must be finite, but columns {[names[j] for j in bad] if own or columns is not None else bad} hold "
-                "missing or infinite values. Take missing='drop-row' or 'typical' for missing ones."
-            )
+            what, remedy = "missing or infinite values", "Take missing='drop-row' or 'typical' for missing ones."
+            if missing:
+                what, remedy = (
+                    "infinite values",
+                    "Correct them, or put numpy.nan in their place where they are missing.",
+                )
+            where = [names[j] for j in bad] if own or columns is not None else bad
+            raise ValueError(f"X must be finite, but columns {where} hold {what}. {remedy}")
         rows.flags.writeable = False
         if row_bound is None and bounds is None and not typed:
             _warn_if_clipped(rows)

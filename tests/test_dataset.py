@@ -15,7 +15,7 @@ def test_missing_cells_of_public_rows_follow_the_rule_of_a_declaration():
     whole = Dataset.from_rows(x, bounds=bounds, missing="drop-row", labels=["a", "b", "c", "d"])
     np.testing.assert_array_equal(whole.rows, x[1:3])
     assert list(whole.labels) == ["b", "c"]
-    for rule, part in (("typical", "hold missing or infinite"), ("nearest", "missing must be")):
+    for rule, part in (("typical", "hold infinite values. Correct them"), ("nearest", "missing must be")):
         with pytest.raises(ValueError, match=part):
             Dataset.from_rows(np.where(x > 0.8, np.inf, x), bounds=bounds, missing=rule)
     with pytest.raises(ValueError, match="missing='drop-row' or 'typical'"):

@@ -51,7 +51,7 @@ class Read(HTMLParser):
             self.links.append(named["href"])
         elif tag == "input":
             self.radios.append("checked" in named)
-        elif named.get("src") or not named.get("href", "data:").startswith("data:"):
+        elif not all(named.get(place, "data:").startswith("data:") for place in ("src", "href")):
             self.fetched.append(named)
 
 

@@ -48,12 +48,13 @@ FIRST = 20  # rounds that the axis of the scores has from the start
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """One release (d x d), its truth 0 or 1 (A or B), and the optimal attacker's guess."""
+    """One release (d x d), its truth 0 or 1 (A or B), the optimal attacker's guess, and the noise of an entry."""
 
     number: int
     release: np.ndarray
     truth: int
     nats: float
+    sigma: float
 
     @property
     def optimal(self) -> int:
@@ -106,7 +107,9 @@ def play(rho: float, seed: int, number: int) -> Round:
         shape="upper-triangle",
         rng=stream(seed, "lesson", "guess", "noise", number),
     )
-    return Round(number, measured.matrix, int(coin), likelihood_ratio(measured, *exact_moments()))
+    assert measured.event is not None  # a guarantee is asked for
+    nats = likelihood_ratio(measured, *exact_moments())
+    return Round(number, measured.matrix, int(coin), nats, measured.event.scale)
 
 
 def limit(rho: float) -> float:

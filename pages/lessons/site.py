@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from string import Template
 
-from pages.lessons import sheets
+from pages.lessons import guess, sheets, vote
 from pages.lessons.book import LESSONS, NUMBERS
 from pages.lessons.lesson import Control, Lesson
 from pages.lessons.paper import Content, content
@@ -43,10 +43,12 @@ input:focus-visible, summary:focus-visible, a:focus-visible {outline: 2px solid 
 .ends {display: flex; justify-content: space-between; font-size: .85rem; color: $quiet}
 .at {display: none} $rules {display: block}
 .row {display: flex; flex-wrap: wrap; gap: 1rem} figure {flex: 1 1 18rem; margin: .6rem 0; min-width: 0}
-.idea {max-width: 100%; height: auto}
+.idea {max-width: 100%; height: auto} .vote td {width: 4rem; height: 3rem; text-align: center}
+.vote button {min-height: 44px; font: inherit; padding: 0 1rem}
 svg {width: 100%; max-width: 44rem; height: auto} .tag {font-size: .85rem; color: $quiet}
 details {border-top: 1px solid $rule; padding: .4rem 0} summary {cursor: pointer} details p {margin: .3rem 1.1rem}
-@media print {.control > input, .control > label {display: none} .control > input:checked + label {display: inline}}
+@media print {.vote, .control > input, .control > label {display: none}
+  .control > input:checked + label {display: inline}}
 """).substitute(
     ink=LIGHT.ink,
     ground=LIGHT.ground,
@@ -125,7 +127,7 @@ def _page(heading: str, body: str) -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(heading)}</title><style>{_STYLE}</style></head><body>{_menu()}<main><h1>{escape(heading)}</h1>"
-        f"{body}</main><script>{_DRAG}</script></body></html>\n"
+        f"{body}</main><script>{_DRAG}{vote.SCRIPT}</script></body></html>\n"
     )
 
 
@@ -147,7 +149,8 @@ def _lesson(number: int) -> str:
     lesson = LESSONS[number]
     found = [content(lesson, value) for value in lesson.control.options]
     idea = "" if lesson.idea is None else lesson.idea(LIGHT)
-    return f"{idea}<p>{sheets.words(lesson.aim)}</p>{_controlled(lesson.control, found)}{_question(lesson)}"
+    voted = vote.ballot(lesson.control.options) if lesson is guess.LESSON else ""
+    return f"{idea}<p>{sheets.words(lesson.aim)}</p>{_controlled(lesson.control, found)}{voted}{_question(lesson)}"
 
 
 def _controlled(control: Control, found: Sequence[Content]) -> str:

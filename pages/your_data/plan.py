@@ -131,7 +131,7 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts, *, ap
     if plan.error > plan.trivial > 0 and not apart:
         st.warning(
             "The noise hides what moves together: the variances alone would be a better answer. More rows, fewer "
-            "columns, tighter bounds or a weaker guarantee help."
+            "columns, tighter bounds or a weaker guarantee help; *Less noise* below tries what else can be declared."
         )
     return pick
 

@@ -52,7 +52,7 @@ def draws(plans: list[Preview], columns: tuple[str, ...]) -> None:
 
 def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee, asked: Asked) -> None:
     """Show what to declare otherwise, from public facts, and why."""
-    with st.expander("Advanced: what to declare otherwise"), show.problems():
+    with st.expander("Less noise: what to declare otherwise"), show.problems():
         st.markdown(
             "Row bound, missing cells and weights of columns, tried on the table of this plan. No private row is read."
         )

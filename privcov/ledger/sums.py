@@ -61,7 +61,9 @@ def cost_of(guarantee: Guarantee) -> Cost:
         return Cost("zcdp", as_typed(guarantee.rho))
     if isinstance(guarantee, ApproxDP):
         return Cost("zcdp", Fraction(accounting.approx_to_zcdp(guarantee.epsilon, guarantee.delta)))
-    raise TypeError(f"A ledger counts PureDP, ApproxDP and ZCDP, not {guarantee}.")
+    raise TypeError(
+        f"guarantee must be PureDP, ApproxDP or ZCDP, which a ledger counts, such as ZCDP(rho=0.1), got {guarantee!r}."
+    )
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,14 @@
 """The lessons as files, opened from the disk in a real browser: the control works, by keyboard too."""
 
+import re
+
 import pytest
 
 from pages.lessons import site
 from pages.lessons.book import LESSONS
+from pages.lessons.guess import limit
 from pages.lessons.paper import content
+from pages.shell import show
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +83,23 @@ def test_every_place_of_a_control_is_reached(folder, tab, number):
     for at, radio in enumerate(page.get_by_role("radio").all()):
         radio.check()
         assert [k for k, part in enumerate(page.locator(".at").all()) if part.is_visible()] == [at]
+
+
+def test_a_class_votes_without_a_server(folder, tab):
+    """The optimal attacker of 2,000 rounds reaches the limit, within four standard errors; who never looks, half."""
+    page = tab(width=390, height=844)
+    page.goto((folder / site.name(10)).as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    control, said = LESSONS[10].control, page.get_by_role("status")
+    page.get_by_role("button", name="It was B").click()
+    assert re.match(r"It was [AB]\. You: [01] of 1 right; the optimal attacker: [01] of 1; ", said.inner_text())
+    assert page.get_by_role("button", name="It was A").bounding_box()["height"] >= 44
+    for rho in (0.05, 0.5):
+        page.get_by_label(control.shown(rho), exact=True).check()
+        assert said.inner_text() == "Which table is the release closer to? Vote.", "another rho is another game"
+        page.evaluate("for (let k = 0; k < 2000; k++) document.querySelector('.vote button').click()")
+        right, best = map(int, re.findall(r"(\d+) of 2000", said.inner_text()))
+        most = limit(rho)
+        assert show.chance(most) in said.inner_text()
+        assert right / 2000 == pytest.approx(0.5, abs=0.045)
+        assert best / 2000 == pytest.approx(most, abs=0.045)

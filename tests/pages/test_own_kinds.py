@@ -99,7 +99,7 @@ def test_every_kind_is_declared_in_the_one_table():
     for words in (
         "age: from 0 to 120, the middle is typical; whole numbers",
         "sex: 0 is F, 1 is M, typical F",
-        "ward: one of A, B, or any other text; missing where it is ?",
+        "ward: one of 'A', 'B', or any other text; missing where it is ?",
         "pay: from 0 to 1,000,000, typical 2,000; log1p is measured; missing where it is -9 or -8",
         "pain: 1 is none, 2 is some, 3 is much, the middle is typical",
         "seen: dates written %d.%m.%Y, from 01.01.2020 to 2024-12-31, the middle is typical",

@@ -102,7 +102,7 @@ def test_choices_are_tried_on_a_press_and_say_why():
     assert "instead of" not in text_of(at)
     press(at, "Try them")
     said = text_of(at)
-    assert "the row bound is 0." in said
+    assert "set the row bound to 0." in said
     assert "of the rows are longer than" in said
     assert "instead of" in said
     widget(at, "number_input", "level-zcdp-1").set_value(0.11).run()
