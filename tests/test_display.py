@@ -14,6 +14,7 @@ import pytest
 
 import privcov
 from privcov import ApproxDP, Dataset, NoPrivacy, PureDP, Release, ZCDP, accounting, extras
+from privcov.figures.words import raised
 from privcov.privacy import MECHANISMS, RELATIONS, Event
 from privcov.releasing import display
 from tests.forging import KINDS, released
@@ -234,12 +235,20 @@ def test_a_figure_is_valid_and_has_names_and_a_text_alternative(which, dark):
     assert isinstance(figure, go.Figure)
     go.Figure(json.loads(figure.to_json(validate=False)))  # raises for a property that plotly does not know
     assert figure.layout.meta["alt"].endswith(".")
+    assert figure.layout.title.text == f"{rel.method}, {raised(str(rel.guarantee))}"
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor
     assert len({getattr(rel, which)(dark=shade).layout.paper_bgcolor for shade in (False, True)}) == 2
     text = figure.to_json(validate=False)
     assert "<script" not in text.replace("\\u003c", "<")
     if which == "plot_network":
         assert all(name in text for name in rel.columns)
+
+
+def test_a_false_claim_is_said_in_the_title():
+    rel = privcov.release(
+        "dp-thresholding", privcov.source("wine"), ApproxDP(1.0, 1e-6), seed=1, calibration="as-published"
+    )
+    assert rel.plot().layout.title.text.endswith("-DP: claimed, not given")
 
 
 def test_the_figures_show_the_numbers_of_the_release():

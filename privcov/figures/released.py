@@ -15,7 +15,7 @@ from privcov.figures.matrices import RIGHT, colour_limit, heatmap, still
 from privcov.figures.own import pairs
 from privcov.figures.palette import DARK, LIGHT, Palette
 from privcov.figures.spectra import spectrum
-from privcov.figures.words import SCALED, plain
+from privcov.figures.words import SCALED, plain, raised
 from privcov.metrics.errors import working
 from privcov.metrics.graphs import edges, noisy_matrix, partial_correlations
 from privcov.metrics.spectra import noise_edge
@@ -38,12 +38,19 @@ def in_theme(dark: bool) -> Palette:
     return DARK if dark else LIGHT
 
 
-def _shown(picture: Picture, palette: Palette, *, square: bool = False) -> go.Figure:
-    """Return the figure on its own ground and with its text alternative, as somebody shows it outside the app."""
-    figure, ground = picture.figure, palette.ground
-    figure.update_layout(paper_bgcolor=ground, plot_bgcolor=ground, meta={"alt": picture.alt})
+def _shown(rel: Release, picture: Picture, palette: Palette, *, square: bool = False) -> go.Figure:
+    """Return the figure on its own ground, with method, guarantee and text alternative, as it is shown elsewhere."""
+    figure, ground, asked = picture.figure, palette.ground, f"{rel.method}, {rel.guarantee}"
+    title = f"{asked}: claimed, not given" if rel.claim_is_false else asked
+    figure.update_layout(
+        paper_bgcolor=ground,
+        plot_bgcolor=ground,
+        meta={"alt": picture.alt},
+        title={"text": raised(title), "font": {"size": 14}, "y": 0.98, "yanchor": "top"},
+        margin={"t": (figure.layout.margin.t or 0) + _ROOM},
+    )
     if square:
-        figure.update_layout(width=SIDE + 2 * _ROOM, height=SIDE, margin={"r": RIGHT + _ROOM})
+        figure.update_layout(width=SIDE + 2 * _ROOM, height=SIDE + _ROOM, margin={"r": RIGHT + _ROOM})
     return figure
 
 
@@ -51,7 +58,7 @@ def matrix_figure(rel: Release, which: str = "", *, dark: bool = False) -> go.Fi
     """Return a heatmap of one matrix."""
     matrix, palette = matrix_of(rel, which), in_theme(dark)
     what = f"the released {(which or rel.target).replace('_', ' ')}"
-    return _shown(heatmap(matrix, rel.columns, colour_limit(matrix), palette, what=what), palette, square=True)
+    return _shown(rel, heatmap(matrix, rel.columns, colour_limit(matrix), palette, what=what), palette, square=True)
 
 
 def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
@@ -66,7 +73,7 @@ def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     unit = "in squared units of the data" if plain_units else f"of {SCALED}"
     if rel.target == "precision":
         unit = f"{unit}, inverted"
-    return _shown(spectrum(stages, edge, palette, scale="linear", unit=unit), palette)
+    return _shown(rel, spectrum(stages, edge, palette, scale="linear", unit=unit), palette)
 
 
 def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:
@@ -79,7 +86,7 @@ def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     graph, palette = edges(rel.precision), in_theme(dark)
     strength = partial_correlations(rel.precision)
     picture = network([("Drawn", graph)], positions(graph, len(graph)), rel.columns, palette, strength=strength)
-    return _shown(picture, palette, square=True)
+    return _shown(rel, picture, palette, square=True)
 
 
 def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
@@ -95,7 +102,7 @@ def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
         what="Correlations",
         most=_PAIRS,
     )
-    return _shown(picture, palette)
+    return _shown(rel, picture, palette)
 
 
 def html(rel: Release) -> str:
