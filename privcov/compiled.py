@@ -14,7 +14,9 @@ class _Announced(event.Listener):
     """Says to a person who waits at a prompt or a terminal that the next seconds go into compiling."""
 
     def on_start(self, event: event.Event) -> None:
-        ours = event.data["dispatcher"].py_func.__module__.startswith("privcov.")
+        # Anybody's code is announced here, also loops that numba lifts, which have no function of their own.
+        function = getattr(event.data["dispatcher"], "py_func", None)
+        ours = str(getattr(function, "__module__", "")).startswith("privcov.")
         if ours and (hasattr(sys, "ps1") or sys.stderr.isatty()):
             _say()
 

@@ -291,4 +291,5 @@ def test_a_column_whose_name_has_a_comma_can_be_named_among_others():
     columns = ("q1", "q2, neg", "-q3")
     assert _names('q1,"q2, neg", -q3', columns) == list(columns)
     assert _names("q2, neg", columns) == ["q2, neg"], "alone it needs no quotes"
+    assert _names("", columns) == [""], "no column is called so, and the answer says it"
     assert _items('-q1, "q2, neg",-q3', columns) == (list(columns), ["q1"])

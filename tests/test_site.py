@@ -71,6 +71,7 @@ def test_a_file_has_every_place_of_the_control_and_what_is_seen_there(folder, nu
     lesson = LESSONS[number]
     text = (folder / site.name(number)).read_text(encoding="utf-8")
     options = lesson.control.options
+    assert text.count('<img class="idea"') == (lesson.idea is not None)
     assert Read(text).radios == [option == lesson.control.start for option in options]
     assert len(options) <= site.MOST
     parts = text.split('<div class="at">')[1:]

@@ -42,13 +42,12 @@ def facts_in_words(declared: Declaration) -> list[str]:
         share = f"{declared.row_bound_fraction:g}"
         lines.append(f"Rows longer than {share} of the longest possible row are shortened to it.")
         if any(column.kind in (YES_NO, CATEGORY) for column in declared.columns):
-            lines.append(
-                "Then Answers has no means by group of a yes-no column or a category: they need a row bound of 1."
-            )
+            lines.append("Then Answers has no means by group of a yes-no column or category.")
     if declared.label:
+        within = " A method's covariance is within the classes." if declared.missing != "pairs" else ""
         lines.append(
-            f"Classes in {declared.label!r}: {', '.join(declared.classes)}. Plan and the matrices of Answers are those "
-            "of all rows; what a method names covariance is within the classes."
+            f"Classes in {declared.label!r}: {', '.join(map(repr, declared.classes))}. Plan and the matrices of "
+            f"Answers are those of all rows.{within}"
         )
     return lines
 

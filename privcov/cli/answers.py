@@ -100,7 +100,9 @@ def _names(text: str | None, columns: tuple[str, ...]) -> list[str] | None:
     """Return the names; one with a comma stands in double quotes, unless it is the only one."""
     if text is None:
         return None
-    return [text] if text in columns else [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
+    if text in columns or not text:
+        return [text]
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
 
 
 def _items(text: str, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:

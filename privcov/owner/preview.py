@@ -38,7 +38,7 @@ class Preview:
     """The numbers of a plan at one guarantee.
 
     table: the invented or public rows that stand in for the private ones. noise: standard deviation of the privacy
-    noise on every entry of the covariance, d x d, in working units; infinity where none is released. correlation_std:
+    noise on every entry of the covariance, d x d, in working units; NaN where none is released. correlation_std:
     the same on a released correlation of two columns, in the middle. sampling_std: standard deviation of a released
     correlation near zero because there are only n rows. fade: share of the correlations that is left where missing
     cells are filled and long rows shortened. visible: the smallest correlation of the table that is seen with a

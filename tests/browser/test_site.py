@@ -2,11 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from pages.lessons import site
 from pages.lessons.book import LESSONS
-from pages.lessons.guess import limit
+from pages.lessons.guess import exact_moments, limit
 from pages.lessons.paper import content
 from pages.shell import show
 
@@ -85,6 +86,16 @@ def test_every_place_of_a_control_is_reached(folder, tab, number):
         assert [k for k, part in enumerate(page.locator(".at").all()) if part.is_visible()] == [at]
 
 
+_VOTES = """() => {
+  const seen = [];
+  for (let k = 0; k < 2000; k++) {
+    seen.push([...document.querySelectorAll(".vote td")].map((cell) => Number(cell.textContent)));
+    document.querySelector(".vote button").click();
+  }
+  return seen;
+}"""
+
+
 def test_a_class_votes_without_a_server(folder, tab):
     """The optimal attacker of 2,000 rounds reaches the limit, within four standard errors; who never looks, half."""
     page = tab(width=390, height=844)
@@ -94,10 +105,18 @@ def test_a_class_votes_without_a_server(folder, tab):
     page.get_by_role("button", name="It was B").click()
     assert re.match(r"It was [AB]\. You: [01] of 1 right; the optimal attacker: [01] of 1; ", said.inner_text())
     assert page.get_by_role("button", name="It was A").bounding_box()["height"] >= 44
+    shades = page.locator(".vote td").evaluate_all(
+        "cells => cells.map((one) => [one.textContent, one.style.background])"
+    )
+    for number, colour in shades:  # teal has more green than red, orange the contrary
+        red, green = map(int, re.findall(r"\d+", colour)[:2])
+        assert (red > green) == number.startswith("-"), (number, colour)
     for rho in (0.05, 0.5):
         page.get_by_label(control.shown(rho), exact=True).check()
         assert said.inner_text() == "Which table is the release closer to? Vote.", "another rho is another game"
-        page.evaluate("for (let k = 0; k < 2000; k++) document.querySelector('.vote button').click()")
+        seen = np.array(page.evaluate(_VOTES)).reshape(-1, 3, 3)
+        assert (seen == seen.transpose(0, 2, 1)).all()
+        assert seen.mean(axis=0) == pytest.approx(sum(exact_moments()) / 2, abs=4 * seen.std() / 2000**0.5)
         right, best = map(int, re.findall(r"(\d+) of 2000", said.inner_text()))
         most = limit(rho)
         assert show.chance(most) in said.inner_text()

@@ -1,5 +1,7 @@
 """The plan: at the scale of the very release that follows, and right about what survives."""
 
+from statistics import NormalDist
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -280,6 +282,7 @@ def test_the_weight_of_rows_is_what_the_noise_of_their_release_is_divided_by(dec
 @pytest.mark.parametrize("declared", [
     {"missing": "drop-row", "n_public": False}, {"missing": "typical"}, {"missing": "pairs"},
     {"missing": "typical", "row_bound_fraction": 0.4}, {"missing": "pairs", "persons": True},
+    {"missing": "drop-row", "n_public": False, "persons": True, "most_weight": 2},
     {"missing": "typical", "labels": True, "classes": ["a", "b"], "n_public": False},
 ], ids=str)  # fmt: skip
 def test_the_planned_noise_on_a_correlation_is_that_of_the_release(declared):
@@ -299,7 +302,8 @@ def test_the_planned_noise_on_a_correlation_is_that_of_the_release(declared):
     x[:, :2][gone] = np.nan
     data = PrivateDataset.from_rows(x, bounds=[(-1, 1)] * 4, **given)
     stand = ExampleRows.of_public(data, 2000 if "persons" in declared else 6000)
-    plan = preview(stand, ZCDP(0.5), noise_for(stand, ZCDP(0.5)), replicates=4)
+    law = noise_for(stand, ZCDP(0.5), {3: 1.0} if "persons" in declared else 1.0)
+    plan = preview(stand, ZCDP(0.5), law, replicates=4)
     off, real = ~np.eye(4, dtype=bool), []
     for _ in range(3):
         found = derive(noisy_of(measured(data, ZCDP(0.5)))[1])
@@ -308,6 +312,15 @@ def test_the_planned_noise_on_a_correlation_is_that_of_the_release(declared):
     assert plan.correlation_std == pytest.approx(np.mean(real), rel=0.06)
     whole = stand.correlation[off]
     assert plan.fade == pytest.approx(np.sum(whole * found.correlation[off]) / np.sum(whole**2), abs=0.06)
+    noise, sampling, level = plan.correlation_std, plan.sampling_std, universal_level(4)
+    left = level * noise + NormalDist().inv_cdf(0.8) * np.hypot(noise, sampling)  # of the correlation, when released
+    assert plan.visible * plan.fade == pytest.approx(left)
+    assert plan.survives(plan.visible) == pytest.approx(survival(left, noise, sampling, level))
+    both = len(x) * (1 - np.isnan(x).mean()) ** 2 if declared.get("missing") == "pairs" else len(x)
+    if declared.get("missing") == "drop-row":
+        both = int(np.isfinite(x).all(axis=1).sum())
+    if not {"persons", "labels"} & set(declared):  # of whom not each row is one that counts
+        assert plan.sampling_std == pytest.approx(both**-0.5, rel=0.02)
     if declared == {"missing": "typical"}:  # both filled, one, none: 2/3, sqrt(2/3), 1 of the correlation
         share = np.array([2 / 3, 2 / 3, 1, 1])
         left = np.sqrt(np.outer(share, share))[off]

@@ -133,9 +133,11 @@ def test_everything_declared_under_advanced_is_said_before_a_row_is_read():
     by_class = declaration(n_public=False, missing="drop-row", label="arm", classes=("a", "b"))
     assert noise.facts_in_words(by_class) == [
         "A row with a missing cell is left out.",
-        "Classes in 'arm': a, b. Plan and the matrices of Answers are those of all rows; what a method names covari"
-        "ance is within the classes.",
+        "Classes in 'arm': 'a', 'b'. Plan and the matrices of Answers are those of all rows. A method's covariance is "
+        "within the classes.",
     ]
+    pairs = declaration(missing="pairs", label="arm", classes=("a", "b"))
+    assert "within the classes" not in " ".join(noise.facts_in_words(pairs)), "all rows are measured together"
 
 
 # --- a plan is that of its declaration --------------------------------------------------------------------------

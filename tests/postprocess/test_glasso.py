@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import jit, njit
 
 from privcov import accounting
 from privcov import compiled as compiled_module
@@ -350,7 +350,6 @@ def test_a_release_without_numba_says_which_solver_it_used(without_numba):
 def test_without_a_folder_for_machine_code_it_is_made_in_every_process(monkeypatch):
     """numba raises as soon as it decorates when it finds no folder to write to; the descent works all the same."""
     caching = pytest.importorskip("numba.core.caching")
-    from numba import njit
 
     from privcov import compiled
 
@@ -450,6 +449,15 @@ def test_compiling_is_announced_once_to_a_person_who_waits_and_to_nobody_else(ca
     monkeypatch.setattr(sys, "ps1", "> ", raising=False)
     assert made(2.5, "elsewhere")(1.0) == 3.5
     assert capsys.readouterr() == ("", ""), "not ours"
+
+    @jit(forceobj=True, looplift=True)
+    def lifted(things):
+        total, _ = 0, str(things)  # no machine code but for the loop
+        for k in range(3):
+            total += k
+        return total
+
+    assert lifted([]) == 3
     for add in (3.5, 4.5):
         made(add, "privcov.any")(1.0)
     out, err = capsys.readouterr()
