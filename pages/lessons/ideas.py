@@ -19,7 +19,15 @@ def neighbour(palette: Palette) -> str:
         for i, j in product(range(5), range(4))
     ]
     cells = [
-        _box(230 + 14 * j, 8 + 14 * i, 13, 13, palette.good if i == j else palette.bad, "cell", 0.23 * (7 * i + 5 * j))
+        _box(
+            230 + 14 * j,
+            8 + 14 * i,
+            13,
+            13,
+            palette.good if i == j else palette.bad,
+            "cell",
+            0.23 * (7 * min(i, j) + 5 * max(i, j)),
+        )
         for i, j in product(range(4), repeat=2)
     ]
     style = (
@@ -52,10 +60,10 @@ def longest(palette: Palette) -> str:
 def crowd(palette: Palette) -> str:
     """Return four times the people, beside a quarter of the privacy noise and half of the sampling error."""
     people = [
-        _box(22 + 13 * j, 10 + 13 * i, 8, 8, palette.good, "more" if j > 1 else "")
+        _box(22 + 13 * j, 10 + 13 * i, 8, 8, palette.faint, "more" if j > 1 else "")
         for i, j in product(range(4), range(8))
     ]
-    bars = [_box(192, 48.5, 40, 13.5, palette.bad, "noise"), _box(286, 35, 40, 27, palette.quiet, "sample")]
+    bars = [_box(192, 48.5, 40, 13.5, palette.good, "noise"), _box(286, 35, 40, 27, palette.lines[3], "sample")]
     style = (
         ".more{animation:more 4s ease-in-out 3 alternate}@keyframes more{0%,30%{opacity:0}70%,100%{opacity:1}}"
         ".noise,.sample{transform-origin:0 62px;animation:noise 4s ease-in-out 3 alternate}"
