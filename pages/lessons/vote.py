@@ -41,8 +41,9 @@ if (vote) {
     votes += 1;
     right += table === truth;
     best += (nats < 0 ? 1 : 0) === truth;
-    said.textContent = `It was ${game.names[truth]}. You: ${right} of ${votes} right; the optimal attacker: ${best} ` +
-      `of ${votes}; the limit in the long run: ${game.limits[at()]}. Above is the next release.`;
+    said.textContent = `It was ${game.names[truth]}, and you said ${game.names[table]}. You: ${right} of ${votes} ` +
+      `right; the optimal attacker: ${best} of ${votes}; ` +
+      `the limit in the long run: ${game.limits[at()]}. Above is the next release.`;
     deal();
   }));
   places.forEach((place) => place.addEventListener("change", begin));

@@ -103,7 +103,9 @@ def test_a_class_votes_without_a_server(folder, tab):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     control, said = LESSONS[10].control, page.get_by_role("status")
     page.get_by_role("button", name="It was B").click()
-    assert re.match(r"It was [AB]\. You: [01] of 1 right; the optimal attacker: [01] of 1; ", said.inner_text())
+    assert re.match(
+        r"It was [AB], and you said B\. You: [01] of 1 right; the optimal attacker: [01] of 1; ", said.inner_text()
+    )
     assert page.get_by_role("button", name="It was A").bounding_box()["height"] >= 44
     shades = page.locator(".vote td").evaluate_all(
         "cells => cells.map((one) => [one.textContent, one.style.background])"
