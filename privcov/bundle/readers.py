@@ -410,6 +410,6 @@ factors <- function(k, columns = from$column, from = release) {
   dimnames(r) <- list(columns, columns)
   if (any(found$values < least)) message(sum(found$values < least), " of ", d, " eigenvalues are below the noise.")
   message("@NO_FIT@")
-  factanal(covmat = r, factors = k, control = list(opt = list(factr = 10), rotate = list(eps = 1e-14)))$loadings
+  factanal(covmat = r, factors = k, control = list(opt = list(factr = 1e6), rotate = list(eps = 1e-14)))$loadings
 }
 """
