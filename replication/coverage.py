@@ -112,6 +112,7 @@ FULL = (
     Cell("hospital", 6, 20_000, "eps 3 pure"),
 )
 GROUPED = (2, 3)  # the columns of two values that make groups
+BINARY, BY = 2, [0, 1, 3]  # a response of two values, and its regressors
 _PARTS = ("estimate", "low", "high", "reason")
 PRESETS = {"quick": (QUICK, 2_000), "full": (FULL, 4_000)}
 
@@ -304,10 +305,16 @@ def answers_of(
         yield "score", Intervals(*(getattr(found, end)[0, -1:] for end in _PARTS))
     if "alpha" in wanted:
         yield "alpha", scales.alpha(known.for_shape(k), few, plus, LEVEL)
+    shape = known.for_shape(k)
+    if "regress, two values" in wanted:
+        yield "regress, two values", schur.regress(shape, BINARY, BY, 0.0, LEVEL).slopes
+    fit = schur.regress(shape, 0, few, 0.0, LEVEL)
+    yield "regress", fit.slopes
+    if known.d > 5:
+        yield "regress, all columns", schur.regress(shape, 0, list(range(1, known.d)), 0.0, LEVEL).slopes
     if "means" not in wanted:
         return
     upper = np.triu_indices(known.d, 1)
-    shape = known.for_shape(k)
     partial = schur.partial_correlations(shape, LEVEL)
     yield "means", entries.means(known, LEVEL)
     yield "variances", entries.variances(known, LEVEL, k)
@@ -320,12 +327,8 @@ def answers_of(
         p = None if found.p_value is None else found.p_value[upper]
         estimate, low, high, reason = (getattr(found, end)[upper] for end in _PARTS)
         yield name, Intervals(estimate, low, high, reason, p)
-    fit = schur.regress(shape, 0, few, 0.0, LEVEL)
-    yield "regress", fit.slopes
     yield "r_squared", fit.r_squared
     yield "regress, ridge", schur.regress(shape, 0, few, 0.05, LEVEL).slopes
-    if known.d > 5:
-        yield "regress, all columns", schur.regress(shape, 0, list(range(1, known.d)), 0.0, LEVEL).slopes
     yield "eigenvalues", spectrum.eigenvalues(known, LEVEL, k)
     yield "components", spectrum.components(shape, 1, LEVEL)
     if measured.distribution.n_anchors > 1:
@@ -335,18 +338,21 @@ def answers_of(
 def truths(cell: Cell) -> dict[str, np.ndarray]:
     """Return the number of the population behind every entry of every answer."""
     people = population_of(cell.population, cell.d, cell.more)
-    if people.two is not None:
-        groups = {"group_means": np.concatenate([_group_means(people, by) for by in GROUPED])}
-        if cell.population == "groups":
-            return groups
     c, upper, few = people.covariance, np.triu_indices(cell.d, 1), list(range(1, min(cell.d, 5)))
+
+    def slopes(on: list[int], ridge: float = 0.0, y: int = 0) -> np.ndarray:
+        return np.linalg.solve(c[np.ix_(on, on)] + ridge * np.eye(len(on)), c[on, y])
+
+    if people.two is not None:
+        groups = {
+            "group_means": np.concatenate([_group_means(people, by) for by in GROUPED]),
+            "regress, two values": slopes(BY, y=BINARY),
+        }
+        if cell.population == "groups":
+            return {**groups, "regress": slopes(few)}
     root, inverse = np.sqrt(np.diag(c)), np.linalg.inv(c)
     own = np.sqrt(np.diag(inverse))
     partial = (-inverse / np.outer(own, own))[upper]
-
-    def slopes(on: list[int], ridge: float = 0.0) -> np.ndarray:
-        return np.linalg.solve(c[np.ix_(on, on)] + ridge * np.eye(len(on)), c[on, 0])
-
     values, axes = np.linalg.eigh(c)
     first = axes[:, -1] * np.sign(axes[np.argmax(np.abs(axes[:, -1])), -1])
     items = few if people.two is None else few[:2]

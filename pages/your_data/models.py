@@ -8,7 +8,6 @@ import streamlit as st
 
 from pages.shell import show
 from pages.your_data.shown import Shown, about, doubtful, lines, scaled, under_test, unknown
-from privcov.answering.unbiased import REASONS, TWO_VALUED
 from privcov.bundle.safe import cell, cells, table
 from privcov.figures.own import intervals, numbers, off_zero
 from privcov.figures.palette import Palette
@@ -57,7 +56,7 @@ def regression(shown: Shown, palette: Palette) -> None:
         return
     found = shown.answers().regress(y, on, ridge)
     unknown(found)
-    if not found["identified"].any() and not found["reason"].isin([REASONS[TWO_VALUED]]).all():
+    if not (found["identified"].any() or ridge):
         st.info(
             "No slope can be given under this noise. Choose fewer columns, or leave out one of two that are alike; a "
             "ridge asks for something else, which the noise may allow."

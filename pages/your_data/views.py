@@ -317,8 +317,7 @@ def _spectrum(shown: Shown, palette: Palette) -> None:
         )
     st.markdown("**Loadings of the first axes**")
     about(loadings)
-    # A loading that may be any number is not shown, not even as an estimate.
-    lines(shown, loadings.assign(estimate=loadings["estimate"].where(loadings["identified"])), "components")
+    lines(shown, loadings, "components")
 
 
 # --- graph --------------------------------------------------------------------------------------------------

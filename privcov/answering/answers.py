@@ -263,6 +263,7 @@ class ReleaseAnswers:
         fit, scale = schur.regress(self._shape, target, chosen, ridge, self.level), self.scale
         names = tuple(self.columns[j] for j in chosen)
         case = "regress, ridge" if ridge else "regress, all columns" if len(chosen) == len(others) else "regress"
+        case = "regress, two values" if self._known.span[target] > 0 else case
         table = self._frame("regress", {"column": names}, fit.slopes, scale[target] / scale[chosen], case=case)
         assert fit.slopes.std is not None, "slopes have standard errors"
         table.insert(2, "std_error", fit.slopes.std * scale[target] / scale[chosen])
@@ -304,12 +305,13 @@ class ReleaseAnswers:
         Returns
         -------
         DataFrame
-            One row for each axis and column.
+            One row for each axis and column; where a loading is not identified, it has no estimate.
         """
         self._whole()
         count = min(checks.whole("axes", axes, 1), len(self.columns))
         found = spectrum.components(self._shape, count, self.level)
-        flat = Intervals(*(a.T.ravel() for a in (found.estimate, found.low, found.high, found.reason)))
+        estimate = np.where(found.identified, found.estimate, np.nan)  # an axis that noise turned may point anywhere
+        flat = Intervals(*(a.T.ravel() for a in (estimate, found.low, found.high, found.reason)))
         labels = {
             "axis": tuple(k + 1 for k in range(count) for _ in self.columns),
             "column": tuple(name for _ in range(count) for name in self.columns),
@@ -625,6 +627,8 @@ class ReleaseAnswers:
             return "a factor model of this many factors"
         if answer in ("contrast", "group_means"):
             return "the same spread in all groups, and so many rows in each that their means are close to normal"
+        if answer == "regress" and not self.kurtosis and self._known.two is not None:
+            return "a response linear in the others on average, with errors of one spread if it is a number"
         if not self.kurtosis:
             rows = "Gaussian rows; under heavier tails intervals are too short, and too many pairs are called real"
         else:
@@ -658,10 +662,10 @@ def answers(x: Release | Measurement, *, level: float = 0.95, kurtosis: float = 
     kurtosis : float, optional
         Excess kurtosis of the rows that is assumed, over 3, from 0 on: 0 for Gaussian rows, 2 for Student's t with five
         degrees of freedom. It widens the sampling part of every interval and test but those of means and contrasts.
-        Means, variances, covariances, correlations, eigenvalues and contrasts of columns of two values need none; their
-        other answers have intervals only under a kurtosis that is at least their own, (1 / (p (1 - p)) - 6) / 3. Where
-        rows have heavier tails than is assumed, or columns of two values are declared as numbers, intervals are too
-        short, and more pairs than the rate are called real.
+        Means, variances, covariances, correlations, slopes, eigenvalues and contrasts of columns of two values need
+        none; their other answers have intervals only under a kurtosis that is at least their own, (1 / (p (1 - p)) - 6)
+        / 3. Where rows have heavier tails than is assumed, or columns of two values are declared as numbers, intervals
+        are too short, and more pairs than the rate are called real.
 
     Returns
     -------

@@ -21,9 +21,11 @@ u^2 = t^2 + t_m^4 + t_m^2 |m|^2 / p over the p columns that take part,
 fitted b. Fixing every other coefficient at its fit under b_j + d leaves g(d) = -d D + B(v, e(d)), D = v'(C + l I) v.
 The standard error is sqrt V / (D + B(v, v)) at the estimate, the d with g(d) = 0.
 The interval is all d with g(d)^2 <= z^2 V(d), a quadratic inequality; where it has no end, the slope is not identified.
-With a ridge the target is the ridge coefficient of the population. **Partial correlation**: O = all but i and j; T =
-the 2 x 2 matrix of g + B, then the interval of a correlation. **R squared** r: s = e'C e + B(e, e) with O = X,
-corrected for the |X| fitted slopes; all r with (s - (1 - r) c_yy)^2 <= z^2 V, V with the form e e' - (1 - r) y y'.
+With a ridge the target is the ridge coefficient of the population. Whatever the law of the regressors, a response that
+is linear in them with errors of one variance has w s / n as well; for one of two values, h apart, h^2 / 4 takes the
+place of s (Popoviciu 1935). **Partial correlation**: O = all but i and j; T = the 2 x 2 matrix of g + B, then the
+interval of a correlation. **R squared** r: s = e'C e + B(e, e) with O = X, corrected for the |X| fitted slopes; all r
+with (s - (1 - r) c_yy)^2 <= z^2 V, V with the form e e' - (1 - r) y y'.
 
 Nothing is answered where C_XX has an eigenvalue at or below zero, or t^2 tr Q^2 > 1: there the second order that B
 corrects is as large as the first.
@@ -130,17 +132,19 @@ def regress(known: UnbiasedMoments, target: int, on: list[int], ridge: float, le
     e = np.concatenate([[1.0], -inner @ c[1:, 0]])
     slopes, low, high, std, why = (np.zeros(k) for _ in range(5))
     for j in range(1, k + 1):
-        found = _slope(part, p, e, j, n, level, ridge, known)
+        found = _slope(part, p, e, j, n, level, ridge, known, float(known.span[target]) ** 2 / 4)
         slopes[j - 1], low[j - 1], high[j - 1], std[j - 1], why[j - 1] = found
     two = bool(known.span[[target, *on]].any())
-    fit = Intervals(slopes, low, high, why.astype(np.int64), std=np.where(two, np.nan, std)).refusing(np.array(two))
+    own = two and ridge > 0
+    fit = Intervals(slopes, low, high, why.astype(np.int64), std=np.where(own, np.nan, std)).refusing(np.array(own))
     return Fit(fit, _r_squared(part, p, e, least, n, level, known).refusing(np.array(two)))
 
 
 def _slope(
-    part: _Part, p: np.ndarray, e: np.ndarray, j: int, n: float, level: float, ridge: float, known: UnbiasedMoments
-) -> tuple[float, float, float, float, int]:
-    """Return (estimate, low, high, standard error, reason) of one slope."""
+    part: _Part, p: np.ndarray, e: np.ndarray, j: int, n: float, level: float, ridge: float, known: UnbiasedMoments,
+    most: float,
+) -> tuple[float, float, float, float, int]:  # fmt: skip
+    """Return (estimate, low, high, standard error, reason) of one slope; ``most``: a variance in place of s, or 0."""
     law, c = part.law, part.covariance
     v, size = p[:, j] / p[j, j], 1 / p[j, j]
     q = p - np.outer(p[:, j], p[:, j]) / p[j, j]
@@ -151,7 +155,7 @@ def _slope(
     def variance(step: float) -> float:
         moved = e - step * v
         w, s = float(v @ c @ v) + h, float(moved @ c @ moved) + part.bias(moved, moved, q)
-        w, s = max(w, 0.0), max(s, 0.0)
+        w, s = max(w, 0.0), most or max(s, 0.0)
         vv, ee, ve = float(v @ v), float(moved @ moved), float(v @ moved)
         across = float(v @ c @ moved) if ridge else 0.0  # without a ridge it is zero in the population
         second = part.square**2 * (vv * ee + ve * ve) * norm + part.square * (vv * s + ee * w) * trace / n

@@ -221,7 +221,8 @@ ANSWERS_R = """\
 # source("extras/read.R"); source("extras/answers.R")
 # regress("weight", c("age", "height")); group_means("sex"); alpha(c("q1", "q2", "q3"), reverse = "q3")
 # regress("age", "mood", from = with_score("mood", c("q1", "q2", "q3"))); factors(2, c("q1", "q2", "q3", "q4", "q5"))
-# The files of these names in privcov/answering/ have the derivations; ridge is in squared half-ranges.
+# The files of these names in privcov/answering/ have the derivations; a ridge is added to the
+# variances of columns that are scaled by their public bounds.
 quantiles <- list(excess = c(@EXCESS@),
                   z = c(@Z@))
 law <- with(lines_of("extras/law.csv"), setNames(as.numeric(value), what))
@@ -269,6 +270,7 @@ regress <- function(y, on = setdiff(from$column, y), ridge = 0, from = release) 
   if (length(on) < 1 || length(on) > law["rows"] / 3) stop("name a regressor, and at most a third as many as rows")
   if (ridge > 0 && !identical(from, release)) stop("ridge goes by bounds, and a score has none: leave it at 0")
   t2 <- law["off"]; tm <- law["mean"]; n <- law["rows"]; k <- length(on); x <- from$extra[at]; scale <- from$scale[at]
+  binary <- from$span[at[1]]^2 / 4  # the largest variance of a response of two values
   C <- from$C[at, at]; m <- from$m[at]
   u2 <- t2 + tm^2 + tm * sum(m^2) / (k + 1)
   S <- C[-1, -1, drop = FALSE] + ridge * diag(k)
@@ -297,6 +299,7 @@ regress <- function(y, on = setdiff(from$column, y), ridge = 0, from = release) 
     v <- P[, j] / P[j, j]; Q <- P - outer(P[, j], P[, j]) / P[j, j]; D <- 1 / P[j, j] + bias(v, v, Q)
     variance <- function(step) {
       w <- e - step * v; a <- max(form(v, C, v) + bias(v, v, Q), 0); s <- max(form(w, C, w) + bias(w, w, Q), 0)
+      if (binary > 0) s <- binary
       across <- if (ridge > 0) form(v, C, w) else 0; vv <- sum(v^2); ww <- sum(w^2)
       noise(v, w) + (a * s + across^2) / n + u2^2 * (vv * ww + sum(v * w)^2) * sum(Q^2) +
         u2 * (vv * s + ww * a) * sum(diag(Q)) / n + (k - 1) * a * s / n^2
@@ -311,7 +314,10 @@ regress <- function(y, on = setdiff(from$column, y), ridge = 0, from = release) 
     c(centre - e[j], own, centre - e[j] + ends)
   }
   found <- t(vapply(seq_len(k) + 1, slope, numeric(4))) * scale[1] / scale[-1]
-  if (any(from$span[at] > 0)) found[, 2:4] <- NA  # their sampling error is not known here
+  if (ridge > 0 && any(from$span[at] > 0)) {
+    message("No interval: the sampling error of a ridge with columns of two values is not known here.")
+    found[, 2:4] <- NA
+  }
   data.frame(column = on, estimate = found[, 1], std_error = found[, 2], ci_low = found[, 3], ci_high = found[, 4])
 }
 group_means <- function(by, from = release) {

@@ -331,7 +331,8 @@ say(tryCatch(suppressMessages(c(factors(2, c("a", "b", "c", "d", "e", "y")))), e
 
 MANY_IN_R = """
 source("extras/read.R"); source("extras/answers.R"); set.seed(1)
-loads <- rbind(c(.8, .8, -.8, 0, 0, .2), c(0, .1, 0, .8, .7, .8)); at <- places(c("a", "b", "c", "d", "e", "y"), release)
+loads <- rbind(c(.8, .8, -.8, 0, 0, .2), c(0, .1, 0, .8, .7, .8))
+at <- places(c("a", "b", "c", "d", "e", "y"), release)
 for (i in 1:1000) {
   noise <- matrix(rnorm(36), 6) * .01; release$C[at, at] <- t(loads) %*% loads + .36 * diag(6) + (noise + t(noise)) / 2
   suppressMessages(factors(2, release$column[at]))

@@ -271,7 +271,7 @@ def test_groups_on_the_page_have_the_numbers_of_python(tmp_path, clear):
     assert "group_means('ward=B')" in at.code[0].value
 
 
-def test_a_regression_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
+def test_a_ridge_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
     table = pd.DataFrame(rows()[:, :2], columns=list("xz"))
     table["smokes"] = np.where(np.random.default_rng(3).random(len(table)) < 0.4, "yes", "no")
     kinds = {name: privcov.Kind("number", 0, 100) for name in "xz"} | {
@@ -283,6 +283,10 @@ def test_a_regression_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
     rel = privcov.release_private("auto-cov", private, ZCDP(1000.0), ledger=ledger)
     rel.save_bundle(tmp_path / "out.zip")
     at = view(dropped((tmp_path / "out.zip").read_bytes()), "regression")
+    assert not at.warning
+    assert at.get("plotly_chart")
+    assert any("linear in the others on average" in c.value for c in at.caption)
+    widget(at, "number_input", "ridge").set_value(0.5).run()
     assert any("Columns of two values" in w.value for w in at.warning)
     assert not any("under this noise" in i.value for i in at.info)
     assert not at.get("plotly_chart"), "nothing to draw"
