@@ -261,6 +261,11 @@ def test_the_form_of_a_date_may_be_written_as_people_do(form, meant):
         columns_of("seen,2024-02-01,2024-12-31,,date: dd-mmm-yyyy")[0].of_kind()
 
 
+def test_a_range_of_day_numbers_is_refused_as_a_range_of_dates():
+    with pytest.raises(ValueError, match=r"most people lie between two dates, such as 2024-01-31.*got 19000 to 19700"):
+        Column("seen", kind="date", usual=("19000", "19700"))
+
+
 def test_kinds_go_through_a_spreadsheet_and_back():
     kinds = (
         Column("age", 0.0, 120.0, kind="integer"),

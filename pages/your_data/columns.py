@@ -56,7 +56,7 @@ FIELDS = (
         "levels",
         "Levels or date form",
         "text",
-        "yes-no: F | M, ordinal: low | high, category: A | B, with | ... at the end for all others; date: %d.%m.%Y",
+        "yes-no: F | M, ordinal: low | high, category: A | B, with | ... at the end for all others; date: dd.mm.yyyy",
     ),
     Field("codes", "Missing codes", "text", "What is written for a missing cell of this column: -9 | 999"),
     Field("reason", "Why these", "text", "It goes into the record.", most=MOST_WORDS),
@@ -65,7 +65,7 @@ _TYPICAL = next(field for field in FIELDS if field.name == "typical")
 _WORDS = ("levels", "codes", "reason")
 _NAMES_A_PERSON = re.compile(
     r"(^|[^a-z])(id|ids|uid|pid|ssn|name|surname|email|phone)([^a-z]|$)|id$|idnum$|"
-    r"^(subj|subject|patient|person|participant|respondent|customer|client|user|member)[^a-z]*(no|nr|num|number|code|key|ref|hash)?"
+    r"^(subj|subject|patient|person|participant|resp|respondent|customer|client|user|member)[^a-z]*(no|nr|num|number|code|key|ref|hash)?"
     r"[^a-z]*$",  # alone or numbered: years_customer says something of a person, not who it is
     re.I,
 )
@@ -82,8 +82,8 @@ def section() -> None:
     st.markdown(
         "Type where most people lie (**Typical**, an age: 20 to 70), from what you know, not from this file. The noise "
         "then falls to what the column needs, often to a fifth. Lowest and highest are what it **can** be, and values "
-        "beyond are clipped; left empty they are three times as far. A column of texts has a **kind** with its levels, "
-        "such as F | M, and one of dates the form in which they are written."
+        "beyond are clipped; left empty they are three times as far. Without Typical they need a reason. A column of "
+        "texts has a **kind** with its levels, such as F | M, and one of dates the form in which they are written."
     )
     session = owner_session()
     if session.typed is None:
@@ -275,7 +275,7 @@ def _meant(typed: pd.DataFrame, part: str) -> pd.Series:
 
 def _fill_in() -> None:
     """Fill empty cells of the ticked columns that are meant, and empty the fields; in a callback."""
-    typed = _to_change()
+    typed, filled = _to_change(), 0
     meant = _meant(typed, shown("all-part")) & typed["use"]
     for name, none in {**dict.fromkeys(("kind", *NUMBERS)), **dict.fromkeys(("typical", *_WORDS), "")}.items():
         if (value := shown(f"all-{name}")) != none:
@@ -283,7 +283,9 @@ def _fill_in() -> None:
             if name in NUMBERS:
                 open_ &= typed["kind"].isin(NUMERIC)
             typed.loc[meant & open_, name] = limits_table.meant(value, _TYPICAL) if name == "typical" else value
+            filled += int((meant & open_).sum())
             keep_now(f"all-{name}", none)  # or it would go into the next columns, which are other ones
+    st.toast(f"{filled} cells were filled; cells that were not empty, and columns without a tick, stay.")
 
 
 def _tick(use: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from html import escape
 
 import numpy as np
@@ -66,11 +67,13 @@ def attacker(facts: PublicFacts, guarantee: Guarantee) -> float:
 
 def line(plan: Preview, chance: float) -> dict:
     """Return one plan as a line of the table of guarantees; ``chance`` is the attacker's best chance."""
+    low, high = plan.correlation_ends
+    apart = math.isfinite(high) and plain(low) != plain(high)
     return {
         "Guarantee": raised(str(plan.guarantee)),
         show.ATTACKER: show.chance(chance),
         "Expected error": percent(plan.error),
-        "Noise on a correlation": plain(plan.correlation_std),
+        "Noise on a correlation": plain(plan.correlation_std) + (f" ({plain(low)} to {plain(high)})" if apart else ""),
         "Smallest visible correlation": plain(plan.visible) if plan.visible < 1 else "none",
     }
 

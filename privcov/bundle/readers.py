@@ -362,6 +362,7 @@ group_means <- function(by, from = release) {
   }
   table <- function(name, found, start) {
     found <- found[others, ] * from$scale[others] + start[others]
+    if (anyNA(found)) message("NA in ", name, ": few for the noise, or values between its two, as in shortened rows.")
     data.frame(group = name, column = from$column[others], setNames(found, c("estimate", "ci_low", "ci_high")))
   }
   if (length(at) > 1) {
@@ -385,7 +386,10 @@ alpha <- function(items, reverse = character(0), from = release) {
   start <- sum(form(0) * C)
   ends <- within(start, sum(form(1) * C) - start, lapply(c(-1, 0, 1), function(a) noise(a) + sampling(a)), z)
   if (sum(outer(w, w) * C) <= 0 || is.na(ends$low)) seen <- NA
-  if (is.na(seen) || any(from$span[at] > 0)) ends[] <- NA
+  if (is.na(seen) || any(from$span[at] > 0)) {
+    message("No interval: ", if (is.na(seen)) "the noise is too large." else "the items have two values.")
+    ends[] <- NA
+  }
   items <- paste0(ifelse(items %in% reverse, "-", ""), items)
   data.frame(items = paste(items, collapse = ", "), estimate = seen, ci_low = ends$low,
              ci_high = pmin(ends$high, 1))

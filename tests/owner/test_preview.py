@@ -310,6 +310,7 @@ def test_the_planned_noise_on_a_correlation_is_that_of_the_release(declared):
         spread = np.sqrt(np.diag(found.covariance))
         real.append(np.median((found.noise_std / np.outer(spread, spread))[off]))
     assert plan.correlation_std == pytest.approx(np.mean(real), rel=0.06)
+    assert plan.correlation_ends[0] <= plan.correlation_std <= plan.correlation_ends[1]
     whole = stand.correlation[off]
     assert plan.fade == pytest.approx(np.sum(whole * found.correlation[off]) / np.sum(whole**2), abs=0.06)
     noise, sampling, level = plan.correlation_std, plan.sampling_std, universal_level(4)

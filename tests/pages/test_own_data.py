@@ -172,6 +172,7 @@ def test_a_header_like_an_id_raises_the_question():
         ("width", 0),
         ("humidity", 0),
         ("years_customer", 0),
+        ("resp", 1),
         ("customer_since", 0),
         ("visits_num", 0),
     ],

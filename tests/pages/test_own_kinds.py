@@ -217,6 +217,9 @@ def test_filling_many_columns_leaves_what_cannot_have_it_and_can_be_undone():
     for name, value in (("low", 0.0), ("high", 1000.0)):
         widget(at, "number_input", f"all-{name}").set_value(value).run()
     press(at, "Fill in where empty")
+    assert [t.value for t in at.toast] == [
+        "6 cells were filled; cells that were not empty, and columns without a tick, stay."
+    ]
     typed = at.session_state["own"].typed
     assert list(typed["kind"]) == ["yes-no", "integer", "integer"]
     assert list(typed["high"].fillna(-1)) == [-1, 1000, 1000]

@@ -179,7 +179,15 @@ def _limits(usual: tuple[Any, Any], fields: dict[str, Any]) -> tuple[Any, Any]:
 
 def _dates(usual: tuple[Any, Any], form: str) -> tuple[Any, Any]:
     """Return two declared dates as they are kept."""
-    kind = Kind(DATE, *usual, format=form)
+    try:
+        kind = Kind(DATE, *usual, format=form)
+    except ValueError as problem:
+        if "must be a date" not in str(problem):
+            raise
+        raise ValueError(
+            f"most people lie between two dates, such as 2024-01-31 or in the format {form!r}, got "
+            f"{' to '.join(map(str, usual))}."
+        ) from None
     return kind.low, kind.high
 
 
