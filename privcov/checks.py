@@ -5,14 +5,54 @@ The sentence is kind, and names the parameter, its value, the limit and, where o
 
 from __future__ import annotations
 
+import functools
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 Choice = TypeVar("Choice")
+Called = TypeVar("Called", bound=Callable)
+_WRITTEN = "Guarantees are privcov.PureDP(1.0), privcov.ApproxDP(1.0, 1e-6) and privcov.ZCDP(rho=0.1)."
+_ELSEWHERE = dict.fromkeys(("guarantee", "epsilon", "rho", "delta"), _WRITTEN) | {
+    "alpha": "The level is 1 - alpha.",
+    "random_state": "The noise of simulated and public rows has seed=.",
+    "person": "Persons with several rows are protected by PrivateDataset.from_rows.",
+}
+
+
+def explained(called: Called) -> Called:
+    """Make a function, or a class, say which arguments it takes where it is called with others."""
+    if isinstance(called, type):
+        called.__init__ = explained(called.__init__)  # type: ignore[misc] # of the class itself
+        return called
+
+    @functools.wraps(called)
+    def explaining(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return called(*args, **kwargs)
+        except TypeError as problem:
+            if problem.__traceback__ is None or problem.__traceback__.tb_next is not None:
+                raise  # from inside
+            raise TypeError(_which(called, str(problem), kwargs)) from None
+
+    return explaining  # type: ignore[return-value] # the same signature
+
+
+def _which(called: Callable, problem: str, given: Iterable[str]) -> str:
+    """Return what was wrong with the arguments of a call, and which there are."""
+    import inspect
+
+    takes = inspect.signature(called).parameters.values()
+    names = [one.name for one in takes if one.name != "self" and one.kind != one.VAR_KEYWORD]
+    strange = [name for name in given if name not in names]
+    concerned = [*strange, *(name for name in ("guarantee", "epsilon", "rho", "delta") if f"'{name}'" in problem)]
+    concerned += ["guarantee"] if "DP.__init__" in problem else []
+    remedy = next((_ELSEWHERE[name] for name in concerned if name in _ELSEWHERE), "")
+    said = _finish(f"{problem.replace('.__init__', '')}. It takes {', '.join(names)}", remedy)
+    return said if remedy or not strange else said + meant(strange[0], names)
 
 
 def _finish(sentence: str, remedy: str) -> str:

@@ -199,6 +199,7 @@ class Dataset(InUnits):
     kept: Kept = field(default_factory=Kept, repr=False)
 
     @classmethod
+    @checks.explained
     def from_rows(
         cls,
         X: ArrayLike,
@@ -560,10 +561,13 @@ def _check_bounds(bounds: Limits, names: tuple[str, ...]) -> np.ndarray:
         raise ValueError(f"bounds must be (low, high) for each of {d} columns, got {bounds!r}. {example}") from None
     if b.shape != (d, 2):
         raise ValueError(f"bounds must have shape ({d}, 2), (low, high) per column, got {b.shape}. {example}")
-    if not (np.abs(b) <= _FARTHEST).all() or np.asarray(pairs).dtype.kind == "U":
-        raise ValueError(
-            f"bounds must be finite numbers, at most {_FARTHEST:g}. Choose them from domain knowledge, not from data."
-        )
+    written = np.asarray(pairs)
+    for name, given, ends in zip(names, written.tolist(), b, strict=True):
+        if not (np.abs(ends) <= _FARTHEST).all() or written.dtype.kind == "U":
+            raise ValueError(
+                f"The bounds of {name!r} must be finite numbers, at most {_FARTHEST:g}, got {given}. Choose them from "
+                "domain knowledge, not from data."
+            )
     for name, (low, high) in zip(names, b, strict=True):
         if low >= high:
             raise ValueError(f"The bounds of {name!r} must satisfy low < high, got {low:g} and {high:g}.")

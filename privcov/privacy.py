@@ -20,6 +20,7 @@ def shown(value: float, digits: int) -> str:
 
 
 @final
+@checks.explained
 @dataclass(frozen=True)
 class PureDP:
     """Pure epsilon-DP.
@@ -68,6 +69,7 @@ class PureDP:
 
 
 @final
+@checks.explained
 @dataclass(frozen=True)
 class ApproxDP:
     """Approximate (epsilon, delta)-DP.
@@ -123,6 +125,7 @@ class ApproxDP:
 
 
 @final
+@checks.explained
 @dataclass(frozen=True)
 class ZCDP:
     """Zero-concentrated DP with parameter rho.

@@ -80,6 +80,7 @@ class PrivateDataset:
     _person_of: np.ndarray | None = field(default=None, repr=False)  # a hash of the id of every row; 0 without one
 
     @classmethod
+    @checks.explained
     def from_rows(
         cls,
         X: ArrayLike,

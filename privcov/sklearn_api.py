@@ -98,6 +98,7 @@ class PrivateCovariance(EmpiricalCovariance):
     [0.08 0.08]
     """
 
+    @checks.explained
     def __init__(
         self,
         method: str = "auto-cov",

@@ -130,6 +130,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
     True
     """
 
+    @checks.explained
     def __init__(
         self,
         n_components: int | None = None,
@@ -291,6 +292,7 @@ class PrivateLinearRegression(RegressorMixin, _Model):
     True
     """
 
+    @checks.explained
     def __init__(
         self,
         ridge: float = 0.0,
@@ -442,6 +444,7 @@ class PrivateLDA(ClassifierMixin, _Model):
     True
     """
 
+    @checks.explained
     def __init__(
         self,
         floor: float | None = None,

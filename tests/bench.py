@@ -67,6 +67,12 @@ SECTIONS = {
     "ranges": Section(
         "tests.bench_ranges", "ranges", "Error of correlations of five tables declared by where most people lie"
     ),
+    "peers": Section(
+        "tests.bench_peers",
+        "peers",
+        "Frobenius error of auto-cov over that of diffprivlib, OpenDP, dpmm and trivial answers, epsilon 1",
+        default=False,
+    ),
     "real": Section(
         "tests.bench_accuracy",
         "real",

@@ -42,7 +42,20 @@ MISTAKES = [
     ("release('auto-cov', DATA, RHO, random_state=1)", ValueError, "no parameter 'random_state'", "seed="),
     ("release('auto-cov', DATA, RHO, epsilon=1.0)", ValueError, "no parameter 'epsilon'", "privcov.ApproxDP"),
     ("Dataset.from_rows(ROWS, bounds={0: (0, 1), 1: (0, 1)})", ValueError, "names '0'", "columns are 'x1', 'x2'"),
-    ("Dataset.from_rows(ROWS, bounds=[('0', '1')] * 2)", ValueError, "bounds must be finite numbers"),
+    ("Dataset.from_rows(ROWS, bounds=[('0', '1')] * 2)", ValueError, "bounds of 'x1'", "finite numbers", "['0', '1']"),
+    ("Dataset.from_rows(ROWS, bounds=[(0, 1), (0, np.nan)])", ValueError, "bounds of 'x2'", "[0.0, nan]"),
+    ("release('auto-cov', DATA, epsilon=1.0)", TypeError, "'guarantee'", "privcov.PureDP(1.0)"),
+    ("PureDP(1.0, 1e-6)", TypeError, "PureDP() takes 2", "It takes epsilon.", "privcov.ApproxDP(1.0, 1e-6)"),
+    ("ApproxDP(1.0)", TypeError, "missing", "'delta'", "privcov.ApproxDP(1.0, 1e-6)"),
+    ("ZCDP(epsilon=1.0)", TypeError, "'epsilon'", "It takes rho.", "privcov.PureDP(1.0)"),
+    ("privcov.answers(rel, alpha=0.05)", TypeError, "'alpha'", "It takes x, level, kurtosis.", "1 - alpha"),
+    ("privcov.answers(rel, levle=0.9)", TypeError, "'levle'", "Did you mean 'level'?"),
+    ("privcov.answers(rel).components(9)", ValueError, "axes must be in 1..2, got axes=9"),
+    ("privcov.answers(rel).components(n_components=1)", TypeError, "'n_components'", "It takes axes."),
+    ("privcov.answers(rel).regress('x1', X=['x2'])", TypeError, "'X'", "It takes y, on, ridge."),
+    ("PrivateCovariance(epsilon=1.0)", TypeError, "'epsilon'", "It takes method, guarantee,", "privcov.ZCDP(rho=0.1)"),
+    ("Dataset.from_rows(FRAME, bounds=LIMITS, person='age')", TypeError, "'person'", "PrivateDataset.from_rows"),
+    ("Kind('number', 0, 1, unit='m')", TypeError, "'unit'", "It takes kind, low, high"),
     ("Dataset.from_rows(ROWS, bounds=[(0, 1e300)] * 2)", ValueError, "at most 1e+100"),
     ("Dataset.from_rows(ROWS, columns=['a', ' '])", ValueError, "must have names, but one is empty"),
     ("rel.save_bundle('x.zip')", ValueError, "of a release by release_private", "to_json or to_npz"),
@@ -185,6 +198,17 @@ def test_a_mistake_is_answered_in_one_sentence(code, kind, words):
     assert type(caught.value) is kind
     assert "\n" not in said
     assert said[-1] in ".?"
+
+
+def test_a_type_error_from_inside_is_not_taken_for_wrong_arguments():
+    @privcov.checks.explained
+    def half(x):
+        return x / 2
+
+    with pytest.raises(TypeError, match=r"^unsupported operand"):
+        half("a")
+    with pytest.raises(TypeError, match=r"half\(\) got an unexpected keyword argument 'y'. It takes x\.$"):
+        half(y=1)
 
 
 def test_there_are_sixty():

@@ -166,6 +166,7 @@ class ReleaseAnswers:
         found = entries.covariances(self._known, self.level, self.kurtosis)
         return self._by_pair("covariances", found, np.outer(self.scale, self.scale))
 
+    @checks.explained
     def correlations(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the correlation of every pair of columns, and which are real.
 
@@ -217,6 +218,7 @@ class ReleaseAnswers:
         found = edges.edges(self._known, schur.partial_correlations(self._shape, self.level), self.kurtosis)
         return self._by_pair("edges", found.refusing(self._known.same_column, ONE_COLUMN), rate=rate)
 
+    @checks.explained
     def regress(self, y: str, on: str | Sequence[str] | None = None, ridge: float = 0.0) -> pd.DataFrame:
         """Return the slopes of the linear regression of one column on others.
 
@@ -294,13 +296,14 @@ class ReleaseAnswers:
         found = spectrum.eigenvalues(self._known, self.level, self.kurtosis)
         return self._frame("eigenvalues", {"axis": tuple(range(1, len(self.columns) + 1))}, found)
 
-    def components(self, axes: int = 3) -> pd.DataFrame:
+    @checks.explained
+    def components(self, axes: int | None = None) -> pd.DataFrame:
         """Return the loadings of the first axes of the covariance with every column in half-ranges.
 
         Parameters
         ----------
-        axes : int, optional
-            How many; at most the number of columns.
+        axes : int or None, optional
+            How many, at most the number of columns; by default three, or all of fewer columns.
 
         Returns
         -------
@@ -308,7 +311,7 @@ class ReleaseAnswers:
             One row for each axis and column; where a loading is not identified, it has no estimate.
         """
         self._whole()
-        count = min(checks.whole("axes", axes, 1), len(self.columns))
+        count = min(3, len(self.columns)) if axes is None else checks.whole("axes", axes, 1, len(self.columns))
         found = spectrum.components(self._shape, count, self.level)
         estimate = np.where(found.identified, found.estimate, np.nan)  # an axis that noise turned may point anywhere
         flat = Intervals(*(a.T.ravel() for a in (estimate, found.low, found.high, found.reason)))
@@ -343,6 +346,7 @@ class ReleaseAnswers:
         found = contrasts.contrast(self._known, whole, at[0], at[1], self.level)
         return self._by_column("contrast", found, self.scale)
 
+    @checks.explained
     def group_means(self, by: str) -> pd.DataFrame:
         """Return the means of every other column in groups that a column makes.
 
@@ -403,6 +407,7 @@ class ReleaseAnswers:
         low = known.origin[j] + known.scale[j] * known.two.low[j]
         return f"{name}={low:g}", f"{name}={low + known.scale[j] * known.span[j]:g}"
 
+    @checks.explained
     def alpha(self, items: Sequence[str], reverse: Sequence[str] = ()) -> pd.DataFrame:
         """Return Cronbach's alpha of the items of a scale, in their own units.
 
@@ -429,6 +434,7 @@ class ReleaseAnswers:
         named = (("-" if sign < 0 else "") + self.columns[j] for j, sign in zip(at, signs, strict=True))
         return self._frame("alpha", {"items": (", ".join(named),)}, found)
 
+    @checks.explained
     def with_score(self, name: str, items: Sequence[str], reverse: Sequence[str] = ()) -> ReleaseAnswers:
         """Return the same answers with a score in place of its items, such as the mean of the items of a scale.
 
@@ -477,6 +483,7 @@ class ReleaseAnswers:
         known = scales.with_score(self._known, name, at, signs)
         return ReleaseAnswers(known, self.level, self.kurtosis)
 
+    @checks.explained
     def factors(self, k: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return the loadings of a factor analysis: maximum likelihood and varimax, without intervals.
 
@@ -649,6 +656,7 @@ class ReleaseAnswers:
         return evidence.sentence(case, self.level, self.rows, len(self.columns), like)
 
 
+@checks.explained
 def answers(x: Release | Measurement, *, level: float = 0.95, kurtosis: float = 0.0) -> ReleaseAnswers:
     """Return the answers of a release, with intervals for privacy noise and sampling together.
 

@@ -53,6 +53,7 @@ class MeasurementError(RuntimeError):
     """Raised where a pass over private rows failed; the message says nothing about the rows."""
 
 
+@checks.explained
 def release_private(
     method: str,
     private: PrivateDataset,

@@ -21,6 +21,7 @@ TUNINGS = ("released", "fixed", "raw-cv")
 OPTIONS = ("seed", "calibration", "centre", "tuning", "neighbours")
 
 
+@checks.explained
 def release(
     method: str,
     dataset: Dataset,
