@@ -307,7 +307,7 @@ def _spectrum(shown: Shown, palette: Palette) -> None:
     else:
         st.markdown("No variance is left above the noise.")
     about(values)
-    loadings = found.components(min(3, len(shown.columns)))
+    loadings = found.components()
     tied = list(dict.fromkeys(loadings.loc[~loadings["identified"], "axis"]))
     if tied:
         which = f"axis {tied[0]}" if len(tied) == 1 else f"axes {', '.join(map(str, tied))}"

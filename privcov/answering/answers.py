@@ -297,12 +297,12 @@ class ReleaseAnswers:
         return self._frame("eigenvalues", {"axis": tuple(range(1, len(self.columns) + 1))}, found)
 
     @checks.explained
-    def components(self, axes: int | None = None) -> pd.DataFrame:
+    def components(self, n_components: int | None = None) -> pd.DataFrame:
         """Return the loadings of the first axes of the covariance with every column in half-ranges.
 
         Parameters
         ----------
-        axes : int or None, optional
+        n_components : int or None, optional
             How many, at most the number of columns; by default three, or all of fewer columns.
 
         Returns
@@ -311,7 +311,8 @@ class ReleaseAnswers:
             One row for each axis and column; where a loading is not identified, it has no estimate.
         """
         self._whole()
-        count = min(3, len(self.columns)) if axes is None else checks.whole("axes", axes, 1, len(self.columns))
+        d = len(self.columns)
+        count = min(3, d) if n_components is None else checks.whole("n_components", n_components, 1, d)
         found = spectrum.components(self._shape, count, self.level)
         estimate = np.where(found.identified, found.estimate, np.nan)  # an axis that noise turned may point anywhere
         flat = Intervals(*(a.T.ravel() for a in (estimate, found.low, found.high, found.reason)))
@@ -484,13 +485,13 @@ class ReleaseAnswers:
         return ReleaseAnswers(known, self.level, self.kurtosis)
 
     @checks.explained
-    def factors(self, k: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    def factors(self, n_factors: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return the loadings of a factor analysis: maximum likelihood and varimax, without intervals.
 
         Parameters
         ----------
-        k : int
-            Number of factors, from 1 on, so few that (d - k)^2 >= d + k for d columns.
+        n_factors : int
+            From 1 on, so few that (d - k)^2 >= d + k for k factors of d columns.
         columns : sequence of str or None, optional
             The columns that are explained; None takes all.
 
@@ -515,7 +516,7 @@ class ReleaseAnswers:
         most = max((j for j in range(1, d) if (d - j) ** 2 >= d + j), default=0)
         if not most:
             raise ValueError(f"A factor analysis needs at least three columns, and there are {d}.")
-        k = checks.whole("k", k, 1, most, f"More cannot be told apart with {d} columns.")
+        k = checks.whole("n_factors", n_factors, 1, most, f"More cannot be told apart with {d} columns.")
         r, raised = factors.raised_correlation(self._known, at)
         small = bool(np.isnan(r).any())
         found, unique = (np.full((d, k), np.nan), np.full(d, np.nan)) if small else factors.loadings(r, k)

@@ -51,7 +51,7 @@ def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         if name in _TESTED:
             one.add_argument("--rate", type=float, default=0.05, help="rate of false discoveries (0.05)")
         if name == "components":
-            one.add_argument("--axes", type=int, default=3, help="how many axes (3)")
+            one.add_argument("--n-components", type=int, help="how many axes (3)")
         if name == "contrast":
             one.add_argument("--a", required=True, help="a class")
             one.add_argument("--b", required=True, help="the class that is subtracted")
@@ -60,7 +60,7 @@ def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         if name == "alpha":
             one.add_argument("--items", required=True, help="as in --items=q1,-q2; a minus sign reverses an item")
         if name == "factors":
-            one.add_argument("--k", type=int, required=True, help="how many factors")
+            one.add_argument("--n-factors", type=int, required=True, help="how many factors")
             one.add_argument("--columns", help="with commas between them; all when left out")
         if name == "regress":
             one.add_argument("--y", required=True, help="the response")
@@ -84,7 +84,7 @@ def _asked(options: argparse.Namespace) -> Callable[[ReleaseAnswers], pd.DataFra
     if options.answer in _TESTED:
         return lambda found: getattr(found, options.answer.replace("-", "_"))(options.rate)
     if options.answer == "components":
-        return lambda found: found.components(options.axes)
+        return lambda found: found.components(options.n_components)
     if options.answer == "contrast":
         return lambda found: found.contrast(options.a, options.b)
     if options.answer == "group-means":
@@ -92,7 +92,7 @@ def _asked(options: argparse.Namespace) -> Callable[[ReleaseAnswers], pd.DataFra
     if options.answer == "alpha":
         return lambda found: found.alpha(*_items(options.items, found.columns))
     if options.answer == "factors":
-        return lambda found: found.factors(options.k, _names(options.columns, found.columns))
+        return lambda found: found.factors(options.n_factors, _names(options.columns, found.columns))
     return lambda found: found.regress(options.y, _names(options.on, found.columns), options.ridge)
 
 

@@ -92,7 +92,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "of one column on two others",
         ),
         ("answers table.zip variances --kurtosis 2", "for heavy tails"),
-        ("answers table.zip components --axes 2", "the first principal axes"),
+        ("answers table.zip components --n-components 2", "the first principal axes"),
         ("answers table.zip contrast --a treated --b control", "the difference of two classes"),
         ("answers table.zip group-means --by sex=f", "means in the two groups that a column makes"),
         ("answers table.zip alpha --items q1,q2,-q3", "of a scale, one of whose items is reversed"),
@@ -100,7 +100,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "answers table.zip regress --y age --on mood --score mood=q1,q2,-q3",
             "a regression on the mean of the items of a scale",
         ),
-        ("answers table.zip factors --k 2 --columns q1,q2,q3,q4,q5", "loadings of a factor analysis"),
+        ("answers table.zip factors --n-factors 2 --columns q1,q2,q3,q4,q5", "loadings of a factor analysis"),
     ),
     "advice": (
         ("advice --n 5000 --d 40 --rho 0.1", "nothing is known about the structure"),

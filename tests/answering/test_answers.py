@@ -240,7 +240,7 @@ def test_discoveries_follow_the_rule_of_benjamini_and_hochberg():
         (lambda f: f.regress(["weight", "age"]), "y names ['weight', 'age'], which is no column"),
         (lambda f: f.regress([]), "y names [], which is no column"),
         (lambda f: f.regress("weight", 5), "on names 5, which is no column"),
-        (lambda f: f.components(0), "axes"),
+        (lambda f: f.components(0), "n_components"),
     ],
 )
 def test_bad_input_is_one_sentence(stored, ask, sentence):

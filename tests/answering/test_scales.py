@@ -211,7 +211,7 @@ def test_the_ends_of_a_quadratic_are_where_both_sides_are_equal():
         (lambda f: f.with_score("age", ["a", "b"]), "name 'age' is that of another column"),
         (lambda f: f.with_score("", ["a", "b"]), "name"),
         (lambda f: f.with_score("s", ["a", "ill=yes"]), "items has columns of two values and others"),
-        (lambda f: f.factors(9), "k must be"),
+        (lambda f: f.factors(9), "n_factors must be"),
         (lambda f: f.factors(1, ["a", "b"]), "at least three columns"),
         (lambda f: f.with_score("s", ["a", "b"]).contrast("x", "y"), "no class sums"),
     ],
