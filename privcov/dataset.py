@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 import numpy as np
 
@@ -121,7 +121,7 @@ class FileRows:
         table: TableFiles,
         shape: tuple[int, int],
         progress: Progress | None = None,
-        missing: str = "",
+        missing: Literal["", "drop-row", "typical"] = "",
         kinds: Kinds = (),
     ) -> None:
         self.table, self.shape, self.progress, self.missing, self.kinds = table, shape, progress, missing, kinds
@@ -217,7 +217,7 @@ class Dataset(InUnits):
         provenance: str = "public",
         kinds: Mapping[str, Kind] | None = None,
         missing_codes: Iterable[object] = (),
-        missing: str = "",
+        missing: Literal["", "drop-row", "typical"] = "",
     ) -> Dataset:
         """Make a data set from an array or a data frame.
 
@@ -340,7 +340,7 @@ class Dataset(InUnits):
         *,
         classes: Iterable[object] | None = None,
         typical: ArrayLike | Mapping[str, float] | None = None,
-        missing: str = "",
+        missing: Literal["", "drop-row", "typical"] = "",
         mean_is_zero: bool = False,
         name: str = "files",
         provenance: str = "public",

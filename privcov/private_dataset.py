@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class PrivateDataset:
         rows_per_person: int = 1,
         typical: Typical | None = None,
         classes: Iterable[object] | None = None,
-        missing: str = "typical",
+        missing: Literal["drop-row", "typical", "pairs"] = "typical",
         can_be_missing: Iterable[str] | None = None,
         row_bound_fraction: float = 1.0,
         name: str = "private",
@@ -211,7 +211,7 @@ class PrivateDataset:
         rows_per_person: int = 1,
         typical: Typical | None = None,
         classes: Iterable[object] | None = None,
-        missing: str = "typical",
+        missing: Literal["drop-row", "typical", "pairs"] = "typical",
         can_be_missing: Iterable[str] | None = None,
         row_bound_fraction: float = 1.0,
         name: str = "private",

@@ -28,7 +28,7 @@ from privcov.dataset import Dataset
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import Guarantee, ZCDP
 from privcov.releasing.release import Release
-from privcov.releasing.run import release
+from privcov.releasing.run import Centre, release
 from privcov.sklearn_api import seed_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class _Model(BaseEstimator):
             names.append(next(name for k in range(len(names) + 1) if (name := "y" + "'" * k) not in names))
         data = Dataset.from_rows(table, self.row_bound, self.bounds, columns=names, labels=labels)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
-        centre = "joint" if labels is None else "classes"
+        centre: Centre = "joint" if labels is None else "classes"
         return release(self.method, data, guarantee, seed=seed_of(self.random_state), centre=centre)
 
     def _named(self, columns: tuple[str, ...]) -> None:

@@ -18,8 +18,18 @@ from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ROOT / "tests" / "user_code.py"
-# A line that each checker must refuse: a name that is not there, a guarantee that is none, a number taken for a table.
-WRONG = ("privcov.Realease", 'privcov.release("auto-cov", data, 0.1)', "privcov.ZCDP(0.1).rho.shape", "rel.covarience")
+# Lines that each checker must refuse: names and words that are not there, a guarantee or a table that is none.
+WRONG = (
+    "privcov.Realease",
+    'privcov.release("auto-cov", data, 0.1)',
+    "privcov.ZCDP(0.1).rho.shape",
+    "rel.covarience",
+    'privcov.release("auto-cov", data, privcov.ZCDP(0.1), centre="mean")',
+    'privcov.Dataset.from_rows([[1.0]], missing="drop")',
+    'privcov.Kind("numbr", 0, 1)',
+    'rel.plot("corr")',
+    "privcov.answers(rel).components(axes=1)",
+)
 USES = "import privcov\n\n\ndef use(data: privcov.Dataset, rel: privcov.Release) -> None:\n    print({})\n"
 
 

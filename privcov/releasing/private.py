@@ -21,7 +21,7 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from privcov import checks, extras
 from privcov.engine import EngineError
@@ -60,7 +60,7 @@ def release_private(
     guarantee: Guarantee,
     *,
     ledger: Ledger,
-    centre: str = "auto",
+    centre: Literal["auto", "zero", "joint", "none", "classes"] = "auto",
     draw: int = 1,
     token: str | None = None,
     expected_rows: int | None = None,

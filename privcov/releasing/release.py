@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 FORMAT = 2  # of the text of a release
 _NOT_IN_TEXT = ("measurement", "entry")
+
+
+Which = Literal["", "covariance", "second_moment", "precision", "correlation"]
 
 
 @dataclass(frozen=True)
@@ -277,7 +280,7 @@ class Release:
         """Return what a notebook shows: the matrix as a picture and a table, and the statement; no scripts."""
         return _figures().html(self)
 
-    def to_frame(self, which: str = "") -> pd.DataFrame:
+    def to_frame(self, which: Which = "") -> pd.DataFrame:
         """Return one matrix as a DataFrame with the names of the columns.
 
         Parameters
@@ -313,7 +316,7 @@ class Release:
 
         return display.dp_event(self)
 
-    def plot(self, which: str = "", *, dark: bool = False) -> Any:
+    def plot(self, which: Which = "", *, dark: bool = False) -> Any:
         """Return a heatmap of one matrix as a plotly figure, ``which`` as in `to_frame`."""
         return _figures().matrix_figure(self, which, dark=dark)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Literal
 
 from privcov import checks
 from privcov.dataset import Dataset
@@ -17,6 +17,9 @@ from privcov.randomness import stream
 from privcov.releasing.release import Release
 
 TUNINGS = ("released", "fixed", "raw-cv")
+Centre = Literal["auto", "zero", "joint", "none", "classes"]
+Tuning = Literal["released", "fixed", "raw-cv"]
+Neighbours = Literal["replace-one", "add-remove"]
 # What `release` takes itself, beside a method's own parameters.
 OPTIONS = ("seed", "calibration", "centre", "tuning", "neighbours")
 
@@ -29,9 +32,9 @@ def release(
     *,
     seed: int = 0,
     calibration: str = "sound",
-    centre: str = "auto",
-    tuning: str = "released",
-    neighbours: str = "replace-one",
+    centre: Centre = "auto",
+    tuning: Tuning = "released",
+    neighbours: Neighbours = "replace-one",
     **parameters: Any,
 ) -> Release:
     """Run a method on a simulated or public data set.
@@ -138,9 +141,9 @@ def method_input(
     *,
     seed: int,
     calibration: str | None = None,
-    centre: str = "auto",
-    tuning: str = "released",
-    neighbours: str = "replace-one",
+    centre: Centre = "auto",
+    tuning: Tuning = "released",
+    neighbours: Neighbours = "replace-one",
     repeat: int = 0,
 ) -> MethodInput:
     """Return the input with which `run_method` runs a method."""

@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -26,15 +26,11 @@ from privcov.persons import id_text
 from privcov.table_files.facts import quote
 from privcov.table_files.numbers import number_of
 
-NUMBER, INTEGER, YES_NO, ORDINAL, CATEGORY, DATE = KINDS = (
-    "number",
-    "integer",
-    "yes-no",
-    "ordinal",
-    "category",
-    "date",
-)
-TRANSFORMS = ("log1p", "log", "sqrt")
+KindName = Literal["number", "integer", "yes-no", "ordinal", "category", "date"]
+Transform = Literal["log1p", "log", "sqrt"]
+NUMBER: KindName
+KINDS, TRANSFORMS = get_args(KindName), get_args(Transform)
+NUMBER, INTEGER, YES_NO, ORDINAL, CATEGORY, DATE = KINDS
 ISO = "%Y-%m-%d"
 OTHER = "other"  # name of the level of all that is not listed
 MOST_LEVELS = 200
@@ -103,13 +99,13 @@ class Kind:
     ('log1p(income)',)
     """
 
-    kind: str = NUMBER
+    kind: KindName = NUMBER
     low: float | str | None = None
     high: float | str | None = None
     values: tuple[str, ...] = ()
     other: bool = False
     typical: float | str | None = None
-    transform: str | None = None
+    transform: Transform | None = None
     format: str = ""
     weight: float = 1.0
     missing_codes: tuple[str, ...] = ()

@@ -24,7 +24,19 @@ from typing import Any
 import numpy as np
 
 from privcov.declared_columns import LEAST_FRACTION
-from privcov.table_files.kinds import DATE, FIRST_DAY, INTEGER, ISO, NUMBER, ORDINAL, YES_NO, Kind, day_of, natural_exp
+from privcov.table_files.kinds import (
+    DATE,
+    FIRST_DAY,
+    INTEGER,
+    ISO,
+    NUMBER,
+    ORDINAL,
+    YES_NO,
+    Kind,
+    Transform,
+    day_of,
+    natural_exp,
+)
 
 NINE_IN_TEN = 1.645  # standard deviations
 TIMES = 3.0  # as far as the range are the limits that nobody declared
@@ -191,7 +203,7 @@ def _dates(usual: tuple[Any, Any], form: str) -> tuple[Any, Any]:
     return kind.low, kind.high
 
 
-def _of(x: float, transform: str | None) -> np.float64:
+def _of(x: float, transform: Transform | None) -> np.float64:
     """Return a number after the transform."""
     return Kind(NUMBER, 1.0, 2.0, transform=transform).transformed(np.array([x]))[0]
 
