@@ -162,6 +162,18 @@ def test_limits_that_are_changed_after_they_were_given_change_no_table():
     assert data.bounds.tolist() == [[0, 4], [0, 4]]
 
 
+def test_what_holds_much_is_printed_in_one_line_without_an_address(tmp_path):
+    private = privcov.PrivateDataset.from_rows([[0.1, 0.2]] * 9, bounds=[(0, 1)] * 2, name="t")
+    for shown, words in (
+        (privcov.Ledger(tmp_path / "l.sqlite"), "Ledger('"),
+        (privcov.check(private), "OwnerCheck('t', 2 columns"),
+        (privcov.methods()[0], "MethodCard('"),
+        (privcov.answers(made(next(iter(MADE)))), "ReleaseAnswers("),
+    ):
+        assert repr(shown).startswith(words)
+        assert " at 0x" not in repr(shown) and "\n" not in repr(shown) and len(repr(shown)) < 200
+
+
 def test_a_data_set_is_one_line():
     assert repr(privcov.source("wine")) == (
         "Dataset('wine', public, n=178, d=13, R=1.80278: alcohol, malic acid, ash, alkalinity of ash, ...)"

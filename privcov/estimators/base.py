@@ -21,7 +21,7 @@ from privcov.registry import Registry
 ALL_KINDS: tuple[Kind, ...] = (PureDP, ApproxDP, ZCDP)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MethodCard:
     """Description of a method for the gallery, the select box and the contract tests.
 
@@ -58,6 +58,9 @@ class MethodCard:
     centres: tuple[str, ...] = CENTRES
     for_private: Mapping[str, object] = field(default_factory=dict)
     missing_cells: bool = False
+
+    def __repr__(self) -> str:
+        return f"MethodCard({self.key!r}: {self.target}, {self.standing})"
     version: int = 1
     order: int = 50
     cls: type[Any] = field(default=object, repr=False)

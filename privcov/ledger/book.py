@@ -91,6 +91,9 @@ class Ledger:
         self._file = LedgerFile(default_path() if path is None else Path(path).expanduser())
         self.path, self.key = self._file.path, self._file.key
 
+    def __repr__(self) -> str:
+        return f"Ledger({str(self.path)!r})"
+
     @classmethod
     def begin_anew(cls, path: Path | str | None = None) -> Ledger:
         """Return a new ledger in place of one that was lost or cannot be used.

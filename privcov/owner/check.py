@@ -100,6 +100,9 @@ class OwnerCheck:
     flagged: tuple[str, ...] = ()
     lone: bool = False
 
+    def __repr__(self) -> str:
+        return f"OwnerCheck({self.name!r}, {len(self.columns)} columns: not private, so it is not printed)"
+
     @property
     def wasted(self) -> tuple[str, ...]:
         """The names of the columns on which a release would waste their share of the budget."""
