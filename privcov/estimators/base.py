@@ -58,12 +58,12 @@ class MethodCard:
     centres: tuple[str, ...] = CENTRES
     for_private: Mapping[str, object] = field(default_factory=dict)
     missing_cells: bool = False
+    version: int = 1
+    order: int = 50
+    cls: type[Any] = object
 
     def __repr__(self) -> str:
         return f"MethodCard({self.key!r}: {self.target}, {self.standing})"
-    version: int = 1
-    order: int = 50
-    cls: type[Any] = field(default=object, repr=False)
 
     @property
     def parameters(self) -> tuple[Spec, ...]:
