@@ -121,7 +121,9 @@ def _with_codes(name: str, kind: Kind, codes: list[object]) -> Kind:
         own, more = kind.missing_codes, texts_of("missing_codes", codes)
         return dataclasses.replace(kind, missing_codes=(*own, *(code for code in more if code not in own)))
     except ValueError as problem:
-        raise ValueError(f"Column {name!r}: {problem}") from None
+        remedy = " or leave the code out for this column."
+        more = " or give the code to the columns alone that have it, and not to every column."
+        raise ValueError(f"Column {name!r}: {str(problem).replace(remedy, more)}") from None
 
 
 def measured_names(kinds: tuple[tuple[str, Kind], ...]) -> tuple[str, ...]:

@@ -90,6 +90,8 @@ QUICK = (
     Cell("hospital", 6, 1_000, "rho .5", "persons"),
     Cell("levels", 6, 5_000, "rho .5"),
     Cell("levels", 6, 20_000, "rho .05"),
+    Cell("short", 6, 5_000, "rho .5"),
+    Cell("short", 6, 20_000, "rho .05"),
     Cell("groups", 5, 2_000, "rho .5"),
     Cell("groups", 5, 20_000, "rho .05"),
     Cell("groups", 5, 10_000, "eps 1 pure"),
@@ -111,6 +113,7 @@ FULL = (
     Cell("example", 10, 20_000, "eps 1 approximate"),
     Cell("hospital", 6, 20_000, "eps 3 pure"),
 )
+SHORT = 0.6  # of the longest possible row, to which rows are shortened
 GROUPED = (2, 3)  # the columns of two values that make groups
 BINARY, BY = 2, [0, 1, 3]  # a response of two values, and its regressors
 _PARTS = ("estimate", "low", "high", "reason")
@@ -141,10 +144,10 @@ def population_of(kind: str, d: int, more: str) -> Population:
     if kind == "hospital":
         rows = _visits(400_000, stream(SEED, "rows", 0, "hospital", "truth"), more == "persons")
         return Population(*_moments(rows), lambda n, rng: _visits(n, rng, more == "persons"))
-    if kind == "levels":
-        span = np.array([0.0, 1.0, 1.0, 1.0, 1.0, 1.0])
-        names = ("rare", "common", "level")
-        return _with_two_values(kind, _levels, TwoValues(np.zeros(6), span, ((1,), (2,), (3, 4, 5)), names=names))
+    if kind in ("levels", "short"):
+        span, names = np.array([0.0, 1.0, 1.0, 1.0, 1.0, 1.0]), ("rare", "common", "level")
+        two = TwoValues(np.zeros(6), span, ((1,), (2,), (3, 4, 5)), kind == "levels", names=names)
+        return _with_two_values(kind, _levels if kind == "levels" else _shortened, two)
     if kind == "groups":
         two = TwoValues(np.zeros(5), np.array([0.0, 0, 1, 1, 1]), ((2,), (3,), (4,)), names=("a", "b", "c"))
         return _with_two_values(kind, _groups, two)
@@ -212,6 +215,12 @@ def _levels(n: int, rng: np.random.Generator) -> np.ndarray:
     return np.column_stack([*columns, *(level == k for k in range(3))]).astype(np.float64)
 
 
+def _shortened(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return those rows, shortened."""
+    rows = _levels(n, rng)
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True) / (SHORT * math.sqrt(6)), 1.0)
+
+
 def _groups(n: int, rng: np.random.Generator) -> np.ndarray:
     """Return rows of a t with 5 degrees of freedom, a skewed number, a yes of 2 %, one of 40 % and one of 5 %."""
     score, fresh = rng.standard_normal(n), rng.standard_normal((3, n))
@@ -228,11 +237,15 @@ def _moments(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return mean, flat.T @ flat / len(flat) - np.outer(mean, mean)
 
 
+def _share(cell: Cell) -> float:
+    return SHORT if cell.population == "short" else 1.0
+
+
 @cache
 def noise_for(cell: Cell) -> NoiseDistribution:
     """Return the noise that a private release of the cell would have."""
     names = tuple(f"x{j + 1}" for j in range(cell.d))
-    units = working_units(names, None, [(-1.0, 1.0)] * cell.d, [0.0] * cell.d, 1.0)
+    units = working_units(names, None, [(-1.0, 1.0)] * cell.d, [0.0] * cell.d, _share(cell))
     classes = ("a", "b") if cell.more == "classes" else ()
     hidden = cell.more == "hidden n"
     facts = declared(names, units, classes, None if hidden else cell.n, not hidden, 1, "typical")
@@ -248,7 +261,7 @@ def noise_for(cell: Cell) -> NoiseDistribution:
 def release(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, Measured]:
     """Draw rows and noise of a cell."""
     people, n, d, s = population_of(cell.population, cell.d, cell.more), cell.n, cell.d, math.sqrt(ANCHOR_SQUARED)
-    noise, r = noise_for(cell), math.sqrt(cell.d)
+    noise, r = noise_for(cell), _share(cell) * math.sqrt(cell.d)
     if people.gaps is not None:
         sizes = np.array([n - (b := rng.binomial(n, 0.3)), b])
         within = people.covariance - 0.21 * np.outer(people.gaps, people.gaps)
@@ -312,7 +325,7 @@ def answers_of(
     yield "regress", fit.slopes
     if known.d > 5:
         yield "regress, all columns", schur.regress(shape, 0, list(range(1, known.d)), 0.0, LEVEL).slopes
-    if "means" not in wanted:
+    if not {"means", "components"} & set(wanted):
         return
     upper = np.triu_indices(known.d, 1)
     partial = schur.partial_correlations(shape, LEVEL)
@@ -350,6 +363,8 @@ def truths(cell: Cell) -> dict[str, np.ndarray]:
         }
         if cell.population == "groups":
             return {**groups, "regress": slopes(few)}
+        if cell.population == "short":
+            del groups["group_means"]
     root, inverse = np.sqrt(np.diag(c)), np.linalg.inv(c)
     own = np.sqrt(np.diag(inverse))
     partial = (-inverse / np.outer(own, own))[upper]

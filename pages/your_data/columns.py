@@ -47,7 +47,7 @@ FIELDS = (
         "typical",
         "Typical",
         "limit",
-        "Between which values most people lie, such as 20 to 70; or one usual value, or a level. Categories have none.",
+        "Between which values nine in ten people lie, such as 20 to 70; or a usual value or level. Categories: none.",
         range=True,
     ),
     Field("low", "Lowest", "limit", "Of numbers, and the first date; levels have none."),
@@ -80,10 +80,10 @@ def section() -> None:
     """Show the form in which kinds, bounds and reasons are declared, column by column."""
     st.header("The columns")
     st.markdown(
-        "Type where most people lie (**Typical**, an age: 20 to 70), from what you know, not from this file. The noise "
-        "then falls to what the column needs, often to a fifth. Lowest and highest are what it **can** be, and values "
-        "beyond are clipped; left empty they are three times as far. Without Typical they need a reason. A column of "
-        "texts has a **kind** with its levels, such as F | M, and one of dates the form in which they are written."
+        "Type where nine in ten people lie (**Typical**, an age: 20 to 70), from what you know, not from this file. "
+        "The noise then falls to what the column needs, often to a fifth. Lowest and highest are what it **can** be, "
+        "and values beyond are clipped; left empty they are three times as far. Without Typical they need a reason. A "
+        "column of texts has a **kind** with its levels, such as F | M, and one of dates the form that they are in."
     )
     session = owner_session()
     if session.typed is None:
@@ -195,7 +195,7 @@ def holes(rows: pd.DataFrame) -> list[tuple[str, str, pd.Series]]:
     bare = ~levelled & ~ranged
     return [
         (
-            "where most people lie, or lowest and highest value",
+            "where nine in ten people lie, or lowest and highest value",
             "typical",
             bare & (empty(rows["low"]) | empty(rows["high"])),
         ),
@@ -250,7 +250,8 @@ def _many(session: OwnerSession, typed: pd.DataFrame) -> None:
             "Fill in where empty",
             key=f"own-all-fill-{session.file_id}",
             on_click=_fill_in,
-            help="In the ticked columns that are meant. A kind goes to those without levels, a limit to numbers.",
+            help="In the ticked columns that are meant. A kind goes to those without levels, and one of texts to those "
+            "without limits; a limit goes to numbers.",
         )
         every.button("Tick all", key=f"own-all-{session.file_id}", on_click=_tick, args=(True,))
         none.button("Tick none", key=f"own-none-{session.file_id}", on_click=_tick, args=(False,))
@@ -280,6 +281,8 @@ def _fill_in() -> None:
     for name, none in {**dict.fromkeys(("kind", *NUMBERS)), **dict.fromkeys(("typical", *_WORDS), "")}.items():
         if (value := shown(f"all-{name}")) != none:
             open_ = empty(typed["levels"] if name == "kind" else typed[name])
+            if name == "kind" and value not in NUMERIC:  # what has limits is a number or a date already
+                open_ &= typed[list(NUMBERS)].map(lambda cell: cell != cell or cell == "").all(axis=1)
             if name in NUMBERS:
                 open_ &= typed["kind"].isin(NUMERIC)
             typed.loc[meant & open_, name] = limits_table.meant(value, _TYPICAL) if name == "typical" else value

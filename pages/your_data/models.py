@@ -101,10 +101,11 @@ def _fit(found: pd.DataFrame) -> None:
             f"R squared **{r['estimate']:.2f}**, from {r['ci_low']:.2f} to {r['ci_high']:.2f} "
             f"({percent(found.attrs['level'])} total interval)."
             if r["identified"]
-            else "R squared is **not identified**."
+            else f"R squared is **not identified**: {r['reason']}."
         )
     if found.attrs["intercept"] is not None and found["identified"].all():
-        told.append(f"Intercept {plain(found.attrs['intercept'])}.")
+        of = show.as_text(found.attrs["response"])
+        told.append(f"Intercept {plain(found.attrs['intercept'])}, in the units of {of}.")
     st.markdown(" ".join(told))
 
 

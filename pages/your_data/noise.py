@@ -43,7 +43,10 @@ def facts_in_words(declared: Declaration) -> list[str]:
         share = f"{declared.row_bound_fraction:g}"
         lines.append(f"Rows longer than {share} of the longest possible row are shortened to it.")
         if any(column.kind in (YES_NO, CATEGORY) for column in declared.columns):
-            lines.append("Then Answers has no means by group of a yes-no column or category.")
+            lines.append(
+                "Then Answers has no means by group of a yes-no column or category; it has them with a row bound of 1 "
+                "(under Advanced), at more noise."
+            )
     if declared.label:
         within = " A method's covariance is within the classes." if declared.missing != "pairs" else ""
         lines.append(
@@ -73,6 +76,7 @@ def line(plan: Preview, chance: float) -> dict:
         "Guarantee": raised(str(plan.guarantee)),
         show.ATTACKER: show.chance(chance),
         "Expected error": percent(plan.error),
+        "A correlation is off by": plain(plan.correlation_error),
         "Noise on a correlation": plain(plan.correlation_std) + (f" ({plain(low)} to {plain(high)})" if apart else ""),
         "Smallest visible correlation": plain(plan.visible) if plan.visible < 1 else "none",
     }

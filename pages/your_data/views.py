@@ -308,14 +308,8 @@ def _spectrum(shown: Shown, palette: Palette) -> None:
         st.markdown("No variance is left above the noise.")
     about(values)
     loadings = found.components()
-    tied = list(dict.fromkeys(loadings.loc[~loadings["identified"], "axis"]))
-    if tied:
-        which = f"axis {tied[0]}" if len(tied) == 1 else f"axes {', '.join(map(str, tied))}"
-        st.warning(
-            f"The loadings of {which} are not identified: an eigenvalue is too close to the next one, and the noise "
-            "may have turned the axis anywhere."
-        )
     st.markdown("**Loadings of the first axes**")
+    unknown(loadings)
     about(loadings)
     lines(shown, loadings, "components")
 

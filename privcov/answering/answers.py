@@ -237,8 +237,8 @@ class ReleaseAnswers:
         DataFrame
             One row for each regressor, with ``std_error``, the standard deviation of noise and sampling together at the
             estimate; intervals are not symmetric, so they are no multiples of it. ``attrs["r_squared"]`` holds
-            estimate, ci_low, ci_high, identified and coverage of R squared (of the unpenalised fit; absent with a
-            ridge), ``attrs["intercept"]`` the estimate of the intercept, or None.
+            estimate, ci_low, ci_high, identified, reason and coverage of R squared (of the fit without a ridge; absent
+            with one), ``attrs["intercept"]`` the estimate of the intercept, or None.
 
         Raises
         ------
@@ -280,6 +280,7 @@ class ReleaseAnswers:
                 "ci_low": float(r.low) if r.identified else float("nan"),
                 "ci_high": float(r.high) if r.identified else float("nan"),
                 "identified": bool(r.identified),
+                "reason": REASONS[int(r.reason)],
                 "coverage": self._coverage("r_squared"),
             }
         return table
@@ -651,8 +652,8 @@ class ReleaseAnswers:
         """Return the measured coverage in words; none was measured for missing cells by pairs."""
         if case == "factors":
             return "No coverage: they have no intervals."
-        case = "" if self._known.available is not None or self._known.shortened.any() else case
-        like = "plain" if self._known.two is None else "levels"
+        case = "" if self._known.available is not None else case
+        like = "plain" if self._known.two is None else "short" if self._known.shortened.any() else "levels"
         like = like if not self.kurtosis else "heavy" if like == "plain" else ""
         return evidence.sentence(case, self.level, self.rows, len(self.columns), like)
 

@@ -20,6 +20,7 @@ LIKE = {
         "Gaussian rows and bounded columns of many values",
     ),
     "levels": (("levels", "groups"), "rows with weakly related columns of two values, of a share of 2 % or more"),
+    "short": (("short",), "rows with columns of two values, shortened to the row bound"),
     "heavy": (("heavy",), "heavy-tailed rows (Student's t, 5 degrees of freedom) whose kurtosis was given"),
 }
 _SIZE = re.compile(r"\bd=(\d+), n=(\d+)")  # in the name of a cell

@@ -12,13 +12,15 @@ related,
 
     sqrt V_i <= sqrt(l_b (M^2 - l_b)) + 2 M sqrt(l_g) + sqrt(2 + 3 k) l_g,   l_b and l_g the variances of b and g
 
-(Bhatia and Davis 2000 for the first term), and k in f_ij is the largest (V_i / l_i^2 - 2) / 3. Elsewhere Weyl's bound
-holds whatever the order of the axes: no eigenvalue moves by more than the spectral norm of E, taken as its mean and 2.1
-standard deviations in draws of E (the 97.5 % point of Tracy and Widom's law of the largest eigenvalue); with columns of
-two values the part of sampling is its Frobenius norm, z times the root of the sum of its variances. One long row can
-move it: under a kurtosis no eigenvalue of more than 6 columns is identified where some are close. A loading moves
-by u_ia(C) - u_ia = g'E u_i with g = sum_{j != i} u_ja u_j / (l_i - l_j); it is answered where h_i <= 0.03: noise pushes
-eigenvalues apart, so tied ones look farther than they are.
+(Bhatia and Davis 2000 for the first term; shortened rows lie between the same ends), and (V_i + l_i^2)^1/2 takes the
+place of l_i in f_ij (Cauchy and Schwarz). Elsewhere Weyl's bound holds whatever the order of the axes: no eigenvalue
+moves by more than the spectral norm of E, taken as its mean and 2.1 standard deviations in draws of E (the 97.5 % point
+of Tracy and Widom's law of the largest eigenvalue); with columns of two values the part of sampling is its Frobenius
+norm, z times the root of the sum of its variances. One long row can move it: under a kurtosis no eigenvalue of more
+than 6 columns is identified where some are close. A loading moves by u_ia(C) - u_ia = g'E u_i with g = sum_{j != i}
+u_ja u_j / (l_i - l_j), whose sampling has the variance g'C g l_i / n for Gaussian rows, and at most sqrt((V_g +
+(g'C g)^2) (V_i + l_i^2)) / n with columns of two values. It is answered where h_i <= 0.03: noise pushes eigenvalues
+apart, so tied ones look farther than they are.
 """
 
 from __future__ import annotations
@@ -36,28 +38,30 @@ _DRAWS = 32
 _TRACY_WIDOM = 2.1 / 1.96  # its 97.5 % point, in standard deviations from its mean, over that of a normal number
 
 
-def _turns(known: UnbiasedMoments, kurtosis: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return (eigenvalues, axes, b, h), largest first."""
+def _turns(
+    known: UnbiasedMoments, kurtosis: float = 0.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return (eigenvalues, axes, V, b, h), largest first."""
     values, axes = np.linalg.eigh(known.covariance)
     values, axes = values[::-1], axes[:, ::-1]
-    positive = np.maximum(values, 0.0)
+    positive, of_squares = np.maximum(values, 0.0), (2 + 3 * kurtosis) * values**2
+    both = (1 + kurtosis) * np.outer(positive, positive)
+    if known.span.any():
+        of_squares = np.array([_two_valued(known, u, kurtosis) for u in axes.T])
+        fourth = np.sqrt(of_squares + positive**2)
+        both = np.outer(fourth, fourth)
     square = known.law.off + known.law.mean**2 + known.law.mean * float(known.centre @ known.centre) / known.d
-    f = square + (1 + kurtosis) * np.outer(positive, positive) / known.rows
+    f = square + both / known.rows
     gap = values[:, None] - values[None, :]
     np.fill_diagonal(gap, np.inf)
     gap = np.where(gap == 0, 1e-300, gap)
     with np.errstate(over="ignore"):
-        return values, axes, np.sum(f / gap, axis=1), np.sum(f / gap**2, axis=1)
+        return values, axes, of_squares, np.sum(f / gap, axis=1), np.sum(f / gap**2, axis=1)
 
 
 def eigenvalues(known: UnbiasedMoments, level: float, kurtosis: float = 0.0) -> Intervals:
     """Return the interval of every eigenvalue, largest first (Weyl 1912; Tracy and Widom 1996; derived above)."""
-    values, axes, bias, turn = _turns(known, kurtosis)
-    sampling = (2 + 3 * kurtosis) * values**2
-    if known.span.any():
-        sampling = np.array([_two_valued(known, u, kurtosis) for u in axes.T])
-        heavy = sampling[values > 0] / np.maximum(values[values > 0], 1e-150) ** 2
-        values, axes, bias, turn = _turns(known, max(kurtosis, float(np.max(heavy, initial=2.0) - 2) / 3))
+    values, axes, sampling, bias, turn = _turns(known, kurtosis)
     steady = turn <= STEADY
     low, high = np.empty_like(values), np.empty_like(values)
     z = float(known.z(level, np.array(1.0), np.array(0.0), known.law.excess(0.0 if known.d > 3 else 1.0, 1.0)))
@@ -73,7 +77,7 @@ def eigenvalues(known: UnbiasedMoments, level: float, kurtosis: float = 0.0) -> 
         low[~steady], high[~steady] = values[~steady] - reach, values[~steady] + reach
     low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     estimate = np.maximum(np.where(steady, values - bias, values), 0.0)
-    return Intervals(estimate, low, high, reason).refusing(np.array(bool((known.unknown | known.shortened).any())))
+    return Intervals(estimate, low, high, reason).refusing(np.array(bool(known.unknown.any())))
 
 
 def _two_valued(known: UnbiasedMoments, u: np.ndarray, kurtosis: float) -> float:
@@ -127,7 +131,7 @@ def components(known: UnbiasedMoments, axes_asked: int, level: float) -> Interva
 
     Reference: own derivation, in the docstring of the module; Anderson (1963) for sampling alone.
     """
-    values, axes, _, turn = _turns(known)
+    values, axes, _, _, turn = _turns(known)
     d, positive = known.d, np.maximum(values, 0.0)
     estimate, half = axes[:, :axes_asked].copy(), np.full((d, axes_asked), np.nan)
     reason = np.zeros((d, axes_asked), dtype=np.int64)
@@ -140,10 +144,13 @@ def components(known: UnbiasedMoments, axes_asked: int, level: float) -> Interva
         gap[i] = np.inf
         g = (axes / gap) @ axes.T
         sampling = (axes**2 / gap**2) @ positive * positive[i] / known.rows
+        if known.span.any():
+            fourth = np.array([_two_valued(known, v, 0.0) + max(v @ known.covariance @ v, 0.0) ** 2 for v in (u, *g)])
+            sampling = np.sqrt(fourth[0] * fourth[1:]) / known.rows
         for a in range(d):
             form = np.outer(g[a], u)
             noise = known.law.form_variance((form + form.T) / 2, known.centre, known.covariance)
             z = float(known.z(level, np.array(noise), sampling[a], known.law.excess(0.0 if d > 3 else 1.0, 0.0)))
             half[a, i] = z * math.sqrt(noise + sampling[a])
     found = Intervals(estimate, np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0), reason)
-    return found.refusing(np.array(bool(known.span.any())))
+    return found.refusing(np.array(bool(known.unknown.any())))

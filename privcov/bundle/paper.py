@@ -104,6 +104,7 @@ def officer_record(
                     "Guarantee",
                     "Attacker's best chance*",
                     "Expected error",
+                    "A correlation is off by",
                     "Noise on a correlation",
                     "Smallest visible correlation",
                 ),

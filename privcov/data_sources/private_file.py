@@ -107,7 +107,7 @@ class Column:
         elif self.kind == ORDINAL:
             said = ", ".join(f"{place} is {level}" for place, level in enumerate(self.values, 1))
         elif self.kind == YES_NO:
-            said = f"0 is {self.values[0]}, 1 is {self.values[1]}"
+            said = f"0 is {self.values[0]}, 1 is {self.values[1]}" if self.values != ("0", "1") else "0 or 1"
         elif self.kind == DATE:
             said = f"dates written {self.format or ISO}, from {self.low} to {self.high}"
         else:

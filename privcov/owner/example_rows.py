@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from privcov import checks
-from privcov.data_sources.declaring.usual import spread
+from privcov.data_sources.declaring.usual import is_few, spread
 from privcov.declared_columns import MOST_COLUMNS, Kinds
 from privcov.measurements.exact_moment import anchor_of, anchors_of, exact_sum
 from privcov.measurements.exact_reading import flags_of
@@ -38,7 +38,7 @@ MOST_MISSING = 0.95  # of the cells
 _NONE = 1e-12  # scale of the noise where there is none: formulas divide by its variance
 ROWS = 5_000  # that are drawn, whatever their number in the plan
 MOST_ROWS = 5_000  # of a public table that are used
-FEW, OF_FEW = 10, 5 / 3  # answers from 1 to 5 have a deviation near 1.1, so .5 of half the range where others have .3
+OF_FEW = 5 / 3  # answers from 1 to 5 have a deviation near 1.1, so .5 of half the range where others have .3
 USUAL_SHARE = 0.9  # of a yes-no column whose typical value is declared: that value
 STRUCTURES = {
     "factor": "all columns move together",
@@ -302,8 +302,7 @@ def invented(
     cells, at = np.empty((rows, facts.d)), 0
     for j, ((_, kind), most) in enumerate(zip(kinds, usual or [None] * p, strict=True)):
         ends = slice(at, at + kind.width)
-        few = kind.kind in (ORDINAL, INTEGER) and kind.transform is None and np.ptp(kind.limits) <= FEW
-        guess = min(OF_FEW * wanted.spread, 1.0) if few else wanted.spread
+        guess = min(OF_FEW * wanted.spread, 1.0) if is_few(kind) else wanted.spread
         cells[:, ends] = _column(kind, latent[:, j], guess if most is None else spread(kind, most))
         cells[gone[:, j], ends] = np.nan
         at = ends.stop

@@ -44,7 +44,7 @@ _BY_NAME = {  # "": free text, which has no kind
     for kind, words in (
         ("", "name|surname|street|address|email|mail|comments?|notes?|text|description"),
         (DATE, "date"),
-        (YES_NO, "gender|sex"),
+        (YES_NO, "gender|sex|smok(?:er|es)|emergency|deceased|died|dead|alive|pregnant|diabetic|retired|insured"),
         (
             CATEGORY,
             "city|town|country|region|diagnosis|icd(?:10)?|ward|department|hospital|job|occupation|status|type|category|"

@@ -144,7 +144,6 @@ def test_what_hangs_on_several_columns_of_two_values_is_refused_unless_a_kurtosi
         lambda a: a.partial_correlations(),
         lambda a: a.edges(),
         lambda a: a.regress("y0=y", "y1=y", ridge=0.1),
-        lambda a: a.components(1),
     )
     for ask in asks:
         found = ask(answered(0))
@@ -191,6 +190,18 @@ def test_slopes_on_columns_of_two_values_and_of_them_cover(bound, rho):
         share = covered(lambda seed: of_all_kinds(3000, seed, bound, rho), lambda a, y=y: a.regress(y, on), truth, 400)
         assert (share > 0.895).all(), (y, share)
         assert y != "bmi" or (share < 0.995).all(), share
+
+
+@pytest.mark.parametrize("bound", [1.0, 0.6])
+def test_loadings_with_columns_of_two_values_cover(bound):
+    """By bounds, so nearly always; 100 releases find 86 % with a chance of 98 %."""
+    truth = of_all_kinds(1_000_000, 0, bound, rho=1e13).components(1)["estimate"].to_numpy()
+    found = [of_all_kinds(5000, seed, bound, 2.0).components(1) for seed in range(100)]
+    shown = [one for one in found if one["identified"].all()]
+    assert len(shown) > 80
+    hits = [((one["ci_low"] <= truth) & (truth <= one["ci_high"])).to_numpy() for one in shown]
+    assert (np.mean(hits, axis=0) > 0.92).all()
+    assert np.median([(one["ci_high"] - one["ci_low"]).max() for one in shown]) < 0.5
 
 
 def test_the_error_of_a_binary_response_is_that_of_its_largest_variance():
@@ -271,7 +282,7 @@ def test_columns_of_two_values_in_shortened_rows_are_covered_by_bounds(bound, rh
         return privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(rho), seed=seed, centre="joint"))
 
     whole = answered(table(np.random.default_rng(99), 400_000), 1e9)
-    asks = {"means": 0.9, "variances": 0.9, "covariances": 0.9, "correlations": 0.9}
+    asks = {"means": 0.9, "variances": 0.9, "covariances": 0.9, "correlations": 0.9, "eigenvalues": 0.9}
     truth = {ask: getattr(whole, ask)()["estimate"].to_numpy() for ask in asks}
     hits, shown = dict.fromkeys(asks, 0.0), dict.fromkeys(asks, 0.0)
     for seed in range(120):
@@ -283,7 +294,6 @@ def test_columns_of_two_values_in_shortened_rows_are_covered_by_bounds(bound, rh
                 + ((at["ci_low"] <= truth[ask]) & (truth[ask] <= at["ci_high"]) | ~at["identified"]).to_numpy()
             )
             shown[ask] = shown[ask] + at["identified"].to_numpy()
-        assert not found.eigenvalues()["identified"].any()
     for ask, least in asks.items():
         assert (hits[ask] / 120 >= least).all(), (ask, hits[ask] / 120)
         assert rho < 1 or (shown[ask] > 0).all(), ask

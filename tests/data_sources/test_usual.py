@@ -144,13 +144,26 @@ def test_hardly_a_row_is_longer_than_the_row_bound(k, strength):
 
 
 def test_a_typical_level_beside_the_middle_counts_with_its_distance():
-    """Literally: levels 2 to 5 of five, 3.5 in the middle and 4 typical, which is 3 from the farther end."""
-    column = Column("x", kind="ordinal", values=tuple("12345"), usual=("2", "5"))
-    assert column.typical == "4"
-    square = (1.5 / usual.NINE_IN_TEN / 3) ** 2 + (0.5 / 3) ** 2
+    """Literally: levels 10 to 11 of twelve, 10.5 in the middle and 10 typical, which is 9 from the farther end."""
+    column = Column("x", kind="ordinal", values=tuple(map(str, range(1, 13))), usual=("10", "11"))
+    assert column.typical == "10"
+    square = (0.5 / usual.NINE_IN_TEN / 9) ** 2 + (0.5 / 9) ** 2
     quantile = (1 - 2 / 9 + usual.LONGER * np.sqrt(2 / 9)) ** 3  # of one column, one degree of freedom
     assert row_bound_fraction((column,)) == pytest.approx(np.sqrt(quantile * square), abs=0.01)
-    assert np.sqrt(quantile * (square - 2 * (0.5 / 3) ** 2)) < row_bound_fraction((column,)) - 0.02
+    assert np.sqrt(quantile * (square - (0.5 / 9) ** 2)) < row_bound_fraction((column,)) - 0.02
+
+
+def test_a_narrow_range_of_answers_from_1_to_5_shortens_no_more_than_a_wide_one():
+    """Twelve items, a factor behind them: 2 to 4 as of nine in ten shortened 43 % of the rows of a survey."""
+    shares = [
+        row_bound_fraction([Column(f"q{j}", 1, 5, kind="integer", usual=most) for j in range(12)])
+        for most in ((2, 4), (1, 5))
+    ]
+    rng = np.random.default_rng(3)
+    items = (3 + 0.9 * rng.normal(size=(20_000, 1)) + 0.8 * rng.normal(size=(20_000, 12))).round().clip(1, 5)
+    length = np.sqrt(np.mean(((items - 3) / 2) ** 2, axis=1))
+    assert np.mean(length > shares[0]) < 0.08
+    assert abs(shares[0] - shares[1]) < 0.02
 
 
 def test_a_column_without_a_range_counts_whole_and_none_at_all_leaves_the_bound():
