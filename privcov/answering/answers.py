@@ -7,7 +7,7 @@ together. Where no such interval is known, the answer says so: ``identified`` is
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -247,9 +247,9 @@ class ReleaseAnswers:
             than a third of the rows, a negative ridge, and a ridge beside a score.
         """
         self._whole()
-        (target,) = positions_of(self.columns, [y], "y")
+        (target,) = self._positions([y], "y")
         others = [j for j in range(len(self.columns)) if j != target]
-        chosen = others if on is None else positions_of(self.columns, on, "on")
+        chosen = others if on is None else self._positions(on, "on")
         if target in chosen:
             raise ValueError(f"on names the response {y!r}: leave it out of the regressors.")
         if not chosen:
@@ -371,7 +371,7 @@ class ReleaseAnswers:
         self._whole()
         two = self._known.two
         named = {} if two is None else dict(zip(two.names, two.blocks, strict=True))
-        at = list(named[by]) if isinstance(by, str) and by in named else positions_of(self.columns, [by], "by")
+        at = list(named[by]) if isinstance(by, str) and by in named else self._positions([by], "by")
         if not (self._known.span[at] > 0).all():
             raise ValueError(
                 f"by names {by!r}, which is not declared with two values. Name "
@@ -512,7 +512,7 @@ class ReleaseAnswers:
         Lawley and Maxwell (1971); Kaiser (1958). As ``factanal`` in R.
         """
         self._whole()
-        at = list(range(len(self.columns))) if columns is None else positions_of(self.columns, columns, "columns")
+        at = list(range(len(self.columns))) if columns is None else self._positions(columns, "columns")
         d, names = len(at), tuple(self.columns[j] for j in at)
         most = max((j for j in range(1, d) if (d - j) ** 2 >= d + j), default=0)
         if not most:
@@ -529,12 +529,21 @@ class ReleaseAnswers:
         table.attrs["warning"] = factors.warning(raised, d)
         return table
 
+    def _positions(self, names: str | Iterable[str], what: str) -> list[int]:
+        """Return the positions of columns that are named, those of a yes-no question also as they are declared."""
+        two = self._known.two
+        alone = {} if two is None else {n: b[0] for n, b in zip(two.names, two.blocks, strict=True) if len(b) == 1}
+        asked = [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
+        told = {name: self.columns[j] for name, j in alone.items() if name not in self.columns}
+        spelt = [told.get(name, name) if isinstance(name, str) else name for name in asked]
+        return positions_of(self.columns, spelt, what)
+
     def _items(self, items: Sequence[str], reverse: Sequence[str]) -> tuple[list[int], np.ndarray]:
         """Return the positions of the items, and -1 for those that are reversed."""
-        at = positions_of(self.columns, items, "items")
+        at = self._positions(items, "items")
         if len(at) < 2:
             raise ValueError(f"items must name at least two columns, got {len(at)}.")
-        back = positions_of(self.columns, reverse, "reverse") if len(reverse) else []
+        back = self._positions(reverse, "reverse") if len(reverse) else []
         if strange := [self.columns[j] for j in back if j not in at]:
             raise ValueError(f"reverse names {strange[0]!r}, which is not among the items.")
         return at, np.where(np.isin(at, back), -1.0, 1.0)

@@ -240,6 +240,8 @@ release <- local({
 })
 places <- function(names, from) {
   at <- match(names, from$column)
+  alone <- from$span > 0 & !from$declared %in% from$declared[duplicated(from$declared)]
+  at[is.na(at)] <- match(names[is.na(at)], ifelse(alone, from$declared, NA))
   if (anyNA(at)) stop("no such column: ", paste(names[is.na(at)], collapse = ", "))
   if (anyDuplicated(at)) stop("a column is named twice")
   at

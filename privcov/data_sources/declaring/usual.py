@@ -3,7 +3,7 @@
 Most is taken for nine in ten of a normal variable, in the measured scale. From it follow, where they are not declared:
 the limits, three times as far; the typical value, the middle; the weight of the column, sqrt(h / s) for the farther
 limit h and the standard deviation s, so that columns which use little of their range get less noise; and the row bound
-R, which about 5 % of rows exceed; in it answers of few levels vary by `OF_FEW` of the way to a limit at least, because
+R, which about 5 % of rows exceed; in it answers of few levels vary by `OF_FEW` of half their range at least, because
 "2 to 4" is said of half of the answers from 1 to 5 as well. The squared length of k normal columns alike with
 correlations of a half has the mean and the variance of a multiple of chi square with f = 4 k / (k + 3) degrees of
 freedom; its quantile is that of Wilson and Hilferty (1931). A column of which no range is known counts with all of its
@@ -44,7 +44,7 @@ NINE_IN_TEN = 1.645  # standard deviations
 TIMES = 3.0  # as far as the range are the limits that nobody declared
 MOST = 10.0  # weight of a column
 SELDOM = 0.1  # of the rows have the other value than the typical one of a yes-no column
-FEW, OF_FEW = 10, 0.6  # steps between the limits; answers from 1 to 5 have a deviation near 1.1
+FEW, OF_FEW = 10, 0.45  # steps between the limits; answers from 1 to 5 have a deviation near 1
 LONGER = 1.645  # standard deviations that 5 % of a normal variable exceed
 _BETWEEN = r"(?:\s+(?:to|-)\s+|\s*(?:\.\.|\N{EN DASH})\s*)"
 _RANGE = re.compile(rf"(\S.*?){_BETWEEN}(\S.*)|(\d[\d.,]*)-(\d[\d.,]*)")
@@ -144,7 +144,8 @@ def row_bound_fraction(columns: Sequence[tuple[Kind, tuple[Any, Any] | None]]) -
         if usual is not None:
             low, high = _ends(kind, usual)
             off = ((low + high) / 2 - kind.origins[0]) / _half(kind)
-            known.append(square * (max(spread(kind, usual), OF_FEW if is_few(kind) else 0.0) ** 2 + off**2))
+            least = OF_FEW * float(np.ptp(kind.limits)) / 2 / _half(kind) if is_few(kind) else 0.0
+            known.append(square * (max(spread(kind, usual), least) ** 2 + off**2))
         elif kind.kind == YES_NO and kind.typical is not None:
             known.append(square * SELDOM)
         else:
