@@ -15,6 +15,7 @@ from privcov.figures.words import brief, percent, plain
 from privcov.measurements.exact_reading import read_sum
 from privcov.postprocess.discriminant import discriminant
 from privcov.postprocess.synthetic import MOST_CELLS, synthetic_rows
+from privcov.table_files.kinds import DATE
 
 _FIRST = 4  # regressors at first: under noise a few have far shorter intervals than all
 _MOST = 40  # slopes in one picture
@@ -27,9 +28,11 @@ def regression(shown: Shown, palette: Palette) -> None:
         st.info("A regression needs at least two columns.")
         return
     left, middle, right = st.columns([2, 4, 1], vertical_alignment="bottom")
+    found, dates = shown.answers(), {name for name, kind in shown.measurement.facts.kinds if kind.kind == DATE}
+    likely = sorted(shown.columns, key=lambda name: (name in dates, name in found.groupings))  # numbers first
     with left:
-        y = shown.column("Explain", "target")
-    others = [c for c in shown.columns if c != y]
+        y = shown.column("Explain", "target", at=shown.columns.index(likely[0]))
+    others = [c for c in likely if c != y]
     everything = st.toggle("By all other columns", **shown.keep("everything", False))
     with middle:
         on = st.multiselect(
@@ -54,7 +57,7 @@ def regression(shown: Shown, palette: Palette) -> None:
     if not on:
         st.info("Choose at least one column to explain it by.")
         return
-    found = shown.answers().regress(y, on, ridge)
+    found = found.regress(y, on, ridge)
     unknown(found)
     if not (found["identified"].any() or ridge):
         st.info(

@@ -20,9 +20,10 @@ from privcov.table_files.kinds import CATEGORY, YES_NO
 IMPLIED_DELTA = 1e-6
 # What each rule is for; with pairs the joint law of all entries is not known.
 MISSING_WHEN = {
-    "typical": "Right where hardly any cell is missing: it pulls means to the typical value and correlations to zero.",
+    "typical": "Where at most some 5 % of a column are missing: correlations fall by about that share, means move to the "
+    "typical value.",
     "drop-row": "Where the other cells of such a row are worth little.",
-    "pairs": "Where more than a few cells are missing. No regression, components or graph then.",
+    "pairs": "Where more are missing. No regression, components or graph then.",
 }
 MISSING = {
     "typical": "A missing cell counts as the typical value",
