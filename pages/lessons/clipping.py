@@ -125,7 +125,7 @@ LESSON = Lesson(
         ),
         Choice(
             "stays: it depends on row lengths only",
-            "Only the bias does; noise depends on n and the guarantee.",
+            "Only the bias does; noise depends on R, n and the guarantee.",
         ),
     ),
     remember="Take R from public facts; reading it off the rows breaks the guarantee.",

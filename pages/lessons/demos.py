@@ -47,7 +47,8 @@ _GAME = f"""
 - A coin picks one of two tables. The attacker knows both and the method, sees the answer, and guesses.
 - The large number is the best attacker's, in closed form wherever there is one; below it, simulated attacks with the
   exact {show.percent(CONFIDENCE)} binomial interval (Clopper and Pearson).
-- **Permitted**: what the claim leaves any attacker. Gaussian noise stays below it, as zCDP covers worse mechanisms.
+- **Permitted at most**: what the claim leaves any attacker. Gaussian noise stays below it: zCDP covers worse
+  mechanisms.
   **If charged**: permitted once the ledger has counted every draw.
 """
 
@@ -99,9 +100,9 @@ def _side(side: Side, shown: Demonstration, *, done: bool, full: bool) -> None:
     title, sentence = ("As it is done", shown.habit) if done else ("As it should be", shown.repair)
     st.markdown(f"**{title}.** {show.as_text(sentence)}")
     one, two, three = st.columns([3, 3, 5], vertical_alignment="center")
-    one.metric("Attacker is right", show.percent(side.success))
+    one.metric("Attacker is right", show.chance(side.success))
     about = " Here: about the printed person, picked after the release." if shown.certain else ""
-    two.metric("Permitted", show.percent(side.limit), help=f"{side.claim} was claimed.{about}")
+    two.metric("Permitted at most", show.chance(side.limit), help=f"{side.claim} was claimed.{about}")
     with three:
         show.attacker_meter(side.success, palette)
     colour = palette.bad if side.broken or side.worthless or side.exceeded else palette.good

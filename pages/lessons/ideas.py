@@ -94,7 +94,7 @@ def cut(palette: Palette) -> str:
         "@keyframes gone{0%,40%{opacity:1}75%,100%{opacity:.12}}"
     )
     words = "Every entry trembles with noise; a rising cut removes what is no larger than the noise."
-    return _image(palette, words, style, [*bars, line], {180: "a cut above the noise leaves what is real"})
+    return _image(palette, words, style, [*bars, line], {180: "a cut just above the noise leaves what is real"})
 
 
 def _box(x: float, y: float, wide: float, high: float, fill: str, kind: str, before: float = 0.0) -> str:

@@ -79,7 +79,7 @@ def draw(way: float, screen: Screen) -> str:
 LESSON = Lesson(
     title="What is a neighbour?",
     aim=(
-        "**Neighbours** differ in one person's row. A release hardly tells which of the two it came from."
+        "**Neighbours** differ in one person's row. Under a strong guarantee a release hardly tells which one was used."
         " Teal is above zero, orange below."
     ),
     control=Control(

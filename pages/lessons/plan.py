@@ -45,7 +45,7 @@ SHEETS = {
         Step(1, 5, _NEIGHBOUR, 1.0),
         Step(2, 6, "Ask first. Then double R and compare the proved bounds.", 2.0),
         Step(3, 6, _ROWS, 50_000),
-        Step(5, 7, "Let the class guess the best R; then move to the least error.", 1.189207),
+        Step(5, 7, "Move to the least error; then ask.", 1.189207),
         Step(6, 6, "Raise the cut step by step to the least error.", 2.5),
         Step(7, 6, "Move rho to the left until eigenvalues fall far below zero.", 0.002),
         Step(9, 6, _RERUNS, 100),

@@ -123,6 +123,6 @@ LESSON = Lesson(
             "Fresh noise averages out: k runs leave 1/k of its variance.",
         ),
     ),
-    remember="Averaging k runs divides the error by sqrt(k) and multiplies rho by k.",
+    remember="Averaging k runs divides the noise by sqrt(k), on average, and multiplies rho by k.",
     onward=(METHODS, "Methods: compose guarantees", lambda v: Study(rho=RHO)),
 )

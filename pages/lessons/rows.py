@@ -73,9 +73,9 @@ def draw(n: int, screen: Screen) -> str:
     screen.put(picture, "curve-many")
     larger = "the privacy noise" if noise > sampling else "the sampling error"
     return (
-        f"Standard deviation of an entry at n = {n:,}: privacy noise **{plain(noise)}**, sampling error of a true "
-        f"zero **{plain(sampling)}**; {larger} is larger. Error against the sample: "
-        f"**{show.percent(result.error)}**."
+        f"Standard deviation of an entry at n = {n:,}, before negative eigenvalues are removed: privacy noise "
+        f"**{plain(noise)}**, sampling error of a true zero **{plain(sampling)}**; {larger} is larger. Error against "
+        f"the sample: **{show.percent(result.error)}**."
     )
 
 

@@ -124,10 +124,10 @@ def draw(bound: float, screen: Screen) -> str:
 LESSON = Lesson(
     title="Sensitivity of a covariance",
     aim=(
-        "Noise must hide the **largest** change of one row. Each dot is a pair of rows; a search without the "
-        "proof looks for the worst."
+        "Noise must hide the **largest** change of one row, here with a known mean. Each dot is a pair of rows; a "
+        "search without the proof looks for the worst."
     ),
-    control=Control("Row bound R", BOUNDS, 1.0, "short rows only", "long rows count in full"),
+    control=Control("Row bound R", BOUNDS, 1.0, "short rows", "long rows"),
     draw=draw,
     idea=ideas.longest,
     question="R is doubled. The largest possible change",
@@ -143,7 +143,7 @@ LESSON = Lesson(
             "Sensitivity covers all permitted rows; otherwise the noise would reveal the real lengths.",
         ),
     ),
-    remember="Sensitivity is sqrt(2) R²/n, proved for all permitted rows.",
+    remember="With a known mean, sensitivity is sqrt(2) R²/n, proved for all permitted rows.",
     onward=(
         ESTIMATE,
         "Estimate: move R on real noise",

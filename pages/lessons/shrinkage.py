@@ -11,7 +11,7 @@ from pages.lessons.simulated import SEED, guarantee, made
 from pages.shell import show
 from privcov.figures.spectra import spectrum
 from privcov.figures.words import plain
-from privcov.metrics.errors import matrix_norm
+from privcov.metrics.errors import matrix_norm, reference_matrix
 from privcov.metrics.graphs import noisy_matrix
 from privcov.privacy import ZCDP
 from privcov.releasing.run import release
@@ -23,10 +23,12 @@ DATA = {"n": 5_000, "d": 40}
 class Shrunk:
     """Eigenvalues (ascending, length d) of truth, noisy and shrunken matrix, and the edge of the noise alone.
 
-    ``errors`` are the relative Frobenius errors against the truth before and after the shrinkage.
+    ``own`` is the largest one of the rows themselves. ``errors`` are the relative Frobenius errors against the truth
+    before and after the shrinkage.
     """
 
     truth: np.ndarray
+    own: float
     noisy: np.ndarray
     shrunk: np.ndarray
     edge: float
@@ -45,6 +47,7 @@ def shrunk(rho: float) -> Shrunk:
     before, after = (matrix_norm(m - truth, "frobenius") / size for m in (noisy, rel.covariance))
     return Shrunk(
         np.linalg.eigvalsh(truth),
+        float(np.linalg.eigvalsh(reference_matrix(data, "covariance", "sample"))[-1]),
         np.linalg.eigvalsh(noisy),
         np.linalg.eigvalsh(rel.covariance),
         rel.raw.distribution.edge * rel.row_bound**2,
@@ -62,9 +65,9 @@ def draw(rho: float, screen: Screen) -> str:
     screen.put(picture, "large-spectrum")
     before, after = result.errors
     return (
-        f"Largest eigenvalue: truth {plain(result.truth[-1])}, noisy **{plain(result.noisy[-1])}**, shrunk "
-        f"**{plain(result.shrunk[-1])}**. Error against truth: {show.percent(before)}, then "
-        f"**{show.percent(after)}**."
+        f"Largest eigenvalue: truth {plain(result.truth[-1])}, of these rows {plain(result.own)}, noisy "
+        f"**{plain(result.noisy[-1])}**, shrunk **{plain(result.shrunk[-1])}**. Error against truth: "
+        f"{show.percent(before)}, then **{show.percent(after)}**."
     )
 
 

@@ -20,8 +20,7 @@ from privcov.table_files.kinds import CATEGORY, YES_NO
 IMPLIED_DELTA = 1e-6
 # What each rule is for; with pairs the joint law of all entries is not known.
 MISSING_WHEN = {
-    "typical": "Where at most some 5 % of a column are missing: correlations fall by about that share, and means move to "
-    "the typical value.",
+    "typical": "Where at most some 5 % of a column are missing: correlations fall by about that share, means move.",
     "drop-row": "Where the other cells of such a row are worth little.",
     "pairs": "Where more are missing. No regression, components or graph then.",
 }

@@ -28,6 +28,13 @@ MOST_DRAWS = 200_000  # of one table, all re-runs together: more would keep a pa
 _E1, _E2 = np.eye(2)
 
 
+def at_most(chance: float) -> str:
+    """Write a bound on an attacker's chance, as `privcov.figures.words.chance` does."""
+    from privcov.figures import words
+
+    return words.chance(chance, most=True)
+
+
 def percent(fraction: float) -> str:
     """Write a fraction in percent, as `privcov.figures.words.percent` does; figures stand on this package."""
     return f"{100 * fraction:.4g}\u00a0%"
@@ -99,11 +106,13 @@ class LongestRow(GaussianCase):
     def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         """Describe the mean square of the second column."""
         first, second = done.first[1, 1], done.second[1, 1]
+        told = ": everybody's entries tell of one person" if control > 1 else ""
         return (
             f"The second column is zero in that row, and still its mean square is {first:.2g} with the row and "
             f"{second:.2g} without it, {abs(second - first) / done.distribution.diagonal_std:.2g} standard deviations "
-            f"of the noise: everybody's entries tell of one person.",
-            f"The row is shortened to length 1 and nobody else is touched: the second column's mean square is "
+            f"of the noise{told}.",
+            f"{'The row is shortened to length 1 and n' if told else 'N'}obody else is touched: the second column's "
+            f"mean square is "
             f"{repaired.first[1, 1]:.2g} or {repaired.second[1, 1]:.2g}, "
             f"{abs(repaired.second - repaired.first)[1, 1] / repaired.distribution.diagonal_std:.2g} standard "
             f"deviations of the noise.",
@@ -129,13 +138,12 @@ class SampleMean(GaussianCase):
 
     def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         """Describe the change of the covariance by the one row."""
-        moved, assumed = (ROWS * float(np.linalg.norm(a)) for a in (done.difference, math.sqrt(2) / ROWS))
-        joint = ROWS * float(np.linalg.norm(repaired.difference))
+        moved, covered, joint = (math.sqrt(2 * rho) for rho in (done.rho, CLAIM.rho, repaired.rho))
         return (
-            f"The row changes the covariance by {moved:.3g}/n, because it moves the mean as well; the noise is made "
-            f"for {assumed:.3g}/n. These two tables alone need rho = {done.rho:.2g}.",
-            f"Mean and second moment are one measurement with noise for {3 / math.sqrt(2):.3g}/n; the row changes it "
-            f"by {joint:.3g}/n. The covariance is computed from the noisy mean afterwards, and that is free.",
+            f"The row moves the covariance by {moved:.3g} standard deviations of its noise, and the claim covers "
+            f"{covered:.3g}. These two tables alone need rho = {done.rho:.2g}.",
+            f"Mean and second moment are one measurement, which the row moves by {joint:.3g} of the {covered:.3g} that "
+            "are covered. The covariance is computed from the noisy mean afterwards, and that is free.",
         )
 
 
@@ -158,11 +166,12 @@ class Reruns(GaussianCase):
     def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         """Describe the noise of the mean of all draws."""
         k = int(control)
+        again = f"Looked at {k:,} times" if k > 1 else "Looked at again"
         return (
             f"The mean of {k:,} draw{'s' * (k > 1)} has {1 / math.sqrt(k):.2g} times the noise of one: rho is by now "
             f"{done.rho:.3g}, and {CLAIM.rho:g} was claimed.",
-            f"Looked at once or {k:,} times, it is the same draw, and looking costs nothing. With a new draw each time "
-            f"the ledger charges rho = {k * CLAIM.rho:.3g}, which permits {percent(self.charged(control))}.",
+            f"{again}, it is the same draw, and looking costs nothing. With a new draw each time the ledger charges "
+            f"rho = {k * CLAIM.rho:.3g}: an attacker's chance is then {at_most(self.charged(control))}.",
         )
 
 

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from pages.lessons import demos
 from privcov.audit import demonstrations
 from privcov.audit.demonstrations import DEMONSTRATIONS
-from privcov.figures.words import percent
+from privcov.figures.words import chance
 from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
@@ -27,7 +27,7 @@ def open_page(**query: str) -> AppTest:
 
 
 def numbers(at: AppTest) -> list[str]:
-    return [m.value for m in at.metric if m.label in ("Attacker is right", "Permitted")]
+    return [m.value for m in at.metric if m.label in ("Attacker is right", "Permitted at most")]
 
 
 def verdicts(at: AppTest) -> str:
@@ -43,7 +43,7 @@ def address(at: AppTest, name: str) -> str:
 def test_every_demonstration_shows_the_attack_and_the_repair(made):
     at = open_page(demo=made.key)
     found = demonstrations.run(made.key, seed=1)
-    assert numbers(at) == [percent(x) for side in (found.done, found.repaired) for x in (side.success, side.limit)]
+    assert numbers(at) == [chance(x) for side in (found.done, found.repaired) for x in (side.success, side.limit)]
     said = verdicts(at)
     assert "The repair holds." in said
     assert ("The claim is kept, and permits certainty." if made.certain else "The attack succeeds.") in said
@@ -60,7 +60,7 @@ def test_both_ends_of_the_lever(made):
         at = open_page(demo=made.key, demo_lever=f"{value:.12g}")
         (control,) = [s for s in at.select_slider if s.label == made.control.label]
         assert control.value == value
-        assert percent(made.case.exact(value)[1]) in numbers(at)
+        assert chance(made.case.exact(value)[1]) in numbers(at)
 
 
 def test_the_harmless_end_is_called_harmless():
