@@ -40,7 +40,7 @@ def colour_limit(reference: np.ndarray) -> float:
     """
     d = len(reference)
     off = np.abs(reference[~np.eye(d, dtype=bool)])
-    limit = float(np.quantile(off, 0.995)) if d > 1 else 0.0
+    limit = float(np.quantile(off, 0.995)) if d > 2 else 0.0  # a single pair is told from the diagonal
     return limit or float(np.abs(reference).max()) or 1.0
 
 

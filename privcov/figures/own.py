@@ -74,7 +74,7 @@ def intervals(
     figure = draw(
         traces,
         palette,
-        height=90 + 30 * len(names),
+        height=max(90 + 30 * len(names), 180),  # room for the title of the axis
         x={"title": safe(x_title), "range": [first - edge, last + edge]},
         y={
             "tickvals": places.tolist(),
