@@ -37,9 +37,13 @@ html {color-scheme: light; background: $ground; color: $ink}
 body {font: 17px/1.5 "Source Sans 3", "Segoe UI", sans-serif; max-width: 56rem; margin: 1.5rem auto; padding: 0 1rem}
 h1 {font: 600 1.9rem/1.2 Georgia, serif; margin: .6rem 0} h2 {font-size: 1.1rem; margin-top: 1.6rem}
 nav a {margin-right: .8rem} a {color: $accent}
-.control {border: 0; padding: 0; margin: 1rem 0} .control > p {margin: 0} .control > input {margin: .2rem .2rem 0 0}
+.control {border: 0; padding: 0; margin: 1rem 0} .control > p {margin: 0}
 .control {touch-action: pan-y} .control > label {margin-right: .9rem; white-space: nowrap; user-select: none}
-input:focus-visible, summary:focus-visible, a:focus-visible {outline: 2px solid $ink; outline-offset: 2px}
+.control > input {position: absolute; opacity: 0} .control > label::before {content: "\u25cb\u00a0" / ""}
+.control > input:checked + label::before {content: "\u25cf\u00a0" / ""; color: $accent}
+.control > input:focus-visible + label, summary:focus-visible, a:focus-visible {
+  outline: 2px solid $ink; outline-offset: 2px}
+@media (max-width: 40rem) {.menu span {display: none}}
 .ends {display: flex; justify-content: space-between; font-size: .85rem; color: $quiet}
 .at {display: none} $rules {display: block}
 .row {display: flex; flex-wrap: wrap; gap: 1rem} figure {flex: 1 1 18rem; margin: .6rem 0; min-width: 0}
@@ -64,7 +68,7 @@ _DRAG = """
 for (const control of document.querySelectorAll(".control")) {
   const places = [...control.querySelectorAll(":scope > input")];
   const far = (place, to) => {
-    const box = place.getBoundingClientRect();
+    const box = place.nextElementSibling.getBoundingClientRect();
     return Math.hypot(box.x + box.width / 2 - to.clientX, 3 * (box.y + box.height / 2 - to.clientY));
   };
   control.addEventListener("pointermove", (move) => {
@@ -133,8 +137,11 @@ def _page(heading: str, body: str) -> str:
 
 def _menu() -> str:
     """Return the links to every file."""
-    links = [(INDEX, "Home"), *((name(number), title(number)) for number in NUMBERS)]
-    return "<nav>" + " ".join(f'<a href="{file}">{escape(label)}</a>' for file, label in links) + "</nav>"
+    links = [f'<a href="{INDEX}">Home</a>']
+    for number in NUMBERS:
+        short, dot, rest = escape(title(number)).partition(". ")
+        links.append(f'<a href="{name(number)}" aria-label="{short}{dot}{rest}">{short}<span>{dot}{rest}</span></a>')
+    return f'<nav class="menu">{" ".join(links)}</nav>'
 
 
 def _home() -> str:
@@ -165,7 +172,7 @@ def _controlled(control: Control, found: Sequence[Content]) -> str:
         )
     shown = "".join(f'<div class="at">{_shown(one)}</div>' for one in found)
     return (
-        f'<fieldset class="control"><legend><b>{escape(control.label)}</b></legend>{"".join(buttons)}'
+        f'<fieldset class="control"><legend><b>{escape(control.label)}</b></legend>{" ".join(buttons)}'
         f'<p class="ends"><span>{escape(control.left)}</span><span>{escape(control.right)}</span></p>'
         f'<div class="shown">{shown}</div></fieldset>'
     )

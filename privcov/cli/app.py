@@ -90,7 +90,7 @@ def _for_class(port: str) -> list[str]:
         "Every device of this network reaches the workbench until you stop it (Ctrl+C); Your data is shut.", flush=True
     )
     hosts = [f"--server.allowedHosts={name}" for name in (host, "localhost", "127.0.0.1")]
-    return ["--server.address=0.0.0.0", f"--browser.serverAddress={host}", *hosts]
+    return ["--logger.hideWelcomeMessage=true", "--server.address=0.0.0.0", f"--browser.serverAddress={host}", *hosts]
 
 
 def _host() -> str:
