@@ -18,6 +18,7 @@ from pages.your_data.state import OwnerSession, keep, keep_now, owner_session, s
 from privcov.data_sources.declaring.spreadsheet import columns_of, kind_fields, kind_texts
 from privcov.data_sources.declaring.usual import ends_in, range_in
 from privcov.data_sources.private_file import Column
+from privcov.declared_columns import kinds_of_entries
 from privcov.persons import id_text
 from privcov.table_files.facts import quote
 from privcov.table_files.kinds import (
@@ -208,21 +209,25 @@ def mistakes(typed: pd.DataFrame) -> dict[tuple[int, str], str]:
     """Return a sentence for each cell of the ticked lines that lacks something or cannot be."""
     rows = typed[typed["use"]]
     lacking = {(row, field): f"Still missing: {what}." for what, field, lack in holes(rows) for row in rows.index[lack]}
-    return lacking | impossible(rows)
+    return lacking | impossible(rows, str(owner_session().kept.get("codes") or ""))
 
 
-def impossible(rows: pd.DataFrame) -> dict[tuple[int, str], str]:
+def impossible(rows: pd.DataFrame, codes: str = "") -> dict[tuple[int, str], str]:
     """Return a sentence for each cell of lines without holes that cannot be; the table itself marks its texts."""
+    everywhere = codes_of(codes)
     lacking = [row for _, _, lack in holes(rows) for row in rows.index[lack]]
     unread = rows[list(NUMBERS)].map(lambda cell: isinstance(cell, str) and not limits_table.range_of(cell)).any(axis=1)
     marked = rows.index[unread & rows["kind"].isin(NUMERIC)]
     full, found = rows.index.difference([*marked, *lacking]), {}
     for line in rows.loc[full].itertuples():
         try:
-            column_of(line).of_kind()
+            declared = column_of(line)
+            declared.of_kind()
+            kinds_of_entries([declared.to_dict()], everywhere)
         except ValueError as problem:
             ranged = isinstance(line.typical, str) and ends_in(line.typical) is not None
-            found[line.Index, "levels" if str(line.levels).strip() else "typical" if ranged else "low"] = str(problem)
+            at = "levels" if str(line.levels).strip() else "typical" if ranged else "low"
+            found[line.Index, "codes" if "The code " in str(problem) else at] = str(problem)
     return found
 
 

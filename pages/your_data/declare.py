@@ -502,7 +502,7 @@ def entered() -> Declaration:
     rows = typed[typed["use"]]
     if not len(rows):
         raise ValueError("No column is chosen, and at least one is needed: tick those that go into the matrix.")
-    lacking, wrong = _lacking(kept, rows), list(columns.impossible(rows).values())
+    lacking, wrong = _lacking(kept, rows), list(columns.impossible(rows, str(kept.get("codes") or "")).values())
     problems = [f"Still missing: {'; '.join(lacking)}."] if lacking else []
     problems += [limits_table.unread(typed[typed["kind"].isin(columns.NUMERIC)], columns.FIELDS)]
     problems += [*wrong[:_FEW], f"And {len(wrong) - _FEW} more." if len(wrong) > _FEW else ""]

@@ -151,7 +151,12 @@ def scales(shown: Shown, palette: Palette) -> None:
         items = st.multiselect("Items of a scale", shown.columns, **shown.keep("items", [], argument="default"))
     with right:
         taken = "-".join(str(shown.columns.index(item)) for item in items)
-        back = st.multiselect("Reversed", items, **shown.keep(f"reversed-{taken}", [], argument="default"))
+        back = st.multiselect(
+            "Reversed",
+            items,
+            help="They count with a minus sign, -q in place of 6 - q, which moves the mean of the score alone.",
+            **shown.keep(f"reversed-{taken}", [], argument="default"),
+        )
     if len(items) < 2:
         st.info("Choose at least two items. Their mean is the score.")
         return

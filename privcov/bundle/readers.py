@@ -315,7 +315,7 @@ regress <- function(y, on = setdiff(from$column, y), ridge = 0, from = release) 
     ends <- (b + c(-1, 1) * sqrt(max(b^2 + 4 * a * z^2 * middle, 0))) / (2 * a)
     c(centre - e[j], own, centre - e[j] + ends)
   }
-  found <- t(vapply(seq_len(k) + 1, slope, numeric(4))) * scale[1] / scale[-1]
+  found <- base::t(vapply(seq_len(k) + 1, slope, numeric(4))) * scale[1] / scale[-1]
   if (ridge > 0 && any(from$span[at] > 0)) {
     message("No interval: the sampling error of a ridge with columns of two values is not known here.")
     found[, 2:4] <- NA
@@ -381,7 +381,7 @@ alpha <- function(items, reverse = character(0), from = release) {
   w <- signs_of(items, reverse) * from$scale[at] / sqrt(sum(from$scale[at]^2))
   form <- function(a) (1 - a * (k - 1) / k) * outer(w, w) - diag(w^2)
   noise <- function(a) varies(form(a), C, from$m[at], from$extra[at])
-  sampling <- function(a) { turned <- form(a) %*% C; 2 * max(sum(turned * t(turned)), 0) / law["rows"] }
+  sampling <- function(a) { turned <- form(a) %*% C; 2 * max(sum(turned * base::t(turned)), 0) / law["rows"] }
   seen <- k / (k - 1) * (1 - sum(w^2 * diag(C)) / sum(outer(w, w) * C))
   excess <- max(3 * law["laplace"], if (law["freedom"] > 0) 6 / law["freedom"] else 0)
   z <- quantile_of(excess, noise(seen), sampling(seen))
@@ -410,7 +410,7 @@ with_score <- function(name, items, reverse = character(0), from = release) {
        origin = c(from$origin[rest], sum(w * from$origin[at] / from$scale[at])), extra = c(turn^4 %*% from$extra),
        low = c(from$low[rest], sum(pmin(ends[1, ], ends[2, ]))), whole = c(from$whole[rest], 0),
        span = c(from$span[rest], sum(abs(ends[2, ] - ends[1, ]))),
-       C = turn %*% from$C %*% t(turn), m = c(turn %*% from$m))
+       C = turn %*% from$C %*% base::t(turn), m = c(turn %*% from$m))
 }
 factors <- function(k, columns = from$column, from = release) {
   at <- places(columns, from); C <- from$C[at, at]; off <- sqrt(law["off"]); d <- length(at)
@@ -418,7 +418,7 @@ factors <- function(k, columns = from$column, from = release) {
   if (any(diag(C) <= off)) stop("the noise is as large as a variance")
   std <- sqrt(diag(C)); found <- eigen(C / outer(std, std), symmetric = TRUE)
   least <- min(max(median((off / outer(std, std))[upper.tri(C)]), 0.01), 1)
-  r <- cov2cor(found$vectors %*% (pmax(found$values, least) * t(found$vectors)))
+  r <- cov2cor(found$vectors %*% (pmax(found$values, least) * base::t(found$vectors)))
   dimnames(r) <- list(columns, columns)
   if (any(found$values < least)) message(sum(found$values < least), " of ", d, " eigenvalues are below the noise.")
   message("@NO_FIT@")

@@ -43,7 +43,7 @@ FORMAT = "privcov-declaration-2"
 
 
 # What a text leaves out where it has its usual value.
-_FROM_USUAL = "from what most people have"  # reason for limits that follow from a range
+_FROM_USUAL = "from where nine in ten people lie"  # reason for limits that follow from a range
 _PLAIN, _LIMITS = Dialect(), ("low", "high", "typical")
 _USUAL: dict[str, Any] = {**LATER, "can_be_missing": None, "dialect": _PLAIN, "missing_codes": ()}
 

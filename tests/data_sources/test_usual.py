@@ -36,7 +36,7 @@ def declaration(*columns: Column, **more) -> Declaration:
 def test_limits_are_three_times_as_far_and_the_middle_is_typical(ends, low, high, typical):
     column = Column("x", usual=ends)
     assert (column.low, column.high, column.typical) == (low, high, typical)
-    assert column.reason == "from what most people have"
+    assert column.reason == "from where nine in ten people lie"
     kept = Column("x", 1, 1000, reason="the form", usual=(20, 70))
     assert (kept.low, kept.high, kept.reason) == (1, 1000, "the form")
 

@@ -254,6 +254,19 @@ def test_every_mistake_is_marked_at_its_cell():
     assert found[1, "levels"] == "Still missing: the levels."
 
 
+def test_a_code_of_every_column_that_is_a_value_of_one_is_named_with_all_that_is_missing():
+    at = given(b"cost,sbp\n")
+    widget(at, "text_input", "codes").set_value("-9 | 999").run()
+    type_in(at, {0: {"low": 0, "high": 50_000, "reason": "the tariff"}, 1: {"low": 40, "high": 300}})
+    press(at, "Declare")
+    (said,) = (plain(e.value) for e in at.error)
+    for words in ("the name of the table", "the reason for the bounds of 'sbp'", "Column 'cost': The code '999'"):
+        assert words in said, words
+    assert "give the code to the columns alone that have it" in said
+    typed = at.session_state["own"].typed
+    assert set(columns.impossible(typed[typed["use"]], "-9 | 999")) == {(0, "codes")}
+
+
 def test_changes_of_the_table_are_taken_back_one_by_one():
     at = given(b"smokes,rent,heating\n")
     typed = lambda: at.session_state["own"].typed  # noqa: E731
