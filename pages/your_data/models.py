@@ -27,11 +27,17 @@ def regression(shown: Shown, palette: Palette) -> None:
     if d < 2:
         st.info("A regression needs at least two columns.")
         return
+    found, ranges, scored = shown.answers(), shown.ranges, ""
+    if len(items := shown.kept.get("items", [])) > 1:
+        name, back = _name(shown), shown.kept.get(_reversed(shown, items), [])
+        if st.toggle("The score of Scales in place of its items", **shown.keep("with-score", False)):
+            found, scored = found.with_score(name, items, back), f"with_score({name!r}, {items!r}, {back!r})."
+            ranges = pd.concat([ranges, pd.Series({name: ranges[items].mean()})])
     left, middle, right = st.columns([2, 4, 1], vertical_alignment="bottom")
-    found, dates = shown.answers(), {name for name, kind in shown.measurement.facts.kinds if kind.kind == DATE}
-    likely = sorted(shown.columns, key=lambda name: (name in dates, name in found.groupings))  # numbers first
+    dates, columns = {name for name, kind in shown.measurement.facts.kinds if kind.kind == DATE}, found.columns
+    likely = sorted(columns, key=lambda name: (name in dates, name in found.groupings))  # numbers first
     with left:
-        y = shown.column("Explain", "target", at=shown.columns.index(likely[0]))
+        y = shown.column("Explain", "target" + scored, columns, at=columns.index(likely[0]))
     others = [c for c in likely if c != y]
     everything = st.toggle("By all other columns", **shown.keep("everything", False))
     with middle:
@@ -40,7 +46,7 @@ def regression(shown: Shown, palette: Palette) -> None:
             others,
             disabled=everything,
             help="Under noise, a few columns have far shorter intervals than all of them.",
-            **shown.keep(f"on-{shown.columns.index(y)}", others[:_FIRST], argument="default"),
+            **shown.keep(f"on{scored}-{columns.index(y)}", others[:_FIRST], argument="default"),
         )
     with right:
         ridge = st.number_input(
@@ -65,7 +71,7 @@ def regression(shown: Shown, palette: Palette) -> None:
             "ridge asks for something else, which the noise may allow."
         )
     drawn = found.head(_MOST)
-    drawn = scaled(drawn, shown.ranges[y] / shown.ranges[drawn["column"]])
+    drawn = scaled(drawn, ranges[y] / ranges[drawn["column"]])
     if drawn["identified"].any():
         show.picture(
             intervals(
@@ -82,7 +88,17 @@ def regression(shown: Shown, palette: Palette) -> None:
     _fit(found)
     about(found)
     lines(shown, found, "regression")
-    _in_python(shown, f"regress({y!r}, {list(on)!r}" + (f", ridge={ridge:g})" if ridge else ")"))
+    _in_python(shown, f"{scored}regress({y!r}, {list(on)!r}" + (f", ridge={ridge:g})" if ridge else ")"))
+
+
+def _name(shown: Shown) -> str:
+    """Return the name of the score, which no column has."""
+    return next(name for name in ("score", *(f"score {k}" for k in range(2, 99))) if name not in shown.columns)
+
+
+def _reversed(shown: Shown, items: list[str]) -> str:
+    """Return under which name the reversed ones of these items are kept."""
+    return f"reversed-{'-'.join(str(shown.columns.index(item)) for item in items)}"
 
 
 def _in_python(shown: Shown, *asked: str) -> None:
@@ -150,17 +166,16 @@ def scales(shown: Shown, palette: Palette) -> None:
     with left:
         items = st.multiselect("Items of a scale", shown.columns, **shown.keep("items", [], argument="default"))
     with right:
-        taken = "-".join(str(shown.columns.index(item)) for item in items)
         back = st.multiselect(
             "Reversed",
             items,
             help="They count with a minus sign, -q in place of 6 - q, which moves the mean of the score alone.",
-            **shown.keep(f"reversed-{taken}", [], argument="default"),
+            **shown.keep(_reversed(shown, items), [], argument="default"),
         )
     if len(items) < 2:
         st.info("Choose at least two items. Their mean is the score.")
         return
-    name = next(name for name in ("score", *(f"score {k}" for k in range(2, 99))) if name not in shown.columns)
+    name = _name(shown)
     alpha, scored = shown.answers().alpha(items, back), shown.answers().with_score(name, items, back)
     unknown(alpha)
     if alpha["identified"].item():

@@ -186,7 +186,8 @@ def show_codebook(shown: Shown) -> None:
 
 def lines(shown: Shown, table: pd.DataFrame, name: str, *, most: int = 320) -> None:
     """Show an answer as a table, with its download; what is not identified has no interval and a reason."""
-    safe = table.assign(**{c: table[c].map(shown.spoken) for c in ("column", "first", "second") if c in table})
+    spoken = {name: name for name in table.get("column", ())} | shown.spoken  # a score has a name of ours
+    safe = table.assign(**{c: table[c].map(spoken) for c in ("column", "first", "second") if c in table})
     drawn = safe if (table["reason"] != "").any() else safe.drop(columns=["reason", "identified"])
     drawn = pd.DataFrame(drawn.dropna(axis=1, how="all"), copy=True)
     drawn.attrs = {}  # they would be sent with it, and a number that is not identified is no JSON

@@ -271,6 +271,21 @@ def test_groups_on_the_page_have_the_numbers_of_python(tmp_path, clear):
     assert "group_means('ward=B')" in at.code[0].value
 
 
+def test_a_score_of_scales_is_a_column_of_the_regression(clear):
+    at, found = view(dropped(clear), "scales"), privcov.answers(privcov.open_bundle(clear))
+    items = list(found.columns[2:5])
+    widget(at, "multiselect", "items").set_value(items).run()
+    widget(at, "segmented_control", "answer").set_value("regression").run()
+    widget(at, "toggle", "with-score").set_value(True).run()
+    at = calm(at)
+    scored = found.with_score("score", items)
+    rest = [name for name in scored.columns if name != scored.columns[0]]
+    assert csv_of(at, "std_error")["column"].tolist() == rest[:4]
+    wanted = scored.regress(scored.columns[0], rest[:4])["ci_low"].tolist()
+    assert csv_of(at, "std_error")["ci_low"].tolist() == pytest.approx(wanted)
+    assert f"with_score('score', {items!r}, []).regress(" in at.code[0].value
+
+
 def test_a_ridge_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
     table = pd.DataFrame(rows()[:, :2], columns=list("xz"))
     table["smokes"] = np.where(np.random.default_rng(3).random(len(table)) < 0.4, "yes", "no")
