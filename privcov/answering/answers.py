@@ -645,8 +645,8 @@ class ReleaseAnswers:
             return "a factor model of this many factors"
         if answer in ("contrast", "group_means"):
             return "the same spread in all groups, and so many rows in each that their means are close to normal"
-        if answer == "regress" and not self.kurtosis and self._known.two is not None:
-            return "a response linear in the others on average, with errors of one spread if it is a number"
+        if answer in ("regress", "partial_correlations", "edges") and not self.kurtosis and self._known.two is not None:
+            return "columns linear in the others on average, numbers with errors of one spread"
         if not self.kurtosis:
             rows = "Gaussian rows; under heavier tails intervals are too short, and too many pairs are called real"
         else:

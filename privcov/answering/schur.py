@@ -24,8 +24,9 @@ The interval is all d with g(d)^2 <= z^2 V(d), a quadratic inequality; where it 
 With a ridge the target is the ridge coefficient of the population. Whatever the law of the regressors, a response that
 is linear in them with errors of one variance has w s / n as well; for one of two values, h apart, h^2 / 4 takes the
 place of s (Popoviciu 1935). **Partial correlation**: O = all but i and j; T = the 2 x 2 matrix of g + B, then the
-interval of a correlation. **R squared** r: s = e'C e + B(e, e) with O = X, corrected for the |X| fitted slopes; all r
-with (s - (1 - r) c_yy)^2 <= z^2 V, V with the form e e' - (1 - r) y y'.
+interval of a correlation; with columns of two values only the test of zero, in which a pair of them has min(h_i^2 T_jj,
+h_j^2 T_ii) / 4n in place of T_ii T_jj / n. **R squared** r: s = e'C e + B(e, e) with O = X, corrected for the |X|
+fitted slopes; all r with (s - (1 - r) c_yy)^2 <= z^2 V, V with the form e e' - (1 - r) y y'.
 
 Nothing is answered where C_XX has an eigenvalue at or below zero, or t^2 tr Q^2 > 1: there the second order that B
 corrects is as large as the first.
@@ -38,7 +39,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.answering.entries import fieller
-from privcov.answering.unbiased import NO_END, NO_INVERSE, TOO_NOISY, Intervals, UnbiasedMoments
+from privcov.answering.unbiased import NO_END, NO_INVERSE, TESTED_ONLY, TOO_NOISY, Intervals, UnbiasedMoments
 from privcov.measurements.laws.forms import Law
 from privcov.measurements.laws.tails import tail
 
@@ -135,7 +136,7 @@ def regress(known: UnbiasedMoments, target: int, on: list[int], ridge: float, le
         found = _slope(part, p, e, j, n, level, ridge, known, float(known.span[target]) ** 2 / 4)
         slopes[j - 1], low[j - 1], high[j - 1], std[j - 1], why[j - 1] = found
     two = bool(known.span[[target, *on]].any())
-    own = two and ridge > 0
+    own = two and (ridge > 0 or bool(known.unknown.any()))
     fit = Intervals(slopes, low, high, why.astype(np.int64), std=np.where(own, np.nan, std)).refusing(np.array(own))
     return Fit(fit, _r_squared(part, p, e, least, n, level, known).refusing(np.array(two)))
 
@@ -237,15 +238,20 @@ def partial_correlations(known: UnbiasedMoments, level: float) -> Intervals:
         return Intervals(none, none, none, np.full(shape, NO_INVERSE), none)
     powers = _Powers(inverse, inverse @ inverse, inverse @ part.mean)
     lines = [np.concatenate(line) for line in zip(*(_pairs_of(part, powers, i) for i in range(d - 1)), strict=True)]
-    above, below, zero, first, second, more, weak, excess = lines
+    above, below, zero, first, second, more, weak, excess, *left = lines
     sampling = 1 / max(part.rows - (d - 2), 1.0)
     own = more + sampling * below**2
     z = known.z(level, zero, own, excess)
     estimate, low, high = fieller(above, below, (zero + more, first, second), lambda r: sampling * (1 - r * r) ** 2, z)
     shape_of = 1 / max(float(np.max(excess)) / 3, 1e-9)
-    p_value = tail(above, own, zero, shape_of)
-    reason = np.where(weak > 0, NO_INVERSE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
     upper = np.triu_indices(d, 1)
+    reason = np.where(weak > 0, NO_INVERSE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
+    if known.span.any():
+        most = known.span**2 / 4
+        both = np.minimum(most[upper[0]] * left[1], most[upper[1]] * left[0])
+        own = more + sampling * np.where(both > 0, both, below**2)
+        reason = np.where(weak > 0, NO_INVERSE, TESTED_ONLY)
+    p_value = tail(above, own, zero, shape_of)
 
     def square(line: np.ndarray, diagonal: float) -> np.ndarray:
         whole = np.full(shape, diagonal)
@@ -255,7 +261,7 @@ def partial_correlations(known: UnbiasedMoments, level: float) -> Intervals:
 
     estimate, low, high, p_value = (square(line, np.nan) for line in (estimate, low, high, p_value))
     found = Intervals(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
-    return found.refusing(np.array(bool(known.span.any())))
+    return found.refusing(np.array(bool(known.unknown.any())))
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,4 +336,5 @@ def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
     more = more + part.square * (aa * safe1 + bb * safe0) * trace[:, 0, 0] / n + (d - 2) * below**2 / n**2
     spread = np.sum(squares[:, 0] ** 2, axis=1) * np.sum(squares[:, 1] ** 2, axis=1) / (aa * bb) ** 2
     excess = law.excess(spread, ab / np.sqrt(aa * bb))
-    return above, below, zero, (up - down) / 2, (up + down) / 2 - zero, more, weak.astype(np.float64), excess
+    bent = (up + down) / 2 - zero
+    return above, below, zero, (up - down) / 2, bent, more, weak.astype(np.float64), excess, safe0, safe1

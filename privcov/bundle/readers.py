@@ -316,8 +316,8 @@ regress <- function(y, on = setdiff(from$column, y), ridge = 0, from = release) 
     c(centre - e[j], own, centre - e[j] + ends)
   }
   found <- base::t(vapply(seq_len(k) + 1, slope, numeric(4))) * scale[1] / scale[-1]
-  if (ridge > 0 && any(from$span[at] > 0)) {
-    message("No interval: the sampling error of a ridge with columns of two values is not known here.")
+  if ((ridge > 0 || law["mean"] <= 0) && any(from$span[at] > 0)) {
+    message("No interval: with columns of two values it is not known here for a ridge, nor without a mean.")
     found[, 2:4] <- NA
   }
   data.frame(column = on, estimate = found[, 1], std_error = found[, 2], ci_low = found[, 3], ci_high = found[, 4])
