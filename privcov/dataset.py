@@ -330,6 +330,7 @@ class Dataset(InUnits):
         )
 
     @classmethod
+    @checks.explained
     def from_files(
         cls,
         paths: Paths,
@@ -484,7 +485,7 @@ def _warn_if_clipped(rows: np.ndarray) -> None:
             "scaled down to norm 1, and a release describes the scaled rows. Give bounds={column: (low, high)} or "
             "row_bound from what is publicly known; row_bound=1 keeps these numbers.",
             RowsClippedWarning,
-            stacklevel=3,
+            stacklevel=4,  # the caller, behind checks.explained
         )
 
 

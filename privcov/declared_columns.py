@@ -72,7 +72,7 @@ def typed_columns(
             f"Column {doubtful[0]!r} is declared as {dict(typed)[doubtful[0]].kind}, and its name sounds like text: "
             "every cell with a text would be missing. Declare its levels (category, ordinal, yes-no) or dates, if it "
             "has them.",
-            stacklevel=3,
+            stacklevel=4,
         )
     return typed
 

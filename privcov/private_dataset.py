@@ -199,6 +199,7 @@ class PrivateDataset:
         return cls(facts, _name(name), rows, class_of, None, rows_of_person, person_of)
 
     @classmethod
+    @checks.explained
     def from_files(
         cls,
         paths: Paths,

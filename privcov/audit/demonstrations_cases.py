@@ -29,10 +29,8 @@ _E1, _E2 = np.eye(2)
 
 
 def at_most(chance: float) -> str:
-    """Write a bound on an attacker's chance, as `privcov.figures.words.chance` does."""
-    from privcov.figures import words
-
-    return words.chance(chance, most=True)
+    """Write a bound on an attacker's chance."""
+    return f"at most {percent(chance)}" if chance <= 0.9999 else "bounded by more than 99.99\u00a0%"
 
 
 def percent(fraction: float) -> str:
