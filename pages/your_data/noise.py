@@ -11,7 +11,7 @@ import numpy as np
 from pages.shell import show
 from privcov import accounting
 from privcov.data_sources.private_file import Declaration
-from privcov.figures.words import percent, plain, raised
+from privcov.figures.words import percent, plain, powers, raised
 from privcov.owner.preview import Preview, planned_trade_off
 from privcov.privacy import Guarantee, ZCDP
 from privcov.public_facts import PublicFacts
@@ -70,14 +70,14 @@ def attacker(facts: PublicFacts, guarantee: Guarantee) -> float:
 
 def line(plan: Preview, chance: float) -> dict:
     """Return one plan as a line of the table of guarantees; ``chance`` is the attacker's best chance."""
-    low, high = plan.correlation_ends
-    apart = math.isfinite(high) and plain(low) != plain(high)
+    low, high = (powers(end, 2) for end in plan.correlation_ends)
+    apart = math.isfinite(plan.correlation_ends[1]) and low != high
     return {
         "Guarantee": raised(str(plan.guarantee)),
         show.ATTACKER: show.chance(chance),
         "Expected error": percent(plan.error),
-        "A correlation is off by": plain(plan.correlation_error),
-        "Noise on a correlation": plain(plan.correlation_std) + (f" ({plain(low)} to {plain(high)})" if apart else ""),
+        "Correlations off by": plain(plan.correlation_error),
+        "Noise on them": f"{plain(plan.correlation_std)} ({low} to {high})" if apart else plain(plan.correlation_std),
         "Smallest visible correlation": plain(plan.visible) if plan.visible < 1 else "none",
     }
 

@@ -140,7 +140,7 @@ def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee])
     """Return what stands in the table of guarantees, in words."""
     text = (
         f"Expected error: of the covariance, relative, over {plan.replicates} draws of the noise; the variances alone "
-        f"would give {percent(plan.trivial)}. Noise on a correlation: its deviation, for a middle pair and "
+        f"would give {percent(plan.trivial)}. Noise on correlations: its deviation, for a middle pair and "
         "(from, to) for nine in ten. Visible: larger than noise alone is likely to make any pair, with a chance of "
         f"80 %. Without any noise, a correlation near zero is uncertain by {plain(plan.sampling_std)}."
     )
