@@ -22,6 +22,7 @@ from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
 
 T = TypeVar("T")
+_START = 1000  # rows, until somebody says how many
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,8 +45,10 @@ def ask(declared: Declaration) -> Asked:
         max_value=4_000_000,
         step=1000,
         help="Your own knowledge; the file is not asked.",
-        **keep("rows", 1000),
+        **keep("rows", _START),
     )
+    if rows == _START:
+        st.caption("A start: type how many there are, from what you know.")
     each = 1.0
     if declared.person and declared.most_weight > 1:
         with st.expander("Advanced: rows of a person"):
