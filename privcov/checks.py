@@ -46,7 +46,7 @@ def _which(called: Callable, problem: str, given: Iterable[str]) -> str:
     import inspect
 
     takes = inspect.signature(called).parameters.values()
-    names = [one.name for one in takes if one.name != "self" and one.kind != one.VAR_KEYWORD]
+    names = [one.name for one in takes if one.name not in ("self", "cls") and one.kind != one.VAR_KEYWORD]
     strange = [name for name in given if name not in names]
     concerned = [*strange, *(name for name in ("guarantee", "epsilon", "rho", "delta") if f"'{name}'" in problem)]
     concerned += ["guarantee"] if "DP.__init__" in problem else []

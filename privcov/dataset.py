@@ -301,7 +301,10 @@ class Dataset(InUnits):
             rows = rows[whole]
             labels = None if labels is None else np.asarray(labels)[whole]
             if not len(rows):
-                raise ValueError("Every row has a missing cell, so none is left. Take missing='typical'.")
+                raise ValueError(
+                    "Every row has a missing cell, so none is left. A text that is no declared level is one: check "
+                    "kinds. Else take missing='typical'."
+                )
         if not np.isfinite(rows).all():
             bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))[:8].tolist()
             what, remedy = "missing or infinite values", "Take missing='drop-row' or 'typical' for missing ones."

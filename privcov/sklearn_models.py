@@ -148,6 +148,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
         self.bounds = bounds
 
     @classmethod
+    @checks.explained
     def from_release(cls, x: Release | Measurement, n_components: int | None = None) -> PrivatePCA:
         """Return the model that a release gives.
 
@@ -310,6 +311,7 @@ class PrivateLinearRegression(RegressorMixin, _Model):
         self.bounds = bounds
 
     @classmethod
+    @checks.explained
     def from_release(
         cls, x: Release | Measurement, y: str, on: str | Sequence[str] | None = None, ridge: float = 0.0
     ) -> PrivateLinearRegression:
@@ -374,7 +376,9 @@ class PrivateLinearRegression(RegressorMixin, _Model):
             )
         middle = dict(zip(found.columns, _means(found), strict=True))
         self.coef_ = slopes
-        self.intercept_ = float(middle[y] - slopes @ np.array([middle[name] for name in chosen]))
+        self.intercept_ = float(
+            middle[self.intervals_.attrs["response"]] - slopes @ np.array([middle[name] for name in chosen])
+        )
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -462,6 +466,7 @@ class PrivateLDA(ClassifierMixin, _Model):
         self.bounds = bounds
 
     @classmethod
+    @checks.explained
     def from_release(cls, x: Release | Measurement, floor: float | None = None) -> PrivateLDA:
         """Return the model that a release with class sums gives.
 

@@ -58,5 +58,5 @@ def test_what_a_private_table_has_is_still_there_and_nothing_else():
 
 
 def test_the_other_way_round_names_release():
-    with pytest.raises(TypeError, match="Use release for public rows"):
+    with pytest.raises(TypeError, match="or use release for public rows"):
         privcov.release_private("auto-cov", Dataset.from_rows(ROWS, 2.0), ZCDP(0.1), ledger=None)

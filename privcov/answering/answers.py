@@ -269,7 +269,7 @@ class ReleaseAnswers:
         table = self._frame("regress", {"column": names}, fit.slopes, scale[target] / scale[chosen], case=case)
         assert fit.slopes.std is not None, "slopes have standard errors"
         table.insert(2, "std_error", fit.slopes.std * scale[target] / scale[chosen])
-        table.attrs["response"], table.attrs["ridge"], table.attrs["intercept"] = y, ridge, None
+        table.attrs["response"], table.attrs["ridge"], table.attrs["intercept"] = self.columns[target], ridge, None
         if self._known.mean is not None and not np.isnan(table["estimate"]).any():
             mean = self.origin + scale * self._known.mean
             table.attrs["intercept"] = float(mean[target] - table["estimate"].to_numpy() @ mean[chosen])

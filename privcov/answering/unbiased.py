@@ -32,7 +32,7 @@ REASONS = (
     "no mean was measured",
     "the noise is as large as the variance",
     "the noise is larger than what is asked for",
-    "the noise is too large to invert the covariance",
+    "the noise is too large to invert the covariance, or a column follows from others, as one of all levels does",
     "the interval has no end: the noise on what is left of the column is too large",
     "too few rows have both cells",
     "an eigenvalue is too close to the next one",
@@ -311,10 +311,11 @@ def positions_of(columns: tuple[str, ...], names: str | Iterable[str], what: str
     """Return the positions of columns that are named, each once."""
     asked = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     for at, name in enumerate(asked):
-        if name not in columns:
+        if not isinstance(name, str) or name not in columns:
             some = ", ".join(columns[:8]) + (" ..." if len(columns) > 8 else "")
             remedy = checks.meant(name, columns) or f" Name one of: {some}."
-            raise ValueError(f"{what} names {name!r}, which is no column.{remedy}")
+            shown = repr(name) if isinstance(name, (str, list, tuple, int)) else f"a {type(name).__name__}"
+            raise ValueError(f"{what} names {shown}, which is no column.{remedy}")
         if name in asked[:at]:
             raise ValueError(f"{what} names {name!r} twice: name each column once.")
     return [columns.index(name) for name in asked]

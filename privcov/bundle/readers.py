@@ -278,7 +278,7 @@ regress <- function(y, on = setdiff(from$column, y), ridge = 0, from = release) 
   S <- C[-1, -1, drop = FALSE] + ridge * diag(k)
   values <- eigen(S, symmetric = TRUE)$values
   if (min(values) <= 0 || u2 * sum(values^-2) > 1) {
-    warning("not identified: the noise is too large to invert the covariance")
+    warning("not identified: the noise is too large to invert the covariance, or a column follows from others")
     return(data.frame(column = on, estimate = NA_real_, std_error = NA_real_, ci_low = NA_real_, ci_high = NA_real_))
   }
   P <- matrix(0, k + 1, k + 1)

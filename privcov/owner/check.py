@@ -200,6 +200,10 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
     >>> print(result.verdict)
     Look again: more than 1% of the cells outside their bounds in 'b'.
     """
+    if not isinstance(private, PrivateDataset):
+        raise TypeError(
+            f"private must be a PrivateDataset, got {type(private).__name__}. Make one with PrivateDataset.from_rows."
+        )
     facts = private.facts
     bounds = [(None, None)] * facts.d if facts.bounds is None else facts.bounds.tolist()
     tallies = [_Tally(name, None, *pair) for name, pair in zip(facts.columns, bounds, strict=True)]

@@ -194,9 +194,13 @@ def _plan(
 ) -> _Plan:
     """Return the plan, or raise with the reason against it."""
     if not isinstance(private, PrivateDataset):
-        raise TypeError(f"private must be a PrivateDataset, got {type(private).__name__}. Use release for public rows.")
+        remedy = "Make one with PrivateDataset.from_rows(table, ...), or use release for public rows."
+        raise TypeError(f"private must be a PrivateDataset, got {type(private).__name__}. {remedy}")
     if not isinstance(ledger, Ledger):
-        raise TypeError("ledger must be a privcov.Ledger: private rows are released on the record only.")
+        raise TypeError(
+            f"ledger must be a privcov.Ledger, got {type(ledger).__name__}: private rows are released on the record "
+            "only. Open one with privcov.Ledger(path)."
+        )
     if expected_rows is not None and private.facts.n is not None:
         raise ValueError("expected_rows is a guess for a hidden number of rows, and here it is public: leave it out.")
     token = None if token is None else checks.one_line("token", token, "text, or None")

@@ -13,7 +13,7 @@ import pytest
 import privcov
 from privcov.answering import answers as answering
 from privcov.answering import edges, evidence, schur
-from privcov.answering.unbiased import ONE_COLUMN, REASONS, Intervals
+from privcov.answering.unbiased import NO_INVERSE, ONE_COLUMN, REASONS, Intervals
 from privcov.cli.entry import main
 from privcov.privacy import PureDP, ZCDP
 
@@ -175,7 +175,7 @@ def test_a_wider_level_and_heavier_rows_widen(simulated):
 def test_what_the_noise_hides_is_refused_with_a_reason(simulated):
     found = privcov.answers(simulated).regress("x1")
     assert not found["identified"].any()
-    assert set(found["reason"]) == {"the noise is too large to invert the covariance"}
+    assert set(found["reason"]) == {REASONS[NO_INVERSE]}
     assert found[["ci_low", "ci_high"]].isna().all(axis=None)
     assert not found.attrs["r_squared"]["identified"]
     ridge = privcov.answers(simulated).regress("x1", ridge=10 * float(simulated.row_bound) ** 2)
