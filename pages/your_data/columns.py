@@ -286,8 +286,8 @@ def _fill_in() -> None:
     for name, none in {**dict.fromkeys(("kind", *NUMBERS)), **dict.fromkeys(("typical", *_WORDS), "")}.items():
         if (value := shown(f"all-{name}")) != none:
             open_ = empty(typed["levels"] if name == "kind" else typed[name])
-            if name == "kind" and value not in NUMERIC:  # what has limits is a number or a date already
-                open_ &= typed[list(NUMBERS)].map(lambda cell: cell != cell or cell == "").all(axis=1)
+            if name == "kind" and value in (YES_NO, ORDINAL, CATEGORY):  # what has limits is none of these
+                open_ &= typed[list(NUMBERS)].apply(empty).all(axis=1)
             if name in NUMBERS:
                 open_ &= typed["kind"].isin(NUMERIC)
             typed.loc[meant & open_, name] = limits_table.meant(value, _TYPICAL) if name == "typical" else value

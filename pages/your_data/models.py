@@ -27,15 +27,15 @@ def regression(shown: Shown, palette: Palette) -> None:
     if d < 2:
         st.info("A regression needs at least two columns.")
         return
-    found, ranges, scored = shown.answers(), shown.ranges, ""
+    answers, ranges, scored = shown.answers(), shown.ranges, ""
     if len(items := shown.kept.get("items", [])) > 1:
         name, back = _name(shown), shown.kept.get(_reversed(shown, items), [])
         if st.toggle("The score of Scales in place of its items", **shown.keep("with-score", False)):
-            found, scored = found.with_score(name, items, back), f"with_score({name!r}, {items!r}, {back!r})."
+            answers, scored = answers.with_score(name, items, back), f"with_score({name!r}, {items!r}, {back!r})."
             ranges = pd.concat([ranges, pd.Series({name: ranges[items].mean()})])
     left, middle, right = st.columns([2, 4, 1], vertical_alignment="bottom")
-    dates, columns = {name for name, kind in shown.measurement.facts.kinds if kind.kind == DATE}, found.columns
-    likely = sorted(columns, key=lambda name: (name in dates, name in found.groupings))  # numbers first
+    dates, columns = {name for name, kind in shown.measurement.facts.kinds if kind.kind == DATE}, answers.columns
+    likely = sorted(columns, key=lambda name: (name in dates, name in answers.groupings))  # numbers first
     with left:
         y = shown.column("Explain", "target" + scored, columns, at=columns.index(likely[0]))
     others = [c for c in likely if c != y]
@@ -63,7 +63,7 @@ def regression(shown: Shown, palette: Palette) -> None:
     if not on:
         st.info("Choose at least one column to explain it by.")
         return
-    found = found.regress(y, on, ridge)
+    found = answers.regress(y, on, ridge)
     unknown(found)
     if not (found["identified"].any() or ridge):
         st.info(

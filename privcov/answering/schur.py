@@ -39,7 +39,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.answering.entries import fieller
-from privcov.answering.unbiased import NO_END, NO_INVERSE, TESTED_ONLY, TOO_NOISY, Intervals, UnbiasedMoments
+from privcov.answering.unbiased import (
+    NO_END,
+    NO_INVERSE,
+    TESTED_ONLY,
+    TOO_NOISY,
+    TWO_VALUED,
+    Intervals,
+    UnbiasedMoments,
+)
 from privcov.measurements.laws.forms import Law
 from privcov.measurements.laws.tails import tail
 
@@ -250,7 +258,7 @@ def partial_correlations(known: UnbiasedMoments, level: float) -> Intervals:
         most = known.span**2 / 4
         both = np.minimum(most[upper[0]] * left[1], most[upper[1]] * left[0])
         own = more + sampling * np.where(both > 0, both, below**2)
-        reason = np.where(weak > 0, NO_INVERSE, TESTED_ONLY)
+        reason = np.where(weak > 0, NO_INVERSE, TWO_VALUED if known.unknown.any() else TESTED_ONLY)
     p_value = tail(above, own, zero, shape_of)
 
     def square(line: np.ndarray, diagonal: float) -> np.ndarray:

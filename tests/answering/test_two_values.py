@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 import privcov
 from privcov import Dataset, Kind
@@ -100,6 +101,11 @@ def yes(shares, n, draw=None, **how):
     return answered
 
 
+def of_two(names):
+    """Yes-no kinds of these columns."""
+    return {name: Kind("yes-no", values=("n", "y")) for name in names}
+
+
 def covered(answered, ask, truth, releases=200):
     """The share of intervals with the truth, by entry; one standard error at 95 % is 1.5 points."""
     hits = 0
@@ -136,6 +142,27 @@ def test_the_variance_of_a_column_of_one_half_covers(rho):
 def test_the_covariance_of_two_rare_columns_covers(rho):
     """Four rows in ten tables have both: 76 % were covered at weak noise."""
     assert (covered(yes([0.02, 0.02], 1000, rho=rho), lambda a: a.covariances(), 0.0) > 0.92).all()
+
+
+def test_the_test_of_two_columns_of_two_values_is_that_of_the_smaller_bound():
+    """Literally, without noise: h is 2 in working units, so the error of their covariance is at most min(C_ii) / n."""
+    found = yes([0.3, 0.05], 20_000, rho=1e13)(3)
+    c = found._known.covariance
+    z = abs(c[0, 1]) / np.sqrt(min(c[0, 0], c[1, 1]) / 20_000)
+    assert 0.2 < z < 3
+    assert found.edges()["p_value"].item() == pytest.approx(2 * norm.sf(z), rel=1e-3)
+    assert found.edges()["reason"].item() == "the pair is tested, and no interval is known"
+
+
+def test_without_a_mean_nothing_is_said_of_columns_of_two_values():
+    data = Dataset.from_rows([["n", "y"], ["y", "n"], ["n", "n"]] * 500, columns=["a", "b"], kinds=of_two("ab"))
+    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1e3), seed=0, centre="none")
+    answers = privcov.answers(rel)
+    for table in (answers.edges(), answers.regress("a", "b"), answers.components(1), answers.eigenvalues()):
+        assert not table["identified"].any()
+        assert table["reason"].str.startswith("columns of two values").all()
+    assert answers.edges()["p_value"].isna().all()
+    assert answers.regress("a", "b")["std_error"].isna().all()
 
 
 @pytest.mark.parametrize(("n", "rho", "bound"), [(1000, 1e6, 1.0), (3000, 0.5, 1.0), (3000, 1e6, 0.6)])

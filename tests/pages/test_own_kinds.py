@@ -223,6 +223,12 @@ def test_filling_many_columns_leaves_what_cannot_have_it_and_can_be_undone():
     typed = at.session_state["own"].typed
     assert list(typed["kind"]) == ["yes-no", "integer", "integer"]
     assert list(typed["high"].fillna(-1)) == [-1, 1000, 1000]
+    widget(at, "selectbox", "all-kind").set_value("ordinal").run()
+    press(at, "Fill in where empty")
+    assert list(at.session_state["own"].typed["kind"]) == ["yes-no", "integer", "integer"], "these have limits"
+    widget(at, "selectbox", "all-kind").set_value("date").run()
+    press(at, "Fill in where empty")
+    assert list(at.session_state["own"].typed["kind"]) == ["yes-no", "date", "date"]
     widget(at, "selectbox", "all-kind").set_value("number").run()
     press(at, "Fill in where empty")
     assert list(at.session_state["own"].typed["kind"]) == ["yes-no", "number", "number"]
