@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.shell import show
 from pages.your_data.shown import Shown, about, doubtful, lines, scaled, under_test, unknown
+from privcov.answering.unbiased import two_values
 from privcov.bundle.safe import cell, cells, table
 from privcov.figures.own import intervals, numbers, off_zero
 from privcov.figures.palette import Palette
@@ -34,8 +35,10 @@ def regression(shown: Shown, palette: Palette) -> None:
             answers, scored = answers.with_score(name, items, back), f"with_score({name!r}, {items!r}, {back!r})."
             ranges = pd.concat([ranges, pd.Series({name: ranges[items].mean()})])
     left, middle, right = st.columns([2, 4, 1], vertical_alignment="bottom")
-    dates, columns = {name for name, kind in shown.measurement.facts.kinds if kind.kind == DATE}, answers.columns
-    likely = sorted(columns, key=lambda name: (name in dates, name in answers.groupings))  # numbers first
+    facts, columns = shown.measurement.facts, answers.columns
+    two, dates = two_values(facts.kinds, facts.units), {name for name, kind in facts.kinds if kind.kind == DATE}
+    yes = {shown.columns[j] for block in (two.blocks if two else ()) for j in block}
+    likely = sorted(columns, key=lambda name: (name in dates, name in yes))  # numbers first
     with left:
         y = shown.column("Explain", "target" + scored, columns, at=columns.index(likely[0]))
     others = [c for c in likely if c != y]

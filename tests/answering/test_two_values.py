@@ -255,6 +255,34 @@ def test_loadings_with_columns_of_two_values_cover(bound):
     assert np.median([(one["ci_high"] - one["ci_low"]).max() for one in shown]) < 0.5
 
 
+def test_loadings_and_their_turns_are_bounded_by_the_exact_variance_of_the_rows():
+    """Of every joint law of two columns, against the literal sum; a Gaussian formula would be too small for some."""
+    gaussian_too_small, seen = 0, 0
+    for p in CASES:
+        known, rows, shares = known_with(p, (-1.0, 0.0), (2.0, 1.0))
+        off = rows - known.mean
+        values, axes, _, _, turn = spectrum._turns(known)
+        along = off @ axes
+        exact = shares @ (along[:, 0] * along[:, 1]) ** 2
+        gap = values[0] - values[1]
+        assert turn[0] >= exact / gap**2 / known.rows * (1 - 1e-9)
+        found = spectrum.components(known, 1, 0.95)
+        if (found.reason != 0).any():
+            continue
+        whole = known.for_shape(0.0)
+        g = np.outer(axes[:, 1], axes[:, 1]) / gap
+        u = found.estimate[:, 0]
+        for a in range(2):
+            sampling = shares @ ((off @ g[a]) * (off @ u)) ** 2 / known.rows
+            half = (found.high - found.low)[a, 0] / 2 / 1.959964
+            if abs(u[a]) + half * 1.96 < 1:
+                seen += 1
+                assert half**2 >= sampling * (1 - 1e-4)
+                gaussian_too_small += float(g[a] @ whole.covariance @ g[a]) * values[0] / known.rows < 0.9 * sampling
+    assert seen > 50
+    assert gaussian_too_small > 5
+
+
 def test_the_error_of_a_binary_response_is_that_of_its_largest_variance():
     """Without noise: w h^2 / 4 n over the square of w, w what is left of the regressor; h is 2 in working units."""
     found = of_all_kinds(20_000, 1, rho=1e13)

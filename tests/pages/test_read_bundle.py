@@ -289,9 +289,8 @@ def test_a_score_of_scales_is_a_column_of_the_regression(clear):
 def test_a_ridge_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
     table = pd.DataFrame(rows()[:, :2], columns=list("xz"))
     table["smokes"] = np.where(np.random.default_rng(3).random(len(table)) < 0.4, "yes", "no")
-    kinds = {name: privcov.Kind("number", 0, 100) for name in "xz"} | {
-        "smokes": privcov.Kind("yes-no", values=("no", "yes"))
-    }
+    kinds = {"smokes": privcov.Kind("yes-no", values=("no", "yes"))}
+    kinds |= {name: privcov.Kind("number", 0, 100) for name in "xz"}
     ledger = Ledger(tmp_path / "two.sqlite")
     ledger.set_limit("ward", ZCDP(1000.0))
     private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name="ward")
@@ -299,6 +298,7 @@ def test_a_ridge_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
     rel.save_bundle(tmp_path / "out.zip")
     at = view(dropped((tmp_path / "out.zip").read_bytes()), "regression")
     assert not at.warning
+    assert widget(at, "selectbox", "target").value == 1, "the first number"
     assert at.get("plotly_chart")
     assert any("linear in the others on average" in c.value for c in at.caption)
     widget(at, "number_input", "ridge").set_value(0.5).run()
