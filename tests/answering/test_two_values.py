@@ -291,6 +291,8 @@ def test_the_error_of_a_binary_response_is_that_of_its_largest_variance():
     left = c[at[0], at[0]] - c[at[0], at[1]] ** 2 / c[at[1], at[1]]
     assert table["std_error"][0] == pytest.approx(np.sqrt(1 / left / 20_000), rel=2e-3)
     assert found.regress("age", ["sex=y", "bmi"])["identified"].all()
+    short = of_all_kinds(3000, 1, 0.6).regress("age", ["sex=y", "bmi"])
+    assert "shortened to the row bound" in short.attrs["coverage"]
 
 
 def test_strongly_related_columns_of_two_values_are_refused_whatever_the_kurtosis():

@@ -276,3 +276,10 @@ def test_many_draws_are_simulated_for_fewer_answers():
     case = shown.find("re-runs").case
     assert case.run(500.0, 4_000, 1)[0].guesses == 2 * MOST_DRAWS // 500
     assert case.run(1.0, 300, 1)[0].guesses == 2 * 300
+
+
+def test_nobody_tells_of_one_person_where_no_row_is_longer():
+    for length, told in ((1.0, False), (2.0, True)):
+        found = shown.run("longest-row", length, seed=1)
+        assert ("tell of one person" in found.done.finding) == told
+        assert ("is shortened" in found.repaired.finding) == told

@@ -106,6 +106,7 @@ def test_the_colour_range_follows_the_reference_not_the_diagonal():
     reference = np.diag([1000.0] * 30) + 0.1 * np.ones((30, 30))
     assert colour_limit(reference) == pytest.approx(0.1)
     assert colour_limit(np.diag([2.0, 3.0])) == 3.0
+    assert colour_limit(np.array([[1.0, 0.7], [0.7, 1.0]])) == 1.0, "one pair has another colour than the diagonal"
     assert colour_limit(np.zeros((3, 3))) == 1.0
     assert colour_limit(np.array([[4.0]])) == 4.0
 

@@ -105,6 +105,11 @@ def test_the_noise_on_an_entry_grows_with_the_columns_because_the_row_bound_does
     assert pairs.sum() == 2 * wide.d - 3, "as many correlated pairs as the answer says"
 
 
+def test_the_two_answers_of_a_width_differ_in_what_is_dropped_alone():
+    found = columns.of_width(10)
+    np.testing.assert_allclose(np.diag(found.sparse), np.diag(found.noisy), rtol=1e-9)
+
+
 def test_more_columns_hurt_and_thresholding_helps():
     narrow, wide = columns.of_width(10), columns.of_width(40)
     assert wide.errors[0] > 2 * narrow.errors[0]
@@ -138,6 +143,9 @@ def test_no_cut_keeps_all_and_a_high_one_nothing():
 
 def test_noise_pushes_eigenvalues_apart_and_shrinkage_pulls_them_in():
     found = shrinkage.shrunk(0.01)
+    rows = np.asarray(privcov.source("ar1-covariance", **shrinkage.DATA, seed=1).rows)
+    assert found.own == pytest.approx(np.linalg.eigvalsh(rows.T @ rows / len(rows))[-1], rel=0.01)
+    assert found.own != found.truth[-1]
     assert found.noisy[-1] > found.truth[-1]
     assert found.noisy[0] < 0 <= found.shrunk[0] + 1e-12
     assert abs(found.shrunk[-1] - found.truth[-1]) < abs(found.noisy[-1] - found.truth[-1])

@@ -315,8 +315,15 @@ def test_a_refused_regression_says_why_and_draws_nothing(noisy):
     assert "the noise" in said.lower()
     assert any("No slope can be given under this noise" in i.value for i in at.info)
     assert not at.get("plotly_chart")
-    assert any("R squared is **not identified**" in m.value for m in at.markdown)
+    assert any("R squared is **not identified**: the noise is" in m.value for m in at.markdown)
     assert "low" not in csv_of(at, "reason"), "a column that holds nothing is not drawn"
+
+
+def test_loadings_that_are_not_identified_have_a_reason_and_no_number(noisy):
+    at = view(dropped(noisy), "spectrum")
+    (said,) = [w.value for w in at.warning]
+    assert "An eigenvalue is too close to the next one (18)" in plain(said)
+    assert "estimate" not in next(d.value for d in at.dataframe if "axis" in d.value.columns)
 
 
 def test_pure_noise_is_an_empty_cell_in_every_matrix(noisy, clear):
