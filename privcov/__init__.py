@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from privcov.data_sources.base import SourceCard
     from privcov.dataset import Dataset, RowsClippedWarning, Truth
     from privcov.estimators.base import MethodCard
+    from privcov.keys import SourceKey
     from privcov.ledger import Ledger
     from privcov.metrics.errors import error
     from privcov.metrics.graphs import graph_recovery
@@ -131,7 +132,7 @@ def sources() -> list[SourceCard]:
     return SOURCES.all()
 
 
-def source(key: str, *, seed: int = 0, row_bound: float | None = None, **parameters: Any) -> Dataset:
+def source(key: SourceKey | str, *, seed: int = 0, row_bound: float | None = None, **parameters: Any) -> Dataset:
     """Return the rows of a registered source.
 
     Parameters

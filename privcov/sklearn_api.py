@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privcov import checks, in_memory
 from privcov.dataset import Dataset
+from privcov.keys import MethodKey
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import Guarantee, ZCDP
 from privcov.releasing.run import release
@@ -101,7 +102,7 @@ class PrivateCovariance(EmpiricalCovariance):
     @checks.explained
     def __init__(
         self,
-        method: str = "auto-cov",
+        method: MethodKey | str = "auto-cov",
         guarantee: Guarantee | None = None,
         row_bound: float | None = None,
         parameters: dict[str, Any] | None = None,
@@ -158,17 +159,16 @@ class PrivateCovariance(EmpiricalCovariance):
             **(self.parameters or {}),
         )
         self.release_ = rel
-        covariance = rel.covariance
-        assert covariance is not None, "with the centre joint there is a covariance"
-        mean_variance = float(np.trace(covariance)) / data.d
+        mean_variance = float(np.trace(rel.covariance)) / data.d
         if floor and mean_variance <= 0:
             raise ValueError(
                 f"floor={floor:g} is a fraction of the mean released variance, and the release has none above 0: the "
                 "noise hides everything. Use more rows, a weaker guarantee or floor=0."
             )
-        self.covariance_ = clip_psd(covariance, floor * mean_variance) if floor else covariance
+        self.covariance_ = clip_psd(rel.covariance, floor * mean_variance) if floor else rel.covariance
         self.location_ = np.zeros(data.d) if rel.mean is None else rel.mean
-        self.precision_ = np.linalg.pinv(self.covariance_, hermitian=True) if rel.precision is None else rel.precision
+        stated = "precision" in rel.matrices
+        self.precision_ = rel.precision if stated else np.linalg.pinv(self.covariance_, hermitian=True)
         return self
 
     def get_precision(self) -> np.ndarray:

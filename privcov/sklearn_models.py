@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from privcov import checks, in_memory
 from privcov.answering.answers import answers
 from privcov.dataset import Dataset
+from privcov.keys import MethodKey
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import Guarantee, ZCDP
 from privcov.releasing.release import Release
@@ -136,7 +137,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
         n_components: int | None = None,
         guarantee: Guarantee | None = None,
         row_bound: float | None = None,
-        method: str = "auto-cov",
+        method: MethodKey | str = "auto-cov",
         random_state: int | np.random.RandomState | None = None,
         bounds: Limits | None = None,
     ) -> None:
@@ -299,7 +300,7 @@ class PrivateLinearRegression(RegressorMixin, _Model):
         ridge: float = 0.0,
         guarantee: Guarantee | None = None,
         row_bound: float | None = None,
-        method: str = "auto-cov",
+        method: MethodKey | str = "auto-cov",
         random_state: int | np.random.RandomState | None = None,
         bounds: Limits | None = None,
     ) -> None:
@@ -454,7 +455,7 @@ class PrivateLDA(ClassifierMixin, _Model):
         floor: float | None = None,
         guarantee: Guarantee | None = None,
         row_bound: float | None = None,
-        method: str = "auto-cov",
+        method: MethodKey | str = "auto-cov",
         random_state: int | np.random.RandomState | None = None,
         bounds: Limits | None = None,
     ) -> None:

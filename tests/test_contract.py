@@ -63,7 +63,7 @@ def release(key: str, *rest, **options) -> Release:
 
 
 def arrays_of(rel: Release) -> dict[str, np.ndarray]:
-    found = {name: getattr(rel, name) for name in (*MATRICES, "mean")}
+    found = {name: vars(rel)[name] for name in (*MATRICES, "mean")}
     if rel.raw is not None:
         found["raw"] = rel.raw.matrix
     for i, fit in enumerate(rel.path or ()):
@@ -261,10 +261,9 @@ def test_units_of_columns_only_change_the_units_of_the_answer(key):
     moved = data(x * scale + shift, bounds=bounds * scale[:, None] + shift[:, None], row_bound=1.5)
     two = release(key, moved, asked)
     outer = np.outer(scale, scale)
-    for name in ("covariance", "second_moment"):
-        if getattr(one, name) is not None:
-            np.testing.assert_allclose(getattr(two, name) / outer, getattr(one, name), rtol=1e-6, atol=1e-9)
-    if one.precision is not None:
+    for name in {"covariance", "second_moment"} & {*one.matrices}:
+        np.testing.assert_allclose(getattr(two, name) / outer, getattr(one, name), rtol=1e-6, atol=1e-9)
+    if "precision" in one.matrices:
         np.testing.assert_allclose(two.precision * outer, one.precision, rtol=1e-5, atol=1e-5)
     if one.mean is not None:
         np.testing.assert_allclose((two.mean - shift) / scale, one.mean, rtol=0, atol=1e-9)
@@ -282,15 +281,11 @@ def assert_sane(rel: Release) -> None:
             np.testing.assert_allclose(a, a.T, rtol=0, atol=1e-12 * np.abs(a).max(), err_msg=name)
     if METHODS.get(rel.method).standing == "historical" or rel.parameters.get("repair") == "none":
         return
-    for name in MATRICES:
-        a = getattr(rel, name)
-        if a is not None:
-            # A covariance is a difference: its rounding is that of the second moment.
-            size = max(
-                np.abs(a).max(),
-                0 if name == "precision" or rel.second_moment is None else np.abs(rel.second_moment).max(),
-            )
-            assert np.linalg.eigvalsh(a)[0] >= -1e-10 * size, name
+    for name in rel.matrices:
+        # A covariance is a difference: its rounding is that of the second moment.
+        rounded = {name, "second_moment"} & {*rel.matrices} - ({"second_moment"} if name == "precision" else set())
+        size = max(np.abs(getattr(rel, other)).max() for other in rounded)
+        assert np.linalg.eigvalsh(getattr(rel, name))[0] >= -1e-10 * size, name
 
 
 @pytest.mark.parametrize(("key", "kind", "centre"), CASES)
@@ -309,8 +304,8 @@ def test_matrices_are_sane_and_hang_together(key, kind, centre):
         )
         if centre == "none":
             assert rel.mean is None
-            assert rel.covariance is None
-        if centre == "joint" and rel.second_moment is not None:
+            assert "covariance" not in rel.matrices
+        if centre == "joint" and "second_moment" in rel.matrices:
             mean = rel.mean - rel.origin
             want = rel.second_moment - np.outer(mean, mean)
             # A covariance of zero is still a difference of second moments, with their rounding.

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 SHARED = {"wishart_curve", "checks", "privacy", "accounting", "randomness", "parameters", "registry", "places"}
 SHARED |= {
     "extras",
+    "keys",
     "units",
     "dataset",
     "private_dataset",

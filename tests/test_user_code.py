@@ -9,10 +9,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import privcov
+from privcov import keys
 from tests.bench_cold import FIRST, HEAVY
 from tests.patience import patient
 
@@ -77,6 +79,12 @@ def test_wrong_user_code_does_not(checker, tmp_path):
     assert code
     errors = [line for line in said.splitlines() if re.search(r"\berror\b", line)]
     assert [any(place.name in line for line in errors) for place in places] == [False] + [True] * len(WRONG), said
+
+
+def test_an_editor_knows_every_key():
+    """The types are lists for completion, in the order of the menus."""
+    assert get_args(keys.MethodKey) == tuple(card.key for card in privcov.methods())
+    assert get_args(keys.SourceKey) == tuple(card.key for card in privcov.sources())
 
 
 def test_user_code_runs():

@@ -36,7 +36,7 @@ def table() -> Dataset:
 def released(data: Dataset) -> Release:
     """A release, its numbers and its statement."""
     rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=0.5), seed=1)
-    matrix: np.ndarray = rel.matrix
+    matrix: np.ndarray = rel.covariance @ np.ones(3) + rel.matrix
     success: float = rel.attacker_success
     print(matrix.shape, success, rel.statement["Guarantee"], str(rel.given))
     assert Release.from_json(rel.to_json()).n == data.n
@@ -46,6 +46,7 @@ def released(data: Dataset) -> Release:
 def compared(rel: Release, data: Dataset) -> float:
     """How far it is from the rows, and a study of several methods."""
     keys: list[str] = [card.key for card in privcov.methods() if card.target == "covariance"]
+    print([privcov.release(key, data, privcov.ZCDP(1.0)).method for key in keys[:2]])
     sources: list[str] = [card.key for card in privcov.sources()]
     study = privcov.Plan(
         source=sources[0],

@@ -101,7 +101,6 @@ def _slider(study: Study, rel: Release) -> int:
     """Show the lambda slider and return its position; only lambdas with a graph are offered, and the tested edges."""
     path = settings.path_of(rel)
     solved = [i for i, fit in enumerate(path) if fit.precision is not None]
-    assert rel.precision is not None  # a method that draws a graph releases its matrix
     released = rel.precision
     chosen = next((i for i in solved if np.array_equal(settings.graph_at(rel, i), released)), solved[0])
     if settings.is_tested(rel):

@@ -48,7 +48,6 @@ def of_width(d: int) -> Wide:
     truth = data.truth.covariance
     # With its diagonal kept, so that the answers differ in what is dropped alone.
     rel = release(SPARSE, data, ZCDP(RHO), seed=SEED, diagonal="keep")
-    assert rel.covariance is not None  # the target of the method
     assert rel.raw is not None  # it measures one matrix
     noisy = noisy_matrix(rel)
     dense, size = clip_psd(noisy), matrix_norm(truth, "frobenius")

@@ -41,7 +41,6 @@ def shrunk(rho: float) -> Shrunk:
     rel = release("gaussian-cov", data, ZCDP(rho), seed=SEED, repair="shrink")
     assert data.truth is not None  # simulated
     assert rel.raw is not None  # the method measures one matrix
-    assert rel.covariance is not None
     noisy, truth = noisy_matrix(rel), data.truth.covariance
     size = matrix_norm(truth, "frobenius")
     before, after = (matrix_norm(m - truth, "frobenius") / size for m in (noisy, rel.covariance))

@@ -114,7 +114,6 @@ def at_home(epsilon: float) -> Content:
     data = made("ar1-covariance", **HOME)
     rel = release("gaussian-cov", data, ApproxDP(epsilon, DELTA), seed=SEED)
     sample = reference_matrix(data, "covariance", "sample")
-    assert rel.covariance is not None  # the target of the method
     pair = [("without privacy", sample), (f"released with epsilon = {epsilon:g}", rel.covariance)]
     return Content(
         tags=[f"Simulated: {data.n:,} rows, {data.d} columns; Gaussian mechanism, {AT_DELTA}"],

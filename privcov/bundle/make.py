@@ -41,7 +41,7 @@ def _estimated(what: Inputs) -> dict[str, bytes]:
         rel = estimate(asked["method"], what.measurement, what.requested, tuning=asked["tuning"], **asked["parameters"])
     except ValueError:  # of all rows together a method may have none; nothing checks the two files, or needs them
         return {}
-    if rel.covariance is None:
+    if "covariance" not in rel.matrices:
         return {}
     matrices = {name: matrix_of(rel, name) for name in ("correlation", "covariance")}
     files = {

@@ -16,6 +16,7 @@ from privcov.bundle.make import make_bundle, recorded
 from privcov.bundle.place import Wrong, read_place, read_zip
 from privcov.bundle.verify import check
 from privcov.bundle.verify_script import library
+from privcov.keys import MethodKey
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.moment import Measured
 from privcov.postprocess.matrices import Matrices, Noisy, derive
@@ -100,7 +101,7 @@ class OpenedBundle:
         """The guarantee that was asked for, and paid."""
         return from_dict(self.entry["request"]["guarantee"])
 
-    def estimate(self, method: str = "auto-cov", **parameters: Any) -> Release:
+    def estimate(self, method: MethodKey | str = "auto-cov", **parameters: Any) -> Release:
         """Return what a method makes of the measurement of all rows together, of classes too.
 
         Parameters

@@ -78,13 +78,9 @@ def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
 
 def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     """Return the graph of a released precision matrix: an edge where the partial correlation is not zero."""
-    if rel.precision is None:
-        raise ValueError(
-            f"A network needs a precision matrix, and {rel.method} releases none. Use a method whose target is "
-            "precision, such as auto-precision or glasso-gaussian."
-        )
-    graph, palette = edges(rel.precision), in_theme(dark)
-    strength = partial_correlations(rel.precision)
+    precision = matrix_of(rel, "precision")
+    graph, palette = edges(precision), in_theme(dark)
+    strength = partial_correlations(precision)
     picture = network([("Drawn", graph)], positions(graph, len(graph)), rel.columns, palette, strength=strength)
     return _shown(rel, picture, palette, square=True)
 

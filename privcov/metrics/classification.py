@@ -111,7 +111,7 @@ def usable_precision(rel: Release) -> np.ndarray:
     larger. A direction far below is noise, and its inverse would dominate.
     """
     outer = np.outer(rel.scale, rel.scale)
-    if rel.precision is not None:
+    if "precision" in rel.matrices:
         precision = rel.precision * outer
         if np.linalg.eigvalsh(precision)[0] > 0:
             return precision

@@ -25,6 +25,7 @@ from privcov.postprocess.fit import Fit
 from privcov.postprocess.glasso import solve
 from privcov.postprocess.repair import repair_for_lasso
 from privcov.randomness import stream
+from privcov.releasing.display import matrix_of
 from privcov.releasing.release import Release
 
 NORMS = ("l1", "frobenius", "spectral")  # of the tables of Su et al. 2019
@@ -99,12 +100,12 @@ def partial_correlations(precision: np.ndarray) -> np.ndarray:
     return partial
 
 
-def graph_recovery(rel: Release | np.ndarray | None, truth_precision: np.ndarray, threshold: float = 1e-8) -> Recovery:
+def graph_recovery(rel: Release | np.ndarray, truth_precision: np.ndarray, threshold: float = 1e-8) -> Recovery:
     """Compare the edges of a release (or a precision matrix) with those of the true precision matrix.
 
     Parameters
     ----------
-    rel : Release, ndarray of shape (d, d) or None
+    rel : Release or ndarray of shape (d, d)
         A release of a precision method, or its matrix.
     truth_precision : ndarray of shape (d, d)
         The true precision matrix.
@@ -130,10 +131,7 @@ def graph_recovery(rel: Release | np.ndarray | None, truth_precision: np.ndarray
     >>> recovery.tp, recovery.fn, recovery.tpr
     (7, 0, 1.0)
     """
-    precision = rel.precision if isinstance(rel, Release) else rel
-    if precision is None:
-        subject = rel.method if isinstance(rel, Release) else "This release"
-        raise ValueError(f"{subject} has no precision matrix; use a method whose target is precision.")
+    precision = matrix_of(rel, "precision") if isinstance(rel, Release) else rel
     return compare(edges(precision, threshold), edges(truth_precision))
 
 

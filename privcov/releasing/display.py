@@ -10,14 +10,11 @@ import numpy as np
 from privcov import checks, extras
 from privcov.postprocess.correlation import correlation
 from privcov.privacy import MECHANISMS, Event, NoPrivacy
+from privcov.releasing.release import MATRICES, Release
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from privcov.releasing.release import Release
-
-MATRICES = ("covariance", "second_moment", "precision", "correlation")
-_VECTORS = ("mean", "class_means", "class_counts", "scale", "origin")
 _NAMES = 4  # of columns in a repr
 _LETTERS = 20  # of a name there
 
@@ -35,7 +32,7 @@ def headline(rel: Release) -> str:
 
 def brief(rel: Release) -> str:
     """Return a release in four lines: what it is, its guarantee, its neighbours, and where the rest is."""
-    has = [name for name in (*MATRICES[:3], "mean", "class_means", "path") if getattr(rel, name) is not None]
+    has = [*rel.matrices, *(name for name in ("mean", "class_means", "path") if getattr(rel, name) is not None)]
     return (
         f"Release of {headline(rel)}\n"
         f"  Guarantee: {rel.statement['Guarantee']}\n"
@@ -48,11 +45,11 @@ def matrix_of(rel: Release, which: str = "") -> np.ndarray:
     """Return one matrix of a release, in the data's units."""
     if not which:
         return rel.matrix
-    checks.one_of("which", which, MATRICES)
-    found = rel.covariance if which == "correlation" else getattr(rel, which)
-    if found is None:
-        has = ", ".join(repr(name) for name in MATRICES[:3] if getattr(rel, name) is not None)
-        raise ValueError(f"This release of {rel.method} has no {which.replace('_', ' ')}. It has {has}.")
+    checks.one_of("which", which, (*MATRICES, "correlation"))
+    try:
+        found = getattr(rel, "covariance" if which == "correlation" else which)
+    except AttributeError as none:
+        raise ValueError(str(none)) from None
     if which != "correlation":
         return found
     noise = 0.0 if rel.raw is None else rel.raw.distribution.diagonal_std * rel.row_bound**2
@@ -70,8 +67,7 @@ def frame(rel: Release, which: str = "") -> pd.DataFrame:
 def save_arrays(rel: Release, path: Path | str) -> Path:
     """Write the arrays of a release and its text into one file of numpy."""
     place = Path(path) if str(path).endswith(".npz") else Path(f"{path}.npz")
-    arrays: dict[str, Any] = {name: getattr(rel, name) for name in (*MATRICES[:3], *_VECTORS)}
-    there = {name: value for name, value in arrays.items() if value is not None}
+    there: dict[str, Any] = {name: value for name, value in vars(rel).items() if isinstance(value, np.ndarray)}
     texts = {"columns": rel.columns, "statement": str(rel.statement), "release": rel.to_json()}
     there |= {name: np.array(value) for name, value in texts.items()}
     there["classes"] = np.array(rel.classes, dtype=str)  # also of none

@@ -16,16 +16,16 @@ paid again.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from privcov import checks, extras
 from privcov.engine import EngineError
 from privcov.estimators.base import METHODS
+from privcov.keys import MethodKey
 from privcov.ledger import Ledger
 from privcov.ledger.book import Payment
 from privcov.ledger.fingerprint import fingerprint
@@ -38,6 +38,7 @@ from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS
 from privcov.releasing.private_request import PrivateRequest, private_request
 from privcov.releasing.release import Release
+from privcov.releasing.run import Centre
 from privcov.table_files import TableFileError
 
 MOST_DRAWS = 10**9
@@ -55,12 +56,12 @@ class MeasurementError(RuntimeError):
 
 @checks.explained
 def release_private(
-    method: str,
+    method: MethodKey | str,
     private: PrivateDataset,
     guarantee: Guarantee,
     *,
     ledger: Ledger,
-    centre: Literal["auto", "zero", "joint", "none", "classes"] = "auto",
+    centre: Centre = "auto",
     draw: int = 1,
     token: str | None = None,
     expected_rows: int | None = None,
@@ -314,7 +315,7 @@ def _finish(payment: Payment) -> Release:
     A failure depends on noisy numbers and public facts only, so its message may be shown.
     """
     assert payment.stored is not None, "what was paid is stored"
-    return dataclasses.replace(read_release(payment.stored), entry=payment.entry.to_dict())
+    return Release(**vars(read_release(payment.stored)) | {"entry": payment.entry.to_dict()})
 
 
 def read_release(stored: str) -> Release:
@@ -331,7 +332,7 @@ def read_release(stored: str) -> Release:
     if paid.event() != noisy.event:
         raise ValueError("The stored measurement belongs to another release, so nothing follows from it.")
     try:
-        return dataclasses.replace(paid.finish(noisy), measurement=noisy)
+        return Release(**vars(paid.finish(noisy)) | {"measurement": noisy})
     except Exception as failure:
         why = (str(failure) or type(failure).__name__).rstrip(".")
         raise ValueError(f"The measurement is stored, but the method could not use it: {why}. {_FREE}") from failure

@@ -73,7 +73,8 @@ class PrivateRequest:
         """Return the release that the method makes of the measurement; post-processing."""
         given = dataclasses.replace(self._afresh(), facts=noisy.facts)
         outcome = self.method.finish(given, read_sum(noisy, self.wanted.centre))
-        return dataclasses.replace(in_units_of_data(self.method, given, outcome), neighbours=given.facts.neighbours)
+        rel = in_units_of_data(self.method, given, outcome)
+        return Release(**vars(rel) | {"neighbours": given.facts.neighbours})
 
     def _afresh(self) -> MethodInput:
         """Return the input, with its generator set back to the beginning."""
@@ -163,7 +164,7 @@ def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "a
     The method of the original release, in the same version, gives the same numbers bit for bit.
     """
     request = private_request(method, noisy.facts, guarantee, centre, parameters)
-    return dataclasses.replace(request.finish(noisy), measurement=noisy)
+    return Release(**vars(request.finish(noisy)) | {"measurement": noisy})
 
 
 def estimate(method: str, total: NoisySum, guarantee: Guarantee, **parameters: Any) -> Release:

@@ -44,6 +44,7 @@ FORMAT = 2  # of the text of a release
 _NOT_IN_TEXT = ("measurement", "entry")
 
 
+MATRICES = ("covariance", "second_moment", "precision")
 Which = Literal["", "covariance", "second_moment", "precision", "correlation"]
 
 
@@ -60,7 +61,28 @@ class Statement:
         return dict(self.lines)[title]
 
 
-@dataclass(frozen=True, eq=False)
+class Held:
+    """A matrix of a release: to read one that the release does not have raises an AttributeError, which says why."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, rel: Release | None, owner: type) -> np.ndarray:
+        if rel is None:
+            raise AttributeError(self._name)  # so that the field has no default
+        if (matrix := rel.__dict__[self._name]) is None:
+            use = " Use a method whose target is precision: auto-precision." if self._name == "precision" else ""
+            raise AttributeError(
+                f"This release of {rel.method} has no {self._name.replace('_', ' ')} matrix. "
+                f"It has {', '.join(map(repr, rel.matrices))}.{use}"
+            )
+        return matrix
+
+    def __set__(self, rel: Release, matrix: np.ndarray | None) -> None:
+        rel.__dict__[self._name] = matrix
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Release:
     """The answer of a method, in the data's units, with the events that it is based on.
 
@@ -90,13 +112,13 @@ class Release:
         The public half-ranges: a working-unit matrix is matrix / outer(scale, scale).
     origin : ndarray of shape (d,)
         The public origin.
-    covariance : ndarray of shape (d, d) or None
-        About the measured or publicly zero mean; with centre "classes" the pooled one within classes. None where it was
-        not measured.
-    precision : ndarray of shape (d, d) or None
-        None where the method estimates none.
-    second_moment : ndarray of shape (d, d) or None
-        About the public origin (zero without column bounds). None where it was not measured.
+    covariance : ndarray of shape (d, d)
+        About the measured or publicly zero mean; with centre "classes" the pooled one within classes. `matrices` says
+        which of these three the release has; to read another one raises an AttributeError.
+    precision : ndarray of shape (d, d)
+        Of a method that estimates one.
+    second_moment : ndarray of shape (d, d)
+        About the public origin (zero without column bounds).
     mean : ndarray of shape (d,) or None
         None where it was not measured.
     raw : Measured or None
@@ -160,9 +182,9 @@ class Release:
     row_bound: float
     scale: np.ndarray
     origin: np.ndarray
-    covariance: np.ndarray | None
-    precision: np.ndarray | None
-    second_moment: np.ndarray | None
+    covariance: Held = Held()
+    precision: Held = Held()
+    second_moment: Held = Held()
     mean: np.ndarray | None
     raw: Measured | None
     path: tuple[Fit, ...] | None
@@ -195,9 +217,8 @@ class Release:
         ):
             raise ValueError("The measurement belongs to another release. Read both from one answer of the ledger.")
         raw = None if self.raw is None else self.raw.matrix
-        own = self.covariance, self.precision, self.second_moment, self.mean, self.class_means
-        for array in (*own, self.scale, self.origin, raw):
-            if array is not None:
+        for array in (*vars(self).values(), raw):
+            if isinstance(array, np.ndarray):
                 array.flags.writeable = False  # a release stays what was released
 
     @property
@@ -230,13 +251,12 @@ class Release:
     @property
     def matrix(self) -> np.ndarray:
         """The target matrix in the data's units."""
-        matrix = {
-            "covariance": self.covariance,
-            "second moment": self.second_moment,
-            "precision": self.precision,
-        }[self.target]
-        assert matrix is not None, "a release has the matrix that it names as its target"
-        return matrix
+        return getattr(self, self.target.replace(" ", "_"))
+
+    @property
+    def matrices(self) -> tuple[str, ...]:
+        """Names of the matrices that the release has, of "covariance", "second_moment" and "precision"."""
+        return tuple(name for name in MATRICES if self.__dict__[name] is not None)
 
     @property
     def correlation(self) -> np.ndarray:
@@ -385,7 +405,7 @@ class Release:
 
         The text states its format and has a digest.
         """
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _NOT_IN_TEXT}
+        fields = {name: value for name, value in vars(self).items() if name not in _NOT_IN_TEXT}
         fields["kinds"] = [{"name": name, **kind.to_dict()} for name, kind in self.kinds]
         if not self.kinds:
             del fields["kinds"]
@@ -476,7 +496,7 @@ def _read(fields: dict) -> dict:
         raise ValueError("columns must follow from their kinds.")
     d, k = len(read["columns"]), len(read["classes"])
     square, shapes = (d, d), {"scale": (d,), "origin": (d,), "mean": (d,), "class_means": (k, d), "class_counts": (k,)}
-    for name in ("covariance", "precision", "second_moment", *shapes):
+    for name in (*MATRICES, *shapes):
         empty = name not in ("scale", "origin") and given.get(name) is None
         read[name] = None if empty else _array(name, given[name], shapes.get(name, square))
     for name in ("method", "target"):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from privcov import checks
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, Outcome
+from privcov.keys import MethodKey
 from privcov.measurements.labels import CLASSES
 from privcov.measurements.moment import ALL_CENTRES
 from privcov.parameters import build
@@ -26,7 +27,7 @@ OPTIONS = ("seed", "calibration", "centre", "tuning", "neighbours")
 
 @checks.explained
 def release(
-    method: str,
+    method: MethodKey | str,
     dataset: Dataset,
     guarantee: Guarantee,
     *,

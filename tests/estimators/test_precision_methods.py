@@ -110,7 +110,7 @@ def test_repair_none_keeps_the_penalties_without_a_solution_in_the_path():
             rel = privcov.release("glasso-gaussian", ds, ZCDP(0.05), seed=seed, repair="none")
             lost = [fit for fit in rel.path if fit.status == "infeasible"]
             assert all(fit.precision is None for fit in lost)
-            assert rel.precision is not None
+            assert rel.precision.size
             assert "was not repaired" in rel.notes[0]
             some += bool(lost)
     assert some >= 3

@@ -356,7 +356,7 @@ def test_a_column_that_too_few_rows_have_is_said_to_be_unknown(tmp_path):
     ledger.set_limit("t", privcov.ZCDP(0.1))
     rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(0.1), ledger=ledger)
     loud = dataclasses.replace(rel.raw.flags, entry_std=1e9)
-    rel = dataclasses.replace(rel, raw=dataclasses.replace(rel.raw, flags=loud))
+    rel = privcov.Release(**vars(rel) | {"raw": dataclasses.replace(rel.raw, flags=loud)})
     assert [term.text == "too few rows" for term in rel.terms] == [True, True, False, False, False, True]
 
 
