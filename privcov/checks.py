@@ -18,6 +18,7 @@ Called = TypeVar("Called", bound=Callable)
 _WRITTEN = "Guarantees are privcov.PureDP(1.0), privcov.ApproxDP(1.0, 1e-6) and privcov.ZCDP(rho=0.1)."
 _ELSEWHERE = dict.fromkeys(("guarantee", "epsilon", "rho", "delta"), _WRITTEN) | {
     "alpha": "The level is 1 - alpha.",
+    "level": "The level of all intervals is that of privcov.answers(x, level=0.95).",
     "random_state": "The noise of simulated and public rows has seed=.",
     "person": "Persons with several rows are protected by PrivateDataset.from_rows.",
 }
@@ -132,6 +133,7 @@ def meant(value: object, choices: Iterable[object]) -> str:
     near = [other for other in words if other == word]
     if not near and len(word) > 2:  # less is too short to tell
         near = [other for other in words if other.startswith(word)] or get_close_matches(word, words, n=1)
+        near = near or [other for other in words if word in other]
     same = [choice for choice in known if bare(choice) in near[:1]]
     same.sort(key=lambda choice: -SequenceMatcher(None, value, choice).ratio())
     return f" Did you mean {same[0]!r}?" if same else ""

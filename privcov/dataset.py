@@ -466,6 +466,8 @@ def names_of(columns: Iterable[object] | None, own: tuple[str, ...] | None, d: i
     names = own or tuple(f"x{j + 1}" for j in range(d))
     if columns is not None:
         names = tuple(map(str, columns))
+    if own and names != own and sorted(names) == sorted(own):
+        raise ValueError(f"columns renames, and here has the table's own names in another order. Take X[{[*names]}].")
     if len(names) != d:
         raise ValueError(f"columns must name all {d} columns, got {len(names)} names.")
     if not all(map(str.strip, names)):

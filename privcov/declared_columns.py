@@ -59,7 +59,10 @@ def typed_columns(
         given = "bounds" if bounds is not None else "row_bound" if row_bound is not None else "typical"
         raise ValueError(f"kinds hold the bounds of every column, and {given} was given too. Leave it out.")
     if not kinds or not all(isinstance(name, str) and isinstance(kind, Kind) for name, kind in kinds.items()):
-        raise ValueError("kinds must give at least one column its Kind, by name, as {'age': Kind('integer', 0, 120)}.")
+        wrong = next((f", got {given!r}" for given in kinds.items() if not isinstance(given[1], Kind)), "")
+        raise ValueError(
+            f"kinds must give at least one column its Kind, by name, as {{'age': Kind('integer', 0, 120)}}{wrong}."
+        )
     names = list(kinds) if names is None else names
     if lacking := [name for name in names if name not in kinds]:
         raise ValueError(f"Column {lacking[0]!r} has no kind. Give each column one, or leave it out of columns.")

@@ -178,6 +178,7 @@ class PrivateCovariance(EmpiricalCovariance):
 
     def score(self, X_test: ArrayLike, y: object = None) -> float:
         """Return the mean Gaussian log-likelihood of rows; minus infinity unless the matrix is positive definite."""
+        check_is_fitted(self)
         likelihood = super().score(X_test, y)
         # The determinant of a singular matrix has no sign but that of its rounding errors.
         values = np.linalg.eigvalsh(self.covariance_)

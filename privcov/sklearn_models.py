@@ -52,11 +52,11 @@ class _Model(BaseEstimator):
     bounds: Limits | None
     n_features_in_: int
 
-    def _released(self, table: np.ndarray, response: bool = False, labels: np.ndarray | None = None) -> Release:
+    def _released(self, table: np.ndarray, response: str = "", labels: np.ndarray | None = None) -> Release:
         """Make one release of checked rows, with their names; a response is their last column."""
         names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])]
         if response:
-            names.append(next(name for k in range(len(names) + 1) if (name := "y" + "'" * k) not in names))
+            names.append(next(name for k in range(len(names) + 1) if (name := response + "'" * k) not in names))
         data = Dataset.from_rows(table, self.row_bound, self.bounds, columns=names, labels=labels)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
         centre: Centre = "joint" if labels is None else "classes"
@@ -262,8 +262,8 @@ class PrivateLinearRegression(RegressorMixin, _Model):
     random_state : int, RandomState or None
         As in `PrivateCovariance`.
     bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
-        Public limits of every column, for ``fit``, as in `Dataset.from_rows`; of the response under the name "y", or in
-        a last row.
+        Public limits of every column, for ``fit``, as in `Dataset.from_rows`; of the response under its
+        own name, "y" where it has none, or in a last row.
 
     Attributes
     ----------
@@ -363,8 +363,10 @@ class PrivateLinearRegression(RegressorMixin, _Model):
         ValueError
             For a parameter that is not allowed, and where the noise forbids any slope.
         """
+        if any(isinstance(cell, str) for cell in np.ravel(np.asarray(y, dtype=object))):
+            raise ValueError("y must be the numbers of the response, got text. Write a yes-no question as 0 and 1.")
         rows, response = _checked(self, X, y=y, y_numeric=True)
-        self.release_ = self._released(np.column_stack([rows, response]), response=True)
+        self.release_ = self._released(np.column_stack([rows, response]), str(getattr(y, "name", None) or "y"))
         return self._read(answers(self.release_), self.release_.columns[-1], None)
 
     def _read(self, found: ReleaseAnswers, y: str, on: str | Sequence[str] | None) -> PrivateLinearRegression:

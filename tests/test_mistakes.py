@@ -12,15 +12,17 @@ from types import SimpleNamespace
 import numpy as np
 import pandas
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import privcov
-from privcov import Dataset, PrivateCovariance, PrivateDataset, Release, RowsClippedWarning, ZCDP, release, source
+from privcov import Dataset, Kind, PrivateCovariance, PrivateDataset, Release, RowsClippedWarning, ZCDP, release, source
 
 ROWS = np.random.default_rng(0).uniform(-0.4, 0.4, size=(30, 2))
 FRAME = pandas.DataFrame({"age": [0.1, 0.2, 0.3], "pay": [0.4, 0.5, 0.1]})
 LIMITS = {"age": (0, 1), "pay": (0, 1)}
 DATA = Dataset.from_rows(ROWS, 1.0)
 RHO = ZCDP(0.5)
+KINDS = {"region": Kind("category", values=("n", "s", "w")), "age": Kind("integer", 18, 90)}
 NAMES = dict(vars(privcov)) | {
     "np": np,
     "pandas": pandas,
@@ -33,6 +35,8 @@ NAMES = dict(vars(privcov)) | {
     "DATA": DATA,
     "RHO": RHO,
     "rel": release("auto-cov", DATA, RHO),
+    "kinds": release("auto-cov", Dataset.from_rows([["n", 40]] * 9, kinds=KINDS), RHO),
+    "AGE": KINDS["age"],
     "sparse": SimpleNamespace(toarray=lambda: ROWS),
     "private": PrivateDataset.from_rows,
     "lazy": SimpleNamespace(collect=lambda: FRAME),
@@ -177,7 +181,21 @@ MISTAKES = [
     ("privcov.Realease", AttributeError, "no attribute 'Realease'", "mean 'Release'"),
     ("privcov.zCDP", AttributeError, "no attribute 'zCDP'", "mean 'ZCDP'"),
     ("Plan(source='wine', methods='auto-cov', guarantees=[RHO])", ValueError, "methods must be a list", "'auto-cov'"),
+    ("privcov.PCA", AttributeError, "no attribute 'PCA'", "mean 'PrivatePCA'"),
+    ("privcov.answers(rel).correlations(level=0.9)", TypeError, "'level'", "privcov.answers(x, level=0.95)"),
+    ("privcov.answers(FRAME)", TypeError, "got DataFrame", "privcov.release"),
+    ("privcov.answers(rel).regress('x1', ['q'])", ValueError, "names 'q', which is no column", "x1, x2"),
+    ("privcov.answers(kinds).regress('age', 'region')", ValueError, "levels: region=n, region=s, region=w."),
+    ("privcov.run('wine')", TypeError, "plan must be a privcov.Plan, got str"),
+    ("privcov.open_bundle(rel)", TypeError, "got Release", "privcov.answers"),
+    ("rel.precision", AttributeError, "no precision matrix", "has 'covariance'", "auto-precision"),
+    ("Dataset.from_rows(FRAME, bounds=LIMITS, columns=['pay', 'age'])", ValueError, "renames", "X[['pay', 'age']]"),
+    ("Dataset.from_rows(FRAME, kinds={'agee': AGE})", ValueError, "no column 'agee'", "mean 'age'"),
+    ("Dataset.from_rows(FRAME, kinds={'age': 'integer'})", ValueError, "as {'age': Kind(", "got ('age', 'integer')"),
     # --- scikit-learn
+    ("PrivateLinearRegression().fit(ROWS, ['yes', 'no', 'no'])", ValueError, "y must be the numbers", "0 and 1"),
+    ("PrivateLinearRegression().fit(ROWS, 'x2')", ValueError, "y must be the numbers", "got text"),
+    ("PrivateCovariance().score(ROWS)", NotFittedError, "not fitted"),
     ("PrivateCovariance('gausian-cov').fit(ROWS)", ValueError, "no method", "mean 'gaussian-cov'"),
     ("PrivateCovariance(bounds=LIMITS).fit(ROWS)", ValueError, "names 'age'", "columns are 'x1', 'x2'"),
     ("PrivateCovariance().fit(FRAME.assign(pay=pandas.Timestamp(0)))", ValueError, "'pay' holds dates"),

@@ -278,3 +278,15 @@ def test_models_take_public_limits_of_columns():
     assert axes.scale_ == pytest.approx([3, 30, 3])
     classes = PrivateLDA(bounds=limits, **more).fit(frame, x[:, 1] > 0)
     assert classes.score(frame, x[:, 1] > 0) > 0.9
+
+
+def test_bounds_may_name_the_response_of_a_frame():
+    rows = pd.DataFrame({"age": np.linspace(0, 1, 400), "pay": np.linspace(0.2, 0.8, 400)})
+    limits = {"age": (0, 1), "pay": (0, 1)}
+    model = PrivateLinearRegression(guarantee=ZCDP(1e9), bounds=limits, random_state=0).fit(rows[["age"]], rows["pay"])
+    assert model.release_.columns == ("age", "pay")
+    assert model.coef_[0] == pytest.approx(0.6, rel=1e-3)
+    own = PrivateLinearRegression(guarantee=ZCDP(1e9), bounds=[(0, 1)] * 2, random_state=0).fit(rows[["age"]], rows["age"])
+    assert own.release_.columns == ("age", "age'")
+    plain = PrivateLinearRegression(guarantee=ZCDP(1e9), row_bound=2.0).fit(rows[["age"]], list(rows["pay"]))
+    assert plain.release_.columns == ("age", "y")

@@ -98,7 +98,7 @@ class Shown:
         asked = (self.level, self.kept.get("kurtosis", 0.0))
         if asked not in self.made:
             x = self.source.release if isinstance(self.source, Opened) else self.source
-            self.made[asked] = privcov.answers(x, level=asked[0], kurtosis=asked[1] / 3)
+            self.made[asked] = privcov.answers(x, level=asked[0], kurtosis=asked[1])
         return self.made[asked]
 
     @cached_property

@@ -85,7 +85,7 @@ class ReleaseAnswers:
     level : float
         Nominal coverage of every interval.
     kurtosis : float
-        Excess kurtosis of the rows that is assumed, over 3: 0 for Gaussian rows.
+        Excess kurtosis of the rows that is assumed: 0 for Gaussian rows.
     classes : tuple of str
         Names of the classes.
     release : Release or None
@@ -100,8 +100,8 @@ class ReleaseAnswers:
         classes: tuple[str, ...] = (),
         release: Release | None = None,
     ) -> None:
-        self._known, self.level, self.kurtosis = known, level, kurtosis
-        self.classes, self._release, self._shape = classes, release, known.for_shape(kurtosis)
+        self._known, self.level, self.kurtosis, self._third = known, level, kurtosis, kurtosis / 3
+        self.classes, self._release, self._shape = classes, release, known.for_shape(self._third)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ class ReleaseAnswers:
         DataFrame
             One row for each column.
         """
-        return self._by_column("variances", entries.variances(self._known, self.level, self.kurtosis), self.scale**2)
+        return self._by_column("variances", entries.variances(self._known, self.level, self._third), self.scale**2)
 
     def covariances(self) -> pd.DataFrame:
         """Return the covariance of every pair of columns.
@@ -163,7 +163,7 @@ class ReleaseAnswers:
         DataFrame
             One row for each pair.
         """
-        found = entries.covariances(self._known, self.level, self.kurtosis)
+        found = entries.covariances(self._known, self.level, self._third)
         return self._by_pair("covariances", found, np.outer(self.scale, self.scale))
 
     @checks.explained
@@ -180,7 +180,7 @@ class ReleaseAnswers:
         DataFrame
             One row for each pair, with ``p_value`` (of no correlation) and ``real``.
         """
-        return self._by_pair("correlations", entries.correlations(self._known, self.level, self.kurtosis), rate=rate)
+        return self._by_pair("correlations", entries.correlations(self._known, self.level, self._third), rate=rate)
 
     def partial_correlations(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the correlation of every pair given all other columns, and which are real.
@@ -215,7 +215,7 @@ class ReleaseAnswers:
             One row for each pair, with ``p_value`` and ``real``.
         """
         self._whole()
-        found = edges.edges(self._known, schur.partial_correlations(self._shape, self.level), self.kurtosis)
+        found = edges.edges(self._known, schur.partial_correlations(self._shape, self.level), self._third)
         return self._by_pair("edges", found.refusing(self._known.same_column, ONE_COLUMN), rate=rate)
 
     @checks.explained
@@ -294,7 +294,7 @@ class ReleaseAnswers:
             One row for each axis (``axis``).
         """
         self._whole()
-        found = spectrum.eigenvalues(self._known, self.level, self.kurtosis)
+        found = spectrum.eigenvalues(self._known, self.level, self._third)
         return self._frame("eigenvalues", {"axis": tuple(range(1, len(self.columns) + 1))}, found)
 
     @checks.explained
@@ -648,9 +648,9 @@ class ReleaseAnswers:
         if answer in ("regress", "partial_correlations", "edges") and not self.kurtosis and self._known.two is not None:
             return "columns linear in the others on average, numbers with errors of one spread"
         if not self.kurtosis:
-            rows = "Gaussian rows; under heavier tails intervals are too short, and too many pairs are called real"
+            rows = "Gaussian rows; under heavier tails give the kurtosis: else intervals are short, false pairs real"
         else:
-            rows = f"elliptical rows of excess kurtosis {3 * self.kurtosis:g}"
+            rows = f"elliptical rows of excess kurtosis {self.kurtosis:g}"
         if self._known.two is None:
             return rows
         weakly = " and weakly related" if self.kurtosis else ""  # strongly related ones are far from elliptical
@@ -679,12 +679,12 @@ def answers(x: Release | Measurement, *, level: float = 0.95, kurtosis: float = 
     level : float, optional
         Nominal coverage of every interval, from 0.5 to 0.999.
     kurtosis : float, optional
-        Excess kurtosis of the rows that is assumed, over 3, from 0 on: 0 for Gaussian rows, 2 for Student's t with five
-        degrees of freedom. It widens the sampling part of every interval and test but those of means and contrasts.
-        Means, variances, covariances, correlations, slopes, eigenvalues and contrasts of columns of two values need
-        none; their other answers have intervals only under a kurtosis that is at least their own, (1 / (p (1 - p)) - 6)
-        / 3. Where rows have heavier tails than is assumed, or columns of two values are declared as numbers, intervals
-        are too short, and more pairs than the rate are called real.
+        Excess kurtosis of the rows that is assumed, from 0 to 300: 0 for Gaussian rows, 6 for Student's t with five
+        degrees of freedom, as `scipy.stats.kurtosis` counts. It widens the sampling part of every interval and test but
+        those of means and contrasts. Means, variances, covariances, correlations, slopes, eigenvalues and contrasts of
+        columns of two values need none; their other answers have intervals only under a kurtosis that is at least their
+        own, 1 / (p (1 - p)) - 6 for a share p. Where rows have heavier tails than is assumed, or columns of two values
+        are declared as numbers, intervals are too short, and more pairs than the rate are called real.
 
     Returns
     -------
@@ -719,7 +719,7 @@ def answers(x: Release | Measurement, *, level: float = 0.95, kurtosis: float = 
     ['x1', 'x2', 'True', 'True']
     """
     level = checks.in_range("level", level, 0.5, 0.999)
-    kurtosis = checks.in_range("kurtosis", kurtosis, 0.0, 100.0)
+    kurtosis = checks.in_range("kurtosis", kurtosis, 0.0, 300.0)
     known = known_of(x)
     if known.total is not None:
         names, release = tuple(known.total.facts.classes), None

@@ -39,7 +39,7 @@ REASONS = (
     "the class has too few rows for its noise",
     "the pair is tested, and no interval is known",
     "columns of two values have no interval here: leave them out, or, for whole rows and weakly related columns, give "
-    "their kurtosis",
+    "their kurtosis, 1 / (p (1 - p)) - 6 for a share p",
     "levels of one column exclude each other, so that they are related is no finding",
     "the column that makes the groups has values between its two, as in shortened rows",
     "no interval is known",
@@ -252,7 +252,8 @@ def known_of(x: Release | Measurement) -> UnbiasedMoments:
         return known_of_sum(total)
     if not isinstance(x, Release):
         raise TypeError(
-            f"x must be a release or an opened bundle, got {type(x).__name__}. Open a bundle with privcov.open_bundle."
+            f"x must be a release or an opened bundle, got {type(x).__name__}. Release a table with privcov.release or "
+            "release_private; open a bundle with privcov.open_bundle."
         )
     if x.raw is None:
         raise ValueError(
@@ -313,7 +314,9 @@ def positions_of(columns: tuple[str, ...], names: str | Iterable[str], what: str
     for at, name in enumerate(asked):
         if not isinstance(name, str) or name not in columns:
             some = ", ".join(columns[:8]) + (" ..." if len(columns) > 8 else "")
-            remedy = checks.meant(name, columns) or f" Name one of: {some}."
+            levels = [column for column in columns if column.startswith(f"{name}=")]
+            meant = f" Name its levels: {', '.join(levels)}." if len(levels) > 1 else checks.meant(name, columns)
+            remedy = meant or f" Name one of: {some}."
             shown = repr(name) if isinstance(name, (str, list, tuple, int)) else f"a {type(name).__name__}"
             raise ValueError(f"{what} names {shown}, which is no column.{remedy}")
         if name in asked[:at]:

@@ -175,6 +175,10 @@ def open_bundle(path: Path | str | bytes) -> OpenedBundle:
     >>> privcov.answers(opened).means()["estimate"].round(1).tolist()
     [0.5, 0.5]
     """
+    if isinstance(path, (Release, OpenedBundle)):
+        raise TypeError(
+            f"path must be a zip or a folder, got {type(path).__name__}: privcov.answers takes it as it is."
+        )
     if not isinstance(path, bytes) and not Path(path).exists():
         raise ValueError(f"There is no bundle at {path}. Give the zip, or the folder that it was unpacked to.")
     known = library()

@@ -38,7 +38,7 @@ def add_answers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     for name, what in _WHAT.items():
         one = which.add_parser(name, help=what)
         one.add_argument("--level", type=float, default=0.95, help="nominal coverage (0.95)")
-        one.add_argument("--kurtosis", type=float, default=0.0, help="excess kurtosis of the rows over 3 (0: Gaussian)")
+        one.add_argument("--kurtosis", type=float, default=0.0, help="excess kurtosis of the rows (0: Gaussian)")
         one.add_argument(
             "--score",
             action="append",

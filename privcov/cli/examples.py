@@ -91,7 +91,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "answers table.zip regress --y weight --on age,height --ridge 0.01 --json",
             "of one column on two others",
         ),
-        ("answers table.zip variances --kurtosis 2", "for heavy tails"),
+        ("answers table.zip variances --kurtosis 6", "for heavy tails"),
         ("answers table.zip components --n-components 2", "the first principal axes"),
         ("answers table.zip contrast --a treated --b control", "the difference of two classes"),
         ("answers table.zip group-means --by sex=f", "means in the two groups that a column makes"),

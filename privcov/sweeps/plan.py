@@ -351,6 +351,8 @@ def run(
     >>> table.groupby("method")["value"].mean().round(2).to_dict()
     {'gaussian-cov': 0.19, 'zero': 1.0}
     """
+    if not isinstance(plan, Plan):
+        raise TypeError(f"plan must be a privcov.Plan, got {type(plan).__name__}.")
     return tables([plan], progress, store, workers=workers)[0]
 
 

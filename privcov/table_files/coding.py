@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from privcov import checks
 from privcov.persons import NO_VALUE, id_text
 from privcov.table_files.kinds import CATEGORY, DATE, FIRST_DAY, INTEGER, ISO, NUMBER, Kind, day_of
 from privcov.table_files.numbers import floats_of, is_text, no_numbers, number_of, positions
@@ -108,7 +109,8 @@ def coded_table(X: Any, kinds: Sequence[tuple[str, Kind]]) -> np.ndarray:
 def _place(name: str, held: list[str]) -> int:
     """Return the position of a column, or raise ValueError."""
     if held.count(name) != 1:
-        raise ValueError(f"X has {held.count(name)} columns of the name {name!r}, and kinds declare one. Correct them.")
+        many = f"has {held.count(name)} columns of the name" if name in held else "has no column"
+        raise ValueError(f"X {many} {name!r}, and kinds declare it. Correct them.{checks.meant(name, held)}")
     return held.index(name)
 
 

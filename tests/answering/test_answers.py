@@ -167,7 +167,7 @@ def test_the_truth_is_inside_with_hardly_any_noise(stored):
 def test_a_wider_level_and_heavier_rows_widen(simulated):
     widths = [
         (f := privcov.answers(simulated, level=level, kurtosis=kurtosis).variances())["ci_high"] - f["ci_low"]
-        for level, kurtosis in ((0.8, 0.0), (0.95, 0.0), (0.95, 2.0), (0.99, 2.0))
+        for level, kurtosis in ((0.8, 0.0), (0.95, 0.0), (0.95, 6.0), (0.99, 6.0))
     ]
     assert all((a < b).all() for a, b in itertools.pairwise(widths))
 
@@ -281,7 +281,7 @@ def _unlimited(found) -> pd.DataFrame:
 
 def test_what_is_assumed_and_measured_is_said_of_that_answer_alone(stored, tmp_path):
     """No coverage is said of settings that were not measured, nor one of other rows than those that are assumed."""
-    found = privcov.answers(stored[0], kurtosis=2.0)
+    found = privcov.answers(stored[0], kurtosis=6.0)
     for frame in (found.variances(), found.regress("weight"), found.partial_correlations(), found.edges()):
         assert "kurtosis 6" in frame.attrs["assumes"]
         assert "whose kurtosis was given" in frame.attrs["coverage"]
@@ -350,9 +350,9 @@ def test_the_shell_gives_the_same_numbers(stored, capsys):
 def test_kurtosis_in_the_shell_and_a_refusal_as_json(stored, simulated, capsys, monkeypatch):
     """A regression that the noise hides is rows of null with a reason, and no failure of writing."""
     rel, place = stored
-    assert main(["answers", str(place), "variances", "--kurtosis", "2", "--json"]) == 0
+    assert main(["answers", str(place), "variances", "--kurtosis", "6", "--json"]) == 0
     found = [line["ci_high"] for line in json.loads(capsys.readouterr().out)["rows"]]
-    expected = privcov.answers(rel, kurtosis=2.0).variances()["ci_high"]
+    expected = privcov.answers(rel, kurtosis=6.0).variances()["ci_high"]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     monkeypatch.setattr(privcov, "open_bundle", lambda path: simulated)
     assert main(["answers", str(place), "regress", "--y", "x1", "--json"]) == 0

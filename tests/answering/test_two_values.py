@@ -201,12 +201,12 @@ def test_what_hangs_on_several_columns_of_two_values_is_refused_unless_a_kurtosi
         assert not found["identified"].any()
         assert set(found["reason"]) == {
             "columns of two values have no interval here: leave them out, or, for whole rows and weakly related "
-            "columns, give their kurtosis"
+            "columns, give their kurtosis, 1 / (p (1 - p)) - 6 for a share p"
         }
         assert found[["ci_low", "ci_high"]].isna().all(axis=None)
         assert not found.get("real", pd.Series([False])).any()
-        assert ask(answered(0, kurtosis=20.0))["identified"].any()
-        assert not ask(answered(0, kurtosis=6.0))["identified"].any(), "a share of 4 % has 6.68"
+        assert ask(answered(0, kurtosis=60.0))["identified"].any()
+        assert not ask(answered(0, kurtosis=18.0))["identified"].any(), "a share of 4 % has 20.04"
     fit = answered(0).regress("y0=y").attrs["r_squared"]
     assert (fit["identified"], np.isnan(fit["ci_low"]), np.isnan(fit["ci_high"])) == (False, True, True)
 
@@ -305,9 +305,9 @@ def test_strongly_related_columns_of_two_values_are_refused_whatever_the_kurtosi
         )
 
     answered = yes([0.03, 0.03, 0.5], 5000, together, rho=5.0)
-    assert not answered(0, kurtosis=12.0).partial_correlations()["identified"].any()
-    assert not answered(0, kurtosis=12.0).regress("y0=y").attrs["r_squared"]["identified"]
-    assert answered(0, kurtosis=12.0).correlations()["identified"].all()
+    assert not answered(0, kurtosis=36.0).partial_correlations()["identified"].any()
+    assert not answered(0, kurtosis=36.0).regress("y0=y").attrs["r_squared"]["identified"]
+    assert answered(0, kurtosis=36.0).correlations()["identified"].all()
 
 
 def test_columns_of_two_values_about_a_typical_value_have_no_interval():
@@ -385,10 +385,10 @@ def test_close_eigenvalues_of_heavy_rows_are_refused():
     rng = np.random.default_rng(3)
     rows = rng.standard_normal((3000, 24)) / np.sqrt(rng.chisquare(5, (3000, 1)) / 5)
     rel = privcov.release("gaussian-cov", Dataset.from_rows(rows, bounds=[(-60, 60)] * 24), privcov.ZCDP(100.0), seed=1)
-    assert not privcov.answers(rel, kurtosis=2.0).eigenvalues()["identified"].any()
+    assert not privcov.answers(rel, kurtosis=6.0).eigenvalues()["identified"].any()
     assert privcov.answers(rel).eigenvalues()["identified"].all()
     few = privcov.release("gaussian-cov", Dataset.from_rows(rows[:, :3], row_bound=60.0), privcov.ZCDP(100.0), seed=1)
-    assert privcov.answers(few, kurtosis=2.0).eigenvalues()["identified"].all(), "up to six columns were measured"
+    assert privcov.answers(few, kurtosis=6.0).eigenvalues()["identified"].all(), "up to six columns were measured"
 
 
 def test_an_eigenvalue_of_few_counts_covers():
