@@ -27,17 +27,7 @@ from privcov.privacy import BudgetShare, Event, PureDP
 def measure_diagonal(dataset: Dataset, share: BudgetShare, *, centre: str, rng: np.random.Generator) -> Measured:
     """Clip the rows and return the diagonal of their second moment, and the mean, with noise.
 
-    Guarantee
-    ---------
-    The share, replace-one.
-
-    Spends
-    ------
-    The whole share.
-
-    Reference
-    ---------
-    Own proof, in the docstring of the module.
+    Guarantee: the share, replace-one. Spends: the whole share. Source: own proof, in the docstring of the module.
     """
     joint = int(checks.one_of("centre", centre, CENTRES) == "joint")
     d, n = dataset.d, dataset.n

@@ -59,17 +59,8 @@ def measure_eigenvalues(
 ) -> MeasuredValues:
     """Clip the rows and return the eigenvalues of their moment, with noise.
 
-    Guarantee
-    ---------
-    The share, replace-one.
-
-    Spends
-    ------
-    The whole share.
-
-    Reference
-    ---------
-    Dong et al. 2022, Lemma 10 and Appendix I; proof in the docstring of the module.
+    Guarantee: the share, replace-one. Spends: the whole share. Source: Dong et al. 2022, Lemma 10 and Appendix I; proof
+    in the docstring of the module.
     """
     joint = centre == "joint"
     laplace = isinstance(share, PureDP)

@@ -184,18 +184,9 @@ def measure_exactly(
 ) -> NoisySum:
     """Clip the rows, cut them to whole numbers, sum, and add exact noise.
 
-    Guarantee
-    ---------
-    The share, for all rows of a person together; replace-one where n is public, else add-remove.
-
-    Spends
-    ------
-    The whole share, up to rounding: the scale is rounded up.
-
-    Reference
-    ---------
-    Canonne, Kamath and Steinke 2020, Theorem 4, for discrete Gaussian noise; own proofs, in the docstrings of the
-    module and of free_groups.py.
+    Guarantee: the share, for all rows of a person together; replace-one where n is public, else add-remove. Spends: the
+    whole share, up to rounding: the scale is rounded up. Source: Canonne, Kamath and Steinke 2020, Theorem 4, for
+    discrete Gaussian noise; own proofs, in the docstrings of the module and of free_groups.py.
     """
     facts = private.facts
     event = planned_event(facts, share, centre=centre, shape=shape, matters=matters)
@@ -246,17 +237,8 @@ def planned_event(
 ) -> Event:
     """Return the event of `measure_exactly` with the same arguments, from public facts alone.
 
-    Guarantee
-    ---------
-    That of `measure_exactly`, which it describes.
-
-    Spends
-    ------
-    Nothing: it sees public facts only.
-
-    Reference
-    ---------
-    As `measure_exactly`.
+    Guarantee: that of `measure_exactly`, which it describes. Spends: nothing: it sees public facts only. Source: as
+    `measure_exactly`.
     """
     n_anchors, shape, anchor = settled(facts, centre, shape, matters)
     bound, scale = _scale(facts, shape, n_anchors, share, anchor)

@@ -23,17 +23,8 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     the noise variance, so it is written with the anchor s / sqrt(k), at which its noise has the distribution of the
     rest and the corner is s^2 / k.
 
-    Guarantee
-    ---------
-    That of ``noisy``: reading it is post-processing.
-
-    Spends
-    ------
-    Nothing: it sees only noisy numbers and public facts.
-
-    Reference
-    ---------
-    Own derivation, in the docstring above; exact_moment.py for the measurement.
+    Guarantee: that of ``noisy``: reading it is post-processing. Spends: nothing: it sees only noisy numbers and public
+    facts. Source: own derivation, in the docstring above; exact_moment.py for the measurement.
     """
     facts, d, k = noisy.facts, noisy.facts.width, noisy.n_anchors
     counts = [int(t) / noisy.anchor**2 for t in np.diag(noisy.total)[d:]]

@@ -35,16 +35,8 @@ def measure_directions(
 ) -> tuple[np.ndarray, tuple[Event, ...]]:
     """Draw orthonormal directions of large variance, one exponential mechanism after another.
 
-    Guarantee
-    ---------
-    Each draw its share, replace-one. With one share fewer than directions, the last is what the others leave.
-
-    Spends
-    ------
-    Every share whole with waste 1; with waste 2 half the epsilon of each, as the events say.
-
-    Reference
-    ---------
+    Guarantee: each draw its share, replace-one. With one share fewer than directions, the last is what the others
+    leave. Spends: every share whole with waste 1; with waste 2 half the epsilon of each, as the events say. Source:
     Amin et al. 2019; McSherry and Talwar 2007. The paper and its public code write epsilon_i/4, see the docstring of
     the module.
     """

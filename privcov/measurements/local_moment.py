@@ -38,17 +38,9 @@ def measure_reports(
 ) -> Measured:
     """Return the average of the noisy reports of n users.
 
-    Guarantee
-    ---------
-    The share, to every user, against every other party, the server included: any two rows of the user are neighbours.
-
-    Spends
-    ------
-    The whole share of every user.
-
-    Reference
-    ---------
-    Mathematics 2023, Algorithm 2, with the sensitivity corrected; own proof, in the docstring of the module.
+    Guarantee: the share, to every user, against every other party, the server included: any two rows of the user are
+    neighbours. Spends: the whole share of every user. Source: Mathematics 2023, Algorithm 2, with the sensitivity
+    corrected; own proof, in the docstring of the module.
     """
     n_anchors = count_anchors(dataset, centre)
     checks.one_of("shape", shape, LOCAL_SHAPES)

@@ -248,18 +248,9 @@ def measure_moment(
 ) -> Measured:
     """Clip the rows, compute their moment and add noise.
 
-    Guarantee
-    ---------
-    The share, under the named neighbouring relation.
-
-    Spends
-    ------
-    The whole share.
-
-    Reference
-    ---------
-    Own proofs: the docstrings of this module and of free_groups.py for Gaussian and Laplace noise, wishart.py for the
-    Wishart difference.
+    Guarantee: the share, under the named neighbouring relation. Spends: the whole share. Source: own proofs: the
+    docstrings of this module and of free_groups.py for Gaussian and Laplace noise, wishart.py for the Wishart
+    difference.
     """
     checks.one_of("shape", shape, ASKED_SHAPES)  # an unknown shape would be calibrated as Gaussian
     unknown = relation == "add-remove"

@@ -51,17 +51,8 @@ def measure_norms(
 ) -> tuple[np.ndarray, float, Event]:
     """Return the counts of row norms in bins that halve, with noise.
 
-    Guarantee
-    ---------
-    The share, under the named relation.
-
-    Spends
-    ------
-    The whole share.
-
-    Reference
-    ---------
-    Own proof, in the docstring of the module.
+    Guarantee: the share, under the named relation. Spends: the whole share. Source: own proof, in the docstring of the
+    module.
     """
     pure = isinstance(share, PureDP)
     delta, scale = _scale(share, relation)

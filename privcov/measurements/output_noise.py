@@ -64,18 +64,10 @@ def measure_map(
 ) -> tuple[np.ndarray, NoiseDistribution, Event | None]:
     """Compute a map of the moment of the clipped rows and add noise to what it gives.
 
-    Guarantee
-    ---------
-    The share, under the named relation, provided that ``lipschitz`` and ``slack`` are true. With ``wishart_scale`` not
-    the share, but (0, 1 - e^(-r))-DP, r = sensitivity / scale of the event.
-
-    Spends
-    ------
-    The whole share; with ``wishart_scale`` what the event says.
-
-    Reference
-    ---------
-    Own proof, in the docstring of the module. One Wishart matrix as in Wang et al. 2018.
+    Guarantee: the share, under the named relation, provided that ``lipschitz`` and ``slack`` are true. With
+    ``wishart_scale`` not the share, but (0, 1 - e^(-r))-DP, r = sensitivity / scale of the event. Spends: the whole
+    share; with ``wishart_scale`` what the event says. Source: own proof, in the docstring of the module. One Wishart
+    matrix as in Wang et al. 2018.
     """
     joint = checks.one_of("centre", centre, CENTRES) == "joint"
     checks.one_of("relation", relation, ("replace-one", "zero-out"))

@@ -101,17 +101,7 @@ def measure_radius(
     With probability 1 - miss it is at most twice the largest norm, or 2^-40, and at most
     (12/epsilon) log(2 (HALVINGS + 1)/miss) rows lie outside.
 
-    Guarantee
-    ---------
-    The share, replace-one.
-
-    Spends
-    ------
-    The whole share.
-
-    Reference
-    ---------
-    Dong et al. 2022, Lemma 9; Dong and Yi (2021).
+    Guarantee: the share, replace-one. Spends: the whole share. Source: Dong et al. 2022, Lemma 9; Dong and Yi (2021).
     """
     scale = accounting.laplace_scale(share, 1.0)
     if scale == 0:
@@ -130,17 +120,8 @@ def measure_threshold(
 
     It is one step above the first tau at which the bias reaches the noise.
 
-    Guarantee
-    ---------
-    The share, replace-one.
-
-    Spends
-    ------
-    The whole share.
-
-    Reference
-    ---------
-    Dong et al. 2022, Algorithm 2, line 6, and Section 5.2.
+    Guarantee: the share, replace-one. Spends: the whole share. Source: Dong et al. 2022, Algorithm 2, line 6, and
+    Section 5.2.
     """
     scale = accounting.laplace_scale(share, 1.0)
     if scale == 0:

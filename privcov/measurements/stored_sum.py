@@ -71,17 +71,8 @@ def fields_of(stored: Any) -> dict:
 def event_of(stored: Any) -> Event:
     """Return the event that `dataclasses.asdict` wrote.
 
-    Guarantee
-    ---------
-    The one that the stored fields state; only their form is checked.
-
-    Spends
-    ------
-    Nothing: it reads a stored answer.
-
-    Reference
-    ---------
-    The file named in the field ``proof``.
+    Guarantee: the one that the stored fields state; only their form is checked. Spends: nothing: it reads a stored
+    answer. Source: the file named in the field ``proof``.
     """
     known = dataclasses.fields(Event)
     if not isinstance(stored, dict) or set(stored) != {f.name for f in known}:

@@ -19,17 +19,8 @@ def measure_trace(
 ) -> tuple[float, float, Event | None]:
     """Clip the rows and return the trace of their second moment, with noise.
 
-    Guarantee
-    ---------
-    The share, replace-one.
-
-    Spends
-    ------
-    The whole share.
-
-    Reference
-    ---------
-    Dong et al. 2022, Algorithm 2, line 2; own proof, in the docstring of the module.
+    Guarantee: the share, replace-one. Spends: the whole share. Source: Dong et al. 2022, Algorithm 2, line 2; own
+    proof, in the docstring of the module.
     """
     laplace = isinstance(share, PureDP)
     delta = rounded_up(1.0, dataset.d, dataset.n)

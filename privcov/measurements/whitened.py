@@ -38,17 +38,8 @@ def measure_whitened(
 ) -> tuple[np.ndarray, NoiseDistribution, Event | None]:
     """Clip the rows, transform them, clip again, and add noise to their moment.
 
-    Guarantee
-    ---------
-    The share, replace-one.
-
-    Spends
-    ------
-    The whole share.
-
-    Reference
-    ---------
-    One step of CoinPress; own proof, in the docstring of the module.
+    Guarantee: the share, replace-one. Spends: the whole share. Source: one step of CoinPress; own proof, in the
+    docstring of the module.
     """
     size, n = len(whiten), dataset.n
     delta = sensitivity(size, n, radius)

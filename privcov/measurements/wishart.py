@@ -75,17 +75,9 @@ def approx_noise_sound(guarantee: Guarantee) -> dict:
 def measure_wishart(dataset: Dataset, *, freedom: int, ratio: float, centre: str, rng: np.random.Generator) -> Measured:
     """Clip the rows, compute their moment, add Wishart noise and subtract its mean.
 
-    Guarantee
-    ---------
-    The (epsilon, delta) curve of the event, see wishart_curve.py; replace-one, n public.
-
-    Spends
-    ------
-    That whole curve: no share is given, freedom and ratio determine it.
-
-    Reference
-    ---------
-    Jiang, Xie and Zhang (2016) and Sheffet (2019); the curve is that of wishart_curve.py.
+    Guarantee: the (epsilon, delta) curve of the event, see wishart_curve.py; replace-one, n public. Spends: that whole
+    curve: no share is given, freedom and ratio determine it. Source: Jiang, Xie and Zhang (2016) and Sheffet (2019);
+    the curve is that of wishart_curve.py.
     """
     n_anchors = count_anchors(dataset, centre)
     checks.positive("ratio", ratio)
