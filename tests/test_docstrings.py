@@ -252,7 +252,13 @@ def test_a_measurement_states_its_guarantee_its_spending_and_its_source(name):
         f"{thing_name} does not say {', '.join(lacking)}"
         for thing_name, thing in public_things(importlib.import_module(name))
         if inspect.isfunction(thing) and holds_event(thing.__annotations__.get("return"), classes)
-        if (lacking := [part for part in ("Guarantee: ", "Spends: ", "Source: ") if part not in thing.__doc__])
+        if (
+            lacking := [
+                part
+                for part in ("Guarantee: ", "Spends: ", "Source: ")
+                if part not in inspect.getdoc(thing).replace("\n", " ")
+            ]
+        )
     ]
     assert found == [], "\n".join(["", *found])
 
