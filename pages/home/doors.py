@@ -63,15 +63,16 @@ def doors(study: Study) -> None:
     for place, door in zip(st.columns(len(DOORS), gap="medium"), DOORS, strict=True):
         with place, st.container(border=True, height="stretch", key=f"door-{door.key}"):
             st.markdown(f"### {door.title}\n\n{door.about}")
-            if door.page == _PRIVATE and hosted.refusal():
+            shut = door.page == _PRIVATE and bool(hosted.refusal())
+            if shut:
                 st.caption(ELSEWHERE)
             if door.key == "explore":
                 _size(study)
-            if door.key == "explore":
                 _ask(door, study)
                 _own_table()
             else:
-                frame.link(frame.file_of(door.page), door.label, door.study or study, door.own)
+                label = "Read a bundle" if shut else door.label
+                frame.link(frame.file_of(door.page), label, door.study or study, door.own)
 
 
 def _ask(door: Door, study: Study) -> None:

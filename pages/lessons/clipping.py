@@ -78,7 +78,7 @@ def draw(multiple: float, screen: Screen) -> str:
     few, many = computed(clipped, MULTIPLES), computed(clipped, MULTIPLES, 10 * N)
     here = next(one for one in few if one.multiple == multiple)
     best, later = best_bound(few), best_bound(many)
-    screen.tag("Simulated", f"t5 rows, n = {N:,}, {guarantee(RHO)}")
+    screen.tag("Simulated", f"rows of Student's t with 5 degrees of freedom, n = {N:,}, {guarantee(RHO)}")
     names = {"bias": "bias by clipping", "privacy noise": "privacy noise", "gaussian-cov": "error of the release"}
     picture = over_control(
         [(one.row_bound, (one.bias, one.noise, one.total)) for one in few], names, screen.palette, x="R",

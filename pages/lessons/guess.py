@@ -13,6 +13,7 @@ proved sensitivity, so this is the largest chance that the guarantee of the rele
 
 from __future__ import annotations
 
+import itertools
 import math
 import secrets
 from collections.abc import Sequence
@@ -43,6 +44,7 @@ ROW_BOUND = 1.0
 WRONG = 0.05  # chance that the interval of a score misses, and that a score at the limit leaves the funnel
 HUNDRED = 100
 MOST = 5_000  # rounds of one game
+ATTACKER = "optimal attacker"
 FIRST = 20  # rounds that the axis of the scores has from the start
 
 
@@ -194,18 +196,18 @@ def running_scores(
 ) -> Picture:
     """Return the picture of the share of right guesses against the guesser's own number of guesses, over the `funnel`.
 
-    ``series`` is (name, [(round, right)]) in the order of the rounds; ``interval`` is that of the first guesser's
-    score, drawn at its end, or None.
+    ``series`` is (name, [(round, right)]) in the order of the rounds, the attacker first; ``interval`` is that of the
+    last guesser's score, drawn at its end, or None.
     """
     last = max([len(guesses) for _, guesses in series] + [FIRST])
     grid = np.unique(np.round(np.geomspace(1, last, 160)).astype(int))
     low, high = funnel(limit, grid)
-    named = f"{show.percent(1 - WRONG)} at the limit, each round alone"
+    named = f"{show.percent(1 - WRONG)} of guessers at the limit"
     traces = [ribbon(grid, 100 * low, 100 * high, palette.quiet, 0.22, name=named)]
     traces[0].showlegend = True
     words = []
     for i, (name, guesses) in enumerate(series):
-        style = pen(1 - i if i < 2 else i, palette)
+        style = pen(i, palette)
         right = np.array([hit for _, hit in guesses], dtype=float)
         score = 100 * np.cumsum(right) / np.arange(1, len(right) + 1)
         trace = line(
@@ -218,7 +220,7 @@ def running_scores(
             hovertemplate="after %{x} rounds: %{y:.1~f} % right<extra>" + name + "</extra>",
         )
         words.append(f"{name}: {int(right.sum())} of {len(right)} right" if len(right) else f"{name}: no round yet")
-        if i == 0 and interval is not None and len(right):
+        if i + 1 == len(series) and interval is not None and len(right):
             trace.error_y = {
                 "type": "data",
                 "symmetric": False,
@@ -231,7 +233,7 @@ def running_scores(
         traces.append(trace)
     # The limit is named in the legend: next to its line the words would lie on the scores.
     dotted = {"color": palette.ink, "dash": "dot", "width": 1.6}
-    named = f"the limit, {show.chance(limit)}"
+    named = f"limit {show.chance(limit)}"
     traces.append(line([1, last], [100 * limit, 100 * limit], named, dotted, hoverinfo="skip"))
     drawn = figure(
         traces,
@@ -244,7 +246,7 @@ def running_scores(
             "range": [-0.03, math.log10(last) + 0.03],
             **ticks([k for e in range(4) for k in (10**e, 2 * 10**e, 5 * 10**e) if k <= last]),
         },
-        y={"title": "Right so far (%)", "range": [0, 104]},
+        y={"title": "Right so far (%)", "range": [0 if last <= 2 * HUNDRED else 40, 104]},
     )
     return Picture(
         drawn,
@@ -263,20 +265,32 @@ def draw(rho: float, screen: Screen) -> str:
         "Simulated",
         f"round {now.number}, {guarantee(rho)}; A and B differ in the mean squares of x1 and x2",
     )
-    three = [("A, exact", first), ("B, exact", second), (f"released in round {now.number}", now.release)]
+    three = [("A, exact", first), ("B, exact", second), (f"round {now.number}", now.release)]
     screen.put(panels(three, float(abs(first).max()), palette), "three-guess")
     _buttons(game)
     st.markdown(_outcome(game, now))
     right = list(game.votes.items())
     interval = score_interval(sum(game.votes.values()), len(right)) if right else None
-    series = [("the class", right), ("optimal attacker", game.optimal)]
+    series = [(ATTACKER, game.optimal), ("votes here", right)]
     screen.put(running_scores(series, _limit(rho), interval, palette), "curve-scores")
     return ""
 
 
 def printed_seed(rho: float) -> int:
-    """Return the seed of the game on paper, another one for every rho."""
-    return round(1e6 * rho)
+    """Return the seed of the game on paper: the first from 10^6 rho on whose hundred is usual, as its sentence says."""
+    low, high = usual(rho, HUNDRED)
+    for seed in itertools.count(round(1e6 * rho)):
+        game = Game(rho, seed)
+        game.hundred()
+        if low <= sum(hit for _, hit in game.optimal) <= high:
+            return seed
+    raise AssertionError("a hundred as usual comes in 19 of 20 games")
+
+
+def usual(rho: float, rounds: int) -> tuple[int, int]:
+    """Return how many of the rounds the optimal attacker has right, in 95 % of games at least."""
+    low, high = (round(rounds * float(end[0])) for end in funnel(limit(rho), np.array([rounds])))
+    return low, high
 
 
 def printed(rho: float, screen: Screen) -> str:
@@ -285,13 +299,13 @@ def printed(rho: float, screen: Screen) -> str:
     now, (first, second) = game.next(), exact_moments()
     game.hundred()
     screen.tag("Simulated", f"{guarantee(rho)}; A and B differ in the mean squares of x1 and x2")
-    three = [("A, exact", first), ("B, exact", second), ("released in round 1", now.release)]
+    three = [("A, exact", first), ("B, exact", second), ("round 1", now.release)]
     screen.put(panels(three, float(abs(first).max()), palette), "three-guess")
-    screen.put(running_scores([("optimal attacker", game.optimal)], limit(rho), None, palette), "curve-scores")
-    low, high = (round(HUNDRED * float(end[0])) for end in funnel(limit(rho), np.array([HUNDRED])))
+    screen.put(running_scores([(ATTACKER, game.optimal)], limit(rho), None, palette), "curve-scores")
+    low, high = usual(rho, HUNDRED)
     return (
         f"The limit is **{show.chance(limit(rho))}**: of {HUNDRED} rounds the optimal attacker is usually right in "
-        f"**{low} to {high}**. The picture has one such hundred."
+        f"**{low} to {high}**."
     )
 
 
@@ -304,14 +318,14 @@ def scores(rho: float, screen: Screen) -> None:
         low, high = score_interval(hits, rounds)
         same = sum(hit for number, hit in game.optimal if number in game.votes)
         lines.append(
-            f"- **Class:** {hits} of {rounds} right; 95 % binomial interval {show.percent(low)} to {show.percent(high)}"
+            f"- **Votes here:** {hits} of {rounds} right; by a 95 % interval for such counts the chance is "
+            f"{show.percent(low)} to {show.percent(high)}"
         )
         lines.append(f"- **Optimal attacker** on the same releases: {same} of {rounds}")
     if len(game.optimal) > rounds:
-        best = sum(hit for _, hit in game.optimal)
-        lines.append(
-            f"- On all {len(game.optimal):,} releases: {best:,} right, {show.percent(best / len(game.optimal))}"
-        )
+        best, played = sum(hit for _, hit in game.optimal), len(game.optimal)
+        low, high = usual(rho, played)
+        lines.append(f"- On all {played:,} releases: {best:,} right; at the limit usually {low:,} to {high:,}")
     any_noise = show.chance(accounting.attacker_success(ZCDP(rho)), most=True)
     lines.append(f"- **Limit** for any guesser of a fair coin: {show.chance(most, most=True)} with this Gaussian noise")
     lines.append(f"- Any method under {guarantee(rho)}, as on **Your data**: {any_noise}")

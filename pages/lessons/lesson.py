@@ -80,11 +80,6 @@ class Screen:
         """Show where the numbers below come from."""
         show.tag(provenance, text)
 
-    def numbers(self, values: Sequence[tuple[str, str]]) -> None:
-        """Show (label, number) side by side."""
-        for card, (label, value) in zip(st.columns(len(values)), values, strict=True):
-            card.metric(label, value, border=True, height="stretch")
-
     def side_by_side(self, pictures: Sequence[tuple[str, Picture, str]]) -> None:
         """Show (title, picture, key) side by side."""
         for side, (title, picture, key) in zip(st.columns(len(pictures)), pictures, strict=True):

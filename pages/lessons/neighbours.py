@@ -68,11 +68,12 @@ def draw(way: float, screen: Screen) -> str:
     screen.tag("Simulated", f"row {PERSON + 1} is one person's; exact matrices, which would not be released")
     tables = [("first table", pair.tables[0]), ("second table", pair.tables[1])]
     screen.put(panels(tables, pair.row_bound, palette, marked=PERSON), "tables-tables")
-    matrices = [("second moment, first", one), ("second", other), ("difference", other - one)]
+    matrices = [("of the first", one), ("of the second", other), ("difference", other - one)]
     screen.put(panels(matrices, float(np.abs(one).max()), palette), "three-matrices")
     return (
-        f"Frobenius distance: **{plain(pair.size)}**. With row bound {plain(pair.row_bound)}, between any "
-        f"neighbours at most **{plain(pair.bound)}**."
+        "Below the tables: their second moments, the mean products of two columns. Their distance (Frobenius: the root "
+        f"of the sum of squares) is **{plain(pair.size)}**. Of rows at most {plain(pair.row_bound)} long, the row "
+        f"bound, any neighbours are at most **{plain(pair.bound)}** apart."
     )
 
 
@@ -93,7 +94,7 @@ LESSON = Lesson(
     ),
     draw=draw,
     idea=ideas.neighbour,
-    question="Which two tables are neighbours here (n public)?",
+    question="Which two tables are neighbours here, where everybody knows n?",
     choices=(
         Choice(
             "Every row differs, but only in the last digit",

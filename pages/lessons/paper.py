@@ -13,11 +13,10 @@ from privcov.figures.palette import LIGHT, Palette
 
 @dataclass
 class Content:
-    """What a lesson shows: lines of provenance, (key, title or "", picture), (label, number) and one sentence."""
+    """What a lesson shows: lines of provenance, (key, title or "", picture), and one sentence."""
 
     tags: list[str] = field(default_factory=list)
     pictures: list[tuple[str, str, Picture]] = field(default_factory=list)
-    numbers: list[tuple[str, str]] = field(default_factory=list)
     sentence: str = ""
 
 
@@ -35,10 +34,6 @@ class Paper(Screen):
     def tag(self, provenance: str, text: str) -> None:
         """Keep a line of provenance."""
         self.content.tags.append(f"{provenance}: {text}")
-
-    def numbers(self, values: Sequence[tuple[str, str]]) -> None:
-        """Keep (label, number)."""
-        self.content.numbers.extend(values)
 
     def side_by_side(self, pictures: Sequence[tuple[str, Picture, str]]) -> None:
         """Keep (title, picture, key)."""

@@ -72,9 +72,9 @@ def draw(n: int, screen: Screen) -> str:
     screen.put(picture, "curve-many")
     larger = "the privacy noise" if noise > sampling else "the sampling error"
     return (
-        f"Standard deviation of an entry at n = {n:,}, before negative eigenvalues are removed: privacy noise "
-        f"**{plain(noise)}**, sampling error of a true zero **{plain(sampling)}**; {larger} is larger. Error against "
-        f"the sample: **{show.percent(result.error)}**."
+        f"Standard deviations at n = {n:,}: the privacy noise on an entry has **{plain(noise)}**, the sampling error "
+        f"where the truth is zero **{plain(sampling)}**; {larger} is larger. Error of the release against the sample: "
+        f"**{show.percent(result.error)}**."
     )
 
 

@@ -43,7 +43,7 @@ def run_sheet(minutes: int, base: str) -> str:
             f"<tr><td>{begins}\u2013{begins + step.minutes}</td><td><b>{escape(title(step.number))}</b><br>"
             f'<a href="{escape(to)}">{escape(to)}</a></td><td>{words(step.do)}</td>'
             f"<td>{words(step.lesson.question)}</td>"
-            f"<td>{words(found.sentence)}{_numbers(found)} Right answer: <b>{words(right.text)}</b>.</td></tr>"
+            f"<td>{words(found.sentence)} Right answer: <b>{words(right.text)}</b>.</td></tr>"
         )
         begins += step.minutes
     start = link(base, SHEETS[minutes][0].number)
@@ -78,10 +78,10 @@ def figures() -> bytes:
     return zipped(files, zipfile.ZIP_DEFLATED)
 
 
-def drawn(picture: Picture) -> str:
+def drawn(picture: Picture, width: int = _WIDTH) -> str:
     """Return a picture of a lesson as one <svg> element; two matrices are no larger than each of three."""
     pair = [trace.type for trace in picture.figure.data] == ["heatmap", "heatmap"]
-    return svg(picture, width=2 * _WIDTH // 3 if pair else _WIDTH, height=_HEIGHT)
+    return svg(picture, width=min(2 * _WIDTH // 3, width) if pair else width, height=min(_HEIGHT, width))
 
 
 def words(text: str) -> str:
@@ -97,28 +97,19 @@ def _pages(sections: Iterable[str]) -> list[str]:
     ]
 
 
-def in_rows(found: Content) -> str:
+def in_rows(found: Content, width: int = _WIDTH) -> str:
     """Return the pictures of a lesson, two graphs side by side and others one below the other."""
     rows: list[str] = []
     for name, heading, picture in found.pictures:
         is_graph = name.startswith("graph-")
-        image = svg(picture, width=_GRAPH, height=_GRAPH) if is_graph else drawn(picture)
+        side = _GRAPH if width == _WIDTH else 9 * width // 16  # on a telephone two share the width
+        image = svg(picture, width=side, height=side) if is_graph else drawn(picture, width)
         figure = f"<figure>{f'<b>{escape(heading)}</b>' if heading else ''}{image}</figure>"
         if is_graph and rows and rows[-1].startswith('<div class="row">'):
             rows[-1] = rows[-1].removesuffix("</div>") + figure + "</div>"
         else:
             rows.append(f'<div class="row">{figure}</div>')
     return "".join(rows)
-
-
-def in_words(found: Content) -> str:
-    """Return the numbers of a lesson in one line of its own markup, or nothing."""
-    numbers = "; ".join(f"{label}: **{value}**" for label, value in found.numbers)
-    return f" {numbers}." if numbers else ""
-
-
-def _numbers(found: Content) -> str:
-    return words(in_words(found))
 
 
 def _exercises(number: int, base: str) -> str:
@@ -131,7 +122,7 @@ def _exercises(number: int, base: str) -> str:
     return (
         f'<section><div style="float: right">{qr(to)}</div><h2>{escape(title(number))}</h2><p>{words(lesson.aim)}</p>'
         f'<p><a href="{escape(to)}">{escape(to)}</a></p><div style="clear: both">{in_rows(found)}</div>'
-        f"<p>{label}: {escape(control.shown(control.start))}.{_numbers(found)} {escape('; '.join(found.tags))}.</p>"
+        f"<p>{label}: {escape(control.shown(control.start))}. {escape('; '.join(found.tags))}.</p>"
         f"<ol><li>Open the lesson. Set \u201c{label}\u201d to {first} ({escape(control.left)}), then to {last} "
         f"({escape(control.right)}). Write down what the screen says at both ends, and why it changes."
         f"{_LINE * 3}</li><li>{words(lesson.question)}<ul>{choices}</ul></li>"
@@ -145,7 +136,7 @@ def _answers(number: int) -> str:
     ends = ""
     for value in (control.options[0], control.options[-1]):
         found = content(lesson, value)
-        ends += f"<li>{escape(control.shown(value))}: {words(found.sentence)}{_numbers(found)}</li>"
+        ends += f"<li>{escape(control.shown(value))}: {words(found.sentence)}</li>"
     choices = "".join(
         f"<li>{'<b>Right:</b>' if choice.right else 'Wrong:'} {words(choice.text)}. {words(choice.reason)}</li>"
         for choice in lesson.choices

@@ -1,14 +1,16 @@
 """The lessons as files: a folder of HTML that opens from the disk, without a server.
 
-The control is a row of radio buttons, along which a short script lets one drag; the style sheet shows the chosen part.
+A short script shows the pictures and the words of the place at which the control stands.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import logging
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from html import escape
 from string import Template
 
@@ -18,7 +20,7 @@ from pages.lessons.lesson import Control, Lesson
 from pages.lessons.paper import Content, content
 from pages.lessons.plan import title
 from pages.lessons.simulated import AT_DELTA, DELTA, SEED, made
-from pages.shell import show
+from pages.shell import glossary, show
 from privcov.bundle.derived import zipped
 from privcov.figures.lessons import panels
 from privcov.figures.matrices import colour_limit
@@ -27,54 +29,43 @@ from privcov.metrics.errors import error, reference_matrix
 from privcov.privacy import ApproxDP
 from privcov.releasing.run import release
 
-INDEX = "index.html"
+INDEX, WORDS = "index.html", "words.html"
 HOME = {"n": 2_000}  # the rows of the demonstration on Home
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-MOST = 20  # places of a control that the style sheet knows
+WIDTH = 380  # pixels of a picture, so that its words are as large as they are drawn on a telephone
 
 _STYLE = Template("""
 html {color-scheme: light; background: $ground; color: $ink}
-body {font: 17px/1.5 "Source Sans 3", "Segoe UI", sans-serif; max-width: 56rem; margin: 1.5rem auto; padding: 0 1rem}
-h1 {font: 600 1.9rem/1.2 Georgia, serif; margin: .6rem 0} h2 {font-size: 1.1rem; margin-top: 1.6rem}
-nav a {margin-right: .8rem} a {color: $accent}
-.control {border: 0; padding: 0; margin: 1rem 0} .control > p {margin: 0}
-.control {touch-action: pan-y} .control > label {margin-right: .9rem; white-space: nowrap; user-select: none}
-.control > input {position: absolute; opacity: 0} .control > label::before {content: "\u25cb\u00a0" / ""}
-.control > input:checked + label::before {content: "\u25cf\u00a0" / ""; color: $accent}
-.control > input:focus-visible + label, summary:focus-visible, a:focus-visible {
-  outline: 2px solid $ink; outline-offset: 2px}
-@media (max-width: 40rem) {.menu span {display: none}}
-.ends {display: flex; justify-content: space-between; font-size: .85rem; color: $quiet}
-.at {display: none} $rules {display: block}
-.row {display: flex; flex-wrap: wrap; gap: 1rem} figure {flex: 1 1 18rem; margin: .6rem 0; min-width: 0}
-.idea {max-width: 100%; height: auto} .vote td {width: 4rem; height: 3rem; text-align: center}
-.vote button {min-height: 44px; font: inherit; padding: 0 1rem}
-svg {width: 100%; max-width: 44rem; height: auto} .tag {font-size: .85rem; color: $quiet}
-details {border-top: 1px solid $rule; padding: .4rem 0} summary {cursor: pointer} details p {margin: .3rem 1.1rem}
-@media print {.vote, .control > input, .control > label {display: none}
-  .control > input:checked + label {display: inline}}
-""").substitute(
-    ink=LIGHT.ink,
-    ground=LIGHT.ground,
-    accent=LIGHT.good,
-    quiet=PAPER_CAPTION,
-    rule=PAPER_RULE,
-    rules=", ".join(
-        f".control > input:nth-of-type({k}):checked ~ .shown > .at:nth-child({k})" for k in range(1, MOST + 1)
-    ),
-)
+body {font: 17px/1.5 "Source Sans 3", "Segoe UI", sans-serif; max-width: 44rem; margin: 1rem auto; padding: 0 1rem}
+h1 {font: 600 1.7rem/1.2 Georgia, serif; margin: .5rem 0} h2 {font-size: 1.1rem; margin-top: 1.2rem}
+a {color: $accent} nav {display: flex; flex-wrap: wrap; justify-content: space-between}
+nav a {display: flex; align-items: center; justify-content: center; min-height: 44px; margin-right: .6rem}
+@media (max-width: 40rem) {.menu span {display: none} .menu a {min-width: 44px; margin: 0}}
+.control output {color: $accent; font-weight: 600}
+.control input {width: 100%; height: 44px; margin: 0; accent-color: $accent}
+.ends {display: flex; justify-content: space-between; font-size: .85rem; color: $quiet; margin: 0}
+:is(a, input, summary, button):focus-visible {outline: 2px solid $ink; outline-offset: 2px}
+[hidden] {display: none !important}
+.row {display: flex; flex-wrap: wrap; gap: 0 1rem} figure {flex: 1 1 10rem; margin: .4rem 0; min-width: 0}
+.idea {max-width: 100%; height: auto} .vote td {width: 2.1rem; height: 2.1rem; padding: 0; text-align: center}
+.vote table {border-spacing: 1px; font-size: .75rem} .vote .row {gap: .4rem}
+.vote button {min-height: 44px; font: inherit; padding: 0 .8rem}
+svg {width: 100%; max-width: 36rem; height: auto} .tag {font-size: .85rem; color: $quiet; margin: .4rem 0}
+details {border-top: 1px solid $rule} details p {margin: .3rem 1.1rem} dt {font-weight: 600; margin-top: .8rem}
+summary {cursor: pointer; min-height: 44px; align-content: center}
+@media print {.vote, .control input {display: none}}
+""").substitute(ink=LIGHT.ink, ground=LIGHT.ground, accent=LIGHT.good, quiet=PAPER_CAPTION, rule=PAPER_RULE)
 
-_DRAG = """
-for (const control of document.querySelectorAll(".control")) {
-  const places = [...control.querySelectorAll(":scope > input")];
-  const far = (place, to) => {
-    const box = place.nextElementSibling.getBoundingClientRect();
-    return Math.hypot(box.x + box.width / 2 - to.clientX, 3 * (box.y + box.height / 2 - to.clientY));
+_SCRIPT = """
+const control = document.querySelector(".control input");
+if (control) {
+  const places = JSON.parse(control.dataset.places);
+  const show = () => {
+    document.querySelectorAll("[data-at]").forEach((part) => { part.hidden = part.dataset.at !== control.value; });
+    control.ariaValueText = document.querySelector(".control output").textContent = places[control.value];
   };
-  control.addEventListener("pointermove", (move) => {
-    if (!move.buttons || move.target.closest(".shown")) return;
-    places.reduce((near, place) => (far(place, move) < far(near, move) ? place : near)).checked = true;
-  });
+  control.addEventListener("input", show);
+  show();
 }
 """
 
@@ -86,6 +77,8 @@ def files() -> Iterator[tuple[str, str]]:
         links = " ".join(f'<a href="{name(k)}">{word}: {escape(title(k))}</a>' for k, word in beside)
         yield name(number), _page(title(number), f"{_lesson(number)}<nav>{links}</nav>")
     yield INDEX, _page("What does privacy cost a covariance matrix?", _home())
+    entries = "".join(f"<dt>{escape(one.term)}</dt><dd>{escape(one.means)}</dd>" for one in glossary.words().values())
+    yield WORDS, _page("Words", f"<dl>{entries}</dl>")
 
 
 @functools.cache
@@ -118,10 +111,8 @@ def at_home(epsilon: float) -> Content:
     return Content(
         tags=[f"Simulated: {data.n:,} rows, {data.d} columns; Gaussian mechanism, {AT_DELTA}"],
         pictures=[("two-home", "", panels(pair, colour_limit(sample), LIGHT))],
-        numbers=[
-            ("Error of the release", show.percent(error(rel, data, relative=True))),
-            (show.ATTACKER, show.chance(rel.attacker_success)),
-        ],
+        sentence=f"Error of the release: **{show.percent(error(rel, data, relative=True))}**. {show.ATTACKER}: "
+        f"**{show.chance(rel.attacker_success)}**.",
     )
 
 
@@ -129,8 +120,9 @@ def _page(heading: str, body: str) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(heading)}</title><style>{_STYLE}</style></head><body>{_menu()}<main><h1>{escape(heading)}</h1>"
-        f"{body}</main><script>{_DRAG}{vote.SCRIPT}</script></body></html>\n"
+        f'<link rel="icon" href="data:,"><title>{escape(heading)}</title><style>{_STYLE}</style></head><body>'
+        f"{_menu()}<main><h1>{escape(heading)}</h1>"
+        f"{body}</main><script>{_SCRIPT}{vote.SCRIPT}</script></body></html>\n"
     )
 
 
@@ -140,7 +132,7 @@ def _menu() -> str:
     for number in NUMBERS:
         short, dot, rest = escape(title(number)).partition(". ")
         links.append(f'<a href="{name(number)}" aria-label="{short}{dot}{rest}">{short}<span>{dot}{rest}</span></a>')
-    return f'<nav class="menu">{" ".join(links)}</nav>'
+    return f'<nav class="menu">{" ".join(links)} <a href="{WORDS}">Words</a></nav>'
 
 
 def _home() -> str:
@@ -154,33 +146,30 @@ def _home() -> str:
 def _lesson(number: int) -> str:
     lesson = LESSONS[number]
     found = [content(lesson, value) for value in lesson.control.options]
-    idea = "" if lesson.idea is None else lesson.idea(LIGHT)
-    voted = vote.ballot(lesson.control.options) if lesson is guess.LESSON else ""
-    return f"{idea}<p>{sheets.words(lesson.aim)}</p>{_controlled(lesson.control, found)}{voted}{_question(lesson)}"
+    first = "" if lesson.idea is None else lesson.idea(LIGHT)
+    if lesson is guess.LESSON:  # the vote has the first picture
+        first += vote.ballot(lesson.control.options)
+        found = [replace(one, pictures=one.pictures[1:]) for one in found]
+    return f"<p>{sheets.words(lesson.aim)}</p>{first}{_controlled(lesson.control, found)}{_question(lesson)}"
 
 
 def _controlled(control: Control, found: Sequence[Content]) -> str:
-    """Return the radio buttons of a control, and what is shown at each of its places."""
-    assert len(found) <= MOST, "the style sheet has a rule for every place"
-    buttons = []
-    for at, option in enumerate(control.options):
-        checked = " checked" if option == control.start else ""
-        buttons.append(
-            f'<input type="radio" name="control" id="at-{at}"{checked}><label for="at-{at}">'
-            f"{escape(control.shown(option))}</label>"
-        )
-    shown = "".join(f'<div class="at">{_shown(one)}</div>' for one in found)
+    """Return the pictures at every place of a control, the control, and what is said at every place."""
+    start, places = control.options.index(control.start), [control.shown(option) for option in control.options]
+
+    def at(parts: Iterable[str]) -> str:
+        hidden = ["" if k == start else " hidden" for k in range(len(found))]
+        return "".join(f'<div data-at="{k}"{hidden[k]}>{part}</div>' for k, part in enumerate(parts))
+
+    tags = ["".join(f'<p class="tag">{escape(tag)}</p>' for tag in one.tags) for one in found]
+    pictures = at(tag + sheets.in_rows(one, WIDTH) for tag, one in zip(tags, found, strict=True))
+    said = at(f"<p>{sheets.words(one.sentence)}</p>" for one in found)
     return (
-        f'<fieldset class="control"><legend><b>{escape(control.label)}</b></legend>{" ".join(buttons)}'
-        f'<p class="ends"><span>{escape(control.left)}</span><span>{escape(control.right)}</span></p>'
-        f'<div class="shown">{shown}</div></fieldset>'
+        f'{pictures}<div class="control"><label for="control"><b>{escape(control.label)}</b></label> <output></output>'
+        f'<input type="range" id="control" max="{len(places) - 1}" value="{start}" '
+        f'data-places="{escape(json.dumps(places))}">'
+        f'<p class="ends"><span>{escape(control.left)}</span><span>{escape(control.right)}</span></p></div>{said}'
     )
-
-
-def _shown(found: Content) -> str:
-    tags = "".join(f'<p class="tag">{escape(tag)}</p>' for tag in found.tags)
-    said = sheets.words(found.sentence + sheets.in_words(found))
-    return f"{tags}{sheets.in_rows(found)}<p>{said}</p>"
 
 
 def _question(lesson: Lesson) -> str:

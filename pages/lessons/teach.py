@@ -100,8 +100,8 @@ def _step(step: Step, begins: int) -> None:
             lesson = {"part": "", "lesson": "" if step.number == 1 else str(step.number)}
             frame.link("pages/6_Lessons.py", title(step.number), own={k: v for k, v in lesson.items() if v})
             st.markdown(
-                f"**Do:** {step.do}  \n**Ask:** {step.lesson.question}  \n**Expect:** {found.sentence}"
-                f"{sheets.in_words(found)} Right answer: {right.text}."
+                f"**Do:** {step.do}  \n**Ask:** {step.lesson.question}  \n**Expect:** {found.sentence} "
+                f"Right answer: {right.text}."
             )
 
 

@@ -71,13 +71,11 @@ def draw(level: float, screen: Screen) -> str:
     three = [("truth", result.truth), ("released", result.noisy), (f"cut at {level:g}", result.kept)]
     screen.put(panels(three, colour_limit(result.truth), screen.palette), "three-cut")
     real, absent = result.pairs
-    values = [
-        ("Real pairs kept", f"{result.true} of {real}"),
-        ("Noise kept as if real", f"{result.false} of {absent}"),
-        ("Error against the truth", show.percent(result.error)),
-    ]
-    screen.numbers(values)
-    return f"Noise per entry (std): {plain(result.noise_std)}. Real entries: 0.6 and 0.3."
+    return (
+        f"Real pairs kept: **{result.true} of {real}**; noise kept as if real: **{result.false} of {absent}**; error "
+        f"against the truth: **{show.percent(result.error)}**. Noise of an entry (standard deviation): "
+        f"{plain(result.noise_std)}; real entries: 0.6 and 0.3."
+    )
 
 
 LESSON = Lesson(

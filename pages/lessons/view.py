@@ -25,7 +25,8 @@ _STYLE = """
 .st-key-lesson-screen [data-testid="stVerticalBlock"] {gap: .5rem;}
 .st-key-lesson-votes {gap: .5rem;}
 .st-key-lesson-screen [data-testid="stAlertContainer"] {padding: .6rem .9rem;}
-/* The words at the ends of the control are buttons: one step each, also by keyboard. */
+/* The words at the ends of the control are buttons: one step each, also by keyboard; its own ends would lie on them. */
+.st-key-lesson-screen [data-testid="stSliderTickBar"] {display: none;}
 .st-key-lesson-ends {margin-top: -.7rem; justify-content: space-between; flex-wrap: nowrap;}
 .st-key-lesson-ends [data-testid="stButton"] button {font-size: .85rem; min-height: 0; padding: .1rem 0;
   text-align: start;}
@@ -62,7 +63,7 @@ img.idea {display: block; width: auto; height: 3.6rem;}
   [data-testid="stMainBlockContainer"] {padding-top: 3.2rem;}
   .st-key-lesson-chooser {gap: .4rem;}
   :is(.st-key-lesson-chooser, .st-key-lesson-votes, .st-key-lesson-ends) kbd {display: none;}
-  :is(.st-key-lesson-chooser, .st-key-lesson-votes) button {padding-inline: .5rem; min-height: 2.2rem;}
+  :is(.st-key-lesson-chooser, .st-key-lesson-screen) button {padding-inline: .5rem; min-height: 44px !important;}
   .st-key-lesson-chooser > .st-key-lesson-number {order: -1; flex: 1 0 100%;}
   .st-key-lesson-number [role="radiogroup"] {width: 100%;}
   .st-key-lesson-number button {flex: 1 0 auto; min-width: 0; padding-inline: .1rem;}
@@ -71,15 +72,8 @@ img.idea {display: block; width: auto; height: 3.6rem;}
   img.idea {width: 100%; height: auto;}
   .stElementContainer[class*="st-key-lesson-large-"] {height: 42vh !important;}
   .stElementContainer[class*="st-key-lesson-graph-"] {height: 30vh !important;}
-  /* An answer is as high as a thumb is wide, and numbers stand side by side. */
+  /* An answer is as high as a thumb is wide. */
   .st-key-lesson-screen [data-testid="stRadio"] label {min-height: 44px; align-items: center;}
-  .st-key-lesson-screen [data-testid="stHorizontalBlock"]:has(> * > * > * > [data-testid="stMetric"])
-    {flex-wrap: nowrap;}
-  .st-key-lesson-screen [data-testid="stColumn"]:has(> * > * > [data-testid="stMetric"]) {min-width: 0;}
-  .st-key-lesson-screen [data-testid="stMetric"] {padding: .4rem !important;}
-  .st-key-lesson-screen [data-testid="stMetricLabel"] p {white-space: normal; font-size: .7rem;}
-  .st-key-lesson-screen [data-testid="stMetricValue"], .st-key-lesson-screen [data-testid="stMetricValue"] * {
-    font-size: 1rem; overflow: visible; text-overflow: clip;}
   .st-key-lesson-unit {order: 1; flex: 1 0 100%;}
   /* Names and numbers of matrices side by side fit their panels and cells. */
   [class*="st-key-lesson-three-"] .annotation-text {font-size: 11px !important;}
@@ -345,6 +339,7 @@ def _question(number: int, lesson: Lesson) -> None:
         label_visibility="collapsed",
         format_func=lambda i: lesson.choices[i].text,
     )
+    told = st.container()  # in sight of who pressed the button below
 
     def check() -> None:
         if st.session_state.get(key) is None:
@@ -354,14 +349,14 @@ def _question(number: int, lesson: Lesson) -> None:
 
     st.button("Check", key=f"lesson-check-{number}", on_click=check, type="primary")
     if st.session_state.pop("lesson_unanswered", False):
-        st.caption("Choose one of the answers first.")
+        told.caption("Choose one of the answers first.")
     if checked is None:
         return
     if checked != chosen:
-        st.caption("Press Check for the answer that is chosen now.")
+        told.caption("Press Check for the answer that is chosen now.")
         return
     answer = lesson.choices[checked]
     if answer.right:
-        st.success(f"**Right.** {answer.reason}\n\n**To remember:** {lesson.remember}")
+        told.success(f"**Right.** {answer.reason}\n\n**To remember:** {lesson.remember}")
     else:
-        st.warning(f"**Not this one.** {answer.reason}")
+        told.warning(f"**Not this one.** {answer.reason}")

@@ -16,37 +16,40 @@ from privcov.figures.palette import LIGHT
 SCRIPT = """
 const vote = document.querySelector(".vote");
 if (vote) {
-  const game = JSON.parse(vote.dataset.game), places = [...document.querySelectorAll(".control > input")];
-  const cells = [...vote.querySelectorAll("td")], said = vote.querySelector("[role=status]");
-  const at = () => places.findIndex((place) => place.checked);
+  const game = JSON.parse(vote.dataset.game), [first, second, next] = vote.querySelectorAll("button");
+  const said = vote.querySelector("[role=status]"), [a, b] = game.tables, seen = [...vote.querySelectorAll("table")];
   const normal = () => Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
   let sigma, truth, nats, votes, right, best;
+  const paint = (table, numbers) => table.querySelectorAll("td").forEach((cell, k) => {
+    const x = numbers[game.entry[k]], shade = Math.round(200 * Math.min(Math.abs(x) / game.most, 1));
+    cell.textContent = x.toFixed(2);
+    cell.style.background = (x < 0 ? game.below : game.above) + shade.toString(16).padStart(2, "0");
+  });
+  const voting = (now) => { first.disabled = second.disabled = !now; next.disabled = now; };
   const deal = () => {
     truth = Math.random() < 0.5 ? 0 : 1;
-    const release = game.tables[truth].map((x) => x + sigma * normal()), [a, b] = game.tables;
+    const release = game.tables[truth].map((x) => x + sigma * normal());
     nats = release.reduce((sum, m, k) => sum + ((m - b[k]) ** 2 - (m - a[k]) ** 2) / (2 * sigma ** 2), 0);
-    cells.forEach((cell, k) => {
-      const x = release[game.entry[k]], shade = Math.round(200 * Math.min(Math.abs(x) / game.most, 1));
-      cell.textContent = x.toFixed(2);
-      cell.style.background = (x < 0 ? game.below : game.above) + shade.toString(16).padStart(2, "0");
-    });
+    paint(seen[2], release);
+    said.textContent = "Which table is the release closer to? Vote.";
+    voting(true);
   };
   const begin = () => {
-    sigma = game.sigmas[at()];
+    sigma = game.sigmas[control.value];
     votes = right = best = 0;
-    said.textContent = "Which table is the release closer to? Vote.";
     deal();
   };
-  vote.querySelectorAll("button").forEach((button, table) => button.addEventListener("click", () => {
+  [first, second].forEach((button, table) => button.addEventListener("click", () => {
     votes += 1;
     right += table === truth;
     best += (nats < 0 ? 1 : 0) === truth;
     said.textContent = `It was ${game.names[truth]}, and you said ${game.names[table]}. You: ${right} of ${votes} ` +
-      `right; the optimal attacker: ${best} of ${votes}; ` +
-      `the limit in the long run: ${game.limits[at()]}. Above is the next release.`;
-    deal();
+      `right; the optimal attacker: ${best} of ${votes}; the limit in the long run: ${game.limits[control.value]}.`;
+    voting(false);
   }));
-  places.forEach((place) => place.addEventListener("change", begin));
+  next.addEventListener("click", deal);
+  control.addEventListener("input", begin);
+  game.tables.forEach((table, k) => paint(seen[k], table));
   begin();
 }
 """
@@ -69,9 +72,11 @@ def ballot(levels: Sequence[float]) -> str:
         "below": LIGHT.bad,
     }
     rows = f"<tr>{'<td></td>' * D}</tr>" * D
-    buttons = "".join(f'<button type="button">It was {name}</button> ' for name in NAMES)
+    named = "".join(f"<table><caption>{name}</caption>{rows}</table>" for name in ("A, exact", "B, exact", "released"))
+    asked = (*(f"It was {name}" for name in NAMES), "Next release")
+    buttons = " ".join(f'<button type="button">{words}</button>' for words in asked)
     return (
-        f'<section class="vote" data-game="{escape(json.dumps(game))}"><h2>Vote</h2>'
+        f'<section class="vote" data-game="{escape(json.dumps(game))}">'
         '<p class="tag">Simulated: this page tosses the coin and draws the noise, anew at every visit.</p>'
-        f'<table>{rows}</table><p>{buttons}</p><p role="status"></p></section>'
+        f'<div class="row">{named}</div><p>{buttons}</p><p role="status"></p></section>'
     )

@@ -60,7 +60,7 @@ def refusal() -> str:
         return ""
     if for_everybody():
         return (
-            "This server is for everybody, so it takes no confidential file and keeps no ledger: run PrivCov on "
+            "This server is open to others, so it takes no confidential file and keeps no ledger: run PrivCov on "
             "your own machine, which the rows do not leave."
         )
     if os.environ.get(EXCEPTION) != "allow":

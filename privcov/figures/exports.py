@@ -235,12 +235,14 @@ def _step(width: float) -> float:
 def _grid(across: _Axis, up: _Axis) -> str:
     if not across.visible:
         return ""
-    parts = []
+    parts, free = [], -math.inf
     for value, words in across.ticks:
-        x = across.at(value)
+        x, half = across.at(value), 3.4 * len(words) + 2
         if across.start - 0.5 <= x <= across.end + 0.5:
             parts.append(_line(x, up.start, x, up.end, LIGHT.grid, 1))
-            parts.append(_text(x, up.start + 15, words, "middle", 11.5, LIGHT.quiet))
+            if x - half >= free:  # a name that would lie on the one before is left out
+                parts.append(_text(x, up.start + 15, words, "middle", 11.5, LIGHT.quiet))
+                free = x + half
     for value, words in up.ticks:
         y = up.at(value)
         if up.end - 0.5 <= y <= up.start + 0.5:

@@ -16,7 +16,7 @@ from privcov.figures.palette import Palette, readable, written
 from privcov.figures.words import safe
 
 _GAP = 0.04  # between two panels, as a fraction of the picture
-_FEW = 5  # columns of a matrix whose cells have room for their numbers
+_FEW, _SIDE = 5, 12  # columns of a matrix, and of all side by side, whose cells have room for their numbers
 
 
 def panels(
@@ -43,7 +43,7 @@ def panels(
         else:
             square = heatmap(matrix, names, limit, palette, what=title, bar=False)
             trace, alt = square.figure.data[0], square.alt
-        numbers = _numbers(trace, palette) if d <= _FEW else None
+        numbers = _numbers(trace, palette) if d <= _FEW and count * d <= _SIDE else None
         mine = {"anchor": f"y{mark}", "domain": [i * (wide + _GAP), i * (wide + _GAP) + wide]}
         trace.xaxis, trace.yaxis = f"x{mark}", f"y{mark}"
         axes[f"xaxis{mark}"] = {"visible": False, "constrain": "domain", **mine}

@@ -348,21 +348,22 @@ def test_the_picture_of_sensitivity_draws_every_pair_and_names_the_numbers():
 
 def test_running_scores_are_running_means_with_the_interval_at_the_end():
     mine = [(2, True), (5, False), (6, True)]
-    found = guess.running_scores([("the class", mine), ("attacker", [])], 0.7, (0.1, 0.9), LIGHT)
-    line = found.figure.data[1]
+    found = guess.running_scores([("attacker", []), ("the class", mine)], 0.7, (0.1, 0.9), LIGHT)
+    line = found.figure.data[2]
     assert list(line.x) == [1, 2, 3], "the class's own rounds, whatever the attacker played between them"
     assert list(line.y) == pytest.approx([100, 50, 200 / 3])
     assert list(line.error_y.array) == pytest.approx([0, 0, 90 - 200 / 3])
     assert list(line.error_y.arrayminus) == pytest.approx([0, 0, 200 / 3 - 10])
     assert list(found.figure.data[3].y) == pytest.approx([70, 70])
-    assert found.figure.data[3].name == f"the limit, {percent(0.7, 'at most')}"
+    assert found.figure.data[3].name == f"limit {percent(0.7, 'at most')}"
     assert found.figure.layout.xaxis.type == "log"
     assert 10 ** found.figure.layout.xaxis.range[1] > guess.FIRST, "room for a class from its first round"
     many = guess.running_scores(
-        [("the class", mine), ("attacker", [(k, True) for k in range(1, 301)])], 0.7, None, LIGHT
+        [("attacker", [(k, True) for k in range(1, 301)]), ("the class", mine)], 0.7, None, LIGHT
     )
-    assert list(many.figure.data[1].x) == [1, 2, 3]
-    assert "the class: 2 of 3 right, 95 % binomial interval 0.10 to 0.90; attacker: no round yet" in found.alt
+    assert list(many.figure.data[2].x) == [1, 2, 3]
+    assert many.figure.layout.yaxis.range[0] == 40, "so that the funnel can be seen after many rounds"
+    assert "attacker: no round yet; the class: 2 of 3 right, 95 % binomial interval 0.10 to 0.90" in found.alt
 
 
 @pytest.mark.parametrize("rate", [0.55, 0.6915, 0.97])
