@@ -151,7 +151,7 @@ def test_your_data_says_why_and_where(monkeypatch, ledger):
     assert not at.exception
     assert not at.file_uploader
     assert [b.label for b in at.button if b.label != "Export a figure"] == ["Security and limits"]
-    assert "for everybody" in at.info[0].value
+    assert "open to others" in at.info[0].value
     assert any("make run" in m.value for m in at.markdown)
     assert not ledger.exists()
 
@@ -167,7 +167,7 @@ def test_no_step_is_reached_by_another_way(step, monkeypatch, ledger):
     at.session_state["own-agreed"] = ("gaussian-cov", None, 1, ())
     at.run()
     assert not at.exception
-    assert "for everybody" in at.info[0].value
+    assert "open to others" in at.info[0].value
     assert "own" not in at.session_state  # the rows are let go as well
     assert not ledger.exists()
 
@@ -184,7 +184,7 @@ def test_no_step_is_reached_by_another_way(step, monkeypatch, ledger):
 )
 def test_the_functions_refuse_and_not_only_the_page(touch, monkeypatch, ledger):
     monkeypatch.setenv(hosted.HOSTED, "1")
-    with pytest.raises(hosted.Hosted, match="for everybody"):
+    with pytest.raises(hosted.Hosted, match="open to others"):
         touch()
     assert not ledger.exists()
 
@@ -213,7 +213,7 @@ def test_a_confidential_file_does_not_even_travel_for_its_header(monkeypatch):
     at.run()
     assert not at.exception
     assert not at.file_uploader
-    assert any("for everybody" in i.value for i in at.info)
+    assert any("open to others" in i.value for i in at.info)
     at.radio(key="upload-public").set_value("yes").run()
     assert at.file_uploader  # a public one may come
 

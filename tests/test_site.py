@@ -1,8 +1,10 @@
 """`privcov app site`: the lessons as files, whole, with one script of their own that fetches nothing."""
 
+import json
 import re
 import subprocess
 import sys
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from pages.lessons import site
 from pages.lessons.book import LESSONS, NUMBERS
 from pages.lessons.paper import content
 from pages.lessons.sheets import words
-from pages.shell import cached
+from pages.shell import cached, glossary
 from pages.shell.study import Study
 from privcov.figures.palette import LIGHT
 from privcov.figures.words import percent
@@ -41,7 +43,7 @@ class Read(HTMLParser):
 
     def __init__(self, text: str):
         super().__init__()
-        self.tags, self.links, self.radios, self.fetched = [], [], [], []
+        self.tags, self.links, self.controls, self.fetched = [], [], [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
@@ -50,15 +52,15 @@ class Read(HTMLParser):
         if tag == "a":
             self.links.append(named["href"])
         elif tag == "input":
-            self.radios.append("checked" in named)
+            self.controls.append(named)
         elif not all(named.get(place, "data:").startswith("data:") for place in ("src", "href")):
             self.fetched.append(named)
 
 
 def test_every_lesson_has_its_file_and_every_link_a_target(folder):
     names = {path.name for path in folder.iterdir()}
-    assert names == {"index.html", *(site.name(number) for number in NUMBERS)}
-    assert sum(path.stat().st_size for path in folder.iterdir()) < 15e6
+    assert names == {"index.html", "words.html", *(site.name(number) for number in NUMBERS)}
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 3e6
     for path in folder.iterdir():
         page = Read(path.read_text(encoding="utf-8"))
         assert set(page.links) == names
@@ -72,14 +74,22 @@ def test_a_file_has_every_place_of_the_control_and_what_is_seen_there(folder, nu
     text = (folder / site.name(number)).read_text(encoding="utf-8")
     options = lesson.control.options
     assert text.count('<img class="idea"') == (lesson.idea is not None)
-    assert Read(text).radios == [option == lesson.control.start for option in options]
-    assert len(options) <= site.MOST
-    parts = text.split('<div class="at">')[1:]
-    for option, part in zip(options, parts, strict=True):
+    (control,) = Read(text).controls
+    assert json.loads(control["data-places"]) == [lesson.control.shown(option) for option in options]
+    assert options[int(control["value"])] == lesson.control.start
+    assert int(control["max"]) == len(options) - 1
+    parts = re.split(r'<div data-at="(\d+)"( hidden)?>', text)[1:]
+    places, hidden, parts = parts[::3], parts[1::3], parts[2::3]
+    assert list(map(int, places)) == 2 * list(range(len(options))), "first all pictures, then all words"
+    assert [k for k, not_seen in zip(map(int, places), hidden, strict=True) if not not_seen] == 2 * [
+        options.index(lesson.control.start)
+    ], "without its script a page shows one place"
+    for option, pictures, said in zip(options, parts, parts[len(options) :], strict=False):
         found = content(lesson, option)
-        assert words(found.sentence) in part
-        assert re.findall(r'role="img" aria-label="([^"]*)"', part) == [
-            picture.alt.replace("'", "&#x27;").replace("<", "&lt;") for _, _, picture in found.pictures
+        assert words(found.sentence) in said
+        in_the_vote = number == 10  # the three matrices
+        assert re.findall(r'role="img" aria-label="([^"]*)"', pictures) == [
+            picture.alt.replace("'", "&#x27;").replace("<", "&lt;") for _, _, picture in found.pictures[in_the_vote:]
         ]
     for choice in lesson.choices:
         assert words(choice.reason) in text
@@ -94,10 +104,10 @@ def test_the_demonstration_is_that_of_home(epsilon):
     released = found.pictures[0][2].figure.data[1]
     assert released.z == pytest.approx(rel.matrix, rel=1e-5, abs=1e-6)
     assert released.colorscale[0][1] == LIGHT.diverging[0][1]
-    assert dict(found.numbers) == {
-        "Error of the release": percent(error(rel, data, relative=True)),
-        "Attacker's best chance": percent(rel.attacker_success, "at most"),
-    }
+    assert found.sentence == (
+        f"Error of the release: **{percent(error(rel, data, relative=True))}**. "
+        f"Attacker's best chance: **{percent(rel.attacker_success, 'at most')}**."
+    )
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
@@ -109,6 +119,12 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     assert done.returncode
     assert "is a file. Name a folder." in done.stderr
     assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_the_folder_explains_every_word(folder):
+    text = (folder / "words.html").read_text(encoding="utf-8")
+    for one in glossary.words().values():
+        assert f"<dt>{escape(one.term)}</dt><dd>{escape(one.means)}</dd>" in text
 
 
 def test_every_lesson_leads_to_its_neighbours(folder):

@@ -202,7 +202,7 @@ def running_scores(
     last = max([len(guesses) for _, guesses in series] + [FIRST])
     grid = np.unique(np.round(np.geomspace(1, last, 160)).astype(int))
     low, high = funnel(limit, grid)
-    named = f"{show.percent(1 - WRONG)} of guessers at the limit"
+    named = f"{show.percent(1 - WRONG)} at the limit"
     traces = [ribbon(grid, 100 * low, 100 * high, palette.quiet, 0.22, name=named)]
     traces[0].showlegend = True
     words = []
@@ -261,10 +261,7 @@ def draw(rho: float, screen: Screen) -> str:
     game, palette = _game(rho), screen.palette
     now = game.shown or game.next()
     first, second = exact_moments()
-    screen.tag(
-        "Simulated",
-        f"round {now.number}, {guarantee(rho)}; A and B differ in the mean squares of x1 and x2",
-    )
+    screen.tag("Simulated", f"round {now.number}, {guarantee(rho)}")
     three = [("A, exact", first), ("B, exact", second), (f"round {now.number}", now.release)]
     screen.put(panels(three, float(abs(first).max()), palette), "three-guess")
     _buttons(game)
@@ -375,7 +372,7 @@ def _end(rho: float) -> None:
 def _outcome(game: Game, now: Round) -> str:
     """Return the question before the vote, or the outcome of the round after it."""
     if game.shown is None:
-        return "Which table is the release closer to? Vote."
+        return "Which table is the release closer to, in the mean squares of x1 and x2? Vote."
     assert game.guess is not None  # set with ``shown``
     favoured = NAMES[now.optimal]
     return (

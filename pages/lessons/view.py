@@ -68,6 +68,7 @@ img.idea {display: block; width: auto; height: 3.6rem;}
   .st-key-lesson-number [role="radiogroup"] {width: 100%;}
   .st-key-lesson-number button {flex: 1 0 auto; min-width: 0; padding-inline: .1rem;}
   .st-key-lesson-ends {flex-wrap: wrap;}
+  .st-key-lesson-screen > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {gap: .5rem;}
   .stElementContainer:has(img.idea) {order: 1; width: 100% !important;}
   img.idea {width: 100%; height: auto;}
   .stElementContainer[class*="st-key-lesson-large-"] {height: 42vh !important;}
@@ -100,8 +101,8 @@ _SHARES = """
 .stElementContainer[class*="st-key-lesson-curve-"] {height: calc((100vh - 17rem) * .53) !important;}
 .stElementContainer:is([class*="-tables-"], [class*="-three-matrices"])[class*="st-key-lesson-"]
   {max-height: calc((100vh - 17rem) / 2);}
-.stElementContainer[class*="-three-guess"][class*="st-key-lesson-"] {max-height: calc((100vh - 24rem) * .45);}
-.stElementContainer[class*="st-key-lesson-curve-scores"] {height: calc((100vh - 24rem) * .55) !important;}
+.stElementContainer[class*="-three-guess"][class*="st-key-lesson-"] {max-height: calc((100vh - 22rem) * .36);}
+.stElementContainer[class*="st-key-lesson-curve-scores"] {height: calc((100vh - 22rem) * .64) !important;}
 .stElementContainer[class*="-three-cut"][class*="st-key-lesson-"] {max-height: calc(100vh - 23rem);}
 .stElementContainer[class*="st-key-lesson-graph-"] {height: min(100vh - 19rem, 32vw) !important;}
 .stElementContainer[class*="st-key-lesson-large-"] {height: calc(100vh - 16.5rem) !important;}

@@ -31,7 +31,7 @@ if (vote) {
     const release = game.tables[truth].map((x) => x + sigma * normal());
     nats = release.reduce((sum, m, k) => sum + ((m - b[k]) ** 2 - (m - a[k]) ** 2) / (2 * sigma ** 2), 0);
     paint(seen[2], release);
-    said.textContent = "Which table is the release closer to? Vote.";
+    said.textContent = "Which table is the release closer to, in the mean squares of x1 and x2? Vote.";
     voting(true);
   };
   const begin = () => {

@@ -88,7 +88,7 @@ DEMONSTRATIONS = (
         "Su et al. 2019 and Dong et al. 2022, in their experiments.",
         "First table: one row of the control's length among 99 of length 1. Second table: 100 rows of length 1.",
         Control(
-            "Length of the one row, in lengths of the others",
+            "Length of the one row (others: 1)",
             (1.0, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0),
             2.0,
             "{:g}×",
@@ -125,7 +125,7 @@ DEMONSTRATIONS = (
         "tuning=\"raw-cv\".",
         "First table: 25 rows, one with the control's value in column 2 as well. Second table: none has both.",
         Control(
-            "Value of the one row in the second column, in row bounds",
+            "Second value of the one row (of R)",
             (1e-4, 1e-3, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7),
             0.1,
             "{:g}",
@@ -181,7 +181,7 @@ DEMONSTRATIONS = (
         "average.",
         "First table: one row of the control's length along the first axis. Second table: along the second axis.",
         Control(
-            "Length of the one row, in row bounds",
+            "Length of the one row (of R)",
             (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0),
             3.0,
             "{:g}×",

@@ -170,7 +170,7 @@ def test_the_class_votes_in_the_lecture_hall_and_comes_back(visit, settle):
     expect(page.get_by_text("You said B")).to_be_visible(timeout=soon)
     settle(page)
     page.keyboard.press("n")
-    expect(page.get_by_text("released in round 2").first).to_be_visible(timeout=soon)
+    expect(page.get_by_text("round 2").first).to_be_visible(timeout=soon)
     settle(page)
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible(timeout=soon)

@@ -20,6 +20,15 @@ def folder(tmp_path_factory):
     return out
 
 
+def shown(page) -> int:
+    """The place whose pictures and words are seen, and no others."""
+    pictures, said = [
+        int(part.get_attribute("data-at")) for part in page.locator("[data-at]").all() if part.is_visible()
+    ]
+    assert pictures == said
+    return said
+
+
 def test_the_control_shows_one_place_at_a_time(folder, tab):
     page = tab(width=390, height=844)
     complaints = []
@@ -28,28 +37,24 @@ def test_the_control_shows_one_place_at_a_time(folder, tab):
     page.goto((folder / site.name(3)).as_uri())
     options, start = LESSONS[3].control.options, LESSONS[3].control.start
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-    def shown() -> int:
-        visible = [at for at, part in enumerate(page.locator(".at").all()) if part.is_visible()]
-        (one,) = visible
-        return one
-
-    assert shown() == options.index(start)
-    page.get_by_role("radio", checked=True).focus()
+    assert shown(page) == options.index(start)
+    control = page.get_by_role("slider")
+    control.focus()
     page.keyboard.press("ArrowRight")
-    assert shown() == options.index(start) + 1
-    page.get_by_label("200,000").check()
-    assert shown() == len(options) - 1
+    assert shown(page) == options.index(start) + 1
+    page.keyboard.press("End")
+    assert shown(page) == len(options) - 1
+    assert page.locator("output").inner_text() == control.evaluate("one => one.ariaValueText") == "200,000"
     sentence = content(LESSONS[3], options[-1]).sentence.replace("**", "")
-    assert page.locator(".at:visible p").last.inner_text().strip() == sentence
-    assert page.locator(".at:visible svg").count() == 2
-    box = page.locator(".at:visible svg").first.bounding_box()
+    assert page.locator("[data-at]:visible > p").last.inner_text().strip() == sentence
+    assert page.locator("[data-at]:visible svg").count() == 2
+    box = page.locator("[data-at]:visible svg").first.bounding_box()
     assert box["width"] > 300
     page.get_by_text(LESSONS[3].choices[1].text).click()
     assert page.get_by_text(LESSONS[3].choices[1].reason[:30]).is_visible()
     page.get_by_role("link", name="Home").click()
     assert page.get_by_role("heading", level=1).inner_text() == "What does privacy cost a covariance matrix?"
-    assert shown() == site.EPSILONS.index(1.0)
+    assert shown(page) == site.EPSILONS.index(1.0)
     assert complaints == []
 
 
@@ -57,40 +62,71 @@ def test_the_picture_follows_the_mouse_along_the_control(folder, tab):
     """Held down it shows the nearest place at once, in the frame after the move; let go, it changes nothing."""
     page = tab(width=1280, height=900)
     page.goto((folder / site.INDEX).as_uri())
-    radios = page.get_by_role("radio").all()
-    boxes = [radio.bounding_box() for radio in radios]
-    middle = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
-
-    def shown() -> int:
-        (one,) = [at for at, part in enumerate(page.locator(".at").all()) if part.is_visible()]
-        return one
-
-    page.mouse.move(*middle[0])
+    box, last = page.get_by_role("slider").bounding_box(), len(site.EPSILONS) - 1
+    page.mouse.move(box["x"] + 8, box["y"] + box["height"] / 2)
     page.mouse.down()
-    for at, (x, y) in enumerate(middle[1:], 1):
-        page.mouse.move(x - 3, y + 2)
-        assert shown() == at
+    for at in range(last + 1):
+        page.mouse.move(box["x"] + 8 + at * (box["width"] - 16) / last, box["y"] + box["height"] / 2)
+        assert shown(page) == at
     page.mouse.up()
-    last = shown()
-    page.mouse.move(*middle[2])
-    assert shown() == last == len(radios) - 1
+    page.mouse.move(box["x"] + 8, box["y"] + box["height"] / 2)
+    assert shown(page) == last
+
+
+_LAID_OUT = """() => {
+  const place = (part) => [part.getBoundingClientRect().top + scrollY, part.getBoundingClientRect().bottom + scrollY];
+  const [pictures, said] = [...document.querySelectorAll("[data-at]")].filter((part) => !part.hidden);
+  const texts = [...pictures.querySelectorAll("svg text")].map((words) => {
+    const drawing = words.ownerSVGElement;
+    const scale = drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
+    return scale * parseFloat(getComputedStyle(words).fontSize);
+  });
+  return {
+    order: [pictures, document.querySelector(".control"), said, document.querySelector("details")].map(place),
+    heights: [...document.querySelectorAll("summary, .control input, nav a")].map(
+      (part) => part.getBoundingClientRect().height),
+    smallest: Math.min(...texts),
+    sideways: document.documentElement.scrollWidth > innerWidth,
+  };
+}"""
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_a_lesson_on_a_telephone(folder, tab, number):
+    """Picture, slider, number, question, in that order on two screens at most; thumbs and eyes find them."""
+    page = tab(width=390, height=844)
+    page.goto((folder / site.name(number)).as_uri())
+    found = page.evaluate(_LAID_OUT)
+    ends = [end for part in found["order"] for end in part]
+    assert ends == sorted(ends)
+    assert ends[-1] - ends[0] < 2 * 844
+    assert min(found["heights"]) >= 44
+    assert found["smallest"] >= 9
+    assert not found["sideways"]
+    names = page.locator("[data-at]:visible svg > text").evaluate_all(
+        "all => all.map((words) => [words.getBoundingClientRect().left, words.getBoundingClientRect().right])"
+    )
+    assert all(left >= 0 and right <= 390 for left, right in names), "titles are whole"
 
 
 @pytest.mark.parametrize("number", [1, 5, 8, 10])
 def test_every_place_of_a_control_is_reached(folder, tab, number):
-    """The style sheet has a rule for each of them."""
     page = tab(width=1280, height=900)
     page.goto((folder / site.name(number)).as_uri())
-    for at, radio in enumerate(page.get_by_role("radio").all()):
-        radio.check()
-        assert [k for k, part in enumerate(page.locator(".at").all()) if part.is_visible()] == [at]
+    page.get_by_role("slider").focus()
+    page.keyboard.press("Home")
+    for at in range(len(LESSONS[number].control.options)):
+        assert shown(page) == at
+        page.keyboard.press("ArrowRight")
 
 
 _VOTES = """() => {
   const seen = [];
   for (let k = 0; k < 2000; k++) {
-    seen.push([...document.querySelectorAll(".vote td")].map((cell) => Number(cell.textContent)));
-    document.querySelector(".vote button").click();
+    seen.push([...document.querySelectorAll(".vote td")].slice(18).map((cell) => Number(cell.textContent)));
+    const [first, , next] = document.querySelectorAll(".vote button");
+    first.click();
+    if (k < 1999) next.click();
   }
   return seen;
 }"""
@@ -101,12 +137,19 @@ def test_a_class_votes_without_a_server(folder, tab):
     page = tab(width=390, height=844)
     page.goto((folder / site.name(10)).as_uri())
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    control, said = LESSONS[10].control, page.get_by_role("status")
+    control, said = LESSONS[10].control, page.locator(".vote [role=status]")
     page.get_by_role("button", name="It was B").click()
     assert re.match(
         r"It was [AB], and you said B\. You: [01] of 1 right; the optimal attacker: [01] of 1; ", said.inner_text()
     )
     assert page.get_by_role("button", name="It was A").bounding_box()["height"] >= 44
+    released = page.locator(".vote table").last.inner_text()
+    assert page.get_by_role("button", name="It was A").is_disabled(), "the truth is out"
+    page.get_by_role("button", name="Next release").click()
+    assert page.locator(".vote table").last.inner_text() != released, "another one"
+    exact = page.locator(".vote table").evaluate_all("all => all.slice(0, 2).map((one) => one.innerText.split(/\\s+/))")
+    for table, cells in zip(exact_moments(), exact, strict=True):
+        assert [f"{x + 0.0:.2f}" for x in table.ravel()] == cells[-9:]
     shades = page.locator(".vote td").evaluate_all(
         "cells => cells.map((one) => [one.textContent, one.style.background])"
     )
@@ -114,8 +157,8 @@ def test_a_class_votes_without_a_server(folder, tab):
         red, green = map(int, re.findall(r"\d+", colour)[:2])
         assert (red > green) == number.startswith("-"), (number, colour)
     for rho in (0.05, 0.5):
-        page.get_by_label(control.shown(rho), exact=True).check()
-        assert said.inner_text() == "Which table is the release closer to? Vote.", "another rho is another game"
+        page.get_by_role("slider").fill(str(control.options.index(rho)))
+        assert said.inner_text().startswith("Which table is the release closer to"), "another rho is another game"
         seen = np.array(page.evaluate(_VOTES)).reshape(-1, 3, 3)
         assert (seen == seen.transpose(0, 2, 1)).all()
         assert seen.mean(axis=0) == pytest.approx(sum(exact_moments()) / 2, abs=4 * seen.std() / 2000**0.5)

@@ -198,7 +198,7 @@ def test_a_vote_reveals_the_truth_and_scores_beside_the_optimal_attacker(monkeyp
     element(at, "button", "lesson-vote-B").click().run()
     hits = (rounds[0].truth == 0) + (rounds[1].truth == 1)
     low, high = guess.score_interval(hits, 2)
-    words = next(m.value for m in at.markdown if "**Class:**" in m.value)
+    words = next(m.value for m in at.markdown if "**Votes here:**" in m.value)
     assert f"{hits} of 2 right" in words
     assert f"{percent(low)} to {percent(high)}" in words
     assert f"on the same releases: {sum(r.optimal_is_right for r in rounds)} of 2" in words
@@ -226,7 +226,10 @@ def test_a_hundred_rounds_of_the_optimal_attacker_leave_the_class_alone(monkeypa
     right = sum(guess.play(2.0, 1, k).optimal_is_right for k in range(1, 301))
     words = next(m.value for m in at.markdown if "releases:" in m.value)
     assert f"On all 300 releases: {right} right" in words
-    assert "Class" not in words
+    assert "Votes" not in words
+    low, high = guess.usual(2.0, 300)
+    assert f"usually {low} to {high}" in words
+    assert guess.funnel(guess.limit(2.0), np.array([300]))[0][0] * 300 == pytest.approx(low)
     _, alt = chart(at, "Running scores")
     assert f"optimal attacker: {right} of 300 right" in alt
     element(at, "button", "lesson-new-game").click().run()

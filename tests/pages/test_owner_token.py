@@ -384,6 +384,6 @@ def test_a_hosted_server_says_so_and_asks_for_no_token(monkeypatch):
     monkeypatch.setenv(hosted.HOSTED, "1")
     at = visit()
     assert not at.text_input
-    assert "for everybody" in at.info[0].value
+    assert "open to others" in at.info[0].value
     with pytest.raises(hosted.Hosted):
         state.open_ledger()

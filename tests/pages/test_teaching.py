@@ -61,12 +61,11 @@ def test_every_step_of_a_run_sheet_ends_where_it_says():
     sizes = [n for n in LESSONS[3].control.options if n <= ends[3]]
     larger = [sampling > noise for noise, sampling in rows.standard_deviations(sizes)]
     assert larger == [False] * (len(sizes) - 1) + [True]
-    for number, read in ((5, r"\*\*error ([\d.]+)"), (6, r"([\d.]+)\xa0%")):
+    for number, read in ((5, r"\*\*error ([\d.]+)"), (6, r"truth: \*\*([\d.]+)\xa0%")):
         errors = {}
         for value in LESSONS[number].control.options:
             found = content(LESSONS[number], value)
-            told = found.sentence if number == 5 else dict(found.numbers)["Error against the truth"]
-            errors[value] = float(re.search(read, told).group(1))
+            errors[value] = float(re.search(read, found.sentence).group(1))
         assert errors[ends[number]] == min(errors.values())
         assert errors[LESSONS[number].control.start] > 1.05 * min(errors.values()), "the step leads somewhere"
     assert ends[1] == LESSONS[1].control.options[-1] == 1.0, "full length"
@@ -89,7 +88,6 @@ def test_a_lesson_on_paper_shows_what_the_page_shows(number, monkeypatch):
     if lesson.printed is None:
         assert printed == shown
         assert found.sentence in [info.value for info in at.info]
-        assert [(m.label, m.value) for m in at.metric] == found.numbers
     else:
         assert printed[0] == shown[0]
     assert found.tags
@@ -108,11 +106,13 @@ def test_the_printed_game_is_that_of_the_optimal_attacker():
 
 
 def test_the_printed_hundreds_scatter_about_their_limits():
-    """With one seed for all places of the control nine of ten lay above the limit."""
+    """Within what their sentences call usual; with one seed for all places nine of ten lay above the limit."""
     z = []
     for rho in LESSONS[10].control.options:
         p = guess.limit(rho)
         hits = sum(guess.play(rho, guess.printed_seed(rho), k).optimal_is_right for k in range(1, 101))
+        low, high = map(int, re.search(r"\*\*(\d+) to (\d+)\*\*", content(LESSONS[10], rho).sentence).groups())
+        assert low <= hits <= high
         z.append((hits - 100 * p) / np.sqrt(100 * p * (1 - p)))
     assert 2 <= sum(x > 0 for x in z) <= 8
     assert np.abs(z).max() < 3
@@ -232,7 +232,7 @@ def test_the_address_of_the_workbench_is_that_of_the_room(monkeypatch):
 
 def test_the_lessons_are_taken_home_as_a_folder():
     with zipfile.ZipFile(io.BytesIO(site.folder())) as folder:
-        assert len(folder.namelist()) == 11
+        assert len(folder.namelist()) == 12
         assert "lessons/index.html" in folder.namelist()
     assert len(site.folder()) < 3_000_000
 
