@@ -6,7 +6,7 @@ makes one of simulated or public rows first. Every number is one of `privcov.ans
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from privcov.answering.answers import ReleaseAnswers
     from privcov.answering.unbiased import Measurement
     from privcov.dataset import Limits
+    from privcov.table_files.kinds import Kind
 
 LEAST_EIGENVALUE = 0.01  # of the correlation within classes, before it is inverted
 
@@ -50,14 +51,24 @@ class _Model(BaseEstimator):
     method: str
     random_state: int | np.random.RandomState | None
     bounds: Limits | None
+    kinds: Mapping[str, Kind] | None
     n_features_in_: int
+    _used: Sequence[str]  # the measured columns that the model takes, of a frame with kinds
 
-    def _released(self, table: np.ndarray, response: str = "", labels: np.ndarray | None = None) -> Release:
-        """Make one release of checked rows, with their names; a response is their last column."""
-        names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])]
-        if response:
-            names.append(next(name for k in range(len(names) + 1) if (name := response + "'" * k) not in names))
-        data = Dataset.from_rows(table, self.row_bound, self.bounds, columns=names, labels=labels)
+    def _released(self, X: ArrayLike, response: tuple[str, ArrayLike] | None, labels: np.ndarray | None) -> Release:
+        """Make one release of rows, with their names; a response is their last column."""
+        if self.kinds is not None:
+            frame = X if response is None else X.assign(**dict([response]))  # type: ignore[union-attr] # a data frame
+            self._named(tuple(name for name in self.kinds if name in (in_memory.names_in(X) or ())))
+            data = Dataset.from_rows(frame, self.row_bound, self.bounds, labels, kinds=self.kinds)
+        else:
+            table = _checked(self, X, **({} if response is None else {"y": response[1], "y_numeric": True}))
+            own = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])
+            names = [str(name) for name in own]
+            if response is not None:
+                table = np.column_stack(table)
+                names.append(next(name for k in range(len(names) + 1) if (name := response[0] + "'" * k) not in names))
+            data = Dataset.from_rows(table, self.row_bound, self.bounds, labels, names)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
         centre: Centre = "joint" if labels is None else "classes"
         return release(self.method, data, guarantee, seed=seed_of(self.random_state), centre=centre)
@@ -70,6 +81,10 @@ class _Model(BaseEstimator):
     def _matrix_of(self, X: ArrayLike) -> np.ndarray:
         """Return checked rows."""
         check_is_fitted(self)
+        if self.kinds is not None:
+            chosen = {name: self.kinds[name] for name in self.feature_names_in_}
+            data = Dataset.from_rows(X, kinds=chosen)
+            return np.asarray(data.rows)[:, [data.columns.index(name) for name in self._used]]
         return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
 
 
@@ -97,6 +112,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
         As in `PrivateCovariance`.
     bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
         Public limits of every column, for ``fit``, as in `Dataset.from_rows`.
+    kinds : mapping of column to Kind, or None
+        In place of bounds, for ``fit`` on a pandas data frame with text, dates or yes-no columns, as in
+        `Dataset.from_rows`; other columns are left out.
 
     Attributes
     ----------
@@ -140,6 +158,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
         method: MethodKey | str = "auto-cov",
         random_state: int | np.random.RandomState | None = None,
         bounds: Limits | None = None,
+        kinds: Mapping[str, Kind] | None = None,
     ) -> None:
         self.n_components = n_components
         self.guarantee = guarantee
@@ -147,6 +166,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
         self.method = method
         self.random_state = random_state
         self.bounds = bounds
+        self.kinds = kinds
 
     @classmethod
     @checks.explained
@@ -195,7 +215,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
         ValueError
             For a parameter that is not allowed.
         """
-        self.release_ = self._released(_checked(self, X))
+        self.release_ = self._released(X, None, None)
         return self._read(answers(self.release_))
 
     def _read(self, found: ReleaseAnswers) -> PrivatePCA:
@@ -206,7 +226,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
         self.components_ = self.loadings_["estimate"].to_numpy().reshape(count, d)
         self.explained_variance_ = values[:count]
         self.explained_variance_ratio_ = values[:count] / max(float(values.sum()), 1e-300)
-        self.scale_, self.mean_ = found.scale, _means(found)
+        self.scale_, self.mean_, self._used = found.scale, _means(found), found.columns
         return self
 
     @property
@@ -264,6 +284,9 @@ class PrivateLinearRegression(RegressorMixin, _Model):
     bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
         Public limits of every column, for ``fit``, as in `Dataset.from_rows`; of the response under its
         own name, "y" where it has none, or in a last row.
+    kinds : mapping of column to Kind, or None
+        In place of bounds, for ``fit`` on a pandas data frame with text, dates or yes-no columns, as in
+        `Dataset.from_rows`; other columns are left out. The response is the one that X lacks.
 
     Attributes
     ----------
@@ -303,6 +326,7 @@ class PrivateLinearRegression(RegressorMixin, _Model):
         method: MethodKey | str = "auto-cov",
         random_state: int | np.random.RandomState | None = None,
         bounds: Limits | None = None,
+        kinds: Mapping[str, Kind] | None = None,
     ) -> None:
         self.ridge = ridge
         self.guarantee = guarantee
@@ -310,6 +334,7 @@ class PrivateLinearRegression(RegressorMixin, _Model):
         self.method = method
         self.random_state = random_state
         self.bounds = bounds
+        self.kinds = kinds
 
     @classmethod
     @checks.explained
@@ -363,11 +388,16 @@ class PrivateLinearRegression(RegressorMixin, _Model):
         ValueError
             For a parameter that is not allowed, and where the noise forbids any slope.
         """
-        if any(isinstance(cell, str) for cell in np.ravel(np.asarray(y, dtype=object))):
-            raise ValueError("y must be the numbers of the response, got text. Write a yes-no question as 0 and 1.")
-        rows, response = _checked(self, X, y=y, y_numeric=True)
-        self.release_ = self._released(np.column_stack([rows, response]), str(getattr(y, "name", None) or "y"))
-        return self._read(answers(self.release_), self.release_.columns[-1], None)
+        name = str(getattr(y, "name", None) or "y")
+        if self.kinds is not None:
+            lacking = [declared for declared in self.kinds if declared not in (in_memory.names_in(X) or ())]
+            if len(lacking) != 1 or not hasattr(X, "assign"):
+                raise ValueError(f"X must be a pandas data frame with all of kinds but the response, not {lacking}.")
+            (name,) = lacking
+        elif any(isinstance(cell, str) for cell in np.ravel(np.asarray(y, dtype=object))):
+            raise ValueError("y must be the numbers of the response, got text. Write a yes as 1, or give kinds.")
+        self.release_ = self._released(X, (name, y), None)
+        return self._read(answers(self.release_), self.release_.columns[-1] if self.kinds is None else name, None)
 
     def _read(self, found: ReleaseAnswers, y: str, on: str | Sequence[str] | None) -> PrivateLinearRegression:
         self.intervals_: pd.DataFrame = found.regress(y, on, self.ridge)
@@ -378,7 +408,7 @@ class PrivateLinearRegression(RegressorMixin, _Model):
                 f"fewer regressors, or a larger ridge than {self.ridge:g}."
             )
         middle = dict(zip(found.columns, _means(found), strict=True))
-        self.coef_ = slopes
+        self.coef_, self._used = slopes, chosen
         self.intercept_ = float(
             middle[self.intervals_.attrs["response"]] - slopes @ np.array([middle[name] for name in chosen])
         )
@@ -418,6 +448,9 @@ class PrivateLDA(ClassifierMixin, _Model):
         As in `PrivateCovariance`.
     bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
         Public limits of every column, for ``fit``, as in `Dataset.from_rows`.
+    kinds : mapping of column to Kind, or None
+        In place of bounds, for ``fit`` on a pandas data frame with text, dates or yes-no columns, as in
+        `Dataset.from_rows`; other columns are left out.
 
     Attributes
     ----------
@@ -460,6 +493,7 @@ class PrivateLDA(ClassifierMixin, _Model):
         method: MethodKey | str = "auto-cov",
         random_state: int | np.random.RandomState | None = None,
         bounds: Limits | None = None,
+        kinds: Mapping[str, Kind] | None = None,
     ) -> None:
         self.floor = floor
         self.guarantee = guarantee
@@ -467,6 +501,7 @@ class PrivateLDA(ClassifierMixin, _Model):
         self.method = method
         self.random_state = random_state
         self.bounds = bounds
+        self.kinds = kinds
 
     @classmethod
     @checks.explained
@@ -515,12 +550,12 @@ class PrivateLDA(ClassifierMixin, _Model):
         ValueError
             For a parameter that is not allowed, one class alone, and a class with too few rows for its noise.
         """
-        rows, labels = _checked(self, X, y=y)
+        labels = np.asarray(y) if self.kinds is not None else _checked(self, X, y=y)[1]
         check_classification_targets(labels)
         classes, at = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(f"y must name at least two classes, got one class alone: {str(classes[0])!r}.")
-        self.release_ = self._released(rows, labels=at)
+        self.release_ = self._released(X, None, at)
         return self._read(answers(self.release_), classes)
 
     def _read(self, found: ReleaseAnswers, classes: np.ndarray) -> PrivateLDA:
@@ -532,7 +567,7 @@ class PrivateLDA(ClassifierMixin, _Model):
         floor = min(max(groups.noise, LEAST_EIGENVALUE), 1.0) if self.floor is None else self.floor
         floor = checks.in_range("floor", floor, 1e-9, 1.0)
         units = np.outer(groups.spread, groups.spread)
-        self.classes_, self.means_ = classes, groups.means
+        self.classes_, self.means_, self._used = classes, groups.means, found.columns
         self.priors_ = np.maximum(groups.shares, 0.0) / np.maximum(groups.shares, 0.0).sum()
         self.covariance_ = clip_psd(groups.within / units, floor) * units
         slopes = np.linalg.solve(self.covariance_, self.means_.T).T

@@ -290,3 +290,65 @@ def test_bounds_may_name_the_response_of_a_frame():
     assert own.fit(rows[["age"]], rows["age"]).release_.columns == ("age", "age'")
     plain = PrivateLinearRegression(guarantee=ZCDP(1e9), row_bound=2.0).fit(rows[["age"]], list(rows["pay"]))
     assert plain.release_.columns == ("age", "y")
+
+
+KINDS = {
+    "age": privcov.Kind("number", 18, 90),
+    "sex": privcov.Kind("yes-no", values=("F", "M")),
+    "region": privcov.Kind("category", values=("n", "s", "w")),
+}
+
+
+def people(n: int = 20_000) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """A frame with text, its design matrix with the last region left out, and a response of it."""
+    rng = np.random.default_rng(0)
+    sex, region = np.where(rng.random(n) < 0.4, "M", "F"), rng.choice(["n", "s", "w"], n)
+    frame = pd.DataFrame({"id": range(n), "sex": sex, "age": rng.uniform(18, 90, n), "region": region})
+    design = np.column_stack([np.ones(n), frame["age"], sex == "M", region == "n", region == "s"]).astype(float)
+    return frame, design, design @ [1000, 20, 300, 0, 100] + rng.normal(0, 200, n)
+
+
+def test_kinds_take_a_frame_with_text():
+    """The slopes are those of least squares, without the last level of a category, which follows from the others."""
+    frame, design, pay = people()
+    kinds = {**KINDS, "pay": privcov.Kind("number", 0, 5000)}
+    want = np.linalg.lstsq(design, pay, rcond=None)[0]
+    for y in (pd.Series(pay, name="pay"), list(pay)):
+        model = PrivateLinearRegression(guarantee=ZCDP(1e8), kinds=kinds, random_state=0).fit(frame, y)
+        assert list(model.intervals_["column"]) == ["age", "sex=M", "region=n", "region=s"]
+        np.testing.assert_allclose(model.coef_, want[1:], rtol=1e-3)
+        np.testing.assert_allclose(model.predict(frame[::-1]), (design @ want)[::-1], atol=0.01)
+    assert model.n_features_in_ == 3
+    assert clone(model).fit(frame, pay).score(frame, pay) == pytest.approx(model.score(frame, pay))
+    smokes = np.where(np.random.default_rng(1).random(len(frame)) < frame["age"] / 150, "yes", "no")
+    kinds = {**KINDS, "smokes": privcov.Kind("yes-no", values=("no", "yes"))}
+    model = PrivateLinearRegression(guarantee=ZCDP(1e8), kinds=kinds, random_state=0).fit(frame, smokes)
+    np.testing.assert_allclose(model.coef_, np.linalg.lstsq(design, smokes == "yes", rcond=None)[0][1:], atol=1e-5)
+
+
+def test_kinds_of_the_other_models():
+    frame, design, _ = people()
+    model = PrivatePCA(1, ZCDP(1e8), kinds=KINDS, random_state=0).fit(frame)
+    coded = np.column_stack([design[:, 1:], 1 - design[:, 3] - design[:, 4]])  # as kinds lists them
+    np.testing.assert_allclose(model.mean_, coded.mean(axis=0), rtol=1e-3)
+    np.testing.assert_allclose(
+        model.transform(frame)[:, 0], (coded - model.mean_) / model.scale_ @ model.components_[0], atol=1e-9
+    )
+    labels = np.where(frame["age"] > 54, "old", "young")
+    two = {name: KINDS[name] for name in ("age", "sex")}
+    assert PrivateLDA(guarantee=ZCDP(1e8), kinds=two, random_state=0).fit(frame, labels).score(frame, labels) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda frame: PrivatePCA(kinds=KINDS, bounds=[(0, 1)]).fit(frame), "kinds hold the bounds"),
+        (lambda frame: PrivatePCA(kinds=KINDS).fit(frame[["age"]]), "X has no column 'sex'"),
+        (lambda frame: PrivateLinearRegression(kinds=KINDS).fit(frame, frame["age"]), "but the response, not \\[\\]"),
+        (lambda frame: PrivateLinearRegression(kinds=KINDS).fit(frame.to_numpy(), frame["age"]), "pandas data frame"),
+        (lambda frame: PrivatePCA(kinds=KINDS).fit(frame).transform(frame[["age"]]), "X has no column 'sex'"),
+    ],
+)
+def test_a_frame_that_does_not_fit_its_kinds_is_one_sentence(ask, words):
+    with pytest.raises(ValueError, match=words):
+        ask(people(200)[0])

@@ -62,11 +62,10 @@ def regression(shown: Shown, palette: Palette) -> None:
             "farther bound is 1. The slopes are then those of the ridge regression in the population.",
             **shown.keep("ridge", 0.0),
         )
-    on = others if everything else on
-    if not on:
+    if not (on or everything):
         st.info("Choose at least one column to explain it by.")
         return
-    found = answers.regress(y, on, ridge)
+    found = answers.regress(y, None if everything else on, ridge)
     unknown(found)
     if not (found["identified"].any() or ridge):
         st.info(
@@ -91,7 +90,7 @@ def regression(shown: Shown, palette: Palette) -> None:
     _fit(found)
     about(found)
     lines(shown, found, "regression")
-    _in_python(shown, f"{scored}regress({y!r}, {list(on)!r}" + (f", ridge={ridge:g})" if ridge else ")"))
+    _in_python(shown, f"{scored}regress({y!r}, {list(found['column'])!r}" + (f", ridge={ridge:g})" if ridge else ")"))
 
 
 def _name(shown: Shown) -> str:

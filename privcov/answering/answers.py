@@ -227,7 +227,8 @@ class ReleaseAnswers:
         y : str
             The response.
         on : str, sequence of str or None, optional
-            The regressors; None takes all other columns. Under noise a few of them have far shorter intervals.
+            The regressors; None takes all other columns but the last level of every category, which follows from its
+            others, and the response's own category. Under noise a few of them have far shorter intervals.
         ridge : float, optional
             Added to the variances of the regressors in units of ``scale``; at least 0. The target is then the ridge
             coefficient of the population.
@@ -248,7 +249,10 @@ class ReleaseAnswers:
         """
         self._whole()
         (target,) = self._positions([y], "y")
-        others = [j for j in range(len(self.columns)) if j != target]
+        same = self._known.same_column
+        follows = same.any(axis=1) & ~np.triu(same).any(axis=1)  # the last level of a category, from the others
+        follows |= same[target]
+        others = [j for j in range(len(self.columns)) if j != target and not follows[j]]
         chosen = others if on is None else self._positions(on, "on")
         if target in chosen:
             raise ValueError(f"on names the response {y!r}: leave it out of the regressors.")

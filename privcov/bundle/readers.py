@@ -267,7 +267,11 @@ within <- function(first, slope, error, z) {  # all x with (first + slope x)^2 <
   root <- sqrt(pmax(b^2 - a * (first^2 - z^2 * error[[2]]), 0))
   data.frame(low = (-b - root) / a, high = (-b + root) / a)
 }
-regress <- function(y, on = setdiff(from$column, y), ridge = 0, from = release) {
+others <- function(y, from) {  # the last level of a category follows from its others
+  d <- from$declared; at <- places(y, from); levels <- d %in% setdiff(d[duplicated(d)], "")
+  from$column[-c(at, which(levels & (!duplicated(d, fromLast = TRUE) | d == d[at])))]
+}
+regress <- function(y, on = others(y, from), ridge = 0, from = release) {
   at <- places(c(y, on), from)
   if (length(on) < 1 || length(on) > law["rows"] / 3) stop("name a regressor, and at most a third as many as rows")
   if (ridge > 0 && !identical(from, release)) stop("ridge goes by bounds, and a score has none: leave it at 0")

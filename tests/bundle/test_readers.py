@@ -323,6 +323,7 @@ source("extras/read.R"); source("extras/answers.R")
 say <- function(...) for (x in c(...)) cat(sprintf("%.17g", x), "\\n")
 of <- function(found) say(found$estimate, found$ci_low, found$ci_high)
 of(group_means("ill")); of(group_means("ward")); of(group_means("ward=B")); of(regress("y", c("sick", "d")))
+of(suppressWarnings(regress("y"))); of(suppressWarnings(regress("ward=B")))
 of(alpha(c("a", "b", "c"), "c"))
 scored <- with_score("mood", c("a", "b", "c"), reverse = "c")
 of(regress("y", c("mood", "d"), from = scored)); of(group_means("ill", from = scored))
@@ -369,11 +370,15 @@ def test_groups_scales_and_factors_are_the_same_in_python_in_the_shell_and_in_r(
         (found.group_means("ward"), ["group-means", "--by", "ward"]),
         (found.group_means("ward=B"), ["group-means", "--by", "ward=B"]),
         (found.regress("y", ["sick", "d"]), ["regress", "--y", "y", "--on", "sick=yes,d"]),
+        (found.regress("y"), ["regress", "--y", "y"]),
+        (found.regress("ward=B"), ["regress", "--y", "ward=B"]),
         (found.alpha(["a", "b", "c"], ["c"]), ["alpha", "--items", "a,b,-c"]),
         (scored.regress("y", ["mood", "d"]), ["regress", "--y", "y", "--on", "mood,d", *score]),
         (scored.group_means("ill"), ["group-means", "--by", "ill", *score]),
         (scored.alpha(["y", "mood"]), ["alpha", "--items", "y,mood", *score]),
     ]
+    assert list(asked[4][0]["column"]) == ["a", "b", "c", "d", "e", "ill", "ward=A", "ward=B", "sick=yes"]
+    assert list(asked[5][0]["column"]) == ["a", "b", "c", "d", "e", "y", "ill", "sick=yes"], "no other ward"
     said = iter(run("Rscript", "--vanilla", "-e", MORE_IN_R, cwd=place).split())
 
     def next_of(count: int) -> np.ndarray:
