@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -15,10 +17,12 @@ from privcov.dataset import Dataset
 from privcov.keys import MethodKey
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import Guarantee, ZCDP
-from privcov.releasing.run import release
+from privcov.releasing.release import Release
+from privcov.releasing.run import Centre, release
 
 if TYPE_CHECKING:
     from privcov.dataset import Limits
+    from privcov.table_files.kinds import Kind
 
 
 def seed_of(state: int | np.random.RandomState | None) -> int:
@@ -183,3 +187,55 @@ class PrivateCovariance(EmpiricalCovariance):
         # The determinant of a singular matrix has no sign but that of its rounding errors.
         values = np.linalg.eigvalsh(self.covariance_)
         return likelihood if values[0] > values[-1] * len(values) * np.finfo(float).eps else -np.inf
+
+
+class ReleaseModel(BaseEstimator):
+    """What the models share: the parameters of the release that ``fit`` makes."""
+
+    guarantee: Guarantee | None
+    row_bound: float | None
+    method: str
+    random_state: int | np.random.RandomState | None
+    bounds: Limits | None
+    kinds: Mapping[str, Kind] | None
+    n_features_in_: int
+    _used: Sequence[str]  # the measured columns that the model takes, of a frame with kinds
+
+    def _released(self, X: ArrayLike, response: tuple[str, ArrayLike] | None, labels: np.ndarray | None) -> Release:
+        """Make one release of rows, with their names; a response is their last column."""
+        if self.kinds is not None:
+            frame = X if response is None else X.assign(**dict([response]))  # type: ignore[union-attr] # a data frame
+            self._named(tuple(name for name in self.kinds if name in (in_memory.names_in(X) or ())))
+            data = Dataset.from_rows(frame, self.row_bound, self.bounds, labels, kinds=self.kinds)
+        else:
+            table = checked(self, X, **({} if response is None else {"y": response[1], "y_numeric": True}))
+            own = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])
+            names = [str(name) for name in own]
+            if response is not None:
+                table = np.column_stack(table)
+                names.append(next(name for k in range(len(names) + 1) if (name := response[0] + "'" * k) not in names))
+            data = Dataset.from_rows(table, self.row_bound, self.bounds, labels, names)
+        guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
+        centre: Centre = "joint" if labels is None else "classes"
+        return release(self.method, data, guarantee, seed=seed_of(self.random_state), centre=centre)
+
+    def _named(self, columns: tuple[str, ...]) -> None:
+        """Keep the names of the columns of a release."""
+        self.n_features_in_ = len(columns)
+        self.feature_names_in_ = np.array(columns, dtype=object)
+
+    def _matrix_of(self, X: ArrayLike) -> np.ndarray:
+        """Return checked rows."""
+        check_is_fitted(self)
+        if self.kinds is not None:
+            chosen = {name: self.kinds[name] for name in self.feature_names_in_}
+            data = Dataset.from_rows(X, kinds=chosen)
+            return np.asarray(data.rows)[:, [data.columns.index(name) for name in self._used]]
+        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+
+
+def checked(model: ReleaseModel, X: ArrayLike, **more: Any) -> Any:
+    """Return checked rows of a fit, and the response where it is among ``more``; dates in a frame are no numbers."""
+    if hasattr(X, "columns"):
+        in_memory.numbers_of(X)
+    return validate_data(model, X, dtype=np.float64, ensure_min_samples=2, **more)

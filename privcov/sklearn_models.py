@@ -7,12 +7,11 @@ makes one of simulated or public rows first. Every number is one of `privcov.ans
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import (
-    BaseEstimator,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     RegressorMixin,
@@ -20,17 +19,15 @@ from sklearn.base import (
 )
 from sklearn.utils.extmath import softmax
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from privcov import checks, in_memory
 from privcov.answering.answers import answers
-from privcov.dataset import Dataset
 from privcov.keys import MethodKey
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import Guarantee, ZCDP
+from privcov.privacy import Guarantee
 from privcov.releasing.release import Release
-from privcov.releasing.run import Centre, release
-from privcov.sklearn_api import seed_of
+from privcov.sklearn_api import ReleaseModel, checked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,59 +40,7 @@ if TYPE_CHECKING:
 LEAST_EIGENVALUE = 0.01  # of the correlation within classes, before it is inverted
 
 
-class _Model(BaseEstimator):
-    """What the models share: the parameters of the release that ``fit`` makes."""
-
-    guarantee: Guarantee | None
-    row_bound: float | None
-    method: str
-    random_state: int | np.random.RandomState | None
-    bounds: Limits | None
-    kinds: Mapping[str, Kind] | None
-    n_features_in_: int
-    _used: Sequence[str]  # the measured columns that the model takes, of a frame with kinds
-
-    def _released(self, X: ArrayLike, response: tuple[str, ArrayLike] | None, labels: np.ndarray | None) -> Release:
-        """Make one release of rows, with their names; a response is their last column."""
-        if self.kinds is not None:
-            frame = X if response is None else X.assign(**dict([response]))  # type: ignore[union-attr] # a data frame
-            self._named(tuple(name for name in self.kinds if name in (in_memory.names_in(X) or ())))
-            data = Dataset.from_rows(frame, self.row_bound, self.bounds, labels, kinds=self.kinds)
-        else:
-            table = _checked(self, X, **({} if response is None else {"y": response[1], "y_numeric": True}))
-            own = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])
-            names = [str(name) for name in own]
-            if response is not None:
-                table = np.column_stack(table)
-                names.append(next(name for k in range(len(names) + 1) if (name := response[0] + "'" * k) not in names))
-            data = Dataset.from_rows(table, self.row_bound, self.bounds, labels, names)
-        guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
-        centre: Centre = "joint" if labels is None else "classes"
-        return release(self.method, data, guarantee, seed=seed_of(self.random_state), centre=centre)
-
-    def _named(self, columns: tuple[str, ...]) -> None:
-        """Keep the names of the columns of a release."""
-        self.n_features_in_ = len(columns)
-        self.feature_names_in_ = np.array(columns, dtype=object)
-
-    def _matrix_of(self, X: ArrayLike) -> np.ndarray:
-        """Return checked rows."""
-        check_is_fitted(self)
-        if self.kinds is not None:
-            chosen = {name: self.kinds[name] for name in self.feature_names_in_}
-            data = Dataset.from_rows(X, kinds=chosen)
-            return np.asarray(data.rows)[:, [data.columns.index(name) for name in self._used]]
-        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-
-
-def _checked(model: _Model, X: ArrayLike, **more: Any) -> Any:
-    """Return checked rows of a fit, and the response where it is among ``more``; dates in a frame are no numbers."""
-    if hasattr(X, "columns"):
-        in_memory.numbers_of(X)
-    return validate_data(model, X, dtype=np.float64, ensure_min_samples=2, **more)
-
-
-class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
+class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel):
     """Principal components of one release, with every column in units of its public half-range.
 
     Parameters
@@ -266,7 +211,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Model):
         return self.mean_ + self.scale_ * (np.asarray(X, dtype=np.float64) @ self.components_)
 
 
-class PrivateLinearRegression(RegressorMixin, _Model):
+class PrivateLinearRegression(RegressorMixin, ReleaseModel):
     """Linear regression of one column of a release on others.
 
     Parameters
@@ -430,7 +375,7 @@ class PrivateLinearRegression(RegressorMixin, _Model):
         return self._matrix_of(X) @ self.coef_ + self.intercept_
 
 
-class PrivateLDA(ClassifierMixin, _Model):
+class PrivateLDA(ClassifierMixin, ReleaseModel):
     """Linear discriminant analysis from the class sums of one release.
 
     Parameters
@@ -550,7 +495,7 @@ class PrivateLDA(ClassifierMixin, _Model):
         ValueError
             For a parameter that is not allowed, one class alone, and a class with too few rows for its noise.
         """
-        labels = np.asarray(y) if self.kinds is not None else _checked(self, X, y=y)[1]
+        labels = np.asarray(y) if self.kinds is not None else checked(self, X, y=y)[1]
         check_classification_targets(labels)
         classes, at = np.unique(labels, return_inverse=True)
         if len(classes) < 2:

@@ -193,7 +193,7 @@ MISTAKES = [
     ("Dataset.from_rows(FRAME, kinds={'agee': AGE})", ValueError, "no column 'agee'", "mean 'age'"),
     ("Dataset.from_rows(FRAME, kinds={'age': 'integer'})", ValueError, "as {'age': Kind(", "got ('age', 'integer')"),
     # --- scikit-learn
-    ("PrivateLinearRegression().fit(ROWS, ['yes', 'no', 'no'])", ValueError, "y must be the numbers", "0 and 1"),
+    ("PrivateLinearRegression().fit(ROWS, ['yes', 'no', 'no'])", ValueError, "y must be the numbers", "kinds"),
     ("PrivateLinearRegression().fit(ROWS, 'x2')", ValueError, "y must be the numbers", "got text"),
     ("PrivateCovariance().score(ROWS)", NotFittedError, "not fitted"),
     ("PrivateCovariance('gausian-cov').fit(ROWS)", ValueError, "no method", "mean 'gaussian-cov'"),
