@@ -1,4 +1,4 @@
-"""`PrivateCovariance`: a release as a scikit-learn estimator."""
+"""`PrivateCovariance`, a release as an estimator of scikit-learn, and what the models of `sklearn_models` share."""
 
 from __future__ import annotations
 

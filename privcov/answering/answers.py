@@ -249,9 +249,7 @@ class ReleaseAnswers:
         """
         self._whole()
         (target,) = self._positions([y], "y")
-        same = self._known.same_column
-        follows = same.any(axis=1) & ~np.triu(same).any(axis=1)  # the last level of a category, from the others
-        follows |= same[target]
+        follows = self._known.follows | self._known.same_column[target]
         others = [j for j in range(len(self.columns)) if j != target and not follows[j]]
         chosen = others if on is None else self._positions(on, "on")
         if target in chosen:

@@ -28,6 +28,8 @@ interval of a correlation; with columns of two values only the test of zero, in 
 h_j^2 T_ii) / 4n in place of T_ii T_jj / n. **R squared** r: s = e'C e + B(e, e) with O = X, corrected for the |X|
 fitted slopes; all r with (s - (1 - r) c_yy)^2 <= z^2 V, V with the form e e' - (1 - r) y y'.
 
+The last level of a category follows from its others and is left out of partial correlations.
+
 Nothing is answered where C_XX has an eigenvalue at or below zero, or t^2 tr Q^2 > 1: there the second order that B
 corrects is as large as the first.
 """
@@ -40,6 +42,7 @@ import numpy as np
 
 from privcov.answering.entries import fieller
 from privcov.answering.unbiased import (
+    FOLLOWS,
     NO_END,
     NO_INVERSE,
     TESTED_ONLY,
@@ -237,10 +240,10 @@ def _r_squared(
 
 def partial_correlations(known: UnbiasedMoments, level: float) -> Intervals:
     """Return the interval of every partial correlation given all others, with the test of zero, as derived above."""
-    d = known.d
-    part = _part(known, list(range(d)))
+    kept, shape = np.flatnonzero(~known.follows), (known.d, known.d)
+    d = len(kept)
+    part = _part(known, kept.tolist())
     inverse, _ = _inverse(part.covariance, part.square)
-    shape = (d, d)
     if inverse is None or d < 2:
         none = np.full(shape, np.nan)
         return Intervals(none, none, none, np.full(shape, NO_INVERSE), none)
@@ -255,21 +258,21 @@ def partial_correlations(known: UnbiasedMoments, level: float) -> Intervals:
     upper = np.triu_indices(d, 1)
     reason = np.where(weak > 0, NO_INVERSE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
     if known.span.any():
-        most = known.span**2 / 4
+        most = known.span[kept] ** 2 / 4
         both = np.minimum(most[upper[0]] * left[1], most[upper[1]] * left[0])
         own = more + sampling * np.where(both > 0, both, below**2)
         reason = np.where(weak > 0, NO_INVERSE, TWO_VALUED if known.unknown.any() else TESTED_ONLY)
     p_value = tail(above, own, zero, shape_of)
 
-    def square(line: np.ndarray, diagonal: float) -> np.ndarray:
-        whole = np.full(shape, diagonal)
-        whole[upper] = line
-        whole.T[upper] = line
+    def square(line: np.ndarray, rest: float) -> np.ndarray:
+        whole, places = np.full(shape, rest), (kept[upper[0]], kept[upper[1]])
+        whole[places] = line
+        whole.T[places] = line
         return whole
 
     estimate, low, high, p_value = (square(line, np.nan) for line in (estimate, low, high, p_value))
     found = Intervals(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
-    return found.refusing(np.array(bool(known.unknown.any())))
+    return found.refusing(np.array(bool(known.unknown.any()))).refusing(known.follows[:, None] | known.follows, FOLLOWS)
 
 
 @dataclass(frozen=True, eq=False)

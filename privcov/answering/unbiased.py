@@ -41,12 +41,13 @@ REASONS = (
     "columns of two values have no interval here: leave them out, or, for whole rows and weakly related columns, give "
     "their kurtosis, 1 / (p (1 - p)) - 6 for a share p",
     "levels of one column exclude each other, so that they are related is no finding",
+    "the level follows from the others of its column, which stand for it",
     "the column that makes the groups has values between its two, as in shortened rows",
     "no interval is known",
 )
 (
     NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS, TESTED_ONLY, TWO_VALUED,
-    ONE_COLUMN, NO_GROUPS, NO_INTERVAL,
+    ONE_COLUMN, FOLLOWS, NO_GROUPS, NO_INTERVAL,
 ) = range(1, len(REASONS))  # fmt: skip
 
 
@@ -178,6 +179,12 @@ class UnbiasedMoments:
         for at in () if self.two is None else self.two.blocks:
             block[list(at)] = at[0]
         return (block[:, None] == block) & ~np.eye(self.d, dtype=bool)
+
+    @property
+    def follows(self) -> np.ndarray:
+        """Which columns are the last level of a category, which follows from its others."""
+        last = np.array([max(np.flatnonzero(row), default=-1) for row in self.same_column])
+        return (0 <= last) & (last < np.arange(self.d))
 
     @property
     def unknown(self) -> np.ndarray:
