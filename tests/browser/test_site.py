@@ -81,7 +81,14 @@ _LAID_OUT = """() => {
     const scale = drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
     return scale * parseFloat(getComputedStyle(words).fontSize);
   });
+  const over = [...pictures.querySelectorAll("svg")].flatMap((drawing) => {
+    const boxes = [...drawing.querySelectorAll("text")].map((words) => [words.textContent, words.getBoundingClientRect()]);
+    return boxes.flatMap(([one, a], k) => boxes.slice(k + 1).filter(([, b]) =>
+      Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4
+    ).map(([other]) => [one, other]));
+  });
   return {
+    over,
     order: [pictures, document.querySelector(".control"), said, document.querySelector("details")].map(place),
     heights: [...document.querySelectorAll("summary, .control input, nav a")].map(
       (part) => part.getBoundingClientRect().height),
@@ -103,6 +110,7 @@ def test_a_lesson_on_a_telephone(folder, tab, number):
     assert min(found["heights"]) >= 44
     assert found["smallest"] >= 9
     assert not found["sideways"]
+    assert found["over"] == [], "no words lie on others"
     names = page.locator("[data-at]:visible svg > text").evaluate_all(
         "all => all.map((words) => [words.getBoundingClientRect().left, words.getBoundingClientRect().right])"
     )

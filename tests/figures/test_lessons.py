@@ -67,6 +67,12 @@ def test_panels_are_printed_side_by_side_with_titles_numbers_and_the_framed_row(
     assert all(wide == high for wide, high in sides)
 
 
+@pytest.mark.parametrize(("d", "side_by_side", "numbers"), [(4, 3, True), (5, 2, True), (5, 3, False), (6, 1, False)])
+def test_numbers_stand_in_cells_that_have_room_on_a_telephone(d, side_by_side, numbers):
+    found = panels([("m", np.eye(d))] * side_by_side, 1.0, LIGHT)
+    assert any(trace.type == "scatter" for trace in found.figure.data) == numbers
+
+
 def test_enlarged_scales_the_type_and_leaves_the_numbers():
     small = panels([("m", SQUARE)], 2.0, LIGHT)
     large = enlarged(small, 1.5)
