@@ -82,10 +82,10 @@ _LAID_OUT = """() => {
     return scale * parseFloat(getComputedStyle(words).fontSize);
   });
   const over = [...pictures.querySelectorAll("svg")].flatMap((drawing) => {
-    const boxes = [...drawing.querySelectorAll("text")].map((words) => [words.textContent, words.getBoundingClientRect()]);
-    return boxes.flatMap(([one, a], k) => boxes.slice(k + 1).filter(([, b]) =>
-      Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4
-    ).map(([other]) => [one, other]));
+    const boxes = [...drawing.querySelectorAll("text")].map((one) => [one.textContent, one.getBoundingClientRect()]);
+    const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+      Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+    return boxes.flatMap(([one, a], k) => boxes.slice(k + 1).filter(([, b]) => meet(a, b)).map((two) => [one, two[0]]));
   });
   return {
     over,
