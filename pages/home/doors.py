@@ -71,8 +71,8 @@ def doors(study: Study) -> None:
                 _ask(door, study)
                 _own_table()
             else:
-                label = "Read a bundle" if shut else door.label
-                frame.link(frame.file_of(door.page), label, door.study or study, door.own)
+                label, own = ("Read a bundle", {"door": "bundle"}) if shut else (door.label, door.own)
+                frame.link(frame.file_of(door.page), label, door.study or study, own)
 
 
 def _ask(door: Door, study: Study) -> None:

@@ -63,7 +63,7 @@ def draw(d: int, screen: Screen) -> str:
     screen.tag("Simulated", f"{N:,} rows for every d, {guarantee(RHO)}")
     three = [("truth", result.truth), ("every entry", result.dense), ("large entries", result.sparse)]
     screen.put(panels(three, colour_limit(result.truth), palette), "three-wide")
-    names = {DENSE: "every entry", SPARSE: "large entries only", "sample": "sample, not private"}
+    names = {DENSE: "every entry", SPARSE: "large entries", "sample": "sample, not private"}
     picture = over_control(
         [(at, computed(of_width, at).errors) for at in DS], names, palette, x="d", x_label="Columns d",
         y_label="Error against truth", references=[("zero matrix", 1)], marked=float(d),
@@ -72,9 +72,9 @@ def draw(d: int, screen: Screen) -> str:
     dense, sparse, sample = result.errors
     return (
         f"Error of this draw with {d} columns: **{show.percent(dense)}** with every entry, "
-        f"**{show.percent(sparse)}** without small ones, {show.percent(sample)} in the sample. The "
-        f"row bound R grows, R² = {result.row_bound**2 / d:.3g} d, and with it the noise of an entry: off the diagonal "
-        f"its standard deviation is now {plain(result.noise_std)}."
+        f"**{show.percent(sparse)}** with large entries, {show.percent(sample)} in the sample. The row bound has "
+        f"R² = {result.row_bound**2 / d:.3g} d, so the noise grows: an entry's standard deviation is now "
+        f"{plain(result.noise_std)}."
     )
 
 
@@ -82,7 +82,7 @@ LESSON = Lesson(
     title="Why columns hurt and sparsity helps",
     aim=(
         "More columns, the same people and guarantee. Only columns at most two places apart are correlated. Two "
-        "answers from one noisy matrix: every entry, or the large ones only, others set to zero as noise or sampling. "
+        "answers from one noisy matrix: every entry, or large entries, with zeros for the others. "
         "Teal is above zero, orange below."
     ),
     control=Control("Columns d", DS, 40, "few columns", "many columns", count),

@@ -64,7 +64,7 @@ def draw(position: int, screen: Screen) -> str:
     place, truth = positions(None, DATA["d"]), np.zeros_like(result.exact)
     graphs = [
         ("Private release", result.released, "graph-released"),
-        ("Same rows, no privacy noise", result.exact, "graph-exact"),
+        ("No privacy noise", result.exact, "graph-exact"),
     ]
     pictures = []
     for title, graph, key in graphs:

@@ -295,7 +295,7 @@ def printed(rho: float, screen: Screen) -> str:
     game, palette = Game(rho, printed_seed(rho)), screen.palette
     now, (first, second) = game.next(), exact_moments()
     game.hundred()
-    screen.tag("Simulated", f"{guarantee(rho)}; A and B differ in the mean squares of x1 and x2")
+    screen.tag("Simulated", f"an earlier game, {guarantee(rho)}; A and B differ in the mean squares of x1 and x2")
     three = [("A, exact", first), ("B, exact", second), ("round 1", now.release)]
     screen.put(panels(three, float(abs(first).max()), palette), "three-guess")
     screen.put(running_scores([(ATTACKER, game.optimal)], limit(rho), None, palette), "curve-scores")
@@ -312,20 +312,18 @@ def scores(rho: float, screen: Screen) -> None:
     rounds, hits = len(game.votes), sum(game.votes.values())
     lines = []
     if rounds:
-        low, high = score_interval(hits, rounds)
+        low, high = map(show.percent, score_interval(hits, rounds))
+        lines.append(f"- **Votes:** {hits} of {rounds}; 95 % binomial interval {low} to {high}")
+    if game.optimal:
         same = sum(hit for number, hit in game.optimal if number in game.votes)
-        lines.append(
-            f"- **Votes here:** {hits} of {rounds} right; by a 95 % interval for such counts the chance is "
-            f"{show.percent(low)} to {show.percent(high)}"
-        )
-        lines.append(f"- **Optimal attacker** on the same releases: {same} of {rounds}")
-    if len(game.optimal) > rounds:
-        best, played = sum(hit for _, hit in game.optimal), len(game.optimal)
-        low, high = usual(rho, played)
-        lines.append(f"- On all {played:,} releases: {best:,} right; at the limit usually {low:,} to {high:,}")
+        told = [f"{same} of the same {rounds}"] if rounds else []
+        if (played := len(game.optimal)) > rounds:
+            told.append(f"{sum(hit for _, hit in game.optimal):,} of all {played:,}")
+        lines.append(f"- **Optimal attacker:** {', '.join(told)}")
+    least, most_hits = usual(rho, HUNDRED)
     any_noise = show.chance(accounting.attacker_success(ZCDP(rho)), most=True)
-    lines.append(f"- **Limit** for any guesser of a fair coin: {show.chance(most, most=True)} with this Gaussian noise")
-    lines.append(f"- Any method under {guarantee(rho)}, as on **Your data**: {any_noise}")
+    told = f"{show.chance(most)}; of {HUNDRED} usually {least} to {most_hits}"
+    lines += [f"- **Limit** with this noise: {told}", f"- Any method under {ZCDP(rho)}: {any_noise}"]
     st.markdown("\n".join(lines))
     show.attacker_meter(most, screen.palette)
 
@@ -358,7 +356,7 @@ def _buttons(game: Game) -> None:
             key="lesson-hundred",
             on_click=game.hundred,
             disabled=full_up,
-            help=f"At most {MOST:,} rounds: start again." if full_up else "Optimal, by the likelihood ratio.",
+            help=f"At most {MOST:,} rounds: start again." if full_up else None,
         )
         if game.optimal:
             st.button("New game", key="lesson-new-game", on_click=_end, args=(game.rho,), help="Other coins and noise.")
@@ -390,7 +388,10 @@ def _odds(nats: float) -> str:
 
 LESSON = Lesson(
     title="Guess the neighbour",
-    aim=("Tables A and B differ in one row. A coin picks one, and you see its release. **Which one was it?**"),
+    aim=(
+        "Tables A and B differ in one row. A coin picks one, you see its release. **Which was it?** Teal is above "
+        "zero, orange below."
+    ),
     control=Control(
         "Rho",
         (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),

@@ -66,7 +66,7 @@ def draw(rho: float, screen: Screen) -> str:
     return (
         f"Largest eigenvalue: truth {plain(result.truth[-1])}, of these rows {plain(result.own)}, noisy "
         f"**{plain(result.noisy[-1])}**, shrunk **{plain(result.shrunk[-1])}**. Error against truth: "
-        f"{show.percent(before)}, then **{show.percent(after)}**."
+        f"noisy {show.percent(before)}, shrunk **{show.percent(after)}**."
     )
 
 

@@ -26,7 +26,7 @@ _STYLE = """
 .st-key-lesson-votes {gap: .5rem;}
 .st-key-lesson-screen [data-testid="stAlertContainer"] {padding: .6rem .9rem;}
 /* The words at the ends of the control are buttons: one step each, also by keyboard; its own ends would lie on them. */
-.st-key-lesson-screen [data-testid="stSliderTickBar"] {display: none;}
+.st-key-lesson-screen [data-testid="stSliderTickBar"] {visibility: hidden;}
 .st-key-lesson-ends {margin-top: -.7rem; justify-content: space-between; flex-wrap: nowrap;}
 .st-key-lesson-ends [data-testid="stButton"] button {font-size: .85rem; min-height: 0; padding: .1rem 0;
   text-align: start;}
@@ -74,7 +74,9 @@ img.idea {display: block; width: auto; height: 3.6rem;}
   .stElementContainer[class*="st-key-lesson-large-"] {height: 42vh !important;}
   .stElementContainer[class*="st-key-lesson-graph-"] {height: 30vh !important;}
   /* An answer is as high as a thumb is wide. */
-  .st-key-lesson-screen [data-testid="stRadio"] label {min-height: 44px; align-items: center;}
+  .st-key-lesson-screen :is([data-testid="stRadio"] label, [data-testid="stPageLink-NavLink"])
+    {min-height: 44px; align-items: center;}
+  .st-key-lesson-heading button {min-height: 44px;}
   .st-key-lesson-unit {order: 1; flex: 1 0 100%;}
   /* Names and numbers of matrices side by side fit their panels and cells. */
   [class*="st-key-lesson-three-"] .annotation-text {font-size: 11px !important;}
@@ -105,7 +107,7 @@ _SHARES = """
 .stElementContainer[class*="st-key-lesson-curve-scores"] {height: calc((100vh - 22rem) * .64) !important;}
 .stElementContainer[class*="-three-cut"][class*="st-key-lesson-"] {max-height: calc(100vh - 23rem);}
 .stElementContainer[class*="st-key-lesson-graph-"] {height: min(100vh - 19rem, 32vw) !important;}
-.stElementContainer[class*="st-key-lesson-large-"] {height: calc(100vh - 16.5rem) !important;}
+.stElementContainer[class*="st-key-lesson-large-"] {height: calc(100vh - 16.8rem) !important;}
 </style>
 """
 # One lesson leaves room for type that grows with the screen; a demonstration does not.
@@ -204,16 +206,15 @@ def draw(*, full: bool) -> None:
 
 
 def _follow(number: int, now: str) -> None:
-    """Let the matrices of the lesson follow its control while it is dragged."""
+    """Let the matrices of the lesson follow its control while it is dragged; what does not is blurred meanwhile."""
     pictures, texts = computed(_frames, number)
-    if pictures:
-        control, keys = LESSONS[number].control, dict.fromkeys(images for images, _, _ in pictures)
-        st.html(f'<div class="pc-answers" data-level="{escape(now)}"></div>')
-        follow.send(
-            f"lesson-{number}", f".st-key-{_lever(number)}", list(map(control.shown, control.options)),
-            [follow.picture_of(f"{images} image@", at, frames, frame.palette()) for images, at, frames in pictures],
-            titles=", ".join(f"{images} .annotation-text@" for images in keys), texts=texts,
-        )  # fmt: skip
+    control, keys = LESSONS[number].control, dict.fromkeys(images for images, _, _ in pictures)
+    st.html(f'<div class="pc-answers" data-level="{escape(now)}"></div>')
+    follow.send(
+        f"lesson-{number}", f".st-key-{_lever(number)}", list(map(control.shown, control.options)),
+        [follow.picture_of(f"{images} image@", at, frames, frame.palette()) for images, at, frames in pictures],
+        titles=", ".join(f"{images} .annotation-text@" for images in keys), texts=texts if pictures else [],
+    )  # fmt: skip
 
 
 def _frames(number: int) -> tuple[list[tuple[str, int, list[follow.Frame]]], list[list[str]]]:

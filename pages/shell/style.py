@@ -60,7 +60,7 @@ STYLE = Template("""
 /* What does not follow the level while it is dragged is blurred, until it belongs to the level again. */
 .pc-follows .stMain :is(.stMetric, .stAlert, .stTabs, .st-key-waterfall, .st-key-shares, .st-key-colours,
   .st-key-made-from, .st-key-verdict, .st-key-estimate-attacker, [class*="st-key-square-released-"],
-  [class*="st-key-lesson-curve-"]) {
+  [class*="st-key-lesson-curve-"], [class*="st-key-lesson-large-"], [class*="st-key-lesson-graph-"]) {
   filter: blur(.12rem);}
 .pc-follows :is([class*="st-key-lesson-two-"], [class*="st-key-lesson-three-"], [class*="st-key-lesson-tables-"])
   .scatterlayer {visibility: hidden;}  /* the numbers in the cells */

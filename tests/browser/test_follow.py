@@ -165,6 +165,20 @@ def test_the_matrices_of_a_lesson_follow_and_their_titles_too(visit, settle):
     assert page.evaluate(SEEN, images) != dragged, "drawn by the server"
 
 
+def test_a_lesson_without_matrices_is_blurred_while_its_control_is_dragged(visit, settle):
+    page = visit("/Lessons?lesson=5")
+    at = page.locator(".st-key-lesson-lever-5 [data-testid=stSliderThumbValue]").locator("..").bounding_box()
+    page.mouse.move(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(at["x"] - 60, at["y"] + at["height"] / 2, steps=4)
+    page.wait_for_function("() => document.querySelector('.pc-follows')")
+    for stale in ("[class*=st-key-lesson-large-]", "[data-testid=stAlert]"):
+        assert "blur" in page.locator(f".stMain {stale}").first.evaluate("one => getComputedStyle(one).filter")
+    page.mouse.up()
+    settle(page)
+    page.wait_for_function("() => !document.querySelector('.pc-follows')")
+
+
 def test_quick_keys_leave_the_numbers_of_the_level_that_was_answered(visit, settle):
     """There and back faster than the server answers, at a level whose errors differ much."""
     page = visit("/?kind=approx&epsilon=0.015")

@@ -8,6 +8,7 @@ import pytest
 import privcov
 from pages.lessons import clipping, columns, guess, reruns, rows, scale, shrinkage, simulated
 from pages.lessons.book import FILES, LESSONS, NUMBERS, place
+from pages.lessons.paper import content
 from pages.shell import cached
 from privcov import accounting
 from privcov.figures.words import percent
@@ -198,10 +199,10 @@ def test_a_vote_reveals_the_truth_and_scores_beside_the_optimal_attacker(monkeyp
     element(at, "button", "lesson-vote-B").click().run()
     hits = (rounds[0].truth == 0) + (rounds[1].truth == 1)
     low, high = guess.score_interval(hits, 2)
-    words = next(m.value for m in at.markdown if "**Votes here:**" in m.value)
-    assert f"{hits} of 2 right" in words
+    words = next(m.value for m in at.markdown if "**Votes:**" in m.value)
+    assert f"{hits} of 2;" in words
     assert f"{percent(low)} to {percent(high)}" in words
-    assert f"on the same releases: {sum(r.optimal_is_right for r in rounds)} of 2" in words
+    assert f"{sum(r.optimal_is_right for r in rounds)} of the same 2" in words
     assert percent(guess.limit(0.5), "at most") in words
 
 
@@ -224,18 +225,18 @@ def test_a_hundred_rounds_of_the_optimal_attacker_leave_the_class_alone(monkeypa
     for _ in range(3):
         element(at, "button", "lesson-hundred").click().run()
     right = sum(guess.play(2.0, 1, k).optimal_is_right for k in range(1, 301))
-    words = next(m.value for m in at.markdown if "releases:" in m.value)
-    assert f"On all 300 releases: {right} right" in words
+    words = next(m.value for m in at.markdown if "**Limit**" in m.value)
+    assert f"**Optimal attacker:** {right} of all 300" in words
     assert "Votes" not in words
-    low, high = guess.usual(2.0, 300)
-    assert f"usually {low} to {high}" in words
-    assert guess.funnel(guess.limit(2.0), np.array([300]))[0][0] * 300 == pytest.approx(low)
+    low, high = guess.usual(2.0, 100)
+    assert f"of 100 usually {low} to {high}" in words
+    assert f"**{low} to {high}**" in content(LESSONS[10], 2.0).sentence, "what the run sheet promises"
     _, alt = chart(at, "Running scores")
     assert f"optimal attacker: {right} of 300 right" in alt
     element(at, "button", "lesson-new-game").click().run()
     assert not any("On all" in m.value for m in at.markdown)
     element(at, "button", "lesson-hundred").click().run()
-    assert "On all 100 releases" in next(m.value for m in at.markdown if "releases:" in m.value)
+    assert "of all 100" in next(m.value for m in at.markdown if "**Limit**" in m.value)
 
 
 def test_the_numbers_in_the_last_question_are_true():
@@ -317,7 +318,7 @@ def test_the_switch_keeps_the_game():
         element(at, "button", "lesson-vote-A").click().run()
         element(at, "button", "lesson-next-release").click().run()
     scores = next(m.value for m in at.markdown if "**Limit**" in m.value)
-    assert "of 3 right" in scores
+    assert "of 3;" in scores
     for on in (True, False):
         element(at, "toggle", "lesson-unit").set_value(on).run()
         assert next(m.value for m in at.markdown if "**Limit**" in m.value) == scores
