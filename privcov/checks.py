@@ -148,7 +148,10 @@ def by_name(what: str, values: Mapping, names: Sequence[str]) -> list:
             raise ValueError(f"{what} names {name!r}, and the columns are {some}.{meant(name, names)}")
     lacking = [name for name in names if name not in given]
     if lacking:
-        raise ValueError(f"{what} must name every column, and it lacks {', '.join(map(repr, lacking[:5]))}.")
+        raise ValueError(
+            f"{what} must name every column, and it lacks {', '.join(map(repr, lacking[:5]))}. "
+            "Give their (low, high), or leave the columns out of the table."
+        )
     return [given[name] for name in names]
 
 

@@ -287,13 +287,12 @@ class Dataset(InUnits):
         names = own if typed and own else names_of(columns, own, d)
         if 0 in rows.shape:
             raise ValueError(f"X must be a table of n rows and d columns, got shape {rows.shape}.")
-        if isinstance(labels, str):
-            raise ValueError(
-                f"labels must have one entry per row ({n}), got the text {labels!r}. Give the column itself."
-            )
-        if labels is not None and len(labels) != n:
-            raise ValueError(f"labels must have one entry per row ({n}), got {len(labels)}.")
+        if labels is not None and (isinstance(labels, str) or len(labels) != n):
+            given = f"the text {labels!r}. Give the column itself" if isinstance(labels, str) else len(labels)
+            raise ValueError(f"labels must have one entry per row ({n}), got {given}.")
         units = _units(names, row_bound, bounds, typical, mean_is_zero, typed)
+        if typed and (empty := np.flatnonzero(np.isnan(rows).all(axis=0))).size:
+            raise ValueError(f"No cell of {names[empty[0]]!r} is of its kind. Write levels as the cells have them.")
         if checks.one_of("missing", missing, ("", "drop-row", "typical")) == "typical":
             rows = np.where(np.isnan(rows), units.origin, rows)
         elif missing:
@@ -309,10 +308,7 @@ class Dataset(InUnits):
             bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))[:8].tolist()
             what, remedy = "missing or infinite values", "Take missing='drop-row' or 'typical' for missing ones."
             if missing:
-                what, remedy = (
-                    "infinite values",
-                    "Correct them, or put numpy.nan in their place where they are missing.",
-                )
+                what, remedy = "infinite values", "Correct them, or put numpy.nan where they are missing."
             where = [names[j] for j in bad] if own or columns is not None else bad
             raise ValueError(f"X must be finite, but columns {where} hold {what}. {remedy}")
         rows.flags.writeable = False
@@ -433,6 +429,12 @@ class Dataset(InUnits):
             classes=named,
             kinds=kept,
         )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make a copy or what was pickled; its rows are as fixed as those of the first."""
+        vars(self).update(state)
+        if isinstance(self.rows, np.ndarray):
+            self.rows.flags.writeable = False
 
     def __repr__(self) -> str:
         names = ", ".join(self.columns[:4]) + (", ..." if self.d > 4 else "")

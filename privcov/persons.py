@@ -48,6 +48,8 @@ def id_text(value: object) -> str:
 
 def rows_of_persons(ids: Sequence[object] | np.ndarray, n: int) -> tuple[int, np.ndarray, np.ndarray]:
     """Return the number of persons and, for each row, the number of rows of its person and the hash of its id."""
+    if isinstance(ids, str):
+        raise ValueError(f"persons must be the ids of all rows. Name a column of a data frame as person={ids!r}.")
     values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
     if len(values) != n:
         raise ValueError("persons must have one entry per row.")

@@ -66,7 +66,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel
     components_ : ndarray of shape (n_components, d)
         Axes, largest variance first; each with the sign that makes its largest loading positive.
     explained_variance_ : ndarray of shape (n_components,)
-        Variances along them, in squared half-ranges.
+        Variances along them, in squared half-ranges, as `privcov.answers` corrects them for noise and sampling: not to
+        the last digit those of numpy, without noise either.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Over the sum of all.
     mean_, scale_ : ndarray of shape (d,)

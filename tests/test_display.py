@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import copy
 import importlib.util
 import json
 import math
+import pickle
 import re
 from html.parser import HTMLParser
 
@@ -140,7 +142,7 @@ def test_a_matrix_that_is_not_there_is_a_sentence(which):
     with pytest.raises(ValueError, match=words if which == "precision" else "Did you mean 'correlation'"):
         rel.to_frame(which)
     about_zero = privcov.release("gaussian-cov", privcov.source("wine"), ZCDP(1.0), centre="none")
-    with pytest.raises(ValueError, match=r"has no covariance matrix\. It has 'second_moment'"):
+    with pytest.raises(AttributeError, match=r"has no covariance matrix\. It has 'second_moment'"):
         about_zero.correlation.mean()
 
 
@@ -422,3 +424,29 @@ def test_every_mechanism_has_an_event_or_a_sentence(mechanism):
             display.dp_event(rel)
     else:
         assert len(display.dp_event(rel).events) == 1
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_is_as_fixed_as_the_first(again):
+    data = privcov.source("wine")
+    rel = again(privcov.release("auto-cov", data, ZCDP(1.0), centre="classes"))
+    for array in (
+        rel.covariance,
+        rel.second_moment,
+        rel.class_means,
+        rel.correlation,
+        rel.raw.matrix,
+        again(data).rows,
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 5.0
+
+
+def test_a_picture_of_a_covariance_is_that_of_its_correlations():
+    rel = named()
+    assert rel.plot().layout.title.text.startswith("Correlation: gaussian-cov")
+    np.testing.assert_allclose(rel.plot().data[0].z, rel.correlation, atol=1e-6)
+    np.testing.assert_allclose(rel.plot("covariance").data[0].z, rel.covariance, rtol=1e-6)
+    graph = privcov.release("auto-precision", privcov.source("precision-ar2", n=900, d=4), ZCDP(1.0))
+    assert graph.plot().layout.title.text.startswith("Precision: auto-precision")
+    assert not hasattr(privcov.release("gaussian-cov", privcov.source("wine"), ZCDP(1.0), centre="none"), "correlation")

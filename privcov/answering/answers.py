@@ -103,6 +103,12 @@ class ReleaseAnswers:
         self._known, self.level, self.kurtosis, self._third = known, level, kurtosis, kurtosis / 3
         self.classes, self._release, self._shape = classes, release, known.for_shape(self._third)
 
+    if not TYPE_CHECKING:  # a type checker would take any name
+
+        def __getattr__(self, name: str) -> object:
+            """Say what a name that is not there may have meant."""
+            raise AttributeError(f"There is no answer {name!r}.{checks.meant(name, dir(type(self)))}")
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
@@ -720,7 +726,7 @@ def answers(x: Release | Measurement, *, level: float = 0.95, kurtosis: float = 
     >>> found.correlations()[["first", "second", "identified", "real"]].to_string(index=False).splitlines()[1].split()
     ['x1', 'x2', 'True', 'True']
     """
-    level = checks.in_range("level", level, 0.5, 0.999)
+    level = checks.in_range("level", level, 0.5, 0.999, "Write 0.95 for 95 %.")
     kurtosis = checks.in_range("kurtosis", kurtosis, 0.0, 300.0)
     known = known_of(x)
     if known.total is not None:

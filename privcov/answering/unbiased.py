@@ -184,7 +184,7 @@ class UnbiasedMoments:
     def follows(self) -> np.ndarray:
         """Which columns are the last level of a category, which follows from its others."""
         last = np.array([max(np.flatnonzero(row), default=-1) for row in self.same_column])
-        return (0 <= last) & (last < np.arange(self.d))
+        return (last >= 0) & (last < np.arange(self.d))
 
     @property
     def unknown(self) -> np.ndarray:

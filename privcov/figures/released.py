@@ -38,9 +38,10 @@ def in_theme(dark: bool) -> Palette:
     return DARK if dark else LIGHT
 
 
-def _shown(rel: Release, picture: Picture, palette: Palette, *, square: bool = False) -> go.Figure:
-    """Return the figure on its own ground, with method, guarantee and text alternative, as it is shown elsewhere."""
+def _shown(rel: Release, picture: Picture, palette: Palette, *, what: str = "") -> go.Figure:
+    """Return the figure on its own ground, with method, guarantee and text alternative; ``what`` is a square matrix."""
     figure, ground, asked = picture.figure, palette.ground, f"{rel.method}, {rel.guarantee}"
+    asked = f"{what.capitalize()}: {asked}" if what else asked
     title = f"{asked}: claimed, not given" if rel.claim_is_false else asked
     figure.update_layout(
         paper_bgcolor=ground,
@@ -49,16 +50,23 @@ def _shown(rel: Release, picture: Picture, palette: Palette, *, square: bool = F
         title={"text": raised(title), "font": {"size": 14}, "y": 0.98, "yanchor": "top"},
         margin={"t": (figure.layout.margin.t or 0) + _ROOM},
     )
-    if square:
+    if what:
         figure.update_layout(width=SIDE + 2 * _ROOM, height=SIDE + _ROOM, margin={"r": RIGHT + _ROOM})
     return figure
 
 
 def matrix_figure(rel: Release, which: str = "", *, dark: bool = False) -> go.Figure:
     """Return a heatmap of one matrix."""
-    matrix, palette = matrix_of(rel, which), in_theme(dark)
-    what = f"the released {(which or rel.target).replace('_', ' ')}"
-    return _shown(rel, heatmap(matrix, rel.columns, colour_limit(matrix), palette, what=what), palette, square=True)
+    what, matrix = _pictured(rel, which)
+    palette = in_theme(dark)
+    picture = heatmap(matrix, rel.columns, colour_limit(matrix), palette, what=f"the released {what}")
+    return _shown(rel, picture, palette, what=what)
+
+
+def _pictured(rel: Release, which: str = "") -> tuple[str, np.ndarray]:
+    """Return a matrix and its name; "" is the correlation in place of a covariance, in which one unit hides others."""
+    which = which or ("correlation" if rel.target == "covariance" else rel.target.replace(" ", "_"))
+    return which.replace("_", " "), matrix_of(rel, which)
 
 
 def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
@@ -82,7 +90,7 @@ def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     graph, palette = edges(precision), in_theme(dark)
     strength = partial_correlations(precision)
     picture = network([("Drawn", graph)], positions(graph, len(graph)), rel.columns, palette, strength=strength)
-    return _shown(rel, picture, palette, square=True)
+    return _shown(rel, picture, palette, what="network")
 
 
 def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
@@ -104,7 +112,8 @@ def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
 def html(rel: Release) -> str:
     """Return a release for a notebook, without scripts: its matrix as a picture and a table, and its statement."""
     matrix, d = rel.matrix, len(rel.columns)
-    picture = still(matrix, rel.columns, colour_limit(matrix), LIGHT, what=f"the released {rel.target}")
+    what, drawn = _pictured(rel)
+    picture = still(drawn, rel.columns, colour_limit(drawn), LIGHT, what=f"the released {what}")
     source = base64.b64encode(picture.png).decode()
     size = f"width:{_PIXELS}px;height:{_PIXELS}px;image-rendering:pixelated"
     parts = [

@@ -209,7 +209,8 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
     tallies = [_Tally(name, None, *pair) for name, pair in zip(facts.columns, bounds, strict=True)]
     if private.files is not None:
         typed = [_Tally(*declared) for declared in facts.kinds]
-        return _of_files(private.name, private.files.table, typed or tallies, facts.classes, _flagged(facts), progress)
+        there = _flagged(facts, in_files=True)
+        return _of_files(private.name, private.files.table, typed or tallies, facts.classes, there, progress)
     began, rows = time.monotonic(), np.asarray(private._rows)
     for start in range(0, len(rows), _ROWS):
         for tally, line in zip(tallies, rows[start : start + _ROWS].T, strict=True):
@@ -281,12 +282,17 @@ def _declared_flags(declaration: Declaration) -> tuple[str, ...]:
     return declaration.can_be_missing or tuple(c.name for c in declaration.columns)
 
 
-def _flagged(facts: PublicFacts) -> tuple[str, ...]:
-    """Return the same from the public facts."""
-    declared = tuple(name for name, kind in facts.kinds for _ in range(kind.width)) or facts.columns
-    if facts.missing == "drop-row":
-        return declared
-    return tuple(declared[place] for place in facts.flagged)
+def _flagged(facts: PublicFacts, *, in_files: bool = False) -> tuple[str, ...]:
+    """Return the same from the public facts, by the names of measured columns, and in files of declared ones."""
+    declared = [(name, kind.width) for name, kind in facts.kinds for _ in range(kind.width)] or [("", 1)] * facts.d
+    names = [name or column for column, (name, _) in zip(facts.columns, declared, strict=True)]
+    whole = facts.missing == "drop-row"
+    there = [
+        place
+        for place, (_, width) in enumerate(declared)
+        if whole or place in facts.flagged or (facts.missing == "pairs" and width > 1)  # a hole is none of the levels
+    ]
+    return tuple(dict.fromkeys((names if in_files else facts.columns)[place] for place in there))
 
 
 def _of_files(

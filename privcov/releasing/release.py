@@ -44,7 +44,8 @@ FORMAT = 2  # of the text of a release
 _NOT_IN_TEXT = ("measurement", "entry")
 
 
-MATRICES = ("covariance", "second_moment", "precision")
+Matrix = Literal["covariance", "second_moment", "precision"]
+MATRICES: tuple[Matrix, ...] = ("covariance", "second_moment", "precision")
 Which = Literal["", "covariance", "second_moment", "precision", "correlation"]
 
 
@@ -62,7 +63,7 @@ class Statement:
 
 
 class Held:
-    """A matrix of a release: to read one that the release does not have raises an AttributeError, which says why."""
+    """A matrix of a release: to read one that it does not have is an AttributeError (`Release.__getattr__`)."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -71,11 +72,7 @@ class Held:
         if rel is None:
             raise AttributeError(self._name)  # so that the field has no default
         if (matrix := rel.__dict__[self._name]) is None:
-            use = " Use a method whose target is precision: auto-precision." if self._name == "precision" else ""
-            raise AttributeError(
-                f"This release of {rel.method} has no {self._name.replace('_', ' ')} matrix. "
-                f"It has {', '.join(map(repr, rel.matrices))}.{use}"
-            )
+            raise AttributeError(self._name)  # which `Release.__getattr__` explains
         return matrix
 
     def __set__(self, rel: Release, matrix: np.ndarray | None) -> None:
@@ -216,10 +213,25 @@ class Release:
             or stored.facts.row_bound != self.row_bound
         ):
             raise ValueError("The measurement belongs to another release. Read both from one answer of the ledger.")
-        raw = None if self.raw is None else self.raw.matrix
-        for array in (*vars(self).values(), raw):
-            if isinstance(array, np.ndarray):
-                array.flags.writeable = False  # a release stays what was released
+        _lock(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make a copy or what was pickled; its arrays are as fixed as those of the first."""
+        vars(self).update(state)
+        _lock(self)
+
+    if not TYPE_CHECKING:  # a type checker would take any name
+
+        def __getattr__(self, name: str) -> Any:
+            """Say which matrices there are, and what a name that is not there may have meant."""
+            name = "covariance" if name == "correlation" else name  # of which it is made
+            if name not in MATRICES or name not in vars(self):
+                raise AttributeError(f"A release has no attribute {name!r}.{checks.meant(name, dir(type(self)))}")
+            use = " Use a method whose target is precision: auto-precision." if name == "precision" else ""
+            raise AttributeError(
+                f"This release of {self.method} has no {name.replace('_', ' ')} matrix. "
+                f"It has {', '.join(map(repr, self.matrices))}.{use}"
+            )
 
     @property
     def as_asked(self) -> bool:
@@ -254,16 +266,18 @@ class Release:
         return getattr(self, self.target.replace(" ", "_"))
 
     @property
-    def matrices(self) -> tuple[str, ...]:
+    def matrices(self) -> tuple[Matrix, ...]:
         """Names of the matrices that the release has, of "covariance", "second_moment" and "precision"."""
         return tuple(name for name in MATRICES if self.__dict__[name] is not None)
 
     @property
     def correlation(self) -> np.ndarray:
-        """The released covariance as correlations, which a method without a covariance refuses."""
+        """The released covariance as correlations; an AttributeError where there is no covariance."""
         from privcov.releasing import display
 
-        return display.matrix_of(self, "correlation")
+        found = display.matrix_of(self, "correlation") if "covariance" in self.matrices else self.covariance
+        found.flags.writeable = False
+        return found
 
     @property
     def statement(self) -> Statement:
@@ -337,7 +351,7 @@ class Release:
         return display.dp_event(self)
 
     def plot(self, which: Which = "", *, dark: bool = False) -> Any:
-        """Return a heatmap of one matrix as a plotly figure, ``which`` as in `to_frame`."""
+        """Return a heatmap of one matrix as a plotly figure, ``which`` as in `to_frame`; "" draws correlations."""
         return _figures().matrix_figure(self, which, dark=dark)
 
     def plot_spectrum(self, *, dark: bool = False) -> Any:
@@ -460,6 +474,13 @@ class Release:
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError) as problem:
             reason = f"{type(problem).__name__}: {problem}" if isinstance(problem, LookupError) else str(problem)
             raise ValueError(f"The text of the release was altered or is broken, and it is refused: {reason}") from None
+
+
+def _lock(rel: Release) -> None:
+    """Make every array read-only: a release stays what was released."""
+    for array in (*vars(rel).values(), None if rel.raw is None else rel.raw.matrix):
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
 
 
 def _figures() -> Any:

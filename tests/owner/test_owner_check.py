@@ -6,6 +6,7 @@ import pickle
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -288,6 +289,21 @@ def test_missing_cells_of_a_column_that_is_not_named_are_told(tmp_path):
     what = declared("a", "b", "c", missing="pairs", can_be_missing=("b",))
     for private in (what.on_rows(rows, None), what.on_files(tmp_path / "p.csv")):
         assert privcov.check(private).flagged == ("b",)
+
+
+def test_pairs_of_columns_with_kinds_count_no_cell_as_typical(tmp_path):
+    """A yes-no question is measured under another name, and a missing cell of a category is none of its levels."""
+    frame = pd.DataFrame({"y": [1.0, np.nan, 3.0] * 9, "sex": ["M", None, "F"] * 9, "ward": ["a", "b", None] * 9})
+    kinds = {"y": privcov.Kind("number", 0, 5), "sex": privcov.Kind("yes-no", values=("F", "M"))}
+    kinds["ward"] = privcov.Kind("category", values=("a", "b"))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for more, told in (({}, ()), ({"can_be_missing": ["y"]}, ("sex",))):
+        given = {"kinds": kinds, "missing": "pairs", "name": "t", **more}
+        in_memory = privcov.check(privcov.PrivateDataset.from_rows(frame, **given)).verdict
+        in_files = privcov.check(privcov.PrivateDataset.from_files(tmp_path / "t.csv", **given)).verdict
+        assert ("does not name the column, in 'sex=M'" in in_memory) == bool(told)
+        assert ("does not name the column, in 'sex'" in in_files) == bool(told)
+        assert "ward" not in in_memory + in_files
 
 
 def test_a_table_in_memory_and_one_in_files_are_checked_by_name(tmp_path):
