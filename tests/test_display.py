@@ -250,7 +250,8 @@ def test_a_figure_is_valid_and_has_names_and_a_text_alternative(which, dark):
     assert isinstance(figure, go.Figure)
     go.Figure(json.loads(figure.to_json(validate=False)))  # raises for a property that plotly does not know
     assert figure.layout.meta["alt"].endswith(".")
-    assert figure.layout.title.text == f"{rel.method}, {raised(str(rel.guarantee))}"
+    what = {"plot": "Correlation: ", "plot_network": "Network: "}.get(which, "")
+    assert figure.layout.title.text == f"{what}{rel.method}, {raised(str(rel.guarantee))}"
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor
     assert len({getattr(rel, which)(dark=shade).layout.paper_bgcolor for shade in (False, True)}) == 2
     text = figure.to_json(validate=False)
@@ -268,7 +269,7 @@ def test_a_false_claim_is_said_in_the_title():
 
 def test_the_figures_show_the_numbers_of_the_release():
     rel = named(["a", "b", "c"])
-    [cells] = rel.plot().data
+    [cells] = rel.plot("covariance").data
     np.testing.assert_allclose(cells.z, rel.matrix, rtol=1e-6)
     assert list(cells.x) == ["a", "b", "c"]
     np.testing.assert_allclose(rel.plot("correlation").data[0].z, rel.to_frame("correlation"), atol=1e-6)

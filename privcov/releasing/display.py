@@ -10,11 +10,13 @@ import numpy as np
 from privcov import checks, extras
 from privcov.postprocess.correlation import correlation
 from privcov.privacy import MECHANISMS, Event, NoPrivacy
-from privcov.releasing.release import MATRICES, Release
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from privcov.releasing.release import Release
+
+_WHICH = ("covariance", "second_moment", "precision", "correlation")
 _NAMES = 4  # of columns in a repr
 _LETTERS = 20  # of a name there
 
@@ -45,7 +47,7 @@ def matrix_of(rel: Release, which: str = "") -> np.ndarray:
     """Return one matrix of a release, in the data's units."""
     if not which:
         return rel.matrix
-    checks.one_of("which", which, (*MATRICES, "correlation"))
+    checks.one_of("which", which, _WHICH)
     try:
         found = getattr(rel, "covariance" if which == "correlation" else which)
     except AttributeError as none:

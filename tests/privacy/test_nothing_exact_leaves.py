@@ -4,14 +4,13 @@ with the same noisy numbers everything that leaves is the same, byte for byte. W
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from privcov import Ledger, PrivateDataset, ZCDP, release_private
+from privcov import Ledger, PrivateDataset, Release, ZCDP, release_private
 from privcov.bundle.opened import bundle_of, open_stored
 from privcov.cli.entry import main
 from privcov.data_sources.private_file import Column, Declaration
@@ -64,7 +63,7 @@ def test_release_ledger_entry_and_bundle_tell_nothing_exact(rule, tmp_path, same
         (entry,) = ledger.entries("t")
         opened = open_stored(ledger.stored(entry.token))
         told = entry.to_dict() | {"reserved_at": "2026-01-01T00:00:00+00:00"}
-        made = dataclasses.replace(made, entry=told)
+        made = Release(**vars(made) | {"entry": told})
         bundle = bundle_of(opened, told, None, {})
         left.append((made.to_json(), str(made), repr(private), told, bundle))
     assert left[0] == left[1]
