@@ -74,6 +74,11 @@ def test_a_repr_is_four_lines_and_says_the_guarantee(kind):
         assert getattr(rel, name) is not None
 
 
+def test_lists_of_cards_and_statements_can_be_read():
+    assert all(len(repr(card)) < 80 for card in (*privcov.sources(), *privcov.methods()))
+    assert repr(named().statement) == str(named().statement)
+
+
 def test_names_cannot_break_a_repr():
     lines = repr(named()).splitlines()
     assert len(lines) == 4

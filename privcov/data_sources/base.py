@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,10 @@ class SourceCard:
     summary: str
     reference: str = ""
     order: int = 50
-    cls: type[Any] = field(default=object, repr=False)
+    cls: type[Any] = object
+
+    def __repr__(self) -> str:
+        return f"SourceCard({self.key!r}: {self.group})"
 
     @property
     def parameters(self) -> tuple[Spec, ...]:

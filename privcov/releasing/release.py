@@ -55,7 +55,7 @@ class Statement:
 
     lines: tuple[tuple[str, str], ...]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(f"{title}: {text}" for title, text in self.lines)
 
     def __getitem__(self, title: str) -> str:
