@@ -224,7 +224,8 @@ class Release:
 
         def __getattr__(self, name: str) -> Any:
             """Say which matrices there are, and what a name that is not there may have meant."""
-            name = "covariance" if name == "correlation" else name  # of which it is made
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # a property that failed: its own error
             if name not in MATRICES or name not in vars(self):
                 raise AttributeError(f"A release has no attribute {name!r}.{checks.meant(name, dir(type(self)))}")
             use = " Use a method whose target is precision: auto-precision." if name == "precision" else ""
