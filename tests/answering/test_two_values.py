@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import privcov
 from privcov import Dataset, Kind
-from privcov.answering import entries, spectrum
+from privcov.answering import entries, schur, spectrum
 from privcov.answering.unbiased import FOLLOWS, ONE_COLUMN, REASONS, known_of
 from privcov.measurements.laws.forms import Law
 from privcov.privacy import ZCDP
@@ -506,6 +506,33 @@ def test_the_last_level_of_a_category_follows_from_the_others():
     assert rest["estimate"].isna().all()
     assert set(rest["reason"]) == {REASONS[FOLLOWS], REASONS[ONE_COLUMN]}
     assert list(found.regress("pay")["column"]) == ["age", "region=n", "region=s", "smokes=yes"]
+
+
+def test_a_test_beside_a_category_is_that_without_the_level_that_follows():
+    """The same release, of which the last level was never measured: the same partial correlations and tests."""
+    known = region_and_age(2000, 3, 1.0)._known
+    kept = np.array([0, 1, 2, 4, 5])
+    two = dataclasses.replace(
+        known.two,
+        low=known.two.low[kept],
+        span=known.two.span[kept],
+        whole=np.broadcast_to(known.two.whole, known.d)[kept],
+        blocks=((1,), (2,), (4,)),
+        names=("region=n", "region=s", "smokes"),
+    )
+    part = dataclasses.replace(
+        known,
+        columns=tuple(known.columns[j] for j in kept),
+        mean=known.mean[kept],
+        covariance=known.covariance[np.ix_(kept, kept)],
+        law=known.law.of(kept),
+        scale=known.scale[kept],
+        origin=known.origin[kept],
+        two=two,
+    )
+    whole, alone = (schur.partial_correlations(one, 0.95) for one in (known, part))
+    for name in ("estimate", "p_value"):
+        np.testing.assert_allclose(getattr(whole, name)[np.ix_(kept, kept)], getattr(alone, name), rtol=1e-9)
 
 
 def test_pairs_without_a_relation_beside_a_category_are_rarely_called_real():

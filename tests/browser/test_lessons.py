@@ -158,6 +158,8 @@ def test_a_lesson_by_keyboard_alone(visit, settle):
     page.keyboard.press("Enter")
     settle(page)
     assert page.get_by_text("Right.", exact=False).first.is_visible()
+    reason, check = page.get_by_test_id("stAlert").last, page.get_by_role("button", name="Check")
+    assert reason.bounding_box()["y"] < check.bounding_box()["y"], "in sight of who pressed the button"
 
 
 def test_the_class_votes_in_the_lecture_hall_and_comes_back(visit, settle):

@@ -72,7 +72,10 @@ def test_explore_asks_trade_offs_about_any_size():
 
 def test_on_a_server_that_others_reach_the_door_to_your_data_says_that_it_is_shut(monkeypatch):
     monkeypatch.setenv(hosted.HOSTED, "1")
-    assert doors.ELSEWHERE in {c.value for c in open_page("app.py").main.caption}
+    home = open_page("app.py")
+    assert doors.ELSEWHERE in {c.value for c in home.main.caption}
+    (link,) = [one.proto for one in home.get("page_link") if one.proto.label == "Read a bundle"]
+    assert "door=bundle" in str(link)
 
 
 # --- the practice table -------------------------------------------------------------------------------------
