@@ -289,8 +289,10 @@ def test_a_score_of_scales_is_a_column_of_the_regression(clear):
 def test_a_ridge_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
     table = pd.DataFrame(rows()[:, :2], columns=list("xz"))
     table["smokes"] = np.where(np.random.default_rng(3).random(len(table)) < 0.4, "yes", "no")
+    table["ward"] = np.random.default_rng(4).choice(["a", "b", "c"], len(table))
     kinds = {"smokes": privcov.Kind("yes-no", values=("no", "yes"))}
     kinds |= {name: privcov.Kind("number", 0, 100) for name in "xz"}
+    kinds["ward"] = privcov.Kind("category", values=("a", "b", "c"))
     ledger = Ledger(tmp_path / "two.sqlite")
     ledger.set_limit("ward", ZCDP(1000.0))
     private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name="ward")
@@ -301,6 +303,9 @@ def test_a_ridge_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
     assert widget(at, "selectbox", "target").value == 1, "the first number"
     assert at.get("plotly_chart")
     assert any("linear in the others on average" in c.value for c in at.caption)
+    widget(at, "toggle", "everything").set_value(True).run()
+    assert "regress('x', ['smokes=yes', 'z', 'ward=a', 'ward=b'])" in at.code[0].value, "ward=c follows"
+    assert calm(at).get("plotly_chart"), "and the slopes are told"
     widget(at, "number_input", "ridge").set_value(0.5).run()
     assert any("Columns of two values" in w.value for w in at.warning)
     assert not any("under this noise" in i.value for i in at.info)
