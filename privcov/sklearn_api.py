@@ -204,9 +204,12 @@ class ReleaseModel(BaseEstimator):
     def _released(self, X: ArrayLike, response: tuple[str, ArrayLike] | None, labels: np.ndarray | None) -> Release:
         """Make one release of rows, with their names; a response is their last column."""
         if self.kinds is not None:
-            frame = X if response is None else X.assign(**dict([response]))  # type: ignore[union-attr] # a data frame
+            frame, kinds = X, dict(self.kinds)
+            if response is not None:  # by place, as everywhere in scikit-learn: an index is none of its business
+                name, cells = response
+                frame, kinds[name] = X.assign(**{name: np.asarray(cells)}), kinds.pop(name)  # type: ignore[union-attr] # a data frame
             self._named(tuple(name for name in self.kinds if name in (in_memory.names_in(X) or ())))
-            data = Dataset.from_rows(frame, self.row_bound, self.bounds, labels, kinds=self.kinds)
+            data = Dataset.from_rows(frame, self.row_bound, self.bounds, labels, kinds=kinds)
         else:
             table = checked(self, X, **({} if response is None else {"y": response[1], "y_numeric": True}))
             own = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])

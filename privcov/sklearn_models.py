@@ -340,10 +340,14 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
             if len(lacking) != 1 or not hasattr(X, "assign"):
                 raise ValueError(f"X must be a pandas data frame with all of kinds but the response, not {lacking}.")
             (name,) = lacking
+            if self.kinds[name].width > 1:
+                raise ValueError(
+                    f"The response {name!r} is a category: declare one of its levels as a yes-no question."
+                )
         elif any(isinstance(cell, str) for cell in np.ravel(np.asarray(y, dtype=object))):
             raise ValueError("y must be the numbers of the response, got text. Write a yes as 1, or give kinds.")
         self.release_ = self._released(X, (name, y), None)
-        return self._read(answers(self.release_), self.release_.columns[-1] if self.kinds is None else name, None)
+        return self._read(answers(self.release_), self.release_.columns[-1], None)
 
     def _read(self, found: ReleaseAnswers, y: str, on: str | Sequence[str] | None) -> PrivateLinearRegression:
         self.intervals_: pd.DataFrame = found.regress(y, on, self.ridge)

@@ -319,6 +319,16 @@ def test_kinds_take_a_frame_with_text():
         np.testing.assert_allclose(model.coef_, want[1:], rtol=1e-3)
         np.testing.assert_allclose(model.predict(frame[::-1]), (design @ want)[::-1], atol=0.01)
     assert model.n_features_in_ == 3
+    order = np.random.default_rng(2).permutation(len(frame))
+    other = PrivateLinearRegression(guarantee=ZCDP(1e8), kinds=kinds, random_state=0)
+    other.fit(frame.iloc[order], pd.Series(pay[order], name="pay"))
+    np.testing.assert_allclose(other.coef_, want[1:], rtol=1e-3, err_msg="rows and response by place, not by index")
+    with pytest.raises(ValueError, match="Length"):
+        clone(other).fit(frame, pay[:-1])
+    logged = {**KINDS, "pay": privcov.Kind("number", 0, 9000, transform="log1p")}
+    other = PrivateLinearRegression(guarantee=ZCDP(1e8), kinds=logged, random_state=0).fit(frame, pay.clip(0))
+    want = np.linalg.lstsq(design, np.log1p(pay.clip(0)), rcond=None)[0]
+    np.testing.assert_allclose(other.coef_, want[1:], rtol=1e-2, atol=1e-5)
     assert clone(model).fit(frame, pay).score(frame, pay) == pytest.approx(model.score(frame, pay))
     smokes = np.where(np.random.default_rng(1).random(len(frame)) < frame["age"] / 150, "yes", "no")
     kinds = {**KINDS, "smokes": privcov.Kind("yes-no", values=("no", "yes"))}
@@ -346,6 +356,10 @@ def test_kinds_of_the_other_models():
         (lambda frame: PrivatePCA(kinds=KINDS).fit(frame[["age"]]), "X has no column 'sex'"),
         (lambda frame: PrivateLinearRegression(kinds=KINDS).fit(frame, frame["age"]), "but the response, not \\[\\]"),
         (lambda frame: PrivateLinearRegression(kinds=KINDS).fit(frame.to_numpy(), frame["age"]), "pandas data frame"),
+        (
+            lambda frame: PrivateLinearRegression(kinds=KINDS).fit(frame[["age", "sex"]], frame["region"]),
+            "is a category",
+        ),
         (lambda frame: PrivatePCA(kinds=KINDS).fit(frame).transform(frame[["age"]]), "X has no column 'sex'"),
     ],
 )
