@@ -46,6 +46,7 @@ export default function (given) {
     if (under.nextElementSibling?.classList.contains("pc-moving")) return under.nextElementSibling;
     const made = under.cloneNode();
     made.classList.add("pc-moving");
+    made.__data__ = under.__data__; // plotly styles every image by what d3 keeps there, and stops where it is missing
     for (const name of ["alt", "aria-label"]) made.removeAttribute(name);
     made.setAttribute("aria-hidden", "true");
     under.classList.add("pc-under");

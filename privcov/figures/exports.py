@@ -75,8 +75,10 @@ def for_paper(figure: go.Figure) -> dict:
     layout |= {"paper_bgcolor": WHITE, "plot_bgcolor": WHITE, "width": WIDTH}
     layout["font"] = {**layout.get("font", {}), "family": FONT}
     layout["height"] = layout.get("height") or HEIGHT
-    room = (layout.get("margin") or {}).get("r", 0)  # for the names of lines at their ends
-    layout["margin"] = {"l": 20, "r": max(20, room), "t": 40, "b": 20}
+    room = layout.get("margin") or {}  # for the names of lines at their ends, and of nodes
+    layout["margin"] = {
+        side: max(least, room.get(side, 0)) for side, least in {"l": 20, "r": 20, "t": 40, "b": 20}.items()
+    }
     for trace in plot["data"]:
         if trace.get("type") == "heatmap" and "zmin" in trace:
             layout["height"] = WIDTH - 100  # square, beside its colour bar
@@ -181,8 +183,9 @@ def _axes(figure: go.Figure, width: float, height: float, top: float) -> tuple[_
     level = [s for s in figure.layout.shapes if s.xref == "paper" and s.yref != "paper" and s.type == "line"]
     low_y, high_y = _limits(y, [t.y for t in figure.data] + [[s.y0] for s in level])
     low_x, high_x = _limits(x, [t.x for t in figure.data], pad=0.02)
-    left, bottom = (62.0, 48.0) if visible else (0.0, 0.0)
-    right = max(12.0, float(figure.layout.margin.r or 0)) if visible else 12.0
+    margin = figure.layout.margin
+    left, bottom = (62.0, 48.0) if visible else (margin.l or 0.0, margin.b or 0.0)
+    right, top = max(12.0, margin.r or 0.0), top if visible else top + (margin.b or 0.0)
     box = [left, width - right, height - bottom, top]
     if y.scaleanchor:  # one unit has the same length in both directions
         unit = min((box[1] - box[0]) / (high_x - low_x), (box[2] - box[3]) / (high_y - low_y))

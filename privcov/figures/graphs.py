@@ -77,22 +77,29 @@ def network(
         edges += [(name.lower(), i, j) for i, j in pairs.tolist()]
     if len(edges) <= _HOVERED:
         traces.append(_hover(edges, place, columns, strength))
-    traces.append(_nodes(kinds, place, columns, palette))
+    nodes = _nodes(kinds, place, columns, palette)
+    traces.append(nodes)
     wide, high = np.abs(place).max(axis=0) if d > 1 else (1.0, 1.0)
+    up = across = nodes.marker.size / 2 + 2  # pixels that a node needs beyond its place
     if d > MOST:  # room for the names of the hubs outside the circle
-        wide, high = wide + 0.25, high + 0.06
+        wide, high = wide + 0.39, high + 0.2
+    elif nodes.textposition == "top center":
+        up, across = up + 16, max(across, 3.6 * max(map(len, nodes.text)))
     figure = draw(
         traces,
         palette,
         height=height,
-        margin={"l": 0, "r": 0, "t": 34, "b": 0},
+        margin={"l": across, "r": across, "t": 34 + up, "b": up},
         hovermode="closest",
-        x={"visible": False, "range": [-wide - 0.14, wide + 0.14]},
-        y={"visible": False, "scaleanchor": "x", "range": [-high - 0.14, high + 0.14]},
+        # Without `constrain`, plotly widens a range, and once more when the chart's size changes.
+        x={"visible": False, "constrain": "domain", "range": [-wide, wide]},
+        y={"visible": False, "constrain": "domain", "scaleanchor": "x", "range": [-high, high]},
         legend={
             "orientation": "h",
-            "yanchor": "bottom",
+            "yref": "container",
+            "yanchor": "top",
             "y": 1.0,
+            "xref": "container",
             "x": 0,
             "font": {"size": 14},
             "traceorder": "reversed",

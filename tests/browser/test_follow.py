@@ -2,13 +2,14 @@
 
 import itertools
 import statistics
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 
 from pages.shell import follow
 from tests.browser.test_journeys import chart_words
-from tests.patience import patient
+from tests.patience import patient, until
 
 # Of each redraw, when it came; one pointer event per frame, which is the most that a real mouse makes of a frame.
 DRAG = """([images, x, y, width]) => new Promise(done => {
@@ -33,6 +34,15 @@ SEEN = """images => [...document.querySelectorAll(images)].filter(i => i.checkVi
     .map(i => i.src ?? i.getAttributeNS('http://www.w3.org/1999/xlink', 'href')).join()"""
 TITLES = """() => [...document.querySelectorAll('.st-key-lesson-three-cut .annotation-text')]
     .filter(t => t.checkVisibility({visibilityProperty: true})).map(t => t.textContent)"""
+# Where the server's own cells, titles and outlines lie: how far from the left, top, right and bottom of their chart.
+LAID = """() => [...document.querySelectorAll('.st-key-lesson-screen .js-plotly-plot')].map(chart => {
+    const from = chart.getBoundingClientRect();
+    const parts = 'image, .annotation-text, .textpoint text, .point, .shapelayer path';
+    return [...chart.querySelectorAll(`:is(${parts}):not(.pc-moving)`)].map(part => {
+        const {left, top, right, bottom} = part.getBoundingClientRect();
+        return [left - from.left, top - from.top, from.right - right, from.bottom - bottom].map(Math.round);
+    });
+})"""
 # Without patterns of the columns a drag changes the picture by more than its shades.
 SMOOTH = "/Estimate?kind=approx&data.d=40&data.n=5000&method.structure=off"
 WINE = "/Estimate?source=wine&kind=approx&epsilon=8"  # correlations
@@ -163,6 +173,36 @@ def test_the_matrices_of_a_lesson_follow_and_their_titles_too(visit, settle):
     assert page.locator(".pc-follows").count() == 0
     assert page.evaluate(TITLES) == [*before[:-1], "cut at 2.5"]
     assert page.evaluate(SEEN, images) != dragged, "drawn by the server"
+
+
+@pytest.mark.parametrize("number", [1, 3, *(pytest.param(n, marks=pytest.mark.deep) for n in (4, 6, 8, 9))])
+def test_a_step_draws_a_lesson_as_a_visit_does(visit, settle, number):
+    """Titles, cells, numbers and outlines lie where a page that opens at this place has them, after each of four."""
+    page = visit(f"/Lessons?lesson={number}", width=1280, height=844)
+    for end in ("more", "more", "less", "less"):
+        page.locator(f".st-key-lesson-lever-{end} button").first.click()
+        settle(page)
+        page.wait_for_function("() => !document.querySelector('.pc-follows, .pc-moving')")
+        other = visit(urlsplit(page.url)._replace(scheme="", netloc="").geturl(), width=1280, height=844)
+        fresh = other.evaluate(LAID)
+        other.close()
+        assert min(end for chart in fresh for part in chart for end in part) >= -1, "nothing is cut"
+        until(lambda fresh=fresh: page.evaluate(LAID) == fresh, 2)
+
+
+def test_titles_and_outlines_stay_on_their_matrices_when_the_window_changes_during_a_drag(visit):
+    page = visit("/Lessons?lesson=1", width=1280, height=844)
+    at = page.locator(".st-key-lesson-lever-1 [data-testid=stSliderThumbValue]").locator("..").bounding_box()
+    x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 300, y, steps=4)
+    page.wait_for_selector(".pc-moving", state="attached")
+    page.set_viewport_size({"width": 900, "height": 844})
+    fresh = visit("/Lessons?lesson=1", width=900, height=844).evaluate(LAID)
+    page.bring_to_front()
+    until(lambda: page.evaluate(LAID) == fresh, 2)
+    page.mouse.up()
 
 
 def test_a_lesson_without_matrices_is_blurred_while_its_control_is_dragged(visit, settle):
