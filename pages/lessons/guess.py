@@ -205,11 +205,12 @@ def running_scores(
     named = f"{show.percent(1 - WRONG)} at the limit"
     traces = [ribbon(grid, 100 * low, 100 * high, palette.quiet, 0.22, name=named)]
     traces[0].showlegend = True
-    words = []
+    words, lowest = [], 100.0
     for i, (name, guesses) in enumerate(series):
         style = pen(i, palette)
         right = np.array([hit for _, hit in guesses], dtype=float)
         score = 100 * np.cumsum(right) / np.arange(1, len(right) + 1)
+        lowest = min([lowest, *score])
         trace = line(
             np.arange(1, len(right) + 1),
             score,
@@ -246,7 +247,7 @@ def running_scores(
             "range": [-0.03, math.log10(last) + 0.03],
             **ticks([k for e in range(4) for k in (10**e, 2 * 10**e, 5 * 10**e) if k <= last]),
         },
-        y={"title": "Right so far (%)", "range": [0 if last <= 2 * HUNDRED else 40, 104]},
+        y={"title": "Right so far (%)", "range": [40 if last > 2 * HUNDRED and lowest >= 40 else 0, 104]},
     )
     return Picture(
         drawn,

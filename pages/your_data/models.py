@@ -37,17 +37,17 @@ def regression(shown: Shown, palette: Palette) -> None:
     left, middle, right = st.columns([2, 4, 1], vertical_alignment="bottom")
     facts, columns = shown.measurement.facts, answers.columns
     two, dates = two_values(facts.kinds, facts.units), {name for name, kind in facts.kinds if kind.kind == DATE}
-    yes = {shown.columns[j] for block in (two.blocks if two else ()) for j in block}
-    likely = sorted(columns, key=lambda name: (name in dates, name in yes))  # numbers first
+    levels = [[shown.columns[j] for j in block] for block in (two.blocks if two else ())]
+    likely = sorted(columns, key=lambda name: (name in dates, any(name in block for block in levels)))  # numbers first
     with left:
         y = shown.column("Explain", "target" + scored, columns, at=columns.index(likely[0]))
-    others = [c for c in likely if c != y]
-    everything = st.toggle("By all other columns", **shown.keep("everything", False))
-    with middle:
-        on = st.multiselect(
+    follow = {c for names in levels for c in (names if y in names else names[1:][-1:])}  # from others, or the response
+    others = [c for c in likely if c != y and c not in follow]
+    everything, on = st.toggle("By all other columns", **shown.keep("everything", False)), None
+    if not everything:
+        on = middle.multiselect(
             "By",
             others,
-            disabled=everything,
             help="Under noise, a few columns have far shorter intervals than all of them.",
             **shown.keep(f"on{scored}-{columns.index(y)}", others[:_FIRST], argument="default"),
         )
@@ -62,10 +62,10 @@ def regression(shown: Shown, palette: Palette) -> None:
             "farther bound is 1. The slopes are then those of the ridge regression in the population.",
             **shown.keep("ridge", 0.0),
         )
-    if not (on or everything):
+    if on == []:
         st.info("Choose at least one column to explain it by.")
         return
-    found = answers.regress(y, None if everything else on, ridge)
+    found = answers.regress(y, on, ridge)
     unknown(found)
     if not (found["identified"].any() or ridge):
         st.info(

@@ -358,11 +358,12 @@ def test_running_scores_are_running_means_with_the_interval_at_the_end():
     assert found.figure.data[3].name == f"limit {percent(0.7, 'at most')}"
     assert found.figure.layout.xaxis.type == "log"
     assert 10 ** found.figure.layout.xaxis.range[1] > guess.FIRST, "room for a class from its first round"
-    many = guess.running_scores(
-        [("attacker", [(k, True) for k in range(1, 301)]), ("the class", mine)], 0.7, None, LIGHT
-    )
+    all_right = ("attacker", [(k, True) for k in range(1, 301)])
+    many = guess.running_scores([all_right, ("the class", mine)], 0.7, None, LIGHT)
     assert list(many.figure.data[2].x) == [1, 2, 3]
     assert many.figure.layout.yaxis.range[0] == 40, "so that the funnel can be seen after many rounds"
+    below = guess.running_scores([all_right, ("the class", [(1, False)])], 0.7, None, LIGHT)
+    assert below.figure.layout.yaxis.range[0] == 0, "no score is hidden"
     assert "attacker: no round yet; the class: 2 of 3 right, 95 % binomial interval 0.10 to 0.90" in found.alt
 
 

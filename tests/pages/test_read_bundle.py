@@ -303,8 +303,16 @@ def test_a_ridge_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
     assert widget(at, "selectbox", "target").value == 1, "the first number"
     assert at.get("plotly_chart")
     assert any("linear in the others on average" in c.value for c in at.caption)
+    offered = ["z", "smokes=yes", "ward=a", "ward=b"]  # ward=c follows from the others
+    assert (widget(at, "multiselect", "on-1").options, widget(at, "multiselect", "on-1").value) == (offered, offered)
     widget(at, "toggle", "everything").set_value(True).run()
-    assert "regress('x', ['smokes=yes', 'z', 'ward=a', 'ward=b'])" in at.code[0].value, "ward=c follows"
+    assert not at.multiselect, "nothing to choose"
+    assert "regress('x', ['smokes=yes', 'z', 'ward=a', 'ward=b'])" in at.code[0].value
+    widget(at, "toggle", "everything").set_value(False).run()
+    widget(at, "selectbox", "target").set_value(4).run()
+    assert widget(at, "multiselect", "on-4").options == ["x", "z", "smokes=yes"], "for ward=b not its other levels"
+    widget(at, "selectbox", "target").set_value(1).run()
+    widget(at, "toggle", "everything").set_value(True).run()
     assert calm(at).get("plotly_chart"), "and the slopes are told"
     widget(at, "number_input", "ridge").set_value(0.5).run()
     assert any("Columns of two values" in w.value for w in at.warning)
