@@ -20,6 +20,7 @@ from privcov.answering.unbiased import (
     NO_VARIANCE,
     ONE_COLUMN,
     REASONS,
+    TESTED_ONLY,
     TOO_NOISY,
     Intervals,
     Measurement,
@@ -613,7 +614,8 @@ class ReleaseAnswers:
         table = self._frame(answer, labels, flat, 1.0 if unit is None else unit[i, j])
         if rate is not None:
             p = np.full(len(i), np.nan) if found.p_value is None else found.p_value[i, j]
-            p = np.where(flat.reason > 0, np.nan, p) if answer == "partial_correlations" else p
+            untold = (flat.reason > 0) & (flat.reason != TESTED_ONLY) & (answer == "partial_correlations")
+            p = np.where(untold, np.nan, p)
             table["p_value"] = p
             table["real"] = edges.discoveries(p, rate)
             table.attrs["false_discovery_rate"] = rate

@@ -14,7 +14,7 @@ __all__ = ["discoveries", "edges"]
 
 def edges(known: UnbiasedMoments, exact: Intervals, kurtosis: float = 0.0) -> Intervals:
     """Return the partial correlations, with the test of zero (`postprocess.edge_test`) also without an interval."""
-    if known.for_shape(kurtosis).span.any():
+    if known.for_shape(kurtosis).span.any() or known.follows.any():
         return exact
     shape = (known.d, known.d)
     tested = edge_test(known.covariance, known.centre, known.rows, known.law, kurtosis)

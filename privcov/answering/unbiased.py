@@ -229,8 +229,10 @@ class UnbiasedMoments:
         own = (self.span[two] ** 2 / np.maximum(v[two], 1e-300) - 6) / 3
         between = np.nan_to_num(self.covariance[np.ix_(two, two)]) ** 2 / np.maximum(np.outer(v[two], v[two]), 1e-300)
         related = np.max(between - np.diag(np.diag(between)), initial=0.0) > STRONG**2
-        enough = kurtosis >= np.max(own, initial=0.0) and not related
-        return dataclasses.replace(self, rows=self.rows / (1 + kurtosis), two=None if enough else self.two)
+        known = dataclasses.replace(self, rows=self.rows / (1 + kurtosis))
+        if self.two is None or kurtosis < np.max(own, initial=0.0) or related:
+            return known
+        return dataclasses.replace(known, two=dataclasses.replace(self.two, span=0 * self.span))  # categories stay
 
     def z(self, level: float, noise: np.ndarray, sampling: np.ndarray, excess: np.ndarray | float) -> np.ndarray:
         """Return the quantile of |error| in standard deviations, for noise of this excess kurtosis beside sampling."""

@@ -11,6 +11,7 @@ from scipy.stats import norm
 import privcov
 from privcov import Dataset, Kind
 from privcov.answering import entries, schur, spectrum
+from privcov.answering.answers import ReleaseAnswers
 from privcov.answering.unbiased import FOLLOWS, ONE_COLUMN, REASONS, known_of
 from privcov.measurements.laws.forms import Law
 from privcov.privacy import ZCDP
@@ -533,6 +534,19 @@ def test_a_test_beside_a_category_is_that_without_the_level_that_follows():
     whole, alone = (schur.partial_correlations(one, 0.95) for one in (known, part))
     for name in ("estimate", "p_value"):
         np.testing.assert_allclose(getattr(whole, name)[np.ix_(kept, kept)], getattr(alone, name), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("kurtosis", "identified"), [(0.0, 0), (2.0, 9)])
+def test_partial_correlations_beside_a_category_have_the_tests_of_the_edges(kurtosis, identified):
+    """Under a kurtosis, for which columns of two values need no law of their own, they have intervals as well."""
+    found = ReleaseAnswers(region_and_age(2000, 3, 10.0)._known, 0.95, kurtosis)
+    tables = [found.partial_correlations(), found.edges()]
+    told, drawn = (one[~one["reason"].isin([REASONS[FOLLOWS], REASONS[ONE_COLUMN]])] for one in tables)
+    assert len(told) == 9, "of 15 pairs the last level has five, and one is of one category"
+    np.testing.assert_array_equal(told["p_value"], drawn["p_value"])
+    assert told["p_value"].notna().all()
+    assert told["real"].any()
+    assert told["identified"].sum() == identified
 
 
 def test_pairs_without_a_relation_beside_a_category_are_rarely_called_real():
