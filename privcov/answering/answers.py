@@ -128,9 +128,7 @@ class ReleaseAnswers:
     @property
     def groupings(self) -> tuple[str, ...]:
         """What `group_means` takes: columns that are declared with two values, categories, and each of their levels."""
-        if (two := self._known.two) is None:
-            return ()
-        found = zip(two.names, two.blocks, strict=True)
+        found = self._known.declared.items()
         levels = ((name, *(self.columns[j] for j in block if len(block) > 1)) for name, block in found)
         return tuple(name for named in levels for name in named if name)
 
@@ -251,8 +249,8 @@ class ReleaseAnswers:
         Raises
         ------
         ValueError
-            For a column that is not there or is named twice, the response among the regressors, more regressors
-            than a third of the rows, a negative ridge, and a ridge beside a score.
+            For a column that is not there or is named twice, the response or all levels of a category among the
+            regressors, more of them than a third of the rows, a negative ridge, and a ridge beside a score.
         """
         self._whole()
         (target,) = self._positions([y], "y")
@@ -263,6 +261,9 @@ class ReleaseAnswers:
             raise ValueError(f"on names the response {y!r}: leave it out of the regressors.")
         if not chosen:
             raise ValueError("on must name at least one regressor, got none. Name a column, or leave on out for all.")
+        for name, block in self._known.declared.items():
+            if len(block) > 1 and set(block) <= set(chosen):
+                raise ValueError(f"on names all levels of {name!r}, and one follows from the others: leave it out.")
         if len(chosen) / max(self.rows, 1.0) > MOST_REGRESSORS:
             raise ValueError(
                 f"on names {len(chosen)} regressors, and the release stands for about {self.rows:,.0f} rows: "
@@ -378,8 +379,7 @@ class ReleaseAnswers:
             For a column that is not there or has no two values by its declaration.
         """
         self._whole()
-        two = self._known.two
-        named = {} if two is None else dict(zip(two.names, two.blocks, strict=True))
+        named = self._known.declared
         at = list(named[by]) if isinstance(by, str) and by in named else self._positions([by], "by")
         if not (self._known.span[at] > 0).all():
             raise ValueError(
@@ -484,9 +484,7 @@ class ReleaseAnswers:
             raise ValueError(
                 f"name {name!r} is that of another column, one of {', '.join(others[:8])}. Take a new one."
             )
-        blocks = (
-            {} if self._known.two is None else dict(zip(self._known.two.names, self._known.two.blocks, strict=True))
-        )
+        blocks = self._known.declared
         if name in blocks:
             raise ValueError(f"name {name!r} is that of a declared column. Take a new one.")
         if any(j in block for block in blocks.values() if len(block) > 1 for j in at):
@@ -540,8 +538,7 @@ class ReleaseAnswers:
 
     def _positions(self, names: str | Iterable[str], what: str) -> list[int]:
         """Return the positions of columns that are named, those of a yes-no question also as they are declared."""
-        two = self._known.two
-        alone = {} if two is None else {n: b[0] for n, b in zip(two.names, two.blocks, strict=True) if len(b) == 1}
+        alone = {name: block[0] for name, block in self._known.declared.items() if len(block) == 1}
         asked = [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
         told = {name: self.columns[j] for name, j in alone.items() if name not in self.columns}
         spelt = [told.get(name, name) if isinstance(name, str) else name for name in asked]

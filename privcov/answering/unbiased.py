@@ -173,10 +173,15 @@ class UnbiasedMoments:
         return np.zeros(self.d) if self.two is None else self.two.span
 
     @property
+    def declared(self) -> dict[str, tuple[int, ...]]:
+        """The positions of every declared column of two values, of all levels of a category."""
+        return {} if self.two is None else dict(zip(self.two.names, self.two.blocks, strict=True))
+
+    @property
     def same_column(self) -> np.ndarray:
         """Which pairs are two levels of one category, d x d."""
         block = np.arange(self.d)
-        for at in () if self.two is None else self.two.blocks:
+        for at in self.declared.values():
             block[list(at)] = at[0]
         return (block[:, None] == block) & ~np.eye(self.d, dtype=bool)
 
