@@ -274,6 +274,13 @@ class Neighbours:
         """What is counted as one: "rows", or "persons" where all rows of a person count together."""
         return "persons" if self.unit.startswith(ALL_ROWS) else "rows"
 
+    @property
+    def secret(self) -> str:
+        """What somebody who knows all the rest may guess."""
+        one = f"one given {self.counted.removesuffix('s')}"
+        replaced = self.key in ("replace-one", "local")
+        return f"which of two values {one} has" if replaced else f"whether {one} is in the table"
+
 
 REPLACE_ONE = Neighbours(
     "replace-one",

@@ -107,7 +107,7 @@ def _in_python(shown: Shown, *asked: str) -> None:
     """Show how Python gives the same answer."""
     with st.expander("The same in Python"):
         st.code(
-            'import privcov\n\nbundle = privcov.open_bundle("release-1.zip")  # as it was downloaded\n'
+            'import privcov\n\nbundle = privcov.open_bundle("release.zip")  # the path of your bundle\n'
             f"found = privcov.answers(bundle, level={shown.level:g})\n"
             + "\n".join(f"print(found.{one})" for one in asked),
             language="python",

@@ -95,7 +95,7 @@ def in_words(plan: Preview, chance: float) -> str:
         implied = f" It implies epsilon = {plain(epsilon)} at delta = {plain(IMPLIED_DELTA)}."
     return (
         f"{raised(str(plan.guarantee))} means: somebody who knows the rows of everybody else and has the release "
-        f"guesses whether one given person is in the table, and is right {show.chance(chance, most=True)} of the time; "
+        f"guesses {plan.table.facts.neighbours.secret}, and is right {show.chance(chance, most=True)} of the time; "
         f"a coin toss, 50 %.{implied} The covariance of a table like the invented one is then off by "
         f"{percent(plan.error)} "
         f"as a whole, and {seen}."

@@ -141,8 +141,9 @@ def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee])
     text = (
         f"Expected error: of the covariance, relative, over {plan.replicates} draws of the noise; the variances alone "
         f"would give {percent(plan.trivial)}. Noise on correlations: its deviation, for a middle pair and "
-        "(from, to) for nine in ten. Visible: larger than noise alone is likely to make any pair, with a chance of "
-        f"80 %. Without any noise, a correlation near zero is uncertain by {plain(plan.sampling_std)}."
+        "(from, to) for nine in ten. Visible: larger, with a chance of 80 %, than noise and sampling make any pair of "
+        "19 in 20 tables without correlations. Without any noise, one near zero is uncertain by "
+        f"{plain(plan.sampling_std)}."
     )
     if facts.rows_per_person > 1:
         text += f" The guarantee is for all {facts.rows_per_person} rows of a person together."

@@ -56,15 +56,13 @@ def odds(claims: Iterable[Guarantee | GaussianDP | NoPrivacy]) -> str:
     return " ".join(f"Under {raised(str(claim))}: {disclosure.suspicion(claim)}" for claim in ends)
 
 
-_QUESTION = dict.fromkeys(("replace-one", "local"), "Which of two values one given row has")
-
-
 def risk_of(rel: Release) -> str:
     """Return what a release leaves an attacker who knows every other row, and the method."""
-    question = _QUESTION.get(rel.neighbours.key, "Whether one given row is in the table")
+    secret = rel.neighbours.secret
     return (
-        f"{disclosure.suspicion(rel.trade_off, neighbours=rel.neighbours.key)} {question}, somebody who knows all the "
-        f"rest guesses right {chance(rel.attacker_success)} of the time at best; a coin toss, 50 %."
+        f"{disclosure.suspicion(rel.trade_off, neighbours=rel.neighbours.key)} "
+        f"{secret[0].upper()}{secret[1:]}, somebody who knows all the rest guesses right "
+        f"{chance(rel.attacker_success)} of the time at best; a coin toss, 50 %."
     )
 
 

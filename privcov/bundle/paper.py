@@ -111,8 +111,8 @@ def officer_record(
                 candidates,
                 "short",
             )
-            + f"<p>*Of guessing whether one person is in the table, for somebody who knows all the rest; .5 is a coin "
-            f"toss. {text(table)}</p><p>Chosen: {text(chosen)}</p>",
+            + f"<p>*Of a right guess, for somebody who knows all the rest; .5 is a coin toss. {text(table)}</p>"
+            f"<p>Chosen: {text(chosen)}</p>",
         ),
         section(
             "Public bounds and where they come from",

@@ -144,5 +144,6 @@ def chances(x: np.ndarray, series: list[tuple[str, np.ndarray]], palette: Palett
     examples = "; ".join(f"{name}: {plain(float(y[half]))} at {plain(float(x[half]))}" for name, y in series)
     return Picture(
         figure,
-        f"Chance to be larger than noise is likely to make any pair, by the strength of a correlation. {examples}.",
+        f"Chance to be larger than noise and sampling are likely to make any pair, by the strength of a correlation. "
+        f"{examples}.",
     )

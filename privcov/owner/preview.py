@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from privcov import accounting
 from privcov.declared_columns import MOST_COLUMNS
@@ -23,7 +23,6 @@ from privcov.postprocess.available import available_cases
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.matrices import Noisy
 from privcov.postprocess.spectrum import clip_psd
-from privcov.postprocess.threshold import universal_level
 from privcov.privacy import GaussianDP, Guarantee
 from privcov.public_facts import PublicFacts
 from privcov.releasing.private_request import usual_request
@@ -42,8 +41,8 @@ class Preview:
     the same on a released correlation of two columns, in the middle; nine in ten pairs have one between
     correlation_ends. sampling_std: standard deviation of a released correlation near zero because there are only n
     rows. fade: share of the correlations that is left where missing cells are filled and long rows shortened.
-    visible: the smallest correlation of the table that is seen with a probability of 80 %, which is to exceed what all
-    pairs of pure noise just do not exceed; above 1 none is.
+    visible: the smallest correlation of the table that is seen with a probability of 80 %, which is to exceed what no
+    pair of 19 in 20 tables without correlations does; above 1 none is.
 
     error: mean relative Frobenius error of the covariance to that of the table. correlation_error: root mean square
     error of the correlations. replicates: number of draws of the noise behind both. trivial: relative error of the
@@ -75,7 +74,7 @@ class Preview:
 
     def survives(self, strength: float) -> float:
         """Return the probability that a pair of columns of this correlation is seen; see ``visible``."""
-        return survival(strength * self.fade, self.correlation_std, self.sampling_std, universal_level(self.table.d))
+        return survival(strength * self.fade, self.correlation_std, self.sampling_std, seen_from(self.table.d))
 
 
 def planned_noise(
@@ -117,7 +116,7 @@ def preview(
     noise = float(np.median(of_pairs))
     least, most = (float(np.quantile(of_pairs, q, method="nearest")) for q in (0.05, 0.95))
     pairs = table.n * table.counted * ((1 - table.missing) ** 2 if table.facts.flagged else 1.0)
-    level, sampling = universal_level(table.d), 1 / math.sqrt(pairs)
+    sampling = 1 / math.sqrt(pairs)
     count = replicates or int(min(max(_WORK / table.d**3, _FEWEST), _MOST_REPLICATES))
     found = [_compared(table, distribution, seed, k) for k in range(count)]
     truth = table.covariance
@@ -129,7 +128,7 @@ def preview(
         correlation_ends=(least, most),
         sampling_std=sampling,
         fade=fade,
-        visible=(level * noise + _Z80 * math.hypot(noise, sampling)) / fade if fade > 0 else math.inf,
+        visible=(seen_from(table.d) + _Z80) * math.hypot(noise, sampling) / fade if fade > 0 else math.inf,
         error=float(np.mean([error for error, *_ in found])),
         correlation_error=math.sqrt(float(np.mean([square for _, square, _ in found]))),
         trivial=float(np.linalg.norm(truth - np.diag(np.diag(truth))) / np.linalg.norm(truth)),
@@ -169,15 +168,19 @@ def preview_by_rule(
     return errors
 
 
-def survival(strength: float, noise: float, sampling: float, level: float) -> float:
-    """Return the probability that |strength + noise + sampling error| exceeds a cut, both errors Gaussian.
+def seen_from(d: int) -> float:
+    """Return how many standard deviations of both errors no pair of 19 in 20 tables without correlations reaches."""
+    return float(ndtri(1 - 0.025 / max(d * (d - 1) / 2, 1)))
 
-    The sampling error of a correlation r has the standard deviation (1 - r^2) / sqrt(n).
+
+def survival(strength: float, noise: float, sampling: float, level: float) -> float:
+    """Return the probability that |strength + noise + sampling error| exceeds ``level`` times that at no correlation.
+
+    Both errors are Gaussian; that of sampling at a correlation r has the standard deviation (1 - r^2) / sqrt(n).
     """
-    spread = math.hypot(noise, sampling * (1 - strength**2))
+    spread, cut = math.hypot(noise, sampling * (1 - strength**2)), level * math.hypot(noise, sampling)
     if spread == 0:
-        return float(strength != 0)
-    cut = level * noise
+        return float(abs(strength) > cut)
     return float(ndtr((abs(strength) - cut) / spread) + ndtr((-abs(strength) - cut) / spread))
 
 

@@ -325,15 +325,17 @@ def test_the_level_that_was_found_takes_the_place_of_the_picked_candidate():
 
 @pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])
 def test_the_plan_says_in_words_what_was_picked(kind):
-    at = go(declared(), "plan")
+    at = go(declared(n_public=kind == "zcdp"), "plan")
     widget(at, "selectbox", "kind").set_value(kind).run()
     plan = calm(at).session_state["own"].chosen
-    (said,) = [m.value.replace("\\", "") for m in at.markdown if "guesses whether one given" in m.value]
+    (said,) = [m.value.replace("\\", "") for m in at.markdown if "has the release guesses" in m.value]
     assert said.startswith(f"{raised(str(plan))} means:")
     mine = at.session_state["own"]
     chance = noise.attacker(noise.facts_of(mine.declared, 1000), plan)
     assert 0.5 < chance <= attacker_success(plan)
     assert f"right {show.chance(chance, most=True)} of the time" in said
+    secret = "which of two values one given row has" if kind == "zcdp" else "whether one given row is in the table"
+    assert f"guesses {secret}, and" in said
     assert ("It implies epsilon" in said) == (kind == "zcdp")
 
 
