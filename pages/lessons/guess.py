@@ -247,7 +247,7 @@ def running_scores(
             "range": [-0.03, math.log10(last) + 0.03],
             **ticks([k for e in range(4) for k in (10**e, 2 * 10**e, 5 * 10**e) if k <= last]),
         },
-        y={"title": "Right so far (%)", "range": [40 if last > 2 * HUNDRED and lowest >= 40 else 0, 104]},
+        y={"title": "Right (%)", "range": [40 if last > 2 * HUNDRED and lowest >= 40 else 0, 104]},
     )
     return Picture(
         drawn,

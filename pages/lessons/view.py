@@ -72,7 +72,8 @@ img.idea {display: block; width: auto; height: 3.6rem;}
   .stElementContainer:has(img.idea) {order: 1; width: 100% !important;}
   img.idea {width: 100%; height: auto;}
   .stElementContainer[class*="st-key-lesson-large-"] {height: 42vh !important;}
-  .stElementContainer[class*="st-key-lesson-graph-"] {height: 30vh !important;}
+  .stElementContainer:is([class*="st-key-lesson-graph-"], [class*="st-key-lesson-curve-scores"])
+    {height: 30vh !important;}
   /* An answer is as high as a thumb is wide. */
   .st-key-lesson-screen :is([data-testid="stRadio"] label, [data-testid="stPageLink-NavLink"])
     {min-height: 44px; align-items: center;}
@@ -80,7 +81,7 @@ img.idea {display: block; width: auto; height: 3.6rem;}
   .st-key-lesson-unit {order: 1; flex: 1 0 100%;}
   /* Names and numbers of matrices side by side fit their panels and cells. */
   [class*="st-key-lesson-three-"] .annotation-text {font-size: 11px !important;}
-  [class*="st-key-lesson-three-"] .textpoint text {font-size: 9.5px !important;}
+  [class*="st-key-lesson-three-"] .textpoint text {font-size: 9.5px !important; letter-spacing: -.5px;}
   [class*="st-key-lesson-tables-"] .textpoint text {font-size: 9.5px !important;}
   .stElementContainer[class*="st-key-lesson-tables-"] {aspect-ratio: 2;}
 }
@@ -317,12 +318,12 @@ def _control(number: int, lesson: Lesson, control: Control, value: Any) -> None:
     with st.container(horizontal=True, key="lesson-ends"):
         st.button(
             control.left, key="lesson-lever-less", on_click=step, args=(-1,), disabled=at == 0, shortcut="Down",
-            type="tertiary", help="One step to the left",
+            type="tertiary",
         )  # fmt: skip
         scale.switch(lesson.control, value)
         st.button(
             control.right, key="lesson-lever-more", on_click=step, args=(1,), disabled=at + 1 == len(control.options),
-            shortcut="Up", type="tertiary", help="One step to the right",
+            shortcut="Up", type="tertiary",
         )  # fmt: skip
 
 
