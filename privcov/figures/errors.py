@@ -42,7 +42,8 @@ def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: s
         showlegend=False,
         y={
             "title": f"Error, share of {reference} (%)",
-            "range": [100 * min(0, levels.min()), 120 * top],
+            # A number below a falling step would else lie on the names of the stages.
+            "range": [100 * min([0, levels.min(), *(levels[steps < 0] - 0.12 * top)]), 120 * top],
         },
     )
     story = ", ".join(f"after {n.lower()} {percent(level)}" for n, level in stages)

@@ -171,6 +171,7 @@ def test_the_waterfall_adds_up_and_steps_may_be_negative():
     assert np.cumsum(trace.y[:-1])[-1] == pytest.approx(trace.y[-1]) == pytest.approx(10)
     assert trace.y[1] < 0
     assert trace.measure[-1] == "total"
+    assert picture.figure.layout.yaxis.range[0] < 1.5 - 0.1 * 30, "room for the number of a step that falls so far"
     assert "It ends at 10\u00a0%" in picture.alt
 
 
