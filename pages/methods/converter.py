@@ -201,28 +201,16 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
         own = study.delta
         if kind == "approx":
             own = _delta("Delta of one release", "convert-own-delta", study.delta, places[1])
-        k = address.bound(
-            places[-3].number_input,
-            "Releases",
-            1,
-            1000,
-            name="convert.releases",
-            default=1,
-            quiet=True,
-            key="convert-releases",
-            help="Of the same rows.",
-        )
-        g = address.bound(
-            places[-2].number_input,
-            "Rows per person",
-            1,
-            100,
-            name="convert.rows",
-            default=1,
-            quiet=True,
-            key="convert-rows",
-            help="A guarantee protects one row.",
-        )
+        k, g = (
+            address.bound(
+                place.number_input, label, 1, most, name=f"convert.{name}", default=1, quiet=True,
+                key=f"convert-{name}", help=why,
+            )
+            for place, label, most, name, why in (
+                (places[-3], "Releases", 1000, "releases", "Of the same rows."),
+                (places[-2], "Rows per person", 100, "rows", "A guarantee protects one row."),
+            )
+        )  # fmt: skip
         delta = _delta("Delta to read it at", "convert-delta", study.delta, places[-1])
     classes: dict[str, Callable[[float], Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
     return (ApproxDP(value, own) if kind == "approx" else classes[kind](value)), int(k), int(g), delta
