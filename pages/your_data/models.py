@@ -35,9 +35,8 @@ def regression(shown: Shown, palette: Palette) -> None:
             answers, scored = answers.with_score(name, items, back), f"with_score({name!r}, {items!r}, {back!r})."
             ranges = pd.concat([ranges, pd.Series({name: ranges[items].mean()})])
     left, middle, right = st.columns([2, 4, 1], vertical_alignment="bottom")
-    facts, columns = shown.measurement.facts, answers.columns
-    two, dates = two_values(facts.kinds, facts.units), {name for name, kind in facts.kinds if kind.kind == DATE}
-    levels = [[shown.columns[j] for j in block] for block in (two.blocks if two else ())]
+    columns, levels = answers.columns, _levels(shown)
+    dates = {name for name, kind in shown.measurement.facts.kinds if kind.kind == DATE}
     likely = sorted(columns, key=lambda name: (name in dates, any(name in block for block in levels)))  # numbers first
     with left:
         y = shown.column("Explain", "target" + scored, columns, at=columns.index(likely[0]))
@@ -91,6 +90,12 @@ def regression(shown: Shown, palette: Palette) -> None:
     about(found)
     lines(shown, found, "regression")
     _in_python(shown, f"{scored}regress({y!r}, {list(found['column'])!r}" + (f", ridge={ridge:g})" if ridge else ")"))
+
+
+def _levels(shown: Shown) -> list[list[str]]:
+    """Return the columns of two values, the levels of a category together."""
+    two = two_values(shown.measurement.facts.kinds, shown.measurement.facts.units)
+    return [[shown.columns[j] for j in block] for block in (two.blocks if two else ())]
 
 
 def _name(shown: Shown) -> str:
@@ -166,7 +171,9 @@ def scales(shown: Shown, palette: Palette) -> None:
     """Show alpha of some items, the correlations of their score with all other columns, and factors of the items."""
     left, right = st.columns(2)
     with left:
-        items = st.multiselect("Items of a scale", shown.columns, **shown.keep("items", [], argument="default"))
+        levels = {name for names in _levels(shown) if len(names) > 1 for name in names}  # which exclude each other
+        offered = [name for name in shown.columns if name not in levels]
+        items = st.multiselect("Items of a scale", offered, **shown.keep("items", [], argument="default"))
     with right:
         back = st.multiselect(
             "Reversed",

@@ -316,6 +316,8 @@ def test_a_ridge_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
     assert calm(at).get("plotly_chart"), "and the slopes are told"
     widget(at, "number_input", "ridge").set_value(0.5).run()
     assert any("Columns of two values" in w.value for w in at.warning)
+    scales = view(dropped((tmp_path / "out.zip").read_bytes()), "scales")
+    assert widget(scales, "multiselect", "items").options == ["smokes=yes", "x", "z"], "levels make no scale"
     assert not any("under this noise" in i.value for i in at.info)
     assert not at.get("plotly_chart"), "nothing to draw"
     assert not any("Intercept" in m.value for m in at.markdown)
