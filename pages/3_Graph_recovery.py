@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.graph_recovery import board, roc, settings
-from pages.shell import cached, frame, own_range, show, strip
+from pages.shell import cached, follow, frame, own_range, show, strip
 from pages.shell.glossary import term
 from privcov.estimators.base import METHODS
 
@@ -29,4 +29,5 @@ with show.problems():
     own_range.warn(data)
     settings.choose_reference(data)
     board.show_all(study, data, rel, settings.reference(data))
+    follow.blur(study)
 settings.presets()  # also where a study cannot be shown

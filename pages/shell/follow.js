@@ -87,6 +87,7 @@ export default function (given) {
     pictures.forEach((one) => cover(under(one.images)[one.at], picture(one, place)));
     const texts = data.texts?.[place[0] - 1 + place[1]];
     if (texts) under(data.titles).forEach((title, at) => (over(title).textContent = texts[at]));
+    if (!Object.keys(numbers).length) shown.querySelectorAll("[data-moving]").forEach((text) => (text.textContent = "…"));
     for (const [name, of] of Object.entries(numbers)) {
       const value = about(of, place);
       shown.querySelectorAll(`[data-moving=${name}]`).forEach((text) => (text.textContent = percent(value)));

@@ -67,6 +67,11 @@ def draw(
         send(key, ".st-key-strip-level", made["places"], [picture], numbers=made["numbers"], blend=True)
 
 
+def blur(study: Study) -> None:
+    """Blur what the page shows while the level is dragged, because it belongs to another level."""
+    send("page", ".st-key-strip-level", list(fields.LEVELS[study.level_name]), [], blend=True)
+
+
 class Frame(TypedDict):
     """The shade of every cell of a matrix, 0 to 255, as text, and its number of columns."""
 

@@ -54,12 +54,13 @@ STYLE = Template("""
 .pc-moving, [data-moving], .pc-follows [data-number] {display: none;}
 .pc-follows :is(.pc-moving, [data-moving]) {display: revert;}
 .pc-follows text.pc-under {visibility: hidden;}
-.pc-follows .pc-answers [data-needle] {left: var(--moving) !important;}
+.pc-follows .pc-answers [data-needle][style*="--moving"] {left: var(--moving) !important;}
 .pc-stillrow {position: relative;}
 .pc-stillrow > .pc-moving {position: absolute; inset: 0 3rem auto 0; width: calc(100% - 3rem);}
 /* What does not follow the level while it is dragged is blurred, until it belongs to the level again. */
-.pc-follows .stMain :is(.stMetric, .stAlert, .stTabs, .st-key-waterfall, .st-key-shares, .st-key-colours,
-  .st-key-made-from, .st-key-verdict, .st-key-estimate-attacker, [class*="st-key-square-released-"],
+.pc-follows .stMain :is(.stMetric, .stAlert, .stTabs, .st-key-network, .st-key-spectrum, .st-key-waterfall,
+  .st-key-shares, .st-key-colours, .st-key-made-from, .st-key-verdict, .st-key-estimate-attacker,
+  [class*="st-key-square-released-"],
   [class*="st-key-lesson-curve-"], [class*="st-key-lesson-large-"], [class*="st-key-lesson-graph-"]) {
   filter: blur(.12rem);}
 .pc-follows :is([class*="st-key-lesson-two-"], [class*="st-key-lesson-three-"], [class*="st-key-lesson-tables-"])

@@ -205,15 +205,25 @@ def test_titles_and_outlines_stay_on_their_matrices_when_the_window_changes_duri
     page.mouse.up()
 
 
-def test_a_lesson_without_matrices_is_blurred_while_its_control_is_dragged(visit, settle):
-    page = visit("/Lessons?lesson=5")
-    at = page.locator(".st-key-lesson-lever-5 [data-testid=stSliderThumbValue]").locator("..").bounding_box()
+@pytest.mark.parametrize(
+    ("path", "lever", "first", "second"),
+    [
+        ("/Lessons?lesson=5", "lesson-lever-5", "[class*=st-key-lesson-large-]", "[data-testid=stAlert]"),
+        ("/Graph_recovery", "strip-level", ".st-key-network", "[data-testid=stTabs]"),
+        ("/Spectra", "strip-level", ".st-key-spectrum", "[data-testid=stMetric]"),
+    ],
+)
+def test_what_cannot_follow_is_blurred_while_its_control_is_dragged(visit, settle, path, lever, first, second):
+    page = visit(path)
+    at = page.locator(f".st-key-{lever} [data-testid=stSliderThumbValue]").locator("..").bounding_box()
     page.mouse.move(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
     page.mouse.down()
     page.mouse.move(at["x"] - 60, at["y"] + at["height"] / 2, steps=4)
     page.wait_for_function("() => document.querySelector('.pc-follows')")
-    for stale in ("[class*=st-key-lesson-large-]", "[data-testid=stAlert]"):
+    for stale in (first, second):
         assert "blur" in page.locator(f".stMain {stale}").first.evaluate("one => getComputedStyle(one).filter")
+    numbers = page.locator(".pc-answers :is(b, .pc-chance)").all_inner_texts()
+    assert set(numbers) <= {"\u2026"}, "no number of another level"
     page.mouse.up()
     settle(page)
     page.wait_for_function("() => !document.querySelector('.pc-follows')")
