@@ -22,12 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST = "3.11"
 # Each with the lock it must agree with. The tests' own is the first: what is tested is then what is run.
-LOCKED = {
-    "requirements-dev": None,
-    "requirements": "requirements-dev",
-    ".ci/uv": None,
-    ".ci/audit": None,
-}
+LOCKED = {"requirements-dev": None, "requirements": "requirements-dev", ".ci/uv": None, ".ci/audit": None}
 AUDITED = ("requirements-dev", ".ci/uv")
 SECONDS = 300  # for all questions to the registry together
 

@@ -8,10 +8,7 @@ from pages.shell import address, cached, frame, own_range, show, strip
 from pages.shell.glossary import term
 from pages.trade_offs import curves, form, sentence, who_wins
 
-study = frame.page(
-    "Trade-offs",
-    keeps=("tab", *sentence.KEEPS, *form.KEEPS, *who_wins.KEEPS),
-)
+study = frame.page("Trade-offs", keeps=("tab", *sentence.KEEPS, *form.KEEPS, *who_wins.KEEPS))
 st.title(
     "Trade-offs",
     help=f"The error against the guarantee, and whether it beats a {term('zero-matrix', 'trivial answer')}.",

@@ -52,12 +52,7 @@ sections = {
 }
 take_step()
 step = st.segmented_control(
-    "Step",
-    list(STEPS),
-    required=True,
-    format_func=STEPS.__getitem__,
-    key="own-step",
-    label_visibility="collapsed",
+    "Step", list(STEPS), required=True, format_func=STEPS.__getitem__, key="own-step", label_visibility="collapsed"
 )
 assert step is not None  # a step is always chosen
 if step != "view":

@@ -12,8 +12,7 @@ from pages.shell.glossary import term
 
 study = frame.page("Privacy audit", keeps=("tab", *audit_live.KEEPS, *audit_claims.KEEPS, *audit_learn.KEEPS))
 st.title(
-    "Privacy audit",
-    help=f"Claims tested on two {term('neighbours')}, which differ in one person. The first fails.",
+    "Privacy audit", help=f"Claims tested on two {term('neighbours')}, which differ in one person. The first fails."
 )
 live, claims, learn = address.tabs(["Live audit", "Claims", "What an attacker learns"], name="tab", key="audit.tab")
 for tab, part in ((live, audit_live), (claims, audit_claims), (learn, audit_learn)):

@@ -203,8 +203,7 @@ def to_approx(guarantee: Guarantee | GaussianDP, delta: float) -> ApproxDP | Pur
 def gaussian_square(events: tuple[Event, ...]) -> Fraction:
     """Return the exact sum of mu^2 over the Gaussian events."""
     return sum(
-        ((Fraction(e.sensitivity) / Fraction(e.scale)) ** 2 for e in events if e.mechanism == "gaussian"),
-        Fraction(0),
+        ((Fraction(e.sensitivity) / Fraction(e.scale)) ** 2 for e in events if e.mechanism == "gaussian"), Fraction(0)
     )
 
 

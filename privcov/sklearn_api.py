@@ -155,12 +155,7 @@ class PrivateCovariance(EmpiricalCovariance):
         data = Dataset.from_rows(X, self.row_bound, self.bounds)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
         rel = release(
-            self.method,
-            data,
-            guarantee,
-            seed=seed_of(self.random_state),
-            centre="joint",
-            **(self.parameters or {}),
+            self.method, data, guarantee, seed=seed_of(self.random_state), centre="joint", **(self.parameters or {})
         )
         self.release_ = rel
         mean_variance = float(np.trace(rel.covariance)) / data.d

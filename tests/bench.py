@@ -55,12 +55,7 @@ SECTIONS = {
         "Frobenius error of auto-cov over that of the best method of Dong et al. 2022, zCDP",
         ("geometric mean without 16 bins", "geometric mean over their sound forms"),
     ),
-    "pure": Section(
-        "tests.bench_accuracy",
-        "pure",
-        "The same under pure DP, epsilon 1",
-        ("geometric mean",),
-    ),
+    "pure": Section("tests.bench_accuracy", "pure", "The same under pure DP, epsilon 1", ("geometric mean",)),
     "tables": Section(
         "tests.bench_tables", "tables", "Error of correlations of simulated tables with what is declared, over before"
     ),

@@ -33,16 +33,7 @@ weights = st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=6)
 # The printed noise (classical, for sensitivity 1/n) breaks its claim under replace-one
 # (sensitivity sqrt(2)/n) from this epsilon on. For delta 1e-5 the reference printed 0.37; it is 0.36473.
 # B(iv): the classical scale itself is valid up to this epsilon.
-TABLE_B_I = {
-    1 / 50: 2.07,
-    1 / 100: 1.88,
-    1 / 200: 1.69,
-    1 / 400: 1.50,
-    1e-3: 1.25,
-    1e-4: 0.73,
-    1e-5: 0.36,
-    1e-6: 0.16,
-}
+TABLE_B_I = {1 / 50: 2.07, 1 / 100: 1.88, 1 / 200: 1.69, 1 / 400: 1.50, 1e-3: 1.25, 1e-4: 0.73, 1e-5: 0.36, 1e-6: 0.16}
 TABLE_B_IV = {
     0.05: 6.11,
     0.01: 6.77,

@@ -21,18 +21,7 @@ from privcov.bundle.derived import EXTRAS
 from privcov.bundle.place import Wrong, _check_size, read_place
 from privcov.bundle.verify_script import library
 from privcov.estimators.base import METHODS
-from tests.forging import (
-    KINDS,
-    NAMES,
-    at,
-    bundled,
-    exchanged,
-    leaves,
-    problem,
-    redone,
-    rewritten,
-    unchecked,
-)
+from tests.forging import KINDS, NAMES, at, bundled, exchanged, leaves, problem, redone, rewritten, unchecked
 from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -250,15 +250,7 @@ def test_its_base_is_pinned_and_nothing_but_the_workbench_goes_in():
     assert set(re.findall(r"^FROM (\S+)", text, re.MULTILINE)) == {"${BASE}"}
     sources = {name for names, _ in RECIPE.copies for name in names}
     assert all((ROOT / name).exists() for name in sources)
-    assert sources == {
-        "app.py",
-        "SECURITY.md",
-        ".streamlit/config.toml",
-        ".ci/health.py",
-        "pages",
-        "privcov",
-        "data",
-    }
+    assert sources == {"app.py", "SECURITY.md", ".streamlit/config.toml", ".ci/health.py", "pages", "privcov", "data"}
     left_out = (ROOT / ".dockerignore").read_text().split()
     assert {".git", ".venv", "tests", "docs", "**/__pycache__", ".streamlit/secrets.toml"} <= set(left_out)
     assert not sources & set(left_out)

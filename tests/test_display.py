@@ -239,12 +239,7 @@ def precise() -> Release:
     return privcov.release("glasso-gaussian", data, ZCDP(1.0), seed=0)
 
 
-FIGURES = {
-    "plot": named,
-    "plot_spectrum": named,
-    "plot_errors": named,
-    "plot_network": precise,
-}
+FIGURES = {"plot": named, "plot_spectrum": named, "plot_errors": named, "plot_network": precise}
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -17,15 +17,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from privcov import accounting
-from privcov.privacy import (
-    PURE_MECHANISMS,
-    ApproxDP,
-    Event,
-    GaussianDP,
-    NoPrivacy,
-    PureDP,
-    ZCDP,
-)  # fmt: skip
+from privcov.privacy import PURE_MECHANISMS, ApproxDP, Event, GaussianDP, NoPrivacy, PureDP, ZCDP  # fmt: skip
 
 mpmath.mp.dps = 50
 

@@ -156,25 +156,11 @@ def test_arguments():
         privcov.release
     ).items()
     assert {"norm": "frobenius", "relative": False, "against": "sample"}.items() <= arguments(privcov.error).items()
-    assert list(arguments(privcov.Dataset.from_rows))[:6] == [
-        "X",
-        "row_bound",
-        "bounds",
-        "labels",
-        "columns",
-        "truth",
-    ]
+    assert list(arguments(privcov.Dataset.from_rows))[:6] == ["X", "row_bound", "bounds", "labels", "columns", "truth"]
     assert list(arguments(privcov.graph_recovery)) == ["rel", "truth_precision", "threshold"]
-    assert {
-        "source",
-        "source_params",
-        "methods",
-        "guarantees",
-        "vary",
-        "metrics",
-        "replicates",
-        "seed",
-    } <= set(arguments(privcov.Plan))
+    assert {"source", "source_params", "methods", "guarantees", "vary", "metrics", "replicates", "seed"} <= set(
+        arguments(privcov.Plan)
+    )
     assert {"method", "guarantee", "row_bound", "random_state"} <= set(arguments(privcov.PrivateCovariance))
 
 
@@ -193,11 +179,7 @@ def test_importing_is_light():
         "assert check() == [], check(); privcov.methods(); assert check() == [], check()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-        timeout=patient(60),
+        [sys.executable, "-c", code], cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=patient(60)
     )
     assert done.returncode == 0, done.stderr
 

@@ -403,11 +403,7 @@ def test_ci_requires_the_browser_and_takes_no_input():
 
 
 @pytest.mark.parametrize(
-    ("name", "on_top_of"),
-    [
-        ("requirements.txt", []),
-        ("requirements-dev.txt", ["-r requirements.txt"]),
-    ],
+    ("name", "on_top_of"), [("requirements.txt", []), ("requirements-dev.txt", ["-r requirements.txt"])]
 )
 def test_requirements_are_exact_pins(name, on_top_of):
     pin = re.compile(r"[A-Za-z0-9-]+==[0-9][0-9a-z.]*")

@@ -196,11 +196,7 @@ def test_a_bundle_that_does_not_hold_or_cannot_be_made(place, capsys):
             "--out must name a file in a folder that exists",
         ),
         (["ledger", "bundle", "clinic", "1", "--out", "ledger.sqlite"], 2, "would replace a file"),
-        (
-            ["ledger", "bundle", "clinic", "1", "--out", "t.json", "--declaration", "t.json"],
-            2,
-            "would replace a file",
-        ),
+        (["ledger", "bundle", "clinic", "1", "--out", "t.json", "--declaration", "t.json"], 2, "would replace a file"),
         (["ledger", "bundle", "clinic"], 2, "needs the number of a release"),
         (["ledger", "show", "clinic", "--out", "b.zip"], 2, "ledger show takes no out."),
         (["ledger", "show", "clinic", "--rho", "3"], 2, "ledger show takes no rho."),

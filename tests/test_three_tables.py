@@ -73,11 +73,7 @@ def bank(**told) -> Table:
     return Table(Declaration("bank", "one customer", columns, **told), rows)
 
 
-TABLES = {
-    "hospital": hospital,
-    "survey": survey,
-    "bank, a public share": lambda: bank(row_bound_fraction=0.35),
-}
+TABLES = {"hospital": hospital, "survey": survey, "bank, a public share": lambda: bank(row_bound_fraction=0.35)}
 
 SAID = {  # what the owner's check and the statement say of the new facts
     "hospital": (

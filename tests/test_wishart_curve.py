@@ -9,13 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from privcov.wishart_curve import (
-    LARGEST_FREEDOM,
-    add_delta,
-    remove_delta,
-    wishart_delta,
-    wishart_freedom,
-)
+from privcov.wishart_curve import LARGEST_FREEDOM, add_delta, remove_delta, wishart_delta, wishart_freedom
 
 GRID = [(e, k, r) for e in (0.0, 0.1, 0.5, 2.0, 8.0) for k in (2, 3, 7, 30, 200) for r in (0.05, 0.5, 2.0)]
 
@@ -56,10 +50,7 @@ def test_the_scalar_curve_is_that_of_shifted_chi_square_noise(epsilon, freedom, 
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(x > 0, power * np.log(x) - x / 2, -np.inf)
 
-    for exact, loss in [
-        (add_delta, log_f(t) - log_f(t - shift)),
-        (remove_delta, log_f(t) - log_f(t + shift)),
-    ]:
+    for exact, loss in [(add_delta, log_f(t) - log_f(t - shift)), (remove_delta, log_f(t) - log_f(t + shift))]:
         found, error = simulated(epsilon, loss)
         assert abs(found - exact(epsilon, freedom, ratio)) < 5 * error + 1e-9
 

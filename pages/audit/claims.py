@@ -85,8 +85,7 @@ def section(study: Study) -> None:
     palette, text = frame.palette(), st.column_config.TextColumn
     colours = {v: palette.bad if c in ("red", "orange") else palette.good for v, c in _COLOURS.items()}
     shown = rows.assign(
-        Claim=rows["Claim"].map(raised).replace("", "-"),
-        **{name: rows[name].map(number) for name in _NUMBERS},
+        Claim=rows["Claim"].map(raised).replace("", "-"), **{name: rows[name].map(number) for name in _NUMBERS}
     )
     styled = shown.style.map(lambda v: f"color: {colours.get(v, palette.good)}; font-weight: 600", subset=["Verdict"])
     st.dataframe(
@@ -98,15 +97,12 @@ def section(study: Study) -> None:
         column_config={
             "Verdict": text(width=140),
             "Claim": text(
-                width=130,
-                help="As printed. In Dong et al. 2022 rho is the largest that implies the parameters above.",
+                width=130, help="As printed. In Dong et al. 2022 rho is the largest that implies the parameters above."
             ),
             "True delta at epsilon": text(help="Of the printed noise. 0: too small to compute."),
             "True epsilon at delta": text(help="Pure claims: at delta 0 where it exists."),
             "Sensitivity used": text(help="In R squared; per report in the local model."),
-            "True sensitivity": text(
-                help="One row replaced; experiments: the two tables named in the reason.",
-            ),
+            "True sensitivity": text(help="One row replaced; experiments: the two tables named in the reason."),
             "Noise / needed": text(help="Below 1: false. Above: noise wasted. Wishart: degrees of freedom."),
         },
     )

@@ -15,12 +15,7 @@ from privcov.figures import audit as pictures
 from privcov.figures.words import powers
 from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
 
-_KINDS = {
-    "pure": "Pure",
-    "approx": "Approximate",
-    "zcdp": "zCDP",
-    "gdp": "Gaussian noise",
-}
+_KINDS = {"pure": "Pure", "approx": "Approximate", "zcdp": "zCDP", "gdp": "Gaussian noise"}
 _LEVEL_NAMES = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
 KEEPS = tuple(f"learn.{name}" for name in ("kind", "epsilon", "rho", "mu", "delta", "prior"))
 _LOW, _HIGH = 1e-5, 50.0

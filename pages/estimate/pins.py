@@ -21,8 +21,7 @@ def button(
 
     def pin() -> None:
         PINS.add(
-            study,
-            {"title": title, "matrix": matrix.copy(), "columns": columns, "limit": limit, "cards": list(cards)},
+            study, {"title": title, "matrix": matrix.copy(), "columns": columns, "limit": limit, "cards": list(cards)}
         )
 
     st.button("Pin this release", key="estimate-pin", on_click=pin, help="Keeps it below.")

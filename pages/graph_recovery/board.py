@@ -69,10 +69,7 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
                 st.caption(show.as_text(f"{title}: {text}"))
     with right:
         curves, matrices, answers = address.tabs(
-            [settings.CURVES, settings.MATRICES, settings.ANSWERS],
-            name="tab",
-            key="graph-tab",
-            quiet=True,
+            [settings.CURVES, settings.MATRICES, settings.ANSWERS], name="tab", key="graph-tab", quiet=True
         )
         if curves.open:
             with curves:

@@ -169,12 +169,7 @@ PRESETS = (
         "No solution at small lambda",
         "Indefinite and not repaired: below some lambda there is no solution. The tab Solvable penalties has "
         "proof and repairs.",
-        Study(
-            source="precision-ar2",
-            data=(("n", 300),),
-            **{**_PAPER, "epsilon": 1.0},
-            options=(("repair", "none"),),
-        ),
+        Study(source="precision-ar2", data=(("n", 300),), **{**_PAPER, "epsilon": 1.0}, options=(("repair", "none"),)),
     ),
 )
 
@@ -184,13 +179,7 @@ def presets() -> None:
     st.markdown("**Examples**  \n:small[Each sets the whole page.]")
     able = [p for p in PRESETS if p.study.source in {c.key for c in SOURCES.all()}]
     for place, preset in zip(st.columns(len(able)), able, strict=True):
-        place.button(
-            preset.label,
-            key=f"preset-{preset.key}",
-            on_click=_apply,
-            args=(preset,),
-            width="stretch",
-        )
+        place.button(preset.label, key=f"preset-{preset.key}", on_click=_apply, args=(preset,), width="stretch")
 
 
 def _apply(preset: Preset) -> None:

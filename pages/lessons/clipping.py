@@ -114,19 +114,9 @@ LESSON = Lesson(
     draw=draw,
     question="Ten times as many rows, the same guarantee. The best R",
     choices=(
-        Choice(
-            "becomes larger",
-            "Noise falls to a tenth and bias stays, so shorten fewer rows.",
-            True,
-        ),
-        Choice(
-            "becomes smaller: more long rows to shorten",
-            "Their share and the bias stay; noise falls.",
-        ),
-        Choice(
-            "stays: it depends on row lengths only",
-            "Only the bias does; noise depends on R, n and the guarantee.",
-        ),
+        Choice("becomes larger", "Noise falls to a tenth and bias stays, so shorten fewer rows.", True),
+        Choice("becomes smaller: more long rows to shorten", "Their share and the bias stay; noise falls."),
+        Choice("stays: it depends on row lengths only", "Only the bias does; noise depends on R, n and the guarantee."),
     ),
     remember="Take R from public facts; reading it off the rows breaks the guarantee.",
     onward=(

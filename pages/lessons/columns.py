@@ -89,10 +89,7 @@ LESSON = Lesson(
     draw=draw,
     question="Why is dropping small entries better with many columns?",
     choices=(
-        Choice(
-            "Its noise is smaller",
-            "Both start from the same noisy matrix.",
-        ),
+        Choice("Its noise is smaller", "Both start from the same noisy matrix."),
         Choice(
             "It knows which pairs are really zero",
             "It sees only the noisy matrix, the law of the noise and the number of rows.",

@@ -62,10 +62,7 @@ def draw(position: int, screen: Screen) -> str:
     result = computed(false_edges, position)
     screen.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} independent columns, {guarantee(RHO)}")
     place, truth = positions(None, DATA["d"]), np.zeros_like(result.exact)
-    graphs = [
-        ("Private release", result.released, "graph-released"),
-        ("No privacy noise", result.exact, "graph-exact"),
-    ]
+    graphs = [("Private release", result.released, "graph-released"), ("No privacy noise", result.exact, "graph-exact")]
     pictures = []
     for title, graph, key in graphs:
         kinds = [kind for kind in against_reference(graph, truth) if kind[0] == "False"]
@@ -113,9 +110,5 @@ LESSON = Lesson(
         ),
     ),
     remember="Ask how many edges a method draws from noise alone.",
-    onward=(
-        GRAPHS,
-        "Graph recovery: with a true graph to find",
-        lambda v: study("precision-ar2", {}, RHO, METHOD),
-    ),
+    onward=(GRAPHS, "Graph recovery: with a true graph to find", lambda v: study("precision-ar2", {}, RHO, METHOD)),
 )

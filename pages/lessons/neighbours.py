@@ -105,10 +105,7 @@ LESSON = Lesson(
             "One person, one row; only the row bound limits the change.",
             True,
         ),
-        Choice(
-            "One of them has a row less",
-            "That is add or remove, which hides n as well.",
-        ),
+        Choice("One of them has a row less", "That is add or remove, which hides n as well."),
     ),
     remember="A neighbour changes one whole row, within the row bound.",
     onward=(AUDIT, "Privacy audit: attack pairs of neighbours", lambda v: Study()),

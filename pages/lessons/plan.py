@@ -35,12 +35,7 @@ _ROWS = "Ask first. Then move n right until the lines have crossed."
 _RERUNS = "Ask first. Then move to 100 runs; read epsilon and the attacker's chance."
 _GUESS = "Five rounds by show of hands; then the optimal attacker plays a hundred."
 SHEETS = {
-    20: (
-        Step(1, 4, _NEIGHBOUR, 1.0),
-        Step(3, 5, _ROWS, 50_000),
-        Step(9, 5, _RERUNS, 100),
-        Step(10, 6, _GUESS),
-    ),
+    20: (Step(1, 4, _NEIGHBOUR, 1.0), Step(3, 5, _ROWS, 50_000), Step(9, 5, _RERUNS, 100), Step(10, 6, _GUESS)),
     50: (
         Step(1, 5, _NEIGHBOUR, 1.0),
         Step(2, 6, "Ask first. Then double R and compare the proved bounds.", 2.0),

@@ -108,20 +108,14 @@ LESSON = Lesson(
     draw=draw,
     question="An analyst runs a private method nine times and publishes the run that looks best. What was spent?",
     choices=(
-        Choice(
-            "One run: eight were never published",
-            "The analyst saw all nine, and may have chosen by them.",
-        ),
+        Choice("One run: eight were never published", "The analyst saw all nine, and may have chosen by them."),
         Choice(
             "Nine runs: nine times rho",
             "In zCDP rho adds up over all runs seen. Showing only the best of a random number of runs can cost "
             "less (Liu and Talwar 2019).",
             True,
         ),
-        Choice(
-            "Nothing: each run has fresh noise",
-            "Fresh noise averages out: k runs leave 1/k of its variance.",
-        ),
+        Choice("Nothing: each run has fresh noise", "Fresh noise averages out: k runs leave 1/k of its variance."),
     ),
     remember="Averaging k runs divides the noise by sqrt(k), on average, and multiplies rho by k.",
     onward=(METHODS, "Methods: compose guarantees", lambda v: Study(rho=RHO)),

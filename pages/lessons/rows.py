@@ -89,19 +89,9 @@ LESSON = Lesson(
     idea=ideas.crowd,
     question="Ten times the rows, the same guarantee. The privacy noise on one entry",
     choices=(
-        Choice(
-            "falls by the square root of 10, as sampling error does",
-            "The noise hides one row, which weighs 1/n.",
-        ),
-        Choice(
-            "falls to a tenth",
-            "Noise is proportional to sensitivity, which falls like 1/n.",
-            True,
-        ),
-        Choice(
-            "stays, because the guarantee stays",
-            "It fixes the noise relative to one row's weight, 1/n.",
-        ),
+        Choice("falls by the square root of 10, as sampling error does", "The noise hides one row, which weighs 1/n."),
+        Choice("falls to a tenth", "Noise is proportional to sensitivity, which falls like 1/n.", True),
+        Choice("stays, because the guarantee stays", "It fixes the noise relative to one row's weight, 1/n."),
     ),
     remember=("Privacy noise falls like 1/n, sampling error like 1/sqrt(n): with enough rows privacy is nearly free."),
     onward=(

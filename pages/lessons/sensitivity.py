@@ -133,11 +133,7 @@ LESSON = Lesson(
     question="R is doubled. The largest possible change",
     choices=(
         Choice("doubles", "True for a mean; a second moment squares the row."),
-        Choice(
-            "becomes four times as large",
-            "A row enters as x x^T, so lengths are squared.",
-            True,
-        ),
+        Choice("becomes four times as large", "A row enters as x x^T, so lengths are squared.", True),
         Choice(
             "stays: real rows did not get longer",
             "Sensitivity covers all permitted rows; otherwise the noise would reveal the real lengths.",

@@ -86,10 +86,7 @@ LESSON = Lesson(
     draw=draw,
     question="The noise has mean zero in every entry. The largest noisy eigenvalue is, on average,",
     choices=(
-        Choice(
-            "right, because the errors cancel",
-            "They cancel in sums, such as the trace; this is no sum.",
-        ),
+        Choice("right, because the errors cancel", "They cancel in sums, such as the trace; this is no sum."),
         Choice("too small", "A maximum over directions profits from noise."),
         Choice(
             "too large",

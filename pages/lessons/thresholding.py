@@ -96,19 +96,9 @@ LESSON = Lesson(
     idea=ideas.cut,
     question=("You try twenty thresholds on one release and keep the best picture. What does it cost in privacy?"),
     choices=(
-        Choice(
-            "Twenty times epsilon: every try is a query",
-            "A query reads the rows; these read a released matrix.",
-        ),
-        Choice(
-            "Nothing",
-            "This is post-processing. (The best picture need not be the most accurate.)",
-            True,
-        ),
-        Choice(
-            "About epsilon times sqrt(20)",
-            "That is for twenty noisy answers from the rows; here there was one.",
-        ),
+        Choice("Twenty times epsilon: every try is a query", "A query reads the rows; these read a released matrix."),
+        Choice("Nothing", "This is post-processing. (The best picture need not be the most accurate.)", True),
+        Choice("About epsilon times sqrt(20)", "That is for twenty noisy answers from the rows; here there was one."),
     ),
     remember="Anything computed from a release without the rows is free.",
     onward=(

@@ -77,10 +77,7 @@ def as_zcdp(given: Claim) -> tuple[ZCDP, str]:
         event = Event("matrix", "any", "gaussian", "l2", given.mu, 1.0, "given")
         read = accounting.compose((event,), ZCDP(1.0))
         assert isinstance(read, ZCDP)  # the kind that was asked for
-        return (
-            read,
-            "mu-GDP is (mu squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.6).",
-        )
+        return (read, "mu-GDP is (mu squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.6).")
     raise ValueError("No zCDP follows from an (epsilon, delta) pair. Choose zCDP or Gaussian noise above.")
 
 

@@ -17,13 +17,7 @@ TITLE = "Which method?"
 _ICON = ":material/help:"
 
 
-def section(
-    study: Study,
-    where: str,
-    *,
-    default_source: str = DEFAULT_SOURCE,
-    offered: Sequence[str] = (),
-) -> None:
+def section(study: Study, where: str, *, default_source: str = DEFAULT_SOURCE, offered: Sequence[str] = ()) -> None:
     """Show a popover that answers for the study's guarantee.
 
     ``where`` makes its keys unique on a page. ``offered`` are the keys on offer here, () for all; where all of them

@@ -66,26 +66,14 @@ MENU = [
                 "Error against epsilon, n or d; which epsilon is needed; who wins where.",
             ),
             Entry(
-                "pages/3_Graph_recovery.py",
-                "Graph recovery",
-                "Which links survive the noise, and which come from it.",
+                "pages/3_Graph_recovery.py", "Graph recovery", "Which links survive the noise, and which come from it."
             ),
-            Entry(
-                "pages/4_Spectra.py",
-                "Spectra",
-                "What noise does to eigenvalues; free repairs.",
-            ),
+            Entry("pages/4_Spectra.py", "Spectra", "What noise does to eigenvalues; free repairs."),
         ],
     ),
     (
         "Release",
-        [
-            Entry(
-                "pages/5_Your_data.py",
-                "Your data",
-                "A confidential CSV: declare, plan, release once, take home.",
-            ),
-        ],
+        [Entry("pages/5_Your_data.py", "Your data", "A confidential CSV: declare, plan, release once, take home.")],
     ),
     (
         "Learn",
@@ -95,20 +83,10 @@ MENU = [
                 "Lessons",
                 "One control, one question a screen; then a game against the best attacker.",
             ),
+            Entry("pages/7_Methods.py", "Methods", "Every method on a card; guarantees converted and composed."),
+            Entry("pages/8_Published_results.py", "Published results", "The papers' tables and figures beside ours."),
             Entry(
-                "pages/7_Methods.py",
-                "Methods",
-                "Every method on a card; guarantees converted and composed.",
-            ),
-            Entry(
-                "pages/8_Published_results.py",
-                "Published results",
-                "The papers' tables and figures beside ours.",
-            ),
-            Entry(
-                "pages/9_Privacy_audit.py",
-                "Privacy audit",
-                "Every privacy claim checked; broken mechanisms fail live.",
+                "pages/9_Privacy_audit.py", "Privacy audit", "Every privacy claim checked; broken mechanisms fail live."
             ),
             WORDS,
         ],

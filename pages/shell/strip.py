@@ -180,13 +180,7 @@ def _method(study: Study, offered: tuple) -> None:
     }
     key = study.method_key()
     of_study(
-        st.selectbox,
-        "Method",
-        list(labels),
-        key="w.method",
-        shown=key,
-        put=Study.with_method,
-        format_func=labels.get,
+        st.selectbox, "Method", list(labels), key="w.method", shown=key, put=Study.with_method, format_func=labels.get
     )
     when_not([key])
     card = METHODS.get(key)

@@ -9,17 +9,7 @@ import streamlit as st
 
 from pages.shell import address, fields, frame, glossary, show
 from pages.shell.study import Study
-from pages.trade_offs.sweep import (
-    LEVELS,
-    Axis,
-    Setting,
-    Sweep,
-    axes,
-    build,
-    conversion,
-    read_values,
-    values_text,
-)
+from pages.trade_offs.sweep import LEVELS, Axis, Setting, Sweep, axes, build, conversion, read_values, values_text
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.privacy import KINDS

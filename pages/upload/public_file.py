@@ -125,11 +125,7 @@ def _public() -> None:
         _declaration(upload, upload.table)
     if declared:
         _declared(upload)
-    st.button(
-        "Forget this file",
-        on_click=forget,
-        help="Removes the table and all made from it.",
-    )
+    st.button("Forget this file", on_click=forget, help="Removes the table and all made from it.")
 
 
 def _ask(upload: Upload) -> None:

@@ -21,17 +21,7 @@ from privcov.data_sources.private_file import Column
 from privcov.declared_columns import kinds_of_entries
 from privcov.persons import id_text
 from privcov.table_files.facts import quote
-from privcov.table_files.kinds import (
-    CATEGORY,
-    DATE,
-    INTEGER,
-    KINDS,
-    NUMBER,
-    ORDINAL,
-    TRANSFORMS,
-    YES_NO,
-    kind_by_name,
-)
+from privcov.table_files.kinds import CATEGORY, DATE, INTEGER, KINDS, NUMBER, ORDINAL, TRANSFORMS, YES_NO, kind_by_name
 from privcov.table_files.numbers import number_of
 
 DECADES = 10  # times as large is the upper end of a range that a log scale is proposed for

@@ -11,15 +11,7 @@ from pages.shell import frame, show
 from pages.shell.fields import ends
 from pages.shell.glossary import term
 from pages.your_data import plan_more, plan_table
-from pages.your_data.noise import (
-    IMPLIED_DELTA,
-    attacker,
-    facts_in_words,
-    facts_of,
-    in_words,
-    line,
-    text_table,
-)
+from pages.your_data.noise import IMPLIED_DELTA, attacker, facts_in_words, facts_of, in_words, line, text_table
 from pages.your_data.plan_table import as_declared, once
 from pages.your_data.state import keep, keep_now, next_step, owner_session
 from privcov import accounting

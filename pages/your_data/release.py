@@ -177,13 +177,7 @@ def _confirm(request: Asked, account: Account, after: Account, stored: bool, cha
     st.caption(
         "What is spent is never given back, not even if the machine stops. The noise is drawn once, without a seed."
     )
-    st.button(
-        "Confirm and release",
-        type="primary",
-        key="own-confirm",
-        on_click=_agree,
-        args=(request,),
-    )
+    st.button("Confirm and release", type="primary", key="own-confirm", on_click=_agree, args=(request,))
     _carry_out()
 
 

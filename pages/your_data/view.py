@@ -81,11 +81,7 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
     """Show the exact answers."""
     show.tag("Owner's view", MARK)
     limit, palette = max(colour_limit(look.kept), 0.2), frame.palette()
-    panels = (
-        (_title(), look.kept),
-        ("A throw-away draw with noise", look.draw),
-        ("Without clipping", look.raw),
-    )
+    panels = ((_title(), look.kept), ("A throw-away draw with noise", look.draw), ("Without clipping", look.raw))
     for place, (title, matrix) in zip(st.columns(3), panels, strict=True):
         with place, st.container(border=True):
             st.markdown(f"**{title}**")

@@ -224,11 +224,7 @@ def _search(asked: Asked, mechanism: Mechanism, claim: Claim) -> Generator[Cell,
 
 
 def _judge(
-    asked: Asked,
-    pair: Pair,
-    claim: Claim,
-    samplers: tuple[Sampler, Sampler],
-    answers: tuple[np.ndarray, np.ndarray],
+    asked: Asked, pair: Pair, claim: Claim, samplers: tuple[Sampler, Sampler], answers: tuple[np.ndarray, np.ndarray]
 ) -> Audit:
     """Choose the sets on the training draws, and test them on the others."""
     half = asked.draws // 2

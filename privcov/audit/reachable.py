@@ -42,13 +42,7 @@ class Attack:
 
 
 def tell_apart(
-    sampler: Sampler,
-    *,
-    d: int,
-    epsilon: float,
-    rows_per_person: int = 1,
-    releases: int = 60,
-    seed: int = 0,
+    sampler: Sampler, *, d: int, epsilon: float, rows_per_person: int = 1, releases: int = 60, seed: int = 0
 ) -> Attack:
     """Release the second moment of one of two tables again and again, and guess which it was.
 

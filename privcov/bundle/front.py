@@ -28,10 +28,7 @@ HOPELESS = (
     "Do not use it: it is no better than answering zero. More rows, fewer columns, a smaller row bound or a weaker "
     "guarantee lower the error."
 )
-WHERE = {
-    "simulated": "simulated, so no person is behind them",
-    "public": "a table that was declared public",
-}
+WHERE = {"simulated": "simulated, so no person is behind them", "public": "a table that was declared public"}
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,7 @@ from privcov import accounting, checks
 from privcov.bundle.derived import Inputs, as_stated, centre_of, declared_facts
 from privcov.bundle.place import Wrong, must
 from privcov.bundle.safe import ENCODER, json_bytes
-from privcov.declared_columns import (
-    flag_positions,
-    kinds_of_entries,
-    measured_names,
-    typed_units,
-    working_units,
-)
+from privcov.declared_columns import flag_positions, kinds_of_entries, measured_names, typed_units, working_units
 from privcov.ledger.sums import cost_of
 from privcov.measurements.exact_moment import NoisySum, anchors_of, norm_of, planned_event
 from privcov.measurements.exact_reading import count_std

@@ -30,10 +30,7 @@ def main(argv: list[str] | None = None) -> int:
 def whole_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
-        prog="privcov",
-        description=__doc__,
-        epilog=examples.CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="privcov", description=__doc__, epilog=examples.CODES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"privcov {privcov.__version__}")
     completion.add_completion(parser)

@@ -38,18 +38,9 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("ledger show clinic --json", "every release of one table, for a program"),
         ("ledger limit clinic --rho 1", "the most that all releases of a table may spend together"),
         ("ledger limit clinic --epsilon 2 --delta 1e-6 --ledger a.sqlite", "the same in another unit and file"),
-        (
-            "ledger limit clinic --rho 2 --reason 'asked by the board'",
-            "a limit that allows more needs a reason",
-        ),
-        (
-            "ledger bundle clinic 3 --out table.zip",
-            "of release 3 of the ledger's table clinic; nothing is paid",
-        ),
-        (
-            "ledger bundle clinic 3 --out table.zip --declaration table.json --ledger a.sqlite",
-            "with its declaration",
-        ),
+        ("ledger limit clinic --rho 2 --reason 'asked by the board'", "a limit that allows more needs a reason"),
+        ("ledger bundle clinic 3 --out table.zip", "of release 3 of the ledger's table clinic; nothing is paid"),
+        ("ledger bundle clinic 3 --out table.zip --declaration table.json --ledger a.sqlite", "with its declaration"),
         ("ledger begin-anew --yes", "everything that was spent is forgotten"),
     ),
     "release": (
@@ -63,18 +54,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "release table.csv --declaration table.json --rho 0.1 --expected-rows 4000",
             "a public guess of the number of rows where it is hidden",
         ),
-        (
-            "release table.csv --declaration table.json --rho 0.1 --draw 2 --ledger a.sqlite",
-            "once more, paid again",
-        ),
+        ("release table.csv --declaration table.json --rho 0.1 --draw 2 --ledger a.sqlite", "once more, paid again"),
         (
             "release table.csv --declaration table.json --rho 0.1 --accept-unreadable smokes",
             "a column with hardly a number",
         ),
-        (
-            "release table.csv --declaration table.json --rho 0.1 --public --seed 3",
-            "rows that need no protection",
-        ),
+        ("release table.csv --declaration table.json --rho 0.1 --public --seed 3", "rows that need no protection"),
     ),
     "verify": (
         ("verify table.zip", "everything in a bundle that can be checked without the data"),
@@ -83,14 +68,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "answers": (
         ("answers table.zip means", "estimates with intervals, after everything in the bundle was checked"),
-        (
-            "answers table.zip correlations --rate 0.1 --level 0.9 --out pairs.csv",
-            "with which of them are not zero",
-        ),
-        (
-            "answers table.zip regress --y weight --on age,height --ridge 0.01 --json",
-            "of one column on two others",
-        ),
+        ("answers table.zip correlations --rate 0.1 --level 0.9 --out pairs.csv", "with which of them are not zero"),
+        ("answers table.zip regress --y weight --on age,height --ridge 0.01 --json", "of one column on two others"),
         ("answers table.zip variances --kurtosis 6", "for heavy tails"),
         ("answers table.zip components --n-components 2", "the first principal axes"),
         ("answers table.zip contrast --a treated --b control", "the difference of two classes"),
@@ -108,15 +87,9 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "advice --n 5000 --d 40 --epsilon 1 --delta 1e-6 --target precision --structure banded",
             "one that is supposed",
         ),
-        (
-            "advice --n 5000 --d 40 --rho 0.1 --error 0.2 --mean-known",
-            "also the least rho for an error of 20 %",
-        ),
+        ("advice --n 5000 --d 40 --rho 0.1 --error 0.2 --mean-known", "also the least rho for an error of 20 %"),
         ("advice --n 5000 --d 40 --rho 0.1 --private --add-remove --rows-per-person 3", "as for private rows"),
-        (
-            "advice --n 5000 --d 40 --rho 0.1 --length-ratio 2 --json",
-            "rows half as long as the bound; for a program",
-        ),
+        ("advice --n 5000 --d 40 --rho 0.1 --length-ratio 2 --json", "rows half as long as the bound; for a program"),
         ("advice --recompute", "the evidence, measured again"),
     ),
     "study": (
@@ -129,14 +102,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "study run study.json --fresh --workers 2 --out table.csv",
             "computed again, whatever is kept, by two processes",
         ),
-        (
-            "study generate ar1-covariance --set n=5000000 --set d=20 --seed 1 --out table.parquet",
-            "five million rows",
-        ),
-        (
-            "study generate ar1-covariance --files 4 --out part.csv --declaration table.json",
-            "four files, declared",
-        ),
+        ("study generate ar1-covariance --set n=5000000 --set d=20 --seed 1 --out table.parquet", "five million rows"),
+        ("study generate ar1-covariance --files 4 --out part.csv --declaration table.json", "four files, declared"),
         ("study fetch ionosphere", "one of the papers' data sets, into the data folder"),
     ),
 }

@@ -117,12 +117,7 @@ def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: 
     """Make a seeded release from rows that need no protection: the same bits wherever the sums are computed."""
     from privcov.releasing.private_request import USUAL
 
-    only_private = (
-        options.ledger,
-        options.bundle,
-        options.accept_unreadable,
-        options.expected_rows,
-    )
+    only_private = (options.ledger, options.bundle, options.accept_unreadable, options.expected_rows)
     if any(only_private) or options.draw != 1:
         raise ValueError(
             "--public keeps no record: leave --ledger, --draw, --bundle, --accept-unreadable and --expected-rows out."

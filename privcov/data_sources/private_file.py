@@ -234,10 +234,7 @@ class Declaration:
         return measured_names(self.kinds) or tuple(column.name for column in self.columns)
 
     def on_rows(
-        self,
-        rows: Any,
-        labels: Sequence[str] | np.ndarray | None,
-        persons: Sequence[object] | np.ndarray | None = None,
+        self, rows: Any, labels: Sequence[str] | np.ndarray | None, persons: Sequence[object] | np.ndarray | None = None
     ) -> PrivateDataset:
         """Return the private table of these rows, in the order of the declared columns, with the ids of their persons.
 

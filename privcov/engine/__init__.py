@@ -17,17 +17,7 @@ from typing import TypeVar
 from privcov import checks
 from privcov.engine.tasks import LOOK_SECONDS, ONE_BLAS_THREAD, EngineError, Pace, Result, Results, asked, inside
 
-__all__ = [
-    "ONE_BLAS_THREAD",
-    "EngineError",
-    "Pace",
-    "asked",
-    "each",
-    "give_way",
-    "inside",
-    "patience",
-    "workers",
-]
+__all__ = ["ONE_BLAS_THREAD", "EngineError", "Pace", "asked", "each", "give_way", "inside", "patience", "workers"]
 
 Task = TypeVar("Task")
 

@@ -105,11 +105,7 @@ class EMCov(Method):
         weights = self._weights(values, shares["values"], ask.dataset.n)[:draws]
         parts = accounting.split(shares["vectors"], **{f"vector{i}": w for i, w in enumerate(weights)})
         vectors, drawn = measure_directions(
-            ask.dataset,
-            list(parts.values()),
-            centre=ask.centre,
-            rng=ask.rng,
-            waste=2.0 if published else 1.0,
+            ask.dataset, list(parts.values()), centre=ask.centre, rng=ask.rng, waste=2.0 if published else 1.0
         )
         moments = unpack(assemble(values, vectors), centre=ask.centre, row_bound=ask.dataset.row_bound)
         first = () if spectrum.event is None else (spectrum.event,)

@@ -32,7 +32,7 @@ from privcov.privacy import ApproxDP
     "et al. 2018, Table 2.",
     differs="The statement gives the actual guarantee, which is stronger than the claim.",
     calibrations={
-        "as-published": "the printed scale beta, proved entry by entry; the claim is true and far from tight",
+        "as-published": "the printed scale beta, proved entry by entry; the claim is true and far from tight"
     },
 )
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Sulq(AdditiveCov):
     "NA, the paper does not say why; here penalties without a solution are marked as such and left out.",
     calibrations={
         "as-published": "the printed scale beta; every entry penalised, nothing repaired, so that small penalties may "
-        "have no solution",
+        "have no solution"
     },
 )
 @dataclass(frozen=True)

@@ -51,14 +51,7 @@ def constant_parameter(
 ) -> Any:
     """Declare a constant of a printed threshold; nearly all of them raise it."""
     return parameter(
-        default,
-        label,
-        low=low,
-        high=high,
-        advanced=True,
-        shown_if={"rule": "paper"},
-        help=help,
-        ends=ends,
+        default, label, low=low, high=high, advanced=True, shown_if={"rule": "paper"}, help=help, ends=ends
     )
 
 
@@ -249,9 +242,7 @@ def cut_by_rule(
 
 
 def fission_halves(
-    measured: Measured,
-    sampling: Callable[[np.random.Generator], np.ndarray],
-    rng: np.random.Generator,
+    measured: Measured, sampling: Callable[[np.random.Generator], np.ndarray], rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw two copies T + g Z and T - Z / g of the covariance, Cov(Z) = Cov(T), with independent errors.
 
@@ -277,11 +268,7 @@ def chosen_on_raw_rows(ask: MethodInput, measured: Measured) -> float:
     if d == 1:
         return 0.0  # nothing to cut
     pairs = [
-        (
-            target(unit_moments(train, measured)),
-            math.sqrt(math.log(d) / rows),
-            target(unit_moments(held, measured)),
-        )
+        (target(unit_moments(train, measured)), math.sqrt(math.log(d) / rows), target(unit_moments(held, measured)))
         for train, rows, held in folds
     ]
     off = ~np.eye(d, dtype=bool)

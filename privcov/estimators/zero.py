@@ -44,10 +44,5 @@ class Zero(Method):
         """Return zero moments."""
         zero = np.zeros((ask.d, ask.d))
         return Outcome(
-            None,
-            Moments(
-                zero if ask.centre != "joint" else None,
-                None,
-                zero if ask.centre != "none" else None,
-            ),
+            None, Moments(zero if ask.centre != "joint" else None, None, zero if ask.centre != "none" else None)
         )

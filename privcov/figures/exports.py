@@ -37,14 +37,7 @@ _MARKED = re.compile(r'<span style="color:(#[0-9A-Fa-f]{6})">●</span> (.*)')  
 _LETTER = 0.58  # approximate width of a letter in units of the font's size
 
 # Dashes and marks by the names that plotly gives them.
-_DASH = {
-    "solid": "",
-    "dash": "9 5",
-    "dot": "2 3",
-    "dashdot": "9 4 2 4",
-    "longdash": "14 6",
-    "longdashdot": "14 5 2 5",
-}
+_DASH = {"solid": "", "dash": "9 5", "dot": "2 3", "dashdot": "9 4 2 4", "longdash": "14 6", "longdashdot": "14 5 2 5"}
 # Corners in units of half the size; None is a round mark.
 _STAR = [
     (math.sin(k * math.pi / 5) * r, -math.cos(k * math.pi / 5) * r) for k in range(10) for r in ((1.15, 0.5)[k % 2],)

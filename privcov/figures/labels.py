@@ -126,11 +126,7 @@ def instead_of_legend(
 
 
 def along(
-    curves: Sequence[tuple[str, np.ndarray, np.ndarray]],
-    *,
-    width: float,
-    height: float,
-    size: int,
+    curves: Sequence[tuple[str, np.ndarray, np.ndarray]], *, width: float, height: float, size: int
 ) -> list[dict[str, Any] | None]:
     """Return where each curve's name stands: where it hides least, and nearer to its own curve than to any other."""
     scale = np.array([width, height])

@@ -20,11 +20,7 @@ _FEW, _SIDE = 5, 12  # columns of a matrix, and of all side by side, whose cells
 
 
 def panels(
-    matrices: Sequence[tuple[str, np.ndarray]],
-    limit: float,
-    palette: Palette,
-    *,
-    marked: int | None = None,
+    matrices: Sequence[tuple[str, np.ndarray]], limit: float, palette: Palette, *, marked: int | None = None
 ) -> Picture:
     """Draw tables or symmetric matrices side by side on one colour range, -limit to limit, first row on top.
 

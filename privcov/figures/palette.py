@@ -107,11 +107,7 @@ THEME: dict[str, dict] = {
             *("#7F3B08", "#A8551A", "#CB7A3A", "#E3A873", "#F3D6B8"),
             *("#C9E3DF", "#8FC3BC", "#4F9D97", "#1C7673", "#0A4F4E"),
         ),
-        "sidebar": {
-            "backgroundColor": "#F5F1E9",
-            "secondaryBackgroundColor": LIGHT.ground,
-            "borderColor": _RULE,
-        },
+        "sidebar": {"backgroundColor": "#F5F1E9", "secondaryBackgroundColor": LIGHT.ground, "borderColor": _RULE},
     },
     "dark": {
         # Streamlit writes white on the accent: this is as light as white labels allow (4.5:1). Where it writes the
@@ -135,11 +131,7 @@ THEME: dict[str, dict] = {
             *("#F3C9A0", "#E6A56E", "#CF8043", "#A65F28", "#6B4226"),
             *("#224947", "#2C6E6A", "#43958F", "#75BCB5", "#B5DFDA"),
         ),
-        "sidebar": {
-            "backgroundColor": "#090B0A",
-            "secondaryBackgroundColor": "#1A1E1C",
-            "borderColor": _DARK_RULE,
-        },
+        "sidebar": {"backgroundColor": "#090B0A", "secondaryBackgroundColor": "#1A1E1C", "borderColor": _DARK_RULE},
     },
 }
 # Text in the accent, and the same under the pointer, where the ground is darker: on the light ground, on the dark one.

@@ -68,11 +68,7 @@ def precision_recall(curves: Sequence[Curve], palette: Palette, *, rules: bool =
         traces += _marks(curves, styles, palette, lambda m: (m[1], m[2]))
     traces.append(_here(palette))
     figure = _figure(
-        traces,
-        palette,
-        notes,
-        x="Recall (share of edges found)",
-        y="Precision (drawn edges that are true)",
+        traces, palette, notes, x="Recall (share of edges found)", y="Precision (drawn edges that are true)"
     )
     words = f"Precision-recall curves; guessing gives {base:.2f}. Precision with half of the edges found: "
     return Picture(figure, words + "; ".join(story) + ".")

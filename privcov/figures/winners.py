@@ -65,12 +65,7 @@ def winner_map(
     shown = set(table.loc[table["clear"], "winner"])
     legend = [_key(m, labels, trivial, palette) for m in [*order, *trivial] if m in shown]
     figure = draw(
-        [cells, *legend],
-        palette,
-        height=120 + 84 * len(ys),
-        shapes=shapes,
-        x=_axis(xs, x_label),
-        y=_axis(ys, y_label),
+        [cells, *legend], palette, height=120 + 84 * len(ys), shapes=shapes, x=_axis(xs, x_label), y=_axis(ys, y_label)
     )
     return Picture(figure, f"Map of the best method over {x_label} and {y_label}. {story}")
 

@@ -12,14 +12,7 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.dataset import Dataset
-from privcov.measurements.moment import (
-    ANCHOR_SQUARED,
-    CENTRES,
-    Measured,
-    clipped_moment,
-    rounded_up,
-    sensitivity,
-)
+from privcov.measurements.moment import ANCHOR_SQUARED, CENTRES, Measured, clipped_moment, rounded_up, sensitivity
 from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import BudgetShare, Event, PureDP
 

@@ -175,12 +175,7 @@ def weights(facts: PublicFacts, n_anchors: int, anchor: int) -> tuple[tuple[Grou
 
 
 def measure_exactly(
-    private: PrivateDataset,
-    share: BudgetShare,
-    *,
-    centre: str,
-    shape: str,
-    matters: str = BOTH,
+    private: PrivateDataset, share: BudgetShare, *, centre: str, shape: str, matters: str = BOTH
 ) -> NoisySum:
     """Clip the rows, cut them to whole numbers, sum, and add exact noise.
 
@@ -227,14 +222,7 @@ def anchor_of(facts: PublicFacts, n_anchors: int, matters: str) -> int:
     return whole_anchor(matters, facts.d, n_anchors, facts.relation)
 
 
-def planned_event(
-    facts: PublicFacts,
-    share: BudgetShare,
-    *,
-    centre: str,
-    shape: str,
-    matters: str = BOTH,
-) -> Event:
+def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape: str, matters: str = BOTH) -> Event:
     """Return the event of `measure_exactly` with the same arguments, from public facts alone.
 
     Guarantee: that of `measure_exactly`, which it describes. Spends: nothing: it sees public facts only. Source: as

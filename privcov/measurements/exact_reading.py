@@ -56,11 +56,7 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
 
 
 def flags_of(
-    d: int,
-    flagged: tuple[int, ...],
-    distribution: NoiseDistribution,
-    count_std: float = 0.0,
-    weight: int | None = None,
+    d: int, flagged: tuple[int, ...], distribution: NoiseDistribution, count_std: float = 0.0, weight: int | None = None
 ) -> Flags | None:
     """Return where the flags of missing cells are in the moment matrix of a private table, and the noise there."""
     if not flagged:
@@ -82,13 +78,7 @@ def squared_anchor(noisy: NoisySum) -> float:
 
 
 def noise_of(
-    facts: PublicFacts,
-    shape: str,
-    scale: float,
-    measured: int,
-    n_anchors: int,
-    rows: float,
-    anchor: int = ANCHOR,
+    facts: PublicFacts, shape: str, scale: float, measured: int, n_anchors: int, rows: float, anchor: int = ANCHOR
 ) -> NoiseDistribution:
     """Return the distribution of the noise of what `read_sum` gives."""
     d, unit = facts.width, scale / UNIT**2 / rows

@@ -132,11 +132,7 @@ def whole_rows(
 
 
 def flagged_rows(
-    working: np.ndarray,
-    row_bound: float,
-    holes: np.ndarray,
-    most: int | np.ndarray = UNIT,
-    flag: int | None = None,
+    working: np.ndarray, row_bound: float, holes: np.ndarray, most: int | np.ndarray = UNIT, flag: int | None = None
 ) -> np.ndarray:
     """Return the rows as `whole_rows`, with a flag beside each column that can be missing."""
     flag = flag_weight(working.shape[1]) if flag is None else flag

@@ -124,13 +124,7 @@ class Measured:
 
 
 def sensitivity(
-    d: int,
-    n: int,
-    *,
-    norm: str,
-    n_anchors: int,
-    relation: str = "replace-one",
-    anchor_squared: float = ANCHOR_SQUARED,
+    d: int, n: int, *, norm: str, n_anchors: int, relation: str = "replace-one", anchor_squared: float = ANCHOR_SQUARED
 ) -> float:
     """Return the largest change of the moment (add-remove: of the sum) between neighbours, unit-ball units, rounded up.
 

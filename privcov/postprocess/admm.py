@@ -174,13 +174,7 @@ class Published:
     sizes: np.ndarray
 
 
-def published_admm(
-    s: np.ndarray,
-    lam: float,
-    *,
-    rho: float = 100.0,
-    iterations: int = 1000,
-) -> Published:
+def published_admm(s: np.ndarray, lam: float, *, rho: float = 100.0, iterations: int = 1000) -> Published:
     """Run the loop that Su et al. 2019 prints, on the matrix as it is, for a stated number of iterations.
 
     ``Theta = argmin -logdet Theta + <S, Theta> + rho/2 |Theta - Z + U|^2``; ``Z = soft(Theta + U, lam / rho)``;

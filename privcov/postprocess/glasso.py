@@ -73,11 +73,7 @@ def has_descent() -> bool:
 
 
 def _path(
-    s: np.ndarray,
-    lambdas: Sequence[float] | np.ndarray,
-    ridged: bool,
-    tol: float,
-    known: Diagnosis | None = None,
+    s: np.ndarray, lambdas: Sequence[float] | np.ndarray, ridged: bool, tol: float, known: Diagnosis | None = None
 ) -> tuple[Fit, ...]:
     """Return the fits."""
     s = (s + s.T) / 2

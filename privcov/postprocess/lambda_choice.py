@@ -41,12 +41,7 @@ def solved(path: Sequence[Fit]) -> list[int]:
 
 
 def choices(
-    path: Sequence[Fit],
-    s: np.ndarray,
-    noise_std: float,
-    rows: float,
-    *,
-    scores: np.ndarray | None = None,
+    path: Sequence[Fit], s: np.ndarray, noise_std: float, rows: float, *, scores: np.ndarray | None = None
 ) -> dict[str, int]:
     """Return the position on the path of the lambda of every rule."""
     usable = solved(path)

@@ -150,10 +150,7 @@ def schema(format_number: int) -> dict[str, Any]:
         "format": {"const": format_number},
         "digest": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
         "method": text,
-        "parameters": {
-            "type": "object",
-            "required": ["calibration", "centre", "tuning", "neighbours", "version"],
-        },
+        "parameters": {"type": "object", "required": ["calibration", "centre", "tuning", "neighbours", "version"]},
         "guarantee": {
             "oneOf": [
                 guarantee("pure", "epsilon"),

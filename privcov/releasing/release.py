@@ -24,15 +24,7 @@ from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.stored_sum import event_of
 from privcov.postprocess.fit import Fit
-from privcov.privacy import (
-    Event,
-    GaussianDP,
-    Guarantee,
-    Neighbours,
-    NoPrivacy,
-    from_dict,
-    to_dict,
-)
+from privcov.privacy import Event, GaussianDP, Guarantee, Neighbours, NoPrivacy, from_dict, to_dict
 from privcov.public_facts import Flags
 
 if TYPE_CHECKING:

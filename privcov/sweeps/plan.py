@@ -39,11 +39,7 @@ CLASSIFICATION = classification.METRICS
 MOST_REPLICATES, MOST_BOUND = 1_000_000, 1e100
 OnCell = Callable[[int, int, Cell], None]  # progress: how many are done, of how many, and the last one
 NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "l1": "l1", "max": "max"}
-REFERENCE_NAMES = {
-    "truth": "to the truth",
-    "sample": "to the sample",
-    "nonprivate": "to the same method without noise",
-}
+REFERENCE_NAMES = {"truth": "to the truth", "sample": "to the sample", "nonprivate": "to the same method without noise"}
 _CLASSIFIED = {
     "lda-error": "Share of test rows classified wrongly (LDA)",
     "majority-error": "Share wrong by always answering the commonest class",
@@ -301,11 +297,7 @@ def _entry(entry: Any) -> Entry:
 
 
 def run(
-    plan: Plan,
-    progress: OnCell | None = None,
-    store: Store | None = None,
-    *,
-    workers: int | None = None,
+    plan: Plan, progress: OnCell | None = None, store: Store | None = None, *, workers: int | None = None
 ) -> pd.DataFrame:
     """Run a plan and return its tidy table.
 

@@ -31,13 +31,7 @@ _SUFFIXES = {
 }
 _SPREADSHEETS = (".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
 _KINDS = {"csv": "CSV", "csv.gz": "gzip-compressed CSV", "parquet": "Parquet", "arrow": "Arrow", "xlsx": "Excel"}
-_STARTS = {
-    b"PAR1": "parquet",
-    b"ARROW1": "arrow",
-    b"\x1f\x8b": "csv.gz",
-    b"PK\x03\x04": "xlsx",
-    b"\xd0\xcf\x11": "xls",
-}
+_STARTS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\x1f\x8b": "csv.gz", b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11": "xls"}
 _FOUND = {
     **_KINDS,
     "csv": "text",
@@ -125,13 +119,7 @@ def blocks_of(
 
 
 def _checked_blocks(
-    part: Part,
-    columns: tuple[str, ...],
-    label: str,
-    rows: int,
-    private: bool,
-    person: str,
-    kinds: tuple[Kind, ...],
+    part: Part, columns: tuple[str, ...], label: str, rows: int, private: bool, person: str, kinds: tuple[Kind, ...]
 ) -> Generator[Block]:
     names = [*columns, *(name for name in (label, person) if name)]
     kind_of = dict(zip(columns, kinds, strict=True)) if kinds else {}

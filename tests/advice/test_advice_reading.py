@@ -11,16 +11,7 @@ import pytest
 from privcov.advice import answer
 from privcov.advice.advise import HALF, advise
 from privcov.advice.answer import FAR, Cell
-from privcov.advice.evidence import (
-    Answer,
-    Evidence,
-    Point,
-    guarantee_from,
-    nearest,
-    noise_factor,
-    read,
-    strength_of,
-)
+from privcov.advice.evidence import Answer, Evidence, Point, guarantee_from, nearest, noise_factor, read, strength_of
 from privcov.advice.grid import TARGETS
 from privcov.advice.rank import judge_answers
 from privcov.estimators.base import METHODS

@@ -101,11 +101,7 @@ def literal(noise, known, u, v, at):
 
 @pytest.mark.parametrize(
     ("method", "guarantee"),
-    [
-        ("auto-cov", ZCDP(0.5)),
-        ("laplace-cov", PureDP(2.0)),
-        ("wishart-difference", PureDP(2.0)),
-    ],
+    [("auto-cov", ZCDP(0.5)), ("laplace-cov", PureDP(2.0)), ("wishart-difference", PureDP(2.0))],
 )
 def test_the_noise_on_a_score_is_that_of_drawn_noise(method, guarantee):
     """Variances of 4,000 draws have a standard error of about 3 %, of Laplace numbers 4 %; 15 % would be seen."""

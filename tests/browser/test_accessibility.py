@@ -24,7 +24,7 @@ KNOWN = [
         "presentation-role-conflict",
         'data-testid="stFileUploaderDropzone"',
         "the drop zone says role=presentation beside its aria-label; the button in it has role and name of its own",
-    ),
+    )
 ]
 # The colour of an element's words on black, as red, green and blue from 0 to 255, however the style sheet writes it.
 INK = """selector => {

@@ -69,10 +69,7 @@ def proxied(chromium) -> Iterator[str]:
         files = ["-keyout", folder / "workbench.key", "-out", folder / "workbench.pem"]
         subprocess.run([*certificate, *files], check=True, capture_output=True, stdin=subprocess.DEVNULL)
         (folder / "nginx.conf").write_text(configuration(folder, outside, inside))
-        settings = {
-            "STREAMLIT_SERVER_BASE_URL_PATH": BASE,
-            "STREAMLIT_SERVER_ALLOWED_HOSTS": f"other.example {NAME}",
-        }
+        settings = {"STREAMLIT_SERVER_BASE_URL_PATH": BASE, "STREAMLIT_SERVER_ALLOWED_HOSTS": f"other.example {NAME}"}
         with (
             running([NGINX, "-p", folder, "-c", folder / "nginx.conf"], lambda: True, folder / "nginx.log"),
             serving(folder, port=inside, ready=lambda: health(outside), **settings),

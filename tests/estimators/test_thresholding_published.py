@@ -55,11 +55,7 @@ XI = 4 * math.sqrt(2) / 3 * 0.5 * 2.0 ** (2 / 4.5) * 0.4
 EPSILON = dict(zip(KEYS, (5.0, 5.0, 150.0, 150.0), strict=True))
 PRINTED = {  # key: own parameters, constant of the threshold times d, number before log(1.25 / delta)
     "dp-thresholding": ({"gamma": 0.3}, 0.3, 2),
-    "modified-dp-thresholding": (
-        {"eta": 0.5, "moment_bound": 2.0, "moment_excess": 0.5, "variance_bound": 0.4},
-        XI,
-        4,
-    ),
+    "modified-dp-thresholding": ({"eta": 0.5, "moment_bound": 2.0, "moment_excess": 0.5, "variance_bound": 0.4}, XI, 4),
     "ldp-thresholding": ({"gamma": 0.3}, 0.3, 2),
     "modified-ldp-thresholding": (
         {"eta": 0.5, "moment_bound": 2.0, "moment_excess": 0.5, "variance_bound": 0.4},

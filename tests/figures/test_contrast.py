@@ -194,11 +194,7 @@ def test_colours_used_together_in_one_chart_stay_apart(palette, vision):
     }
     for name, used in charts.items():
         for a, b in itertools.combinations(used, 2):
-            assert distance(a, b, vision) >= (2 / 3 if {a, b} & {ink, palette.faint} else 1) * APART, (
-                name,
-                a,
-                b,
-            )
+            assert distance(a, b, vision) >= (2 / 3 if {a, b} & {ink, palette.faint} else 1) * APART, (name, a, b)
     assert distance(own[0].colour, own[1].colour, vision) >= APART / 2
 
 

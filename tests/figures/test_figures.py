@@ -13,16 +13,7 @@ from privcov.figures import look
 from privcov.figures.errors import curves, waterfall
 from privcov.figures.exports import svg
 from privcov.figures.lessons import _short
-from privcov.figures.matrices import (
-    MOST_CELLS,
-    beyond,
-    colour_limit,
-    heatmap,
-    marks,
-    own_limit,
-    saturated,
-    thin_out,
-)
+from privcov.figures.matrices import MOST_CELLS, beyond, colour_limit, heatmap, marks, own_limit, saturated, thin_out
 from privcov.figures.palette import DARK, LIGHT
 from privcov.figures.shares import shares_bar
 from privcov.figures.spectra import in_words, spectrum

@@ -173,11 +173,7 @@ def test_l1_bound_is_attained_for_even_d_and_within_two_percent_otherwise(d, pri
 
 
 def test_sensitivity_falls_like_one_over_n_and_is_rounded_up():
-    exact = {
-        ("l2", False): math.sqrt(2),
-        ("l2", True): 1.5 * math.sqrt(2),
-        ("l1", False): math.sqrt(18.5),
-    }
+    exact = {("l2", False): math.sqrt(2), ("l2", True): 1.5 * math.sqrt(2), ("l1", False): math.sqrt(18.5)}
     for (norm, joint), n in itertools.product(exact, (1, 3, 1000)):
         ours = sensitivity(5, n, norm=norm, n_anchors=joint)
         assert exact[norm, joint] / n < ours <= exact[norm, joint] / n * (1 + 1e-13)

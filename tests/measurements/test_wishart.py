@@ -69,12 +69,7 @@ def test_zero_out_needs_less_noise_than_replacing_a_row(centre):
     ds, scale = dataset(), {}
     for relation in RELATIONS:
         measured = measure_moment(
-            ds,
-            PureDP(1.0),
-            centre=centre,
-            shape="wishart-difference",
-            rng=np.random.default_rng(0),
-            relation=relation,
+            ds, PureDP(1.0), centre=centre, shape="wishart-difference", rng=np.random.default_rng(0), relation=relation
         )
         event = measured.event
         assert (event.mechanism, event.norm) == ("wishart-difference", "nuclear norm")

@@ -242,12 +242,7 @@ def test_the_ends_of_the_controls_give_numbers_or_a_sentence(kind, value, k, g):
 
 @pytest.mark.parametrize(
     "query",
-    [
-        {"rho": "1000"},
-        {"kind": "pure", "epsilon": "1000"},
-        {"kind": "approx", "delta": "0.5"},
-        {"delta": "1e-15"},
-    ],
+    [{"rho": "1000"}, {"kind": "pure", "epsilon": "1000"}, {"kind": "approx", "delta": "0.5"}, {"delta": "1e-15"}],
 )
 def test_it_starts_at_the_study_whatever_that_is(query):
     at = open_page(**query, tab="convert")

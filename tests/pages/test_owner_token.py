@@ -182,11 +182,7 @@ def test_no_widget_event_reaches_what_lies_behind(ledger):
 
 @pytest.mark.parametrize(
     "touch",
-    [
-        state.open_ledger,
-        state.rows,
-        lambda: state.keep_file("f", "table.csv", b"a\n1\n", ("a",)),
-    ],
+    [state.open_ledger, state.rows, lambda: state.keep_file("f", "table.csv", b"a\n1\n", ("a",))],
     ids=["ledger", "rows", "hold"],
 )
 def test_the_functions_refuse_and_not_only_the_page(touch, ledger):

@@ -401,8 +401,7 @@ def test_a_guess_may_be_wrong_and_is_mended():
 
 
 @pytest.mark.parametrize(
-    ("raw", "error"),
-    [(b"a;b\n4.595;572\n1.326;400\n", ""), ("a;b\n1,5;M\x81he\n".encode("latin-1"), "cp1252")],
+    ("raw", "error"), [(b"a;b\n4.595;572\n1.326;400\n", ""), ("a;b\n1,5;M\x81he\n".encode("latin-1"), "cp1252")]
 )
 def test_what_cannot_be_guessed_is_asked(raw, error):
     """Points that may stand between thousands, and bytes of no likely encoding."""

@@ -110,10 +110,7 @@ def test_no_text_makes_a_confidence_of_the_share():
     tellers = [
         p for p in [*(root / "privcov").rglob("*.py"), *(root / "pages").rglob("*.py")] if TELLS in p.read_text()
     ]
-    assert {"/".join(p.parts[-2:]) for p in tellers} >= {
-        "figures/graphs.py",
-        "graph_recovery/board.py",
-    }
+    assert {"/".join(p.parts[-2:]) for p in tellers} >= {"figures/graphs.py", "graph_recovery/board.py"}
     for path in (*tellers, root / "privcov/postprocess/edges.py"):
         text = " ".join(path.read_text(encoding="utf-8").split())
         assert not re.search(r"(95|5) ?% (sure|certain|confiden|chance)|confidence|how sure the answer", text), (

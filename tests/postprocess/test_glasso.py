@@ -219,12 +219,7 @@ def test_columns_of_very_different_size():
 def test_no_failure_on_a_thousand_feasible_problems():
     """Every feasible lambda is certified to 1e-6, every other one has no matrix. Fixed seeds, no retry."""
     cases = [(m, d, e, r) for m in ("ar2", "random") for d in (11, 20) for e in (1.0, 2.0, None) for r in range(4)]
-    cases += [
-        ("ar2", 50, 2.0, 0),
-        ("random", 50, 1.0, 1),
-        ("ar2", 100, 2.0, 0),
-        ("random", 200, None, 0),
-    ]
+    cases += [("ar2", 50, 2.0, 0), ("random", 50, 1.0, 1), ("ar2", 100, 2.0, 0), ("random", 200, None, 0)]
     feasible = refused = 0
     for model, d, epsilon, seed in cases:
         for ridged in (False, True):

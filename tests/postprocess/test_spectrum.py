@@ -149,10 +149,7 @@ def test_repairs_turn_with_the_matrix_and_keep_the_input(name):
 def test_shrinkage_scales(factor):
     a = symmetric(6, 5)
     np.testing.assert_allclose(
-        shrink_spectrum(factor * a, factor * 0.1),
-        factor * shrink_spectrum(a, 0.1),
-        rtol=1e-10,
-        atol=1e-12 * factor,
+        shrink_spectrum(factor * a, factor * 0.1), factor * shrink_spectrum(a, 0.1), rtol=1e-10, atol=1e-12 * factor
     )
 
 

@@ -22,11 +22,7 @@ from privcov.measurements.integer_gram import UNIT, noiseless_gram
 from privcov.private_dataset import PrivateDataset
 from privcov.releasing import private as release_steps
 
-SHARES = {
-    "isotropic": privcov.ZCDP(0.1),
-    "laplace": privcov.PureDP(0.7),
-    "wishart-difference": privcov.PureDP(0.7),
-}
+SHARES = {"isotropic": privcov.ZCDP(0.1), "laplace": privcov.PureDP(0.7), "wishart-difference": privcov.PureDP(0.7)}
 
 
 @contextlib.contextmanager

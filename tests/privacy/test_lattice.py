@@ -153,8 +153,7 @@ def test_the_floating_point_sampler_is_caught(p, scale, draws):
 
 
 @pytest.mark.parametrize(
-    ("d", "epsilon", "rows_per_person", "releases"),
-    [(200, 0.1, 1, 120), (200, 0.03, 1, 40), (20, 1.0, 1_000, 200)],
+    ("d", "epsilon", "rows_per_person", "releases"), [(200, 0.1, 1, 120), (200, 0.03, 1, 40), (20, 1.0, 1_000, 200)]
 )
 def test_the_floating_point_sampler_tells_two_tables_apart(d, epsilon, rows_per_person, releases):
     """Right in 90, 100 and 100 %, where 52.5, 50.7 and 73.1 % are allowed: a miss is 5 deviations away."""

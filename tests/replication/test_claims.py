@@ -18,17 +18,7 @@ from privcov.papers import AUTHORS
 from replication import base, claims, published, reproduce, shown
 from replication.__main__ import main
 from replication.catalogue import CHECKS, TABLES
-from replication.claims import (
-    AS_PUBLISHED,
-    CORRECTED,
-    FAILS,
-    HOLDS,
-    NOTHING,
-    PROVED,
-    VERDICTS,
-    WEAKER,
-    WHEN_SOUND,
-)
+from replication.claims import AS_PUBLISHED, CORRECTED, FAILS, HOLDS, NOTHING, PROVED, VERDICTS, WEAKER, WHEN_SOUND
 from replication.dong2022 import figures as dong
 from replication.paragraphs import paragraph
 from replication.sentences import COUNTS
@@ -300,11 +290,7 @@ def test_one_claim_is_told(capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("claim nothing", "claim"),
-        ("publish --out nowhere", "There is no folder nowhere"),
-    ],
+    ("words", "sentence"), [("claim nothing", "claim"), ("publish --out nowhere", "There is no folder nowhere")]
 )
 def test_mistakes_are_a_sentence(words, sentence, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -422,10 +422,7 @@ def test_every_check_answers_with_numbers_and_a_sentence():
 def test_the_catalogue_has_all_that_the_papers_modules_define():
     """Tables and checks are listed by hand: one that is on no list would never be seen, nor would one whose
     key another has."""
-    entered = [
-        *TABLES.values(),
-        *catalogue.CHECKS.values(),
-    ]
+    entered = [*TABLES.values(), *catalogue.CHECKS.values()]
     known = {id(one) for one in entered}
     folder = Path(base.__file__).parent
     for path in set(folder.rglob("*.py")) - set(folder.glob("__*.py")):

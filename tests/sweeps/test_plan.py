@@ -27,12 +27,7 @@ def plan(**changes) -> Plan:
 def test_json_there_and_back():
     one = plan(
         methods=["auto-cov", ("gaussian-cov", {"repair": "none", "centre": "none"})],
-        guarantees=[
-            privcov.PureDP(1.0),
-            privcov.ApproxDP(0.1, 1e-7),
-            privcov.ZCDP(1 / 3),
-            privcov.NoPrivacy(),
-        ],
+        guarantees=[privcov.PureDP(1.0), privcov.ApproxDP(0.1, 1e-7), privcov.ZCDP(1 / 3), privcov.NoPrivacy()],
         vary={"n": np.array([10, 20]), "row_bound": (1, 2.5)},
         metrics=["max-to-truth"],
         row_bound=0.7,
@@ -121,11 +116,7 @@ def test_run_on_gives_the_cells_of_the_same_rows():
 
 def test_methods_of_a_replicate_see_the_same_rows():
     table = run(
-        plan(
-            methods=["gaussian-cov", "auto-cov"],
-            guarantees=[privcov.NoPrivacy()],
-            metrics=["frobenius-to-truth"],
-        )
+        plan(methods=["gaussian-cov", "auto-cov"], guarantees=[privcov.NoPrivacy()], metrics=["frobenius-to-truth"])
     )
     by_method = [g["value"].to_numpy() for _, g in table.groupby("method")]
     np.testing.assert_allclose(*by_method, rtol=1e-12)
@@ -148,11 +139,7 @@ def test_a_varied_name_never_hides_under_a_guarantee():
 
 def test_progress_is_called_once_per_step():
     seen = []
-    one = plan(
-        methods=["zero", "laplace-cov"],
-        guarantees=[privcov.ZCDP(1.0), privcov.PureDP(1.0)],
-        vary={"n": [5, 6]},
-    )
+    one = plan(methods=["zero", "laplace-cov"], guarantees=[privcov.ZCDP(1.0), privcov.PureDP(1.0)], vary={"n": [5, 6]})
     table = run(one, lambda done, total, rows: seen.append((done, total, len(rows))))
     assert one.steps == 3 * 2 * 3
     assert seen == [(k, one.steps, 1) for k in range(1, one.steps + 1)]
@@ -168,14 +155,7 @@ def test_every_metric_has_a_value():
 
 
 def test_summarise_takes_mean_and_quantiles_over_replicates():
-    table = pd.DataFrame(
-        {
-            "n": [1] * 11 + [2] * 2,
-            "metric": "m",
-            "rho": np.nan,
-            "value": [*range(11), 5.0, 7.0],
-        }
-    )
+    table = pd.DataFrame({"n": [1] * 11 + [2] * 2, "metric": "m", "rho": np.nan, "value": [*range(11), 5.0, 7.0]})
     found = summarise(table, ["n", "rho"])
     assert found["mean"].tolist() == [5.0, 6.0]
     assert found["low"].tolist() == [1.0, pytest.approx(5.2)]

@@ -262,10 +262,7 @@ ATTACKS = {
         ),
         "is damaged",
     ),
-    "entities": (
-        lambda: changed({BOOK: (b"<workbook", b'<!DOCTYPE w [<!ENTITY a "aa">]><workbook')}),
-        "is damaged",
-    ),
+    "entities": (lambda: changed({BOOK: (b"<workbook", b'<!DOCTYPE w [<!ENTITY a "aa">]><workbook')}), "is damaged"),
 }
 READ = """
 import resource, sys

@@ -167,8 +167,7 @@ def test_decimals_are_read_as_their_texts_are(tmp_path):
     written = [Decimal(x).scaleb(-k) for x, k in zip(whole, places, strict=True)]
     column = pa.array([x.quantize(Decimal("1e-12")) for x in written] + [None], pa.decimal128(38, 12))
     pq.write_table(
-        pa.table({"a": column, "b": pa.array([Decimal("12000")] * 20_001, pa.decimal128(5, 0))}),
-        tmp_path / "t.parquet",
+        pa.table({"a": column, "b": pa.array([Decimal("12000")] * 20_001, pa.decimal128(5, 0))}), tmp_path / "t.parquet"
     )
     (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"{x},12000\n" for x in written) + ",12000\n", encoding="utf-8")
     tables = [describe(tmp_path / name) for name in ("t.parquet", "t.csv")]
