@@ -258,7 +258,7 @@ def from_dict(fields: dict) -> Guarantee:
     return KINDS[kind](**rest)
 
 
-ALL_ROWS = "one person, with all their rows"
+ALL_ROWS, UP_TO = "one person, with all their rows", "one of up to"
 
 
 @dataclass(frozen=True)
@@ -277,9 +277,10 @@ class Neighbours:
     @property
     def secret(self) -> str:
         """What somebody who knows all the rest may guess."""
-        one = f"one given {self.counted.removesuffix('s')}"
-        replaced = self.key in ("replace-one", "local")
-        return f"which of two values {one} has" if replaced else f"whether {one} is in the table"
+        several = self.unit.startswith((ALL_ROWS, UP_TO))
+        if self.key not in ("replace-one", "local"):
+            return f"whether one given {'person' if several else 'row'} is in the table"
+        return "which of two sets of rows one given person has" if several else "which of two values one given row has"
 
 
 REPLACE_ONE = Neighbours(

@@ -23,7 +23,7 @@ from privcov.declared_columns import (
     typed_units,
     working_units,
 )
-from privcov.privacy import ADD_REMOVE, ALL_ROWS, REPLACE_ONE, Neighbours
+from privcov.privacy import ADD_REMOVE, ALL_ROWS, REPLACE_ONE, UP_TO, Neighbours
 from privcov.units import InUnits, Units
 
 MOST_ROWS = 4_000_000
@@ -152,7 +152,7 @@ class PublicFacts(InUnits):
             if self.n is None
             else f"two tables of the same public number of rows n that differ in up to {k} rows, those of one person"
         )
-        return Neighbours(base.key, sentence, f"one of up to {k} rows of a person, who is protected as a whole")
+        return Neighbours(base.key, sentence, f"{UP_TO} {k} rows of a person, who is protected as a whole")
 
     def to_dict(self) -> dict:
         """Return the facts as a dict of JSON values."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 
+import privcov
 from privcov import privacy
 from privcov.privacy import ApproxDP, Event, GaussianDP, NoPrivacy, PureDP, ZCDP
 
@@ -85,3 +87,17 @@ def test_an_event_without_noise_or_sensitivity_is_refused(change):
 ])  # fmt: skip
 def test_a_guarantee_never_prints_stronger_than_it_is(guarantee, text):
     assert str(guarantee) == text
+
+
+@pytest.mark.parametrize(
+    ("given", "secret"),
+    [
+        ({}, "which of two values one given row has"),
+        ({"rows_per_person": 3}, "which of two sets of rows one given person has"),
+        ({"n_public": False}, "whether one given row is in the table"),
+        ({"n_public": False, "rows_per_person": 3}, "whether one given person is in the table"),
+    ],
+)
+def test_what_is_guessed_is_what_neighbours_differ_in(given, secret):
+    data = privcov.PrivateDataset.from_rows(np.zeros((9, 2)), bounds=[(-1, 1)] * 2, **given)
+    assert data.facts.neighbours.secret == secret

@@ -230,6 +230,7 @@ def running_scores(
                 "thickness": 1.6,
                 "width": 6,
             }
+            lowest = min(lowest, 100 * interval[0])
             words[-1] += f", 95 % binomial interval {interval[0]:.2f} to {interval[1]:.2f}"
         traces.append(trace)
     # The limit is named in the legend: next to its line the words would lie on the scores.

@@ -61,7 +61,7 @@ def regression(shown: Shown, palette: Palette) -> None:
             "farther bound is 1. The slopes are then those of the ridge regression in the population.",
             **shown.keep("ridge", 0.0),
         )
-    if on == []:
+    if on == [] or not others:
         st.info("Choose at least one column to explain it by.")
         return
     found = answers.regress(y, on, ridge)

@@ -133,9 +133,9 @@ def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee])
     text = (
         f"Expected error: of the covariance, relative, over {plan.replicates} draws of the noise; the variances alone "
         f"would give {percent(plan.trivial)}. Noise on correlations: its deviation, for a middle pair and "
-        "(from, to) for nine in ten. Visible: larger, with a chance of 80 %, than noise and sampling make any pair of "
-        "19 in 20 tables without correlations. Without any noise, one near zero is uncertain by "
-        f"{plain(plan.sampling_std)}."
+        "(from, to) for nine in ten. Visible: a middle pair of this correlation exceeds, with a chance of 80 %, what "
+        "noise and sampling make of any pair in about one of 20 tables without correlations (pure DP: up to four). "
+        f"Without any noise, a correlation near zero is uncertain by {plain(plan.sampling_std)}."
     )
     if facts.rows_per_person > 1:
         text += f" The guarantee is for all {facts.rows_per_person} rows of a person together."

@@ -249,8 +249,8 @@ class ReleaseAnswers:
         Raises
         ------
         ValueError
-            For a column that is not there or is named twice, the response or all levels of a category among the
-            regressors, more of them than a third of the rows, a negative ridge, and a ridge beside a score.
+            For a column that is not there or is named twice, the response among the regressors, all levels of
+            a category in both, more regressors than a third of the rows, a negative ridge, and a ridge beside a score.
         """
         self._whole()
         (target,) = self._positions([y], "y")
@@ -262,8 +262,8 @@ class ReleaseAnswers:
         if not chosen:
             raise ValueError("on must name at least one regressor, got none. Name a column, or leave on out for all.")
         for name, block in self._known.declared.items():
-            if len(block) > 1 and set(block) <= set(chosen):
-                raise ValueError(f"on names all levels of {name!r}, and one follows from the others: leave it out.")
+            if len(block) > 1 and set(block) <= {target, *chosen}:
+                raise ValueError(f"y and on name all levels of {name!r}, and one follows from the others: omit it.")
         if len(chosen) / max(self.rows, 1.0) > MOST_REGRESSORS:
             raise ValueError(
                 f"on names {len(chosen)} regressors, and the release stands for about {self.rows:,.0f} rows: "

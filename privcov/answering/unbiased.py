@@ -232,6 +232,7 @@ class UnbiasedMoments:
             return self
         v, two = np.nan_to_num(np.diag(self.covariance)), self.span > 0
         own = (self.span[two] ** 2 / np.maximum(v[two], 1e-300) - 6) / 3
+        two &= ~self.follows
         between = np.nan_to_num(self.covariance[np.ix_(two, two)]) ** 2 / np.maximum(np.outer(v[two], v[two]), 1e-300)
         related = np.max(between - np.diag(np.diag(between)), initial=0.0) > STRONG**2
         known = dataclasses.replace(self, rows=self.rows / (1 + kurtosis))

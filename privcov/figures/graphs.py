@@ -79,12 +79,10 @@ def network(
         traces.append(_hover(edges, place, columns, strength))
     nodes = _nodes(kinds, place, columns, palette)
     traces.append(nodes)
-    wide, high = np.abs(place).max(axis=0) if d > 1 else (1.0, 1.0)
-    up = across = nodes.marker.size / 2 + 2  # pixels that a node needs beyond its place
-    if d > MOST:  # room for the names of the hubs outside the circle
-        wide, high = wide + 0.39, high + 0.2
-    elif nodes.textposition == "top center":
-        up, across = up + 16, max(across, 3.6 * max(map(len, nodes.text)))
+    wide, high = np.maximum(np.abs(place).max(axis=0), 0.1)  # two nodes lie on a line
+    up = across = nodes.marker.size / 2 + 2  # pixels that a node and its name need beyond its place
+    if nodes.textposition != "middle center":
+        up, across = up + 16, across + (3.6 if d <= MOST else 7.2) * max(map(len, nodes.text))
     figure = draw(
         traces,
         palette,
@@ -96,10 +94,8 @@ def network(
         y={"visible": False, "constrain": "domain", "scaleanchor": "x", "range": [-high, high]},
         legend={
             "orientation": "h",
-            "yref": "container",
-            "yanchor": "top",
-            "y": 1.0,
-            "xref": "container",
+            "yanchor": "bottom",
+            "y": 1 + up / max(100, (height or 200) - 34 - 2 * up),
             "x": 0,
             "font": {"size": 14},
             "traceorder": "reversed",

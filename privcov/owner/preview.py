@@ -41,8 +41,9 @@ class Preview:
     the same on a released correlation of two columns, in the middle; nine in ten pairs have one between
     correlation_ends. sampling_std: standard deviation of a released correlation near zero because there are only n
     rows. fade: share of the correlations that is left where missing cells are filled and long rows shortened.
-    visible: the smallest correlation of the table that is seen with a probability of 80 %, which is to exceed what no
-    pair of 19 in 20 tables without correlations does; above 1 none is.
+    visible: the smallest correlation of a middle pair that is seen with a probability of 80 %, which is to exceed so
+    many standard deviations of its error as any pair does in about one of 20 tables without correlations; above 1
+    none is.
 
     error: mean relative Frobenius error of the covariance to that of the table. correlation_error: root mean square
     error of the correlations. replicates: number of draws of the noise behind both. trivial: relative error of the
@@ -169,7 +170,10 @@ def preview_by_rule(
 
 
 def seen_from(d: int) -> float:
-    """Return how many standard deviations of both errors no pair of 19 in 20 tables without correlations reaches."""
+    """Return how many standard deviations of its error any pair reaches in one of 20 tables without correlations.
+
+    For Gaussian errors of known deviation. Where the errors are Laplace's, or variances noisy, it is up to four of 20.
+    """
     return float(ndtri(1 - 0.025 / max(d * (d - 1) / 2, 1)))
 
 
@@ -181,6 +185,8 @@ def survival(strength: float, noise: float, sampling: float, level: float) -> fl
     spread, cut = math.hypot(noise, sampling * (1 - strength**2)), level * math.hypot(noise, sampling)
     if spread == 0:
         return float(abs(strength) > cut)
+    if math.isinf(spread):
+        return float(2 * ndtr(-level))
     return float(ndtr((abs(strength) - cut) / spread) + ndtr((-abs(strength) - cut) / spread))
 
 

@@ -85,6 +85,15 @@ NAMES = ("a", "b", "c", "d")
 TRUE, FOUND = graph(4, (0, 1), (1, 2)), graph(4, (0, 1), (0, 3))
 
 
+@pytest.mark.parametrize("names", [("a", "b"), ("a long name", "another long name")])
+def test_two_nodes_on_a_line_have_a_picture_that_is_wide_enough_for_them(names):
+    edge = np.array([[False, True], [True, False]])
+    layout = network([("Found", edge)], positions(edge, 2), names, LIGHT).figure.layout
+    for axis in (layout.xaxis, layout.yaxis):
+        assert axis.range[1] - axis.range[0] >= 0.2
+    assert layout.margin.l >= max(3.5 * min(14, max(map(len, names))), 12)
+
+
 def test_a_network_says_what_it_draws():
     picture = network(against_reference(FOUND, TRUE), positions(TRUE, 4), NAMES, LIGHT)
     traces = {t.name: t for t in picture.figure.data if t.name}

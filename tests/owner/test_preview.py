@@ -176,6 +176,7 @@ def test_visible_means_a_chance_of_eighty_percent():
     plan = preview(table(10, 4000), ZCDP(0.5), distribution, replicates=1)
     assert plan.survives(plan.visible) == pytest.approx(0.8, abs=0.01)
     assert survival(0.3, 0.0, 0.0, 2.0) == 1.0
+    assert survival(0.3, np.inf, 0.1, 2.0) == pytest.approx(2 * NormalDist().cdf(-2)), "nothing but noise"
 
 
 @pytest.mark.parametrize("d", [2, 3, 20])
