@@ -94,6 +94,7 @@ def test_a_guarantee_never_prints_stronger_than_it_is(guarantee, text):
     [
         ({}, "which of two values one given row has"),
         ({"rows_per_person": 3}, "which of two sets of rows one given person has"),
+        ({"persons": [0, 0, 0, 1, 1, 1, 2, 2, 2]}, "which of two sets of rows one given person has"),
         ({"n_public": False}, "whether one given row is in the table"),
         ({"n_public": False, "rows_per_person": 3}, "whether one given person is in the table"),
     ],

@@ -552,6 +552,19 @@ def test_partial_correlations_beside_a_category_have_the_tests_of_the_edges(kurt
     assert told["identified"].sum() == identified
 
 
+def test_of_two_levels_the_last_is_no_relation_that_a_kurtosis_forbids():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.normal(50, 9, 2000).clip(0, 100) for name in "xy"})
+    frame["arm"] = rng.choice(["a", "b"], 2000, p=[0.6, 0.4])
+    kinds = dict.fromkeys("xy", Kind("number", 0, 100)) | {"arm": Kind("category", values=("a", "b"))}
+    rel = privcov.release("auto-cov", Dataset.from_rows(frame, kinds=kinds), ZCDP(10.0), seed=0, centre="joint")
+    table = privcov.answers(rel, kurtosis=1.0).partial_correlations().set_index(["first", "second"])
+    assert table["identified"].to_dict() == {
+        ("x", "y"): True, ("x", "arm=a"): True, ("y", "arm=a"): True,
+        ("x", "arm=b"): False, ("y", "arm=b"): False, ("arm=a", "arm=b"): False,
+    }  # fmt: skip
+
+
 def test_pairs_without_a_relation_beside_a_category_are_rarely_called_real():
     """300 releases: five in a hundred p-values lie below .05, give or take two."""
     null = [("age", "smokes=yes"), ("pay", "smokes=yes"), ("region=n", "smokes=yes"), ("region=s", "smokes=yes")]

@@ -1,6 +1,7 @@
 """On paper a figure is the same whatever the page looked like, and its numbers are those of the page."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -60,6 +61,19 @@ def test_names_of_columns_cannot_leave_the_export_page():
     page = export._page("square-x", picture, for_paper(picture.figure), DARK)
     assert page.count("<script") == page.count("</script>") == 2
     assert 'quote " here' not in page
+
+
+@pytest.mark.parametrize("d", [2, 16])
+def test_names_of_nodes_lie_inside_the_report_and_below_the_legend(d):
+    links, names = np.eye(d, k=1, dtype=bool), tuple(f"long name {j}" for j in range(d))
+    drawn = svg(network([("Found", links | links.T)], positions(None, d), names, LIGHT), width=380, height=400)
+    said = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]+)</text>', drawn)
+    ends = {words: (float(x), float(y)) for x, y, words in said}
+    (legend,) = [y for words, (_, y) in ends.items() if words.startswith("Found: ")]
+    for name in names:
+        x, y = ends[name]
+        assert min(x, 380 - x) > 3 * len(name)
+        assert legend + 12 < y < 400
 
 
 @pytest.mark.parametrize("symbol", SYMBOLS)

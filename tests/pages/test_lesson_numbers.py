@@ -21,6 +21,7 @@ from pages.lessons import (
     simulated,
     thresholding,
 )
+from pages.lessons.paper import content
 from pages.shell import show
 from privcov import accounting
 from privcov.audit.bounds import binomial_high, binomial_low
@@ -150,6 +151,17 @@ def test_noise_pushes_eigenvalues_apart_and_shrinkage_pulls_them_in():
     assert found.noisy[0] < 0 <= found.shrunk[0] + 1e-12
     assert abs(found.shrunk[-1] - found.truth[-1]) < abs(found.noisy[-1] - found.truth[-1])
     assert found.errors[1] < found.errors[0]
+
+
+def test_shrinkage_says_where_chance_beats_its_rule():
+    """Noise pushes the largest eigenvalue up on average; where it is small one draw may have it lower."""
+    told = {}
+    for rho in shrinkage.LESSON.control.options:
+        found = shrinkage.shrunk(rho)
+        told[rho] = "by chance" in content(shrinkage.LESSON, rho).sentence
+        assert told[rho] == (found.noisy[-1] < found.own)
+        assert not told[rho] or found.edge < found.own / 10, "the noise is small"
+    assert set(told.values()) == {False, True}
 
 
 def test_edges_of_independent_columns_are_those_of_the_release():
@@ -364,6 +376,8 @@ def test_running_scores_are_running_means_with_the_interval_at_the_end():
     assert many.figure.layout.yaxis.range[0] == 40, "so that the funnel can be seen after many rounds"
     below = guess.running_scores([all_right, ("the class", [(1, False)])], 0.7, None, LIGHT)
     assert below.figure.layout.yaxis.range[0] == 0, "no score is hidden"
+    wide = guess.running_scores([all_right, ("the class", mine)], 0.7, (0.1, 0.9), LIGHT)
+    assert wide.figure.layout.yaxis.range[0] == 0, "and no interval"
     assert "attacker: no round yet; the class: 2 of 3 right, 95 % binomial interval 0.10 to 0.90" in found.alt
 
 

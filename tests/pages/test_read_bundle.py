@@ -323,6 +323,19 @@ def test_a_ridge_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
     assert not any("Intercept" in m.value for m in at.markdown)
 
 
+def test_a_category_alone_has_nothing_to_be_explained_by(tmp_path):
+    table = pd.DataFrame({"ward": np.random.default_rng(4).choice(["a", "b", "c"], 300)})
+    kinds = {"ward": privcov.Kind("category", values=("a", "b", "c"))}
+    ledger = Ledger(tmp_path / "one.sqlite")
+    ledger.set_limit("ward", ZCDP(1.0))
+    private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name="ward")
+    privcov.release_private("auto-cov", private, ZCDP(1.0), ledger=ledger).save_bundle(tmp_path / "out.zip")
+    at = view(dropped((tmp_path / "out.zip").read_bytes()), "regression")
+    widget(at, "toggle", "everything").set_value(True).run()
+    assert not calm(at).error
+    assert any("Choose at least one column" in i.value for i in at.info)
+
+
 def test_a_refused_regression_says_why_and_draws_nothing(noisy):
     at = view(dropped(noisy), "regression")
     (said,) = [w.value for w in at.warning]
