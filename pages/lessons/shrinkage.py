@@ -63,7 +63,7 @@ def draw(rho: float, screen: Screen) -> str:
     picture = spectrum(series, result.edge, screen.palette, scale="linear", unit=unit, height=None)
     screen.put(picture, "large-spectrum")
     before, after = result.errors
-    chance = " (by chance not larger: the noise is small)" if result.noisy[-1] < result.own else ""
+    chance = " (by chance below that of these rows: the noise is small)" if result.noisy[-1] < result.own else ""
     return (
         f"Largest eigenvalue: truth {plain(result.truth[-1])}, of these rows {plain(result.own)}, noisy "
         f"**{plain(result.noisy[-1])}**{chance}, shrunk **{plain(result.shrunk[-1])}**. Error against truth: "

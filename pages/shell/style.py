@@ -57,11 +57,12 @@ STYLE = Template("""
 .pc-follows .pc-answers [data-needle][style*="--moving"] {left: var(--moving) !important;}
 .pc-stillrow {position: relative;}
 .pc-stillrow > .pc-moving {position: absolute; inset: 0 3rem auto 0; width: calc(100% - 3rem);}
+.pc-follows .pc-answers [data-needle]:not([style*="--moving"]) {visibility: hidden;}
 /* What does not follow the level while it is dragged is blurred, until it belongs to the level again. */
-.pc-follows .stMain :is(.stMetric, .stAlert, .stTabs, .st-key-network, .st-key-spectrum, .st-key-waterfall,
-  .st-key-shares, .st-key-colours, .st-key-made-from, .st-key-verdict, .st-key-estimate-attacker,
-  [class*="st-key-square-released-"],
-  [class*="st-key-lesson-curve-"], [class*="st-key-lesson-large-"], [class*="st-key-lesson-graph-"]) {
+.pc-follows .stMain :is(.stMetric, .stAlert, .stTabs, .st-key-waterfall, .st-key-shares, .st-key-colours,
+  .st-key-made-from, .st-key-verdict, .st-key-estimate-attacker, [class*="st-key-square-released-"],
+  [class*="st-key-lesson-curve-"], [class*="st-key-lesson-large-"], [class*="st-key-lesson-graph-"]),
+.pc-follows:has(.st-key-follow-page) [data-testid="stLayoutWrapper"]:has(> .st-key-strip) ~ * {
   filter: blur(.12rem);}
 .pc-follows :is([class*="st-key-lesson-two-"], [class*="st-key-lesson-three-"], [class*="st-key-lesson-tables-"])
   .scatterlayer {visibility: hidden;}  /* the numbers in the cells */

@@ -43,6 +43,9 @@ LAID = """() => [...document.querySelectorAll('.st-key-lesson-screen .js-plotly-
         return [left - from.left, top - from.top, from.right - right, from.bottom - bottom].map(Math.round);
     });
 })"""
+BLURRED = """one => {
+    for (; one; one = one.parentElement) if (getComputedStyle(one).filter.includes('blur')) return true;
+}"""
 # Without patterns of the columns a drag changes the picture by more than its shades.
 SMOOTH = "/Estimate?kind=approx&data.d=40&data.n=5000&method.structure=off"
 WINE = "/Estimate?source=wine&kind=approx&epsilon=8"  # correlations
@@ -209,8 +212,8 @@ def test_titles_and_outlines_stay_on_their_matrices_when_the_window_changes_duri
     ("path", "lever", "first", "second"),
     [
         ("/Lessons?lesson=5", "lesson-lever-5", "[class*=st-key-lesson-large-]", "[data-testid=stAlert]"),
-        ("/Graph_recovery", "strip-level", ".st-key-network", "[data-testid=stTabs]"),
-        ("/Spectra", "strip-level", ".st-key-spectrum", "[data-testid=stMetric]"),
+        ("/Graph_recovery", "strip-level", ".st-key-network", "[data-testid=stDataFrame]"),
+        ("/Spectra", "strip-level", ".st-key-spectrum", "text=Noise pushes eigenvalues apart"),
     ],
 )
 def test_what_cannot_follow_is_blurred_while_its_control_is_dragged(visit, settle, path, lever, first, second):
@@ -221,7 +224,7 @@ def test_what_cannot_follow_is_blurred_while_its_control_is_dragged(visit, settl
     page.mouse.move(at["x"] - 60, at["y"] + at["height"] / 2, steps=4)
     page.wait_for_function("() => document.querySelector('.pc-follows')")
     for stale in (first, second):
-        assert "blur" in page.locator(f".stMain {stale}").first.evaluate("one => getComputedStyle(one).filter")
+        assert page.locator(".stMain").locator(stale).first.evaluate(BLURRED), stale
     numbers = page.locator(".pc-answers :is(b, .pc-chance)").all_inner_texts()
     assert set(numbers) <= {"\u2026"}, "no number of another level"
     page.mouse.up()
