@@ -20,6 +20,16 @@ is assumed of it. With T = t / sqrt(v) the sampling part over n is
     correlation   of two 1 - r^2 + T_i T_j (r + r^3 / 2) - 3/4 r^2 (T_i^2 + T_j^2) (Yule 1912); of one
                   (1 - r^2)^2 (1 + r^2 (T^2 - 2) / 4)
 
+Where missing cells are measured by pairs, n is the number n_ij of rows that have both cells. A correlation has
+variances of n_i and n_j rows besides, so that its sampling part is, of x and y in standard deviations from their means,
+
+    (E x^2 y^2 - r^2) / n_ij + r^2 / 4 [(E x^4 - 1) / n_i + (E y^4 - 1) / n_j + 2 (E x^2 y^2 - 1) n_ij / (n_i n_j)]
+        - r [(E x^3 y - r) / n_i + (E x y^3 - r) / n_j],
+
+which is the one above where all have n rows. Elliptical rows have E x^4 = 3 (1 + k), E x^3 y = 3 (1 + k) r and
+E x^2 y^2 = (1 + k)(1 + 2 r^2). A column of two values has
+x^2 = 1 + T x and E x^4 = 1 + T^2; beside one, y = r x + e gives E x^2 y^2 = 1 + r^2 T^2, E x y^3 = 3 r + r^3 (T^2 - 2), E y^4 = 3 + r^4 (T^2 - 2).
+
 Where rows are shortened, such a column has any value between its two, so bounds take the place of these. With q the
 largest square of a deviation from the mean: the mean has the same interval, because v <= (m - a)(b - m); the variance
 q v; the covariance q_i c_jj, or the smaller of both; and the correlation, by the triangle inequality for standard
@@ -117,9 +127,9 @@ def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: 
     one, p = _one_entry(known), None
     if tested:
         p = tail(np.nan_to_num(seen), zero - one + sampling, one, _shape(known))
-    z = known.z(level, zero, sampling * (1 - np.clip(np.nan_to_num(seen) / g, -1, 1) ** 2) ** 2, law.excess(1.0, 0.0))
     own = _correlation_sampling(known, plain)
-    estimate, low, high = fieller(seen, g, noise, lambda r: own(r) / n, z)
+    z = known.z(level, zero, g * g * own(np.clip(np.nan_to_num(seen) / g, -1, 1)), law.excess(1.0, 0.0))
+    estimate, low, high = fieller(seen, g, noise, own, z)
     reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
     reason = np.where(np.isnan(seen), TOO_FEW, reason)
     # Noise over noise is a number anywhere in [-1, 1], and often at its ends; nobody can say of it that it is real.
@@ -131,9 +141,9 @@ def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: 
 def correlation_variances(known: UnbiasedMoments, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the variances of the noise and of sampling on every correlation, as derived in the module's docstring."""
     zero, first, second = _correlation_noise(known, spread[None, :] / spread[:, None])
-    g, own = spread[:, None] * spread[None, :], 1 - r * r
+    g = spread[:, None] * spread[None, :]
     noise = np.maximum(zero + r * (first + r * second), 0.0) / (g * g)
-    return noise, own * own / (known.rows * _shares(known))
+    return noise, _moment_variance(known, r, 1 + 2 * r * r, 3 * r, np.full_like(r, 3.0))
 
 
 def fieller(
@@ -194,26 +204,39 @@ def _shortened(known: UnbiasedMoments, on: np.ndarray) -> np.ndarray:
 
 
 def _correlation_sampling(known: UnbiasedMoments, plain: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the function that gives n times the sampling variance of every correlation r."""
+    """Return the function that gives the sampling variance of every correlation r."""
     two, v = known.span > 0, np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0)
-    share = np.divide(known.skew, np.sqrt(v), out=np.zeros(known.d), where=two & (v > 0))
-    either, both = two[:, None] | two[None, :], two[:, None] & two[None, :]
-    squares = share * share
-    product, total = np.outer(share, share), squares[:, None] + squares[None, :]
-    bend = np.where(either, (total - 2) / 4, 0.0)
+    t = np.divide(known.skew, np.sqrt(v), out=np.zeros(known.d), where=two & (v > 0))
+    first, second, square = two[:, None], two[None, :], (t * t)[:, None] + np.zeros((known.d, known.d))
     few = np.divide(_few(known), np.outer(v, v), out=np.zeros((known.d, known.d)), where=np.outer(v, v) > 0)
+    pairs = known.rows * _shares(known)
 
     safe = np.where(v > 0, v, 1.0)
     fourth = np.sqrt(np.where(known.shortened, known.reach / safe, 3 * np.diag(plain)))
     product_std = np.sqrt(_shortened(known, v) / np.outer(safe, safe))
 
     def own(r: np.ndarray) -> np.ndarray:
-        yule = 1 - r * r + product * (r + r**3 / 2) - 0.75 * r * r * total + few
-        found = np.maximum(np.where(both, yule, plain * (1 - r * r) ** 2 * (1 + r * r * bend)), 0.0)
+        r2 = r * r
+        bent = r2 * (square.T - 2)  # of a column of many values beside one of two
+        m22 = np.where(first & second, 1 + np.outer(t, t) * r, 1 + r2 * (square + square.T))
+        m22 = np.where(first | second, m22, plain * (1 + 2 * r2))
+        m31 = np.where(first, r * (1 + square), np.where(second, r * (3 + bent), 3 * plain * r))
+        m40 = np.where(first, 1 + square, np.where(second, 3 + r2 * bent, 3 * plain))
+        found = _moment_variance(known, r, m22, m31, m40) + np.where(first & second, few, 0.0) / pairs
         most = product_std + np.abs(r) * (fourth[:, None] + fourth[None, :]) / 2
-        return np.where(_either_short(known), most * most, found)
+        return np.where(_either_short(known), most * most / pairs, np.maximum(found, 0.0))
 
     return own
+
+
+def _moment_variance(
+    known: UnbiasedMoments, r: np.ndarray, m22: np.ndarray, m31: np.ndarray, m40: np.ndarray
+) -> np.ndarray:
+    """Return the sampling variance of every correlation r, from the fourth moments E x^2 y^2, E x^3 y and E x^4."""
+    pairs = known.rows * _shares(known)
+    each = np.diag(pairs)[:, None]
+    part = r * r / 4 * (m40 - 1) / each - r * (m31 - r) / each
+    return (m22 - r * r) / pairs + part + part.T + r * r / 2 * (m22 - 1) * pairs / (each * each.T)
 
 
 def sampling_norm(known: UnbiasedMoments) -> float:

@@ -75,7 +75,8 @@ class Preview:
 
     def survives(self, strength: float) -> float:
         """Return the probability that a pair of columns of this correlation is seen; see ``visible``."""
-        return survival(strength * self.fade, self.correlation_std, self.sampling_std, seen_from(self.table.d))
+        there = 1 - self.table.missing if self.table.facts.flagged else 1.0
+        return survival(strength * self.fade, self.correlation_std, self.sampling_std, seen_from(self.table.d), there)
 
 
 def planned_noise(
@@ -177,12 +178,15 @@ def seen_from(d: int) -> float:
     return float(ndtri(1 - 0.025 / max(d * (d - 1) / 2, 1)))
 
 
-def survival(strength: float, noise: float, sampling: float, level: float) -> float:
+def survival(strength: float, noise: float, sampling: float, level: float, there: float = 1.0) -> float:
     """Return the probability that |strength + noise + sampling error| exceeds ``level`` times that at no correlation.
 
-    Both errors are Gaussian; that of sampling at a correlation r has the standard deviation (1 - r^2) / sqrt(n).
+    Both errors are Gaussian. The sampling error at a correlation r has (1 - r^2)^2 times the variance at none; where a
+    share q of the cells of each column is there and cells are measured by pairs, 1 + r^2 - 3 q r^2 + q^2 r^4 times.
     """
-    spread, cut = math.hypot(noise, sampling * (1 - strength**2)), level * math.hypot(noise, sampling)
+    square = strength * strength
+    own = 1 + square - 3 * there * square + (there * square) ** 2
+    spread, cut = math.hypot(noise, sampling * math.sqrt(own)), level * math.hypot(noise, sampling)
     if spread == 0:
         return float(abs(strength) > cut)
     if math.isinf(spread):

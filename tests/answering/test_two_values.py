@@ -335,7 +335,7 @@ def test_the_bounds_of_shortened_rows_are_what_the_text_says():
     bound = entries._shortened(known, v) - few
     literal = [[0, q[1] * v[0], q[2] * v[0]], [0, q[1] * v[1], min(q[1] * v[2], q[2] * v[1])], [0, 0, q[2] * v[2]]]
     assert np.triu(bound) == pytest.approx(np.array(literal))
-    at = entries._correlation_sampling(known, np.ones((3, 3)))(np.full((3, 3), 0.5))
+    at = entries._correlation_sampling(known, np.ones((3, 3)))(np.full((3, 3), 0.5)) * known.rows
     std = np.sqrt((q[1] * v[0] + few[0, 1]) / (v[0] * v[1]))
     assert at[0, 1] == pytest.approx((std + 0.5 * (np.sqrt(3) + np.sqrt(q[1] / v[1])) / 2) ** 2)
 

@@ -334,7 +334,8 @@ def test_the_planned_noise_on_a_correlation_is_that_of_the_release(declared):
     noise, sampling, level = plan.correlation_std, plan.sampling_std, NormalDist().inv_cdf(1 - 0.025 / 6)
     left = (level + NormalDist().inv_cdf(0.8)) * np.hypot(noise, sampling)  # of the correlation, when released
     assert plan.visible * plan.fade == pytest.approx(left)
-    assert plan.survives(plan.visible) == pytest.approx(survival(left, noise, sampling, level))
+    there = 1 - stand.missing if data.facts.flagged else 1.0
+    assert plan.survives(plan.visible) == pytest.approx(survival(left, noise, sampling, level, there))
     both = len(x) * (1 - np.isnan(x).mean()) ** 2 if declared.get("missing") == "pairs" else len(x)
     if declared.get("missing") == "drop-row":
         both = int(np.isfinite(x).all(axis=1).sum())
