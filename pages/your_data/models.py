@@ -8,7 +8,6 @@ import streamlit as st
 
 from pages.shell import show
 from pages.your_data.shown import Shown, about, doubtful, lines, scaled, under_test, unknown
-from privcov.answering.unbiased import two_values
 from privcov.bundle.safe import cell, cells, table
 from privcov.figures.own import intervals, numbers, off_zero
 from privcov.figures.palette import Palette
@@ -16,6 +15,7 @@ from privcov.figures.words import brief, percent, plain
 from privcov.measurements.exact_reading import read_sum
 from privcov.postprocess.discriminant import discriminant
 from privcov.postprocess.synthetic import MOST_CELLS, synthetic_rows
+from privcov.postprocess.two_values import two_values
 from privcov.table_files.kinds import DATE
 
 _FIRST = 4  # regressors at first: under noise a few have far shorter intervals than all

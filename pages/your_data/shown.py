@@ -250,12 +250,12 @@ def square(table: pd.DataFrame, column: str, columns: tuple[str, ...], *, fill: 
 
 
 def doubtful(found: ReleaseAnswers, which: str, rate: float, total: NoisySum) -> tuple[np.ndarray, np.ndarray]:
-    """Return which pairs of a matrix may be noise alone, and which are not identified, both d x d.
+    """Return which pairs of a matrix may be noise alone, and which are hatched, both d x d.
 
-    They are those under test: levels of one column exclude each other.
+    The hatched ones are not identified, or known: levels of one column exclude each other.
     """
     untested = which in OF_ALL and bool(total.facts.flagged)  # where missing cells are measured by pairs
     judged = found.correlations(rate) if which not in OF_ALL or untested else found.partial_correlations(rate)
     tested = under_test(judged)
-    judged = judged.assign(pale=tested & ~(judged["real"] & (not untested)), unknown=tested & ~judged["identified"])
+    judged = judged.assign(pale=tested & ~(judged["real"] & (not untested)), unknown=~judged["identified"])
     return square(judged, "pale", found.columns, fill=False), square(judged, "unknown", found.columns, fill=False)

@@ -15,7 +15,6 @@ from pages.shell import frame, show
 from pages.shell.glossary import term
 from pages.your_data import models
 from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, scaled, square, under_test, unknown, verdict
-from privcov.answering.unbiased import two_values
 from privcov.bundle.safe import cells, table
 from privcov.estimators.base import METHODS
 from privcov.figures.graphs import network, positions
@@ -24,6 +23,7 @@ from privcov.figures.own import intervals, numbers, off_zero, pairs, strongest_f
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain
 from privcov.postprocess.terms import in_terms
+from privcov.postprocess.two_values import two_values
 from privcov.releasing.display import matrix_of
 from privcov.releasing.private_request import private_methods
 
@@ -110,11 +110,13 @@ def _matrices(shown: Shown, palette: Palette) -> None:
         st.markdown(_EXPLAINED[which])
         if which in _ESTIMATED:
             st.caption(METHODS.get(method).summary if method else _UNSHRUNK)
+            if method:
+                st.caption("Shrunk, for further computing. *Which are real* has the numbers to report.")
         if pairs := int(under_test(found).sum()):
-            real = pairs - int(np.triu(pale, 1).sum())
+            real, gone = pairs - int(np.triu(pale, 1).sum()), int(np.triu(unknown_pairs, 1).sum()) - len(found) + pairs
             st.markdown(
                 f"**{real}** of {pairs} pairs{_of_columns(found)} are real (rate of false discoveries "
-                f"{percent(shown.rate)})." + _others(pairs - real, int(np.triu(unknown_pairs, 1).sum()))
+                f"{percent(shown.rate)})." + _others(pairs - real, gone)
             )
         if which not in (*_UNITLESS, "precision"):
             noise = shown.matrices.noise_std / size
@@ -219,7 +221,8 @@ _TITLES = {
 }
 _STRONGEST = 15
 _OF_PAIRS = {
-    "correlations": "How two columns move together, from -1 to 1.",
+    "correlations": "How two columns move together, from -1 to 1. Each estimate is unbiased: with its interval, the "
+    "number to report. The matrix of *Matrices* is shrunk, for further computing.",
     "partial_correlations": "What is left between two columns when all others are fixed.",
     "edges": "Partial correlations, also where noise is too large for their intervals: the test is then that of the "
     "de-biased graphical lasso.",
@@ -240,7 +243,7 @@ def real_ones(found: pd.DataFrame, others: str = "pale") -> str:
 
 def _of_columns(found: pd.DataFrame) -> str:
     """Return what tells the pairs under test from those of two levels of one column, where there are any."""
-    return "" if under_test(found).all() else " of different columns"
+    return "" if under_test(found).all() else " of different columns (levels of one column exclude each other)"
 
 
 def _pairs(shown: Shown, palette: Palette) -> None:

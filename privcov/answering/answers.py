@@ -175,6 +175,9 @@ class ReleaseAnswers:
     def correlations(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the correlation of every pair of columns, and which are real.
 
+        Each estimate is unbiased, and may lie beyond -1 or 1: report it with its interval. `Release.correlation` is one
+        positive semi-definite matrix, shrunk towards zero: use that for further computing.
+
         Parameters
         ----------
         rate : float, optional
@@ -665,12 +668,14 @@ class ReleaseAnswers:
         return f"{rows}; columns of two values as declared{weakly}, {others}"
 
     def _coverage(self, case: str) -> str:
-        """Return the measured coverage in words; none was measured for missing cells by pairs."""
+        """Return the measured coverage in words."""
         if case == "factors":
             return "No coverage: they have no intervals."
-        case = "" if self._known.available is not None else case
         like = "plain" if self._known.two is None else "short" if self._known.shortened.any() else "levels"
-        like = like if not self.kurtosis else "heavy" if like == "plain" else ""
+        if self._known.available is not None:
+            like = "pairs" if like == "plain" and not self.kurtosis else ""
+        elif self.kurtosis:
+            like = "heavy" if like == "plain" else ""
         return evidence.sentence(case, self.level, self.rows, len(self.columns), like)
 
 

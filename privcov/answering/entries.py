@@ -20,15 +20,19 @@ is assumed of it. With T = t / sqrt(v) the sampling part over n is
     correlation   of two 1 - r^2 + T_i T_j (r + r^3 / 2) - 3/4 r^2 (T_i^2 + T_j^2) (Yule 1912); of one
                   (1 - r^2)^2 (1 + r^2 (T^2 - 2) / 4)
 
-Where missing cells are measured by pairs, n is the number n_ij of rows that have both cells. A correlation has
-variances of n_i and n_j rows besides, so that its sampling part is, of x and y in standard deviations from their means,
+Of such a column without a cell between the two values, the variance is (m - a)(b - m) over the interval of the mean.
+Two levels of one column, with means l_i and l_j above their lower values, have the covariance -l_i l_j. Its interval
+has the products of the ends of both means: the relative error of a product is at most the sum of both.
+
+Where missing cells are measured by pairs, n is the number n_ij of rows that have both cells. A correlation also has
+variances of n_i and n_j rows, so its sampling part is, for x and y in standard deviations from their means,
 
     (E x^2 y^2 - r^2) / n_ij + r^2 / 4 [(E x^4 - 1) / n_i + (E y^4 - 1) / n_j + 2 (E x^2 y^2 - 1) n_ij / (n_i n_j)]
         - r [(E x^3 y - r) / n_i + (E x y^3 - r) / n_j],
 
 which is the one above where all have n rows. Elliptical rows have E x^4 = 3 (1 + k), E x^3 y = 3 (1 + k) r and
-E x^2 y^2 = (1 + k)(1 + 2 r^2). A column of two values has
-x^2 = 1 + T x and E x^4 = 1 + T^2; beside one, y = r x + e gives E x^2 y^2 = 1 + r^2 T^2, E x y^3 = 3 r + r^3 (T^2 - 2), E y^4 = 3 + r^4 (T^2 - 2).
+E x^2 y^2 = (1 + k)(1 + 2 r^2). A column of two values has x^2 = 1 + T x and E x^4 = 1 + T^2. Beside one, y = r x + e
+gives E x^2 y^2 = 1 + r^2 T^2, E x y^3 = 3 r + r^3 (T^2 - 2) and E y^4 = 3 + r^4 (T^2 - 2).
 
 Where rows are shortened, such a column has any value between its two, so bounds take the place of these. With q the
 largest square of a deviation from the mean: the mean has the same interval, because v <= (m - a)(b - m); the variance
@@ -96,8 +100,31 @@ def variances(known: UnbiasedMoments, level: float, kurtosis: float) -> Interval
     low, high = np.maximum((middle - root) / a, 0.0), (middle + root) / a
     high = np.where(two, np.minimum(high + z * z * on / rows, square / 4), high)
     reason = np.where(np.isnan(seen), TOO_FEW, np.where(high > 0, 0, NO_VARIANCE))
-    estimate = np.where(two, np.minimum(seen, square / 4), seen)  # two values cannot vary more
-    return Intervals(estimate, low, np.maximum(high, 0.0), reason).refusing(known.unknown)
+    estimate, high = np.where(two, np.minimum(seen, square / 4), seen), np.maximum(high, 0.0)  # two values vary no more
+    if known.two is not None and known.mean is not None:
+        mean = means(known, level)
+        m, *ends = (_of_mean(known, x) for x in (mean.estimate, mean.low, mean.high))
+        middle = (mean.low - known.two.low < known.span / 2) & (mean.high - known.two.low > known.span / 2)
+        most = np.where(middle, square / 4, np.maximum(*ends))
+        low = np.where(known.exact, np.minimum(*ends), np.where(two, np.minimum(low, most), low))
+        high = np.where(known.exact, most, np.where(two, np.minimum(high, most), high))
+        estimate = np.where(known.exact, m, np.where(two, np.clip(estimate, low, high), estimate))
+        reason = np.where(two & (reason != TOO_FEW), 0, reason)
+    return Intervals(estimate, low, high, reason).refusing(known.unknown)
+
+
+def _of_mean(known: UnbiasedMoments, mean: np.ndarray) -> np.ndarray:
+    """Return the variance of every column of two values with this mean."""
+    above = np.clip(mean - (0.0 if known.two is None else known.two.low), 0.0, known.span)
+    return above * (known.span - above)
+
+
+def _of_levels(known: UnbiasedMoments, level: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (estimate, low, high) of the covariances that two levels of one column have by their means."""
+    assert known.two is not None, "they are levels"
+    mean = means(known, level)
+    m, low, high = (np.clip(x - known.two.low, 0.0, known.span) for x in (mean.estimate, mean.low, mean.high))
+    return -np.outer(m, m), -np.outer(high, high), -np.outer(low, low)
 
 
 def covariances(known: UnbiasedMoments, level: float, kurtosis: float) -> Intervals:
@@ -106,7 +133,11 @@ def covariances(known: UnbiasedMoments, level: float, kurtosis: float) -> Interv
     on = np.maximum(np.nan_to_num(np.diag(seen)), 0.0)
     sampling = _covariance_sampling(known, on, seen, kurtosis) / (known.rows * _shares(known))
     half = known.z(level, noise, sampling, known.law.excess(1.0, 0.0)) * np.sqrt(noise + sampling)
-    found = Intervals(seen, seen - half, seen + half, np.where(np.isnan(seen), TOO_FEW, 0))
+    low, high = seen - half, seen + half
+    if (same := known.same_column).any() and known.mean is not None:
+        levels = _of_levels(known, level)
+        seen, low, high = (np.where(same, b, a) for a, b in zip((seen, low, high), levels, strict=True))
+    found = Intervals(seen, low, high, np.where(np.isnan(known.covariance), TOO_FEW, 0))
     return found.refusing(known.unknown[:, None] | known.unknown[None, :])
 
 
@@ -134,8 +165,12 @@ def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: 
     reason = np.where(np.isnan(seen), TOO_FEW, reason)
     # Noise over noise is a number anywhere in [-1, 1], and often at its ends; nobody can say of it that it is real.
     estimate, p = np.where(reason > 0, np.nan, estimate), None if p is None else np.where(reason > 0, np.nan, p)
+    if (same := known.same_column).any() and known.mean is not None:
+        own = np.sqrt(np.maximum(variances(known, level, kurtosis).estimate, 1e-300))
+        r = np.clip(_of_levels(known, level)[0] / np.outer(own, own), -1.0, 0.0)
+        estimate = np.where(same & ~np.isnan(seen), r, estimate)
     found = Intervals(estimate, low, high, reason, p)
-    return found.refusing(known.unknown[:, None] | known.unknown[None, :]).refusing(known.same_column, ONE_COLUMN)
+    return found.refusing(known.unknown[:, None] | known.unknown[None, :]).refusing(same, ONE_COLUMN)
 
 
 def correlation_variances(known: UnbiasedMoments, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -157,8 +192,8 @@ def fieller(
 
     V(r) = n_0 + n_1 r + n_2 r^2 + below^2 sampling(r); the ends are those nearest to the estimate (Fieller 1954).
     """
-    start = np.clip(np.nan_to_num(above) / below, -1.0, 1.0)
     ratio = np.nan_to_num(above) / below
+    start = np.clip(ratio, -1.0, 1.0)
 
     def outside(r: np.ndarray) -> np.ndarray:
         spread = noise[0] + r * (noise[1] + r * noise[2])
@@ -172,7 +207,7 @@ def fieller(
             out = outside(middle)
             inner, outer = np.where(out, inner, middle), np.where(out, middle, outer)
         ends.append(np.where(outside(np.full_like(start, end)), inner, end))
-    return np.where(np.isnan(above), np.nan, start), ends[0], ends[1]
+    return np.where(np.isnan(above), np.nan, ratio), ends[0], ends[1]
 
 
 def _covariance_sampling(known: UnbiasedMoments, on: np.ndarray, seen: np.ndarray, kurtosis: float) -> np.ndarray:

@@ -19,7 +19,12 @@ LIKE = {
         ("neighbours", "factor", "blocks", "example", "hospital"),
         "Gaussian rows and bounded columns of many values",
     ),
-    "levels": (("levels", "groups"), "rows with weakly related columns of two values, of a share of 2 % or more"),
+    "levels": (
+        ("levels", "groups", "categories"),
+        "rows with weakly related columns of two values, of a share of 2 % or more",
+    ),
+    "pairs": (("pairs",), "Gaussian rows of which 5 to 30 % of the cells of a column are missing, at random"),
+    "skewed": (("skewed",), "lognormal columns of sigma 1 to 2.5 within bounds that they seldom reach"),
     "short": (("short",), "rows with columns of two values, shortened to the row bound"),
     "heavy": (("heavy",), "heavy-tailed rows (Student's t, 5 degrees of freedom) whose kurtosis was given"),
 }
@@ -70,6 +75,8 @@ def sentence(answer: str, level: float, rows: float = math.inf, columns: int = 0
     own = "" if level == LEVEL else f" Another level than {LEVEL:.0%} was not measured."
     if rows < found.rows or columns > found.columns:
         own += f" None of them had fewer than {found.rows:,} rows or more than {found.columns} columns."
+    if answer == "means" and (skewed := measured("skewed").get(answer)) is not None:
+        own += f" Of {LIKE['skewed'][1]}: {skewed.least:.1%} in the worst setting, of {skewed.rows:,} rows."
     return (
         f"Measured at {LEVEL:.0%} on {found.cells} simulated settings of {LIKE[like][1]}: on average {found.mean:.1%} "
         f"of the intervals shown contain the truth, {found.least:.1%} in the worst setting; in each at most "

@@ -22,7 +22,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from privcov.answering.unbiased import NO_END, NO_VARIANCE, Intervals, TwoValues, UnbiasedMoments, within
+from privcov.answering.unbiased import NO_END, NO_VARIANCE, Intervals, UnbiasedMoments, within
+from privcov.postprocess.two_values import TwoValues
 
 
 def with_score(known: UnbiasedMoments, name: str, items: Sequence[int], signs: np.ndarray) -> UnbiasedMoments:
@@ -60,9 +61,9 @@ def _two(two: TwoValues, rest: list[int], at: list[int], u: np.ndarray) -> TwoVa
             kept[name] = left
     if span:
         kept[""] = (len(rest),)
-    whole = np.append(np.broadcast_to(two.whole, len(two.span))[rest], False)
+    whole, exact = (np.append(np.broadcast_to(x, len(two.span))[rest], False) for x in (two.whole, two.exact))
     ends_of = np.append(two.low[rest], low), np.append(two.span[rest], span)
-    return TwoValues(*ends_of, tuple(kept.values()), whole, tuple(kept))
+    return TwoValues(*ends_of, tuple(kept.values()), whole, tuple(kept), exact)
 
 
 def alpha(known: UnbiasedMoments, items: Sequence[int], signs: np.ndarray, level: float) -> Intervals:

@@ -30,8 +30,9 @@ import math
 import numpy as np
 
 from privcov.answering import entries
-from privcov.answering.unbiased import TIED, Intervals, UnbiasedMoments
+from privcov.answering.unbiased import FEW_ROWS, TIED, Intervals, UnbiasedMoments
 
+FEWEST_ROWS = 20  # for each column, below which the smallest eigenvalue is outside its interval too often
 MOST_TIED = 6  # columns, to which close eigenvalues of heavy rows were measured
 STEADY, CLEAR = 0.1, 0.03  # of h_i, for eigenvalues and for loadings
 _DRAWS = 32
@@ -77,7 +78,9 @@ def eigenvalues(known: UnbiasedMoments, level: float, kurtosis: float = 0.0) -> 
         low[~steady], high[~steady] = values[~steady] - reach, values[~steady] + reach
     low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
     estimate = np.maximum(np.where(steady, values - bias, values), 0.0)
-    return Intervals(estimate, low, high, reason).refusing(np.array(bool(known.unknown.any())))
+    few = np.array(known.rows < FEWEST_ROWS * known.d)
+    found = Intervals(estimate, low, high, reason).refusing(few, FEW_ROWS)
+    return found.refusing(np.array(bool(known.unknown.any())))
 
 
 def _two_valued(known: UnbiasedMoments, u: np.ndarray, kurtosis: float) -> float:

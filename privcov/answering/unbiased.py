@@ -15,16 +15,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from privcov import checks
-from privcov.declared_columns import Kinds, typed_units
+from privcov.declared_columns import typed_units
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.laws.forms import Law, law_of, moments_of, relative_count_std
 from privcov.measurements.laws.tails import quantile
 from privcov.measurements.moment import Measured
 from privcov.postprocess.available import Available, available_cases
+from privcov.postprocess.two_values import TwoValues, two_values
 from privcov.releasing.release import Release
-from privcov.table_files.kinds import CATEGORY, INTEGER, ORDINAL, YES_NO
-from privcov.units import Units
 
 STRONG = 0.7  # correlation of two columns of two values from which on no kurtosis stands for their law (at .7: .93)
 REASONS = (
@@ -44,10 +43,11 @@ REASONS = (
     "the level follows from the others of its column, which stand for it",
     "the column that makes the groups has values between its two, as in shortened rows",
     "no interval is known",
+    "there are fewer than 20 rows for each column",
 )
 (
     NO_MEAN, NO_VARIANCE, TOO_NOISY, NO_INVERSE, NO_END, TOO_FEW, TIED, SMALL_CLASS, TESTED_ONLY, TWO_VALUED,
-    ONE_COLUMN, FOLLOWS, NO_GROUPS, NO_INTERVAL,
+    ONE_COLUMN, FOLLOWS, NO_GROUPS, NO_INTERVAL, FEW_ROWS,
 ) = range(1, len(REASONS))  # fmt: skip
 
 
@@ -84,45 +84,6 @@ class Intervals:
         p = None if self.p_value is None else np.where(where, np.nan, self.p_value)
         reason = np.where(where & (self.identified | (why == ONE_COLUMN)), why, self.reason)
         return dataclasses.replace(self, reason=reason, p_value=p)
-
-
-@dataclass(frozen=True, eq=False)
-class TwoValues:
-    """Which columns have two values, in working units.
-
-    low, span: the lower value, and the distance to the higher one; 0 for other columns. blocks: their positions, those
-    of one category together. whole: which of them still have these two values, and not any between, as in rows that are
-    shortened, or in a score of several columns. names: the declared column of each block.
-    """
-
-    low: np.ndarray
-    span: np.ndarray
-    blocks: tuple[tuple[int, ...], ...]
-    whole: np.ndarray | bool = True
-    names: tuple[str, ...] = ()
-
-
-def two_values(kinds: Kinds, units: Units) -> TwoValues | None:
-    """Return which columns have two values by their declaration; None where there is none.
-
-    A missing cell that counts as a typical value between the two makes (x - mean)^2 vary less than the formulas say.
-    """
-    found: list[bool] = []
-    blocks: list[tuple[int, ...]] = []
-    names: list[str] = []
-    for name, kind in kinds:
-        levels = len(kind.values) if kind.kind == ORDINAL else 0
-        from_zero = kind.kind == INTEGER and (kind.low, kind.high) == (0, 1)
-        two = kind.kind in (YES_NO, CATEGORY) or levels == 2 or from_zero
-        if two:
-            blocks.append(tuple(range(len(found), len(found) + kind.width)))
-            names.append(name)
-        found += [two] * kind.width
-    if not blocks:
-        return None
-    assert units.bounds is not None, "declared columns have bounds"
-    ends = (units.bounds - units.origin[:, None]) / units.scale[:, None] * np.array(found)[:, None]
-    return TwoValues(ends[:, 0], ends[:, 1] - ends[:, 0], tuple(blocks), units.fits_bounds, tuple(names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +161,13 @@ class UnbiasedMoments:
     def shortened(self) -> np.ndarray:
         """Which columns of two values have any value between the two, as in rows that are shortened."""
         return (self.span > 0) & ~np.asarray(self.two is None or self.two.whole)
+
+    @property
+    def exact(self) -> np.ndarray:
+        """Which columns have a variance that follows from their mean."""
+        return (
+            np.zeros(self.d, dtype=bool) if self.two is None or self.mean is None else (self.span > 0) & self.two.exact
+        )
 
     @property
     def reach(self) -> np.ndarray:
@@ -288,7 +256,7 @@ def known_of_sum(total: NoisySum) -> UnbiasedMoments:
     relative = 0.0 if measured.count is None else count_std(total) / measured.count
     rows = measured.rows / facts.rows_per_person / facts.most_weight
     known = known_from(measured, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total)
-    return dataclasses.replace(known, two=two_values(facts.kinds, facts.units))
+    return dataclasses.replace(known, two=two_values(facts.kinds, facts.units, facts.missing))
 
 
 def merge_class_anchors(measured: Measured) -> Measured:

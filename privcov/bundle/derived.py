@@ -29,6 +29,7 @@ from privcov.measurements.moment import Measured
 from privcov.parameters import Spec
 from privcov.postprocess.matrices import Matrices, Noisy, derive
 from privcov.postprocess.terms import in_terms
+from privcov.postprocess.two_values import two_values
 from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
 from privcov.releasing.release import Statement, write_statement
 
@@ -118,6 +119,7 @@ def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
         entry_std=distribution.off_diagonal_std,
         diagonal_std=distribution.own_std if measured.flags is None else distribution.diagonal_std,
         flags=measured.flags,
+        two=two_values(facts.kinds, facts.units, facts.missing),
     )
 
 

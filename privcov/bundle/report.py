@@ -29,6 +29,7 @@ from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.palette import LIGHT, PAPER_CAPTION
 from privcov.figures.words import SCALED, percent, plain
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
+from privcov.postprocess.two_values import same_column
 from privcov.privacy import Guarantee, NoPrivacy
 from privcov.releasing.release import Release
 from privcov.sweeps import studies
@@ -165,14 +166,16 @@ def _answers_to_beat(rel: Release, data: Dataset) -> str:
 def _matrices(rel: Release, data: Dataset, against: str) -> str:
     reference = reference_matrix(data, rel.target, against)
     released = working(rel.matrix, rel.scale, rel.target)
-    limit = colour_limit(reference)
+    limit, known = colour_limit(reference), same_column(rel.kinds)
     shown = [
         (against.capitalize(), reference),
         ("Released", released),
         (f"Released less {against}", released - reference),
     ]
     pictures = "".join(
-        figure(heatmap(m, data.columns, limit, LIGHT, what=f"{name.lower()} {rel.target}"), name, width=300)
+        figure(
+            heatmap(m, data.columns, limit, LIGHT, what=f"{name.lower()} {rel.target}", unknown=known), name, width=300
+        )
         for name, m in shown
     )
     unit = f", {SCALED}" if data.bounds is not None else ""

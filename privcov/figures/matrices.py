@@ -89,7 +89,7 @@ def heatmap(
 ) -> Picture:
     """Return a square heatmap, first row on top, with colours from ``-limit`` to ``limit``; the page sets its height.
 
-    Cells of ``pale`` may be noise alone; those of ``unknown`` have no number and are hatched.
+    Cells of ``pale`` may be noise alone; those of ``unknown`` are hatched: not identified, or known beforehand.
     """
     matrix = np.asarray(matrix, dtype=np.float64)
     if unknown is not None:
@@ -139,7 +139,7 @@ def heatmap(
     faded, every = 0 if pale is None else int(np.triu(pale, 1).sum()), len(matrix) * (len(matrix) - 1) // 2
     rest = f" {faded} of {every} pairs are pale: they may be noise alone." if faded else ""
     gone = int(np.isnan(matrix[np.triu_indices(len(matrix), 1)]).sum())
-    rest += f" {gone} of {every} pairs are hatched: they are not identified." if gone else ""
+    rest += f" {gone} of {every} pairs are hatched: not identified, or of one column." if gone else ""
     return Picture(figure, _describe(matrix, columns, limit, what, block) + rest)
 
 

@@ -19,6 +19,7 @@ from privcov.figures.words import SCALED, plain, raised
 from privcov.metrics.errors import working
 from privcov.metrics.graphs import edges, noisy_matrix, partial_correlations
 from privcov.metrics.spectra import noise_edge
+from privcov.postprocess.two_values import same_column
 from privcov.releasing.display import headline, matrix_of
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def matrix_figure(rel: Release, which: str = "", *, dark: bool = False) -> go.Fi
     """Return a heatmap of one matrix."""
     what, matrix = _pictured(rel, which)
     palette = in_theme(dark)
-    picture = heatmap(matrix, rel.columns, colour_limit(matrix), palette, what=f"the released {what}")
+    known, described = same_column(rel.kinds), f"the released {what}"
+    picture = heatmap(matrix, rel.columns, colour_limit(matrix), palette, what=described, unknown=known)
     return _shown(rel, picture, palette, what=what)
 
 

@@ -29,6 +29,7 @@ from privcov.postprocess.available import available_cases
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.matrices import Noisy
 from privcov.postprocess.threshold import noise_variance
+from privcov.postprocess.two_values import two_values
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
 from privcov.randomness import stream
@@ -207,6 +208,7 @@ class ExampleRows:
             entry_std=std,
             diagonal_std=diagonal,
             flags=flags,
+            two=two_values(facts.kinds, facts.units, facts.missing),
         )
 
     @functools.cached_property

@@ -23,6 +23,7 @@ from privcov.postprocess.available import available_cases
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.matrices import Noisy
 from privcov.postprocess.spectrum import clip_psd
+from privcov.postprocess.two_values import with_identities
 from privcov.privacy import GaussianDP, Guarantee
 from privcov.public_facts import PublicFacts
 from privcov.releasing.private_request import usual_request
@@ -213,15 +214,20 @@ def _answered(noisy: Noisy) -> tuple[np.ndarray, np.ndarray]:
     off, joint, r = ~np.eye(noisy.d, dtype=bool), "joint", noisy.row_bound
     if noisy.flags is not None:
         found = available_cases(noisy.matrix, noisy.flags, joint=True, row_bound=r)
-        raw, stds = np.nan_to_num(found.covariance), np.sqrt(np.nan_to_num(found.variance))
+        raw, stds, mean = np.nan_to_num(found.covariance), np.sqrt(np.nan_to_num(found.variance)), found.mean
         covariance, own = clip_psd(raw), stds.diagonal()
         known = not found.refused.any() and own.max() < stds[off].min(initial=math.inf)
     else:
-        raw = unpack(noisy.matrix, centre=joint, row_bound=r).target
+        moments = unpack(noisy.matrix, centre=joint, row_bound=r)
+        raw, mean = moments.target, moments.mean
         covariance = unpack(clip_psd(noisy.matrix), centre=joint, row_bound=r).target
         own = np.broadcast_to(noisy.diagonal_std * r**2, noisy.d)
         known = bool(own.max() < noisy.entry_std * r**2)
-    variances = np.maximum(np.diag(raw if known else covariance), max(float(own.max()), 1e-300))
+    variances = np.diag(raw if known else covariance)
+    if noisy.two is not None and mean is not None:
+        covariance = with_identities(covariance, mean, noisy.two)
+        variances = np.where(noisy.two.span > 0, np.diag(covariance), variances)
+    variances = np.maximum(variances, max(float(own.max()), 1e-300))
     correlation = np.clip(covariance / np.sqrt(np.outer(variances, variances)), -1, 1)
     np.fill_diagonal(correlation, 1.0)
     return covariance, correlation

@@ -125,3 +125,8 @@ def available_cases(matrix: np.ndarray, flags: Flags, *, joint: bool, row_bound:
         scale * covariance,
         scale * scale * variance,
     )
+
+
+def known_mean(mean: np.ndarray, matrix: np.ndarray, flags: Flags) -> np.ndarray:
+    """Return the mean with NaN for every column that too few rows have."""
+    return np.where(np.diag(available_cases(matrix, flags, joint=True, row_bound=1.0).refused), np.nan, mean)

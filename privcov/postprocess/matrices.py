@@ -16,6 +16,7 @@ from privcov.postprocess.correlation import correlation
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.plain_algebra import eigen, rebuild
 from privcov.postprocess.threshold import noise_variance
+from privcov.postprocess.two_values import TwoValues, with_identities
 from privcov.public_facts import Flags
 
 LEAST_EIGENVALUE = 0.01  # of a correlation matrix, before it is inverted
@@ -29,7 +30,7 @@ class Noisy:
     row_bound: R, in working units, which are (data - origin) / scale. rows: public or noisy. entry_std,
     diagonal_std: standard deviation of the noise on an entry off the diagonal, also of the extra row, and on a diagonal
     entry (on each, where they differ), in the unit of ``matrix``. flags: where the flags of missing cells are in
-    ``matrix``, whose p is then larger by their number; None without flags.
+    ``matrix``, whose p is then larger by their number; None without flags. two: the columns of two values.
     """
 
     matrix: np.ndarray
@@ -41,6 +42,7 @@ class Noisy:
     entry_std: float
     diagonal_std: float | np.ndarray
     flags: Flags | None = None
+    two: TwoValues | None = None
 
     @property
     def d(self) -> int:
@@ -101,6 +103,8 @@ def derive(noisy: Noisy) -> Matrices:
         accurate = np.full(noisy.d, some)
     if accurate.any():
         repaired = _with_diagonal(repaired, np.where(accurate, np.diag(raw), np.diag(repaired)), np.diag(std))
+    if mean is not None:
+        repaired = with_identities(repaired, np.where(np.diag(known), mean, np.nan), noisy.two)
     units = noisy.scale[:, None] * noisy.scale[None, :]
 
     least = float(np.diag(std).max())

@@ -265,7 +265,10 @@ class Release:
 
     @property
     def correlation(self) -> np.ndarray:
-        """The released covariance as correlations; an AttributeError where there is no covariance."""
+        """The released covariance as correlations; an AttributeError where there is no covariance.
+
+        Shrunk with it: a matrix for further computing. `privcov.answers` has unbiased correlations with intervals.
+        """
         from privcov.releasing import display
 
         found = display.matrix_of(self, "correlation") if "covariance" in self.matrices else self.covariance
@@ -284,15 +287,14 @@ class Release:
         () where no mean was measured, and for a table without kinds, whose means are in the data's units already. A
         column that too few rows have is unknown.
         """
-        from privcov.postprocess.available import available_cases
+        from privcov.postprocess.available import known_mean
         from privcov.postprocess.terms import in_terms
 
         if not self.kinds or self.mean is None:
             return ()
         mean, raw = self.mean, self.raw
-        if raw is not None and raw.flags is not None:  # a column that too few rows have is refused
-            refused = available_cases(raw.matrix, raw.flags, joint=True, row_bound=self.row_bound).refused
-            mean = np.where(np.diag(refused), np.nan, mean)
+        if raw is not None and raw.flags is not None:
+            mean = known_mean(mean, raw.matrix, raw.flags)
         return in_terms(self.kinds, mean)
 
     # How a release is shown and exported is imported where it is used: verify.py of a bundle contains this file and all

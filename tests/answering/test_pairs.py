@@ -8,11 +8,12 @@ import pytest
 
 import privcov
 from privcov.answering import entries
-from privcov.answering.unbiased import TwoValues, UnbiasedMoments
+from privcov.answering.unbiased import UnbiasedMoments
 from privcov.measurements.exact_moment import measure_exactly
 from privcov.measurements.laws.forms import Law
 from privcov.owner.preview import survival
 from privcov.postprocess.available import Available
+from privcov.postprocess.two_values import TwoValues
 
 
 def exact_variance(values, shares, there):

@@ -1,0 +1,101 @@
+"""Columns of two values: x^2 = x of a yes or a level, and x y = 0 of two levels of one column.
+
+With p_j the mean of column j as a share, (m_j - low_j) / span_j, the covariance of two levels of one column is
+-p_i p_j span_i span_j, also where rows are shortened, which leaves a zero what it is. The variance is
+p_j (1 - p_j) span_j^2 where no cell lies between the two values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.declared_columns import Kinds
+from privcov.postprocess.plain_algebra import eigen, product, rebuild
+from privcov.table_files.kinds import CATEGORY, INTEGER, ORDINAL, YES_NO
+from privcov.units import Units
+
+_LEAST = 2.0**-40  # of the largest eigenvalue of a block, to which others are raised before it is inverted
+
+
+@dataclass(frozen=True, eq=False)
+class TwoValues:
+    """Which columns have two values, in working units.
+
+    low, span: the lower value, and the distance to the higher one; 0 for other columns. blocks: their positions, those
+    of one category together. whole: which of them still have these two values, and not any between, as in rows that are
+    shortened, or in a score of several columns. names: the declared column of each block. exact: which of them have no
+    cell between the two values, as a missing one that counts as a typical value.
+    """
+
+    low: np.ndarray
+    span: np.ndarray
+    blocks: tuple[tuple[int, ...], ...]
+    whole: np.ndarray | bool = True
+    names: tuple[str, ...] = ()
+    exact: np.ndarray | bool = False
+
+
+def two_values(kinds: Kinds, units: Units, missing: str = "typical") -> TwoValues | None:
+    """Return which columns have two values by their declaration; None where there is none.
+
+    A missing cell that counts as a typical value between the two makes (x - mean)^2 vary less than the formulas say.
+    """
+    found: list[bool] = []
+    blocks: list[tuple[int, ...]] = []
+    names: list[str] = []
+    for name, kind in kinds:
+        levels = len(kind.values) if kind.kind == ORDINAL else 0
+        from_zero = kind.kind == INTEGER and (kind.low, kind.high) == (0, 1)
+        two = kind.kind in (YES_NO, CATEGORY) or levels == 2 or from_zero
+        if two:
+            blocks.append(tuple(range(len(found), len(found) + kind.width)))
+            names.append(name)
+        found += [two] * kind.width
+    if not blocks:
+        return None
+    assert units.bounds is not None, "declared columns have bounds"
+    ends = (units.bounds - units.origin[:, None]) / units.scale[:, None] * np.array(found)[:, None]
+    whole = units.fits_bounds
+    exact = whole & (np.array(found) if missing != "typical" else np.array(found) & (ends == 0).any(axis=1))
+    return TwoValues(ends[:, 0], ends[:, 1] - ends[:, 0], tuple(blocks), whole, tuple(names), exact)
+
+
+def same_column(kinds: Kinds) -> np.ndarray | None:
+    """Return which pairs are two levels of one declared column, d x d; None where there is none."""
+    block = np.repeat(np.arange(len(kinds)), [kind.width for _, kind in kinds])
+    same = (block[:, None] == block) & ~np.eye(len(block), dtype=bool)
+    return same if same.any() else None
+
+
+def with_identities(covariance: np.ndarray, mean: np.ndarray, two: TwoValues | None) -> np.ndarray:
+    """Return the covariance whose entries within a declared column are those that follow from the mean.
+
+    A block C of the columns of one becomes B by T = C^-1/2 (C^1/2 B C^1/2)^1/2 C^-1/2, by which its covariances with
+    all other columns are multiplied too: what was positive semi-definite stays so, and with B = C nothing changes.
+    """
+    for at in [] if two is None else map(list, two.blocks):
+        assert two is not None
+        own, exact = covariance[np.ix_(at, at)], np.broadcast_to(two.exact, len(mean))[at]
+        if np.isnan(mean[at]).any() or not (exact.all() or len(at) > 1):
+            continue
+        span = two.span[at]
+        p = np.clip((mean[at] - two.low[at]) / span, 0.0, 1.0)
+        p = p / max(float(p.sum()), 1.0)
+        square = np.where(exact, p, np.maximum(np.diag(own), 0.0) / (span * span) + p * p)
+        square = square * max(float(np.sum(p * p / np.maximum(square, 1e-300))), 1.0)
+        block = (np.diag(square) - p[:, None] * p[None, :]) * (span[:, None] * span[None, :])
+        values, axes = eigen(own)
+        if values[-1] <= 0 or values[0] < -_LEAST * values[-1]:
+            turn = np.eye(len(at))  # as it was measured, without a repair
+        else:
+            values = np.sqrt(np.maximum(values, _LEAST * values[-1]))
+            root, inverse = rebuild(values, axes), rebuild(1 / values, axes)
+            middle, turned = eigen(product(product(root, block), root))
+            turn = product(product(inverse, rebuild(np.sqrt(np.maximum(middle, 0.0)), turned)), inverse)
+        covariance = covariance.copy()
+        covariance[at] = product(turn, covariance[at])
+        covariance[:, at] = covariance[at].T
+        covariance[np.ix_(at, at)] = block
+    return covariance

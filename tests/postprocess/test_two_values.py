@@ -1,0 +1,161 @@
+"""What follows from columns of two values: blocks that agree with the mean, in every matrix and every answer."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import privcov
+from privcov import Dataset, Kind
+from privcov.answering.unbiased import REASONS
+from privcov.owner.example_rows import Invention, invented
+from privcov.owner.preview import noise_for, preview
+from privcov.postprocess.two_values import TwoValues, same_column, with_identities
+
+KINDS = {
+    "age": Kind("number", 0, 100),
+    "region": Kind("category", values=["N", "S", "E"]),
+    "yes": Kind("yes-no", values=("n", "y"), typical="n"),
+}
+LEVELS = [1, 2, 3]
+
+
+def rows(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    region = rng.choice(list("NSE"), n, p=[0.14, 0.4, 0.46])
+    yes = np.where(rng.random(n) < np.where(region == "N", 0.3, 0.05), "y", "n")
+    return pd.DataFrame({"age": rng.normal(50, 15, n), "region": region, "yes": yes})
+
+
+def released(method="auto-cov", rho=0.02, bound=1.0, seed=1, n=600):
+    data = Dataset.from_rows(rows(n), kinds=KINDS)
+    return privcov.release(method, data.with_row_bound(data.row_bound * bound), privcov.ZCDP(rho), seed=seed)
+
+
+@pytest.mark.parametrize("method", ["auto-cov", "gaussian-cov"])
+@pytest.mark.parametrize("bound", [0.6, 1.0])
+def test_no_release_has_levels_of_one_column_that_go_together(method, bound):
+    """Under strong noise most seeds had a positive pair; the matrix stays positive semi-definite."""
+    for seed in range(10):
+        rel = released(method, bound=bound, seed=seed)
+        c = rel.covariance
+        block = c[np.ix_(LEVELS, LEVELS)]
+        assert (block[np.triu_indices(3, 1)] <= 0).all()
+        assert (rel.correlation[np.ix_(LEVELS, LEVELS)][np.triu_indices(3, 1)] <= 0).all()
+        assert np.linalg.eigvalsh(c)[0] >= -1e-9 * np.abs(c).max()
+        assert rel.second_moment == pytest.approx(c + np.outer(rel.mean - rel.origin, rel.mean - rel.origin))
+        if bound == 1.0:  # whole rows: a level is 0 or 1
+            p = np.clip(rel.mean[[*LEVELS, 4]], 0, 1)
+            p[:3] /= max(p[:3].sum(), 1)
+            assert np.diag(c)[[*LEVELS, 4]] == pytest.approx(p * (1 - p))
+
+
+def test_without_noise_nothing_changes():
+    data = Dataset.from_rows(rows(), kinds=KINDS)
+    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1e9), seed=0)
+    table = pd.get_dummies(rows()[["age", "region", "yes"]], columns=["region", "yes"], dtype=float)
+    table = table[["age", "region_N", "region_S", "region_E", "yes_y"]]
+    assert rel.covariance == pytest.approx(np.cov(table.to_numpy().T, ddof=0), rel=1e-3, abs=1e-3)
+
+
+def test_a_block_is_exact_and_the_rest_keeps_its_place():
+    """A positive definite matrix stays one, its other columns stay, and a block that fits already changes nothing."""
+    rng = np.random.default_rng(4)
+    root = rng.standard_normal((5, 5))
+    c, mean = root @ root.T, np.array([0.3, 0.2, 0.5, 0.1, -0.4])
+    two = TwoValues(
+        np.zeros(5), np.array([0.0, 1, 1, 1, 0]), ((1, 2, 3),), exact=np.array([False, True, True, True, False])
+    )
+    found = with_identities(c, mean, two)
+    p = mean[1:4]
+    assert found[1:4, 1:4] == pytest.approx(np.diag(p) - np.outer(p, p))
+    assert found[np.ix_([0, 4], [0, 4])].tolist() == c[np.ix_([0, 4], [0, 4])].tolist()
+    assert np.linalg.eigvalsh(found)[0] > 0
+    assert found.tolist() == found.T.tolist()
+    assert with_identities(found, mean, two) == pytest.approx(found)
+
+
+def test_which_pairs_are_of_one_column():
+    assert np.argwhere(np.triu(same_column(tuple(KINDS.items())))).tolist() == [[1, 2], [1, 3], [2, 3]]
+    assert same_column((("age", KINDS["age"]),)) is None
+
+
+@pytest.mark.parametrize("bound", [0.6, 1.0])
+def test_a_variance_agrees_with_its_mean(bound):
+    """It had estimates below zero: region=N with the share .142 [.089, .196] and the variance -.024 [0, .115]."""
+    for seed in range(10):
+        found = privcov.answers(released(bound=bound, seed=seed))
+        mean, variance = found.means().iloc[LEVELS], found.variances().iloc[LEVELS]
+        low, high = (np.clip(mean[end], 0, 1) for end in ("ci_low", "ci_high"))
+        most = np.where((low < 0.5) & (high > 0.5), 0.25, np.maximum(low * (1 - low), high * (1 - high)))
+        assert (variance["estimate"] >= 0).all()
+        assert (variance["ci_high"] <= most + 1e-9).all()
+        assert ((variance["ci_low"] <= variance["estimate"]) & (variance["estimate"] <= variance["ci_high"])).all()
+        if bound == 1.0:
+            assert variance["estimate"].to_numpy() == pytest.approx(mean["estimate"] * (1 - mean["estimate"]))
+
+
+@pytest.mark.parametrize("rho", [0.02, 5.0])
+def test_answers_of_levels_cover(rho):
+    """200 releases: one standard error at .95 is 1.5 points; a rare level has a lower end at 0."""
+    table = pd.get_dummies(rows(400_000, 9)["region"], dtype=float)[list("NSE")].to_numpy()
+    truth, hits = np.cov(table.T, ddof=0), []
+    for seed in range(200):
+        data = Dataset.from_rows(rows(500, 100 + seed), kinds=KINDS)
+        a = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(rho), seed=seed))
+        pairs, own = a.covariances(), a.variances().iloc[LEVELS]
+        pairs = pairs[pairs["first"].str.startswith("region") & pairs["second"].str.startswith("region")]
+        found = pd.concat([own, pairs])
+        true = np.concatenate([np.diag(truth), truth[np.triu_indices(3, 1)]])
+        hits.append(((found["ci_low"] <= true) & (true <= found["ci_high"])).to_numpy())
+    assert (np.mean(hits, axis=0) >= 0.91).all()
+
+
+def test_a_pair_of_levels_is_shown_as_its_means_have_it():
+    found = privcov.answers(released()).correlations()
+    pairs = found[found["first"].str.startswith("region") & found["second"].str.startswith("region")]
+    assert ((pairs["estimate"] <= 0) & (pairs["estimate"] >= -1)).all()
+    assert not pairs["identified"].any()
+
+
+def test_a_cell_between_the_two_values_is_not_ruled_out_by_a_declaration():
+    """A missing yes-no cell counts as the middle, so its variance does not follow from its mean."""
+    kinds = KINDS | {"yes": Kind("yes-no", values=("n", "y"))}
+    rel = privcov.release("gaussian-cov", Dataset.from_rows(rows(), kinds=kinds), privcov.ZCDP(0.5), seed=0)
+    mean, variance = rel.mean[4], rel.covariance[4, 4]
+    assert variance != pytest.approx(mean * (1 - mean))
+
+
+def test_a_plan_draws_no_positive_pair_of_levels():
+    facts = privcov.PrivateDataset.from_rows(rows(), kinds=KINDS).facts
+    table = invented(facts, Invention(600))
+    plan = preview(table, privcov.ZCDP(0.02), noise_for(table, privcov.ZCDP(0.02)), replicates=4)
+    assert (plan.draw[np.ix_(LEVELS, LEVELS)][np.triu_indices(3, 1)] <= 0).all()
+
+
+def test_a_notebook_hatches_what_is_known():
+    figure = released().plot()
+    z = np.array(figure.data[0].z, dtype=float)
+    assert np.isnan(z[np.ix_(LEVELS, LEVELS)][np.triu_indices(3, 1)]).all()
+    assert not np.isnan(np.delete(z, [1, 2], axis=0)[:, [0, 4]]).any()
+
+
+def test_eigenvalues_of_few_rows_are_refused():
+    """Of 15 rows of 4 columns the smallest was inside its interval in .76."""
+    few, many = (privcov.source("ar1-covariance", n=n, d=4, seed=0) for n in (79, 80))
+    answers = [privcov.answers(privcov.release("gaussian-cov", x, privcov.ZCDP(5.0), seed=0)) for x in (few, many)]
+    assert not answers[0].eigenvalues()["identified"].any()
+    assert "20 rows" in answers[0].eigenvalues()["reason"][0]
+    assert answers[0].eigenvalues()["reason"][0] in REASONS
+    assert answers[1].eigenvalues()["identified"].all()
+
+
+def test_an_unbiased_correlation_is_not_clipped():
+    """Of a correlation of 1 about half of the estimates lie above it."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(0, 0.3, 2000)
+    estimates = []
+    for seed in range(20):
+        data = Dataset.from_rows(np.column_stack([x, x]), bounds=[(-1, 1)] * 2)
+        found = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(0.05), seed=seed, centre="joint"))
+        estimates.append(found.correlations()["estimate"][0])
+    assert 2 <= np.sum(np.array(estimates) > 1) <= 18
