@@ -44,5 +44,5 @@ def paragraph(paper: int, table: Sequence[Row]) -> str:
 
 def _named(group: Sequence[Row]) -> str:
     """Return the first claims by name, and how many more there are."""
-    names = "; ".join(one.claim.short for one in group[:FEW])
+    names = "; ".join(one.claim.short + (f", {one.where}" if one.where else "") for one in group[:FEW])
     return names + (f"; and {len(group) - FEW} more" if len(group) > FEW else "")

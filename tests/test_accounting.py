@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import statistics
 from fractions import Fraction
 
 import mpmath
@@ -97,6 +98,15 @@ def test_largest_mu_is_safe_and_largest(epsilon, exponent):
     assert true_delta(epsilon, mu) <= delta
     if epsilon == 0 or epsilon >= 0.01:
         assert true_delta(epsilon, mu * (1 + 1e-8)) > delta
+
+
+def test_delta_is_added_and_is_no_probability_of_an_exception():
+    """With Gaussian noise at (1, 1e-6) the loss exceeds 1 in 20 times delta, and yet P(A) <= e P'(A) + delta."""
+    mu, cut = accounting.mu_of(ApproxDP(1.0, 1e-6)), np.linspace(-10, 10, 20_001)
+    beyond = statistics.NormalDist().cdf((mu**2 / 2 - 1.0) / mu)
+    assert beyond == pytest.approx(20e-6, rel=0.02)
+    excess = [statistics.NormalDist().cdf(mu - t) - math.e * statistics.NormalDist().cdf(-t) for t in cut]
+    assert max(excess) <= 1e-6
 
 
 @many

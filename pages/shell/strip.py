@@ -257,7 +257,7 @@ def _guarantee(study: Study) -> None:
             log_grid(1e-12, 0.1, study.delta),
             study,
             format_func=powers,
-            help=f"Probability mass outside the bound ({term('delta')}): keep it far below 1/n.",
+            help=f"Added to epsilon's bound on every probability ({term('delta')}): keep it far below 1/n.",
         )
         ends("stronger privacy", "more accuracy")
 

@@ -129,7 +129,7 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
     ]
     if isinstance(claim, ApproxDP) and math.isfinite(worst):
         text.append(
-            f"With a probability of up to delta = {claim.delta:g} nothing is promised: the row itself may come out."
+            f"The guarantee permits a mechanism that prints the row itself with probability delta = {claim.delta:g}."
         )
     return tuple(text)
 

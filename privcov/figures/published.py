@@ -22,9 +22,8 @@ def colours(palette: Palette) -> dict[str, str]:
 
 # Verdict of a claim -> what is said in a word; every other verdict is "in part".
 WORDS = {
-    "holds": "holds", "proved": "holds", "holds after a correction": "holds", "holds, by another proof": "holds",
-    "does not hold": "does not hold", "not tested on their data": "not decided", "not examined": "not decided",
-    "not computed yet": "not decided",
+    "holds": "holds", "proved": "holds", "holds after a correction": "holds", "does not hold": "does not hold",
+    "not tested on their data": "not decided", "not examined": "not decided", "not computed yet": "not decided",
 }  # fmt: skip
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import chi2, norm
 
 from privcov import places
+from privcov.audit import claims as curves
 from privcov.audit.catalogue import CLAIMS as GUARANTEES
 from privcov.estimators.em_cov import LARGEST
 from privcov.measurements.noise_constants import closed_form
@@ -108,6 +110,91 @@ def test_other_numbers_turn_the_verdict(tmp_path):
     row = claims.row("4-headline", tmp_path)
     assert row.verdict == HOLDS
     assert (row.printed, row.ours, row.sound) == ("143 of 144", "144 of 144", "144 of 144")
+
+
+# The ends of the ranges that the papers print; the others print none, and are judged up to 10.
+ENDS = {"1-privacy": 1.0, "4-privacy": 1.0, "4-local": 1.0}
+GUARANTEES_BY_KEY = {one.key: one for one in GUARANTEES}
+ASKED = {
+    claim.key: GUARANTEES_BY_KEY[claim.how.removeprefix("audit:")]
+    for claim in KNOWN.values()
+    if claim.how.removeprefix("audit:") in GUARANTEES_BY_KEY
+}
+SEVERAL_DELTAS = (1e-10, 1e-6, 1e-4, 1e-3, 0.1, 0.5)
+
+
+def levels(key):
+    """Epsilon and delta over the range of a claim."""
+    end = ENDS.get(key, 10.0)
+    return [(e, delta) for e in (0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0) if e <= end for delta in SEVERAL_DELTAS]
+
+
+@pytest.mark.parametrize("key", ASKED)
+def test_no_verdict_contradicts_the_audit_anywhere_in_the_range_of_the_claim(key, decided):
+    sizes = ((2, 2), (1000, 20), (1000, 200))
+    held = [curves.holds(ASKED[key], *at, *size) for at in levels(key) for size in sizes]
+    row = decided[key]
+    if row.verdict == HOLDS:
+        assert all(held)
+    elif row.verdict == WEAKER:
+        assert any(held)
+        assert not all(held)
+    else:
+        assert row.verdict == FAILS
+        assert not all(held) if ASKED[key].change else not any(held)
+
+
+def gaussian_delta(epsilon, mu):
+    return float(norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu))
+
+
+def classical(missing, epsilon, delta):
+    """Delta of the classical scale, made for a sensitivity that is too small by a factor."""
+    return gaussian_delta(epsilon, missing * epsilon / math.sqrt(2 * math.log(1.25 / delta)))
+
+
+def wishart(epsilon, delta):
+    """A lower bound, the unit row against the zero row: C chi^2_k and the same shifted by C, whatever the cut."""
+    freedom, cut = math.ceil(14 * math.log(4 / delta) / epsilon**2) + 1, np.linspace(0, 400, 40_001)
+    up = chi2.cdf(cut, freedom) - math.exp(epsilon) * chi2.cdf(cut - 1, freedom)
+    down = chi2.sf(cut - 1, freedom) - math.exp(epsilon) * chi2.sf(cut, freedom)
+    return max(up.max(), down.max())
+
+
+LITERAL = {
+    "1-privacy": lambda *at: classical(math.sqrt(2), *at), "3-gauss": lambda *at: classical(math.sqrt(2), *at),
+    "4-local": lambda *at: classical(math.sqrt(2), *at), "2-ridge-run": lambda *at: classical(1, *at),
+    "2-lasso": lambda *at: classical(1, *at), "4-privacy": lambda *at: classical(1, *at),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", LITERAL)
+def test_classical_noise_by_its_formula_at_every_level(key):
+    for epsilon, delta in levels(key):
+        literal = LITERAL[key](epsilon, delta) <= delta
+        assert curves.holds(ASKED[key], epsilon, delta, 1000, 20) == literal, (epsilon, delta)
+
+
+def test_the_wishart_claim_fails_where_its_lower_bound_says_so():
+    """So that False is never that of a loose upper bound; 490 times the claim at (5, 1e-6)."""
+    assert wishart(5.0, 1e-6) > 490e-6
+    for epsilon, delta in levels("3-wishart"):
+        if epsilon >= 1:
+            kept = curves.holds(ASKED["3-wishart"], epsilon, delta, 1000, 20)
+            assert kept == (wishart(epsilon, delta) <= delta), (epsilon, delta)
+
+
+@pytest.mark.parametrize("key", ["1-privacy", "3-gauss", "4-local", "2-lasso", "2-ridge-run", "3-wishart"])
+@pytest.mark.parametrize("delta", [1e-3, 1e-6])
+def test_how_far_a_guarantee_holds_is_where_the_formula_turns(key, delta, decided):
+    """Nothing below breaks the claim, and a hundredth beyond it is broken, or the range ends."""
+    reach = claims.up_to(ASKED[key], delta)
+    assert f"epsilon {reach:g} at delta {delta:g}" in decided[key].evidence
+    literal = LITERAL.get(key, wishart)
+    for epsilon in np.linspace(max(reach / 8, 0.05), reach, 10):
+        assert literal(epsilon, delta) <= delta
+    if key in LITERAL and reach < ENDS.get(key, 10.0):
+        assert literal(reach + 0.01, delta) > delta
 
 
 def test_nothing_stored_is_no_verdict(tmp_path):
