@@ -9,7 +9,7 @@ from pages.published.stored import stored
 from pages.shell import show
 from privcov.figures import published as pictures
 from privcov.figures.palette import Palette
-from privcov.figures.words import percent, plain
+from privcov.figures.words import percent, plain, raised
 from privcov.papers import AUTHORS, place_in
 
 
@@ -21,7 +21,7 @@ def section(palette: Palette) -> None:
     for line in stored("paragraphs.csv").itertuples():
         first, _, rest = line.paragraph.partition(". ")
         with st.expander(f"**{AUTHORS[line.paper]}**: {show.as_text(first)}."):
-            st.markdown(show.as_text(rest))
+            st.markdown(show.as_text(raised(rest)))
     with st.expander(f"Every claim: {len(claims)} sentences and bounds"):
         columns = ["paper", "place", "claim", "verdict", "printed", "as published", "sound", "evidence", "note"]
         _table(claims[[*columns, "command"]], "claims")
