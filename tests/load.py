@@ -117,6 +117,12 @@ class Visitor:
         await self._send(button=self._buttons[label])
         await self._wait(lambda: True)
 
+    async def clear_cache(self) -> None:
+        """Empty Streamlit's caches, as any visitor can, and begin the open page anew."""
+        await self._socket.send(BackMsg(clear_cache=True).SerializeToString())
+        await self._send()
+        await self._wait(lambda: True)
+
     async def done(self) -> None:
         """Wait until the last change is drawn."""
         await self._wait(lambda: not self._pending)

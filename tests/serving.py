@@ -34,6 +34,10 @@ class Server:
         found = subprocess.run(["ps", "-o", "rss=", "-p", str(self.process.pid)], capture_output=True, text=True)
         return int(found.stdout) / 1024
 
+    def threads(self) -> int:
+        found = subprocess.run(["ps", "-o", "nlwp=", "-p", str(self.process.pid)], capture_output=True, text=True)
+        return int(found.stdout)
+
 
 def free_port() -> int:
     with contextlib.closing(socket.socket()) as probe:

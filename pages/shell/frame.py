@@ -94,15 +94,22 @@ MENU = [
 ]
 
 
-@st.cache_resource(show_spinner=False)
-def _queue() -> FairQueue:
-    """Return the one queue of the whole server."""
-    return FairQueue()
+# What exists once belongs to the module, and so to the process: any visitor can empty a cache.
+_QUEUE = FairQueue()
+_first = threading.Lock()
+_ready = threading.Event()
 
 
-@st.cache_resource(show_spinner=False)
-def _set_up() -> bool:
-    """Set up the process once: how its threads share the machine, and what is loaded after the first page."""
+def _set_up_once() -> None:
+    """Set up the process where no page has done so, and wait for one that is at it."""
+    with _first:
+        if not _ready.is_set():
+            _set_up()
+            _ready.set()
+
+
+def _set_up() -> None:
+    """Set up the process: how its threads share the machine, and what is loaded after the first page."""
     from threadpoolctl import threadpool_limits
 
     # BLAS gets one thread, also where it is loaded later: at the sizes of a page a second one gains little, and on a
@@ -121,7 +128,6 @@ def _set_up() -> bool:
     timer.daemon = True
     timer.start()
     owner_token.announce()
-    return True
 
 
 def _load_ahead() -> None:
@@ -161,9 +167,9 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     """Set up the page and return the current study; called first, with the settings it ``keeps`` in its address."""
     begun = time.monotonic()
     # Before anything is sent to the browser. A run that was overtaken while it waited ends where it reads the session.
-    _queue().take(st.session_state.setdefault("visit", uuid.uuid4().hex), lambda: "visit" in st.session_state)
+    _QUEUE.take(st.session_state.setdefault("visit", uuid.uuid4().hex), lambda: "visit" in st.session_state)
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=ICON, layout="wide")
-    _set_up()
+    _set_up_once()
     if title != HOME:  # plotly looks for a loaded pandas and would take one that another thread is still loading
         importlib.import_module("pandas")
     st.html(STYLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 
 import streamlit as st
@@ -20,7 +21,7 @@ def store() -> Store:
     return _store(str(cache_folder() / "cells.sqlite"))
 
 
-@st.cache_resource(show_spinner=False)
+@functools.cache  # and none of Streamlit's: any visitor can empty those
 def _store(path: str) -> Store:
     """Open the store of a file, once per server."""
     return Store(path)
