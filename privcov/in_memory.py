@@ -72,8 +72,7 @@ def split(X: Any, person: str) -> tuple[Any, list[object]]:
 
 def names_in(X: Any) -> list | None:
     """Return the names of the columns of a data frame, or None for what is none."""
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(X, pandas.DataFrame):
+    if _is_frame(X):
         return list(X.columns)
     if hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2:
         return list(_arrow(X).column_names)
@@ -88,12 +87,16 @@ def _arrow(X: Any) -> Any:
     return pyarrow.table(X)
 
 
+def _is_frame(X: Any) -> bool:
+    """Return whether it is a data frame of pandas, which another thread may be loading at this moment."""
+    return isinstance(X, getattr(sys.modules.get("pandas"), "DataFrame", ()))
+
+
 def _numbers(X: Any, private: bool) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Return the same as `numbers_of`; raise `_OfTheRows` for what depends on cells or on the number of rows."""
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(X, pandas.DataFrame):
+    if _is_frame(X):
         # Numbers that pandas gave where the user gave no names are no names.
-        own = None if X.columns.equals(pandas.RangeIndex(X.shape[1])) else tuple(map(_name, X.columns))
+        own = None if X.columns.equals(sys.modules["pandas"].RangeIndex(X.shape[1])) else tuple(map(_name, X.columns))
         columns = ((own[j] if own else j, X.iloc[:, j]) for j in range(X.shape[1]))
         return _of_frame(_of_pandas, columns, X.shape, private), own
     if hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2:

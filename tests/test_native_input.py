@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import subprocess
 import sys
+import types
 import warnings
 from decimal import Decimal
 from fractions import Fraction
@@ -174,3 +175,8 @@ def test_pandas_is_not_imported_for_an_array():
         "import sys, privcov; privcov.Dataset.from_rows([[0.1]]); assert not {'pandas', 'pyarrow'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=privcov.__path__[0] + "/..")
+
+
+def test_an_array_is_taken_while_another_thread_loads_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", types.ModuleType("pandas"))
+    assert privcov.Dataset.from_rows(np.eye(3), row_bound=1.0).d == 3

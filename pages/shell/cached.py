@@ -20,7 +20,7 @@ import numpy as np
 import streamlit as st
 
 import privcov
-from pages.shell import visitor_files
+from pages.shell import room, visitor_files
 from pages.shell.study import CSV, DEFAULT_SOURCE, Study
 from privcov import accounting
 from privcov.data_sources.base import SOURCES
@@ -33,6 +33,7 @@ from privcov.privacy import Guarantee
 from privcov.releasing.release import Release
 
 MOST_CELLS = 20_000_000  # rows x columns that a page may draw: 160 MB
+MATRICES = 8  # of d x d numbers, that a page makes of one release
 WIDE = 300  # columns from which some methods take longer than a second
 T = TypeVar("T")
 
@@ -101,6 +102,7 @@ def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
         declared = visitor_files.table()
         if declared is None:
             raise ValueError("There is no table yet. Open Estimate, choose your own table and declare it there.")
+        _enter(declared.n, declared.d)
         return declared.with_row_bound(declared.row_bound * study.bound)
     source = build(SOURCES.get(key).cls, f"Source {key!r}", dict(study.data))
     n, d = getattr(source, "n", 0), getattr(source, "d", 0)
@@ -109,11 +111,17 @@ def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
             f"n x d is {n * d:,} cells, and a page draws at most {MOST_CELLS:,}. Use fewer rows or columns; "
             "the Python package has no such limit."
         )
+    _enter(n, d)
     if in_session(study, default_source):
         base = visitor_files.brought_rows(key, study.data)
     else:
         base = _rows(key, study.data, study.rows, source.state())
     return base.with_row_bound(base.row_bound * study.bound)
+
+
+def _enter(n: int, d: int) -> None:
+    """Wait until a table and the matrices of its columns fit into memory beside those of other visits."""
+    room.ROOM.enter(n * d + MATRICES * d * d, lambda: st.session_state.get("visit"))
 
 
 def _rows(key: str, data: tuple, seed: int, state: str) -> Dataset:

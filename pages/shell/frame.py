@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.shell import export, owner_token
+from pages.shell import export, owner_token, room
 from pages.shell.fair_queue import FairQueue
 from pages.shell.show import as_text
 from pages.shell.study import CSV, Study, from_query, in_address, means_study, opening
@@ -166,6 +166,7 @@ def _end_closed_visits(server: st.runtime.Runtime) -> None:
 def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     """Set up the page and return the current study; called first, with the settings it ``keeps`` in its address."""
     begun = time.monotonic()
+    room.ROOM.leave()
     # Before anything is sent to the browser. A run that was overtaken while it waited ends where it reads the session.
     _QUEUE.take(st.session_state.setdefault("visit", uuid.uuid4().hex), lambda: "visit" in st.session_state)
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=ICON, layout="wide")
