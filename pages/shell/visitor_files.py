@@ -8,19 +8,22 @@ which has passed the checks of a set in the data folder, until `forget_brought`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import threading
+import weakref
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from pages.shell import frame, hosted
+from pages.shell import frame, hosted, room
 from pages.shell.show import as_text
 from pages.shell.study import CSV
 from privcov.data_sources.base import SOURCES
@@ -40,15 +43,22 @@ MultiPartParser.spool_max_size = (MEGABYTES + 1) * 2**20
 # Keys of the session whose results are removed with the file from which they were made.
 WITH_FILES = ("follow.own", "estimate.pins", "sweeps", "tradeoffs.read", "solved", "pins", "roc")
 QUOTA = 2 * MEGABYTES * 2**20  # bytes of files that one visit has sent and no page has read yet
+TOGETHER = 3 * MEGABYTES * 2**20  # the same of all visits
+ARRIVING = 2 * MEGABYTES * 2**20  # bytes of the files of all visits that are on their way in
+KEPT = 600_000_000  # bytes of the tables that all visits keep of their files, where others reach the server
 
 
 def _within_quota(add: Callable[..., None]) -> Callable[..., None]:
     """Return the function that takes a file, which refuses one beyond the quota: an address takes any number."""
 
     def add_file(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
-        held = list(self.file_storage.get(session_id, {}).values())
-        if sum(len(other.data) for other in held) + len(file.data) > QUOTA:
+        held = {
+            visit: sum(len(f.data) for f in list(files.values())) for visit, files in list(self.file_storage.items())
+        }
+        if held.get(session_id, 0) + len(file.data) > QUOTA:
             raise HTTPException(413, f"More than {QUOTA >> 20} MB of files wait in this visit: reload the page.")
+        if sum(held.values()) + len(file.data) > TOGETHER:
+            raise HTTPException(413, f"More than {TOGETHER >> 20} MB of files wait in all visits: try again later.")
         add(self, session_id, file)
 
     return add_file
@@ -56,8 +66,37 @@ def _within_quota(add: Callable[..., None]) -> Callable[..., None]:
 
 MemoryUploadedFileManager.add_file = _within_quota(MemoryUploadedFileManager.add_file)  # type: ignore[method-assign] # wrapped
 
+_arriving = [0]  # written by the thread of the server's loop alone
 
-@dataclass
+
+def _counted(parse: Callable[[MultiPartParser], Awaitable[FormData]]) -> Callable[..., Awaitable[FormData]]:
+    """Return the function that reads a request with a file, which refuses it where too much is on its way."""
+
+    async def counted(self: MultiPartParser) -> FormData:
+        mine, chunks = 0, self.stream
+
+        async def stream() -> AsyncGenerator[bytes, None]:
+            nonlocal mine
+            async for chunk in chunks:
+                if _arriving[0] + len(chunk) > ARRIVING:
+                    raise HTTPException(413, f"More than {ARRIVING >> 20} MB of files arrive at once: try again later.")
+                mine += len(chunk)
+                _arriving[0] += len(chunk)
+                yield chunk
+
+        self.stream = stream()
+        try:
+            return await parse(self)
+        finally:
+            _arriving[0] -= mine
+
+    return counted
+
+
+MultiPartParser.parse = _counted(MultiPartParser.parse)  # type: ignore[method-assign,assignment] # wrapped
+
+
+@dataclass(eq=False)
 class Upload:
     """What the session holds of a file.
 
@@ -81,6 +120,28 @@ class Upload:
     taken: bool = True
     problem: str = ""
     raw: bytes = field(default=b"", repr=False)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file and of the table, as it was read, without its codes, and declared."""
+        return len(self.raw) + (3 * self.as_read.frame.size * 8 if self.as_read is not None else 0)
+
+
+_uploads: weakref.WeakSet[Upload] = weakref.WeakSet()
+_one = threading.Lock()
+
+
+def keep(upload: Upload, table: PublicTable) -> None:
+    """Keep the table that was read; raise ValueError where the tables of other visits leave no room for it."""
+    with _one:
+        _uploads.add(upload)
+        others = sum(other.size for other in _uploads if other is not upload)
+        if others and hosted.reached() and others + 24 * table.frame.size > KEPT:
+            raise ValueError(
+                f"The tables of other visitors fill this server: together they may take {KEPT / 1e6:,.0f} MB. Bring "
+                "fewer rows or columns, or try again later."
+            )
+        upload.as_read = table
 
 
 def table() -> Dataset | None:
@@ -119,6 +180,11 @@ def uploader(label: str, what: str):
     )
 
 
+def wait_for_room(size: int) -> None:
+    """Wait until a file of so many bytes, which takes eleven times as many, can be read beside what others work on."""
+    room.ROOM.enter(size, lambda: st.session_state.get("visit"))
+
+
 def new(file_id: str, name: str) -> Upload:
     """Return a new upload of this session, in place of the one before."""
     forget_file()
@@ -144,6 +210,8 @@ def empty_uploaders() -> None:
 
 def forget_file() -> None:
     """Remove everything that came from a file; the answer to the question stays."""
+    if (gone := upload()) is not None:
+        _uploads.discard(gone)
     kept = ("upload-public", "upload-turn")
     for key in map(str, list(st.session_state)):
         if key in ("csv", "upload") or (key.startswith("upload-") and key not in kept):
@@ -205,16 +273,16 @@ def brought_section(key: str) -> None:
 
 
 def _offer(key: str, cls: type[PaperData]) -> None:
-    # A visitor must not fill the disk of a server that others run: there, its operator fetches the sets.
-    """Show the download and the uploader for a set."""
-    if (
-        cls.openml is not None
-        and not hosted.reached()
-        and st.button(
-            f"Download (about {cls.openml.megabytes} MB)",
-            key=f"bring-download-{key}",
-            help="From OpenML; checked, and kept in the server's data folder.",
-        )
+    """Show the download and the uploader for a set, but not on a server that others reach.
+
+    There a download would fill the disk, and 29 KB of gzip would fill the memory; its operator fetches the sets.
+    """
+    if hosted.reached():
+        return
+    if cls.openml is not None and st.button(
+        f"Download (about {cls.openml.megabytes} MB)",
+        key=f"bring-download-{key}",
+        help="From OpenML; checked, and kept in the server's data folder.",
     ):
         try:
             with st.spinner(f"Downloading the {cls.title} set; this can take a minute ..."):

@@ -11,9 +11,9 @@ from itertools import islice
 
 import streamlit as st
 
-from pages.shell import hosted, show, visitor_files
+from pages.shell import hosted, room, show, visitor_files
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
-from privcov.table_files import as_csv, columnar
+from privcov.table_files import as_csv, columnar, says_how
 from privcov.table_files.dialect import ENCODINGS, SEPARATORS, Dialect, proposed_separator
 
 _NAMES = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1", "cp1252": "Windows (cp1252)"}
@@ -31,6 +31,7 @@ def text_of(file) -> bytes:
         raise ValueError(f"The file has {file.size / 1e6:,.1f} MB and this server takes {most} MB.")
     if file.name.lower().endswith(columnar.ENDING) and hosted.reached():
         raise ValueError("This server takes no Parquet: a small file can unpack to more than it has. Save it as CSV.")
+    visitor_files.wait_for_room(room.MOST_CELLS if says_how(file.name) else file.size)  # a workbook is packed
     return as_csv(file.getvalue(), file.name)
 
 

@@ -179,10 +179,11 @@ def _read(upload: Upload, raw: bytes, dialect: Dialect) -> None:
     try:
         with st.spinner("Reading the file ..."):
             table = read_public(raw, dialect)
+        visitor_files.keep(upload, table)
     except ValueError as problem:
         upload.problem = str(problem)
         return
-    upload.dialect, upload.as_read = dialect, table
+    upload.dialect = dialect
     upload.codes = {name: found for name in table.columns if (found := codes_of(table.frame[name].to_numpy()))}
     _take_codes(upload, taken=True)
 

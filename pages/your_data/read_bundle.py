@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shell import show, visitor_files
+from pages.shell import room, show, visitor_files
 from pages.your_data import views
 from pages.your_data.shown import Shown, head, show_codebook
 from privcov import places
@@ -40,6 +40,7 @@ def _take(file: Any) -> None:
     raw = file.getvalue()
     try:
         with st.spinner("Working out every file again from the measurement ..."):
+            visitor_files.wait_for_room(room.MOST_CELLS)
             opened = open_bundle(raw)
     except ValueError as problem:
         st.session_state["read-problem"] = f"{file.name}: {problem}"

@@ -126,7 +126,7 @@ def pieces(file: FileFacts, private: bool) -> Iterator[tuple[Piece, memoryview]]
     """
     _, offset = header(file)
     space, kept, last = bytearray(READ_BYTES), 0, False
-    seen = _Seen(spare=MOST_BLANK_BYTES if file.raw is None else file.size)  # what is in memory has its own limit
+    seen = _Seen(spare=file.size if private and file.raw is not None else MOST_BLANK_BYTES)
     with opened(file) as stream:
         stream.seek(offset)
         while not last:

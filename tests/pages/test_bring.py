@@ -84,6 +84,15 @@ def test_no_download_where_there_is_none():
     assert "Bring the file" in [u.label for u in at.file_uploader]
 
 
+def test_a_server_that_others_reach_takes_no_file_of_a_set(monkeypatch):
+    """29 KB of gzip ended it."""
+    monkeypatch.setenv("PRIVCOV_HOSTED", "1")
+    at = open_page()
+    assert ABSENT in errors(at)
+    assert not at.file_uploader
+    assert not any(b.label.startswith("Download (") for b in at.button)
+
+
 def test_a_brought_file_is_used_stays_in_its_session_and_can_be_forgotten():
     at = give(open_page(), ("mine.data", text(rows())))
     assert not at.error

@@ -1,8 +1,11 @@
 """A visitor's own CSV: asked about first, read once, kept in one session, and mended by one sentence."""
 
+import asyncio
 import io
 import random
 import re
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -677,6 +680,67 @@ def test_a_visit_holds_files_up_to_its_quota_and_no_other_visit_loses_by_it(monk
     send("two", "a")
     held.remove_file("one", "a")
     send("one", "c")
+
+
+def test_all_visits_together_hold_files_up_to_a_limit(monkeypatch):
+    """240 MB a visit: the 13th ended the server."""
+    from starlette.exceptions import HTTPException
+    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+    from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+    monkeypatch.setattr("pages.shell.visitor_files.TOGETHER", 1_000)
+    held = MemoryUploadedFileManager("/upload")
+    for visit in ("one", "two"):
+        held.add_file(visit, UploadedFileRec("a", "t.csv", "text/csv", bytes(400)))
+    with pytest.raises(HTTPException, match="in all visits") as refused:
+        held.add_file("three", UploadedFileRec("a", "t.csv", "text/csv", bytes(400)))
+    assert refused.value.status_code == 413
+    held.remove_session_files("one")
+    held.add_file("three", UploadedFileRec("a", "t.csv", "text/csv", bytes(400)))
+
+
+def test_files_on_their_way_in_have_a_limit_together_and_give_it_back(monkeypatch):
+    from starlette.datastructures import Headers
+    from starlette.exceptions import HTTPException
+    from starlette.formparsers import MultiPartParser
+
+    monkeypatch.setattr("pages.shell.visitor_files.ARRIVING", 1_000)
+    start = b'--b\r\nContent-Disposition: form-data; name="f"; filename="t.csv"\r\n\r\n'
+
+    async def sent(size: int, go: asyncio.Event):
+        yield start + bytes(size)
+        await go.wait()
+        yield b"\r\n--b--\r\n"
+
+    def parser(size: int, go: asyncio.Event) -> MultiPartParser:
+        return MultiPartParser(Headers({"content-type": "multipart/form-data; boundary=b"}), sent(size, go))
+
+    async def visits() -> None:
+        go = asyncio.Event()
+        first = asyncio.create_task(parser(600, go).parse())
+        await asyncio.sleep(0.05)
+        with pytest.raises(HTTPException, match="arrive at once"):
+            await parser(600, go).parse()
+        go.set()
+        form = await first
+        assert len(await form["f"].read()) == 600
+        await form.close()
+        await (await parser(600, go).parse()).close()
+
+    with ThreadPoolExecutor(1) as alone:
+        alone.submit(asyncio.run, visits()).result()
+
+
+def test_tables_that_visits_keep_on_a_shared_server_have_a_limit_together(monkeypatch):
+    monkeypatch.setenv("PRIVCOV_HOSTED", "1")
+    monkeypatch.setattr("pages.shell.visitor_files.KEPT", 24 * 10)
+    monkeypatch.setattr("pages.shell.visitor_files._uploads", weakref.WeakSet())
+    first = public()
+    assert not first.error
+    second = public()
+    assert any("tables of other visitors" in e.value for e in second.error)
+    press(first, "Forget this file")
+    assert not public().error
 
 
 def test_what_visits_share_is_limited_by_its_bytes(monkeypatch):
