@@ -46,7 +46,7 @@ def files(tmp_path_factory) -> dict[str, bytes]:
 def test_a_bundle_holds_without_the_data(tmp_path, kind):
     found = bundled(tmp_path, kind)
     _, lines = verify.check(found, library())
-    assert lines[-1] == "Everything that can be checked holds."
+    assert lines[-1] == "Consistent: everything that can be checked holds."
     stored = np.load(io.BytesIO(found["matrices.npz"]))
     (entry,) = Ledger(tmp_path / "ledger.sqlite").entries("t")
     answers = open_stored(Ledger(tmp_path / "ledger.sqlite").stored(entry.token)).matrices

@@ -18,7 +18,7 @@ from tests.test_bundle_forged import unpacked
 
 ROOT = Path(__file__).parents[1]
 PLANTED = "import pathlib\npathlib.Path({mark!r}).write_text('it ran')\n"
-HOLDS = "Everything that can be checked holds."
+HOLDS = "Consistent: everything that can be checked holds."
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def test_the_planted_code_would_have_run(tmp_path):
 
 
 def test_a_bundles_own_script_that_always_agrees_is_found_by_another(files, tmp_path):
-    false = redone({**files, "verify.py": b"print('Everything that can be checked holds.')\n"})
+    false = redone({**files, "verify.py": b"print('Consistent: everything that can be checked holds.')\n"})
     here = unpacked(false, tmp_path / "b")
     (tmp_path / "verify.py").write_bytes(files["verify.py"])
     found = run(tmp_path / "verify.py", here, cwd=tmp_path)

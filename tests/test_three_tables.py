@@ -142,7 +142,7 @@ def _released(table: Table, folder: Path) -> Made:
 def test_the_shell_releases_it_and_python_opens_the_same_release(made, kind):
     """One request from either: the same token, so paid once, and the same bundle but for its pictures."""
     found = made(kind)
-    assert "Everything that can be checked holds." in found.said
+    assert "Consistent: everything that can be checked holds." in found.said
     for line in SAID.get(kind, ()):
         assert line in found.said
     private = found.table.declaration.on_files([found.folder / "a.parquet", found.folder / "b.csv"])
@@ -152,7 +152,7 @@ def test_the_shell_releases_it_and_python_opens_the_same_release(made, kind):
     assert rel.to_json() == (found.folder / "r.json").read_text(encoding="utf-8").rstrip("\n")
     rel.save_bundle(found.folder / "p.zip", json.loads(found.table.declaration.to_json()))
     ours = read_place(found.folder / "p.zip")
-    assert verify.check(ours, library())[1][-1] == "Everything that can be checked holds."
+    assert verify.check(ours, library())[1][-1] == "Consistent: everything that can be checked holds."
     assert {name: raw for name, raw in ours.items() if name in INPUTS} == {name: found.files[name] for name in INPUTS}
 
 

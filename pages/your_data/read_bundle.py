@@ -66,8 +66,9 @@ def _answers(shown: Shown) -> None:
         head(shown, bundle.entry)
     right.button("Forget this bundle", on_click=forget, key="forget-bundle", width="stretch")
     st.success(
-        "The bundle is as it was written: its files and its guarantee follow from the noisy measurement. Checked lists "
-        "what no check can find."
+        "The bundle is consistent: its files and its guarantee follow from the noisy measurement and the facts stated "
+        "with it. Whether these are true, the number of rows among them, cannot be checked without the data: see "
+        "Checked."
     )
     views.section(shown, "checked", "Checked", lambda: _checked(shown, bundle))
 

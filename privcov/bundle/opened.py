@@ -189,7 +189,7 @@ def open_bundle(path: Path | str | bytes) -> OpenedBundle:
     except Exception as problem:  # a hostile file that breaks the check gives no answer either
         why = problem if isinstance(problem, Wrong) else f"the check failed with {type(problem).__name__}"
         raise ValueError(
-            f"No answer is given from this bundle, because it is not as it was written: {why}. Ask whoever sent it "
+            f"No answer is given from this bundle, because it is not consistent: {why}. Ask whoever sent it "
             "for another copy."
         ) from None
     return OpenedBundle(what.measurement, what.entry, what.declaration, tuple(lines), tuple(stated.lines))

@@ -22,7 +22,9 @@ from privcov.measurements.laws.anchor import whole_anchor
 
 SCRIPT = "extras/plotly.min.js"
 UNCHECKED = (
-    "measurement.json: that the noisy numbers were made from the declared table, with fresh noise of the stated law",
+    "measurement.json: that the noisy numbers were made from the declared table, with fresh noise of the stated law "
+    "and scale; the number of rows n",
+    "guarantee.json: that this guarantee was kept, because it follows from the noise and the facts that are stated",
     "ledger_entry.json: name, number, reserved_at, raised; of the request draw, version, centre, tuning, the "
     "parameters beyond that the method takes them, and the method among those with the same measurement, so "
     "method_card.txt too",
@@ -49,7 +51,7 @@ def check(files: Mapping[str, bytes], library: Library) -> tuple[Inputs, list[st
         *([f"{SCRIPT}: that of the plotly that is installed here."] if known else []),
         *(f"Not checked, may come from anybody: {name} ({EXTRAS[name]})." for name in loose),
         *(f"Cannot be checked: {part}." for part in UNCHECKED),
-        "Everything that can be checked holds.",
+        "Consistent: everything that can be checked holds.",
     ]
 
 
@@ -127,10 +129,10 @@ def verify(place: Path, library: Library) -> int:
     try:
         _, lines = check(read_place(place), library)
     except Wrong as problem:
-        print(f"NOT AS WRITTEN: {problem}.")
+        print(f"NOT CONSISTENT: {problem}.")
         return 1
     except Exception as problem:  # a hostile file that breaks the check does not pass
-        print(f"NOT AS WRITTEN: the check failed with {type(problem).__name__}.")
+        print(f"NOT CONSISTENT: the check failed with {type(problem).__name__}.")
         return 1
     print(*lines, sep="\n")
     return 0

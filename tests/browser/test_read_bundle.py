@@ -35,7 +35,7 @@ def test_a_regression_and_a_refused_one_from_a_zip_alone(zips, visit, settle, tm
         step(page, settle, "Read a bundle")
         assert "door=bundle" in page.url
         drop(page, settle, zips["clear"])
-        assert "The bundle is as it was written" in words(page)
+        assert "The bundle is consistent" in words(page)
         step(page, settle, "Regression")
         choose(page, settle, "Explain", "weight")
         box = page.get_by_test_id("stMultiSelect").locator("input")
