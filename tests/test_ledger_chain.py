@@ -4,9 +4,11 @@ import json
 import os
 import shutil
 import sqlite3
+import statistics
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +20,7 @@ from privcov.ledger import Ledger, LedgerError
 from privcov.ledger import book as ledger_book
 from privcov.ledger.access import NAMES
 from privcov.ledger.beginning import _leads_to
+from privcov.ledger.chain import Chain
 from tests.ledgers import transact
 from tests.patience import patient
 
@@ -100,8 +103,7 @@ def refused(book: Ledger, word: str) -> None:
 
 @pytest.mark.parametrize("how", ["gone", "empty", "another database"])
 def test_a_ledger_that_is_gone_or_empty_beside_its_key_is_not_begun_again(book, how):
-    for end in ("", "-wal", "-shm"):
-        beside(book, end).unlink(missing_ok=True)
+    book.path.unlink()
     if how == "empty":
         book.path.touch(0o600)
     elif how == "another database":
@@ -494,3 +496,68 @@ def test_a_ledger_that_many_begin_at_once_has_one_key(tmp_path):
     books[0].set_limit("t", RHO)
     assert all(book.account("t").limit == RHO for book in books)
     assert {f.name for f in (tmp_path / "new").iterdir()} <= {f"ledger.sqlite{end}" for end in NAMES}
+
+
+# --- many entries -------------------------------------------------------------------------------------------
+
+
+def filled(folder: Path, count: int) -> Ledger:
+    """A ledger with many stored releases of one table, as large as real ones."""
+    book = Ledger(folder / f"{count}.sqlite")
+    book.set_limit("t", privcov.ZCDP(1e6))
+    facts = {"n": 1000, "columns": [f"a column {j}" for j in range(40)]}
+    mark = json.dumps({"cells": "a" * 32, "persons": "b" * 32, "classes": "c" * 32})
+    with book._file.link(write=True) as link:
+        for number in range(count):
+            fields = {"token": f"token {number}", "name": "t", "kind": "zcdp", "amount": "1/8", "fingerprint": mark}
+            request = json.dumps({"draw": number, "facts": facts}, sort_keys=True)
+            book._file.chain.enter_release(link, **fields, request=request, reserved_at="2026-01-01T00:00:00+00:00")
+            book._file.chain.move(link, fields["token"], "committed", worker="host:1")
+            book._file.chain.move(link, fields["token"], "stored", answer="y" * 6000)
+    return Ledger(book.path)
+
+
+def test_a_release_takes_no_longer_with_many_entries(tmp_path):
+    """Medians of nine, the ledger opened anew each time, as a shell does; with each row read again 80 times as long."""
+    medians, facts = [], {"n": 1000, "columns": []}
+    for count in (10, 5_000):
+        book, seconds = filled(tmp_path, count), []
+        for number in range(9):
+            begun = time.perf_counter()
+            again = Ledger(book.path)
+            with again.reserve("t", RHO, {"draw": -number, "facts": facts}) as payment:
+                payment.store("answer")
+            assert payment.entry.number == count + number + 1
+            assert again.account("t").releases == count + number + 1
+            seconds.append(time.perf_counter() - begun)
+        medians.append(statistics.median(seconds))
+    assert medians[1] < 6 * medians[0]
+
+
+def test_a_ledger_that_nobody_wrote_to_is_not_checked_again(book, monkeypatch):
+    monkeypatch.setattr(Chain, "verified", lambda *_: pytest.fail("checked again"))
+    assert Ledger(book.path).account("t").releases == 3
+
+
+def test_a_change_whose_time_was_set_back_is_found(book):
+    before = book.path.stat()
+    raw = bytearray(book.path.read_bytes())
+    at = raw.index(b"1/8")
+    raw[at : at + 3] = b"1/9"
+    with book.path.open("r+b") as file:
+        file.write(raw)
+    os.utime(book.path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert book.path.stat().st_size == before.st_size
+    with pytest.raises(LedgerError, match="altered"):
+        Ledger(book.path)
+    with pytest.raises(LedgerError, match="altered"):
+        book.account("t")
+
+
+def test_a_request_with_another_public_number_of_rows_is_one_of_a_changed_table(tmp_path):
+    book = Ledger(tmp_path / "ledger.sqlite")
+    book.set_limit("t", privcov.ZCDP(1.0))
+    transact(book, "t", RHO, {"facts": {"n": 100, "d": 2}}, lambda: "answer")
+    with pytest.raises(LedgerError, match="draw"):
+        transact(book, "t", RHO, {"facts": {"n": 101, "d": 2}}, pytest.fail)
+    transact(book, "t", RHO, {"facts": {"n": 100, "d": 3}}, lambda: "another")

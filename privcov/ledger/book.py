@@ -34,7 +34,7 @@ from privcov.ledger.beginning import archive
 from privcov.ledger.chain import BrokenChain
 from privcov.ledger.entry import Entry
 from privcov.ledger.errors import LedgerError, LedgerUnusable
-from privcov.ledger.file import LedgerFile, default_path
+from privcov.ledger.file import BUT_FOR_N, LedgerFile, default_path
 from privcov.ledger.fingerprint import other_persons, same_cells, same_table
 from privcov.ledger.sums import Account, Cost, allows_more, cost_of, unit_of
 from privcov.privacy import Guarantee, from_dict, to_dict
@@ -123,15 +123,20 @@ class Ledger:
             rows = link.execute("SELECT name FROM limits UNION SELECT name FROM transactions ORDER BY 1").fetchall()
         return tuple(name for (name,) in rows)
 
-    def entries(self, name: str | None = None) -> tuple[Entry, ...]:
-        """Return the transactions of the named table, or of all, the oldest first."""
+    def entries(self, name: str | None = None, last: int = -1, token: str | None = None) -> tuple[Entry, ...]:
+        """Return the transactions of the named table, or of all, the oldest first.
+
+        ``last`` takes the newest of them alone, where it is not -1; ``token`` the one of a request.
+        """
+        asked = {"name": name, "token": token}
+        where = " AND ".join(f"{field} = :{field}" for field, value in asked.items() if value is not None)
         with self._file.link() as link:
             rows = link.execute(
                 "SELECT id, token, name, state, kind, amount, request, reserved_at, (SELECT min(step) FROM chain "
                 "WHERE subject = 'release' AND number = id) FROM transactions "
-                "WHERE :name IS NULL OR name = :name ORDER BY id",
-                {"name": name},
-            ).fetchall()
+                f"WHERE {where or 'true'} ORDER BY id DESC LIMIT :last",
+                {**asked, "last": last},
+            ).fetchall()[::-1]
             limits = {owner: self._limits(link, owner)[1] for owner in {row[2] for row in rows}}
         return tuple(
             Entry(number, token, owner, state, Cost(kind, Fraction(amount)), json.loads(request), at, raised)
@@ -292,7 +297,9 @@ class Ledger:
                     raise _changed(name, row[2])
                 return row[2] == "reserved"
             self._check_affords(link, name, guarantee, request)
-            known = link.execute("SELECT name, fingerprint FROM transactions WHERE fingerprint <> ''").fetchall()
+            known = link.execute(
+                "SELECT DISTINCT name, fingerprint FROM transactions WHERE fingerprint <> ''"
+            ).fetchall()
             known = known if fingerprint else []
             if other := next((n for n, mark in known if n != name and same_cells(fingerprint, mark)), ""):
                 raise LedgerError(
@@ -380,11 +387,15 @@ class Ledger:
     def _account(link: sqlite3.Connection, name: str) -> Account:
         """Return the account of a table from an open database."""
         limit, raised = Ledger._limits(link, name)
-        costs = link.execute("SELECT kind, amount FROM transactions WHERE name = ? ORDER BY id", (name,)).fetchall()
-        first = link.execute("SELECT request FROM transactions WHERE name = ? ORDER BY id LIMIT 1", (name,)).fetchone()
+        costs = link.execute(
+            "SELECT kind, amount, count(*) FROM transactions WHERE name = ? GROUP BY kind, amount", (name,)
+        ).fetchall()
+        first = link.execute(
+            "SELECT request FROM transactions WHERE id = (SELECT min(id) FROM transactions WHERE name = ?)", (name,)
+        ).fetchone()
         unit = unit_of(json.loads(first[0])) if first else ""
         words = tuple(words for _, words in raised)
-        return Account(name, limit, tuple(Cost(kind, Fraction(a)) for kind, a in costs), unit, words)
+        return Account(name, limit, tuple(Cost(kind, Fraction(a), k) for kind, a, k in costs), unit, words)
 
     @staticmethod
     def _limits(link: sqlite3.Connection, name: str) -> tuple[Guarantee | None, list[tuple[int, str]]]:
@@ -416,11 +427,13 @@ class Ledger:
             )
         if other := account.other_unit(unit_of(request)):
             raise LedgerError(other)
-        asked = _but_for_n(request)
-        for words, state in link.execute("SELECT request, state FROM transactions WHERE name = ?", (name,)):
-            known = json.loads(words)
-            if known != request and _but_for_n(known) == asked:
-                raise _changed(name, state)
+        changed = link.execute(
+            f"SELECT state FROM transactions WHERE name = :name AND request <> :asked "
+            f"AND {BUT_FOR_N.format('request')} = {BUT_FOR_N.format(':asked')}",
+            {"name": name, "asked": json.dumps(request, sort_keys=True)},
+        ).fetchone()
+        if changed:
+            raise _changed(name, *changed)
         if not account.affords(guarantee):
             raise LedgerError(
                 f"{guarantee} is more than is left for {name!r}. {account.sentence} Nothing was spent. Ask for less, "
@@ -453,7 +466,7 @@ class Payment:
     def entry(self) -> Entry:
         """The row of the ledger; a LedgerError says that the release is stored."""
         try:
-            (entry,) = (e for e in self._ledger.entries(self.name) if e.token == self.token)
+            (entry,) = self._ledger.entries(self.name, token=self.token)
         except LedgerError as problem:
             raise LedgerError(
                 f"This release of {self.name!r} is paid and stored, but its entry could not be read. {problem} Then "
@@ -470,14 +483,6 @@ def _changed(name: str, state: str) -> LedgerError:
         f"This very release of {name!r} {begun} from another table: its rows, a cell, a label or an id have changed "
         f"since. Nothing more was spent. Ask for the next draw (draw=2, --draw 2) to spend again on this table.{free}"
     )
-
-
-def _but_for_n(request: dict) -> dict:
-    """Return a request without its public number of rows, which a changed table changes."""
-    facts = request.get("facts")
-    if not isinstance(facts, dict) or facts.get("n") is None:
-        return request
-    return {**request, "facts": {**facts, "n": "public"}}
 
 
 def _now() -> str:

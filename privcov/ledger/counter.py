@@ -7,6 +7,10 @@ and the head checkpoint afterwards, all under the lock of the database:
     settled = old, next = new  on disk before the database commits
     settled = new              on disk before the step counts as done
 
+Beside the settled head stands the mark of the database, which is its inode, size and times: where the file still has
+that mark, nobody has written to it since the chain was checked, and the check need not be repeated. Whoever resets the
+clock of the machine can hide a change from the mark.
+
 A process that takes the lock accepts the settled head, or the next one where there is one, and settles on the head of
 the database. So the ledger can be used after a crash at any moment. After a crash between the commit and the settling,
 a copy from before that one step is accepted as well. Nothing was drawn after the step, because no draw follows a step
@@ -25,7 +29,7 @@ from pathlib import Path
 
 from privcov.ledger.chain import Head
 
-FORMAT = "privcov-ledger-head-1"
+FORMAT = "privcov-ledger-head-2"
 
 
 class BrokenCounter(Exception):
@@ -34,10 +38,14 @@ class BrokenCounter(Exception):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Content of the counter: the settled head, None before the first, and the next one while a step is written."""
+    """Content of the counter: the settled head, None before the first, and the next one while a step is written.
+
+    mark: of the database with the settled head.
+    """
 
     settled: Head | None
     next: Head | None = None
+    mark: str = ""
 
     def allows(self, head: Head) -> bool:
         """Return True for the settled head and for the next one."""
@@ -60,7 +68,8 @@ class Counter:
             raise BrokenCounter from None
         try:
             fields = json.loads(text)
-            checkpoint = Checkpoint(*(None if h is None else Head(*h) for h in (fields["settled"], fields["next"])))
+            heads = [None if h is None else Head(*h) for h in (fields["settled"], fields["next"])]
+            checkpoint = Checkpoint(heads[0], heads[1], fields["mark"])
         except (ValueError, TypeError, KeyError):
             raise BrokenCounter from None
         if text != self._text(checkpoint):
@@ -95,8 +104,9 @@ class Counter:
     def _text(self, checkpoint: Checkpoint) -> str:
         """Return the content as text, with its seal."""
         heads = [None if h is None else [h.steps, h.seal] for h in (checkpoint.settled, checkpoint.next)]
-        seal = hmac.new(self._key, json.dumps(heads).encode(), hashlib.sha256).hexdigest()
-        return json.dumps({"format": FORMAT, "settled": heads[0], "next": heads[1], "seal": seal}) + "\n"
+        fields = {"format": FORMAT, "settled": heads[0], "next": heads[1], "mark": checkpoint.mark}
+        seal = hmac.new(self._key, json.dumps(fields).encode(), hashlib.sha256).hexdigest()
+        return json.dumps({**fields, "seal": seal}) + "\n"
 
 
 def sync_folder(folder: Path) -> None:

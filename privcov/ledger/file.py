@@ -1,7 +1,8 @@
 """The file of a ledger: its place, its tables, and how it is opened.
 
 Triggers of the tables refuse to delete a row, to rewrite a cost and to move a state back. Every use of the tables,
-reading included, holds the write lock of the database and begins with the check of the chain.
+reading included, holds the write lock of the database and begins with the check of the chain, unless the file is
+unchanged since the last check. So the database has no write-ahead log: its one file changes with every commit.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from privcov.ledger.errors import LedgerError, LedgerUnusable
 from privcov.ledger.key import read_key
 
 FORMAT = "2"  # of the tables and of what is written in them
+BUT_FOR_N = "json_replace({}, '$.facts.n', 'public')"  # a request without its public n, which a changed table changes
 _BUSY_SECONDS = 30
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
@@ -34,6 +36,9 @@ _TABLES = (
   state TEXT NOT NULL CHECK (state IN ('reserved', 'committed', 'stored', 'failed')),
   kind TEXT NOT NULL CHECK (kind IN ('pure', 'zcdp')), amount TEXT NOT NULL, request TEXT NOT NULL,
   fingerprint TEXT NOT NULL, reserved_at TEXT NOT NULL, worker TEXT NOT NULL DEFAULT '', answer TEXT) STRICT""",
+    "CREATE INDEX IF NOT EXISTS costs_of ON transactions (name, kind, amount)",
+    f"CREATE INDEX IF NOT EXISTS like ON transactions (name, {BUT_FOR_N.format('request')})",
+    "CREATE INDEX IF NOT EXISTS marks_of ON transactions (fingerprint, name)",
     """CREATE TRIGGER IF NOT EXISTS rows_stay BEFORE DELETE ON transactions BEGIN
   SELECT RAISE(ABORT, 'a ledger row is never deleted'); END""",
     """CREATE TRIGGER IF NOT EXISTS costs_stay BEFORE UPDATE OF id, token, name, kind, amount, request, fingerprint,
@@ -97,25 +102,32 @@ class LedgerFile:
         self._check_key(link)
         if not Chain.exists(link):
             raise lost(self.path)
+        known = self._reached()
+        if known is not None and known.settled == Chain.head(link) and known.mark == self._mark and not known.next:
+            return known.settled
         try:
             head = self.chain.verified(link)
         except BrokenChain:
             raise self.altered() from None
-        checkpoint = self._reached()
-        if checkpoint is None:
+        if known is None:
             raise LedgerError(
                 f"The counter {self.counter.path} is missing, so it cannot be told whether this ledger is the newest, "
                 f"and nothing is released. Put the file back; if it is lost, begin without the record: {ANEW}"
             )
-        if not checkpoint.allows(head):
+        if not known.allows(head):
             raise LedgerError(
                 f"The ledger {self.path} is an older or another copy: the counter next to it does not name the last "
                 f"of its {head.steps} steps, so nothing is released. Put the newest copy of all its files back; if "
                 f"there is none, begin without the record: {ANEW}"
             )
-        if checkpoint.next:
-            self.counter.write(Checkpoint(head))
+        self.counter.write(Checkpoint(head, mark=self._mark))
         return head
+
+    @property
+    def _mark(self) -> str:
+        """Inode, size and times of the database, which the caller has locked."""
+        s = self.path.stat()
+        return f"{s.st_ino} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}"
 
     def _commit(self, link: sqlite3.Connection, before: Head | None, after: Head) -> None:
         """Commit the database between the two writes of the counter."""
@@ -123,7 +135,7 @@ class LedgerFile:
         link.execute("COMMIT")
         link.execute("BEGIN IMMEDIATE")
         if Chain.head(link) == after:  # else another process has gone on, and settled it
-            self.counter.write(Checkpoint(after))
+            self.counter.write(Checkpoint(after, mark=self._mark))
 
     def _fill(self) -> None:
         """Make the tables of a new ledger and the first record; the key exists, and the lock file is held."""
@@ -135,8 +147,6 @@ class LedgerFile:
             link.executemany("INSERT INTO facts VALUES (?, ?)", (("key", self._key_check), ("format", FORMAT)))
             self.chain.begin(link, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"))
             self._commit(link, None, Chain.head(link))
-        with self._alone(lock=False) as link:
-            link.execute("PRAGMA journal_mode=WAL")
 
     def _check_nothing_settled(self) -> None:
         """Raise LedgerError where the counter has a settled head, because the ledger is then not a new one."""
@@ -194,7 +204,7 @@ class LedgerFile:
     # --- the database -------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def _alone(self, lock: bool = True) -> Iterator[sqlite3.Connection]:
+    def _alone(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection that holds the exclusive lock; uncommitted changes are undone at the end."""
         try:
             check_access(self.path)
@@ -205,8 +215,7 @@ class LedgerFile:
                 sqlite3.connect(where, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
             ) as link:
                 link.execute("PRAGMA synchronous=FULL")
-                if lock:
-                    link.execute("BEGIN IMMEDIATE")
+                link.execute("BEGIN IMMEDIATE")
                 try:
                     yield link
                 finally:

@@ -31,10 +31,11 @@ from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of one release, exact: epsilon for kind "pure", rho for "zcdp"."""
+    """The cost of one release, or of several alike, exact: epsilon for kind "pure", rho for "zcdp"."""
 
     kind: str
     amount: Fraction
+    times: int = 1
 
     @property
     def rho(self) -> Fraction:
@@ -72,7 +73,7 @@ class Account:
 
     Releases that are reserved, lost or failed count as spent.
 
-    limit: None before the owner set one. costs: of every release that was entered. unit: who is protected by all of
+    limit: None before the owner set one. costs: of all releases that were entered. unit: who is protected by all of
     them, and whether n is public; "" before the first release. raised: every limit that allowed more than the one
     before, with its day and reason.
 
@@ -89,18 +90,18 @@ class Account:
     @property
     def releases(self) -> int:
         """Number of releases that were entered, those that failed included."""
-        return len(self.costs)
+        return sum(c.times for c in self.costs)
 
     @property
     def spent_rho(self) -> Fraction:
         """Sum of the costs in rho, exact; a pure one counts as epsilon squared over two."""
-        return sum((c.rho for c in self.costs), Fraction(0))
+        return sum((c.rho * c.times for c in self.costs), Fraction(0))
 
     @property
     def spent_epsilon(self) -> Fraction | None:
         """Sum of the epsilons, None when some release was not pure."""
         pure = all(c.kind == "pure" for c in self.costs)
-        return sum((c.amount for c in self.costs), Fraction(0)) if pure else None
+        return sum((c.amount * c.times for c in self.costs), Fraction(0)) if pure else None
 
     def affords(self, guarantee: Guarantee) -> bool:
         """Return True when a release with this guarantee stays within the limit; exact."""
