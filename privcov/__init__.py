@@ -18,8 +18,8 @@ kinds of tables, ``public_facts`` and ``units`` what is publicly declared about 
 shared.
 Start with::
 
-    ds = privcov.source("ar1-covariance", n=50_000, d=20, seed=0)
-    rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), seed=1)
+    ds = privcov.source("ar1-covariance", n=50_000, d=20, random_state=0)
+    rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), random_state=1)
     print(rel.statement)
 """
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from privcov.owner.check import check
     from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
     from privcov.private_dataset import PrivateDataset
+    from privcov.randomness import RandomState
     from privcov.releasing.private import release_private
     from privcov.releasing.release import Release
     from privcov.releasing.run import release
@@ -132,15 +133,17 @@ def sources() -> list[SourceCard]:
     return SOURCES.all()
 
 
-def source(key: SourceKey | str, *, seed: int = 0, row_bound: float | None = None, **parameters: Any) -> Dataset:
+def source(
+    key: SourceKey | str, *, random_state: RandomState = None, row_bound: float | None = None, **parameters: Any
+) -> Dataset:
     """Return the rows of a registered source.
 
     Parameters
     ----------
     key : str
         A key from `privcov.sources()`.
-    seed : int
-        At least 0.
+    random_state : int, RandomState, Generator or None
+        None draws fresh rows; an int, at least 0, the same rows at every call.
     row_bound : float or None
         R > 0, the norm beyond which a row is scaled down; the default follows from public parameters.
     **parameters : object
@@ -159,15 +162,16 @@ def source(key: SourceKey | str, *, seed: int = 0, row_bound: float | None = Non
     Examples
     --------
     >>> import privcov
-    >>> ds = privcov.source("ar1-covariance", n=5000, d=3, seed=0)
+    >>> ds = privcov.source("ar1-covariance", n=5000, d=3, random_state=0)
     >>> ds.n, ds.d, ds.provenance
     (5000, 3, 'simulated')
     """
     from privcov.data_sources.base import SOURCES, make_dataset
     from privcov.parameters import build
+    from privcov.randomness import seed_of
 
     generator = build(SOURCES.get(key).cls, f"Source {key!r}", parameters)
-    return make_dataset(generator, seed=seed, row_bound=row_bound)
+    return make_dataset(generator, seed=seed_of(random_state), row_bound=row_bound)
 
 
 def methods() -> list[MethodCard]:

@@ -19,7 +19,7 @@ _WRITTEN = "Guarantees are privcov.PureDP(1.0), privcov.ApproxDP(1.0, 1e-6) and 
 _ELSEWHERE = dict.fromkeys(("guarantee", "epsilon", "rho", "delta"), _WRITTEN) | {
     "alpha": "The level is 1 - alpha.",
     "level": "The level of all intervals is that of privcov.answers(x, level=0.95).",
-    "random_state": "The noise of simulated and public rows has seed=.",
+    "seed": "The noise of simulated and public rows has random_state=.",
     "person": "Persons with several rows are protected by PrivateDataset.from_rows.",
 }
 
@@ -46,6 +46,9 @@ def _which(called: Callable, problem: str, given: Iterable[str]) -> str:
     """Return what was wrong with the arguments of a call, and which there are."""
     import inspect
 
+    owner = called.__qualname__.partition(".")[0]
+    if owner in ("Dataset", "PrivateDataset") and called.__name__ == "__init__":
+        return f"Make a {owner} with {owner}.from_rows(table, bounds={{column: (low, high)}}), or from_files."
     takes = inspect.signature(called).parameters.values()
     names = [one.name for one in takes if one.name not in ("self", "cls") and one.kind != one.VAR_KEYWORD]
     strange = [name for name in given if name not in names]

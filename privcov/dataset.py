@@ -50,7 +50,7 @@ class Truth:
     Examples
     --------
     >>> import privcov
-    >>> truth = privcov.source("ar1-covariance", n=100, d=3, seed=0).truth
+    >>> truth = privcov.source("ar1-covariance", n=100, d=3, random_state=0).truth
     >>> print(truth.covariance.round(2))
     [[1.   0.6  0.36]
      [0.6  1.   0.6 ]
@@ -144,11 +144,10 @@ class FileRows:
         self._refuse()
 
 
+@checks.explained
 @dataclass(frozen=True, eq=False)
 class Dataset(InUnits):
-    """Rows of numbers that need no protection, with the public facts that a private measurement would use.
-
-    Make one with `from_rows`, `from_files` or `privcov.source`.
+    """Rows that need no protection, from `from_rows`, `from_files` or `privcov.source`, with their public facts.
 
     Attributes
     ----------

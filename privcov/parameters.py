@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from privcov import checks
 
 # Names that other libraries have for what is an argument of its own here.
-_ELSEWHERE = dict.fromkeys(("random_state", "rng", "generator"), " The noise of simulated and public rows has seed=.")
+_ELSEWHERE = dict.fromkeys(("seed", "rng", "generator"), " The noise of simulated and public rows has random_state=.")
 _ELSEWHERE |= dict.fromkeys(
     ("epsilon", "delta", "rho"), " Give the guarantee whole, such as privcov.ApproxDP(1.0, 1e-6)."
 )

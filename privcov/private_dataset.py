@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 RELEASE_PRIVATE = "privcov.release_private"  # named by every function for public rows that is given private ones
 
 
+@checks.explained
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateDataset:
     """A table of private rows, with the public facts that were declared about it.

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.covariance import EmpiricalCovariance
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privcov import checks, in_memory
@@ -23,13 +22,6 @@ from privcov.releasing.run import Centre, release
 if TYPE_CHECKING:
     from privcov.dataset import Limits
     from privcov.table_files.kinds import Kind
-
-
-def seed_of(state: int | np.random.RandomState | None) -> int:
-    """Return the seed of a release from a ``random_state`` of scikit-learn."""
-    if isinstance(state, (int, np.integer)) and not isinstance(state, bool):
-        return int(state)
-    return int(check_random_state(state).randint(2**31 - 1))
 
 
 class PrivateCovariance(EmpiricalCovariance):
@@ -155,7 +147,7 @@ class PrivateCovariance(EmpiricalCovariance):
         data = Dataset.from_rows(X, self.row_bound, self.bounds)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
         rel = release(
-            self.method, data, guarantee, seed=seed_of(self.random_state), centre="joint", **(self.parameters or {})
+            self.method, data, guarantee, random_state=self.random_state, centre="joint", **(self.parameters or {})
         )
         self.release_ = rel
         mean_variance = float(np.trace(rel.covariance)) / data.d
@@ -215,7 +207,7 @@ class ReleaseModel(BaseEstimator):
             data = Dataset.from_rows(table, self.row_bound, self.bounds, labels, names)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
         centre: Centre = "joint" if labels is None else "classes"
-        return release(self.method, data, guarantee, seed=seed_of(self.random_state), centre=centre)
+        return release(self.method, data, guarantee, random_state=self.random_state, centre=centre)
 
     def _named(self, columns: tuple[str, ...]) -> None:
         """Keep the names of the columns of a release."""

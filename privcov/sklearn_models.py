@@ -6,8 +6,9 @@ makes one of simulated or public rows first. Every number is one of `privcov.ans
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,7 +60,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel
     Attributes
     ----------
     components_ : ndarray of shape (n_components, d)
-        Axes, largest variance first; each with the sign that makes its largest loading positive.
+        Axes, largest variance first and orthonormal; each with the sign that makes its largest loading positive.
+    identified_ : ndarray of bool, of shape (n_components,)
+        Which of them the noise leaves; another axis may be any mixture of those that are not.
     explained_variance_ : ndarray of shape (n_components,)
         Variances along them, in squared half-ranges, as `privcov.answers` corrects them for noise and sampling: not to
         the last digit those of numpy, without noise either.
@@ -81,8 +84,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel
     --------
     >>> import pandas as pd
     >>> import privcov
-    >>> data = privcov.source("ar1-covariance", n=20_000, d=4, seed=0)
-    >>> rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=1.0), seed=1, centre="joint")
+    >>> data = privcov.source("ar1-covariance", n=20_000, d=4, random_state=0)
+    >>> rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=1.0), random_state=1, centre="joint")
     >>> model = privcov.PrivatePCA.from_release(rel, n_components=2)
     >>> model.transform(pd.DataFrame(data.rows, columns=data.columns)).shape
     (20000, 2)
@@ -164,7 +167,15 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel
         count = d if self.n_components is None else checks.whole("n_components", self.n_components, 1, d)
         self.loadings_, self.eigenvalues_ = found.components(count), found.eigenvalues()
         values = self.eigenvalues_["estimate"].to_numpy()
-        self.components_ = self.loadings_["estimate"].to_numpy().reshape(count, d)
+        self.components_ = np.array(self.loadings_.attrs["axes"])
+        self.identified_ = self.loadings_["identified"].to_numpy().reshape(count, d).all(axis=1)
+        if not self.identified_.all():
+            lost = ", ".join(str(k + 1) for k in np.flatnonzero(~self.identified_)[:8])
+            warnings.warn(
+                f"The noise leaves the direction of axis {lost} open: together they span what is left of the rows, "
+                "and each of them may be any mixture. identified_ tells them; use fewer axes or a weaker guarantee.",
+                stacklevel=3,
+            )
         self.explained_variance_ = values[:count]
         self.explained_variance_ratio_ = values[:count] / max(float(values.sum()), 1e-300)
         self.scale_, self.mean_, self._used = found.scale, _means(found), found.columns
@@ -212,8 +223,9 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
 
     Parameters
     ----------
-    ridge : float
-        Added to the variances of the regressors, in squared half-ranges; see `ReleaseAnswers.regress`.
+    ridge : float or "auto"
+        Added to the variances of the regressors, in squared half-ranges; "auto" takes the smallest with which there are
+        slopes, 0 where it can. See `ReleaseAnswers.regress`.
     guarantee : PureDP, ApproxDP, ZCDP or None
         Of the release that ``fit`` makes; None means ZCDP(rho=0.1).
     row_bound : float or None
@@ -235,6 +247,8 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
         Slopes, the bias of noisy regressors removed.
     intercept_ : float
         At the released mean, or at the typical values where no mean was measured.
+    ridge_ : float
+        The ridge that was taken.
     intervals_ : DataFrame
         The slopes from `privcov.answers`, with standard errors and intervals for noise and sampling together, and R
         squared in ``attrs``. A slope whose interval has no end is not identified, and its number means little.
@@ -249,8 +263,8 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
     --------
     >>> import pandas as pd
     >>> import privcov
-    >>> data = privcov.source("ar1-covariance", n=20_000, d=4, seed=0)
-    >>> rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=1.0), seed=1, centre="joint")
+    >>> data = privcov.source("ar1-covariance", n=20_000, d=4, random_state=0)
+    >>> rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=1.0), random_state=1, centre="joint")
     >>> model = privcov.PrivateLinearRegression.from_release(rel, "x1", on=["x2", "x3"])
     >>> model.predict(pd.DataFrame({"x2": [0.0, 1.0], "x3": [0.0, 0.0]})).shape
     (2,)
@@ -261,7 +275,7 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
     @checks.explained
     def __init__(
         self,
-        ridge: float = 0.0,
+        ridge: float | Literal["auto"] = "auto",
         guarantee: Guarantee | None = None,
         row_bound: float | None = None,
         method: MethodKey | str = "auto-cov",
@@ -280,7 +294,11 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
     @classmethod
     @checks.explained
     def from_release(
-        cls, x: Release | Measurement, y: str, on: str | Sequence[str] | None = None, ridge: float = 0.0
+        cls,
+        x: Release | Measurement,
+        y: str,
+        on: str | Sequence[str] | None = None,
+        ridge: float | Literal["auto"] = "auto",
     ) -> PrivateLinearRegression:
         """Return the model that a release gives.
 
@@ -292,7 +310,7 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
             The response.
         on : str, sequence of str or None, optional
             The regressors, in the order in which ``predict`` takes them; None takes all other columns.
-        ridge : float, optional
+        ridge : float or "auto", optional
             As in the class.
 
         Returns
@@ -350,10 +368,10 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
         if np.isnan(slopes).any():
             raise ValueError(
                 f"No slope of {y!r} on {len(chosen)} columns can be given: {self.intervals_['reason'].iloc[0]}. Name "
-                f"fewer regressors, or a larger ridge than {self.ridge:g}."
+                f'fewer regressors, a larger ridge than {self.ridge}, or ridge="auto".'
             )
         middle = dict(zip(found.columns, _means(found), strict=True))
-        self.coef_, self._used = slopes, chosen
+        self.coef_, self._used, self.ridge_ = slopes, chosen, self.intervals_.attrs["ridge"]
         self.intercept_ = float(
             middle[self.intervals_.attrs["response"]] - slopes @ np.array([middle[name] for name in chosen])
         )
@@ -423,7 +441,7 @@ class PrivateLDA(ClassifierMixin, ReleaseModel):
     >>> import pandas as pd
     >>> import privcov
     >>> data = privcov.source("wine")
-    >>> rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=10.0), seed=1, centre="classes")
+    >>> rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=10.0), random_state=1, centre="classes")
     >>> model = privcov.PrivateLDA.from_release(rel)
     >>> model.score(pd.DataFrame(data.rows, columns=data.columns), data.labels) > 0.9
     True

@@ -72,8 +72,8 @@ def _viewed() -> str:
 
 def _timed(d: int, name: str, limit: float) -> str:
     """Return the median of five, after a first one."""
-    data = privcov.source("ar1-covariance", n=200_000, d=d, seed=0)
-    found = privcov.answers(privcov.release("gaussian-cov", data, ZCDP(1.0), seed=1, centre="joint"))
+    data = privcov.source("ar1-covariance", n=200_000, d=d, random_state=0)
+    found = privcov.answers(privcov.release("gaussian-cov", data, ZCDP(1.0), random_state=1, centre="joint"))
     ask = (lambda: found.regress("x1")) if name == "regress" else getattr(found, name)
     taken = []
     with threadpool_limits(1):  # threads that wait for each other on a busy machine count as work

@@ -104,7 +104,7 @@ def rows_of(cell: Cell, replicate: int) -> tuple[Dataset, np.ndarray, np.ndarray
         ds = privcov.source("sachs")
         return ds, next(iter(ds.graphs.values())), None
     if cell.graph.startswith("precision-"):
-        ds = privcov.source(cell.graph, n=cell.n, d=cell.d, seed=seed)
+        ds = privcov.source(cell.graph, n=cell.n, d=cell.d, random_state=seed)
         theta = ds.truth.precision
     else:
         theta = precision_of(cell.graph, cell.d, replicate)

@@ -40,7 +40,7 @@ PURE, WITH_DELTA = PureDP(EPSILON), ApproxDP(EPSILON, 1e-6)
 def table(name: str) -> Dataset:
     """Return a table inside public bounds."""
     if not name.startswith("AR"):
-        return privcov.source(name)
+        return privcov.source(name, random_state=0)
     rng, d = np.random.default_rng(41), 10
     root = np.linalg.cholesky(0.6 ** np.abs(np.subtract.outer(np.arange(d), np.arange(d))))
     rows = (0.4 if "mean" in name else 0.0) + 0.25 * rng.standard_normal((5000, d)) @ root.T
@@ -55,7 +55,7 @@ def errors(name: str, guarantee: PureDP | ApproxDP = PURE) -> dict[str, float]:
     truth = np.cov(rows.T, bias=True)
     ours, noisy = [], []
     for seed in range(OWN_DRAWS):
-        rel = privcov.release("auto-cov", data, guarantee, seed=seed, centre="joint")
+        rel = privcov.release("auto-cov", data, guarantee, random_state=seed, centre="joint")
         found = rel.covariance / np.outer(rel.scale, rel.scale)
         measured = privcov.answers(rel).variances()["estimate"].to_numpy() / rel.scale**2
         ours.append(found)

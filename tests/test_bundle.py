@@ -118,7 +118,9 @@ def test_what_was_measured_is_public_and_makes_the_release_again(tmp_path):
     again = _private.read_release(ledger.stored(entry.token))
     assert again.measurement.to_dict() == found.to_dict()
     assert rel.entry == entry.to_dict()
-    public = privcov.release("gaussian-cov", privcov.source("ar1-covariance", n=100, d=3), ZCDP(0.5))
+    public = privcov.release(
+        "gaussian-cov", privcov.source("ar1-covariance", n=100, d=3, random_state=0), ZCDP(0.5), random_state=0
+    )
     for unknowing in (public, again, privcov.Release.from_json(rel.to_json())):
         with pytest.raises(ValueError, match="make the same request again, which pays nothing"):
             unknowing.save_bundle(tmp_path / "never.zip")

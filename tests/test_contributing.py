@@ -33,10 +33,10 @@ COPIED = ("privcov", "pages", "data", "tests", ".streamlit", "app.py", "pyprojec
 USED = """
 import numpy as np, privcov
 ds = privcov.source("ar1-covariance", n=5000, d=5)
-rel = privcov.release("trace-ball", ds, privcov.ZCDP(0.1), seed=1, trace=0.5)
+rel = privcov.release("trace-ball", ds, privcov.ZCDP(0.1), random_state=1, trace=0.5)
 assert rel.covariance.trace() <= 0.5 * ds.row_bound**2 * (1 + 1e-9), rel.covariance.trace()
 assert "0.1-zCDP" in str(rel.statement) and rel.to_json()
-two = privcov.source("two-groups", n=40_000, d=3, seed=2)
+two = privcov.source("two-groups", n=40_000, d=3, random_state=2)
 assert abs(two.rows.T @ two.rows / two.n - two.truth.covariance).max() < 0.1  # 5 standard errors of sqrt(8 / n)
 plan = privcov.Plan(source="two-groups", source_params={"n": 500, "d": 4}, methods=["trace-ball", "zero"],
                     guarantees=[privcov.ZCDP(0.1), privcov.ZCDP(10.0)], replicates=2)

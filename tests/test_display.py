@@ -32,7 +32,7 @@ def named(columns=NASTY, method="gaussian-cov", guarantee=None, **options) -> Re
     rows[:, -1] += 0.5 * rows[:, 0]
     bounds = {name: (0, 10.0 ** (j + 1)) for j, name in enumerate(columns)}
     data = Dataset.from_rows(rows, bounds=bounds, columns=columns)
-    return privcov.release(method, data, guarantee or ZCDP(1.0), seed=1, **options)
+    return privcov.release(method, data, guarantee or ZCDP(1.0), random_state=1, **options)
 
 
 class Tags(HTMLParser):
@@ -104,7 +104,7 @@ def test_html_escapes_names_and_shows_the_first_columns_of_many():
     found = Tags(named()._repr_html_())
     assert NASTY[0] in found.texts
     assert "script" not in found.tags
-    wide = privcov.release("auto-cov", privcov.source("digits"), ZCDP(1.0))
+    wide = privcov.release("auto-cov", privcov.source("digits"), ZCDP(1.0), random_state=0)
     text = wide._repr_html_()
     assert len(text) < 30_000
     assert f"The first 8 of {len(wide.columns)} columns" in Tags(text).texts
@@ -120,13 +120,17 @@ def test_a_frame_has_the_names_and_the_numbers():
         frame = rel.to_frame(which)
         assert list(frame.index) == list(frame.columns) == NASTY
         np.testing.assert_array_equal(frame.to_numpy(), matrix)
-    precision = privcov.release("glasso-gaussian", privcov.source("ar1-covariance", n=500, d=3), ZCDP(1.0))
+    precision = privcov.release(
+        "glasso-gaussian", privcov.source("ar1-covariance", n=500, d=3, random_state=0), ZCDP(1.0), random_state=0
+    )
     np.testing.assert_array_equal(precision.to_frame().to_numpy(), precision.precision)
 
 
 def test_a_correlation_is_the_covariance_over_both_deviations():
     """By the literal formula, where every variance is above its noise; a variance below counts as its noise."""
-    rel = privcov.release("gaussian-cov", privcov.source("ar1-covariance", n=50_000, d=4), ZCDP(1.0))
+    rel = privcov.release(
+        "gaussian-cov", privcov.source("ar1-covariance", n=50_000, d=4, random_state=0), ZCDP(1.0), random_state=0
+    )
     root = np.sqrt(np.diag(rel.covariance))
     np.testing.assert_allclose(rel.to_frame("correlation"), rel.covariance / np.outer(root, root), atol=1e-12)
     np.testing.assert_array_equal(rel.correlation, rel.to_frame("correlation"))
@@ -146,7 +150,7 @@ def test_a_matrix_that_is_not_there_is_a_sentence(which):
     rel, words = named(), "has no precision matrix. It has 'covariance', 'second_moment'. Use a method"
     with pytest.raises(ValueError, match=words if which == "precision" else "Did you mean 'correlation'"):
         rel.to_frame(which)
-    about_zero = privcov.release("gaussian-cov", privcov.source("wine"), ZCDP(1.0), centre="none")
+    about_zero = privcov.release("gaussian-cov", privcov.source("wine"), ZCDP(1.0), centre="none", random_state=0)
     with pytest.raises(AttributeError, match=r"has no covariance matrix\. It has 'second_moment'"):
         about_zero.correlation.mean()
 
@@ -235,8 +239,8 @@ def test_the_schema_accepts_every_text_and_refuses_what_lacks_a_field_or_has_ano
 
 
 def precise() -> Release:
-    data = privcov.source("ar1-covariance", n=5000, d=5, seed=0)
-    return privcov.release("glasso-gaussian", data, ZCDP(1.0), seed=0)
+    data = privcov.source("ar1-covariance", n=5000, d=5, random_state=0)
+    return privcov.release("glasso-gaussian", data, ZCDP(1.0), random_state=0)
 
 
 FIGURES = {"plot": named, "plot_spectrum": named, "plot_errors": named, "plot_network": precise}
@@ -262,7 +266,7 @@ def test_a_figure_is_valid_and_has_names_and_a_text_alternative(which, dark):
 
 def test_a_false_claim_is_said_in_the_title():
     rel = privcov.release(
-        "dp-thresholding", privcov.source("wine"), ApproxDP(1.0, 1e-6), seed=1, calibration="as-published"
+        "dp-thresholding", privcov.source("wine"), ApproxDP(1.0, 1e-6), random_state=1, calibration="as-published"
     )
     assert rel.plot().layout.title.text.endswith("-DP: claimed, not given")
 
@@ -293,10 +297,14 @@ def test_the_intervals_are_total_and_not_too_wide():
     rng = np.random.default_rng(5)
     rows = rng.uniform(-1, 1, size=(3000, 3)) @ np.array([[1, 0.7, 0], [0, 0.7, 0], [0, 0, 1]])
     data = Dataset.from_rows(rows, bounds=[(-2, 2)] * 3, columns=["a", "b", "c"])
-    exact = privcov.release("gaussian-cov", data, NoPrivacy(), repair="none").to_frame("correlation").loc["a", "b"]
+    exact = (
+        privcov.release("gaussian-cov", data, NoPrivacy(), repair="none", random_state=0)
+        .to_frame("correlation")
+        .loc["a", "b"]
+    )
     seen = []
     for seed in range(100):
-        rel = privcov.release("gaussian-cov", data, ZCDP(0.02), seed=seed, repair="none")
+        rel = privcov.release("gaussian-cov", data, ZCDP(0.02), random_state=seed, repair="none")
         points = rel.plot_errors().data[-1]
         place = points.text.index("a and b")
         seen.append((points.x[place], *points.customdata[place]))
@@ -406,8 +414,8 @@ def test_what_is_not_established_is_not_private_there():
     library = pytest.importorskip("dp_accounting", reason="dp_accounting is not installed: requirements-dev.txt has it")
     assert isinstance(made("zero").to_dp_event(), library.NoOpDpEvent)
     assert isinstance(made("no noise").to_dp_event(), library.NonPrivateDpEvent)
-    data = privcov.source("ar1-covariance", n=200, d=3)
-    raw = privcov.release("glasso-gaussian", data, ZCDP(1.0), tuning="raw-cv")
+    data = privcov.source("ar1-covariance", n=200, d=3, random_state=0)
+    raw = privcov.release("glasso-gaussian", data, ZCDP(1.0), tuning="raw-cv", random_state=0)
     assert isinstance(raw.to_dp_event(), library.NonPrivateDpEvent)
     assert epsilon_of(raw, 1e-6) == math.inf
     with pytest.raises(ValueError, match=r"dp_accounting has no event for the noise of wishart-approx"):
@@ -430,7 +438,7 @@ def test_every_mechanism_has_an_event_or_a_sentence(mechanism):
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
 def test_a_copy_is_as_fixed_as_the_first(again):
     data = privcov.source("wine")
-    rel = again(privcov.release("auto-cov", data, ZCDP(1.0), centre="classes"))
+    rel = again(privcov.release("auto-cov", data, ZCDP(1.0), centre="classes", random_state=0))
     for array in (
         rel.covariance,
         rel.second_moment,
@@ -448,6 +456,10 @@ def test_a_picture_of_a_covariance_is_that_of_its_correlations():
     assert rel.plot().layout.title.text.startswith("Correlation: gaussian-cov")
     np.testing.assert_allclose(rel.plot().data[0].z, rel.correlation, atol=1e-6)
     np.testing.assert_allclose(rel.plot("covariance").data[0].z, rel.covariance, rtol=1e-6)
-    graph = privcov.release("auto-precision", privcov.source("precision-ar2", n=900, d=4), ZCDP(1.0))
+    graph = privcov.release(
+        "auto-precision", privcov.source("precision-ar2", n=900, d=4, random_state=0), ZCDP(1.0), random_state=0
+    )
     assert graph.plot().layout.title.text.startswith("Precision: auto-precision")
-    assert not hasattr(privcov.release("gaussian-cov", privcov.source("wine"), ZCDP(1.0), centre="none"), "correlation")
+    assert not hasattr(
+        privcov.release("gaussian-cov", privcov.source("wine"), ZCDP(1.0), centre="none", random_state=0), "correlation"
+    )

@@ -81,9 +81,9 @@ def test_a_block_is_a_row_group(tmp_path, monkeypatch):
 
 def test_sources_without_a_fixed_truth_are_drawn_at_once(tmp_path):
     (path,) = simulated_files.generate("zipf-norms", tmp_path / "rows.parquet", n=250, d=3, seed=4)
-    assert np.array_equal(rows_in([path]), privcov.source("zipf-norms", n=250, d=3, seed=4).rows)
+    assert np.array_equal(rows_in([path]), privcov.source("zipf-norms", n=250, d=3, random_state=4).rows)
     (path,) = simulated_files.generate("sparse-inverse", path, r=2.5, d=20, seed=4)
-    assert np.array_equal(rows_in([path]), privcov.source("sparse-inverse", r=2.5, d=20, seed=4).rows)
+    assert np.array_equal(rows_in([path]), privcov.source("sparse-inverse", r=2.5, d=20, random_state=4).rows)
 
 
 @pytest.mark.parametrize("card", [c for c in privcov.sources() if c.group == "Simulated"], ids=lambda c: c.key)

@@ -34,8 +34,8 @@ NAMES = dict(vars(privcov)) | {
     "LIMITS": LIMITS,
     "DATA": DATA,
     "RHO": RHO,
-    "rel": release("auto-cov", DATA, RHO),
-    "kinds": release("auto-cov", Dataset.from_rows([["n", 40]] * 9, kinds=KINDS), RHO),
+    "rel": release("auto-cov", DATA, RHO, random_state=0),
+    "kinds": release("auto-cov", Dataset.from_rows([["n", 40]] * 9, kinds=KINDS), RHO, random_state=0),
     "AGE": KINDS["age"],
     "LEVELS": {"pain": Kind("ordinal", values=("None", "Some", "Much"))},
     "sparse": SimpleNamespace(toarray=lambda: ROWS),
@@ -44,7 +44,6 @@ NAMES = dict(vars(privcov)) | {
 }
 MISTAKES = [
     # --- what other libraries write
-    ("release('auto-cov', DATA, RHO, random_state=1)", ValueError, "no parameter 'random_state'", "seed="),
     ("release('auto-cov', DATA, RHO, epsilon=1.0)", ValueError, "no parameter 'epsilon'", "privcov.ApproxDP"),
     ("Dataset.from_rows(ROWS, bounds={0: (0, 1), 1: (0, 1)})", ValueError, "names '0'", "columns are 'x1', 'x2'"),
     ("Dataset.from_rows(ROWS, bounds=[('0', '1')] * 2)", ValueError, "bounds of 'x1'", "finite numbers", "['0', '1']"),
@@ -163,11 +162,17 @@ MISTAKES = [
     ("release('auto-cov', FRAME, RHO)", TypeError, "got DataFrame", "Dataset.from_rows", "bounds"),
     ("release('auto-cov', PrivateDataset.from_rows(ROWS, 1.0, name='survey'), RHO)", TypeError, "release_private"),
     ("release(DATA, DATA, RHO)", ValueError, "one of the keys auto-cov", "got Dataset"),
+    ("release(DATA, 'auto-cov', RHO)", TypeError, "The order is", "method, data set, guarantee"),
+    ("release('auto-cov', RHO, DATA)", TypeError, "The order is", "method, data set, guarantee"),
+    ("release('gaussian-cov', DATA, privcov.PureDP(1.0))", ValueError, "not Pure DP", "auto-cov", "laplace-cov"),
+    ("privcov.Dataset(FRAME)", TypeError, "Dataset.from_rows(table"),
+    ("privcov.PrivateDataset(FRAME)", TypeError, "PrivateDataset.from_rows(table"),
+    ("privcov.Plan(DATA, guarantees=[RHO])", TypeError, "source must be a key", "privcov.release"),
     ("release('autocov', DATA, RHO)", ValueError, "no method 'autocov'", "There are: auto-cov", "mean 'auto-cov'"),
     ("release('gaussian_cov', DATA, RHO)", ValueError, "no method 'gaussian_cov'", "mean 'gaussian-cov'"),
     ("release('gaussian-cov', DATA, RHO, repiar='none')", ValueError, "no parameter 'repiar'", "mean 'repair'"),
-    ("release('gaussian-cov', DATA, RHO, sed=1)", ValueError, "no parameter 'sed'", "mean 'seed'"),
-    ("release('auto-cov', DATA, RHO, seed=None)", ValueError, "seed must be a number", "None"),
+    ("release('gaussian-cov', DATA, RHO, seed=1)", ValueError, "no parameter 'seed'", "random_state="),
+    ("release('auto-cov', DATA, RHO, random_state='x')", ValueError, "random_state must be a number", "'x'"),
     ("release('auto-cov', DATA, RHO, centre='Joint')", ValueError, "centre must be one of", "mean 'joint'"),
     ("release('auto-cov', DATA, RHO, centre='zero')", ValueError, "publicly known to be zero", "centre='joint'"),
     ("release('auto-cov', DATA, RHO, centre='classes')", ValueError, "a label for every row", "centre='joint'"),
@@ -184,7 +189,7 @@ MISTAKES = [
     ("Plan(source='wine', methods='auto-cov', guarantees=[RHO])", ValueError, "methods must be a list", "'auto-cov'"),
     ("rel.cov", AttributeError, "no attribute 'cov'", "mean 'covariance'"),
     ("privcov.answers(rel).mean()", AttributeError, "no answer 'mean'", "mean 'means'"),
-    ("privcov.answers(rel).corr()", AttributeError, "no answer 'corr'", "mean 'correlations'"),
+    ("privcov.answers(rel).corr()", AttributeError, "no answer 'corr'", "mean 'correlation"),
     ("rel.corr()", AttributeError, "no attribute 'corr'", "mean 'correlation'"),
     ("privcov.answers(rel, level=95)", ValueError, "got level=95", "Write 0.95"),
     ("private(FRAME, bounds=LIMITS, persons='age')", ValueError, "persons must be the ids", "person='age'"),
@@ -248,15 +253,15 @@ def test_there_are_sixty():
 
 def test_the_names_that_the_table_uses_are_right_when_they_are_spelt_right():
     """A table of mistakes would also pass where everything fails."""
-    assert release("auto-cov", Dataset.from_rows(FRAME, bounds=LIMITS), RHO, seed=1).columns == ("age", "pay")
-    assert source("ar1-covariance", n=9).n == 9
+    assert release("auto-cov", Dataset.from_rows(FRAME, bounds=LIMITS), RHO, random_state=1).columns == ("age", "pay")
+    assert source("ar1-covariance", n=9, random_state=0).n == 9
     assert PrivateCovariance(bounds=LIMITS).fit(FRAME).release_.columns == ("age", "pay")
     assert Release.from_json(NAMES["rel"].to_json()).n == 30
     assert PrivateDataset.from_rows(ROWS, 1.0, name="survey").facts.columns == ("x1", "x2")
 
 
 def test_a_delta_that_permits_publishing_a_row_has_a_note():
-    data = privcov.source("ar1-covariance", n=200, d=3)
-    for delta, count in ((0.006, 1), (0.005, 0), (1e-6, 0)):
-        rel = privcov.release("auto-cov", data, privcov.ApproxDP(1.0, delta), seed=1)
+    data = privcov.source("ar1-covariance", n=200, d=3, random_state=0)
+    for delta, count in ((0.006, 1), (0.005, 1), (1e-6, 0)):
+        rel = privcov.release("auto-cov", data, privcov.ApproxDP(1.0, delta), random_state=1)
         assert sum("publishing a random row" in note for note in rel.notes) == count

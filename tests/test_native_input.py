@@ -145,7 +145,9 @@ def test_bounds_and_typical_values_by_name_are_those_in_order():
 
 def test_the_names_come_out_of_a_release():
     frame = pandas.DataFrame(np.random.default_rng(0).uniform(0, 2, (200, 2)), columns=["a", "b"])
-    assert privcov.release("auto-cov", Dataset.from_rows(frame, bounds=LIMITS), privcov.ZCDP(1)).columns == ("a", "b")
+    assert privcov.release(
+        "auto-cov", Dataset.from_rows(frame, bounds=LIMITS), privcov.ZCDP(1), random_state=0
+    ).columns == ("a", "b")
     fitted = PrivateCovariance(bounds=LIMITS, random_state=0).fit(frame)
     assert fitted.release_.columns == tuple(fitted.feature_names_in_) == ("a", "b")
     rows = PrivateCovariance(bounds=[(-1, 3), (0, 2)], random_state=0).fit(frame.to_numpy())

@@ -15,11 +15,11 @@ from privcov.sweeps import graph_study
 
 ROWS = np.random.default_rng(0).standard_normal((60, 3))
 PRIVATE = PrivateDataset.from_rows(ROWS, row_bound=2.0)
-RELEASE = privcov.release("glasso-gaussian", Dataset.from_rows(ROWS, 2.0), ZCDP(0.5))
-COVARIANCE = privcov.release("auto-cov", Dataset.from_rows(ROWS, 2.0), ZCDP(0.5))
+RELEASE = privcov.release("glasso-gaussian", Dataset.from_rows(ROWS, 2.0), ZCDP(0.5), random_state=0)
+COVARIANCE = privcov.release("auto-cov", Dataset.from_rows(ROWS, 2.0), ZCDP(0.5), random_state=0)
 
 DOORS = {
-    "release": lambda: privcov.release("auto-cov", PRIVATE, ZCDP(0.1)),
+    "release": lambda: privcov.release("auto-cov", PRIVATE, ZCDP(0.1), random_state=0),
     "error": lambda: privcov.error(RELEASE, PRIVATE),
     "waterfall": lambda: errors.waterfall(COVARIANCE, PRIVATE),
     "reference": lambda: errors.reference_matrix(PRIVATE, "covariance", "sample"),

@@ -23,7 +23,7 @@ MADE = {
 
 def made(kind: str) -> Release:
     method, guarantee, options = MADE[kind]
-    ds = privcov.source("ar1-covariance", n=60, d=2)
+    ds = privcov.source("ar1-covariance", n=60, d=2, random_state=0)
     if kind == "classes":
         ds = privcov.Dataset.from_rows(ds.rows, row_bound=2.0, labels=["a", "b"] * 30)
     return privcov.release(method, ds, guarantee, **options)

@@ -35,7 +35,7 @@ def table() -> Dataset:
 
 def released(data: Dataset) -> Release:
     """A release, its numbers and its statement."""
-    rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=0.5), seed=1)
+    rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=0.5), random_state=1)
     matrix: np.ndarray = rel.covariance @ np.ones(3) + rel.matrix
     success: float = rel.attacker_success
     print(matrix.shape, success, rel.statement["Guarantee"], str(rel.given))
@@ -46,7 +46,7 @@ def released(data: Dataset) -> Release:
 def compared(rel: Release, data: Dataset) -> float:
     """How far it is from the rows, and a study of several methods."""
     keys: list[str] = [card.key for card in privcov.methods() if card.target == "covariance"]
-    print([privcov.release(key, data, privcov.ZCDP(1.0)).method for key in keys[:2]])
+    print([privcov.release(key, data, privcov.ZCDP(1.0), random_state=0).method for key in keys[:2]])
     sources: list[str] = [card.key for card in privcov.sources()]
     study = privcov.Plan(
         source=sources[0],
@@ -57,8 +57,8 @@ def compared(rel: Release, data: Dataset) -> float:
         replicates=1,
     )
     print(len(privcov.run(study)))
-    simulated = privcov.source("precision-ar2", n=300, d=4)
-    graph = privcov.release("glasso-gaussian", simulated, privcov.ZCDP(1.0))
+    simulated = privcov.source("precision-ar2", n=300, d=4, random_state=0)
+    graph = privcov.release("glasso-gaussian", simulated, privcov.ZCDP(1.0), random_state=0)
     assert simulated.truth is not None
     assert simulated.truth.precision is not None
     print(privcov.graph_recovery(graph, simulated.truth.precision))
@@ -108,7 +108,7 @@ def learned() -> np.ndarray:
 def classified() -> np.ndarray:
     """Several models from one release with class sums."""
     wine = privcov.source("wine")
-    rel = privcov.release("auto-cov", wine, privcov.ZCDP(10.0), seed=0, centre="classes")
+    rel = privcov.release("auto-cov", wine, privcov.ZCDP(10.0), random_state=0, centre="classes")
     found: np.ndarray = PrivateLDA.from_release(rel).means_
     return found
 

@@ -80,7 +80,7 @@ def _without_noise(study: Study, data: Dataset, rel: Release, at: int) -> np.nda
     def made() -> np.ndarray:
         if at != settings.TESTED:
             return without_noise_at(rel, data, settings.path_of(rel)[at].lam)
-        quiet = privcov.release(rel.method, data, privcov.NoPrivacy(), seed=0, **study.given)
+        quiet = privcov.release(rel.method, data, privcov.NoPrivacy(), random_state=0, **study.given)
         return working(quiet.precision, quiet.scale, "precision")
 
     return cached.of_release(study, ("without noise", at), made, settings.SOURCE)

@@ -52,7 +52,7 @@ def clipped(multiples: tuple[float, ...], n: int = N) -> tuple[Clipped, ...]:
     for multiple in multiples:
         data = base.with_row_bound(base.row_bound * multiple)
         r2 = data.row_bound**2
-        rel = release("gaussian-cov", data, ZCDP(RHO), seed=SEED)
+        rel = release("gaussian-cov", data, ZCDP(RHO), random_state=SEED)
         assert rel.raw is not None  # the Gaussian mechanism measures one matrix
         exact = r2 * clipped_moment(data, n_anchors=0)
         results.append(

@@ -47,7 +47,7 @@ def of_width(d: int) -> Wide:
     assert data.truth is not None  # simulated
     truth = data.truth.covariance
     # With its diagonal kept, so that the answers differ in what is dropped alone.
-    rel = release(SPARSE, data, ZCDP(RHO), seed=SEED, diagonal="keep")
+    rel = release(SPARSE, data, ZCDP(RHO), random_state=SEED, diagonal="keep")
     assert rel.raw is not None  # it measures one matrix
     noisy = noisy_matrix(rel)
     dense, size = clip_psd(noisy), matrix_norm(truth, "frobenius")

@@ -49,7 +49,7 @@ class FalseEdges:
 def false_edges(position: int) -> FalseEdges:
     """Return the graphs at a position of the release's lambda path; position 0 is the sparsest."""
     data = made("ar1-covariance", **DATA)
-    rel = release(METHOD, data, ZCDP(RHO), seed=SEED)
+    rel = release(METHOD, data, ZCDP(RHO), random_state=SEED)
     assert rel.path is not None  # the method draws one
     fit = rel.path[position]
     assert fit.precision is not None  # every lambda of this path has an answer

@@ -51,7 +51,7 @@ def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
     size = matrix_norm(exact, "frobenius")
     total, results, first = np.zeros_like(exact), [], None
     for run in range(1, max(ks) + 1):
-        rel = release("gaussian-cov", data, ZCDP(RHO), seed=SEED + run - 1, repair="none")
+        rel = release("gaussian-cov", data, ZCDP(RHO), random_state=SEED + run - 1, repair="none")
         first = rel if first is None else first
         total += noisy_matrix(rel)
         if run not in ks:

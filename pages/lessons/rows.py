@@ -38,7 +38,7 @@ class Released:
 def of_many(n: int) -> Released:
     """Run the Gaussian mechanism on n simulated rows."""
     data = widened(made("ar1-covariance", n=n, **DATA))
-    rel = release("gaussian-cov", data, ZCDP(RHO), seed=SEED)
+    rel = release("gaussian-cov", data, ZCDP(RHO), random_state=SEED)
     return Released(reference_matrix(data, "covariance", "sample"), rel.covariance, error(rel, data, relative=True))
 
 

@@ -38,7 +38,7 @@ class Shrunk:
 def shrunk(rho: float) -> Shrunk:
     """Run the Gaussian mechanism at rho-zCDP, and shrink its spectrum by the known noise."""
     data = made("ar1-covariance", **DATA)
-    rel = release("gaussian-cov", data, ZCDP(rho), seed=SEED, repair="shrink")
+    rel = release("gaussian-cov", data, ZCDP(rho), random_state=SEED, repair="shrink")
     assert data.truth is not None  # simulated
     assert rel.raw is not None  # the method measures one matrix
     noisy, truth = noisy_matrix(rel), data.truth.covariance

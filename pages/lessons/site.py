@@ -105,7 +105,7 @@ def name(number: int) -> str:
 def at_home(epsilon: float) -> Content:
     """Return the demonstration of Home at an epsilon: the sample covariance beside its release."""
     data = made("ar1-covariance", **HOME)
-    rel = release("gaussian-cov", data, ApproxDP(epsilon, DELTA), seed=SEED)
+    rel = release("gaussian-cov", data, ApproxDP(epsilon, DELTA), random_state=SEED)
     sample = reference_matrix(data, "covariance", "sample")
     pair = [("without privacy", sample), (f"released with epsilon = {epsilon:g}", rel.covariance)]
     return Content(

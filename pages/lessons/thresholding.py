@@ -44,7 +44,7 @@ class Cut:
 def cut(level: float) -> Cut:
     """Set off-diagonal entries below ``level`` standard deviations of the known noise to zero."""
     data = made("banded-covariance", **DATA)
-    rel = release("gaussian-cov", data, ZCDP(RHO), seed=SEED, repair="none")
+    rel = release("gaussian-cov", data, ZCDP(RHO), random_state=SEED, repair="none")
     assert data.truth is not None  # simulated
     assert rel.raw is not None  # one matrix is measured
     noisy, truth = noisy_matrix(rel), data.truth.covariance

@@ -129,7 +129,7 @@ def _rows(key: str, data: tuple, seed: int, state: str) -> Dataset:
 
     def draw() -> Dataset:
         with st.spinner("Drawing the rows ..."):
-            return privcov.source(key, seed=seed, **dict(data))
+            return privcov.source(key, random_state=seed, **dict(data))
 
     return SHARED.get(("rows", key, data, seed, state), draw)
 
@@ -146,7 +146,7 @@ def _released(study: Study, data: Dataset, method: str, default_source: str) -> 
     key = study.method_key(method)
     options = tuple(study.given.items()) + tuple(study.settings(METHODS.get(key)).items())
     if in_session(study, default_source):
-        return privcov.release(key, data, study.guarantee, seed=study.seed, **dict(options))
+        return privcov.release(key, data, study.guarantee, random_state=study.seed, **dict(options))
     source = study.source_key(default_source)
     state = SOURCES.get(source).cls.state()
     return _release(source, study.data, study.rows, state, study.bound, key, options, study.guarantee, study.seed)
@@ -160,7 +160,7 @@ def _release(
     def make() -> Release:
         base = _rows(source, data, rows, state)
         clipped = base.with_row_bound(base.row_bound * bound)
-        return privcov.release(method, clipped, guarantee, seed=seed, **dict(options))
+        return privcov.release(method, clipped, guarantee, random_state=seed, **dict(options))
 
     return SHARED.get(("release", source, data, rows, state, bound, method, options, guarantee, seed), make)
 

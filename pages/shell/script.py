@@ -67,7 +67,7 @@ def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -
     return [
         "import privcov",
         "",
-        f"ds = privcov.source({key!r}, seed={study.rows}{given})",
+        f"ds = privcov.source({key!r}, random_state={study.rows}{given})",
         f"ds = ds.with_row_bound({dataset.row_bound!r})",
     ]
 
@@ -110,5 +110,5 @@ def release(study: Study, dataset: Dataset, default_source: str) -> list[str]:
     return [
         *rows(study, dataset, default_source),
         f"guarantee = privcov.{study.guarantee!r}",
-        f"rel = privcov.release({study.method_key()!r}, ds, guarantee, seed={study.seed}{options})",
+        f"rel = privcov.release({study.method_key()!r}, ds, guarantee, random_state={study.seed}{options})",
     ]

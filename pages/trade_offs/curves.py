@@ -285,7 +285,7 @@ def floor(data: Dataset, metric: str, target: str, sweep: Sweep, summary: pd.Dat
     if not share_clipped(data):
         return []
     clipped = data.kept.once(
-        ("clipped, no noise", data.row_bound), lambda: release("gaussian-cov", data, NoPrivacy(), seed=0)
+        ("clipped, no noise", data.row_bound), lambda: release("gaussian-cov", data, NoPrivacy(), random_state=0)
     )
     size = matrix_norm(reference_matrix(data, target, against), norm)
     unit = size if name != metric else 1.0

@@ -129,9 +129,11 @@ def _fit(found: pd.DataFrame) -> None:
             if r["identified"]
             else f"R squared is **not identified**: {r['reason']}."
         )
-    if found.attrs["intercept"] is not None and found["identified"].all():
-        of = show.as_text(found.attrs["response"])
-        told.append(f"Intercept {plain(found.attrs['intercept'])}, in the units of {of}.")
+    if (a := found.attrs["intercept"])["identified"]:
+        ends = f"from {plain(a['ci_low'])} to {plain(a['ci_high'])}"
+        told.append(
+            f"Intercept {plain(a['estimate'])}, {ends}, in the units of {show.as_text(found.attrs['response'])}."
+        )
     st.markdown(" ".join(told))
 
 

@@ -7,8 +7,8 @@ together. Where no such interval is known, the answer says so: ``identified`` is
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,7 @@ _METHODS = {
     "correlations": "Fieller's interval under the exact noise",
     "partial_correlations": "Fieller's interval after the regression on all other columns, its bias removed",
     "regress": "inverted test of each slope, the bias of noisy regressors removed",
+    "predict": "normal error of the mean of the residual and of the slopes",
     "eigenvalues": "second-order expansion, and Weyl's bound where eigenvalues are close",
     "components": "first-order expansion of the axes",
     "contrast": "delta method; equal spread in all classes is assumed",
@@ -190,13 +191,39 @@ class ReleaseAnswers:
         """
         return self._by_pair("correlations", entries.correlations(self._known, self.level, self._third), rate=rate)
 
-    def partial_correlations(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
-        """Return the correlation of every pair given all other columns, and which are real.
+    def correlation_table(self) -> pd.DataFrame:
+        """Return the correlations as a square table: of each column its estimate, ci_low and ci_high with all others.
+
+        Returns
+        -------
+        DataFrame
+            Rows are columns of the release, and columns pairs of such a column and "estimate", "ci_low" or "ci_high".
+        """
+        import pandas as pd
+
+        found, names = self.correlations(), pd.Index(self.columns, name="column")
+        i, j = np.triu_indices(len(names), 1)
+        square = {}
+        for end in ("estimate", "ci_low", "ci_high"):
+            whole = np.eye(len(names))
+            whole[i, j] = whole[j, i] = found[end]
+            square[end] = pd.DataFrame(whole, index=names, columns=names)
+        table = pd.concat(square, axis=1).swaplevel(axis=1)
+        order = pd.MultiIndex.from_product([names, list(square)])
+        return table.reindex(columns=order)
+
+    @checks.explained
+    def partial_correlations(
+        self, rate: float = FALSE_DISCOVERIES, given: str | Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """Return the correlation of every pair given other columns, and which are real.
 
         Parameters
         ----------
         rate : float, optional
             Rate of false discoveries among the pairs that are called ``real``.
+        given : str, sequence of str or None, optional
+            The columns that are held fixed; None takes all others. Under noise few of them have shorter intervals.
 
         Returns
         -------
@@ -204,10 +231,18 @@ class ReleaseAnswers:
             One row for each pair, with ``p_value`` and ``real``.
         """
         self._whole()
-        found = schur.partial_correlations(self._shape, self.level)
+        if given is None:
+            found = schur.partial_correlations(self._shape, self.level)
+        else:
+            held = self._positions(given, "given")
+            found = schur.given(self._shape, self.level, held)
         noise = np.isin(found.reason, (TOO_NOISY, NO_INVERSE))
         found = dataclasses.replace(found, estimate=np.where(noise, np.nan, found.estimate))
-        return self._by_pair("partial_correlations", found.refusing(self._known.same_column, ONE_COLUMN), rate=rate)
+        found = found.refusing(self._known.same_column, ONE_COLUMN)
+        if given is None:
+            return self._by_pair("partial_correlations", found, rate=rate)
+        free = [j for j in range(len(self.columns)) if j not in held]
+        return self._by_pair("partial_correlations", found, rate=rate, among=free)
 
     def edges(self, rate: float = FALSE_DISCOVERIES) -> pd.DataFrame:
         """Return the graph of partial correlations: the edge test, which many columns need, as auto-precision draws it.
@@ -227,7 +262,9 @@ class ReleaseAnswers:
         return self._by_pair("edges", found.refusing(self._known.same_column, ONE_COLUMN), rate=rate)
 
     @checks.explained
-    def regress(self, y: str, on: str | Sequence[str] | None = None, ridge: float = 0.0) -> pd.DataFrame:
+    def regress(
+        self, y: str, on: str | Sequence[str] | None = None, ridge: float | Literal["auto"] = 0.0
+    ) -> pd.DataFrame:
         """Return the slopes of the linear regression of one column on others.
 
         Parameters
@@ -237,17 +274,18 @@ class ReleaseAnswers:
         on : str, sequence of str or None, optional
             The regressors; None takes all other columns but the last level of every category, which follows from its
             others, and the response's own category. Under noise a few of them have far shorter intervals.
-        ridge : float, optional
+        ridge : float or "auto", optional
             Added to the variances of the regressors in units of ``scale``; at least 0. The target is then the ridge
-            coefficient of the population.
+            coefficient of the population. "auto" takes the smallest with which there are slopes, 0 where it can.
 
         Returns
         -------
         DataFrame
             One row for each regressor, with ``std_error``, the standard deviation of noise and sampling together at the
-            estimate; intervals are not symmetric, so they are no multiples of it. ``attrs["r_squared"]`` holds
-            estimate, ci_low, ci_high, identified, reason and coverage of R squared (of the fit without a ridge; absent
-            with one), ``attrs["intercept"]`` the estimate of the intercept, or None.
+            estimate, and ``p_value``, of no slope; intervals are not symmetric, so they are no multiples of the
+            standard error. ``attrs["r_squared"]`` and ``attrs["intercept"]`` hold estimate, ci_low, ci_high,
+            identified, reason and coverage of R squared (of the fit without a ridge; absent with one) and of the
+            intercept; ``attrs["ridge"]`` is the ridge.
 
         Raises
         ------
@@ -255,11 +293,79 @@ class ReleaseAnswers:
             For a column that is not there or is named twice, the response among the regressors, all levels of
             a category in both, more regressors than a third of the rows, a negative ridge, and a ridge beside a score.
         """
+        target, chosen, ridge = self._regression(y, on, ridge)
+        scale, origin = self.scale, self.origin
+        start = -(origin / scale)[chosen]
+        fit = schur.regress(self._shape, target, chosen, ridge, self.level, start[None])
+        names = tuple(self.columns[j] for j in chosen)
+        case = "regress, ridge" if ridge else "regress, all columns" if self._all(target, chosen) else "regress"
+        case = "regress, two values" if self._known.span[target] > 0 else case
+        table = self._frame("regress", {"column": names}, fit.slopes, scale[target] / scale[chosen], case=case)
+        assert fit.slopes.std is not None, "slopes have standard errors"
+        assert fit.slopes.p_value is not None, "and tests"
+        table.insert(2, "std_error", fit.slopes.std * scale[target] / scale[chosen])
+        table["p_value"] = np.where(fit.slopes.identified, fit.slopes.p_value, np.nan)
+        table.attrs["response"], table.attrs["ridge"] = self.columns[target], ridge
+        table.attrs["intercept"] = self._one(fit.expected, "predict", origin[target], scale[target])
+        if not ridge:
+            table.attrs["r_squared"] = self._one(fit.r_squared, "r_squared")
+        return table
+
+    @checks.explained
+    def predict(
+        self,
+        y: str,
+        at: pd.DataFrame | Mapping[str, float],
+        on: str | Sequence[str] | None = None,
+        ridge: float | Literal["auto"] = 0.0,
+    ) -> pd.DataFrame:
+        """Return the expected response of the linear regression of one column on others, at rows of these.
+
+        Parameters
+        ----------
+        y : str
+            The response.
+        at : DataFrame or mapping of column to number
+            The regressors of each row, or of one, in the owner's units.
+        on : str, sequence of str or None, optional
+            The regressors, as in `regress`; None takes those that ``at`` has.
+        ridge : float or "auto", optional
+            As in `regress`.
+
+        Returns
+        -------
+        DataFrame
+            One row for each row. The interval is that of the mean response, not of one more person's.
+
+        Raises
+        ------
+        ValueError
+            As `regress` does, and for a regressor that ``at`` lacks.
+        """
+        import pandas as pd
+
+        rows = at if isinstance(at, pd.DataFrame) else pd.DataFrame([dict(at)])
+        target, chosen, ridge = self._regression(y, list(rows.columns) if on is None else on, ridge)
+        names = [self.columns[j] for j in chosen]
+        if lacking := [name for name in names if name not in rows.columns]:
+            raise ValueError(f"at has no column {lacking[0]!r}, which is a regressor. Give it, or leave it out of on.")
+        points = (rows[names].to_numpy(dtype=np.float64) - self.origin[chosen]) / self.scale[chosen]
+        if not np.isfinite(points).all():
+            raise ValueError("at must hold finite numbers: leave out the rows that lack one.")
+        fit = schur.regress(self._shape, target, chosen, ridge, self.level, points)
+        table = self._frame(
+            "predict", {"row": tuple(rows.index)}, fit.expected, self.scale[target], self.origin[target]
+        )
+        table.attrs["ridge"] = ridge
+        return table
+
+    def _regression(
+        self, y: str, on: str | Sequence[str] | None, ridge: float | Literal["auto"]
+    ) -> tuple[int, list[int], float]:
+        """Return the positions of the response and of the regressors, and the ridge."""
         self._whole()
         (target,) = self._positions([y], "y")
-        follows = self._known.follows | self._known.same_column[target]
-        others = [j for j in range(len(self.columns)) if j != target and not follows[j]]
-        chosen = others if on is None else self._positions(on, "on")
+        chosen = self._others(target) if on is None else self._positions(on, "on")
         if target in chosen:
             raise ValueError(f"on names the response {y!r}: leave it out of the regressors.")
         if not chosen:
@@ -272,31 +378,33 @@ class ReleaseAnswers:
                 f"on names {len(chosen)} regressors, and the release stands for about {self.rows:,.0f} rows: "
                 "name at most a third as many."
             )
+        if ridge == "auto":
+            return (
+                target,
+                chosen,
+                0.0 if self._known.turn is not None else schur.least_ridge(self._shape, target, chosen),
+            )
         ridge = checks.in_range("ridge", ridge, 0.0, 1e6)
         if ridge and self._known.turn is not None:
             raise ValueError("ridge goes by bounds, and a score has none: leave it at 0.")
-        fit, scale = schur.regress(self._shape, target, chosen, ridge, self.level), self.scale
-        names = tuple(self.columns[j] for j in chosen)
-        case = "regress, ridge" if ridge else "regress, all columns" if len(chosen) == len(others) else "regress"
-        case = "regress, two values" if self._known.span[target] > 0 else case
-        table = self._frame("regress", {"column": names}, fit.slopes, scale[target] / scale[chosen], case=case)
-        assert fit.slopes.std is not None, "slopes have standard errors"
-        table.insert(2, "std_error", fit.slopes.std * scale[target] / scale[chosen])
-        table.attrs["response"], table.attrs["ridge"], table.attrs["intercept"] = self.columns[target], ridge, None
-        if self._known.mean is not None and not np.isnan(table["estimate"]).any():
-            mean = self.origin + scale * self._known.mean
-            table.attrs["intercept"] = float(mean[target] - table["estimate"].to_numpy() @ mean[chosen])
-        if not ridge:
-            r = fit.r_squared
-            table.attrs["r_squared"] = {
-                "estimate": float(r.estimate),
-                "ci_low": float(r.low) if r.identified else float("nan"),
-                "ci_high": float(r.high) if r.identified else float("nan"),
-                "identified": bool(r.identified),
-                "reason": REASONS[int(r.reason)],
-                "coverage": self._coverage("r_squared"),
-            }
-        return table
+        return target, chosen, ridge
+
+    def _others(self, target: int) -> list[int]:
+        """Return the regressors that are taken where none are named."""
+        follows = self._known.follows | self._known.same_column[target]
+        return [j for j in range(len(self.columns)) if j != target and not follows[j]]
+
+    def _all(self, target: int, chosen: list[int]) -> bool:
+        """Return whether these are all regressors that there are."""
+        return len(chosen) == len(self._others(target))
+
+    def _one(self, found: Intervals, case: str, origin: float = 0.0, unit: float = 1.0) -> dict[str, Any]:
+        """Return one number with its interval."""
+        estimate, low, high = (float(origin + unit * np.ravel(x)[0]) for x in (found.estimate, found.low, found.high))
+        reason = int(np.ravel(found.reason)[0])
+        ends = (float("nan"), float("nan")) if reason else (low, high)
+        keys = ("estimate", "ci_low", "ci_high", "identified", "reason", "coverage")
+        return dict(zip(keys, (estimate, *ends, not reason, REASONS[reason], self._coverage(case)), strict=True))
 
     def eigenvalues(self) -> pd.DataFrame:
         """Return the eigenvalues of the covariance with every column in half-ranges, largest first.
@@ -322,7 +430,8 @@ class ReleaseAnswers:
         Returns
         -------
         DataFrame
-            One row for each axis and column; where a loading is not identified, it has no estimate.
+            One row for each axis and column; where a loading is not identified, it has no estimate. ``attrs["axes"]``
+            has all of them, which are orthonormal.
         """
         self._whole()
         d = len(self.columns)
@@ -334,7 +443,9 @@ class ReleaseAnswers:
             "axis": tuple(k + 1 for k in range(count) for _ in self.columns),
             "column": tuple(name for _ in range(count) for name in self.columns),
         }
-        return self._frame("components", labels, flat)
+        table = self._frame("components", labels, flat)
+        table.attrs["axes"] = tuple(map(tuple, found.estimate.T.tolist()))
+        return table
 
     def contrast(self, a: str, b: str) -> pd.DataFrame:
         """Return the mean of class a less the mean of class b, for every column.
@@ -475,8 +586,9 @@ class ReleaseAnswers:
         Examples
         --------
         >>> import privcov
-        >>> data = privcov.source("ar1-covariance", n=20_000, d=4, seed=0)
-        >>> found = privcov.answers(privcov.release("auto-cov", data, privcov.ZCDP(rho=1.0), seed=1, centre="joint"))
+        >>> data = privcov.source("ar1-covariance", n=20_000, d=4, random_state=0)
+        >>> rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=1.0), random_state=1, centre="joint")
+        >>> found = privcov.answers(rel)
         >>> found.with_score("scale", ["x1", "x2", "x3"]).columns
         ('x4', 'scale')
         """
@@ -605,10 +717,16 @@ class ReleaseAnswers:
         return self._frame(answer, {"column": self.columns}, found, unit, origin)
 
     def _by_pair(
-        self, answer: str, found: Intervals, unit: np.ndarray | None = None, rate: float | None = None
+        self,
+        answer: str,
+        found: Intervals,
+        unit: np.ndarray | None = None,
+        rate: float | None = None,
+        among: list[int] | None = None,
     ) -> pd.DataFrame:
         rate = None if rate is None else checks.strictly_between("rate", rate, 0.0, 1.0)
-        i, j = np.triu_indices(len(self.columns), 1)
+        at = np.arange(len(self.columns)) if among is None else np.array(among, dtype=np.int64)
+        i, j = (at[k] for k in np.triu_indices(len(at), 1))
         flat = Intervals(*(m[i, j] for m in (found.estimate, found.low, found.high, found.reason)))
         labels = {"first": tuple(self.columns[k] for k in i), "second": tuple(self.columns[k] for k in j)}
         table = self._frame(answer, labels, flat, 1.0 if unit is None else unit[i, j])
@@ -655,7 +773,11 @@ class ReleaseAnswers:
             return "a factor model of this many factors"
         if answer in ("contrast", "group_means"):
             return "the same spread in all groups, and so many rows in each that their means are close to normal"
-        if answer in ("regress", "partial_correlations", "edges") and not self.kurtosis and self._known.two is not None:
+        if (
+            answer in ("regress", "predict", "partial_correlations", "edges")
+            and not self.kurtosis
+            and self._known.two is not None
+        ):
             return "columns linear in the others on average, numbers with errors of one spread"
         if not self.kurtosis:
             rows = "Gaussian rows; under heavier tails give the kurtosis: else intervals are short, false pairs real"
@@ -725,8 +847,9 @@ def answers(x: Release | Measurement, *, level: float = 0.95, kurtosis: float = 
     Examples
     --------
     >>> import privcov
-    >>> data = privcov.source("ar1-covariance", n=20_000, d=3, seed=0)
-    >>> found = privcov.answers(privcov.release("auto-cov", data, privcov.ZCDP(rho=1.0), seed=1, centre="joint"))
+    >>> data = privcov.source("ar1-covariance", n=20_000, d=3, random_state=0)
+    >>> rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=1.0), random_state=1, centre="joint")
+    >>> found = privcov.answers(rel)
     >>> found.correlations()[["first", "second", "identified", "real"]].to_string(index=False).splitlines()[1].split()
     ['x1', 'x2', 'True', 'True']
     """

@@ -19,14 +19,19 @@ u^2 = t^2 + t_m^4 + t_m^2 |m|^2 / p over the p columns that take part,
 
 **Slope** b_j of y on X, ridge l: O = X without j, v the column j less its regression on O, e(d) = y - X b - d v for the
 fitted b. Fixing every other coefficient at its fit under b_j + d leaves g(d) = -d D + B(v, e(d)), D = v'(C + l I) v.
-The standard error is sqrt V / (D + B(v, v)) at the estimate, the d with g(d) = 0.
+The standard error is sqrt V / (D + B(v, v)) at the estimate, the d with g(d) = 0. The test of no slope is that of g
+at d = -b_j. A sum w'b of slopes is the slope on v = P w / (w'P w) in place of P_j / P_jj, where P = (C_XX + l I)^-1.
 The interval is all d with g(d)^2 <= z^2 V(d), a quadratic inequality; where it has no end, the slope is not identified.
 With a ridge the target is the ridge coefficient of the population. Whatever the law of the regressors, a response that
 is linear in them with errors of one variance has w s / n as well; for one of two values, h apart, h^2 / 4 takes the
-place of s (Popoviciu 1935). **Partial correlation**: O = all but i and j; T = the 2 x 2 matrix of g + B, then the
-interval of a correlation; with columns of two values only the test of zero, in which a pair of them has min(h_i^2 T_jj,
-h_j^2 T_ii) / 4n in place of T_ii T_jj / n. **R squared** r: s = e'C e + B(e, e) with O = X, corrected for the |X|
-fitted slopes; all r with (s - (1 - r) c_yy)^2 <= z^2 V, V with the form e e' - (1 - r) y y'.
+place of s (Popoviciu 1935). **Expected response** at x, with w = x - m: the mean of the residual, m_y - m'b, and w'b.
+With e the noise on the means, the first has the error e'(y - X b), of variance t_m^2 |y - X b|^2, and the sampling
+variance s / n; its covariance with the error of w'b is -t_m^2 (v.r m.r + |r|^2 v.m), r = y - X b. **Partial
+correlation**: O = all but i and j; T = the 2 x 2 matrix of g + B, then the interval of a correlation; with columns of
+two values only the test of zero, in which a pair of them has min(h_i^2 T_jj, h_j^2 T_ii) / 4n in place of
+T_ii T_jj / n.
+**R squared** r: s = e'C e + B(e, e) with O = X, corrected for the |X| fitted slopes; all r with
+(s - (1 - r) c_yy)^2 <= z^2 V, V with the form e e' - (1 - r) y y'.
 
 The last level of a category follows from its others and is left out of partial correlations.
 
@@ -37,6 +42,7 @@ corrects is as large as the first.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -45,6 +51,7 @@ from privcov.answering.unbiased import (
     FOLLOWS,
     NO_END,
     NO_INVERSE,
+    NO_MEAN,
     TESTED_ONLY,
     TOO_NOISY,
     TWO_VALUED,
@@ -63,10 +70,11 @@ _CLEAR = (
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A regression in working units: the slopes by column of the regressors, and R squared."""
+    """A regression in working units: the slopes by column of the regressors, R squared, and the expected responses."""
 
     slopes: Intervals
     r_squared: Intervals
+    expected: Intervals
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,44 +130,95 @@ def _inverse(covariance: np.ndarray, off: float) -> tuple[np.ndarray | None, flo
     return (vectors / values) @ vectors.T, float(values[0])
 
 
-def regress(known: UnbiasedMoments, target: int, on: list[int], ridge: float, level: float) -> Fit:
-    """Return the slopes of one column on others, and R squared.
+def least_ridge(known: UnbiasedMoments, target: int, on: list[int]) -> float:
+    """Return the smallest ridge with which there are slopes: 0 where there are without one."""
+    part, c = _part(known, [target, *on]), known.covariance[np.ix_(on, on)]
+    if _inverse(c, part.square)[0] is not None:
+        return 0.0
+    low, high = 0.0, 2 * float(np.abs(c).sum()) + np.sqrt(len(on) * part.square / MOST_NOISE) + 1e-12
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2
+        fits = _inverse(c + middle * np.eye(len(on)), part.square)[0] is not None
+        low, high = (low, middle) if fits else (middle, high)
+    return float(high)
+
+
+def regress(
+    known: UnbiasedMoments, target: int, on: list[int], ridge: float, level: float, at: np.ndarray | None = None
+) -> Fit:
+    """Return the slopes of one column on others, R squared, and the expected response at rows of regressors.
 
     By the inversion of a test, as Anderson and Rubin (1949) do for a set; derived in the docstring of the module.
     """
+    points = np.zeros((0, len(on))) if at is None else at
     part, k, n = _part(known, [target, *on]), len(on), known.rows
     c = part.covariance
     penalised = c.copy()
     penalised[1:, 1:] += ridge * np.eye(k)
     inner, least = _inverse(penalised[1:, 1:], part.square)
     if inner is None:
-        none, why = np.full(k, np.nan), np.full(k, NO_INVERSE)
-        one = np.array(np.nan)
+        none, why, one = np.full(k, np.nan), np.full(k, NO_INVERSE), np.array(np.nan)
+        there = np.full(len(points), np.nan)
         return Fit(
-            Intervals(none, none, none, why, std=none),
+            Intervals(none, none, none, why, none, none),
             Intervals(one, np.array(0.0), np.array(1.0), np.array(NO_INVERSE)),
+            Intervals(there, there, there, np.full(len(points), NO_INVERSE)),
         )
     p = np.zeros((k + 1, k + 1))
     p[1:, 1:] = inner
     e = np.concatenate([[1.0], -inner @ c[1:, 0]])
-    slopes, low, high, std, why = (np.zeros(k) for _ in range(5))
-    for j in range(1, k + 1):
-        found = _slope(part, p, e, j, n, level, ridge, known, float(known.span[target]) ** 2 / 4)
-        slopes[j - 1], low[j - 1], high[j - 1], std[j - 1], why[j - 1] = found
+    most = float(known.span[target]) ** 2 / 4
+    ways = np.column_stack([np.zeros(k), np.eye(k)])
+    slopes, low, high, std, p_value, why = np.array(
+        [_slope(part, p, e, w, n, level, ridge, known, most) for w in ways]
+    ).T
     two = bool(known.span[[target, *on]].any())
-    own = two and (ridge > 0 or bool(known.unknown.any()))
-    fit = Intervals(slopes, low, high, why.astype(np.int64), std=np.where(own, np.nan, std)).refusing(np.array(own))
-    return Fit(fit, _r_squared(part, p, e, least, n, level, known).refusing(np.array(two)))
+    own = np.array(two and (ridge > 0 or bool(known.unknown.any())))
+    fit = Intervals(slopes, low, high, why.astype(np.int64), p_value, np.where(own, np.nan, std)).refusing(own)
+    expected = [_expected(part, p, e, x, slopes, n, level, ridge, known, most) for x in points]
+    estimate, half, reason = np.array(expected).reshape(-1, 3).T
+    told = Intervals(estimate, estimate - half, estimate + half, reason.astype(np.int64)).refusing(own)
+    return Fit(fit, _r_squared(part, p, e, least, n, level, known).refusing(np.array(two)), told)
+
+
+def _expected(
+    part: _Part, p: np.ndarray, e: np.ndarray, x: np.ndarray, slopes: np.ndarray, n: float, level: float, ridge: float,
+    known: UnbiasedMoments, most: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return (estimate, half-length of the interval, reason) of the expected response at x, in working units."""
+    law, m = part.law, part.mean
+    rest = np.concatenate([[1.0], -slopes])
+    away = x - m[1:]
+    estimate = float(m @ rest) + float(x @ slopes)
+    if known.mean is None:
+        return estimate, np.nan, NO_MEAN
+    residual = most or max(float(rest @ part.covariance @ rest), 0.0)
+    noise = law.mean * float(rest @ rest) + law.count * float(m @ rest) ** 2
+    sampling = residual / n
+    if away.any():
+        w = np.concatenate([[0.0], away])
+        std, reason = _slope(part, p, e, w, n, level, ridge, known, most)[3::2]
+        if reason:
+            return estimate, np.nan, reason
+        v = p @ w
+        both = float(v @ rest) * float(m @ rest) + float(rest @ rest) * float(v @ m)
+        noise += std * std - 2 * law.mean * both
+    z = float(known.z(level, np.array(noise), np.array(sampling), 0.0))
+    return estimate, z * np.sqrt(max(noise + sampling, 0.0)), 0
 
 
 def _slope(
-    part: _Part, p: np.ndarray, e: np.ndarray, j: int, n: float, level: float, ridge: float, known: UnbiasedMoments,
-    most: float,
-) -> tuple[float, float, float, float, int]:  # fmt: skip
-    """Return (estimate, low, high, standard error, reason) of one slope; ``most``: a variance in place of s, or 0."""
-    law, c = part.law, part.covariance
-    v, size = p[:, j] / p[j, j], 1 / p[j, j]
-    q = p - np.outer(p[:, j], p[:, j]) / p[j, j]
+    part: _Part, p: np.ndarray, e: np.ndarray, w: np.ndarray, n: float, level: float, ridge: float,
+    known: UnbiasedMoments, most: float,
+) -> tuple[float, float, float, float, float, int]:  # fmt: skip
+    """Return (estimate, low, high, standard error, p-value, reason) of a sum w of slopes.
+
+    ``most``: a variance in place of s, or 0.
+    """
+    law, c, now = part.law, part.covariance, -float(w @ e)
+    turned = p @ w
+    size = 1 / float(w @ turned)
+    v, q = turned * size, p - np.outer(turned, turned) * size
     h, g = part.bias(v, v, q), part.bias(v, e, q)
     trace, norm = float(np.trace(q)), float(np.sum(q * q))
     rest = len(e) - 2
@@ -176,7 +235,7 @@ def _slope(
     # V is a quadratic in the step: three values give it, taken at a step of the interval's own size.
     slope_of_g = size + h
     if slope_of_g <= 0:
-        return -e[j], np.nan, np.nan, np.nan, NO_END
+        return now, np.nan, np.nan, np.nan, np.nan, NO_END
     centre = g / slope_of_g
     middle = variance(centre)
     own = max(np.sqrt(middle) / slope_of_g, 1e-12)
@@ -185,11 +244,15 @@ def _slope(
     noise = part.noise(_mixed(v, e - centre * v))
     z = float(known.z(level, np.array(noise), np.array(middle - noise), _excess(law, v, e - centre * v)))
     a, b, d = slope_of_g**2 - z * z * second, z * z * first, z * z * middle
+    start = now + centre
     if a <= 0:
-        return -e[j] + centre, np.nan, np.nan, np.nan, NO_END
+        return start, np.nan, np.nan, np.nan, np.nan, NO_END
     root = np.sqrt(max(b * b + 4 * a * d, 0.0))
-    start = -e[j] + centre
-    return start, start + (b - root) / (2 * a), start + (b + root) / (2 * a), own, 0
+    at_zero, part_of_noise = variance(-now), part.noise(_mixed(v, e + now * v))
+    shape = 3 / max(_excess(law, v, e + now * v), 1e-9)
+    line, normal, mixed = np.array([[start * slope_of_g], [max(at_zero - part_of_noise, 0.0)], [part_of_noise]])
+    p_value = float(tail(line, normal, mixed, shape)[0])
+    return start, start + (b - root) / (2 * a), start + (b + root) / (2 * a), own, p_value, 0
 
 
 def _r_squared(
@@ -238,9 +301,12 @@ def _r_squared(
     return Intervals(np.array(start), np.array(ends[0]), np.array(ends[1]), np.array(reason))
 
 
-def partial_correlations(known: UnbiasedMoments, level: float) -> Intervals:
-    """Return the interval of every partial correlation given all others, with the test of zero, as derived above."""
-    kept, shape = np.flatnonzero(~known.follows), (known.d, known.d)
+def partial_correlations(known: UnbiasedMoments, level: float, among: list[int] | None = None) -> Intervals:
+    """Return the interval of every partial correlation given all others, with the test of zero, as derived above.
+
+    All others are those of ``among``, by default of all columns but the last level of every category.
+    """
+    kept, shape = np.flatnonzero(~known.follows) if among is None else np.array(among), (known.d, known.d)
     d = len(kept)
     part = _part(known, kept.tolist())
     inverse, _ = _inverse(part.covariance, part.square)
@@ -272,7 +338,21 @@ def partial_correlations(known: UnbiasedMoments, level: float) -> Intervals:
 
     estimate, low, high, p_value = (square(line, np.nan) for line in (estimate, low, high, p_value))
     found = Intervals(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
-    return found.refusing(np.array(bool(known.unknown.any()))).refusing(known.follows[:, None] | known.follows, FOLLOWS)
+    follows = np.isin(np.arange(known.d), kept, invert=True) & known.follows
+    return found.refusing(np.array(bool(known.unknown.any()))).refusing(follows[:, None] | follows, FOLLOWS)
+
+
+def given(known: UnbiasedMoments, level: float, held: list[int]) -> Intervals:
+    """Return the interval of every partial correlation given the held columns alone."""
+    d = known.d
+    estimate, low, high, p_value = np.full((4, d, d), np.nan)
+    reason, free = np.zeros((d, d), dtype=np.int64), [j for j in range(d) if j not in held]
+    for at, other in combinations(free, 2):
+        found, pair = partial_correlations(known, level, [at, other, *held]), ([at, other], [other, at])
+        assert found.p_value is not None, "a partial correlation is tested"
+        estimate[pair], low[pair], high[pair] = found.estimate[pair], found.low[pair], found.high[pair]
+        reason[pair], p_value[pair] = found.reason[pair], found.p_value[pair]
+    return Intervals(estimate, low, high, reason, p_value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -170,8 +170,8 @@ def _as_text(table: pd.DataFrame, dates: set[str]) -> str:
     lines = [table.to_string(index=False, float_format=lambda v: f"{v:.5g}", na_rep="-"), ""]
     if (r := table.attrs.get("r_squared")) is not None and r["identified"]:
         lines.append(f"R squared {r['estimate']:.4g}, from {r['ci_low']:.4g} to {r['ci_high']:.4g}.")
-    if table.attrs.get("intercept") is not None:
-        lines.append(f"Intercept {table.attrs['intercept']:.5g}.")
+    if (a := table.attrs.get("intercept")) is not None and a["identified"]:
+        lines.append(f"Intercept {a['estimate']:.5g}, from {a['ci_low']:.5g} to {a['ci_high']:.5g}.")
     if table.attrs.get("warning"):
         lines.append(table.attrs["warning"])
     lines.append(

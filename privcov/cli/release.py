@@ -127,7 +127,7 @@ def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: 
             options.method or USUAL[0],
             declaration.on_public_files(options.data, bar),
             guarantee,
-            seed=options.seed or 0,
+            random_state=options.seed or 0,
             centre="classes" if declaration.label else "auto",
             neighbours="replace-one" if declaration.n_public else "add-remove",
             **parameters_of(options),

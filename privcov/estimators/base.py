@@ -80,7 +80,9 @@ class MethodCard:
         if KINDS[kind] in (*self.guarantees, NoPrivacy):
             return ""
         gives = " or ".join(g.name for g in self.guarantees)
-        return f"{self.label} gives {gives}, not {KINDS[kind].name}."
+        others = (c for c in METHODS.all() if c.target == self.target and "sound" in c.calibrations)
+        able = ", ".join(c.key for c in others if KINDS[kind] in c.guarantees)
+        return f"{self.label} gives {gives}, not {KINDS[kind].name}. Use {able}, or another guarantee."
 
 
 @dataclass(frozen=True)

@@ -176,8 +176,8 @@ def error(
     Examples
     --------
     >>> import privcov
-    >>> ds = privcov.source("ar1-covariance", n=2_000, d=4, seed=0)
-    >>> rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), seed=1)
+    >>> ds = privcov.source("ar1-covariance", n=2_000, d=4, random_state=0)
+    >>> rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), random_state=1)
     >>> round(privcov.error(rel, ds), 3)
     0.484
     >>> round(privcov.error(rel, ds, relative=True, against="truth"), 3)

@@ -125,8 +125,8 @@ def graph_recovery(rel: Release | np.ndarray, truth_precision: np.ndarray, thres
     Examples
     --------
     >>> import privcov
-    >>> ds = privcov.source("precision-ar2", n=20_000, d=5, seed=0)
-    >>> rel = privcov.release("auto-precision", ds, privcov.ZCDP(rho=1.0), seed=1)
+    >>> ds = privcov.source("precision-ar2", n=20_000, d=5, random_state=0)
+    >>> rel = privcov.release("auto-precision", ds, privcov.ZCDP(rho=1.0), random_state=1)
     >>> recovery = privcov.graph_recovery(rel, ds.truth.precision)
     >>> recovery.tp, recovery.fn, recovery.tpr
     (7, 0, 1.0)

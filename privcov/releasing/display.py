@@ -33,15 +33,15 @@ def headline(rel: Release) -> str:
 
 
 def brief(rel: Release) -> str:
-    """Return a release in a few lines: what it is, its guarantee, its neighbours, and where the rest is."""
+    """Return a release in four lines: what it is, its guarantee, its neighbours, and where the rest is."""
     has = [*rel.matrices, *(name for name in ("mean", "class_means", "path") if getattr(rel, name) is not None)]
-    report = "\n  Its matrices are shrunk, for further computing; to report numbers take privcov.answers(release)."
+    shrunk = rel.raw is not None and rel.target == "covariance"
+    report = "; shrunk: report privcov.answers(release)" if shrunk else ""
     return (
         f"Release of {headline(rel)}\n"
         f"  Guarantee: {rel.statement['Guarantee']}\n"
         f"  Neighbours: {rel.neighbours.key}, R = {rel.row_bound:.6g}\n"
-        f"  It has {', '.join(has)}; print(release.statement) says what was measured."
-        f"{report if rel.raw is not None and rel.target == 'covariance' else ''}"
+        f"  It has {', '.join(has)}{report}; print(release.statement) says what was measured."
     )
 
 

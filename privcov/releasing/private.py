@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -38,7 +39,7 @@ from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS
 from privcov.releasing.private_request import PrivateRequest, private_request
 from privcov.releasing.release import Release
-from privcov.releasing.run import Centre
+from privcov.releasing.run import Centre, doubt_of
 from privcov.table_files import TableFileError
 
 MOST_DRAWS = 10**9
@@ -149,6 +150,8 @@ def release_private(
     0.5-zCDP; asked for 0.5-zCDP
     """
     plan = _plan(method, private, guarantee, ledger, centre, draw, token, expected_rows, parameters)
+    if doubt := doubt_of(private.facts.n, guarantee):
+        warnings.warn(doubt, stacklevel=3)
     with plan.alone, _reserve(plan) as payment:
         if payment.stored is None:
             payment.store(_measure(plan))

@@ -152,8 +152,8 @@ class Release:
     Examples
     --------
     >>> import privcov
-    >>> ds = privcov.source("ar1-covariance", n=5000, d=2, seed=0)
-    >>> rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), seed=1)
+    >>> ds = privcov.source("ar1-covariance", n=5000, d=2, random_state=0)
+    >>> rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), random_state=1)
     >>> rel.target, str(rel.given), f"{rel.attacker_success:.2f}"
     ('covariance', '0.1-zCDP', '0.59')
     >>> privcov.Release.from_json(rel.to_json()).to_json() == rel.to_json()

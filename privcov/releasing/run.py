@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from privcov.postprocess.available import known_mean
 from privcov.postprocess.two_values import two_values, with_identities
 from privcov.privacy import LOCAL, RELATIONS, Guarantee
 from privcov.private_dataset import RELEASE_PRIVATE, PrivateDataset
-from privcov.randomness import stream
+from privcov.randomness import RandomState, seed_of, stream
 from privcov.releasing.release import Release
 
 TUNINGS = ("released", "fixed", "raw-cv")
@@ -35,7 +36,7 @@ def release(
     dataset: Dataset,
     guarantee: Guarantee,
     *,
-    seed: int = 0,
+    random_state: RandomState = None,
     calibration: str = "sound",
     centre: Centre = "auto",
     tuning: Tuning = "released",
@@ -54,8 +55,8 @@ def release(
         The rows; they are not secret here.
     guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
         The guarantee asked for; NoPrivacy adds no noise.
-    seed : int
-        At least 0, for the noise. One seed gives the same unit noise at every epsilon.
+    random_state : int, RandomState, Generator or None
+        None draws fresh noise. An int, at least 0, gives the same unit noise at every call and every epsilon.
     calibration : str
         "sound", or a published one of the method's card ("as-published", ...). With a published one the release states
         what it actually gives and what the paper claims. A historical method has no sound form and refuses "sound".
@@ -104,22 +105,26 @@ def release(
     Examples
     --------
     >>> import privcov
-    >>> ds = privcov.source("ar1-covariance", n=5000, d=2, seed=0)
-    >>> rel = privcov.release("gaussian-cov", ds, privcov.ZCDP(rho=0.1), seed=1)
+    >>> ds = privcov.source("ar1-covariance", n=5000, d=2, random_state=0)
+    >>> rel = privcov.release("gaussian-cov", ds, privcov.ZCDP(rho=0.1), random_state=1)
     >>> rel.covariance.shape
     (2, 2)
     >>> print(rel.statement["Guarantee"])
     0.1-zCDP; asked for 0.1-zCDP
     """
     if not isinstance(dataset, Dataset):
+        if isinstance(method, Dataset) or isinstance(guarantee, Dataset):
+            raise TypeError('The order is release("auto-cov", dataset, guarantee): method, data set, guarantee.')
         made = "Make one with Dataset.from_rows(table, bounds={column: (low, high)})."
         remedy = f"Use {RELEASE_PRIVATE}." if isinstance(dataset, PrivateDataset) else made
         raise TypeError(f"dataset must be a privcov.Dataset, got {type(dataset).__name__}. {remedy}")
+    if doubt := doubt_of(dataset.n, guarantee):
+        warnings.warn(doubt, stacklevel=3)
     return run_method(
         build_method(method, parameters),
         dataset,
         guarantee,
-        seed=seed,
+        seed=seed_of(random_state),
         calibration=calibration,
         centre=centre,
         tuning=tuning,
@@ -245,7 +250,7 @@ def in_units_of_data(method: Method, given: MethodInput, outcome: Outcome) -> Re
         mean=units.mean(moments.mean),
         raw=measured,
         path=path,
-        notes=(*outcome.notes, *_doubts(given)),
+        notes=(*outcome.notes, *filter(None, [doubt_of(facts.n, given.guarantee)])),
         count=outcome.count,
         class_means=units.mean(moments.class_means),
         class_counts=None if measured is None else measured.class_counts,
@@ -254,11 +259,10 @@ def in_units_of_data(method: Method, given: MethodInput, outcome: Outcome) -> Re
     )
 
 
-def _doubts(given: MethodInput) -> tuple[str, ...]:
-    """Return what has to be said of a guarantee that is known to promise little."""
-    n, delta = given.facts.n, getattr(given.guarantee, "delta", None)
-    if n is None or delta is None or delta <= 1 / n:
-        return ()
-    return (
-        f"Delta {delta:g} is above 1/n = {1 / n:.2g}: publishing a random row would satisfy it. Choose it far below.",
-    )
+def doubt_of(n: int | None, guarantee: Guarantee) -> str:
+    """Return what has to be said of a guarantee that is known to promise little, or ""."""
+    delta = getattr(guarantee, "delta", None)
+    if n is None or delta is None or delta < 1 / n:
+        return ""
+    remedy = "publishing a random row would satisfy it. Choose it far below."
+    return f"Delta {delta:g} is not below 1/n = {1 / n:.2g}: {remedy}"

@@ -144,6 +144,11 @@ class Plan:
                 f"source must be a key of privcov.sources(), got a PrivateDataset: a plan runs on simulated and public "
                 f"tables. Private rows are for {RELEASE_PRIVATE} alone."
             )
+        if isinstance(self.source, Dataset):
+            raise TypeError(
+                "source must be a key of privcov.sources(), got a Dataset: a plan draws its rows anew. Release these "
+                "rows with privcov.release, as often as you like."
+            )
         card = SOURCES.get(self.source)
         build(card.cls, f"Source {self.source!r}", self.source_params)
         object.__setattr__(self, "vary", {k: self._values(card, k) for k in self.vary})

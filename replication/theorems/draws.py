@@ -331,5 +331,5 @@ def adaptive(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
         apart += tau**2 * vector / (math.sqrt(RHO) * at.n)
         best = min(best, wide * min(both, apart) + long * _tail(norms, float(tau)))
     seed = int(rng.integers(2**31))
-    answer = release("adaptive-cov", data, ZCDP(RHO), seed=seed, calibration="as-published-5", centre="none")
+    answer = release("adaptive-cov", data, ZCDP(RHO), random_state=seed, calibration="as-published-5", centre="none")
     return frobenius(answer.matrix - s), best

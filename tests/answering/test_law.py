@@ -272,7 +272,7 @@ def test_the_noise_of_a_correlation_is_that_of_its_form():
 def test_class_sums_read_as_one_mean():
     """k noisy columns add up to one with k times the variance, written with the anchor s / sqrt(k)."""
     data = privcov.source("breast-cancer")
-    rel = privcov.release("auto-cov", data, ZCDP(1.0), seed=0, centre="classes")
+    rel = privcov.release("auto-cov", data, ZCDP(1.0), random_state=0, centre="classes")
     joint = merge_class_anchors(rel.raw)
     mean = R * 0 + rel.row_bound * joint.matrix[:-1, -1] / math.sqrt(joint.matrix[-1, -1])
     sums = rel.raw.matrix[: data.d, data.d :].sum(axis=1) / math.sqrt(rel.raw.anchor_squared)

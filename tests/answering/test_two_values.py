@@ -27,7 +27,7 @@ def known_with(p: np.ndarray, low=(0.0, 0.0), span=(1.0, 1.0)):
     covariance = (rows - mean).T @ ((rows - mean) * shares[:, None])
     kinds = {name: Kind("yes-no", values=("n", "y"), typical="n") for name in "ab"}
     data = Dataset.from_rows([["n", "y"], ["y", "n"]], columns=["a", "b"], kinds=kinds)
-    known = known_of(privcov.release("gaussian-cov", data, privcov.ZCDP(1.0)))
+    known = known_of(privcov.release("gaussian-cov", data, privcov.ZCDP(1.0), random_state=0))
     two = dataclasses.replace(known.two, low=np.array(low), span=np.array(span))
     return dataclasses.replace(known, mean=mean, covariance=covariance, rows=1e6, law=QUIET, two=two), rows, shares
 
@@ -73,12 +73,12 @@ def test_two_values_are_known_from_the_declaration_and_so_is_that_rows_are_short
         "c": Kind("category", values=("p", "q")),
     }
     data = Dataset.from_rows([[0.2, "n", "p"], [0.4, "y", "q"]], columns=list("abc"), kinds=kinds)
-    known = known_of(privcov.release("gaussian-cov", data, privcov.ZCDP(1.0)))
+    known = known_of(privcov.release("gaussian-cov", data, privcov.ZCDP(1.0), random_state=0))
     assert known.two.blocks == ((1,), (2, 3))
     assert known.span.tolist() == [0, 2, 1, 1]
     assert known.two.low.tolist() == [0, -1, 0, 0]
     short = data.with_row_bound(data.row_bound * 0.9)
-    short = known_of(privcov.release("gaussian-cov", short, privcov.ZCDP(1.0)))
+    short = known_of(privcov.release("gaussian-cov", short, privcov.ZCDP(1.0), random_state=0))
     assert short.shortened.tolist() == [False, True, True, True]
     assert not known.shortened.any()
 
@@ -97,7 +97,7 @@ def yes(shares, n, draw=None, **how):
         rows = rng.random((n, len(shares))) < shares if draw is None else draw(rng)
         data = Dataset.from_rows(np.where(rows, "y", "n").tolist(), columns=list(kinds), kinds=kinds)
         data = data.with_row_bound(data.row_bound * bound)
-        rel = privcov.release("gaussian-cov", data, privcov.ZCDP(rho), seed=seed, **how)
+        rel = privcov.release("gaussian-cov", data, privcov.ZCDP(rho), random_state=seed, **how)
         return privcov.answers(rel, kurtosis=kurtosis)
 
     return answered
@@ -158,7 +158,7 @@ def test_the_test_of_two_columns_of_two_values_is_that_of_the_smaller_bound():
 
 def test_without_a_mean_nothing_is_said_of_columns_of_two_values():
     data = Dataset.from_rows([["n", "y"], ["y", "n"], ["n", "n"]] * 500, columns=["a", "b"], kinds=of_two("ab"))
-    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1e3), seed=0, centre="none")
+    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1e3), random_state=0, centre="none")
     answers = privcov.answers(rel)
     for table in (answers.edges(), answers.regress("a", "b"), answers.components(1), answers.eigenvalues()):
         assert not table["identified"].any()
@@ -183,7 +183,7 @@ def test_edges_of_columns_of_two_values_are_tested_and_hardly_one_is_false(n, rh
         rows = rows.assign(**{name: np.where(x, "y", "n") for name, x in yes_no.items()})
         data = Dataset.from_rows(rows, kinds=kinds)
         data = data.with_row_bound(data.row_bound * bound)
-        edges = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(rho), seed=seed)).edges()
+        edges = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(rho), random_state=seed)).edges()
         null = np.array([block[i] != block[j] for i, j in zip(edges["first"], edges["second"], strict=True)])
         low.append(edges["p_value"][null] < 0.05)
         false.append((edges["real"] & null).sum() / max(edges["real"].sum(), 1))
@@ -226,7 +226,7 @@ def of_all_kinds(n, seed, bound=1.0, rho=1e9):
     kinds |= {"age": Kind("number", 0, 90), "bmi": Kind("number", 5, 45), "ward": Kind("category", values=list("ABC"))}
     data = Dataset.from_rows(rows, kinds=kinds)
     data = data.with_row_bound(data.row_bound * bound)
-    return privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(rho), seed=seed, centre="joint"))
+    return privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(rho), random_state=seed, centre="joint"))
 
 
 @pytest.mark.parametrize("bound", [1.0, 0.6])
@@ -328,7 +328,7 @@ def test_the_bounds_of_shortened_rows_are_what_the_text_says():
     )
     data = Dataset.from_rows(frame, kinds=kinds)
     data = data.with_row_bound(data.row_bound * 0.8)
-    known = known_of(privcov.release("gaussian-cov", data, privcov.ZCDP(1e6), seed=1, centre="joint"))
+    known = known_of(privcov.release("gaussian-cov", data, privcov.ZCDP(1e6), random_state=1, centre="joint"))
     v, q, few = np.diag(known.covariance), known.reach, entries._few(known)
     assert q[0] == 0
     assert q[1] == pytest.approx(max(known.mean[1] + 1, 1 - known.mean[1]) ** 2)
@@ -362,7 +362,9 @@ def test_columns_of_two_values_in_shortened_rows_are_covered_by_bounds(bound, rh
         return data.with_row_bound(data.row_bound * bound)
 
     def answered(data, rho, seed=0):
-        return privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(rho), seed=seed, centre="joint"))
+        return privcov.answers(
+            privcov.release("gaussian-cov", data, privcov.ZCDP(rho), random_state=seed, centre="joint")
+        )
 
     whole = answered(table(np.random.default_rng(99), 400_000), 1e9)
     asks = {"means": 0.9, "variances": 0.9, "covariances": 0.9, "correlations": 0.9, "eigenvalues": 0.9}
@@ -386,10 +388,14 @@ def test_close_eigenvalues_of_heavy_rows_are_refused():
     """Of 24 tied ones the largest was covered in 76 %: one long row moves it, whatever the kurtosis."""
     rng = np.random.default_rng(3)
     rows = rng.standard_normal((3000, 24)) / np.sqrt(rng.chisquare(5, (3000, 1)) / 5)
-    rel = privcov.release("gaussian-cov", Dataset.from_rows(rows, bounds=[(-60, 60)] * 24), privcov.ZCDP(100.0), seed=1)
+    rel = privcov.release(
+        "gaussian-cov", Dataset.from_rows(rows, bounds=[(-60, 60)] * 24), privcov.ZCDP(100.0), random_state=1
+    )
     assert not privcov.answers(rel, kurtosis=6.0).eigenvalues()["identified"].any()
     assert privcov.answers(rel).eigenvalues()["identified"].all()
-    few = privcov.release("gaussian-cov", Dataset.from_rows(rows[:, :3], row_bound=60.0), privcov.ZCDP(100.0), seed=1)
+    few = privcov.release(
+        "gaussian-cov", Dataset.from_rows(rows[:, :3], row_bound=60.0), privcov.ZCDP(100.0), random_state=1
+    )
     assert privcov.answers(few, kurtosis=6.0).eigenvalues()["identified"].all(), "up to six columns were measured"
 
 
@@ -413,7 +419,7 @@ def test_two_levels_under_another_kind_are_two_values(kind):
         cells = rng.random(5000) < 0.03
         rows = np.where(cells, "some", "none")[:, None].tolist() if kind.values else cells[:, None].astype(float)
         data = Dataset.from_rows(rows, columns=["y"], kinds={"y": kind})
-        found = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(10.0), seed=seed))
+        found = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(10.0), random_state=seed))
         hits += bool((found.variances().ci_low <= truth).all() and (found.variances().ci_high >= truth).all())
     assert hits >= 90, "as Gaussian rows 38 %"
 
@@ -434,7 +440,7 @@ def test_the_means_of_classes_with_other_shares_of_a_yes_are_compared_with_their
             "gaussian-cov",
             Dataset.from_rows(cells, columns=["v"], **how),
             privcov.ZCDP(5.0),
-            seed=seed,
+            random_state=seed,
             centre="classes",
         )
         found = privcov.answers(rel).contrast("a", "b")
@@ -447,7 +453,7 @@ def test_the_square_of_a_row_with_a_number_varies_at_most_as_much_as_is_said(sha
     """Along 25 axes: of b + g, b of a yes-no and g of an independent Gaussian number, 4 l_b l_g is of both."""
     kinds = {"x": Kind("number", -9, 9), "y": Kind("yes-no", values=("n", "y"), typical="n")}
     data = Dataset.from_rows([[0.1, "n"], [0.2, "y"]], columns=["x", "y"], kinds=kinds)
-    known = known_of(privcov.release("gaussian-cov", data, privcov.ZCDP(1.0)))
+    known = known_of(privcov.release("gaussian-cov", data, privcov.ZCDP(1.0), random_state=0))
     span, v = known.span[1], 0.25
     low, p = known.two.low[1], share
     own = p * (1 - p) * span**2
@@ -470,7 +476,9 @@ def test_the_covariance_of_a_number_and_a_rare_yes_covers():
         x = rng.standard_normal(1000) + yes_here
         rows = [[a, "y" if b else "n"] for a, b in zip(x.tolist(), yes_here, strict=True)]
         data = Dataset.from_rows(rows, columns=["x", "y"], kinds=kinds)
-        found = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(1e4), seed=seed)).covariances()
+        found = privcov.answers(
+            privcov.release("gaussian-cov", data, privcov.ZCDP(1e4), random_state=seed)
+        ).covariances()
         hits += bool(found.ci_low[0] <= p * (1 - p) <= found.ci_high[0])
     assert hits > 0.94 * 400
 
@@ -486,7 +494,7 @@ def region_and_age(n: int, seed: int, rho: float):
     smokes = rng.choice(["no", "yes"], n, p=[0.7, 0.3])
     frame = pd.DataFrame({"age": age, "pay": pay, "region": region, "smokes": smokes})
     data = privcov.Dataset.from_rows(frame, kinds=kinds)
-    return privcov.answers(privcov.release("auto-cov", data, ZCDP(rho), seed=seed, centre="joint"))
+    return privcov.answers(privcov.release("auto-cov", data, ZCDP(rho), random_state=seed, centre="joint"))
 
 
 def test_the_last_level_of_a_category_follows_from_the_others():
@@ -557,7 +565,7 @@ def test_of_two_levels_the_last_is_no_relation_that_a_kurtosis_forbids():
     frame = pd.DataFrame({name: rng.normal(50, 9, 2000).clip(0, 100) for name in "xy"})
     frame["arm"] = rng.choice(["a", "b"], 2000, p=[0.6, 0.4])
     kinds = dict.fromkeys("xy", Kind("number", 0, 100)) | {"arm": Kind("category", values=("a", "b"))}
-    rel = privcov.release("auto-cov", Dataset.from_rows(frame, kinds=kinds), ZCDP(10.0), seed=0, centre="joint")
+    rel = privcov.release("auto-cov", Dataset.from_rows(frame, kinds=kinds), ZCDP(10.0), random_state=0, centre="joint")
     table = privcov.answers(rel, kurtosis=1.0).partial_correlations().set_index(["first", "second"])
     assert table["identified"].to_dict() == {
         ("x", "y"): True, ("x", "arm=a"): True, ("y", "arm=a"): True,

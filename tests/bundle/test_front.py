@@ -16,17 +16,17 @@ from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
 
 @pytest.fixture(scope="module")
 def data():
-    return privcov.source("ar1-covariance", n=400, d=5, seed=0)
+    return privcov.source("ar1-covariance", n=400, d=5, random_state=0)
 
 
 @pytest.fixture(scope="module")
 def rel(data):
-    return privcov.release("gaussian-cov", data, ZCDP(1.0), seed=1)
+    return privcov.release("gaussian-cov", data, ZCDP(1.0), random_state=1)
 
 
 @pytest.fixture(scope="module")
 def published(data):
-    found = privcov.release("gaussian-cov", data, ApproxDP(1.0, 1e-6), calibration="as-published-1", seed=1)
+    found = privcov.release("gaussian-cov", data, ApproxDP(1.0, 1e-6), calibration="as-published-1", random_state=1)
     assert found.claim_is_false
     return found
 
@@ -64,15 +64,15 @@ def test_a_report_and_its_page_say_the_same(rel, data):
     for wrong in (0.01, 0.5, 2.0):
         said = front._advised(rel, data, wrong, correlations=False)
         assert f"**{said.split('.')[0]}.** {said.split('. ', 1)[1]}" == shown.verdict(wrong, data, rel)
-    wine = privcov.source("wine", seed=0)
-    other = privcov.release("auto-cov", wine, ZCDP(0.01), seed=1)
+    wine = privcov.source("wine", random_state=0)
+    other = privcov.release("auto-cov", wine, ZCDP(0.01), random_state=1)
     found = front.of_release(other, wine, correlations=True).recommendation
     assert "Correlations err by" in found
     assert found == shown.verdict(error(other, wine, relative=True), wine, other, shown.CORRELATIONS).replace("*", "")
 
 
 def test_a_precision_is_used_where_it_is_better_than_zero(data):
-    precision = privcov.release("auto-precision", data, ZCDP(1.0), seed=1)
+    precision = privcov.release("auto-precision", data, ZCDP(1.0), random_state=1)
     assert front._advised(precision, data, 1.0, correlations=False) == front.HOPELESS
     fit = front._advised(precision, data, 0.01, correlations=False)
     assert fit == f"Use it where an error of {percent(0.01)} is small enough."
@@ -112,7 +112,7 @@ def test_a_false_claim_is_not_released_for_its_eigenvalues_either(published, dat
 
 
 def test_where_nothing_noisy_was_measured_the_error_is_the_answer(data, eigenvalues):
-    zero = privcov.release("zero", data, ZCDP(1.0), seed=1)
+    zero = privcov.release("zero", data, ZCDP(1.0), random_state=1)
     base = front.of_release(zero, data, "seed 1")
     found = front.of_spectrum(zero, data, "seed 1")
     assert (found.answer, found.recommendation) == (base.answer, base.recommendation)
@@ -124,7 +124,7 @@ def test_the_unit_of_eigenvalues_is_that_of_the_table(rel, data):
     assert "squared units of the data" in front.of_spectrum(rel, data).caption
     bounded = privcov.source("breast-cancer")
     assert bounded.bounds is not None
-    of_bounded = privcov.release("gaussian-cov", bounded, ZCDP(1.0), seed=1)
+    of_bounded = privcov.release("gaussian-cov", bounded, ZCDP(1.0), random_state=1)
     found = front.of_spectrum(of_bounded, bounded)
     assert "of columns scaled by their public bounds" in found.caption
     raw = dict(privcov.metrics.spectra.spectra(of_bounded, bounded))["Noisy"]
@@ -136,8 +136,8 @@ def test_the_unit_of_eigenvalues_is_that_of_the_table(rel, data):
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])
 def test_one_step_is_said_as_the_relation_has_it(relation):
     """A value under replace-one; elsewhere the presence of a row, as two values of it are two steps apart."""
-    data = privcov.source("ar1-covariance", n=2000, d=2, seed=0)
-    rel = privcov.release("gaussian-cov", data, ZCDP(0.1), neighbours=relation)
+    data = privcov.source("ar1-covariance", n=2000, d=2, random_state=0)
+    rel = privcov.release("gaussian-cov", data, ZCDP(0.1), neighbours=relation, random_state=0)
     words = front.risk_of(rel)
     assert ("suspicion about one row" in words) is (relation == "replace-one")
     assert ("Which of two values one given row has" in words) is (relation == "replace-one")

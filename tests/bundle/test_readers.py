@@ -112,7 +112,7 @@ def test_n_eff_is_what_correlations_vary_by(related):
     r = root @ root.T
     for seed in range(400):
         rows = rng.standard_normal((1000, 3)) @ root.T
-        rel = privcov.release("gaussian-cov", privcov.Dataset.from_rows(rows, 6.0), ZCDP(0.5), seed=seed)
+        rel = privcov.release("gaussian-cov", privcov.Dataset.from_rows(rows, 6.0), ZCDP(0.5), random_state=seed)
         known = privcov.answers(rel)._known
         std = np.sqrt(np.diag(known.covariance))
         seen.append((known.covariance / np.outer(std, std))[np.triu_indices(3, 1)])

@@ -37,7 +37,7 @@ def test_ionosphere_and_parkinsons_come_as_they_were(made, folder, openml):
     openml.labels = pd.Series([row[-1] for row in rows], dtype="category")
     path = fetch.download("ionosphere")
     assert path == folder / "ionosphere.csv"
-    ds = privcov.source("ionosphere")
+    ds = privcov.source("ionosphere", random_state=0)
     np.testing.assert_array_equal(ds.rows, openml.table.to_numpy())
     assert ds.labels.tolist() == ["good"] * 225 + ["bad"] * 126
 
@@ -45,7 +45,7 @@ def test_ionosphere_and_parkinsons_come_as_they_were(made, folder, openml):
     openml.table = pd.DataFrame(values).add_prefix("V")
     openml.labels = pd.Series(np.array(status) + 1).astype(str).astype("category")
     fetch.download("parkinsons")
-    ds = privcov.source("parkinsons")
+    ds = privcov.source("parkinsons", random_state=0)
     np.testing.assert_array_equal(ds.rows, values)
     assert ds.labels.tolist() == ["parkinson"] * 147 + ["healthy"] * 48
     assert openml.asked == [("ionosphere", 1), ("parkinsons", 1)]
@@ -58,7 +58,7 @@ def test_mnist_keeps_the_training_pictures(made, folder, openml):
     pixels[:, 400] = labels
     openml.table, openml.labels = pd.DataFrame(pixels, copy=False), pd.Series(labels.astype(str)).astype("category")
     assert fetch.download("mnist") == folder / "mnist.npz"
-    ds = privcov.source("mnist", n=60_000, digit="7")
+    ds = privcov.source("mnist", n=60_000, digit="7", random_state=0)
     assert ds.name == "mnist"
     assert ds.n == made.each[7]
     np.testing.assert_allclose(ds.rows[:, 400], 7 / (255 * 28))
@@ -123,6 +123,6 @@ def test_half_a_file_is_never_left(folder, monkeypatch):
 def test_making_rows_never_downloads(folder, openml):
     for key in fetch.fetchable():
         with pytest.raises(MissingData):
-            privcov.source(key)
+            privcov.source(key, random_state=0)
         assert SOURCES.get(key).cls().default_row_bound(0) > 0
     assert openml.asked == []

@@ -19,9 +19,11 @@ def test_t_rows_have_the_covariance_of_the_truth_and_not_the_scale_matrix(key):
     """n = 200,000, d = 6. Var S_ij under t_5 is 3 (2 s_ij^2 + s_ii s_jj) - s_ij^2 over n, because fourth moments are 3
     times the normal ones. 21 z-scores stay below 5; the scale matrix, 40 % smaller, is over 50 deviations away."""
     n = 200_000
-    ds = privcov.source(key, n=n, d=6, family="t5", seed=2)
+    ds = privcov.source(key, n=n, d=6, family="t5", random_state=2)
     sigma = ds.truth.covariance
-    np.testing.assert_allclose(sigma, 5 / 3 * privcov.source(key, n=1, d=6).truth.covariance, rtol=1e-15)
+    np.testing.assert_allclose(
+        sigma, 5 / 3 * privcov.source(key, n=1, d=6, random_state=0).truth.covariance, rtol=1e-15
+    )
     v = np.outer(np.diag(sigma), np.diag(sigma))
     deviation = np.sqrt((3 * (2 * sigma**2 + v) - sigma**2) / n)
     z = (ds.rows.T @ ds.rows / n - sigma) / deviation
@@ -36,14 +38,14 @@ def test_t_rows_follow_the_multivariate_t_law(key):
     """Kolmogorov-Smirnov, n = 20,000, against the exact laws: a column over sqrt(its scale) is t_5, u' Sigma^-1 u / d
     is F(d, 5). One chi^2 for the whole row: independent t columns would fail. Lengths 5 % off are seen."""
     d, n = 5, 20_000
-    ds = privcov.source(key, n=n, d=d, family="t5", seed=4)
+    ds = privcov.source(key, n=n, d=d, family="t5", random_state=4)
     scale = 3 / 5 * ds.truth.covariance
     assert stats.kstest(ds.rows[:, 0] / np.sqrt(scale[0, 0]), stats.t(5).cdf).pvalue > 1e-3
     length = np.einsum("ij,ij->i", ds.rows, np.linalg.solve(scale, ds.rows.T).T) / d
     assert stats.kstest(length, stats.f(d, 5).cdf).pvalue > 1e-3
     assert stats.kstest(length * 1.1, stats.f(d, 5).cdf).pvalue < 1e-6
     # The tails: beyond twice the row bound lies 1 % of t_5 rows, F(5, 5) > 11.3, and 3e-6 of normal ones.
-    normal = privcov.source(key, n=n, d=d, seed=4)
+    normal = privcov.source(key, n=n, d=d, random_state=4)
     far = [np.mean(np.linalg.norm(one.rows, axis=1) > 2 * one.row_bound) for one in (ds, normal)]
     assert far[0] == pytest.approx(stats.f(5, 5).sf(4 * 1.69 * 5 / 3), abs=5 * 0.1 / math.sqrt(n))
     assert far[1] < 5e-4
@@ -55,7 +57,7 @@ def test_the_law_is_checked_and_the_normal_rows_are_as_before(cls):
     with pytest.raises(ValueError, match="family must be one of"):
         cls(n=3, d=2, family="cauchy")
     with pytest.raises(ValueError, match="family"):
-        privcov.source("sparse-covariance", n=3, d=2, family="t5")
+        privcov.source("sparse-covariance", n=3, d=2, family="t5", random_state=0)
     normal, heavy = (make_dataset(cls(n=7, d=3, family=f), seed=1) for f in ("normal", "t5"))
     ratio = heavy.rows / normal.rows  # the same directions, row by row another length
     np.testing.assert_allclose(ratio, ratio[:, :1] * np.ones(3), rtol=1e-12)
@@ -77,8 +79,8 @@ def test_digits_are_whole_numbers_of_dots_and_three_pixels_are_blank():
 
 def test_a_constant_pixel_gets_noise_like_any_other():
     ds = make_dataset(SOURCES.get("digits").cls(), seed=0)
-    rel = privcov.release("gaussian-cov", ds, privcov.ZCDP(0.1), seed=0, repair="none")
-    clean = privcov.release("gaussian-cov", ds, NoPrivacy(), repair="none")
+    rel = privcov.release("gaussian-cov", ds, privcov.ZCDP(0.1), random_state=0, repair="none")
+    clean = privcov.release("gaussian-cov", ds, NoPrivacy(), repair="none", random_state=0)
     noise = rel.raw.matrix - clean.raw.matrix
     at = ds.columns.index("pixel 4,0")
     assert clean.covariance[at, at] == pytest.approx(0, abs=1e-12)
@@ -88,7 +90,7 @@ def test_a_constant_pixel_gets_noise_like_any_other():
 def test_a_release_on_blank_pixels_is_finite_for_every_additive_method():
     ds = make_dataset(SOURCES.get("digits").cls(), seed=0)
     for key in ("auto-cov", "gaussian-cov", "diagonal"):
-        rel = privcov.release(key, ds, privcov.ZCDP(1.0))
+        rel = privcov.release(key, ds, privcov.ZCDP(1.0), random_state=0)
         assert np.isfinite(rel.covariance).all()
         assert np.isfinite(privcov.error(rel, ds, relative=True))
 

@@ -67,11 +67,11 @@ def test_an_owner_holds_the_same_rows_with_gaps(visits):
     np.testing.assert_array_equal(held[:, 1:][~gaps], rows[~gaps])
     assert gaps.mean() == pytest.approx(0.15, abs=5 * np.sqrt(0.15 * 0.85 / gaps.size))
     np.testing.assert_array_equal(
-        privcov.source("hospital-visits", seed=5, patients=PATIENTS).rows, rows
+        privcov.source("hospital-visits", random_state=5, patients=PATIENTS).rows, rows
     )  # what a study sees
     survey = LikertSurvey(n=20_000, d=4, missing=0.3)
     held = survey.as_owned(stream(5, "data", 0, "likert-survey"), 5)
-    whole = privcov.source("likert-survey", seed=5, n=20_000, d=4).rows
+    whole = privcov.source("likert-survey", random_state=5, n=20_000, d=4).rows
     np.testing.assert_array_equal(np.where(np.isnan(held), whole, held), whole)
     np.testing.assert_allclose(np.isnan(held).mean(axis=0), [0, 0.1, 0.2, 0.3], atol=0.02)
 
@@ -99,7 +99,7 @@ def test_the_truth_of_the_answers_is_the_sum_over_all_pairs_of_answers(seed):
 def test_the_truth_of_the_answers_is_that_of_the_rows():
     """n = 200,000; answers have lighter tails than normal variables, so the z-scores of 210 entries are below 5; an
     entry that is 2 % off is seen."""
-    ds = privcov.source("likert-survey", n=200_000, seed=3)
+    ds = privcov.source("likert-survey", n=200_000, random_state=3)
     assert set(np.unique(ds.rows)) == {1, 2, 3, 4, 5}
     assert 0.5 < np.abs(z_scores(ds.rows, ds.truth, ds.n)).max() < 5
     assert np.abs((ds.rows.mean(axis=0) - ds.truth.mean) / ds.rows.std(axis=0)).max() < 5 / np.sqrt(ds.n)
@@ -109,7 +109,7 @@ def test_the_truth_of_the_answers_is_that_of_the_rows():
 @pytest.mark.parametrize("key", ["hospital-visits", "likert-survey"])
 def test_a_second_moment_about_the_typical_value_knows_the_mean(key):
     """30,000 rows or more, and errors below 5 %: without the mean the second moments of most columns are far off."""
-    ds = privcov.source(key, seed=2)
+    ds = privcov.source(key, random_state=2)
     for target in ("covariance", "second moment"):
         truth, sample = (reference_matrix(ds, target, against) for against in ("truth", "sample"))
         assert np.abs(truth - sample).max() < 0.05 * np.abs(truth).max()

@@ -47,7 +47,9 @@ def test_every_way_gives_a_symmetric_semidefinite_matrix(key):
     for centre, rule, calibration, tuning, asked in itertools.product(
         ("zero", "none", "joint"), RULES, ("sound", "as-published"), ("released", "raw-cv"), (ASKED, NoPrivacy())
     ):
-        rel = release(key, data(x, 4.0), asked, centre=centre, rule=rule, calibration=calibration, tuning=tuning)
+        rel = release(
+            key, data(x, 4.0), asked, centre=centre, rule=rule, calibration=calibration, tuning=tuning, random_state=0
+        )
         for a in (rel.matrix, rel.second_moment):
             np.testing.assert_allclose(a, a.T, rtol=0, atol=1e-13 * np.abs(a).max())
             assert np.linalg.eigvalsh(a)[0] >= -1e-12 * max(np.abs(rel.second_moment).max(), 1e-300)
@@ -59,7 +61,7 @@ def test_a_sparse_truth_is_found_better_than_by_noise_alone(rule):
     x, truth = banded_rows(30_000, 40)
     ds = data(x, 8.5, truth=privcov.Truth(truth))
     ours, plain, trivial = (
-        np.mean([privcov.error(release(key, ds, ASKED, seed=s, **own), ds, against="truth") for s in range(3)])
+        np.mean([privcov.error(release(key, ds, ASKED, random_state=s, **own), ds, against="truth") for s in range(3)])
         for key, own in (("dp-thresholding", {"rule": rule}), ("gaussian-cov", {}), ("diagonal", {}))
     )
     assert ours < 0.85 * plain < trivial
@@ -83,9 +85,9 @@ def biggest(key):
 def test_units_of_the_data_do_not_matter(key, rule):
     x, _ = banded_rows(2000, 6)
     for centre in ("zero", "joint"):
-        one = release(key, data(x, 4.0), ASKED, rule=rule, centre=centre)
+        one = release(key, data(x, 4.0), ASKED, rule=rule, centre=centre, random_state=0)
         for c in (2.0**-20, 2.0**15):  # powers of two: rounding is the same, so the cuts are too
-            two = release(key, data(c * x, c * 4.0), ASKED, rule=rule, centre=centre)
+            two = release(key, data(c * x, c * 4.0), ASKED, rule=rule, centre=centre, random_state=0)
             np.testing.assert_allclose(two.covariance, c * c * one.covariance, rtol=1e-9, atol=0)
 
 
@@ -94,7 +96,7 @@ def test_units_of_the_data_do_not_matter(key, rule):
 def test_free_rules_keep_everything_when_noise_and_sampling_vanish(key, rule):
     """40,000 rows: a correlation of 0.1 is 20 deviations; the enormous epsilon leaves no noise."""
     x, _ = banded_rows(40_000, 3, band=(1.0, 0.3, 0.1))
-    rel = release(key, data(x, 6.0), ApproxDP(1e5, 0.1), rule=rule)
+    rel = release(key, data(x, 6.0), ApproxDP(1e5, 0.1), rule=rule, random_state=0)
     x = x * np.minimum(1, 6 / np.linalg.norm(x, axis=1))[:, None]
     assert (rel.covariance[~np.eye(3, dtype=bool)] != 0).all()
     np.testing.assert_allclose(rel.covariance, x.T @ x / len(x), rtol=0, atol=0.02)
@@ -106,7 +108,10 @@ def test_shrinking_the_variances_helps_where_noise_is_large():
     for key in ("dp-thresholding", "ldp-thresholding"):
         shrunk, kept = (
             np.mean(
-                [privcov.error(release(key, ds, ASKED, seed=s, diagonal=how), ds, against="truth") for s in range(8)]
+                [
+                    privcov.error(release(key, ds, ASKED, random_state=s, diagonal=how), ds, against="truth")
+                    for s in range(8)
+                ]
             )
             for how in ("shrink", "keep")
         )
@@ -121,7 +126,7 @@ def test_variances_stay_unbiased_when_the_mean_is_noisy():
     ds, want = data(x, 1.1), np.cov(x.T, bias=True)
     traces = []
     for seed in range(3000):
-        rel = release("dp-thresholding", ds, ZCDP(0.56), seed=seed, centre="joint", diagonal="keep")
+        rel = release("dp-thresholding", ds, ZCDP(0.56), random_state=seed, centre="joint", diagonal="keep")
         traces.append(np.trace(rel.covariance))
     assert abs(np.mean(traces) - np.trace(want)) < 4 * np.std(traces) / math.sqrt(3000)
 
@@ -153,28 +158,28 @@ def test_without_raw_cv_the_rows_are_read_by_the_measurement_alone(key, monkeypa
         b = release(key, two, ASKED, rule=rule, calibration=calibration, **own)
         assert a.to_json() == b.to_json()
     stored.clear()
-    a, b = (release(key, ds, NoPrivacy(), tuning="raw-cv") for ds in (one, two))
+    a, b = (release(key, ds, NoPrivacy(), tuning="raw-cv", random_state=0) for ds in (one, two))
     assert a.to_json() != b.to_json()
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_raw_cv_says_that_nothing_is_guaranteed(key):
     x, _ = banded_rows(400, 5)
-    rel = release(key, data(x, 4.0), ASKED, tuning="raw-cv")
+    rel = release(key, data(x, 4.0), ASKED, tuning="raw-cv", random_state=0)
     assert rel.statement["Guarantee"].startswith("no end-to-end guarantee: tuned on the raw rows")
     assert "was chosen by 10-fold cross-validation on the raw rows" in rel.notes[0]
-    plain = release(key, data(x, 4.0), ASKED)
+    plain = release(key, data(x, 4.0), ASKED, random_state=0)
     np.testing.assert_array_equal(rel.raw.matrix, plain.raw.matrix)  # tuning moves no noise
     with pytest.raises(ValueError, match="needs at least two rows, got n=1"):
-        release(key, data(x[:1], 4.0), ASKED, tuning="raw-cv")
+        release(key, data(x[:1], 4.0), ASKED, tuning="raw-cv", random_state=0)
 
 
 def test_raw_cv_finds_a_constant_that_cuts_noise_and_keeps_signal():
     x, truth = banded_rows(500, 20)
     ds = data(x, 8.0, truth=privcov.Truth(truth))
-    tuned = release("dp-thresholding", ds, NoPrivacy(), tuning="raw-cv")
+    tuned = release("dp-thresholding", ds, NoPrivacy(), tuning="raw-cv", random_state=0)
     for gamma in (0.0, 20.0):  # keeps all, keeps none
-        fixed = release("dp-thresholding", ds, NoPrivacy(), rule="paper", gamma=gamma)
+        fixed = release("dp-thresholding", ds, NoPrivacy(), rule="paper", gamma=gamma, random_state=0)
         assert privcov.error(tuned, ds, against="truth") < 0.8 * privcov.error(fixed, ds, against="truth")
 
 
@@ -207,12 +212,12 @@ def test_the_halves_of_fission_are_independent(centre):
 @pytest.mark.parametrize("key", LOCALS)
 def test_a_local_release_speaks_of_one_users_report(key):
     ds = data(unit_rows(500, 4), 1.0)
-    rel = release(key, ds, ASKED)
+    rel = release(key, ds, ASKED, random_state=0)
     (event,) = rel.events
     assert rel.neighbours == LOCAL
     assert event.sensitivity == pytest.approx(math.sqrt(2), rel=1e-12)
     assert rel.raw.distribution.scale == pytest.approx(event.scale / math.sqrt(500), rel=1e-15)
-    central = release("dp-thresholding", ds, ASKED)
+    central = release("dp-thresholding", ds, ASKED, random_state=0)
     assert rel.raw.distribution.scale == pytest.approx(central.raw.distribution.scale * math.sqrt(500), rel=1e-9)
 
 
@@ -221,7 +226,7 @@ def test_a_local_release_speaks_of_one_users_report(key):
 
 @pytest.mark.parametrize("key", KEYS)
 def test_google_research_1631_noise_is_symmetric(key):
-    rel = release(key, data(unit_rows(50, 5), 1.0), ASKED)
+    rel = release(key, data(unit_rows(50, 5), 1.0), ASKED, random_state=0)
     np.testing.assert_array_equal(rel.raw.matrix, rel.raw.matrix.T)
 
 
@@ -232,7 +237,7 @@ def test_smartnoise_622_the_clipped_rows_are_measured_also_in_raw_cv(key):
     longer[:50] /= np.linalg.norm(x[:50], axis=1, keepdims=True)
     one, two = data(longer, 1.0), data(np.vstack([1e6 * longer[:50], x[50:]]), 1.0)
     for tuning in ("released", "raw-cv"):
-        a, b = (release(key, ds, ASKED, tuning=tuning) for ds in (one, two))
+        a, b = (release(key, ds, ASKED, tuning=tuning, random_state=0) for ds in (one, two))
         np.testing.assert_allclose(a.covariance, b.covariance, rtol=0, atol=1e-12)
 
 
@@ -240,5 +245,5 @@ def test_smartnoise_622_the_clipped_rows_are_measured_also_in_raw_cv(key):
 def test_smartnoise_342_no_variance_is_negative(key):
     x, _ = banded_rows(30, 8)
     for seed in range(20):
-        rel = release(key, data(x, 4.0), ApproxDP(0.1, 1e-6), seed=seed, centre="joint")
+        rel = release(key, data(x, 4.0), ApproxDP(0.1, 1e-6), random_state=seed, centre="joint")
         assert (np.diag(rel.covariance) >= -1e-12 * np.abs(rel.second_moment).max()).all()

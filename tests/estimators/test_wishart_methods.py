@@ -57,7 +57,9 @@ def literal_wishart(ds: Dataset, m: int, c: float) -> np.ndarray:
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 1.5, 10.0])
 def test_wishart_pure_says_what_it_really_gives(epsilon, centre):
     """diffprivlib#23, #42: this noise was believed to be pure DP. Here delta = 1 - e^(-epsilon/3), at every epsilon."""
-    rel = privcov.release("wishart-pure", dataset(), PureDP(epsilon), calibration="as-published", centre=centre)
+    rel = privcov.release(
+        "wishart-pure", dataset(), PureDP(epsilon), calibration="as-published", centre=centre, random_state=0
+    )
     assert rel.given.delta == pytest.approx(1 - math.exp(-epsilon / 3))
     assert rel.given.delta == pytest.approx(accounting.delta_of_wishart_event(rel.events[0], 400.0))
     assert rel.statement["Guarantee"] == f"only {rel.given} as published; the claim of {rel.guarantee} is false"
@@ -102,7 +104,7 @@ def test_a_method_without_a_sound_form(key, asked):
 @pytest.mark.parametrize(("asked", "more"), [(ApproxDP(0.5, 1e-3), 50), (ApproxDP(1.0, 1e-5), 44)])
 def test_wishart_approx_uses_the_fewest_degrees_of_freedom(asked, more):
     for centre in ("none", "joint"):
-        rel = privcov.release("wishart-approx", dataset(), asked, centre=centre)
+        rel = privcov.release("wishart-approx", dataset(), asked, centre=centre, random_state=0)
         assert rel.events[0].freedom - 1 == more
         assert accounting.covers(asked, rel.given)
         assert rel.statement["Guarantee"].endswith(f"asked for {asked}")
@@ -113,7 +115,7 @@ def test_wishart_approx_as_published_is_the_printed_mechanism_and_a_true_claim()
     more = math.ceil(14 * math.log(4 / asked.delta) / asked.epsilon**2)
     fast = released("wishart-approx", ds, asked, calibration="as-published")
     assert_same_law(fast, literal_wishart(ds, ds.d + more, 1 / ds.n))
-    rel = privcov.release("wishart-approx", ds, asked, calibration="as-published")
+    rel = privcov.release("wishart-approx", ds, asked, calibration="as-published", random_state=0)
     assert not rel.claim_is_false
     assert rel.given.delta < 1e-12
     assert "as published; the claim was" in rel.statement["Guarantee"]
@@ -147,7 +149,7 @@ def test_wishart_difference_is_two_wishart_matrices():
 @pytest.mark.parametrize("centre", ["none", "joint"])
 @pytest.mark.parametrize("asked", [PureDP(0.3), ZCDP(0.1)])
 def test_wishart_difference_under_every_relation(relation, centre, asked):
-    rel = privcov.release("wishart-difference", dataset(300), asked, centre=centre, neighbours=relation)
+    rel = privcov.release("wishart-difference", dataset(300), asked, centre=centre, neighbours=relation, random_state=0)
     assert accounting.covers(asked, rel.given)
     assert vars(rel.given) == pytest.approx(vars(asked), rel=1e-12)
     assert (rel.n is None) == (relation == "add-remove")
@@ -172,11 +174,11 @@ def test_wishart_difference_beats_the_laplace_mechanism(d):
 def test_wishart_difference_on_the_data_of_paper_5():
     """d = 200, n = 50,000, epsilon = 1, one norm bin, one draw: 0.034 after the shrinkage and 1.14
     for the published Laplace mechanism; the answer zero is off by 0.52."""
-    ds = privcov.source("zipf-norms", n=50_000, d=200, bins=1, seed=0)
+    ds = privcov.source("zipf-norms", n=50_000, d=200, bins=1, random_state=0)
     truth = ds.rows.T @ ds.rows / ds.n
 
     def error(key, **options):
-        rel = privcov.release(key, ds, PureDP(1.0), seed=0, centre="none", **options)
+        rel = privcov.release(key, ds, PureDP(1.0), random_state=0, centre="none", **options)
         return np.linalg.norm(rel.second_moment - truth)
 
     assert error("wishart-difference") == pytest.approx(0.034, rel=0.1)
@@ -191,7 +193,7 @@ def test_sulq_is_the_printed_mechanism():
     d, n, epsilon, delta = ds.d, ds.n, asked.epsilon, asked.delta
     beta = (d + 1) / (n * epsilon) * math.sqrt(2 * math.log((d * d + d) / (delta * 2 * math.sqrt(2 * math.pi))))
     beta += 1 / (n * math.sqrt(epsilon))
-    rel = privcov.release("sulq", ds, asked, calibration="as-published", centre="none")
+    rel = privcov.release("sulq", ds, asked, calibration="as-published", centre="none", random_state=0)
     assert rel.events[0].scale == pytest.approx(beta)
     upper = np.triu(np.random.default_rng(97).standard_normal((DRAWS, d, d)) * beta)
     literal = moment(ds) + upper + np.triu(upper, 1).transpose(0, 2, 1)
@@ -210,7 +212,9 @@ def test_the_claim_of_sulq_is_true_and_about_d_times_too_careful(d, centre):
     for epsilon in (0.01, 1.0, 10.0, 100.0):
         for delta in (1e-2, 1e-6, 1e-12):
             asked = ApproxDP(epsilon, delta)
-            rel = privcov.release("sulq", dataset(d=d), asked, calibration="as-published", centre=centre)
+            rel = privcov.release(
+                "sulq", dataset(d=d), asked, calibration="as-published", centre=centre, random_state=0
+            )
             assert not rel.claim_is_false
             if epsilon <= 1:
                 needed = accounting.gaussian_scale(asked, rel.events[0].sensitivity)
@@ -219,4 +223,6 @@ def test_the_claim_of_sulq_is_true_and_about_d_times_too_careful(d, centre):
 
 def test_sulq_refuses_a_delta_without_a_scale():
     with pytest.raises(ValueError, match=r"has no value at delta=0\.45"):
-        privcov.release("sulq", dataset(d=1), ApproxDP(1.0, 0.45), calibration="as-published", centre="none")
+        privcov.release(
+            "sulq", dataset(d=1), ApproxDP(1.0, 0.45), calibration="as-published", centre="none", random_state=0
+        )

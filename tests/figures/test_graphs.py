@@ -267,7 +267,7 @@ def test_all_that_is_sent_is_finite_and_same_input_same_figure():
 
 
 def an_indefinite_matrix() -> np.ndarray:
-    data = privcov.source("precision-ar2", n=300, d=8, seed=1)
+    data = privcov.source("precision-ar2", n=300, d=8, random_state=1)
     noise = np.random.default_rng(0).standard_normal((8, 8))
     return data.truth.covariance + 1.5 * (noise + noise.T)
 

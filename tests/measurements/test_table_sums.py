@@ -300,7 +300,7 @@ def test_a_release_from_public_files_is_that_of_the_rows(tmp_path):
     files = Dataset.from_files(path, columns=["x1", "x2", "x3"], **told)
     memory = Dataset.from_rows(rows, **told)
     guarantee = privcov.ZCDP(0.5)
-    one, two = (privcov.release("auto-cov", x, guarantee, seed=4) for x in (files, memory))
+    one, two = (privcov.release("auto-cov", x, guarantee, random_state=4) for x in (files, memory))
     np.testing.assert_allclose(one.covariance, two.covariance, rtol=1e-5, atol=1e-6)
     for against in ("sample", "nonprivate"):
         assert privcov.error(one, files, against=against) == pytest.approx(
@@ -316,7 +316,7 @@ def test_what_needs_rows_in_memory_is_refused_in_one_sentence(tmp_path):
     rows, labels = rows_of(holes=False)
     files = Dataset.from_files(write(tmp_path / "t.csv", rows, labels), columns=["x1", "x2"], row_bound=1.0)
     with pytest.raises(RowsInFiles, match="stay in their files"):
-        privcov.release("coinpress", files, privcov.ZCDP(0.5))
+        privcov.release("coinpress", files, privcov.ZCDP(0.5), random_state=0)
     for act in (np.asarray, len, list, lambda x: x[0], lambda x: x.mean(), lambda x: x @ x.T):
         with pytest.raises(TypeError):
             act(files.rows)

@@ -33,7 +33,7 @@ def three_groups(n=900, d=4, seed=0, apart=2.5) -> Dataset:
 
 
 def exact(ds, method="gaussian-cov"):
-    return privcov.release(method, ds, NoPrivacy(), centre="classes")
+    return privcov.release(method, ds, NoPrivacy(), centre="classes", random_state=0)
 
 
 def predict(rel, rows):
@@ -87,7 +87,8 @@ def test_more_privacy_costs_accuracy_and_much_epsilon_gives_the_exact_rule():
 
     def mean_error(epsilon: float) -> float:
         found = [
-            privcov.release("auto-cov", train, ApproxDP(epsilon, 1e-5), centre="classes", seed=s) for s in range(12)
+            privcov.release("auto-cov", train, ApproxDP(epsilon, 1e-5), centre="classes", random_state=s)
+            for s in range(12)
         ]
         return float(np.mean([classification_error(rel, test) for rel in found]))
 
@@ -100,7 +101,7 @@ def test_more_privacy_costs_accuracy_and_much_epsilon_gives_the_exact_rule():
 
 def test_the_ridge_is_what_the_docstring_says():
     ds = three_groups(200)
-    rel = privcov.release("auto-cov", ds, ZCDP(0.05), centre="classes")
+    rel = privcov.release("auto-cov", ds, ZCDP(0.05), centre="classes", random_state=0)
     found = 1 / np.linalg.eigvalsh(usable_precision(rel))
     values = np.linalg.eigvalsh(rel.covariance)
     ridge = max(0.01 * values.clip(0).mean(), NOISE_PART * rel.raw.distribution.edge * 12.0**2)
@@ -109,7 +110,7 @@ def test_the_ridge_is_what_the_docstring_says():
 
 def test_a_precision_methods_own_matrix_is_used():
     ds = three_groups()
-    rel = privcov.release("ridge-precision", ds, ZCDP(5.0), centre="classes")
+    rel = privcov.release("ridge-precision", ds, ZCDP(5.0), centre="classes", random_state=0)
     np.testing.assert_array_equal(usable_precision(rel), rel.precision)
     assert classification_error(rel, three_groups(300, seed=5)) < 0.2
 
@@ -120,7 +121,7 @@ def test_constant_and_duplicated_columns_do_no_harm(constant):
     x = np.column_stack([base.rows, base.rows[:, 1], np.full(base.n, float(constant))])
     ds = Dataset.from_rows(x, 15.0, labels=base.labels)
     for guarantee in (NoPrivacy(), ZCDP(1.0)):
-        rel = privcov.release("auto-cov", ds, guarantee, centre="classes")
+        rel = privcov.release("auto-cov", ds, guarantee, centre="classes", random_state=0)
         assert np.isfinite(scores(rel, ds.rows)).all()
         assert classification_error(rel, ds) < 0.25
 
@@ -129,7 +130,11 @@ def test_more_columns_than_rows():
     rng = np.random.default_rng(0)
     ds = Dataset.from_rows(rng.standard_normal((12, 40)), 8.0, labels=list("ab") * 6)
     for guarantee in (NoPrivacy(), ZCDP(0.1)):
-        assert 0 <= classification_error(privcov.release("auto-cov", ds, guarantee, centre="classes"), ds) <= 1
+        assert (
+            0
+            <= classification_error(privcov.release("auto-cov", ds, guarantee, centre="classes", random_state=0), ds)
+            <= 1
+        )
 
 
 def test_a_class_without_rows_is_not_predicted():
@@ -151,7 +156,7 @@ def test_majority_error_by_counting():
 def test_majority_where_the_matrix_has_drowned():
     """Nothing stands out of the noise: all class means are one, and the noisy counts alone decide."""
     train, test = split(three_groups(2000), Sizes(1200), seed=0)
-    rel = privcov.release("auto-cov", train.with_row_bound(3000.0), ZCDP(1.0), centre="classes")
+    rel = privcov.release("auto-cov", train.with_row_bound(3000.0), ZCDP(1.0), centre="classes", random_state=0)
     assert classification_error(rel, test) == pytest.approx(majority_error(train, test), abs=0.02)
 
 
@@ -205,7 +210,7 @@ def test_the_t_test_is_scipys_and_sees_the_training_rows_only():
 def test_what_does_not_fit_together_is_a_sentence():
     ds = three_groups()
     with pytest.raises(ValueError, match="no class means"):
-        scores(privcov.release("auto-cov", ds, ZCDP(1.0)), ds.rows)
+        scores(privcov.release("auto-cov", ds, ZCDP(1.0), random_state=0), ds.rows)
     other = Dataset.from_rows(ds.rows[:, :3], 12.0, labels=ds.labels)
     with pytest.raises(ValueError, match="differ in their columns"):
         classification_error(exact(ds), other)
@@ -219,7 +224,7 @@ def test_errors_of_the_pooled_covariance_compare_with_the_pooled_sample():
     rel = exact(ds)
     assert error(rel, ds, relative=True) == pytest.approx(0, abs=1e-9)
     assert waterfall(rel, ds)[-1][1] == pytest.approx(0, abs=1e-9)
-    whole = privcov.release("gaussian-cov", ds, NoPrivacy(), centre="joint")
+    whole = privcov.release("gaussian-cov", ds, NoPrivacy(), centre="joint", random_state=0)
     assert error(whole, ds, relative=True) == pytest.approx(0, abs=1e-9)
     assert np.trace(rel.covariance) < np.trace(whole.covariance)
 
@@ -234,10 +239,10 @@ def test_errors_of_the_pooled_covariance_compare_with_the_pooled_sample():
 def test_real_tables(key, training, epsilon, exact_below, private_below):
     """Five splits each. The bounds leave 3 standard errors; guessing is far above them."""
     found = []
-    ds = privcov.source(key)
+    ds = privcov.source(key, random_state=0)
     for repeat in range(5):
         train, test = split(ds, Sizes(training), seed=0, repeat=repeat)
-        private = privcov.release("auto-cov", train, ApproxDP(epsilon, 1e-5), centre="classes", seed=repeat)
+        private = privcov.release("auto-cov", train, ApproxDP(epsilon, 1e-5), centre="classes", random_state=repeat)
         found.append((classification_error(exact(train), test), classification_error(private, test)))
         assert majority_error(train, test) > 0.3
     non_private, private = np.mean(found, axis=0)

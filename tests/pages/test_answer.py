@@ -229,7 +229,7 @@ def test_a_visitor_s_own_file_is_measured_and_named_by_its_source_alone():
 
 @pytest.mark.parametrize("table", ["wine", "example", "own"])
 def test_the_floor_of_clipping_on_tables_with_bounds_is_the_error_without_noise(table):
-    data = declared().session_state["csv"] if table == "own" else privcov.source(table)
+    data = declared().session_state["csv"] if table == "own" else privcov.source(table, random_state=0)
     sweep = SimpleNamespace(x="rho")
     reached = pd.DataFrame({"mean": [1e-9, 0.1, 1e9]})
     for metric in ("relative-frobenius-to-sample", "spectral-to-sample"):
@@ -239,7 +239,7 @@ def test_the_floor_of_clipping_on_tables_with_bounds_is_the_error_without_noise(
         assert share_clipped(tight) > 0
         ((words, level),) = curves.floor(tight, metric, "covariance", sweep, reached)
         assert words.endswith("raise the row bound")
-        rel = privcov.release("gaussian-cov", tight, NoPrivacy(), seed=0)
+        rel = privcov.release("gaussian-cov", tight, NoPrivacy(), random_state=0)
         norm = metric.removeprefix("relative-").split("-")[0]
         assert level == pytest.approx(privcov.error(rel, tight, norm, relative=metric.startswith("relative")))
 

@@ -114,8 +114,8 @@ def test_another_level_moves_the_pen_of_no_other_line():
 def test_the_network_is_the_release_s_and_the_counts_are_recovery_s():
     at = open_page(**SMALL, **EBIC)
     assert not at.error
-    data = privcov.source("precision-ar2", n=600, d=8)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1, rule="ebic")
+    data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), random_state=1, rule="ebic")
     want = privcov.graph_recovery(rel, data.truth.precision)
     assert counts(at) == {"Missed": want.fn, "False": want.fp, "Found": want.tp}
     assert f"**{want.tp} of {want.tp + want.fn}** edges of the true graph found" in words(at)
@@ -123,8 +123,8 @@ def test_the_network_is_the_release_s_and_the_counts_are_recovery_s():
 
 def test_the_slider_reads_the_path_and_moves_the_mark_but_no_node():
     at = open_page(**SMALL, **EBIC)
-    data = privcov.source("precision-ar2", n=600, d=8)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1, rule="ebic")
+    data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), random_state=1, rule="ebic")
     slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
     before, _ = chart(at, "Recovered network")
     curve, _ = chart(at, "ROC curves")
@@ -182,8 +182,8 @@ def test_every_rule_is_followed_only_where_that_is_asked_for():
 def test_the_tested_edges_are_the_release_s_in_every_view():
     """A visit without a link begins with them; they stand at the left end of the slider and need no lambda."""
     at = open_page(**SMALL, method="auto-precision", **{"method.rule": "edge-test"})
-    data = privcov.source("precision-ar2", n=600, d=8)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1)
+    data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), random_state=1)
     want = privcov.graph_recovery(rel, data.truth.precision)
     assert want.tp
     assert counts(at) == {"Missed": want.fn, "False": want.fp, "Found": want.tp}
@@ -325,8 +325,8 @@ def test_a_positive_definite_matrix_is_said_to_have_every_answer():
 def test_the_owner_s_view_has_three_states():
     at = open_page(**SMALL, **EBIC)
     at.segmented_control(key="graph.view").set_value("As an owner sees it").run()
-    data = privcov.source("precision-ar2", n=600, d=8)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1, rule="ebic")
+    data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), random_state=1, rule="ebic")
     at_chosen = next(i for i, fit in enumerate(rel.path) if np.array_equal(fit.precision, rel.precision))
     edge, undecided, none = decided_edges(rel, at_chosen).counts
     assert counts(at) == {"Undecided": undecided, LINKED: edge}
@@ -353,8 +353,8 @@ def test_matrices_share_one_scale_and_the_losses_are_paper_2_s():
         spec, _ = chart(at, f"Heatmap of {name}")
         ranges.add((spec["data"][0]["zmin"], spec["data"][0]["zmax"]))
     assert len(ranges) == 1
-    data = privcov.source("precision-ar2", n=600, d=8)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1, rule="ebic")
+    data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), random_state=1, rule="ebic")
     lam = next(fit.lam for fit in rel.path if np.array_equal(fit.precision, rel.precision))
     want = losses(rel.precision, without_noise_at(rel, data, lam))
     shown = next(d.value for d in at.dataframe if "Spectral" in d.value.columns)
@@ -377,7 +377,7 @@ def test_a_large_graph_waits_for_a_click_and_says_how_long():
 
 
 def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch):
-    data = privcov.source("precision-ar2", n=400, d=5)
+    data = privcov.source("precision-ar2", n=400, d=5, random_state=0)
     line, star = (np.zeros((5, 5), bool) for _ in range(2))
     for i in range(4):
         line[i, i + 1] = line[i + 1, i] = star[0, i + 1] = star[i + 1, 0] = True
@@ -387,7 +387,7 @@ def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch):
     from pages.shell import cached
 
     monkeypatch.setattr(cached, "dataset", lambda study, default_source="": public)
-    rel = privcov.release("auto-precision", public, privcov.ZCDP(0.1), seed=1, rule="ebic")
+    rel = privcov.release("auto-precision", public, privcov.ZCDP(0.1), random_state=1, rule="ebic")
     monkeypatch.setattr(cached, "release", lambda study, **_: rel)
     at = open_page(source="wine", bound="1")
     at.selectbox(key="graph.reference").set_value("star").run()
@@ -439,8 +439,8 @@ def test_many_columns_are_asked_about_before_they_are_solved():
 
 
 def test_a_lambda_that_was_computed_from_a_visitor_s_rows_is_not_put_into_the_address():
-    data = privcov.source("precision-ar2", n=200, d=4)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.5), seed=1, rule="ebic")
+    data = privcov.source("precision-ar2", n=200, d=4, random_state=0)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.5), random_state=1, rule="ebic")
     solved = [i for i, fit in enumerate(rel.path) if fit.precision is not None]
     ours, theirs = (board._position(rel, solved, visitors=visitors) for visitors in (False, True))
     for at in solved:

@@ -64,7 +64,7 @@ def test_privacy_noise_falls_like_one_over_n_and_sampling_error_like_its_root():
     assert sampling / smaller == pytest.approx(math.sqrt(10))
     # What is told is the deviation of the noise that a release carries: 45 entries, seen to 25 % at two deviations.
     data = simulated.widened(simulated.made("ar1-covariance", n=1_000, **rows.DATA))
-    rel = privcov.release("gaussian-cov", data, ZCDP(rows.RHO), seed=3, repair="none")
+    rel = privcov.release("gaussian-cov", data, ZCDP(rows.RHO), random_state=3, repair="none")
     off = (rel.covariance - rows.of_many(1_000).sample)[np.triu_indices(rows.D, 1)]
     assert np.std(off) == pytest.approx(noise, rel=0.25)
 
@@ -144,7 +144,7 @@ def test_no_cut_keeps_all_and_a_high_one_nothing():
 
 def test_noise_pushes_eigenvalues_apart_and_shrinkage_pulls_them_in():
     found = shrinkage.shrunk(0.01)
-    rows = np.asarray(privcov.source("ar1-covariance", **shrinkage.DATA, seed=1).rows)
+    rows = np.asarray(privcov.source("ar1-covariance", **shrinkage.DATA, random_state=1).rows)
     assert found.own == pytest.approx(np.linalg.eigvalsh(rows.T @ rows / len(rows))[-1], rel=0.01)
     assert found.own != found.truth[-1]
     assert found.noisy[-1] > found.truth[-1]
@@ -167,7 +167,7 @@ def test_shrinkage_says_where_chance_beats_its_rule():
 def test_edges_of_independent_columns_are_those_of_the_release():
     found = graphs.false_edges(4)
     data = privcov.source("ar1-covariance", **graphs.DATA)
-    rel = privcov.release("glasso-gaussian", data, ZCDP(graphs.RHO), seed=simulated.SEED)
+    rel = privcov.release("glasso-gaussian", data, ZCDP(graphs.RHO), random_state=simulated.SEED)
     np.testing.assert_array_equal(found.released, edges(rel.path[4].precision))
     noisy, exact = found.counts
     assert noisy > 2 * exact
@@ -179,7 +179,7 @@ def test_edges_that_two_releases_share_are_more_often_those_of_the_sample():
     data, upper = simulated.made("ar1-covariance", **graphs.DATA), np.triu_indices(graphs.DATA["d"], 1)
     drawn, sample = [], []
     for seed in range(1, 9):
-        rel = privcov.release(graphs.METHOD, data, ZCDP(graphs.RHO), seed=seed)
+        rel = privcov.release(graphs.METHOD, data, ZCDP(graphs.RHO), random_state=seed)
         drawn.append(edges(rel.path[4].precision)[upper])
         sample.append(edges(without_noise_at(rel, data, rel.path[4].lam))[upper])
     shared = [(drawn[i] & drawn[j], sample[i]) for i in range(8) for j in range(8) if i != j]
@@ -191,11 +191,13 @@ def test_edges_that_two_releases_share_are_more_often_those_of_the_sample():
 
 def test_independent_columns_give_no_upper_limit_for_dependent_ones():
     """At a penalty that leaves independent columns without an edge, dependent ones have many false edges."""
-    rel = privcov.release(graphs.METHOD, simulated.made("ar1-covariance", **graphs.DATA), ZCDP(graphs.RHO), seed=1)
+    rel = privcov.release(
+        graphs.METHOD, simulated.made("ar1-covariance", **graphs.DATA), ZCDP(graphs.RHO), random_state=1
+    )
     assert not edges(rel.path[0].precision).any()
     data = simulated.made("ar1-covariance", **{**graphs.DATA, "rho": 0.8})
     chain = np.abs(np.subtract.outer(np.arange(data.d), np.arange(data.d))) == 1
-    other = privcov.release(graphs.METHOD, data, ZCDP(graphs.RHO), seed=1)
+    other = privcov.release(graphs.METHOD, data, ZCDP(graphs.RHO), random_state=1)
     fit = next(fit for fit in other.path if fit.lam <= 1.5 * rel.path[0].lam)
     assert fit.lam >= rel.path[0].lam
     assert (edges(fit.precision) & ~chain).sum() / 2 > 5

@@ -144,9 +144,9 @@ def test_the_ends_of_the_controls_give_a_picture_or_a_sentence(file, query):
 def test_estimate_shows_what_privcov_computes(kind):
     query = {**SMALL, "kind": kind, "seed": "5", "rho": "0.01"}
     at = open_page("pages/1_Estimate.py", **query)
-    ds = privcov.source("ar1-covariance", n=2000, d=6)
+    ds = privcov.source("ar1-covariance", n=2000, d=6, random_state=0)
     guarantee = {"zcdp": privcov.ZCDP(0.01), "approx": privcov.ApproxDP(1.0, 1e-6), "pure": privcov.PureDP(1.0)}[kind]
-    rel = privcov.release(DEFAULT_METHOD, ds, guarantee, seed=5)
+    rel = privcov.release(DEFAULT_METHOD, ds, guarantee, random_state=5)
     wrong = error(rel, ds, relative=True, against="truth")
     assert answer(at, "error") == percent(wrong)
     spectral = error(rel, ds, "spectral", relative=True, against="truth")
@@ -170,8 +170,8 @@ def test_estimate_shows_what_a_mixture_is_made_of_in_words_and_as_a_bar():
     """The bar has the shares of the release's own note; without a pattern there is none."""
     query = {"data.n": "2000", "data.d": "20"}
     at = open_page("pages/1_Estimate.py", **query, **{"method.structure": "mixture"})
-    data = privcov.source("ar1-covariance", n=2000, d=20)
-    rel = privcov.release("auto-cov", data, privcov.ZCDP(0.1), seed=1, structure="mixture")
+    data = privcov.source("ar1-covariance", n=2000, d=20, random_state=0)
+    rel = privcov.release("auto-cov", data, privcov.ZCDP(0.1), random_state=1, structure="mixture")
     (words,) = [note for note in rel.notes if note.startswith("Off the diagonal: ")]
     assert any(words in caption.value for caption in at.caption)
     spec, _ = chart(at, "One bar")
@@ -184,7 +184,9 @@ def test_estimate_shows_what_a_mixture_is_made_of_in_words_and_as_a_bar():
 
 def test_the_statement_on_the_page_is_the_release_s_own():
     at = open_page("pages/1_Estimate.py", **SMALL)
-    rel = privcov.release("auto-cov", privcov.source("ar1-covariance", n=2000, d=6), privcov.ZCDP(0.1), seed=1)
+    rel = privcov.release(
+        "auto-cov", privcov.source("ar1-covariance", n=2000, d=6, random_state=0), privcov.ZCDP(0.1), random_state=1
+    )
     (shown,) = [unescape(e.proto.body) for e in at.get("html") if "pc-lines" in e.proto.body and "<dl" in e.proto.body]
     assert re.findall("<dt><strong>(.*?)</strong></dt><dd>(.*?)</dd>", shown) == list(rel.statement.lines)
 
@@ -232,7 +234,9 @@ def test_home_s_slider_changes_the_error_at_least_fivefold_too():
 
 def test_alternatives_contain_the_plotted_value():
     at = open_page("pages/1_Estimate.py", **SMALL)
-    rel = privcov.release("auto-cov", privcov.source("ar1-covariance", n=2000, d=6), privcov.ZCDP(0.1), seed=1)
+    rel = privcov.release(
+        "auto-cov", privcov.source("ar1-covariance", n=2000, d=6, random_state=0), privcov.ZCDP(0.1), random_state=1
+    )
     off = np.triu(np.abs(rel.matrix), 1)
     i, j = np.unravel_index(off.argmax(), off.shape)
     _, alt = chart(at, "Heatmap of released covariance")
@@ -319,8 +323,8 @@ def test_trade_offs_table_is_the_plan_s_and_the_crossing_lines_are_there():
 
 def test_spectra_counts_what_lies_in_the_band():
     at = open_page("pages/4_Spectra.py", **SMALL, rho="1e-05")
-    ds = privcov.source("ar1-covariance", n=2000, d=6)
-    rel = privcov.release("auto-cov", ds, privcov.ZCDP(1e-5), seed=1)
+    ds = privcov.source("ar1-covariance", n=2000, d=6, random_state=0)
+    rel = privcov.release("auto-cov", ds, privcov.ZCDP(1e-5), random_state=1)
     values = np.linalg.eigvalsh(rel.raw.matrix)
     inside = int((np.abs(values) <= rel.raw.distribution.edge).sum())
     assert metric(at, "Not separately recoverable") == f"{inside} of 6"

@@ -23,7 +23,7 @@ from tests.patience import patient, until
 
 PAGE = "pages/2_Trade_offs.py"
 STUDY = Study(data=(("d", 3), ("n", 60)))
-DATA = privcov.source("ar1-covariance", n=60, d=3)
+DATA = privcov.source("ar1-covariance", n=60, d=3, random_state=0)
 
 
 def setting(**changes) -> sweep.Setting:
@@ -45,7 +45,7 @@ def test_everything_a_source_has_can_vary():
     names = [a.name for a in axes(STUDY, DATA)]
     assert names == ["privacy", "row_bound", "n", "d", "rho"]
     assert "delta" in [a.name for a in axes(Study(kind="approx"), DATA)]
-    zipf = [a.name for a in axes(Study(source="zipf-norms"), privcov.source("zipf-norms", n=50, d=3))]
+    zipf = [a.name for a in axes(Study(source="zipf-norms"), privcov.source("zipf-norms", n=50, d=3, random_state=0))]
     assert {"n", "d", "bins", "skew"} <= set(zipf)
     sparse = [a.name for a in axes(Study(source="sparse-covariance"), DATA)]
     assert "sparsity" in sparse

@@ -107,8 +107,8 @@ def test_the_matrix_on_a_graph_has_its_zeros_and_keeps_the_rest_of_s():
 @pytest.mark.parametrize("guarantee", [ZCDP(0.1), PureDP(3.0)], ids=["gaussian", "wishart"])
 @pytest.mark.parametrize("centre", ["zero", "joint"])
 def test_the_estimator_the_answers_and_the_page_draw_the_same_edges(guarantee, centre):
-    ds = privcov.source("precision-ar2", n=4_000, d=8, seed=4)
-    rel = privcov.release("auto-precision", ds, guarantee, seed=2, centre=centre, rate=0.08)
+    ds = privcov.source("precision-ar2", n=4_000, d=8, random_state=4)
+    rel = privcov.release("auto-precision", ds, guarantee, random_state=2, centre=centre, rate=0.08)
     upper = np.triu_indices(8, 1)
     told = privcov.answers(rel).edges(rate=0.08)
     assert told["real"].any()
@@ -121,15 +121,15 @@ def test_the_estimator_the_answers_and_the_page_draw_the_same_edges(guarantee, c
 
 def test_class_sums_have_the_rule_ebic_and_say_so():
     ds = privcov.source("breast-cancer")
-    rel = privcov.release("auto-precision", ds, ZCDP(5.0), seed=1, centre="classes")
-    old = privcov.release("auto-precision", ds, ZCDP(5.0), seed=1, centre="classes", rule="ebic")
+    rel = privcov.release("auto-precision", ds, ZCDP(5.0), random_state=1, centre="classes")
+    old = privcov.release("auto-precision", ds, ZCDP(5.0), random_state=1, centre="classes", rule="ebic")
     np.testing.assert_array_equal(rel.precision, old.precision)
     assert rel.notes[-1] == "The edge test is not derived for class sums: the rule ebic took its place."
 
 
 def test_noise_alone_draws_no_edges_and_a_diagonal_matrix():
-    ds = privcov.source("precision-ar2", n=300, d=8, seed=4)
-    rel = privcov.release("auto-precision", ds, ZCDP(1e-4), seed=2)
+    ds = privcov.source("precision-ar2", n=300, d=8, random_state=4)
+    rel = privcov.release("auto-precision", ds, ZCDP(1e-4), random_state=2)
     assert (rel.precision == np.diag(np.diag(rel.precision))).all()
     assert "the matrix is diagonal" in rel.notes[-1]
 
@@ -137,7 +137,7 @@ def test_noise_alone_draws_no_edges_and_a_diagonal_matrix():
 @pytest.mark.parametrize("more", [{}, {"n_public": False}, {"rows_per_person": 2}], ids=["public", "hidden", "persons"])
 def test_private_rows_have_the_edges_of_their_answers(more, tmp_path):
     """Whole-number noise, read back: the same law, the same number of independent rows, the same edges."""
-    data = privcov.source("precision-ar2", n=6_000, d=5, seed=4)
+    data = privcov.source("precision-ar2", n=6_000, d=5, random_state=4)
     cells = np.clip(data.rows / 4, -1, 1)
     private = privcov.PrivateDataset.from_rows(cells, bounds=[(-1, 1)] * 5, name="t", **more)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")

@@ -72,8 +72,8 @@ def lacked(lam: float, tables: int, copies: int = 60) -> float:
     for seed in range(tables):
         rows = np.random.default_rng(seed).standard_normal((n, d)) @ root.T
         data = privcov.Dataset.from_rows(rows, row_bound=bound, mean_is_zero=True, provenance="simulated")
-        rel = privcov.release("auto-cov", data, privcov.ZCDP(0.05), centre="joint", seed=seed)
-        exact = noisy_matrix(privcov.release("auto-cov", data, privcov.NoPrivacy(), centre="joint"))
+        rel = privcov.release("auto-cov", data, privcov.ZCDP(0.05), centre="joint", random_state=seed)
+        exact = noisy_matrix(privcov.release("auto-cov", data, privcov.NoPrivacy(), centre="joint", random_state=0))
         noisy, draw = noisy_matrix(rel) / bound**2, noise_on_target(rel.raw)
         units = np.sqrt(np.outer(np.diag(noisy), np.diag(noisy)))
         found = edge_states(

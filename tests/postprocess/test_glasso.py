@@ -336,8 +336,8 @@ def test_without_numba(without_numba, ridged, raw):
 def test_a_release_without_numba_says_which_solver_it_used(without_numba):
     import privcov
 
-    ds = privcov.source("precision-ar2", n=2_000, d=5, seed=0)
-    notes = " ".join(privcov.release("glasso-gaussian", ds, privcov.ApproxDP(2.0, 1e-3), seed=1).notes)
+    ds = privcov.source("precision-ar2", n=2_000, d=5, random_state=0)
+    notes = " ".join(privcov.release("glasso-gaussian", ds, privcov.ApproxDP(2.0, 1e-3), random_state=1).notes)
     assert "Solved by ADMM" in notes
     assert "numba" in notes
 

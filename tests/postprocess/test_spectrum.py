@@ -178,7 +178,7 @@ def test_shrinkage_against_the_formula():
 
 def paper5_errors(d: int, n: int, rho: float, repeats: int) -> np.ndarray:
     """repeats x 2: Frobenius errors of clip and shrinkage on one free-trace release of paper 5's data."""
-    data = privcov.source("zipf-norms", n=n, d=d, bins=1, seed=0)
+    data = privcov.source("zipf-norms", n=n, d=d, bins=1, random_state=0)
     exact = clipped_moment(data, n_anchors=0)
     distribution = NoiseDistribution("free-trace", np.sqrt(2) / (n * np.sqrt(2 * rho)), d)
     out = []

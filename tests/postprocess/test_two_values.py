@@ -28,7 +28,7 @@ def rows(n=600, seed=0):
 
 def released(method="auto-cov", rho=0.02, bound=1.0, seed=1, n=600):
     data = Dataset.from_rows(rows(n), kinds=KINDS)
-    return privcov.release(method, data.with_row_bound(data.row_bound * bound), privcov.ZCDP(rho), seed=seed)
+    return privcov.release(method, data.with_row_bound(data.row_bound * bound), privcov.ZCDP(rho), random_state=seed)
 
 
 @pytest.mark.parametrize("method", ["auto-cov", "gaussian-cov"])
@@ -51,7 +51,7 @@ def test_no_release_has_levels_of_one_column_that_go_together(method, bound):
 
 def test_without_noise_nothing_changes():
     data = Dataset.from_rows(rows(), kinds=KINDS)
-    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1e9), seed=0)
+    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1e9), random_state=0)
     table = pd.get_dummies(rows()[["age", "region", "yes"]], columns=["region", "yes"], dtype=float)
     table = table[["age", "region_N", "region_S", "region_E", "yes_y"]]
     assert rel.covariance == pytest.approx(np.cov(table.to_numpy().T, ddof=0), rel=1e-3, abs=1e-3)
@@ -101,7 +101,7 @@ def test_answers_of_levels_cover(rho):
     truth, hits = np.cov(table.T, ddof=0), []
     for seed in range(200):
         data = Dataset.from_rows(rows(500, 100 + seed), kinds=KINDS)
-        a = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(rho), seed=seed))
+        a = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(rho), random_state=seed))
         pairs, own = a.covariances(), a.variances().iloc[LEVELS]
         pairs = pairs[pairs["first"].str.startswith("region") & pairs["second"].str.startswith("region")]
         found = pd.concat([own, pairs])
@@ -120,7 +120,7 @@ def test_a_pair_of_levels_is_shown_as_its_means_have_it():
 def test_a_cell_between_the_two_values_is_not_ruled_out_by_a_declaration():
     """A missing yes-no cell counts as the middle, so its variance does not follow from its mean."""
     kinds = KINDS | {"yes": Kind("yes-no", values=("n", "y"))}
-    rel = privcov.release("gaussian-cov", Dataset.from_rows(rows(), kinds=kinds), privcov.ZCDP(0.5), seed=0)
+    rel = privcov.release("gaussian-cov", Dataset.from_rows(rows(), kinds=kinds), privcov.ZCDP(0.5), random_state=0)
     mean, variance = rel.mean[4], rel.covariance[4, 4]
     assert variance != pytest.approx(mean * (1 - mean))
 
@@ -141,8 +141,10 @@ def test_a_notebook_hatches_what_is_known():
 
 def test_eigenvalues_of_few_rows_are_refused():
     """Of 15 rows of 4 columns the smallest was inside its interval in .76."""
-    few, many = (privcov.source("ar1-covariance", n=n, d=4, seed=0) for n in (79, 80))
-    answers = [privcov.answers(privcov.release("gaussian-cov", x, privcov.ZCDP(5.0), seed=0)) for x in (few, many)]
+    few, many = (privcov.source("ar1-covariance", n=n, d=4, random_state=0) for n in (79, 80))
+    answers = [
+        privcov.answers(privcov.release("gaussian-cov", x, privcov.ZCDP(5.0), random_state=0)) for x in (few, many)
+    ]
     assert not answers[0].eigenvalues()["identified"].any()
     assert "20 rows" in answers[0].eigenvalues()["reason"][0]
     assert answers[0].eigenvalues()["reason"][0] in REASONS
@@ -156,6 +158,8 @@ def test_an_unbiased_correlation_is_not_clipped():
     estimates = []
     for seed in range(20):
         data = Dataset.from_rows(np.column_stack([x, x]), bounds=[(-1, 1)] * 2)
-        found = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(0.05), seed=seed, centre="joint"))
+        found = privcov.answers(
+            privcov.release("gaussian-cov", data, privcov.ZCDP(0.05), random_state=seed, centre="joint")
+        )
         estimates.append(found.correlations()["estimate"][0])
     assert 2 <= np.sum(np.array(estimates) > 1) <= 18

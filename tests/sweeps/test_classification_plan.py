@@ -31,9 +31,9 @@ def test_a_cell_is_the_error_of_a_release_on_the_test_rows():
     assert len(table) == 2 * 2 * 2 * 2
     assert table["value"].between(0, 1).all()
     assert (table["problem"] == "").all()
-    ds = privcov.source("wine", seed=3)
+    ds = privcov.source("wine", random_state=3)
     train, test = split(ds, Sizes(100, 20), seed=3)
-    rel = privcov.release("auto-cov", train, ApproxDP(5.0, 1e-5), seed=3, centre="classes")
+    rel = privcov.release("auto-cov", train, ApproxDP(5.0, 1e-5), random_state=3, centre="classes")
     first = table[(table["method"] == "auto-cov") & (table["replicate"] == 0) & (table["guarantee"] == "approx")]
     assert first["value"].tolist() == [classification_error(rel, test), majority_error(train, test)]
     assert test.n == 178 - 120

@@ -136,7 +136,7 @@ def test_rules_are_the_lambda_the_method_itself_would_choose():
     first = next(runs(study(rules=True, replicates=1)))
     rows = make_dataset(SOURCES.get("precision-ar2").cls(**SMALL), seed=0)
     for rule, (fpr, tpr) in first[0].marks.items():
-        rel = privcov.release("glasso-gaussian", rows, ApproxDP(2, 1e-3), seed=0, rule=rule)
+        rel = privcov.release("glasso-gaussian", rows, ApproxDP(2, 1e-3), random_state=0, rule=rule)
         want = privcov.graph_recovery(rel, rows.truth.precision)
         assert (fpr, tpr) == (pytest.approx(want.fpr), pytest.approx(want.tpr))
     assert {"ebic", "half-universal", "fission"} == set(first[0].marks)
@@ -149,7 +149,9 @@ def test_rules_are_the_lambda_the_method_itself_would_choose():
 def test_the_edge_test_is_a_mark_of_its_own():
     """It lies on no path, and is there with every rule, and alone where it is the method's own."""
     rows = make_dataset(SOURCES.get("precision-ar2").cls(**SMALL), seed=0)
-    want = privcov.graph_recovery(privcov.release("auto-precision", rows, ZCDP(1.0), seed=0), rows.truth.precision)
+    want = privcov.graph_recovery(
+        privcov.release("auto-precision", rows, ZCDP(1.0), random_state=0), rows.truth.precision
+    )
     for every in (True, False):
         asked = study(rules=every, replicates=1, methods=("auto-precision",), guarantees=(ZCDP(1.0),))
         marks = next(runs(asked))[0].marks

@@ -60,8 +60,8 @@ def test_one_row_per_cell():
 def test_the_table_holds_the_errors_of_releases():
     """A cell is the error of `release` on the rows of `source`, replicate 0, same seed."""
     table = run(plan(replicates=1, metrics=["frobenius-to-truth"]))
-    data = privcov.source("ar1-covariance", seed=4, **SOURCE)
-    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(0.1), seed=4)
+    data = privcov.source("ar1-covariance", random_state=4, **SOURCE)
+    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(0.1), random_state=4)
     assert table["value"].tolist() == [privcov.error(rel, data, against="truth")]
 
 
@@ -98,7 +98,7 @@ def test_replicates_of_fixed_rows_have_fresh_noise():
 
 def test_run_on_gives_the_cells_of_the_same_rows():
     one = plan(source="wine", source_params={}, methods=["auto-cov", "laplace-cov", "zero"])
-    data = privcov.source("wine", seed=4)
+    data = privcov.source("wine", random_state=4)
     seen = []
     found = run_on(
         data,

@@ -31,8 +31,8 @@ def test_one_plan_and_a_list_survive_a_file():
 
 
 def test_the_noise_seed_is_that_of_the_noise_alone():
-    rows = privcov.source("ar1-covariance", n=30, d=2, seed=3)
-    rel = privcov.release("auto-cov", rows, privcov.ZCDP(0.1), seed=4)
+    rows = privcov.source("ar1-covariance", n=30, d=2, random_state=3)
+    rel = privcov.release("auto-cov", rows, privcov.ZCDP(0.1), random_state=4)
     table = privcov.run(PLAN)
     assert table["value"].iloc[0] == privcov.error(rel, rows, relative=True)
 
@@ -89,7 +89,7 @@ def test_the_shell_takes_both_forms_and_writes_table_and_report(tmp_path, capsys
 def test_a_report_fetches_nothing_runs_nothing_and_escapes_names():
     rows = privcov.source("wine").rows[:, :2]
     data = privcov.Dataset.from_rows(rows, 5.0, columns=["<img src=x>", "b"], name="<script>alert(1)</script>")
-    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1.0), seed=1)
+    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1.0), random_state=1)
     html = report.of_release(rel, data, script="print('<b>')", address="/Estimate?a=1&b=2")
     lowered = html.lower()
     for word in ("<script", "<img", "http://", "https://", 'src="', "<link", "@import", "url("):
@@ -104,10 +104,10 @@ def test_a_report_says_what_its_numbers_are():
     """Simulated or public, over the truth where there is one, with the settings of the page as text."""
     rows = np.random.default_rng(0).normal(size=(300, report.MOST_LISTED + 1))
     public = privcov.Dataset.from_rows(rows, 5.0, provenance="public")
-    simulated = privcov.source("ar1-covariance", n=400, d=4)
+    simulated = privcov.source("ar1-covariance", n=400, d=4, random_state=0)
     made = {}
     for data in (public, simulated):
-        rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1.0), seed=1)
+        rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1.0), random_state=1)
         made[data] = report.of_release(rel, data, script="a < b", address="/Estimate?a=<b>&c=1"), rel
     html, rel = made[public]
     assert (report.DECLARED in html, "Frobenius error to the sample" in html) == (True, True)
@@ -122,7 +122,7 @@ def test_a_report_says_what_its_numbers_are():
     assert percent(rel.attacker_success, "at most") in html
     assert "<code>/Estimate?a=&lt;b&gt;&amp;c=1</code>" in html
     assert "<pre>a &lt; b</pre>" in html
-    hidden = privcov.release("gaussian-cov", simulated, privcov.ZCDP(1.0), seed=1, neighbours="add-remove")
+    hidden = privcov.release("gaussian-cov", simulated, privcov.ZCDP(1.0), random_state=1, neighbours="add-remove")
     assert "n is not public" in report.of_release(hidden, simulated)
 
 

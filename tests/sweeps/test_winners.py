@@ -145,12 +145,12 @@ def test_a_map_without_sense_gets_a_sentence(changes, sentence):
 @pytest.mark.parametrize("guarantee", [privcov.ZCDP(0.02), privcov.PureDP(1.0)], ids=["gaussian", "wishart"])
 def test_no_change_of_eigenvalues_alone_passes_the_oracle(guarantee):
     """Against every repair of the same noisy matrix, and 200 random eigenvalues; the best ones reach it exactly."""
-    data = privcov.source("ar1-covariance", n=400, d=6, seed=3)
+    data = privcov.source("ar1-covariance", n=400, d=6, random_state=3)
     key = "wishart-difference" if isinstance(guarantee, privcov.PureDP) else "gaussian-cov"
-    rel = privcov.release(key, data, guarantee, seed=5, repair="none")
+    rel = privcov.release(key, data, guarantee, random_state=5, repair="none")
     least, size = oracle_error(rel, data), np.linalg.norm(data.truth.covariance)
     for repair in ("none", "psd", "shrink"):
-        other = privcov.release(key, data, guarantee, seed=5, repair=repair)
+        other = privcov.release(key, data, guarantee, random_state=5, repair=repair)
         assert oracle_error(other, data) == pytest.approx(least, rel=1e-9)
         assert privcov.error(other, data, relative=True, against="truth") >= least
     vectors = np.linalg.eigh(rel.covariance)[1]

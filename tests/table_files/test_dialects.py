@@ -112,7 +112,7 @@ def test_one_table_in_several_dialects_has_the_same_sums_and_token(tmp_path, dia
         Dataset.from_files(tmp_path / "plain.csv", bounds=declared["bounds"]),
         Dataset.from_files(tmp_path / "other.csv", bounds=declared["bounds"], dialect=dialect),
     ]
-    raws = [privcov.release("auto-cov", one, asked, seed=1).to_json() for one in public]
+    raws = [privcov.release("auto-cov", one, asked, random_state=1).to_json() for one in public]
     assert raws[0] == raws[1]
     np.testing.assert_array_equal(read_public(raw, dialect).frame.to_numpy(), rows)
     assert read_header(raw, dialect) == ["a", "b", "é"]
