@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from websockets.exceptions import ConnectionClosed
 
 from tests.load import Visitor, run
 from tests.patience import patient
@@ -65,6 +67,35 @@ def test_caches_emptied_again_and_again_leave_no_thread_behind(server):
             await another_is_answered(server)
 
     run(empty())
+
+
+@pytest.mark.parametrize("visits", [10, pytest.param(60, marks=pytest.mark.deep)])
+def test_a_large_message_of_every_visit_is_refused_and_nothing_of_it_is_kept(server, visits):
+    message = BackMsg()
+    message.rerun_script.widget_states.widgets.add(id="any", string_value="x" * 23_000_000)
+    said = message.SerializeToString()
+
+    async def send(visitor: Visitor) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            await visitor._socket.send(said)
+
+    async def together() -> None:
+        async with contextlib.AsyncExitStack() as stack:
+            them = [await stack.enter_async_context(Visitor(server.port)) for _ in range(visits)]
+            for visitor in them:
+                await visitor.open("")
+            before = server.memory()
+            await asyncio.gather(*map(send, them))
+            end = time.monotonic() + patient(20)
+            while not all(visitor.closed for visitor in them) and time.monotonic() < end:
+                await asyncio.sleep(0.1)
+            assert all(visitor.closed for visitor in them)
+            await another_is_answered(server)
+            assert server.memory() < before + 200  # 60 visits: 1,800
+
+    with highest(server) as peak:
+        run(together())
+    assert peak() < 2_000  # 60 visits: more than 3,000
 
 
 @pytest.mark.deep
