@@ -212,7 +212,7 @@ def start(experiment: GraphStudy, data: Dataset) -> Job:
         for replicate in runs(experiment, dataset=brought):
             yield Cell(replicate, False)
 
-    return JOBS.start(_key(experiment), lambda _: cells(), experiment.replicates)
+    return JOBS.start(_key(experiment), lambda _: cells(), experiment.replicates, size=data.n * data.d)
 
 
 def paint(experiment: GraphStudy, data: Dataset, here: tuple[float, float, float] | None, job: Job | None) -> None:

@@ -5,6 +5,7 @@ The thread fills a `Progress`, without Streamlit; `Jobs` outlast a switch of pag
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import weakref
@@ -16,6 +17,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shell import show
+from pages.shell.room import Room
 from privcov import engine
 from privcov.sweeps.cells import Cell
 from privcov.sweeps.estimates import in_words
@@ -23,6 +25,9 @@ from privcov.sweeps.estimates import in_words
 engine.give_way()
 # Two sweeps at a time in the whole server, so that the pages stay quick for all visitors.
 _PLACES = threading.BoundedSemaphore(2)
+# Large tables of all sweeps fit into this, and are drawn in this process alone: each worker would draw its own.
+_ROOM = Room(20_000_000, patience=math.inf)
+LARGE = 2_000_000  # cells
 
 
 @dataclass
@@ -53,12 +58,17 @@ class Job:
     """A computation in a thread of its own, which calls ``cells`` for the iterator of ``total`` cells.
 
     The iterator may watch the event ``stop`` itself, so that it need not finish what other processes are computing.
+    ``size``: rows x columns of its largest table.
     """
 
-    def __init__(self, cells: Callable[[], Iterator[Cell]], total: int, stop: threading.Event | None = None) -> None:
+    def __init__(
+        self, cells: Callable[[], Iterator[Cell]], total: int, stop: threading.Event | None = None, size: int = 0
+    ) -> None:
         self.progress = Progress(total)
         self._stop = threading.Event() if stop is None else stop
-        thread = threading.Thread(target=_work, args=(cells, self.progress, self._stop), daemon=True, name="sweep")
+        thread = threading.Thread(
+            target=_work, args=(cells, self.progress, self._stop, size), daemon=True, name="sweep"
+        )
         self._thread = thread
         # The thread holds no reference to the job, so the job is freed when the visit ends, and this stops the thread.
         weakref.finalize(self, self._stop.set)
@@ -81,12 +91,24 @@ class Job:
         return (time.monotonic() - recent[0]) / (len(recent) - 1) * (progress.total - progress.done)
 
 
-def _work(cells: Callable[[], Iterator[Cell]], progress: Progress, stop: threading.Event) -> None:
-    """Compute the cells, when a place is free, until they are finished or the job is stopped."""
-    while not _PLACES.acquire(timeout=0.2):
+class _Stopped(Exception):
+    """A job was stopped while it waited."""
+
+
+def _work(cells: Callable[[], Iterator[Cell]], progress: Progress, stop: threading.Event, size: int) -> None:
+    """Compute the cells, when room and a place are free, until they are finished or the job is stopped."""
+
+    def look() -> None:
         if stop.is_set():
-            progress.state = "stopped"
-            return
+            raise _Stopped
+
+    try:
+        _ROOM.enter(size if size > LARGE else 0, look)
+        while not _PLACES.acquire(timeout=0.2):
+            look()
+    except _Stopped:
+        progress.state = "stopped"
+        return
     arrived: list[Cell] = []
     try:
         progress.recent.append(time.monotonic())
@@ -117,6 +139,11 @@ def _work(cells: Callable[[], Iterator[Cell]], progress: Progress, stop: threadi
 # --- the jobs of a page, on the page ------------------------------------------------------------------------
 
 
+def workers(size: int) -> int | None:
+    """Return how many worker processes a sweep may have whose largest table has so many cells; None for all."""
+    return 1 if size > LARGE else None
+
+
 @dataclass(frozen=True)
 class Jobs:
     """The jobs of one page in this visit, newest last, by what was asked for; at most one of them runs.
@@ -136,14 +163,20 @@ class Jobs:
         return self.all().get(asked)
 
     def start(
-        self, asked: Any, cells: Callable[[threading.Event], Iterator[Cell]], total: int, *, wait: float = 0.0
+        self,
+        asked: Any,
+        cells: Callable[[threading.Event], Iterator[Cell]],
+        total: int,
+        *,
+        size: int = 0,
+        wait: float = 0.0,
     ) -> Job:
         """Start a new job in place of the one that may be running, and wait some seconds for a first picture."""
         kept = self.all()
         for other in kept.values():
             other.stop()
         stop = threading.Event()
-        job = kept[asked] = Job(lambda: cells(stop), total, stop)
+        job = kept[asked] = Job(lambda: cells(stop), total, stop, size)
         while len(kept) > self.kept:
             kept.pop(next(iter(kept)))
         job.wait(wait)

@@ -86,7 +86,7 @@ def _offer(sweep: Sweep, data: Dataset) -> Job | None:
 def start(sweep: Sweep) -> Job:
     """Start these curves; what the store has is not run again."""
     store = tradeoffs_store.store()
-    return JOBS.start(sweep.key, lambda stop: sweep.cells(store, stop), sweep.steps, wait=FIRST)
+    return JOBS.start(sweep.key, lambda stop: sweep.cells(store, stop), sweep.steps, size=sweep.size, wait=FIRST)
 
 
 def _others(shown: Job | None) -> None:

@@ -128,7 +128,7 @@ def _measured(stored: Reply, study: Study, data: Dataset) -> Reply:
 
     job = JOBS.find(question)
     if job is None or job.progress.state == "stopped":  # another question had taken its place
-        job = JOBS.start(question, cells, 2, wait=_WAIT)
+        job = JOBS.start(question, cells, 2, size=data.n * data.d, wait=_WAIT)
     found = job.progress.rows[:]
 
     def look(job: Job) -> None:

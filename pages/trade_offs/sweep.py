@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pages.shell import cached
+from pages.shell import cached, jobs
 from pages.shell import script as python_script
 from pages.shell.fields import is_shown
 from pages.shell.study import Study
@@ -26,7 +26,7 @@ from privcov.estimators.base import METHODS
 from privcov.figures.words import plain, powers
 from privcov.privacy import KINDS, ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.sweeps.cells import Cell, build_entry, cells, cells_on
-from privcov.sweeps.estimates import MOST_COLUMNS, refusal
+from privcov.sweeps.estimates import MOST_COLUMNS, most_cells, refusal
 from privcov.sweeps.plan import Plan, column_of
 from privcov.sweeps.store import Store
 
@@ -180,9 +180,16 @@ class Sweep:
         )
         return pairs * self.replicates * max(1, len(self.on_rows["row_bounds"]))
 
+    @property
+    def size(self) -> int:
+        """Rows x columns of the largest table."""
+        return most_cells(self.plan) if self.plan else self.on_rows["dataset"].n * self.on_rows["dataset"].d
+
     def cells(self, store: Store | None, stop: Event | None = None) -> Iterator[Cell]:
         """Return the method runs; rows of a visitor's file stay in this process, others may go to worker processes."""
-        return cells([self.plan], store, stop=stop) if self.plan else cells_on(**self.on_rows)
+        if self.plan:
+            return cells([self.plan], store, workers=jobs.workers(self.size), stop=stop)
+        return cells_on(**self.on_rows)
 
 
 def same_epsilon(kind: str, epsilon: float, delta: float) -> PureDP | ApproxDP | ZCDP:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages.shell import address, frame, glossary, show, take_home
 from pages.shell.fields import ends, log_grid
-from pages.shell.jobs import Job, Jobs, Words, status
+from pages.shell.jobs import Job, Jobs, Words, status, workers
 from pages.shell.study import Study
 from pages.trade_offs import reports
 from pages.trade_offs import store as tradeoffs_store
@@ -94,7 +94,10 @@ def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
             right.caption(f"{runs:,} runs, {estimates.in_words(seconds)} here. Finished runs are kept.")
         if started:
             store = tradeoffs_store.store()
-            JOBS.start(key, lambda stop: map_cells(plans, store, stop=stop), runs, wait=FIRST)
+            size = max(map(estimates.most_cells, plans))
+            JOBS.start(
+                key, lambda stop: map_cells(plans, store, workers=workers(size), stop=stop), runs, size=size, wait=FIRST
+            )
         if JOBS.find(key) is not None:
             JOBS.watch(key, lambda job: _paint(job, study, asked), every=1.2)
         with st.expander("The same in Python"):

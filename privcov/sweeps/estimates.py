@@ -23,7 +23,7 @@ from privcov.sweeps.store import Store
 # The probe stays this small (multiplications of X'X, and columns); what is larger is extrapolated from there.
 _PROBE_WORK, _PROBE_D, _PROBE_N = 2e7, 64, 4_000
 _SLOW, _CUBIC = 0.05, 2.5
-MOST_CELLS = 40_000_000  # rows x columns of one draw: 320 MB, and three times that while it is made
+MOST_CELLS = 20_000_000  # rows x columns of one draw: 160 MB, and three times that while it is made
 MOST_COLUMNS = 2_000
 LONG = 60 * 60.0
 
@@ -133,6 +133,11 @@ def size(plan: Plan, point: dict) -> tuple[int, int]:
     values = {k: v for k, v in (plan.source_params | point).items() if k in own}
     source = build(card.cls, f"Source {plan.source!r}", values)
     return getattr(source, "n", 0), getattr(source, "d", 0)
+
+
+def most_cells(plan: Plan) -> int:
+    """Return rows x columns of the largest table of a plan."""
+    return max(n * d for n, d in (size(plan, point) for point in plan.points()))
 
 
 def estimate(plan: Plan, store: Store | None = None, cost: Callable[..., Cost] = cost_of) -> Estimate:

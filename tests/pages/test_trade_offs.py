@@ -133,7 +133,7 @@ def test_impossible_set_ups_get_a_sentence(changes, sentence):
 
 def test_too_many_numbers_are_refused_before_anything_is_drawn():
     study = Study(data=(("d", 200), ("n", 1_000)))
-    with pytest.raises(ValueError, match="40,000,000"):
+    with pytest.raises(ValueError, match="20,000,000"):
         sweep.build(study, DATA, setting(axis="n", values=(2_000_000,)))
 
 
@@ -246,6 +246,32 @@ def test_a_crowd_waits_its_turn():
     assert [j.progress.state for j in many[:3]] == ["finished"] * 3
     assert jobs._PLACES.acquire(timeout=patient(1))
     jobs._PLACES.release()
+
+
+def test_of_jobs_with_large_tables_one_runs_at_a_time_and_small_ones_beside_it():
+    gate = threading.Event()
+    large = [Job(slow(1, gate), 1, size=20_000_000) for _ in range(3)]
+    until(lambda: sum(j.progress.state == "running" for j in large) == 1, 5)
+    small = Job(slow(1), 1, size=1_000)
+    assert small.wait(patient(5))
+    assert sorted(j.progress.state for j in large) == ["running", "waiting", "waiting"]
+    waiting = next(j for j in large if j.progress.state == "waiting")
+    waiting.stop()
+    assert waiting.wait(patient(5))
+    gate.set()
+    assert all(job.wait(patient(5)) for job in large)
+    assert sorted(j.progress.state for j in large) == ["finished", "finished", "stopped"]
+
+
+@pytest.mark.parametrize(("n", "workers"), [(1_000, None), (100_000, 1)])
+def test_a_large_table_is_drawn_in_one_process_alone(monkeypatch, n, workers):
+    plan = privcov.Plan(
+        source="ar1-covariance", source_params={"d": 50}, guarantees=[privcov.ZCDP(1.0)], vary={"n": [100, n]}
+    )
+    seen = []
+    monkeypatch.setattr("pages.trade_offs.sweep.cells", lambda *_, workers, stop: seen.append(workers))
+    sweep.Sweep("", "", plan, {}, "", "", "", False, False, {}, None).cells(None)
+    assert seen == [workers]
 
 
 # --- the page -----------------------------------------------------------------------------------------------

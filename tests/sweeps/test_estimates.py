@@ -48,7 +48,7 @@ def test_an_estimate_is_cheap(monkeypatch):
     assert estimate(heavy).seconds > estimates.LONG
     assert all(n <= 4_000 and d <= 64 for n, d in drawn)
     assert len(ran) <= 9
-    assert "40,000,000" in refusal(heavy)
+    assert "20,000,000" in refusal(heavy)
 
 
 def test_an_estimate_leaves_out_what_the_store_has(tmp_path):
