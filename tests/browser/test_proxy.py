@@ -1,5 +1,7 @@
 """Behind nginx with TLS and a base path, as docs/deployment.md describes it, in a real Chromium."""
 
+import contextlib
+import http.client
 import os
 import re
 import shutil
@@ -183,6 +185,18 @@ def test_every_answer_carries_the_headers_against_frames_and_guessed_kinds(visit
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "SAMEORIGIN"
     assert "frame-ancestors 'self'" in headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("path", ["_stcore/metrics", "/_stcore/metrics", "_stcore%2Fmetrics", "x/../_stcore/metrics"])
+def test_the_numbers_of_sessions_and_memory_are_not_public(proxied, path):
+    start = urlsplit(proxied)
+    unchecked = ssl._create_unverified_context()  # the test's own certificate
+    connection = http.client.HTTPSConnection("127.0.0.1", start.port, timeout=patient(5), context=unchecked)
+    with contextlib.closing(connection):
+        connection.request("GET", start.path + path, headers={"Host": start.netloc})
+        answer = connection.getresponse()
+        assert answer.status == 404
+        assert b"session" not in answer.read()
 
 
 def test_another_name_gets_no_content(visitor, proxied):
