@@ -168,5 +168,5 @@ def test_tabs_that_are_opened_and_closed_again_and_again_leave_no_more_behind(tm
             run(together(server.port, turn))
             time.sleep(12)  # the closed tabs are forgotten
             left.append(server.memory())
-        # Shared rows and releases (512 MB) stay, and what the allocator keeps of matrices: 1,500 to 1,800 MB every time.
+        # Shared rows and releases (512 MB) stay, and what the allocator keeps: 1,500 to 1,800 MB every time.
         assert max(left[2:]) < max(left[:2]) + 300, left
