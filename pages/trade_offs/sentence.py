@@ -168,7 +168,10 @@ def methods_of(reply: Reply) -> list[str]:
 
 
 def _sentence(study: Study, data: Dataset) -> tuple[str, float, str]:
-    """Show the sentence; return what it asks for, the error in it and the structure."""
+    """Show the sentence; return what it asks for, the error in it and the structure.
+
+    The level is chosen in the strip alone: two fields of one number overtake each other under quick keys.
+    """
     name = study.level_name
     asks = {LEVEL: f"which {name} gives an error of", ERROR: f"what error comes with {name} ="}
     structures = [UNKNOWN, *(s.key for s in TARGETS["covariance"].structures)]
@@ -190,8 +193,7 @@ def _sentence(study: Study, data: Dataset) -> tuple[str, float, str]:
             )  # fmt: skip
             _word("%, if")
         else:
-            _level(study)
-            _word(", if")
+            _word(f"{getattr(study, name):g}, if")
         structure = address.bound(
             st.selectbox, "Structure", structures, name="ask.structure", default=structure_of(study),
             key="ask.structure", format_func=_known, label_visibility="collapsed", width=330,
@@ -235,21 +237,6 @@ def _size(study: Study, data: Dataset, name: str, label: str, width: int) -> Non
     fields.of_study(
         st.number_input, label, int(spec.low), int(spec.high), key=f"ask.{name}", shown=int(value), put=put, **more
     )
-
-
-def _level(study: Study) -> None:
-    """Show the study's epsilon or rho."""
-    name = study.level_name
-    low, high = (1e-5, 10.0) if name == "rho" else (0.01, 20.0)
-
-    def put(s: Study, chosen: float) -> Study:
-        return s.at(float(chosen))
-
-    shown = float(getattr(study, name))
-    fields.of_study(
-        st.number_input, name.capitalize(), min(low, shown), max(high, shown), key=f"ask.{name}", shown=shown, put=put,
-        format="%g", label_visibility="collapsed", width=120,
-    )  # fmt: skip
 
 
 UNMEASURED = "Releases on the rows of this table say what it needs."

@@ -88,7 +88,7 @@ def test_rows_columns_and_level_of_the_sentence_are_those_of_the_study():
     at = open_page(PAGE, **TINY)
     at.number_input(key="ask.n").set_value(700).run()
     at.number_input(key="ask.d").set_value(4).run()
-    at.number_input(key="ask.rho").set_value(0.02).run()
+    at.select_slider(key="w.rho").set_value(0.02).run()
     settle(at)
     study = at.session_state["study"]
     assert (dict(study.data), study.rho) == ({"n": 700, "d": 4}, 0.02)
