@@ -169,6 +169,8 @@ def _network(study: Study, data: Dataset, rel: Release, reference: settings.Refe
             ),
             "network",
         )  # fmt: skip
+        with words:
+            show.say(f"{counts.tp} of {counts.tp + counts.fn} edges found, {counts.fp} false.")
         words.markdown(
             f"{verdict(counts)} **{counts.tp} of {counts.tp + counts.fn}** edges of {reference.words} found; "
             f"**{counts.fp}** of {counts.tp + counts.fp} drawn edges are "

@@ -36,6 +36,9 @@ ON_THE_WAY = 0.25  # seconds that a new address may take to the browser
 LATER = ("pandas", "scipy.optimize", "privcov.sweeps.plan")  # not needed for the first picture
 HOME = "Home"  # makes no plotly figure: the browser need not load its script before the first picture
 SWEEP = 5.0  # seconds
+_HANDS = st.components.v2.component(
+    "privcov_hands", html="", js=(ROOT / "pages" / "shell" / "hands.js").read_text(), isolate_styles=False
+)
 
 
 class Entry(NamedTuple):
@@ -174,6 +177,7 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     if title != HOME:  # plotly looks for a loaded pandas and would take one that another thread is still loading
         importlib.import_module("pandas")
     st.html(STYLE)
+    _HANDS(key="hands")
     # A widget on another page is a new widget, even under the same key: its value has to be set again.
     before = st.session_state.get("page")
     st.session_state["fresh_page"] = before != title
@@ -184,7 +188,8 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     st.session_state["page_keeps"] = keeps
     _follow_address(keeps, begun)
     with st.sidebar:
-        _menu()
+        with st.container(key="menu"):
+            _menu()
         export.button(palette())
     notices = st.container(key="notices")
     for sentence in st.session_state.get("link_problems", []):
@@ -306,7 +311,7 @@ def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
 
 def _menu() -> None:
     """Show the menu."""
-    st.markdown("### PrivCov")
+    st.html('<div class="pc-name">PrivCov</div>')  # no heading: that of the page is the first
     for group, entries in MENU:
         if group:
             st.html(f'<div class="pc-group">{group}</div>')

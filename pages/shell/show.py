@@ -162,14 +162,20 @@ def answers(
     ``wrong`` is the relative error to ``against``, None where the page has another. ``hint`` is added to what is under
     the pointer of the attacker's line, named ``label``. `follow.js` replaces the numbers while the level is dragged.
     """
-    cost = ""
+    cost, says = "", f"{label}: {chance(success)}."
     if wrong is not None:
+        says = f"Error to {against}: {percent(wrong)}. {says}"
         cost = (
             '<span title="Relative Frobenius error, one draw of the noise; 100 % is as bad as the zero matrix.">'
             f"Error to {against}: <b>{_number('error', percent(wrong))}</b></span>"
         )
     line = _line(success, palette, label, chance(success), f"{_GUESS} {hint}")
-    st.html(f'<div class="pc-answers" data-level="{level}">{cost}{line}</div>')
+    st.html(f'<div class="pc-answers" data-level="{level}" data-says="{escape(says)}">{cost}{line}</div>')
+
+
+def say(text: str) -> None:
+    """Let a screen reader say a text once it is on the page; `hands.js` reads it."""
+    st.html(f'<div data-says="{escape(text)}"></div>')
 
 
 def _number(name: str, said: str) -> str:

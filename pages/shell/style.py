@@ -25,6 +25,7 @@ STYLE = Template("""
 [class*="st-key-square-"] [data-testid="stPlotlyChart"] {height: 100% !important; min-height: 0 !important;}
 .stElementContainer:has(+ .stElementContainer .pc-ends) [data-testid="stSliderTickBar"] {visibility: hidden;}
 .pc-ends {display: flex; justify-content: space-between; font-size: .8rem; opacity: .75; margin-top: -.9rem;}
+.pc-name {font-size: 1.5rem; font-weight: 600;}
 .pc-group {font-size: .72rem; letter-spacing: .09em; text-transform: uppercase; opacity: .7; margin: .5rem 0 0;}
 .pc-tag {display: inline-block; font-size: .72rem; letter-spacing: .04em; padding: .05rem .45rem; border-radius: .6rem;
   border: 1px solid currentColor; opacity: .75; margin-right: .4rem;}
@@ -66,7 +67,9 @@ STYLE = Template("""
   filter: blur(.12rem);}
 .pc-follows :is([class*="st-key-lesson-two-"], [class*="st-key-lesson-three-"], [class*="st-key-lesson-tables-"])
   .scatterlayer {visibility: hidden;}  /* the numbers in the cells */
-[data-testid="stElementContainer"]:has(.pc-answers:empty), [class*="st-key-follow-"] {position: absolute;}
+[data-testid="stElementContainer"]:has(:is(.pc-answers, [data-says]):empty), .st-key-hands,
+[class*="st-key-follow-"] {position: absolute;}
+.pc-said {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);}
 /* The page's own header covers what has no title above it. */
 .st-key-notices:not(:empty) {margin-top: 1.5rem;}
 [class*="st-key-door-"] [data-testid="stPageLink"] a,
@@ -74,7 +77,7 @@ STYLE = Template("""
   border: 1px solid $edge; background: transparent; padding: .15rem .7rem; border-radius: .3rem;}
 [class*="st-key-page-"] [data-testid="stPageLink"] a {padding-left: 0;}
 /* The chosen page has a ground; the focus of the keyboard has a ring and no ground, so that the two differ. */
-[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]:focus-visible {
+.stPageLink [data-testid="stPageLink-NavLink"]:focus-visible {
   outline: .16rem solid light-dark($ink); outline-offset: -.16rem; background: transparent;}
 /* The strip stays below the header while the page scrolls under it; the level is its widest part. */
 [data-testid="stLayoutWrapper"]:has(> .st-key-strip) {position: sticky; top: 3.75rem; z-index: 90;}
@@ -84,6 +87,10 @@ STYLE = Template("""
 /* A heading that is jumped to, and what the keyboard reaches, stops below the strip. */
 [data-testid="stMain"]:has(.st-key-strip) {scroll-padding-top: 19.5rem;}
 @media (min-width: 1081px) {[data-testid="stMain"]:has(.st-key-strip) {scroll-padding-top: 10.5rem;}}
+@media (max-height: 500px) {  /* it would cover most of a low window, as at 200 % */
+  [data-testid="stLayoutWrapper"]:has(> .st-key-strip) {position: static;}
+  [data-testid="stMain"]:has(.st-key-strip) {scroll-padding-top: 4rem;}
+}
 [data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
 /* Numbers side by side are equally wide and stand on one line, whether or not their labels wrap. */
 [class*="st-key-cards-"] > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: 9.2rem;}
@@ -119,7 +126,9 @@ STYLE = Template("""
   .st-key-named [data-testid="stColumn"] {min-width: 100% !important; max-width: 100% !important;}  /* names are wide */
 }
 @media (max-width: 1080px) {.pc-line > small {display: none;}}
-@media (hover: none) {.modebar-container {display: none !important;}}  /* it opens under the pointer alone */
+/* A toolbar opens under the pointer alone; elsewhere its buttons would stand in the way of Tab. */
+@media (hover: none) {.modebar-container {display: none !important;}}
+.stPlotlyChart:not(:hover) .modebar-container {visibility: hidden;}
 @media (max-width: 1080px) {  /* a badge may be longer than a line */
   [data-testid="stMain"] .stMarkdownBadge {white-space: normal !important;}
 }
@@ -138,6 +147,17 @@ STYLE = Template("""
   position: fixed; right: 1rem; bottom: 1rem; max-width: calc(100vw - 2rem); z-index: 999990;
   padding: .5rem 1rem; border-radius: .3rem;
   background: light-dark($ink); color: light-dark($ground);}
+/* Colours of the system, without grounds: what is chosen gets a line, and what is drawn its own colour. */
+@media (forced-colors: active) {
+  .stSlider [role="group"] > [data-rac] > :not([data-testid="stSliderTickBar"]), .pc-meter > i {
+    forced-color-adjust: none; background: CanvasText !important;}
+  .stSlider [role="group"] > [data-rac] > [data-rac] {background: Highlight !important; border: 2px solid CanvasText;}
+  .stSlider [data-testid="stSliderThumbValue"] p {color: CanvasText;}
+  .pc-meter, .pc-bar {border: 1px solid CanvasText;}
+  [data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]),
+  .st-key-menu a[aria-current] {outline: 2px solid Highlight; outline-offset: -2px;}
+  [role="tab"][aria-selected="true"] {border-bottom: 3px solid Highlight;}
+}
 /* On paper there is no menu, and no chart or card is cut in two. */
 @media print {
   [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"] {display: none !important;}

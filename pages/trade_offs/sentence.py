@@ -255,16 +255,16 @@ def _first(reply: Reply, data: Dataset, bound: float) -> None:
     nothing of another row bound, so that what they say of other methods and sizes is left out.
     """
     table = data.truth is None
-    large = '<p role="status" style="font-size: 1.35rem; line-height: 1.35; margin: 0">'
+    large = '<p data-says="{0}" style="font-size: 1.35rem; line-height: 1.35; margin: 0"><b>{0}</b></p>'
     if table and not reply.releases:
-        st.html(f"{large}<b>{UNMEASURED}</b></p>")
+        st.html(large.format(UNMEASURED))
         return
     spread = f"± {show.percent(reply.spread)} from release to release" if reply.spread else ""
     if reply.releases:
         where = "these rows, to the sample" if table else "fresh rows" if reply.draws > 1 else "one draw of the rows"
         spread += f"; mean of {reply.releases} (± {show.percent(reply.standard_error)}), {where}"
     answer = escape(ask.sentence(reply)).replace(" %", "\u00a0%")
-    st.html(f"{large}<b>{answer}</b></p><div>{spread}</div>")
+    st.html(f"{large.format(answer)}<div>{spread}</div>")
     claim = trade_off_of_method(reply.line.key, reply.guarantee)
     show.attacker_line(accounting.attacker_success(claim), frame.palette(), "Attacker, this method")
     if bound != 1:

@@ -116,6 +116,7 @@ def _public() -> None:
         if upload is not None and upload.raw:
             _ask(upload)
         return
+    show.say("The table is read.")
     _summary(upload, upload.table)
     if upload.raw:
         with st.popover("Written otherwise"):

@@ -33,6 +33,7 @@ def section() -> None:
     with right:
         take_home.bundle(opened, entry, declaration)
     head(shown, entry.to_dict())
+    show.say(f"Release {entry.number} is done.")
     st.caption("All of it comes from one noisy measurement. Looking at it is free.")
 
     def home() -> None:

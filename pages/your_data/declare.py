@@ -266,6 +266,7 @@ def _table_facts() -> None:
     """Show the questions about the table: those that need an answer, and the others under Advanced."""
     session = owner_session()
     st.header("The table")
+    show.say("The file is read.")
     left, right = st.columns(2, gap="large")
     person = session.kept.get("person")
     with left:

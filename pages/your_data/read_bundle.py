@@ -65,6 +65,7 @@ def _answers(shown: Shown) -> None:
     with left:
         head(shown, bundle.entry)
     right.button("Forget this bundle", on_click=forget, key="forget-bundle", width="stretch")
+    show.say("The bundle is read.")
     st.success(
         "The bundle is consistent: its files and its guarantee follow from the noisy measurement and the facts stated "
         "with it. Whether these are true, the number of rows among them, cannot be checked without the data: see "

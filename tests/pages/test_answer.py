@@ -32,7 +32,7 @@ def said(at) -> str:
     """The answer, in large type, once it was measured."""
     settle(at)
     at.run()  # AppTest has no clock that lets the page run again when a job has ended
-    (found,) = [h.proto.body for h in at.main.get("html") if 'role="status"' in h.proto.body]
+    (found,) = [h.proto.body for h in at.main.get("html") if "<p data-says" in h.proto.body]
     return unescape(re.search("<b>(.*)</b>", found)[1]).replace("\u00a0", " ")
 
 
@@ -224,7 +224,7 @@ def test_a_visitor_s_own_file_is_measured_and_named_by_its_source_alone():
     assert "of this size" not in said(at)
     (asked,) = at.session_state["solved"]
     assert asked[0].source == "csv"
-    assert "the sample" in str([h.proto.body for h in at.main.get("html") if 'role="status"' in h.proto.body])
+    assert "the sample" in str([h.proto.body for h in at.main.get("html") if "<p data-says" in h.proto.body])
 
 
 @pytest.mark.parametrize("table", ["wine", "example", "own"])

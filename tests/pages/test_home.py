@@ -66,7 +66,7 @@ def test_explore_asks_trade_offs_about_any_size():
     assert page.number_input(key="ask.n").value == 5_000
     assert page.number_input(key="ask.d").value == 12
     assert next(box for box in page.selectbox if box.label == "Question").value == "error"
-    told = [h.proto.body for h in page.main.get("html") if 'role="status"' in h.proto.body]
+    told = [h.proto.body for h in page.main.get("html") if "<p data-says" in h.proto.body]
     assert "epsilon = 1 gives" in told[0]
 
 
