@@ -202,10 +202,10 @@ def test_half_the_noise_of_a_calibration_is_refused(monkeypatch):
 def test_same_seed_same_release_and_input_untouched(key, kind, centre):
     x = rows()
     before, ds = x.copy(), data(x, centre)
-    one = release(key, ds, USUAL[kind], seed=5, centre=centre)
-    assert one.to_json() == release(key, data(x, centre), USUAL[kind], seed=5, centre=centre).to_json()
+    one = release(key, ds, USUAL[kind], random_state=5, centre=centre)
+    assert one.to_json() == release(key, data(x, centre), USUAL[kind], random_state=5, centre=centre).to_json()
     if one.events:
-        other = release(key, ds, USUAL[kind], seed=6, centre=centre)
+        other = release(key, ds, USUAL[kind], random_state=6, centre=centre)
         drawn = [r.matrix if r.raw is None else r.raw.matrix for r in (one, other)]
         assert (drawn[0] != drawn[1]).any()
     np.testing.assert_array_equal(x, before)
@@ -292,7 +292,7 @@ def assert_sane(rel: Release) -> None:
 def test_matrices_are_sane_and_hang_together(key, kind, centre):
     ds = data(rows(), centre, bounds=[(-2, 3), (-3, 3), (-2, 5), (-4, 4)] if centre != "zero" else None)
     for seed in range(3):
-        rel = release(key, ds, USUAL[kind], seed=seed, centre=centre)
+        rel = release(key, ds, USUAL[kind], random_state=seed, centre=centre)
         assert_sane(rel)
         assert rel.matrix is not None
         assert rel.target == (
