@@ -59,6 +59,7 @@ def data(x: np.ndarray, centre: str = "joint", row_bound: float = 3.0, **more) -
 def release(key: str, *rest, **options) -> Release:
     """`privcov.release`; a method that has no sound form is asked for its published one."""
     options.setdefault("calibration", METHODS.get(key).default_calibration)
+    options.setdefault("random_state", 0)
     return plain_release(key, *rest, **options)
 
 

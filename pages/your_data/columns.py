@@ -335,7 +335,9 @@ def line_of(column: Column) -> dict[str, Any]:
     limits = {name: _cell(getattr(column, name)) for name in NUMBERS}
     reason, weight = column.reason, column.weight
     if column.usual is not None:  # what follows from it stays empty, and follows again
-        bare = dataclasses.replace(column, low=None, high=None, typical=None, weight=1.0, reason="")
+        bare = dataclasses.replace(
+            column, low=None, high=None, typical=None, weight=1.0, reason="", missing_codes=()
+        )  # a code may lie within the limits that follow
         limits |= {name: np.nan for name in ("low", "high") if getattr(bare, name) == getattr(column, name)}
         limits["typical"] = " to ".join(limits_table.shown_number(end) for end in column.usual)
         reason = "" if reason == bare.reason else reason

@@ -25,7 +25,7 @@ def dataset(d: int = 4, n: int = N) -> Dataset:
 
 
 def release(key: str, asked, calibration: str = "as-published", d: int = 4, **options):
-    options.setdefault("centre", "none")
+    options = {"centre": "none", "random_state": 0, **options}
     return privcov.release(key, dataset(d), asked, calibration=calibration, **options)
 
 
