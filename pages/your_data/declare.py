@@ -43,7 +43,7 @@ _OF_TABLE: dict[str, Callable[[Any], Any]] = {  # what a draft keeps of the ques
     "label": str,
     "classes": str,
 }
-_TAB, _TAB_KEY = "tab-draft", "tab-kept"
+_TAB, _TAB_KEY, _REPLACED = "tab-draft", "tab-kept", "tab-replaced"
 _IN_TAB = st.components.v2.component(
     "privcov_draft",
     js="""
@@ -72,7 +72,10 @@ def section() -> None:
     how = "" if session.dialect == Dialect() else f", {session.dialect.divider} between cells, {session.dialect.marks}"
     size = f"{len(session.raw) / 1e6:,.2f} MB not read"
     show.tag("Unread", f"{session.file_name}: {len(session.header)} column names read, {size}{how}")
-    st.button("Written in another way", key=f"own-rewrite-{session.file_id}", on_click=_ask_again)
+    with st.container(horizontal=True):
+        st.button("Written in another way", key=f"own-rewrite-{session.file_id}", on_click=_ask_again)
+        if not practising():
+            _replace()
     _to_estimate()
     _load()
     _table_facts()
@@ -96,6 +99,19 @@ def _file() -> None:
         practice.offer(fill)
         return
     state.take(file)
+
+
+def _replace() -> None:
+    """Show the uploader of a corrected file, for which the form stays."""
+    session = owner_session()
+    with st.popover("Replace the file"):
+        st.markdown("With a corrected file. What was typed stays for every column that the new file has as well.")
+        file = visitor_files.uploader("Corrected table", "own-again")
+        if file is not None and session.typed is not None:
+            st.session_state[_TAB], st.session_state[_REPLACED] = draft(session), True
+            state.take(file)
+        if session.problem:
+            st.error(show.as_text(session.problem))
 
 
 def _written() -> None:
@@ -162,8 +178,9 @@ def _in_tab(session: OwnerSession) -> None:
         st.session_state[_TAB] = before = draft(session)
     _IN_TAB(data={"draft": before}, key=_TAB_KEY, height=0, on_draft_change=_take_draft)
     names = [f'"column": {json.dumps(name, ensure_ascii=False)}' for name in session.header]
-    fits = before and names and all(name in before for name in names)
+    fits = before and names and (_REPLACED in st.session_state or all(name in before for name in names))
     if fits and not touched:
+        st.session_state.pop(_REPLACED, None)
         st.session_state[_TAB] = ""  # a spoilt one is not tried again
         with show.problems():
             restore(str(before))
@@ -185,6 +202,7 @@ def forget_all() -> None:
     """Forget the file with everything made from it, and the draft in the tab."""
     state.forget()
     st.session_state[_TAB] = ""
+    st.session_state.pop(_REPLACED, None)
 
 
 def draft(session: OwnerSession) -> str:

@@ -124,6 +124,35 @@ def text_of(at: AppTest) -> str:
 # --- declare ------------------------------------------------------------------------------------------------
 
 
+def replace(at: AppTest, raw: bytes) -> AppTest:
+    mine = next(u for u in at.file_uploader if u.label == "Corrected table")
+    return calm(mine.set_value(("corrected.csv", raw, "text/csv")).run())
+
+
+def test_a_corrected_file_keeps_the_form():
+    at = replace(fill(given(), declaration()), table(500))
+    assert at.session_state["own"].file_name == "corrected.csv"
+    assert at.session_state["own"].declared is None
+    press(at, "Declare")
+    assert at.session_state["own"].declared == declaration(), [e.value for e in at.error]
+
+
+def test_a_corrected_file_with_another_column_keeps_the_others():
+    raw = table().replace(b"patient_id,age", b"id,extra,age", 1).replace(b"\np", b"\n1,p")
+    at = replace(fill(given(), declaration()), raw)
+    typed = at.session_state["own"].typed.set_index("column")
+    assert list(typed.index) == ["id", "extra", *NAMES]
+    assert typed.loc["age", "high"] == 120.0
+    assert widget(at, "text_input", "name").value == "trial"
+
+
+def test_a_file_that_cannot_be_read_replaces_nothing():
+    at = replace(fill(given(), declaration()), b"")
+    assert at.session_state["own"].file_name == "patients.csv"
+    press(at, "Declare")
+    assert at.session_state["own"].declared == declaration()
+
+
 def test_only_the_header_is_read():
     broken = b"age,weight\n" + b"\xff\xfe not text \x00, at all\n" * 3
     at = given(broken)
