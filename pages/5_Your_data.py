@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shell import address, frame, hosted, owner_token, show
 from pages.shell.glossary import term
-from pages.your_data import answers, columns, declare, elsewhere, plan, practice, read_bundle, release, view
+from pages.your_data import answers, columns, declare, drafts, elsewhere, plan, practice, read_bundle, release, view
 from pages.your_data.state import DOORS, STEPS, forget, owner_session, practising, take_step
 
 frame.page("Your data", keeps=("door",))
@@ -40,7 +40,7 @@ if reason := hosted.refusal():
     st.stop()
 if not owner_token.opened() and not practising():
     owner_token.ask()
-    practice.offer(declare.fill)
+    practice.offer(drafts.fill)
     st.stop()
 
 sections = {
@@ -73,7 +73,7 @@ if left.button("Security and limits", key="own-security"):
 if owner_session().raw:
     right.button(
         "Forget this file",
-        on_click=declare.forget_all,
+        on_click=drafts.forget_all,
         key="forget-own",
         help="Removes the rows, the declaration and everything made from them from this session. Releases stay in the "
         "ledger.",

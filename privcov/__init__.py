@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from privcov.answering.answers import answers
     from privcov.bundle.opened import open_bundle
     from privcov.data_sources.base import SourceCard
+    from privcov.data_sources.private_file import Declaration
     from privcov.dataset import Dataset, RowsClippedWarning, Truth
     from privcov.estimators.base import MethodCard
     from privcov.keys import SourceKey
@@ -59,6 +60,7 @@ _MODULES = {
     "ZCDP": "privcov.privacy",
     "Dataset": "privcov.dataset",
     "Dialect": "privcov.table_files.dialect",
+    "Declaration": "privcov.data_sources.private_file",
     "RowsClippedWarning": "privcov.dataset",
     "Truth": "privcov.dataset",
     "Release": "privcov.releasing.release",
@@ -86,6 +88,7 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "Dataset",
+    "Declaration",
     "Dialect",
     "Kind",
     "Ledger",

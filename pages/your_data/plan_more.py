@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shell import frame, show
-from pages.your_data import declare
+from pages.your_data import drafts
 from pages.your_data.plan_table import Asked, as_declared, once
 from pages.your_data.state import owner_session
 from privcov.data_sources.private_file import Declaration
@@ -87,7 +87,7 @@ def _apply(found: list[Choice]) -> None:
     session = owner_session()
     assert session.declared is not None  # the plan needs one
     session.declared, session.look = with_choices(session.declared, found), None
-    declare.fill(session.declared)
+    drafts.fill(session.declared)
 
 
 def with_choices(declared: Declaration, found: list[Choice]) -> Declaration:

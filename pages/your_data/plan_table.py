@@ -87,18 +87,24 @@ def ask(declared: Declaration) -> Asked:
             **keep("spread", 0.3),
         )
         ends("bounds too wide", "too tight")
-        missing = st.slider(
-            "Missing cells, about",
-            0.0,
-            0.9,
-            step=0.05,
-            format="percent",
-            help="Your own knowledge, of an average column. The file is not asked.",
-            **keep("missing-share", 0.0),
-        )
-        ends("none", "nearly all")
+        missing = missing_share()
     _ask_for_public()
     return Asked(int(rows), structure, strength, spread, missing, each)
+
+
+def missing_share() -> float:
+    """Show the share of missing cells, on Declare and on Plan, and return it."""
+    missing = st.slider(
+        "Missing cells, about",
+        0.0,
+        0.9,
+        step=0.05,
+        format="percent",
+        help="Your own knowledge, of an average column. The file is not asked. Plan takes it.",
+        **keep("missing-share", 0.0),
+    )
+    ends("none", "nearly all")
+    return missing
 
 
 def _ask_for_public() -> None:

@@ -113,7 +113,7 @@ def take(file) -> None:
         known = Dialect() if says_how(file.name) else None
         keep_file(file.file_id, file.name, how_written.text_of(file), known)
     except ValueError as problem:
-        owner_session().problem = str(problem)
+        owner_session().problem = owner_session().kept["unread"] = str(problem)
     visitor_files.let_go(file)
 
 

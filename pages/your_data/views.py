@@ -45,10 +45,12 @@ _WITH_LEVEL = tuple(view for view in VIEWS if view != "synthetic")
 def section(shown: Shown, name: str, label: str, last: Callable[[], None]) -> None:
     """Show the bar of views and the chosen one; ``name``, ``label`` and ``last`` are one more view."""
     facts = shown.measurement.facts
+    whole = not facts.flagged  # missing cells measured by pairs have no joint law of all entries
     fits = {
-        "classes": len(facts.classes) > 1,
-        "groups": bool(two_values(facts.kinds, facts.units)),
-        "scales": facts.d > 1,
+        **dict.fromkeys(("spectrum", "graph", "regression"), whole),
+        "classes": whole and len(facts.classes) > 1,
+        "groups": whole and bool(two_values(facts.kinds, facts.units)),
+        "scales": whole and facts.d > 1,
     }
     offered = {k: v for k, v in VIEWS.items() if fits.get(k, True)} | {name: label}
     view = shown.segments("View", offered, "answer")
@@ -251,7 +253,9 @@ def _pairs(shown: Shown, palette: Palette) -> None:
     if len(shown.columns) < 2:
         st.info("A single column has no pairs.")
         return
-    which = shown.segments("Answer", PAIRS, "of-pairs")
+    by_entry = ("correlations", "covariances")
+    told = {k: label for k, label in PAIRS.items() if k in by_entry or not shown.measurement.facts.flagged}
+    which = shown.segments("Answer", told, "of-pairs")
     st.markdown(_OF_PAIRS[which])
     if which == "covariances":
         found = shown.answers().covariances()

@@ -180,8 +180,10 @@ def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
 
 
 def _readme(total: NoisySum) -> str:
-    """Return README.txt; shares are named only where they were measured."""
-    return README + f"{RULES[total.facts.missing]}\n" + (OF_SHARES if total.facts.flagged else "")
+    """Return README.txt; it names what is in the bundle alone."""
+    own = OF_SHARES if total.facts.flagged else ""
+    regressions = "" if total.facts.flagged else OF_ANSWERS
+    return README.replace("{answers}", regressions) + f"{RULES[total.facts.missing]}\n" + own
 
 
 def manifest_of(files: Mapping[str, bytes]) -> bytes:
@@ -297,10 +299,9 @@ method_card.txt      the method
 extras/              for whoever analyses it: codebook.csv (what every column is), about.csv (what all numbers are
                      about), rows.csv (number of rows, n_eff), means, variances, covariances and correlations with 95 %
                      intervals for noise and sampling together, counts and means of classes, shares of missing cells;
-                     read.py and read.R read the bundle without PrivCov; answers.R has regressions, means of groups,
-                     scales with alpha, and factors. Which nothing checks, so that they may come from anybody: pictures,
-                     for a browser (they need no network), and estimated_correlation.csv and estimated_covariance.csv,
-                     the matrices as the method estimates them
+                     read.py and read.R read the bundle without PrivCov{answers}. Which nothing checks, so that they may
+                     come from anybody: pictures, for a browser (they need no network), and estimated_correlation.csv
+                     and estimated_covariance.csv, the matrices as the method estimates them
 verify.py            derives every other file again, from measurement, declaration and ledger entry
 
 How to check. Where PrivCov is installed, from a folder other than this one:
@@ -317,6 +318,9 @@ covariance    positive semi-definite
 correlation, partial (partial correlations), precision (inverse of regular, the regularised covariance)
 eigenvalues, loadings   of the covariance with every column scaled by its bounds and its weight
 """
+
+OF_ANSWERS = """; answers.R has regressions, means of
+                     groups, scales with alpha, and factors"""
 
 OF_SHARES = """shares        share of rows that have both cells, on the diagonal the cell;
               shares_std is the deviation of the noise on it. Where a share is below three deviations, noisy and

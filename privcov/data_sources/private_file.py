@@ -177,15 +177,59 @@ def _exact(limit: Limit) -> str:
 
 @dataclass(frozen=True)
 class Declaration:
-    """Everything that is publicly declared about a private table.
+    r"""Everything that is publicly declared about a private table, as Your data and ``privcov declare`` save it.
 
-    ``name`` is that in the ledger, ``row_stands_for`` words such as "one patient", ``columns`` the 1 to MOST_COLUMNS
-    measured ones. ``row_bound`` is R instead of bounds; ``row_bound_fraction``, with bounds, R as a fraction of the
-    longest possible row. ``label`` and ``person`` name columns, or are "". ``missing`` is "typical", "drop-row" or
-    "pairs"; with "pairs", ``can_be_missing`` are the columns whose cells can be missing, None for all.
-    `privcov.public_facts.PublicFacts` says more of these. The token of a release does not depend on ``dialect``, as the
-    numbers do not. ``missing_codes``, such as "-9", are for every column. Raises ValueError, with one sentence, for
-    what is missing or cannot be.
+    `from_json` reads a saved one, and `on_files` gives the private table of files under it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table in the ledger.
+    row_stands_for : str
+        In words, such as "one patient".
+    columns : tuple of Column
+        The 1 to 200 measured ones, with limits and their reasons.
+    rows_per_person : int
+        The most rows of one person.
+    n_public : bool
+        Whether the number of rows, or of persons where rows have ids, is public.
+    row_bound : float or None
+        R instead of bounds.
+    label : str
+        Column of the classes, or "".
+    classes : tuple of str
+        The public list of their names.
+    missing : {"typical", "drop-row", "pairs"}
+        What a missing cell counts as, see `PrivateDataset.from_files`.
+    person : str
+        Column of the ids of persons, or "".
+    most_weight : int
+        The largest weight of a person.
+    can_be_missing : tuple of str or None
+        With missing="pairs", the columns whose cells can be missing; None for all.
+    row_bound_fraction : float
+        With bounds, R as a fraction of the longest possible row.
+    dialect : Dialect
+        How CSV files are written. No number of a release depends on it.
+    missing_codes : tuple of str
+        Codes for missing cells in every column, such as "-9".
+
+    Raises
+    ------
+    ValueError
+        In one sentence, for what is missing or cannot be.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> text = '''{"format": "privcov-declaration-2", "name": "trial", "row_stands_for": "one patient",
+    ...     "rows_per_person": 1, "n_public": true, "missing": "typical",
+    ...     "columns": [{"name": "age", "low": 0, "high": 120, "typical": 50, "reason": "human lifetimes"}]}'''
+    >>> declaration = privcov.Declaration.from_json(text)
+    >>> with open("patients.csv", "w") as file:
+    ...     _ = file.write("age\n34\n61\n52\n")
+    >>> declaration.on_files("patients.csv")
+    PrivateDataset('trial', n=3, d=1, row_bound=1)
     """
 
     name: str

@@ -62,7 +62,7 @@ def test_the_audited_answer_is_the_noisy_matrix_of_a_release(made):
     claim = made.claim(1.0, 1e-3)
     rows = np.tile([[0.6, 0.0], [0.0, 0.8]], (500, 1))
     data = privcov.Dataset.from_rows(rows, 1.0, name="audit first", provenance="simulated")
-    given = {"calibration": made.calibration, "centre": "none", "seed": 4, **made.settings}
+    given = {"calibration": made.calibration, "centre": "none", "random_state": 4, **made.settings}
     if made.method.startswith("glasso") and "2" in made.calibration:
         given["iterations"] = 1
     release = privcov.release(made.method, data, claim, **{"random_state": 0, **given})

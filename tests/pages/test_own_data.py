@@ -149,6 +149,7 @@ def test_a_corrected_file_with_another_column_keeps_the_others():
 def test_a_file_that_cannot_be_read_replaces_nothing():
     at = replace(fill(given(), declaration()), b"")
     assert at.session_state["own"].file_name == "patients.csv"
+    assert any("first line" in e.value for e in at.error), [e.value for e in at.error]
     press(at, "Declare")
     assert at.session_state["own"].declared == declaration()
 

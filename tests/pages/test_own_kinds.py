@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from pages.upload import limits_table
-from pages.your_data import columns, declare
+from pages.your_data import columns, drafts
 from privcov.bundle.opened import open_stored
 from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 from privcov.ledger import Ledger
@@ -69,7 +69,7 @@ def opened_visits():
     """After the question how the file is written, which is asked once."""
     at = given(visits())
     assert at.session_state["own"].dialect is None
-    assert [box.key for box in at.get("bidi_component")] == ["tab-kept"], "no form before the names are known"
+    assert [box.key for box in at.get("bidi_component")] == ["hands", "tab-kept"], "no form before the names are known"
     return press(at, COMMA)
 
 
@@ -300,7 +300,7 @@ def test_a_draft_brings_back_what_was_typed_before_a_reload():
     type_in(at, {0: {"kind": "yes-no", "levels": "no | yes"}, 1: {"low": "0,5", "high": "dear"}, 2: {"use": False}})
     at.run()
     own = at.session_state["own"]
-    text = declare.draft(own)
+    text = drafts.draft(own)
     again = given(b"smokes,rent,heating,floor\n")
     press(load(again, text), "Fill the form from it")
     after = again.session_state["own"]
@@ -348,7 +348,7 @@ def test_what_was_undone_is_not_kept():
 def test_a_draft_that_was_spoilt_is_one_sentence_and_changes_nothing(part, wrong):
     at = given(b"smokes,rent\n")
     widget(at, "number_input", "people").set_value(3).run()
-    text = declare.draft(at.session_state["own"])
+    text = drafts.draft(at.session_state["own"])
     assert part in text
     again = press(load(given(b"smokes,rent\n"), text.replace(part, wrong)), "Fill the form from it")
     assert [e.value for e in again.error if "draft cannot be read" in e.value]
@@ -370,7 +370,7 @@ def test_a_draft_on_another_file_keeps_no_column_that_is_not_there():
     widget(at, "multiselect", "gaps").set_value(["age"]).run()
     press(at, "Take 'patient\\_id' as the ids")
     widget(at, "selectbox", "label").set_value("arm").run()
-    again = press(load(given(b"height,arms\n"), declare.draft(at.session_state["own"])), "Fill the form from it")
+    again = press(load(given(b"height,arms\n"), drafts.draft(at.session_state["own"])), "Fill the form from it")
     assert not again.exception
     kept = again.session_state["own"].kept
     assert (kept["person"], kept["label"], kept["gaps"]) == (None, None, [])
@@ -378,7 +378,7 @@ def test_a_draft_on_another_file_keeps_no_column_that_is_not_there():
 
 
 def load(at, text: str):
-    (box,) = [box for box in at.file_uploader if "load" in box.key]
+    (box,) = [box for box in at.file_uploader if "own-load" in box.key]
     box.set_value(("draft.json", text.encode(), "application/json")).run()
     return at
 

@@ -1,0 +1,187 @@
+"""The form of Declare kept and filled: drafts in the visitor's tab, saved declarations, and a corrected file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from pages.shell import show, visitor_files
+from pages.upload import limits_table
+from pages.your_data import columns, state
+from pages.your_data.state import OwnerSession, owner_session
+from privcov import checks
+from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
+from privcov.data_sources.private_file import Declaration
+from privcov.declared_columns import LEAST_FRACTION
+
+_DRAFT, _HEAD = "privcov draft", 100  # the format of a draft, and the letters in which it stands
+_OF_TABLE: dict[str, Callable[[Any], Any]] = {  # what a draft keeps of the questions about the table, and as what
+    "name": str,
+    "unit": str,
+    "people": lambda value: checks.whole("people", value, 1, 100_000),
+    "person": str,
+    "weight": lambda value: checks.whole("weight", value, 1, 1000),
+    "public": bool,
+    "missing": str,
+    "missing-share": lambda value: checks.in_range("missing-share", value, 0.0, 0.9),
+    "codes": str,
+    "gaps": list,
+    "fraction": lambda value: checks.in_range("fraction", value, LEAST_FRACTION, 1.0),
+    "label": str,
+    "classes": str,
+}
+_TAB, _TAB_KEY, _REPLACED = "tab-draft", "tab-kept", "tab-replaced"
+_IN_TAB = st.components.v2.component(
+    "privcov_draft",
+    js="""
+const NAME = "privcov-draft";
+export default function ({ data, setStateValue }) {
+  if (data.draft === null) setStateValue("draft", sessionStorage.getItem(NAME) ?? "");
+  else if (data.draft) sessionStorage.setItem(NAME, data.draft);
+  else sessionStorage.removeItem(NAME);
+}
+""",
+)
+
+
+def replace() -> None:
+    """Show the uploader of a corrected file, for which the form stays."""
+    session = owner_session()
+    with st.popover("Replace the file"):
+        st.markdown("With a corrected file. What was typed stays for every column that the new file has as well.")
+        file = visitor_files.uploader("Corrected table", "own-again")
+        if file is not None and session.typed is not None:
+            st.session_state[_TAB], st.session_state[_REPLACED] = draft(session), True
+            state.take(file)
+        if said := session.kept.pop("unread", ""):
+            st.error(show.as_text(said))
+
+
+def load() -> None:
+    """Show how to fill the form from a saved declaration or draft."""
+    session = owner_session()
+    with st.expander("Use a saved declaration or draft"):
+        saved = st.file_uploader("Declaration", type=["json"], max_upload_size=1, key=f"own-load-{session.file_id}")
+        if saved is not None and st.button("Fill the form from it", key=f"own-fill-{session.file_id}"):
+            with show.problems():
+                text = saved.getvalue().decode("utf-8", errors="replace")
+                if f'"{_DRAFT}"' in text[:_HEAD]:
+                    restore(text)
+                else:
+                    fill(Declaration.from_json(text))
+                st.rerun()
+
+
+def in_tab(session: OwnerSession) -> None:
+    """Keep the draft in the visitor's tab, where it outlasts a reload; an untouched form of the same columns takes it.
+
+    The server then forgets the file and the form. `forget_all` empties the tab.
+    """
+    before: str | None = st.session_state.get(_TAB)  # None: the tab has not been asked yet
+    if session.turn or session.past or any(map(session.kept.get, _OF_TABLE)):
+        session.kept["touched"] = True  # also after Undo
+    touched = "touched" in session.kept
+    if session.typed is not None and touched:
+        st.session_state[_TAB] = before = draft(session)
+    _IN_TAB(data={"draft": before}, key=_TAB_KEY, height=0, on_draft_change=_take_draft)
+    names = [f'"column": {json.dumps(name, ensure_ascii=False)}' for name in session.header]
+    fits = before and names and (_REPLACED in st.session_state or all(name in before for name in names))
+    if fits and not touched:
+        st.session_state.pop(_REPLACED, None)
+        st.session_state[_TAB] = ""  # a spoilt one is not tried again
+        with show.problems():
+            restore(str(before))
+            session.kept["restored"] = True
+            st.rerun()
+    if before and names and not fits and not touched:
+        st.caption("This tab keeps what was typed for a table with other columns. Typing here replaces it.")
+    if "restored" in session.kept:
+        st.caption("What was typed before in this tab is there again. **Forget this file** removes it.")
+
+
+def _take_draft() -> None:
+    """Take what the tab had kept; anything may stand there."""
+    kept = st.session_state[_TAB_KEY].draft
+    st.session_state[_TAB] = kept if isinstance(kept, str) else ""
+
+
+def forget_all() -> None:
+    """Forget the file with everything made from it, and the draft in the tab."""
+    state.forget()
+    st.session_state[_TAB] = ""
+    st.session_state.pop(_REPLACED, None)
+
+
+def draft(session: OwnerSession) -> str:
+    """Return what is typed so far as JSON, which `restore` reads."""
+    assert session.typed is not None  # the table of columns was drawn before
+    lines = session.typed.astype(object).where(session.typed.notna(), None).to_dict("records")
+    table = {name: session.kept[name] for name in _OF_TABLE if session.kept.get(name) is not None}
+    return json.dumps({"format": _DRAFT, "table": table, "columns": lines}, indent=2, ensure_ascii=False)
+
+
+def restore(text: str) -> None:
+    """Put a draft into the form, as far as this file has its columns. Raises ValueError for another form."""
+    session = owner_session()
+    try:
+        fields = json.loads(text)
+        lines, table = fields["columns"], fields["table"]
+        answers = {name: _OF_TABLE[name](value) for name, value in table.items()}
+        typed = columns.blank(session.header)
+        for line in lines:
+            here = typed["column"] == line["column"]
+            typed.loc[here, "weight"] = float(line["weight"])
+            for field in columns.FIELDS:
+                if field.typed and line[field.name] is not None:
+                    typed.loc[here, field.name] = limits_table.meant(line[field.name], field)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as problem:
+        raise ValueError(f"This draft cannot be read ({type(problem).__name__}): save it again or type anew.") from None
+    for name in ("person", "label"):
+        if answers.get(name) not in session.header:
+            answers[name] = None
+    session.typed = typed
+    session.past.clear()
+    session.kept = {name: value for name, value in session.kept.items() if name not in _OF_TABLE} | answers
+    session.turn += 1  # the widgets start anew, from what was kept
+
+
+def fill(declaration: Declaration) -> None:
+    """Put a saved declaration into the form, as far as this file has its columns."""
+    session = owner_session()
+    declared = {c.name: c for c in declaration.columns}
+    if read_header(session.raw[: MAX_HEADER_BYTES + 1], declaration.dialect) != list(session.header):
+        raise ValueError(
+            f"The declaration says {declaration.dialect.divider} and {declaration.dialect.encoding}, by which this "
+            "file has other columns: correct its dialect."
+        )
+    strange = [n for n in [*declared, declaration.label, declaration.person] if n and n not in session.header]
+    if strange:
+        raise ValueError(f"The declaration names the column {strange[0]!r}, which this file does not have.")
+    table = columns.blank(session.header)
+    for row, name in enumerate(session.header):
+        known = declared.get(name)
+        table.loc[row, "use"] = known is not None
+        if known is not None:
+            for field, value in columns.line_of(known).items():
+                table.loc[row, field] = value
+    codes = columns.codes_text(declaration.missing_codes)
+    session.typed, session.dialect = table, declaration.dialect
+    session.past.clear()
+    session.kept |= {
+        "name": declaration.name,
+        "unit": declaration.row_stands_for,
+        "people": declaration.rows_per_person,
+        "person": declaration.person or None,
+        "weight": declaration.most_weight,
+        "public": declaration.n_public,
+        "missing": declaration.missing,
+        "codes": codes,
+        "gaps": list(declaration.can_be_missing or ()),
+        "fraction": declaration.row_bound_fraction,
+        "label": declaration.label or None,
+        "classes": "\n".join(declaration.classes),
+    }
+    session.turn += 1  # the widgets start anew, from what was kept
