@@ -67,7 +67,7 @@ def _finish(sentence: str, remedy: str) -> str:
 def number(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{name} must be a number, got {name}={value!r}.")
+        raise ValueError(f"{name} must be a number, got {name}={value!r:.80}.")
     try:
         x = float(value)
     except OverflowError:  # an int beyond the largest float

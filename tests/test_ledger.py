@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 import stat
 import subprocess
@@ -17,6 +18,7 @@ import pandas as pd
 import pytest
 
 import privcov
+from privcov.cli.entry import main
 from privcov.ledger import Account, Cost, Ledger, LedgerError, cost_of, default_path
 from privcov.ledger import book as ledger_book
 from privcov.ledger.fingerprint import _sealed, _secrets, fingerprint
@@ -738,3 +740,20 @@ def test_a_reason_can_be_read(tmp_path, reason):
     with pytest.raises(LedgerError, match="Give a reason"):
         book.set_limit("t", privcov.ZCDP(2.0), reason)
     assert book.set_limit("t", privcov.ZCDP(2.0), "\x1b[2Kbecause\u200b").raised[0].endswith(": [2Kbecause")
+
+
+def test_releases_are_numbered_for_each_table(tmp_path, capsys):
+    """The first release of a second table was number 3."""
+    book = Ledger(tmp_path / "ledger.sqlite")
+    for name in ("one", "two"):
+        book.set_limit(name, privcov.ZCDP(1.0))
+    for name, draw in (("one", 1), ("one", 2), ("two", 1), ("one", 3)):
+        transact(book, name, RHO, {"draw": draw}, lambda: "answer")
+    assert [(e.name, e.number) for e in book.entries()] == [("one", 1), ("one", 2), ("two", 1), ("one", 3)]
+    assert [e.number for e in book.entries("one")] == [1, 2, 3]
+    assert [e.number for e in book.entries("one", last=2)] == [2, 3]
+    assert [e.number for e in book.entries("two")] == [1]
+    assert book.entries("one", token=book.entries("one")[1].token)[0].number == 2
+    assert main(["ledger", "list", "--ledger", str(book.path)]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"one: .*\n.*1, 2, 3\ntwo: .*\n.* 1\n", said)

@@ -66,6 +66,8 @@ def _ledger(options: argparse.Namespace) -> None:
     for name in [options.name] if options.name else ledger.names():
         entries = ledger.entries(name)
         print(f"{name}: {ledger.account(name).sentence}")
+        if options.what == "list" and entries:
+            print(f"  Numbers for ledger bundle: {', '.join(str(e.number) for e in entries if e.state == 'stored')}")
         if options.what == "show":
             for entry in entries:
                 unit = "epsilon" if entry.cost.kind == "pure" else "rho"

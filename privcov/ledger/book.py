@@ -124,7 +124,7 @@ class Ledger:
         return tuple(name for (name,) in rows)
 
     def entries(self, name: str | None = None, last: int = -1, token: str | None = None) -> tuple[Entry, ...]:
-        """Return the transactions of the named table, or of all, the oldest first.
+        """Return the transactions of the named table, or of all, the oldest first, numbered for each table from 1.
 
         ``last`` takes the newest of them alone, where it is not -1; ``token`` the one of a request.
         """
@@ -138,11 +138,16 @@ class Ledger:
                 {**asked, "last": last},
             ).fetchall()[::-1]
             limits = {owner: self._limits(link, owner)[1] for owner in {row[2] for row in rows}}
-        return tuple(
-            Entry(number, token, owner, state, Cost(kind, Fraction(amount)), json.loads(request), at, raised)
-            for number, token, owner, state, kind, amount, request, at, step in rows
-            for raised in [tuple(words for set_in, words in limits[owner] if set_in < step)]
-        )
+            before = "SELECT count(*) FROM transactions WHERE name = ? AND id < ?"
+            first = {row[2]: row[0] for row in reversed(rows)}
+            counts = {owner: link.execute(before, (owner, row)).fetchone()[0] for owner, row in first.items()}
+        entries = []
+        for _, token, owner, state, kind, amount, request, at, step in rows:
+            counts[owner] += 1
+            raised = tuple(words for set_in, words in limits[owner] if set_in < step)
+            cost = Cost(kind, Fraction(amount))
+            entries.append(Entry(counts[owner], token, owner, state, cost, json.loads(request), at, raised))
+        return tuple(entries)
 
     def stored(self, token: str) -> str | None:
         """Return the stored answer of a transaction, the same bytes every time; None where there is none."""
