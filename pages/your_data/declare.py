@@ -11,8 +11,8 @@ import streamlit as st
 from pages.shell import frame, show, visitor_files
 from pages.shell.study import CSV
 from pages.upload import how_written, limits_table, public_file
-from pages.your_data import columns, drafts, plan_table, practice, state
-from pages.your_data.noise import MISSING, MISSING_WHEN, facts_in_words
+from pages.your_data import choices, columns, drafts, plan_table, practice, state
+from pages.your_data.noise import MISSING, MISSING_WHEN, facts_in_words, text_table
 from pages.your_data.state import keep, keep_now, owner_session, practising
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Declaration, row_bound_fraction
@@ -320,6 +320,9 @@ def _finish() -> None:
     more = f" {measured} are measured, one for each level of a category." if measured != d else ""
     st.success(show.as_text(f"Declared: {d} columns of {session.declared.name!r}.{more}"))
     _as_used(session.declared)
+    with st.expander("What the choices cost the receiver"), show.problems():
+        st.html(text_table(choices.lines(session.declared)))
+        st.caption(f"{choices.GUARANTEE}, {choices.rows():,} rows of an invented table; Plan has your own guarantee.")
     text = session.declared.to_json()
     first, second, _ = st.columns([2, 2, 5])
     with first:

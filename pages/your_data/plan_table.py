@@ -22,7 +22,7 @@ from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
 
 T = TypeVar("T")
-_START = 1000  # rows, until somebody says how many
+START = 1000  # rows, until somebody says how many
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,9 +45,9 @@ def ask(declared: Declaration) -> Asked:
         max_value=4_000_000,
         step=1000,
         help="Your own knowledge; the file is not asked.",
-        **keep("rows", _START),
+        **keep("rows", START),
     )
-    if rows == _START:
+    if rows == START:
         st.caption("A start: type how many there are, from what you know.")
     each = 1.0
     if declared.person and declared.most_weight > 1:

@@ -668,3 +668,21 @@ def test_a_cell_that_is_no_number_is_named_and_nothing_is_declared_with_it():
 def test_a_bound_is_shown_to_its_last_digit(number):
     assert float(private_file._exact(number).replace(",", "")) == number
     assert private_file._exact(1234.0) == "1,234"
+
+
+def test_declare_says_what_the_choices_cost_the_receiver():
+    """With cells missing, filled ones keep the regression, and measured ones have the wider interval."""
+    at = given()
+    own = at.session_state["own"]
+    own.kept["missing-share"] = 0.4
+    press(fill(at, declaration()), "Declare")
+    page = next(h.value for h in at.get("html") if "Regression, axes" in h.value)
+    head, *lines = [re.findall(r"<t[hd][^>]*>(.*?)</t", line) for line in re.findall(r"<tr>(.*?)</tr>", page)]
+    found = pd.DataFrame(lines, columns=head).set_index("Choice")
+    assert found["Regression, axes, graph"].to_dict() == {
+        "Missing cells: as the typical value": "yes",
+        "Missing cells: measured by pairs": "no",
+        "Row bound: no row shortened": "yes",
+    }
+    half = found.iloc[:, -1].str.removeprefix("± ").astype(float)
+    assert 0 < half.iloc[0] < half.iloc[1] <= 1

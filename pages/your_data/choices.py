@@ -1,0 +1,69 @@
+"""What each choice of missing cells and row bound costs the receiver of a release, from the declaration alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from pages.your_data import plan_table
+from pages.your_data.noise import facts_of
+from pages.your_data.state import owner_session
+from privcov.data_sources.private_file import Declaration
+from privcov.figures.words import plain
+from privcov.owner.example_rows import STRUCTURES
+from privcov.owner.preview import noise_for, preview
+from privcov.privacy import ZCDP
+
+GUARANTEE = ZCDP(0.1)
+_RULES = {"typical": "as the typical value", "drop-row": "their rows left out", "pairs": "measured by pairs"}
+_Z = 1.96
+
+
+def rows() -> int:
+    """Return the number of rows that Plan takes."""
+    return int(owner_session().kept.get("rows", plan_table.START))
+
+
+def lines(declared: Declaration) -> list[dict]:
+    """Return a line for each rule for missing cells, and for the declared row bound and none."""
+    rules = [rule for rule in _RULES if rule != "drop-row" or not declared.n_public]
+    cases = {f"Missing cells: {_RULES[rule]}": _under(declared, rule) for rule in rules}
+    if declared.row_bound is None:
+        for fraction in sorted({declared.row_bound_fraction, 1.0}):
+            word = f"{fraction:g} of the longest row" if fraction < 1 else "no row shortened"
+            cases[f"Row bound: {word}"] = dataclasses.replace(declared, row_bound_fraction=fraction)
+    return [_line(words, case) for words, case in cases.items()]
+
+
+def _under(declared: Declaration, rule: str) -> Declaration:
+    gaps = declared.can_be_missing if rule == "pairs" else None
+    return dataclasses.replace(declared, missing=rule, can_be_missing=gaps)
+
+
+def _line(words: str, declared: Declaration) -> dict:
+    whole = declared.missing != "pairs"
+    bounded = whole and declared.row_bound is None and declared.row_bound_fraction == 1
+    return {
+        "Choice": words,
+        "Regression, axes, graph": "yes" if whole else "no",
+        "Means by group": "yes" if bounded else "no",
+        "95 % interval of a correlation": f"± {plain(_half_width(declared))}",
+    }
+
+
+def _half_width(declared: Declaration) -> float:
+    """Return half of the interval of a middle pair near zero, noise and sampling together."""
+    kept = owner_session().kept
+    given = {name: kept[name] for name in ("structure", "strength", "spread") if name in kept}
+    asked = plan_table.Asked(
+        rows(), given.get("structure", next(iter(STRUCTURES))), given.get("strength", 0.5), given.get("spread", 0.3),
+        kept.get("missing-share", 0.0), kept.get("each", 1.0),
+    )  # fmt: skip
+    facts = facts_of(declared, asked.rows)
+    table = plan_table.table(declared, facts, asked)
+
+    def computed() -> float:
+        plan = preview(table, GUARANTEE, noise_for(table, GUARANTEE, asked.each), replicates=1)
+        return min(_Z * math.hypot(plan.correlation_std, plan.sampling_std), 1.0)
+
+    return plan_table.once(("half", table, plan_table.as_declared(facts)), computed)
