@@ -220,7 +220,7 @@ def test_headings_in_any_order_or_none(text):
         ("age,18,ninety\n", "Line 1 of the columns has 'ninety' under high: write a number with a decimal point"),
         ("name,low\nage,1\n,2\n", "Line 3 of the columns has no name"),
         ("age,1,2\nage,1,2\n", "Lines 1 and 2 both name 'age'"),
-        ("name,low,lowest\nage,1,2\n", "the first line has 'lowest' which is none of them"),
+        ("name,low,deepest\nage,1,2\n", "the first line has 'deepest' which is none of them"),
         ("name,low,low\nage,1,2\n", "the first line has 'low' twice"),
         ("age,1,2,1.5,,adults, mostly\n", "has 7 cells"),
         ("age,1,2,1.5,adults\n", "has 'adults' under kind"),

@@ -296,24 +296,28 @@ def _take_lines() -> None:
     """Put the pasted lines into the table, all or none; in a callback."""
     session = owner_session()
     try:
-        lines = pasted(
-            shown("pasted"), session.header, "," if session.dialect and session.dialect.decimal == "," else "."
-        )
+        take_codebook(shown("pasted"))
     except ValueError as problem:
         session.kept["pasted-said"] = f"{problem} Nothing was taken."
         return
+    session.kept["pasted-said"] = ""
+    keep_now("pasted", "")
+
+
+def take_codebook(text: str) -> None:
+    """Put the lines of a codebook into the table, all or none; raise ValueError as `pasted` does."""
+    session = owner_session()
+    lines = pasted(text, session.header, "," if session.dialect and session.dialect.decimal == "," else ".")
     typed = _to_change()
     for column in lines:
         here = typed["column"] == column.name
-        given = {name: value for name, value in line_of(column).items() if name not in ("weight", "codes")}
+        given = {name: value for name, value in line_of(column).items() if name != "weight"}
         if (given["kind"], given["levels"]) == (NUMBER, ""):
             del given["kind"]  # a line without a kind
         for field, value in given.items():
             if value == value and value != "":
                 typed.loc[here, field] = value
         typed.loc[here, "use"] = True
-    session.kept["pasted-said"] = ""
-    keep_now("pasted", "")
 
 
 def pasted(text: str, header: Sequence[str], decimal: str = ".") -> tuple[Column, ...]:

@@ -63,12 +63,21 @@ def replace() -> None:
 def load() -> None:
     """Show how to fill the form from a saved declaration or draft."""
     session = owner_session()
-    with st.expander("Use a saved declaration or draft"):
-        saved = st.file_uploader("Declaration", type=["json"], max_upload_size=1, key=f"own-load-{session.file_id}")
+    with st.expander("Use a saved declaration, a draft or a codebook"):
+        st.markdown(
+            "A codebook is a CSV or text file with a line for each column, under headings: name, kind, low, high, "
+            "typical (also a range, such as 20 to 70), levels, codes (for missing cells), why."
+        )
+        saved = st.file_uploader(
+            "Declaration", type=["json", "csv", "tsv", "txt"], max_upload_size=1, key=f"own-load-{session.file_id}"
+        )
         if saved is not None and st.button("Fill the form from it", key=f"own-fill-{session.file_id}"):
             with show.problems():
                 text = saved.getvalue().decode("utf-8", errors="replace")
-                if f'"{_DRAFT}"' in text[:_HEAD]:
+                if not saved.name.lower().endswith(".json"):
+                    columns.take_codebook(text)
+                    session.turn += 1  # the widgets start anew, from what was taken
+                elif f'"{_DRAFT}"' in text[:_HEAD]:
                     restore(text)
                 else:
                     fill(Declaration.from_json(text))

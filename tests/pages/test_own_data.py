@@ -686,3 +686,36 @@ def test_declare_says_what_the_choices_cost_the_receiver():
     }
     half = found.iloc[:, -1].str.removeprefix("± ").astype(float)
     assert 0 < half.iloc[0] < half.iloc[1] <= 1
+
+
+CODEBOOK = f"""variable,type,min,max,most,levels,missing codes,reason
+age,integer,0,120,20 to 70,,-9 | 999,human lifetimes
+weight,,30,200,,,,the scale ends there
+{NAMES[2]},yes-no,,,,0; 1,,dosing protocol
+"""
+
+
+@pytest.mark.parametrize("name", ["codebook.csv", "codebook.txt"])
+def test_a_codebook_fills_every_field_of_the_form(name):
+    """Two presses instead of a click for every cell."""
+    at = given()
+    uploader = next(u for u in at.file_uploader if u.label == "Declaration")
+    press(calm(uploader.set_value((name, CODEBOOK.encode(), "text/csv")).run()), "Fill the form from it")
+    own = at.session_state["own"]
+    own.kept |= {"name": "trial", "unit": "one patient", "people": 1, "public": True, "missing": "typical"}
+    own.turn += 1
+    press(calm(at.run()), "Declare")
+    assert own.declared is not None, [e.value for e in at.error]
+    age, weight, dose = own.declared.columns
+    assert (age.kind, age.low, age.high, age.usual, age.missing_codes) == ("integer", 0, 120, (20, 70), ("-9", "999"))
+    assert (weight.kind, weight.low, weight.high, weight.reason) == ("number", 30, 200, "the scale ends there")
+    assert (dose.kind, dose.values) == ("yes-no", ("0", "1"))
+
+
+def test_a_codebook_that_names_another_column_changes_nothing():
+    at = given()
+    uploader = next(u for u in at.file_uploader if u.label == "Declaration")
+    raw = CODEBOOK.replace("weight", "height").encode()
+    press(calm(uploader.set_value(("codebook.csv", raw, "text/csv")).run()), "Fill the form from it")
+    assert any("height" in e.value for e in at.error)
+    assert at.session_state["own"].typed["low"].isna().all()

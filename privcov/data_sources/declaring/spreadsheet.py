@@ -1,5 +1,6 @@
 """The columns of a declaration as text that a spreadsheet copies and pastes: name, low, high, typical, kind, why.
 
+With a line of headings it may be any codebook: levels and codes for missing cells can have columns of their own.
 The text holds what is declared, so its own form may be read from it: the separator is that of its first line. It never
 comes from the rows of a table.
 """
@@ -22,6 +23,12 @@ from privcov.table_files.kinds import CATEGORY, DATE, INTEGER, KINDS, NUMBER, TR
 from privcov.table_files.numbers import number_of
 
 HEADINGS = ("name", "low", "high", "typical", "kind", "why")
+FURTHER = ("levels", "codes")
+_SAME = {
+    "column": "name", "variable": "name", "min": "low", "minimum": "low", "lowest": "low", "max": "high",
+    "maximum": "high", "highest": "high", "most": "typical", "type": "kind", "values": "levels", "reason": "why",
+    "missing": "codes", "missing codes": "codes", "missing_codes": "codes",
+}  # fmt: skip
 _NUMERIC = (NUMBER, INTEGER)
 _DATE = {"yyyy": "%Y", "yy": "%y", "mm": "%m", "dd": "%d"}  # as people write the form of a date
 
@@ -42,7 +49,7 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
         ) from None
     rows = [(line, cells) for line, cells in rows if any(cells)]
     headings = HEADINGS
-    if rows and "name" in (named := tuple(cell.lower() for cell in rows[0][1])):
+    if rows and "name" in (named := tuple(_SAME.get(cell.lower(), cell.lower()) for cell in rows[0][1])):
         headings = _checked(rows.pop(0)[1], named)
     if not 1 <= len(rows) <= MOST_COLUMNS:
         raise ValueError(
@@ -62,7 +69,10 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
         if name in first:
             raise ValueError(f"Lines {first[name]:,} and {line:,} both name {quote(name)}: keep one of them.")
         first[name] = line
-        kind = kind_fields(cell.get("kind", ""), f"Line {line:,} of the columns")
+        kind_text, levels = cell.get("kind", ""), " | ".join(_parts(cell.get("levels", "")))
+        if levels:
+            kind_text = f"{kind_text or CATEGORY}: {levels}"
+        kind = kind_fields(kind_text, f"Line {line:,} of the columns")
         ends = range_in(cell.get("typical", ""), kind)
         limits: dict[str, Any] = {what: cell.get(what, "") or None for what in ("low", "high")}
         limits["usual" if ends else "typical"] = ends or cell.get("typical", "") or None
@@ -75,8 +85,15 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
                 what: tuple(number(end, "typical") for end in ends) if what == "usual" and ends else number(text, what)
                 for what, text in limits.items()
             }
-        columns.append(Column(name=name, reason=cell.get("why", ""), **limits, **kind))
+        codes = tuple(_parts(cell.get("codes", "")))
+        columns.append(Column(name=name, reason=cell.get("why", ""), missing_codes=codes, **limits, **kind))
     return tuple(columns)
+
+
+def _parts(text: str) -> list[str]:
+    """Return what stands between bars, else between semicolons or commas."""
+    mark = next((mark for mark in "|;," if mark in text), "|")
+    return [part for each in text.split(mark) if (part := each.strip())]
 
 
 def text_of(columns: Iterable[Column], separator: str = "\t", decimal: str = ".") -> str:
@@ -138,9 +155,10 @@ def _kind_text(column: Column) -> str:
 def _checked(cells: list[str], named: tuple[str, ...]) -> tuple[str, ...]:
     """Return the headings in small letters, or raise ValueError for one that is not known or is there twice."""
     for cell, heading in zip(cells, named, strict=True):
-        if heading and (heading not in HEADINGS or named.count(heading) > 1):
-            what = "twice" if heading in HEADINGS else "which is none of them"
-            raise ValueError(f"The headings are {', '.join(HEADINGS)}, and the first line has {quote(cell)} {what}.")
+        known = (*HEADINGS, *FURTHER)
+        if heading and (heading not in known or named.count(heading) > 1):
+            what = "twice" if heading in known else "which is none of them"
+            raise ValueError(f"The headings are {', '.join(known)}, and the first line has {quote(cell)} {what}.")
     return named
 
 
