@@ -561,3 +561,16 @@ def test_a_request_with_another_public_number_of_rows_is_one_of_a_changed_table(
     with pytest.raises(LedgerError, match="draw"):
         transact(book, "t", RHO, {"facts": {"n": 101, "d": 2}}, pytest.fail)
     transact(book, "t", RHO, {"facts": {"n": 100, "d": 3}}, lambda: "another")
+
+
+def test_a_change_in_a_write_ahead_log_is_found(book):
+    """There the file itself stays as it was while somebody holds the database open."""
+    with closing(sqlite3.connect(book.path)) as link:
+        link.execute("PRAGMA journal_mode=WAL")
+        assert book.account("t").releases == 3
+        link.execute("DROP TRIGGER costs_stay")
+        link.execute("UPDATE transactions SET amount = '0'")
+        link.commit()
+        for use in (book, None):
+            with pytest.raises(LedgerError, match="altered"):
+                (use or Ledger(book.path)).account("t")

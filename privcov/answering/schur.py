@@ -202,7 +202,8 @@ def _expected(
             return estimate, np.nan, reason
         v = p @ w
         both = float(v @ rest) * float(m @ rest) + float(rest @ rest) * float(v @ m)
-        noise += std * std - 2 * law.mean * both
+        apart = noise + std * std
+        noise = max(apart - 2 * law.mean * both, apart / 4)  # at noisy slopes both may be too large
     z = float(known.z(level, np.array(noise), np.array(sampling), 0.0))
     return estimate, z * np.sqrt(max(noise + sampling, 0.0)), 0
 

@@ -8,8 +8,9 @@ and the head checkpoint afterwards, all under the lock of the database:
     settled = new              on disk before the step counts as done
 
 Beside the settled head stands the mark of the database, which is its inode, size and times: where the file still has
-that mark, nobody has written to it since the chain was checked, and the check need not be repeated. Whoever resets the
-clock of the machine can hide a change from the mark.
+that mark, and no write-ahead log, it was not written to since the chain was checked, and the check need not be
+repeated. Whoever resets the clock of the machine, or writes by a memory map that was dirty before, can hide a change
+from the mark.
 
 A process that takes the lock accepts the settled head, or the next one where there is one, and settles on the head of
 the database. So the ledger can be used after a crash at any moment. After a crash between the commit and the settling,

@@ -66,6 +66,11 @@ def default_path() -> Path:
     return (Path(base) if base else Path.home() / ".local" / "share") / "privcov" / "ledger.sqlite"
 
 
+def _alone_in_its_file(link: sqlite3.Connection) -> bool:
+    """Return whether the database has no write-ahead log, in which changes leave the file as it was."""
+    return link.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
 class LedgerFile:
     """One SQLite file, with the key that seals its records and its counter in the same folder; made on first use.
 
@@ -103,7 +108,8 @@ class LedgerFile:
         if not Chain.exists(link):
             raise lost(self.path)
         known = self._reached()
-        if known is not None and known.settled == Chain.head(link) and known.mark == self._mark and not known.next:
+        unchanged = known is not None and known.mark == self._mark and not known.next
+        if unchanged and known is not None and known.settled == Chain.head(link) and _alone_in_its_file(link):
             return known.settled
         try:
             head = self.chain.verified(link)

@@ -23,7 +23,7 @@ from privcov.postprocess.available import available_cases
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.matrices import Noisy
 from privcov.postprocess.spectrum import clip_psd
-from privcov.postprocess.two_values import with_identities
+from privcov.postprocess.two_values import with_identities, within_values
 from privcov.privacy import GaussianDP, Guarantee
 from privcov.public_facts import PublicFacts
 from privcov.releasing.private_request import usual_request
@@ -225,7 +225,7 @@ def _answered(noisy: Noisy) -> tuple[np.ndarray, np.ndarray]:
         known = bool(own.max() < noisy.entry_std * r**2)
     variances = np.diag(raw if known else covariance)
     if noisy.two is not None and mean is not None:
-        covariance = with_identities(covariance, mean, noisy.two)
+        covariance = with_identities(covariance, within_values(mean, noisy.two), noisy.two)
         variances = np.where(noisy.two.span > 0, np.diag(covariance), variances)
     variances = np.maximum(variances, max(float(own.max()), 1e-300))
     correlation = np.clip(covariance / np.sqrt(np.outer(variances, variances)), -1, 1)

@@ -16,7 +16,7 @@ from privcov.postprocess.correlation import correlation
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.plain_algebra import eigen, rebuild
 from privcov.postprocess.threshold import noise_variance
-from privcov.postprocess.two_values import TwoValues, with_identities
+from privcov.postprocess.two_values import TwoValues, with_identities, within_values
 from privcov.public_facts import Flags
 
 LEAST_EIGENVALUE = 0.01  # of a correlation matrix, before it is inverted
@@ -104,6 +104,7 @@ def derive(noisy: Noisy) -> Matrices:
     if accurate.any():
         repaired = _with_diagonal(repaired, np.where(accurate, np.diag(raw), np.diag(repaired)), np.diag(std))
     if mean is not None:
+        mean = within_values(mean, noisy.two)
         repaired = with_identities(repaired, np.where(np.diag(known), mean, np.nan), noisy.two)
     units = noisy.scale[:, None] * noisy.scale[None, :]
 

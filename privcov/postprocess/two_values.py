@@ -16,7 +16,7 @@ from privcov.postprocess.plain_algebra import eigen, product, rebuild
 from privcov.table_files.kinds import CATEGORY, INTEGER, ORDINAL, YES_NO
 from privcov.units import Units
 
-_LEAST = 2.0**-40  # of the largest eigenvalue of a block, to which others are raised before it is inverted
+_LEAST = 1e-4  # of the largest eigenvalue of a block, to which others are raised before it is inverted
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +69,18 @@ def same_column(kinds: Kinds) -> np.ndarray | None:
     return same if same.any() else None
 
 
+def within_values(mean: np.ndarray, two: TwoValues | None) -> np.ndarray:
+    """Return the mean with every column of two values between these, and levels of one column whose shares fit in 1."""
+    mean = mean.copy()
+    for at in [] if two is None else map(list, two.blocks):
+        assert two is not None
+        share = np.clip((mean[at] - two.low[at]) / two.span[at], 0.0, 1.0)
+        mean[at] = two.low[at] + two.span[at] * (share / max(float(share.sum()), 1.0))
+    return mean
+
+
 def with_identities(covariance: np.ndarray, mean: np.ndarray, two: TwoValues | None) -> np.ndarray:
-    """Return the covariance whose entries within a declared column are those that follow from the mean.
+    """Return the covariance whose entries within a declared column are those that follow from `within_values`.
 
     A block C of the columns of one becomes B by T = C^-1/2 (C^1/2 B C^1/2)^1/2 C^-1/2, by which its covariances with
     all other columns are multiplied too: what was positive semi-definite stays so, and with B = C nothing changes.
@@ -81,13 +91,12 @@ def with_identities(covariance: np.ndarray, mean: np.ndarray, two: TwoValues | N
         if np.isnan(mean[at]).any() or not (exact.all() or len(at) > 1):
             continue
         span = two.span[at]
-        p = np.clip((mean[at] - two.low[at]) / span, 0.0, 1.0)
-        p = p / max(float(p.sum()), 1.0)
+        p = (mean[at] - two.low[at]) / span
         square = np.where(exact, p, np.maximum(np.diag(own), 0.0) / (span * span) + p * p)
         square = square * max(float(np.sum(p * p / np.maximum(square, 1e-300))), 1.0)
         block = (np.diag(square) - p[:, None] * p[None, :]) * (span[:, None] * span[None, :])
         values, axes = eigen(own)
-        if values[-1] <= 0 or values[0] < -_LEAST * values[-1]:
+        if values[-1] <= 0 or values[0] < -1e-9 * values[-1]:
             turn = np.eye(len(at))  # as it was measured, without a repair
         else:
             values = np.sqrt(np.maximum(values, _LEAST * values[-1]))

@@ -16,7 +16,7 @@ from privcov.measurements.labels import CLASSES
 from privcov.measurements.moment import ALL_CENTRES
 from privcov.parameters import build
 from privcov.postprocess.available import known_mean
-from privcov.postprocess.two_values import two_values, with_identities
+from privcov.postprocess.two_values import two_values, with_identities, within_values
 from privcov.privacy import LOCAL, RELATIONS, Guarantee
 from privcov.private_dataset import RELEASE_PRIVATE, PrivateDataset
 from privcov.randomness import RandomState, seed_of, stream
@@ -210,12 +210,15 @@ def in_units_of_data(method: Method, given: MethodInput, outcome: Outcome) -> Re
     """Return the answer of a method as a release, in the data's units."""
     card, facts, units = method.card, given.facts, given.facts.units
     moments, measured = outcome.moments, outcome.measured
-    if facts.kinds and measured is not None and moments.mean is not None and moments.class_means is None:
-        mean, flags = moments.mean, measured.flags
-        told = mean if flags is None else known_mean(mean, measured.matrix, flags)
-        two = two_values(facts.kinds, units.with_row_bound(measured.row_bound), facts.missing)
-        covariance = with_identities(moments.target, told, two)
-        moments = dataclasses.replace(moments, covariance=covariance, second_moment=covariance + np.outer(mean, mean))
+    if facts.kinds and moments.mean is not None and moments.covariance is not None and moments.class_means is None:
+        bound = units.row_bound if measured is None else measured.row_bound
+        two = two_values(facts.kinds, units.with_row_bound(bound), facts.missing)
+        mean = told = within_values(moments.mean, two)
+        if measured is not None and measured.flags is not None:
+            told = known_mean(mean, measured.matrix, measured.flags)
+        covariance = with_identities(moments.covariance, told, two)
+        second = covariance + np.outer(mean, mean)
+        moments = dataclasses.replace(moments, covariance=covariance, mean=mean, second_moment=second)
     covariance = moments.covariance
     if covariance is None and given.rows is not None and given.rows.mean_is_zero:
         covariance = moments.second_moment

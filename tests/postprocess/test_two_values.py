@@ -163,3 +163,28 @@ def test_an_unbiased_correlation_is_not_clipped():
         )
         estimates.append(found.correlations()["estimate"][0])
     assert 2 <= np.sum(np.array(estimates) > 1) <= 18
+
+
+@pytest.mark.parametrize("method", ["gaussian-cov", "auto-cov", "em-cov", "coinpress"])
+@pytest.mark.parametrize(("rho", "levels"), [(1e9, 5), (1e-4, 30), (0.5, 5)])
+def test_every_method_with_kinds_has_levels_that_fit_together(method, rho, levels):
+    """All levels of a category together are a singular block, and some noisy shares leave 0 to 1."""
+    rng = np.random.default_rng(levels)
+    names = [f"l{k}" for k in range(levels)]
+    kinds = {"x": Kind("number", -1, 1), "of": Kind("category", values=names), "yes": KINDS["yes"]}
+    table = pd.DataFrame(
+        {"x": rng.uniform(-1, 1, 1500), "of": rng.choice(names, 1500), "yes": rng.choice(["n", "y"], 1500)}
+    )
+    data, at = Dataset.from_rows(table, kinds=kinds), np.arange(1, levels + 1)
+    for seed in range(3):
+        rel = privcov.release(method, data, privcov.ZCDP(rho), random_state=seed, centre="joint")
+        c, share = rel.covariance, rel.mean[at]
+        assert np.linalg.eigvalsh(c)[0] >= -1e-9 * np.abs(c).max()
+        assert (c[np.ix_(at, at)][np.triu_indices(levels, 1)] <= 0).all()
+        assert (share >= 0).all()
+        assert share.sum() <= 1 + 1e-9
+        assert np.diag(c)[at] == pytest.approx(share * (1 - share))
+        if rho == 1e9 and method in ("gaussian-cov", "auto-cov"):
+            sample = np.cov(data.rows.T, ddof=0)
+            spread = np.sqrt(np.diag(sample))
+            assert np.abs((c - sample) / np.outer(spread, spread)).max() < 1e-4
