@@ -15,6 +15,7 @@ import privcov
 from privcov import (
     ApproxDP,
     Dataset,
+    Declaration,
     PrivateCovariance,
     PrivateLDA,
     PrivateLinearRegression,
@@ -94,6 +95,11 @@ def typed(folder: Path) -> float:
     slopes: np.ndarray = PrivateLinearRegression.from_release(opened, "age").coef_
     print(axes.shape, slopes.shape)
     return mean
+
+
+def reopened(folder: Path, text: str) -> privcov.PrivateDataset:
+    """The table of a saved declaration."""
+    return Declaration.from_json(text).on_files(folder / "typed.csv")
 
 
 def learned() -> np.ndarray:

@@ -104,8 +104,8 @@ def derive(noisy: Noisy) -> Matrices:
     if accurate.any():
         repaired = _with_diagonal(repaired, np.where(accurate, np.diag(raw), np.diag(repaired)), np.diag(std))
     if mean is not None:
-        mean = within_values(mean, noisy.two)
-        repaired = with_identities(repaired, np.where(np.diag(known), mean, np.nan), noisy.two)
+        told = within_values(np.where(np.diag(known), mean, np.nan), noisy.two)
+        repaired = with_identities(repaired, told, noisy.two)
     units = noisy.scale[:, None] * noisy.scale[None, :]
 
     least = float(np.diag(std).max())

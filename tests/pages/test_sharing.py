@@ -80,7 +80,7 @@ def test_a_change_is_in_the_address_and_a_fresh_visit_shows_the_same(file, query
 def _no_work(original):
     """Jobs that end at once: the test is about widgets."""
 
-    def start(self, cells, total, stop=None):
+    def start(self, cells, total, stop=None, size=0):
         original(self, lambda: iter(()), total, stop)
 
     return start

@@ -180,7 +180,7 @@ def test_a_confidential_file_is_given_once_and_declared_on_your_data():
     at = give(answer(estimate(), NO), GOOD, "ward.csv")
     at.switch_page("pages/5_Your_data.py").run()
     assert not at.exception
-    assert [u.label for u in at.file_uploader] == ["Declaration"]
+    assert [u.label for u in at.file_uploader] == ["Corrected table", "Declaration"]
     assert list(drawn(at)["column"]) == ["age", "stature"]
     at.switch_page("pages/1_Estimate.py").run()
     assert "ward.csv" in everything(at)
