@@ -89,3 +89,11 @@ class Durations:
             if kept:
                 long[file] = kept
         DURATIONS.write_text(json.dumps(long, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def _no_room_is_held():
+    """A run of a page gives its room back as its thread ends; the thread of the tests does not end."""
+    yield
+    if (held := sys.modules.get("pages.shell.room")) is not None:
+        held.ROOM.leave()
