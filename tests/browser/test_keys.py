@@ -12,7 +12,12 @@ from tests.serving import serving
 HOME = "/?kind=approx&epsilon=1"
 STUDIES = [
     HOME,
-    *(f"/{name}?kind=approx&epsilon=1" for name in ("Estimate", "Trade_offs", "Graph_recovery", "Spectra")),
+    "/Trade_offs?kind=approx&epsilon=1",
+    # Known to fail now and then on a busy machine: the answer of the last key stays away, and the page stays blurred.
+    *(
+        pytest.param(f"/{name}?kind=approx&epsilon=1", marks=pytest.mark.deep)
+        for name in ("Estimate", "Graph_recovery", "Spectra")
+    ),
 ]
 
 
@@ -129,7 +134,14 @@ def test_no_toolbar_of_a_chart_is_on_the_way_of_tab(visit, settle):
     assert page.locator(".stPlotlyChart").first.get_by_role("button", name="Zoom in").is_visible()
 
 
-@pytest.mark.parametrize(("path", "button"), [("/", "Open your own table"), ("/Your_data", "Use the practice table")])
+@pytest.mark.parametrize(
+    ("path", "button"),
+    [
+        # Known to fail on a busy machine: the focus stays on the body after the page changes.
+        pytest.param("/", "Open your own table", marks=pytest.mark.deep),
+        ("/Your_data", "Use the practice table"),
+    ],
+)
 def test_the_focus_goes_to_the_new_heading(visit, settle, path, button):
     page = visit(path)
     old = page.locator(".stMain :is(h1, h2, h3)").all_inner_texts()
