@@ -181,3 +181,28 @@ def test_an_intercept_that_is_identified_has_ends():
         rel = privcov.release("auto-cov", data, privcov.ZCDP(0.01), random_state=seed, centre="joint")
         start = privcov.answers(rel).regress("x13", ridge="auto").attrs["intercept"]
         assert np.isfinite([start["ci_low"], start["ci_high"]]).all() == start["identified"]
+
+
+def test_the_length_of_an_interval_is_the_spread_of_the_responses_over_noise():
+    """The same rows, with means far from the typical values, which tie the noise on slopes to that on the means."""
+    rng = np.random.default_rng(3)
+    x = rng.normal([0.7, -0.6], 0.1, (20_000, 2))
+    table = np.column_stack([x, 0.6 + 0.3 * (x[:, 0] - 0.7) + rng.normal(0, 0.1, 20_000)])
+    data = privcov.Dataset.from_rows(table, bounds=[(-1, 1)] * 3, columns=list("aby"))
+    points = pd.DataFrame({"a": [0.72, 0.68, 0.7, 0.9], "b": [-0.6, -0.6, -0.58, -0.6]})
+    found, half = [], []
+    for seed in range(400):
+        rel = privcov.release("gaussian-cov", data, privcov.ZCDP(0.5), random_state=seed, centre="joint")
+        told = privcov.answers(rel).predict("y", points)
+        found.append(told["estimate"])
+        half.append((told["ci_high"] - told["ci_low"]) / 2 / 1.96)
+    noise = np.sqrt(np.median(np.square(half), axis=0) - sampling_of(table, points.to_numpy()))
+    assert noise == pytest.approx(np.std(found, axis=0), rel=0.12)  # one standard error is 3.5 %
+
+
+def sampling_of(table, points):
+    """The variance of the expected response over rows alone, as least squares have it."""
+    x = np.column_stack([np.ones(len(table)), table[:, :-1]])
+    residual = table[:, -1] - x @ np.linalg.lstsq(x, table[:, -1], rcond=None)[0]
+    at = np.column_stack([np.ones(len(points)), points])
+    return residual @ residual / len(table) * np.einsum("ij,jk,ik->i", at, np.linalg.inv(x.T @ x), at)
