@@ -71,6 +71,6 @@ export default function () {
   return () => {
     for (const kind of kinds) document.removeEventListener(kind, asked, true);
     watch.disconnect();
-    clearTimeout(timer);
+    timer = clearTimeout(timer);
   };
 }

@@ -134,14 +134,7 @@ def test_no_toolbar_of_a_chart_is_on_the_way_of_tab(visit, settle):
     assert page.locator(".stPlotlyChart").first.get_by_role("button", name="Zoom in").is_visible()
 
 
-@pytest.mark.parametrize(
-    ("path", "button"),
-    [
-        # Known to fail on a busy machine: the focus stays on the body after the page changes.
-        pytest.param("/", "Open your own table", marks=pytest.mark.deep),
-        ("/Your_data", "Use the practice table"),
-    ],
-)
+@pytest.mark.parametrize(("path", "button"), [("/", "Open your own table"), ("/Your_data", "Use the practice table")])
 def test_the_focus_goes_to_the_new_heading(visit, settle, path, button):
     page = visit(path)
     old = page.locator(".stMain :is(h1, h2, h3)").all_inner_texts()
