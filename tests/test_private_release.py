@@ -307,7 +307,7 @@ def test_an_interrupt_after_the_measurement_loses_nothing(ledger, monkeypatch):
 
 
 def test_an_entry_that_cannot_be_read_says_that_the_release_is_stored(ledger, monkeypatch):
-    def locked(self, name=None):
+    def locked(self, name=None, **which):
         raise LedgerError("The ledger is busy.")
 
     with monkeypatch.context() as patch:

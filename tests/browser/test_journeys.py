@@ -179,7 +179,7 @@ def test_a_public_csv_becomes_matrices(visit, settle):
 def test_a_number_beyond_its_limits_hides_what_belongs_to_the_one_before(visit, settle, field, typed):
     """The browser sends no such number, so the page cannot know of it: the style sheet says so, until it is mended."""
     page = visit("/Trade_offs")
-    headline, box = page.locator("[role=status]").first, page.get_by_label(field, exact=True)
+    headline, box = page.locator("[data-testid=stMain] [data-says]").first, page.get_by_label(field, exact=True)
     said = "() => getComputedStyle(document.querySelector('.stApp'), '::after').content"
     words, before = headline.inner_text(), box.input_value()
     assert headline.is_visible()

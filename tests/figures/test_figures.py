@@ -65,7 +65,7 @@ def test_what_is_not_identified_is_a_hatched_gap_on_the_screen_and_on_paper():
     assert np.array_equal(np.isnan(cells.z), gone)
     assert not cells.hoverongaps
     assert strokes.path == "M1.5 0.5L2.5 -0.5M-0.5 2.5L0.5 1.5"
-    assert "1 of 3 pairs are hatched: they are not identified." in picture.alt
+    assert "1 of 3 pairs are hatched: not identified" in picture.alt
     assert "0.9" not in picture.alt
     drawn = svg(picture)
     assert 'd="M2 1L3 0M0 3L1 2"' in drawn

@@ -166,7 +166,7 @@ def test_shrinkage_says_where_chance_beats_its_rule():
 
 def test_edges_of_independent_columns_are_those_of_the_release():
     found = graphs.false_edges(4)
-    data = privcov.source("ar1-covariance", **graphs.DATA)
+    data = simulated.made("ar1-covariance", **graphs.DATA)
     rel = privcov.release("glasso-gaussian", data, ZCDP(graphs.RHO), random_state=simulated.SEED)
     np.testing.assert_array_equal(found.released, edges(rel.path[4].precision))
     noisy, exact = found.counts
