@@ -24,6 +24,11 @@ def rows() -> int:
     return int(owner_session().kept.get("rows", plan_table.START))
 
 
+def missing() -> float:
+    """Return the share of missing cells that was given on Declare or on Plan."""
+    return float(owner_session().kept.get("missing-share", 0.0))
+
+
 def lines(declared: Declaration) -> list[dict]:
     """Return a line for each rule for missing cells, and for the declared row bound and none."""
     rules = [rule for rule in _RULES if rule != "drop-row" or not declared.n_public]
@@ -57,7 +62,7 @@ def _half_width(declared: Declaration) -> float:
     given = {name: kept[name] for name in ("structure", "strength", "spread") if name in kept}
     asked = plan_table.Asked(
         rows(), given.get("structure", next(iter(STRUCTURES))), given.get("strength", 0.5), given.get("spread", 0.3),
-        kept.get("missing-share", 0.0), kept.get("each", 1.0),
+        missing(), kept.get("each", 1.0),
     )  # fmt: skip
     facts = facts_of(declared, asked.rows)
     table = plan_table.table(declared, facts, asked)

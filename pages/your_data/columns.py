@@ -15,7 +15,7 @@ from pages.shell import show
 from pages.upload import limits_table
 from pages.upload.limits_table import Field
 from pages.your_data.state import OwnerSession, keep, keep_now, owner_session, shown
-from privcov.data_sources.declaring.spreadsheet import columns_of, kind_fields, kind_texts
+from privcov.data_sources.declaring.spreadsheet import cells_of, columns_of, kind_fields, kind_texts
 from privcov.data_sources.declaring.usual import ends_in, range_in
 from privcov.data_sources.private_file import Column
 from privcov.declared_columns import kinds_of_entries
@@ -308,12 +308,15 @@ def take_codebook(text: str) -> None:
     """Put the lines of a codebook into the table, all or none; raise ValueError as `pasted` does."""
     session = owner_session()
     lines = pasted(text, session.header, "," if session.dialect and session.dialect.decimal == "," else ".")
+    kinds = {cell["name"]: cell.get("kind") or cell.get("levels") for cell in cells_of(text).values()}
     typed = _to_change()
     for column in lines:
         here = typed["column"] == column.name
         given = {name: value for name, value in line_of(column).items() if name != "weight"}
-        if (given["kind"], given["levels"]) == (NUMBER, ""):
-            del given["kind"]  # a line without a kind
+        if kinds[column.name]:
+            typed.loc[here, "levels"] = ""  # those of another kind
+        else:
+            del given["kind"]
         for field, value in given.items():
             if value == value and value != "":
                 typed.loc[here, field] = value

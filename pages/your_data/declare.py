@@ -17,6 +17,7 @@ from pages.your_data.state import keep, keep_now, owner_session, practising
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Declaration, row_bound_fraction
 from privcov.declared_columns import LEAST_FRACTION
+from privcov.figures.words import percent
 from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import quote
 
@@ -213,7 +214,7 @@ def _missing() -> None:
         **keep("missing", None, among=missing),
     )
     _mark("missing")
-    if owner_session().kept.get("missing") in ("pairs", "typical"):
+    if owner_session().kept.get("missing"):
         plan_table.missing_share()
     if owner_session().kept.get("missing") == "pairs":
         before, used = owner_session().kept.get("gaps") or [], _used()
@@ -322,7 +323,11 @@ def _finish() -> None:
     _as_used(session.declared)
     with st.expander("What the choices cost the receiver"), show.problems():
         st.html(text_table(choices.lines(session.declared)))
-        st.caption(f"{choices.GUARANTEE}, {choices.rows():,} rows of an invented table; Plan has your own guarantee.")
+        st.caption(
+            f"{choices.GUARANTEE}, {choices.rows():,} rows of an invented table, {percent(choices.missing())} of the "
+            "cells missing (your own figure, here or on Plan); Plan has your own guarantee. The interval leaves out "
+            "that filled cells pull correlations towards zero."
+        )
     text = session.declared.to_json()
     first, second, _ = st.columns([2, 2, 5])
     with first:

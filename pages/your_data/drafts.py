@@ -73,7 +73,7 @@ def load() -> None:
         )
         if saved is not None and st.button("Fill the form from it", key=f"own-fill-{session.file_id}"):
             with show.problems():
-                text = saved.getvalue().decode("utf-8", errors="replace")
+                text = _text(saved.getvalue())
                 if not saved.name.lower().endswith(".json"):
                     columns.take_codebook(text)
                     session.turn += 1  # the widgets start anew, from what was taken
@@ -82,6 +82,17 @@ def load() -> None:
                 else:
                     fill(Declaration.from_json(text))
                 st.rerun()
+
+
+def _text(raw: bytes) -> str:
+    """Return the text of a file, or raise ValueError."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"Byte {error.start + 1:,} of the file is not UTF-8: save the file as UTF-8, or paste its lines under "
+            "Several columns at once."
+        ) from None
 
 
 def in_tab(session: OwnerSession) -> None:

@@ -30,11 +30,12 @@ _SAME = {
     "missing": "codes", "missing codes": "codes", "missing_codes": "codes",
 }  # fmt: skip
 _NUMERIC = (NUMBER, INTEGER)
+_LABELLED = re.compile(r"[+-]?\w+\s*=\s*\w")  # a cell and what it means, as codebooks write them
 _DATE = {"yyyy": "%Y", "yy": "%y", "mm": "%m", "dd": "%d"}  # as people write the form of a date
 
 
-def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
-    """Read the columns of a declaration from text, a line for each."""
+def cells_of(text: str) -> dict[int, dict[str, str]]:
+    """Return the cells of each line by their headings, by the line's number; each has a name of its own."""
     text = text.removeprefix("\ufeff")
     first_line = text.split("\n", 1)[0]
     # A spreadsheet copies tabs; a vertical bar stands between levels.
@@ -55,7 +56,7 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
         raise ValueError(
             f"The text holds {len(rows):,} columns, and a table has 1 to {MOST_COLUMNS}: give a line each."
         )
-    columns: list[Column] = []
+    found: dict[int, dict[str, str]] = {}
     first: dict[str, int] = {}
     for line, cells in rows:
         if any(cells[len(headings) :]):
@@ -69,6 +70,14 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
         if name in first:
             raise ValueError(f"Lines {first[name]:,} and {line:,} both name {quote(name)}: keep one of them.")
         first[name] = line
+        found[line] = cell | {"name": name}
+    return found
+
+
+def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
+    """Read the columns of a declaration from text, a line for each."""
+    columns: list[Column] = []
+    for line, cell in cells_of(text).items():
         kind_text, levels = cell.get("kind", ""), " | ".join(_parts(cell.get("levels", "")))
         if levels:
             kind_text = f"{kind_text or CATEGORY}: {levels}"
@@ -86,7 +95,14 @@ def columns_of(text: str, decimal: str = ".") -> tuple[Column, ...]:
                 for what, text in limits.items()
             }
         codes = tuple(_parts(cell.get("codes", "")))
-        columns.append(Column(name=name, reason=cell.get("why", ""), missing_codes=codes, **limits, **kind))
+        for what, texts in (("levels", kind.get("values", ())), ("codes", codes)):
+            if texts and all(_LABELLED.match(part) for part in texts):
+                alone = " | ".join(part.partition("=")[0].strip() for part in texts)
+                raise ValueError(
+                    f"Line {line:,} of the columns has {quote(texts[0])} among its {what}: write the cells as they "
+                    f"stand in the table, without what they mean, as in {quote(alone)}."
+                )
+        columns.append(Column(name=cell["name"], reason=cell.get("why", ""), missing_codes=codes, **limits, **kind))
     return tuple(columns)
 
 
