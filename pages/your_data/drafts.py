@@ -120,6 +120,8 @@ def in_tab(session: OwnerSession) -> None:
         st.caption("This tab keeps what was typed for a table with other columns. Typing here replaces it.")
     if "restored" in session.kept:
         st.caption("What was typed before in this tab is there again. **Forget this file** removes it.")
+    for words, names in session.kept.get("others", {}).items():
+        st.caption(show.as_text(f"{words}: {', '.join(names)}."))
 
 
 def _take_draft() -> None:
@@ -165,6 +167,15 @@ def restore(text: str) -> None:
     session.typed = typed
     session.past.clear()
     session.kept = {name: value for name, value in session.kept.items() if name not in _OF_TABLE} | answers
+    before = [str(line["column"]) for line in lines]
+    session.kept["others"] = {
+        words: names
+        for words, names in (
+            ("Left out, because this file has no such columns", [n for n in before if n not in session.header]),
+            ("New in this file", [n for n in session.header if n not in before]),
+        )
+        if names
+    }
     session.turn += 1  # the widgets start anew, from what was kept
 
 

@@ -375,6 +375,9 @@ def test_a_draft_on_another_file_keeps_no_column_that_is_not_there():
     kept = again.session_state["own"].kept
     assert (kept["person"], kept["label"], kept["gaps"]) == (None, None, [])
     assert kept["missing"] == "pairs"
+    said = [caption.value.replace("\\", "") for caption in again.caption]
+    assert any("no such columns: patient_id, arm, age." in words for words in said)
+    assert any(words == "New in this file: height, arms." for words in said)
 
 
 def load(at, text: str):

@@ -19,7 +19,7 @@ from privcov.data_sources.private_file import Column
 from privcov.public_facts import MOST_COLUMNS
 from privcov.table_files.dialect import proposed_separator
 from privcov.table_files.facts import quote
-from privcov.table_files.kinds import CATEGORY, DATE, INTEGER, KINDS, NUMBER, TRANSFORMS
+from privcov.table_files.kinds import CATEGORY, DATE, INTEGER, KINDS, NUMBER, TRANSFORMS, YES_NO
 from privcov.table_files.numbers import number_of
 
 HEADINGS = ("name", "low", "high", "typical", "kind", "why")
@@ -29,6 +29,7 @@ _SAME = {
     "maximum": "high", "highest": "high", "most": "typical", "type": "kind", "values": "levels", "reason": "why",
     "missing": "codes", "missing codes": "codes", "missing_codes": "codes",
 }  # fmt: skip
+_KINDS = {"numeric": NUMBER, "float": NUMBER, "categorical": CATEGORY, "binary": YES_NO, "yes/no": YES_NO}
 _NUMERIC = (NUMBER, INTEGER)
 _LABELLED = re.compile(r"[+-]?\w+\s*=\s*\w")  # a cell and what it means, as codebooks write them
 _DATE = {"yyyy": "%Y", "yy": "%y", "mm": "%m", "dd": "%d"}  # as people write the form of a date
@@ -49,9 +50,11 @@ def cells_of(text: str) -> dict[int, dict[str, str]]:
             'or write "" for a quotation mark inside a quoted cell.'
         ) from None
     rows = [(line, cells) for line, cells in rows if any(cells)]
-    headings = HEADINGS
-    if rows and "name" in (named := tuple(_SAME.get(cell.lower(), cell.lower()) for cell in rows[0][1])):
+    headings, named = HEADINGS, tuple(_SAME.get(cell.lower(), cell.lower()) for cell in rows[0][1]) if rows else ()
+    if "name" in named:
         headings = _checked(rows.pop(0)[1], named)
+    elif rows and len({*HEADINGS, *FURTHER}.intersection(named)) > 1:
+        raise ValueError("The first line is a line of headings, and none of them is name: head the columns' names so.")
     if not 1 <= len(rows) <= MOST_COLUMNS:
         raise ValueError(
             f"The text holds {len(rows):,} columns, and a table has 1 to {MOST_COLUMNS}: give a line each."
@@ -130,6 +133,7 @@ def kind_fields(text: str, where: str) -> dict[str, Any]:
     """Return the kind of a column from its text, as fields of `Column`."""
     what, _, rest = (part.strip() for part in text.partition(":"))
     kind, *transform = what.lower().split() or [NUMBER]
+    kind = _KINDS.get(kind, kind)
     values = tuple(level for part in rest.split("|") if (level := part.strip()))
     known = kind in KINDS and len(transform) <= (kind in _NUMERIC) and bool(values) <= (kind not in _NUMERIC)
     if not known or not set(transform) <= set(TRANSFORMS):
