@@ -49,7 +49,7 @@ def section(shown: Shown, name: str, label: str, last: Callable[[], None]) -> No
     fits = {
         **dict.fromkeys(("spectrum", "graph", "regression"), whole),
         "classes": whole and len(facts.classes) > 1,
-        "groups": whole and bool(two_values(facts.kinds, facts.units)),
+        "groups": whole and facts.units.fits_bounds and bool(two_values(facts.kinds, facts.units)),
         "scales": whole and facts.d > 1,
     }
     offered = {k: v for k, v in VIEWS.items() if fits.get(k, True)} | {name: label}

@@ -253,8 +253,27 @@ def test_a_scale_on_the_page_has_the_numbers_of_python(clear):
     assert "['age', 'glucose']).correlations()" in calm(at).code[0].value
 
 
+def test_groups_of_shortened_rows_are_not_offered(tmp_path):
+    """A yes-no cell of a shortened row has any value between its two, so no group has a mean."""
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"x": rng.uniform(0, 100, 2000), "sex": rng.choice(["F", "M"], 2000)})
+    kinds = {"x": privcov.Kind("number", 0, 100), "sex": privcov.Kind("yes-no", values=["F", "M"])}
+    offered = {}
+    for fraction in (0.5, 1.0):
+        name = f"of {fraction:g}"
+        private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name=name, row_bound_fraction=fraction)
+        ledger = Ledger(tmp_path / f"{fraction}.sqlite")
+        ledger.set_limit(name, ZCDP(1.0))
+        rel = privcov.release_private("auto-cov", private, ZCDP(1.0), ledger=ledger)
+        rel.save_bundle(tmp_path / f"{fraction}.zip")
+        at = dropped((tmp_path / f"{fraction}.zip").read_bytes())
+        offered[fraction] = "Groups" in widget(at, "segmented_control", "answer").options
+        assert privcov.answers(rel).group_means("sex")["identified"].any() == offered[fraction]
+    assert offered == {0.5: False, 1.0: True}
+
+
 def test_groups_on_the_page_have_the_numbers_of_python(tmp_path, clear):
-    assert "groups" not in widget(dropped(clear), "segmented_control", "answer").options
+    assert "Groups" not in widget(dropped(clear), "segmented_control", "answer").options
     rng = np.random.default_rng(3)
     table = pd.DataFrame({"x": np.clip(50 + 9 * rng.normal(size=3000), 0, 100), "ward": rng.choice(list("ABC"), 3000)})
     kinds = {"x": privcov.Kind("number", 0, 100), "ward": privcov.Kind("category", values=["A", "B", "C"])}
