@@ -271,10 +271,11 @@ def _meant(typed: pd.DataFrame, part: str) -> pd.Series:
 
 def _fill_in() -> None:
     """Fill empty cells of the ticked columns that are meant, and empty the fields; in a callback."""
-    typed, filled = _to_change(), 0
+    typed, filled, given = _to_change(), 0, False
     meant = _meant(typed, shown("all-part")) & typed["use"]
     for name, none in {**dict.fromkeys(("kind", *NUMBERS)), **dict.fromkeys(("typical", *_WORDS), "")}.items():
         if (value := shown(f"all-{name}")) != none:
+            given = True
             open_ = empty(typed["levels"] if name == "kind" else typed[name])
             if name == "kind" and value in (YES_NO, ORDINAL, CATEGORY):  # what has limits is none of these
                 open_ &= typed[list(NUMBERS)].apply(empty).all(axis=1)
@@ -283,7 +284,8 @@ def _fill_in() -> None:
             typed.loc[meant & open_, name] = limits_table.meant(value, _TYPICAL) if name == "typical" else value
             filled += int((meant & open_).sum())
             keep_now(f"all-{name}", none)  # or it would go into the next columns, which are other ones
-    st.toast(f"{filled} cells were filled; cells that were not empty, and columns without a tick, stay.")
+    asked = "" if given else "Write first what is to go into the empty cells. "
+    st.toast(f"{asked}{filled} cells were filled; cells that were not empty, and columns without a tick, stay.")
 
 
 def _tick(use: bool) -> None:

@@ -80,10 +80,13 @@ def section() -> None:
         st.markdown(show.as_text(f"After it, {after.left}."))
     else:
         refused = True
+        smaller = (
+            "Pick a smaller one on Plan" if account.left_epsilon > 0 or account.left_rho > 0 else "Nothing is left"
+        )
         st.warning(
             show.as_text(
-                f"{raised(str(guarantee))} is more than is left, so it will be refused. Pick a smaller one on Plan; "
-                "what was released stays free to look at."
+                f"{raised(str(guarantee))} is more than is left, so it will be refused. {smaller}; what was released "
+                "stays free to look at."
             )
         )
     check.panel()

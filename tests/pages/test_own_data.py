@@ -465,7 +465,8 @@ def test_a_release_that_exists_is_not_called_too_much(ledger):
     assert len(Ledger(ledger).entries("trial")) == 1
     widget(go(at, "plan"), "number_input", "level-zcdp-1").set_value(0.05).run()
     assert not go(at, "release").info
-    assert any("more than is left" in w.value for w in at.warning)
+    (warned,) = [w.value for w in at.warning if "more than is left" in w.value]
+    assert "Pick a smaller" not in warned, "there is none"
 
 
 def test_a_table_with_another_public_number_of_rows_is_refused_as_the_page_says(ledger):

@@ -232,6 +232,8 @@ def test_filling_many_columns_leaves_what_cannot_have_it_and_can_be_undone():
     widget(at, "selectbox", "all-kind").set_value("number").run()
     press(at, "Fill in where empty")
     assert list(at.session_state["own"].typed["kind"]) == ["yes-no", "number", "number"]
+    press(at, "Fill in where empty")
+    assert any("Write first" in t.value for t in at.toast)
 
 
 def test_every_mistake_is_marked_at_its_cell():
