@@ -315,10 +315,10 @@ def take_codebook(text: str) -> None:
     for column in lines:
         here = typed["column"] == column.name
         given = {name: value for name, value in line_of(column).items() if name != "weight"}
-        if kinds[column.name]:
-            typed.loc[here, "levels"] = ""  # those of another kind
-        else:
+        if not kinds[column.name]:
             del given["kind"]
+        elif given["kind"] != typed.loc[here, "kind"].item():
+            typed.loc[here, "levels"] = ""  # those of another kind
         for field, value in given.items():
             if value == value and value != "":
                 typed.loc[here, field] = value

@@ -14,7 +14,7 @@ from privcov.accounting import attacker_success
 from privcov.cli.entry import main
 from privcov.data_sources import private_file
 from privcov.data_sources.private_file import Column, Declaration
-from privcov.figures.words import plain, raised
+from privcov.figures.words import percent, plain, raised
 from privcov.ledger import Ledger, LedgerError
 from privcov.privacy import ZCDP
 from tests.pages.limits import type_in
@@ -687,6 +687,14 @@ def test_declare_says_what_the_choices_cost_the_receiver():
     }
     half = found.iloc[:, -1].str.removeprefix("± ").astype(float)
     assert 0 < half.iloc[0] < half.iloc[1] <= 1
+    assert any(f"{percent(0.4)} of the cells missing" in c.value.replace("\\", "") for c in at.caption)
+
+
+@pytest.mark.parametrize("rule", ["typical", "pairs", "drop-row"])
+def test_the_share_of_missing_cells_is_asked_under_every_rule(rule):
+    at = fill(given(), declaration(n_public=False, missing=rule))
+    widget(at, "slider", "missing-share").set_value(0.2).run()
+    assert calm(at).session_state["own"].kept["missing-share"] == 0.2
 
 
 CODEBOOK = f"""variable,type,min,max,most,levels,missing codes,reason
@@ -715,7 +723,12 @@ def test_a_codebook_fills_every_field_of_the_form(name):
 
 def test_a_codebook_changes_a_kind_only_where_it_names_one():
     at = given()
-    for lines in (f"{NAMES[2]},,,yes-no,,0 | 1", f"{NAMES[2]},,,,reread,", f"{NAMES[2]},0,4,number,,"):
+    for lines in (
+        f"{NAMES[2]},,,yes-no,,0 | 1",
+        f"{NAMES[2]},,,,reread,",
+        f"{NAMES[2]},,,yes-no,,",
+        f"{NAMES[2]},0,4,number,,",
+    ):
         uploader = next(u for u in at.file_uploader if u.label == "Declaration")
         raw = f"name,low,high,kind,why,levels\n{lines}\n".encode()
         press(calm(uploader.set_value(("codebook.csv", raw, "text/csv")).run()), "Fill the form from it")
