@@ -7,7 +7,9 @@ const all = (selector) => [...document.querySelectorAll(selector)];
 const texts = (elements) => new Set(elements.map((one) => one.textContent));
 const headings = () => all("[data-testid=stMain] :is(h1, h2, h3)").filter((one) => one.checkVisibility());
 
-let [timer, last, opening, before, said, page] = [0, null, false, new Set(), null, ""]; // another page mounts it again
+const answers = () => all("[data-says]").map((one) => one.dataset.says);
+
+let [timer, last, opening, before, said, page] = [0, null, false, new Set(), [], null]; // another page mounts it again
 
 export default function () {
   const app = document.querySelector("[data-testid=stApp]");
@@ -38,12 +40,11 @@ export default function () {
   const settled = () => {
     timer = 0;
     if (app.dataset.testScriptState !== "notRunning") return;
-    const answers = all("[data-says]").map((one) => one.dataset.says);
-    if (said && page === here()) {
-      const fresh = answers.filter((one) => !said.includes(one)).join(" ");
+    if (page === here()) {
+      const fresh = answers().filter((one) => !said.includes(one)).join(" ");
       if (fresh) region.textContent = fresh;
-    }
-    [said, page] = [answers, here()];
+      said = answers();
+    } else page = null; // nobody has done anything on this page
     if (!last || document.activeElement !== document.body || (last.isConnected && !last.disabled)) return;
     last = null;
     const heading = headings().find((one) => !before.has(one.textContent)) ?? headings()[0];
@@ -56,12 +57,15 @@ export default function () {
   };
   const asked = ({ type, target }) => {
     if (type === "focusin") last = target;
-    else before = texts(headings());
+    else {
+      before = texts(headings());
+      if (page !== here()) [said, page] = [answers(), here()];
+    }
     if (type === "click") opening = Boolean(target.closest?.("[data-testid=stPopover] button"));
     timer = clearTimeout(timer);
     look();
   };
-  const kinds = ["focusin", "click", "change"];
+  const kinds = ["focusin", "pointerdown", "keydown", "click", "change"];
   for (const kind of kinds) document.addEventListener(kind, asked, true);
   const watch = new MutationObserver((changes) => {
     if (changes.some(({ target }) => target !== region)) look();
