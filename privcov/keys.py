@@ -17,6 +17,5 @@ MethodKey = Literal[
 SourceKey = Literal[
     "ar1-covariance", "banded-covariance", "block-covariance", "sparse-covariance", "precision-wishart",
     "precision-full", "precision-ar2", "precision-random", "sparse-inverse", "zipf-norms", "hospital-visits",
-    "likert-survey", "example", "breast-cancer", "wine", "diabetes", "digits", "ionosphere", "sachs", "colon",
-    "parkinsons", "microbiome", "mnist", "news",
+    "likert-survey", "example", "breast-cancer", "wine", "diabetes", "digits", "sachs",
 ]  # fmt: skip

@@ -26,16 +26,23 @@ class Registry(Generic[Card]):
     def __init__(self, what: str, package: str, card: Callable[..., Card]) -> None:
         self.what, self.package, self.card = what, package, card
         self._entries: dict[str, Card] = {}
+        self._unlisted: set[str] = set()
         self._loaded = False
 
     def add(self, **fields: Any) -> Callable[[type], type]:
-        """Return a decorator that enters the class under ``key`` with the rest of its card."""
+        """Return a decorator that enters the class under ``key`` with the rest of its card.
+
+        With ``listed=False``, `get` alone finds the entry.
+        """
+        listed = fields.pop("listed", True)
 
         def enter(cls: type) -> type:
             card = self.card(cls=cls, **fields)
             if card.key in self._entries:
                 raise ValueError(f"{self.what} {card.key!r} is registered twice")
             self._entries[card.key] = card
+            if not listed:
+                self._unlisted.add(card.key)
             cls.__doc__ = documented(cls)
             cls.card = card  # type: ignore[attr-defined] # the base class of every entry has it
             return cls
@@ -43,19 +50,22 @@ class Registry(Generic[Card]):
         return enter
 
     def all(self) -> list[Card]:
-        """Return every card, in the order of ``card.order`` and then of the key."""
+        """Return every listed card, in the order of ``card.order`` and then of the key."""
         if not self._loaded:
             root = importlib.import_module(self.package)
             for module in pkgutil.iter_modules(root.__path__):
                 importlib.import_module(f"{self.package}.{module.name}")
             self._loaded = True
-        return sorted(self._entries.values(), key=lambda c: (c.order, c.key))
+        listed = (card for key, card in self._entries.items() if key not in self._unlisted)
+        return sorted(listed, key=lambda c: (c.order, c.key))
 
     def get(self, key: str) -> Card:
         """Return the card of a key."""
         by_key = {card.key: card for card in self.all()}
         if not isinstance(key, str):
             raise ValueError(f"The {self.what} must be one of the keys {', '.join(by_key)}, got {type(key).__name__}.")
+        if key in self._unlisted:
+            return self._entries[key]
         if key not in by_key:
             raise ValueError(
                 f"There is no {self.what} {key!r}. There are: {', '.join(by_key)}.{checks.meant(key, by_key)}"

@@ -3,3 +3,7 @@
 This folder computes what the pages and the package only read, in data/replication and data/coverage. It is no part of
 the package: see its README.
 """
+
+from replication import sources
+
+__all__ = ["sources"]

@@ -24,6 +24,9 @@ def parser() -> argparse.ArgumentParser:
         return one
 
     add_reproduce(commands)
+    add("fetch", _fetch, "download one of the papers' data sets into the data folder").add_argument(
+        "source", help="its key: ionosphere, parkinsons or mnist"
+    )
     tables: dict[str, Any] = {
         "type": Path,
         "metavar": "DIR",
@@ -69,6 +72,12 @@ def _claim(options: argparse.Namespace) -> None:
                         ("Verdict", row.verdict), ("Evidence", row.evidence), ("Note", row.claim.note)):  # fmt: skip
         if words not in ("", claims.NO_SIDE):
             print(f"{name}: {words}")
+
+
+def _fetch(options: argparse.Namespace) -> None:
+    from replication.sources.fetch import download
+
+    print(download(options.source))
 
 
 def _coverage(options: argparse.Namespace) -> None:

@@ -39,7 +39,7 @@ def _commit() -> tuple[str, ...]:
 
 def _data(needs: str) -> list[str]:
     from privcov.data_sources.base import SOURCES
-    from privcov.data_sources.papers import PaperData
+    from replication.sources.papers import PaperData
 
     found = []
     for key in needs.split(" and ") if needs else ():

@@ -104,7 +104,7 @@ class Task:
 
 def one_replicate(task: Task) -> Made:
     """Compute one replicate of a step, as a task of `privcov.engine.each`."""
-    from privcov.data_sources.papers import MissingData
+    from replication.sources.papers import MissingData
 
     begun = time.perf_counter()
     point = next(p for p in catalogue.TABLES[task.table].points if p.name == task.point)

@@ -12,7 +12,9 @@ import pytest
 
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.data_sources.example import written
+from privcov.data_sources.sachs import networks
 from privcov.dataset import Dataset
+from privcov.measurements.clipping import share_clipped
 
 ROOT = Path(__file__).resolve().parents[1]
 SHAPES = {
@@ -21,6 +23,7 @@ SHAPES = {
     "digits": (1797, 64),
     "diabetes": (442, 10),
     "example": (20_000, 10),
+    "sachs": (7466, 11),
 }
 # Limits that hold by the definition of the column, so that rows may well attain them.
 BY_DEFINITION = {("diabetes", "sex"): {1.0, 2.0}} | {
@@ -40,7 +43,6 @@ def test_a_table_has_its_shape_names_and_provenance(tables, key):
     assert ds.name == key
     assert ds.provenance == ("simulated" if key == "example" else "public")
     assert card.group == ("Simulated" if key == "example" else "Public data")
-    assert card.parameters == ()
     assert len(set(ds.columns)) == ds.d
     assert max(map(len, ds.columns)) <= 24
     assert ds.truth is None
@@ -92,7 +94,7 @@ def test_public_facts_are_not_read_off_the_rows(tables, key):
 
 @pytest.mark.parametrize("key", SHAPES)
 def test_every_public_fact_has_a_unit_and_a_reason(key):
-    for column in SOURCES.get(key).cls.table:
+    for column in SOURCES.get(key).cls().table:
         assert column.unit
         assert len(column.why) > 10, column.name
 
@@ -158,3 +160,30 @@ def test_importing_the_sources_loads_no_heavy_library():
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"
+
+
+def test_sachs_carries_three_published_networks(tables):
+    ds = tables["sachs"]
+    assert {name: int(graph.sum()) // 2 for name, graph in ds.graphs.items()} == {
+        "consensus, 20 edges": 20,
+        "18 edges": 18,
+        "17 edges": 17,
+    }
+    assert ds.columns[3:5] == ("pip2", "pip3")
+    for graph in ds.graphs.values():
+        assert graph.shape == (11, 11)
+        assert graph.dtype == bool
+        np.testing.assert_array_equal(graph, graph.T)
+        assert not graph.diagonal().any()
+        assert (graph <= ds.graphs["consensus, 20 edges"]).all()
+    raf, mek, p38, jnk = (ds.columns.index(name) for name in ("raf", "mek", "p38", "jnk"))
+    assert all(graph[raf, mek] for graph in ds.graphs.values())
+    assert not any(graph[p38, jnk] for graph in ds.graphs.values())
+    assert networks() is networks()
+
+
+def test_raw_intensities_of_the_cells(tables):
+    raw = make_dataset(SOURCES.get("sachs").cls(scale="raw"), seed=0)
+    assert np.array_equal(np.log10(raw.rows), tables["sachs"].rows)
+    assert raw.row_bound == 1.0
+    assert [round(share_clipped(ds) * ds.n) for ds in (tables["sachs"], raw)] == [34, 1]

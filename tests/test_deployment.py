@@ -218,18 +218,6 @@ def test_a_confidential_file_does_not_even_travel_for_its_header(monkeypatch):
     assert at.file_uploader  # a public one may come
 
 
-def test_visitors_do_not_fill_the_servers_disk(monkeypatch, tmp_path):
-    monkeypatch.setenv("PRIVCOV_DATA_DIR", str(tmp_path / "nothing"))
-    at = AppTest.from_file(APP, default_timeout=patient(60))
-    at.query_params["source"] = "ionosphere"
-    at.switch_page("pages/1_Estimate.py").run()
-    assert [b for b in at.button if b.label.startswith("Download (about")]
-    monkeypatch.setenv(hosted.HOSTED, "1")
-    at.run()
-    assert not [b for b in at.button if b.label.startswith("Download (about")]
-    assert not at.file_uploader  # 29 KB of gzip would fill its memory
-
-
 # --- the container ------------------------------------------------------------------------------------------
 
 

@@ -90,13 +90,7 @@ SOURCES = [
     "wine",
     "digits",
     "diabetes",
-    "ionosphere",
     "sachs",
-    "colon",
-    "parkinsons",
-    "microbiome",
-    "mnist",
-    "news",
 ]
 RELEASE = [
     "covariance",

@@ -206,10 +206,10 @@ def _key(experiment: GraphStudy) -> tuple:
 
 def start(experiment: GraphStudy, data: Dataset) -> Job:
     """Start the curves; rows of a visitor's file are passed on, others are drawn again."""
-    brought = data if cached.in_session(Study(source=experiment.source)) else None
+    given = data if cached.in_session(Study(source=experiment.source)) else None
 
     def cells() -> Iterator[Cell]:
-        for replicate in runs(experiment, dataset=brought):
+        for replicate in runs(experiment, dataset=given):
             yield Cell(replicate, False)
 
     return JOBS.start(_key(experiment), lambda _: cells(), experiment.replicates, size=data.n * data.d)

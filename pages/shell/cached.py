@@ -91,8 +91,7 @@ SHARED = ByBytes(512_000_000)  # rows, releases and pictures of all visits toget
 
 def in_session(study: Study, default_source: str = DEFAULT_SOURCE) -> bool:
     """Return whether rows come from a visitor's file: no source makes them again, and nothing of them is shared."""
-    key = study.source_key(default_source)
-    return key == CSV or visitor_files.brought(key) is not None
+    return study.source_key(default_source) == CSV
 
 
 def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
@@ -112,10 +111,7 @@ def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
             "the Python package has no such limit."
         )
     _enter(n, d)
-    if in_session(study, default_source):
-        base = visitor_files.brought_rows(key, study.data)
-    else:
-        base = _rows(key, study.data, study.rows, source.state())
+    base = _rows(key, study.data, study.rows)
     return base.with_row_bound(base.row_bound * study.bound)
 
 
@@ -124,14 +120,14 @@ def _enter(n: int, d: int) -> None:
     room.ROOM.enter(n * d + MATRICES * d * d, lambda: st.session_state.get("visit"))
 
 
-def _rows(key: str, data: tuple, seed: int, state: str) -> Dataset:
+def _rows(key: str, data: tuple, seed: int) -> Dataset:
     """Return the rows of a source under its default row bound."""
 
     def draw() -> Dataset:
         with st.spinner("Drawing the rows ..."):
             return privcov.source(key, random_state=seed, **dict(data))
 
-    return SHARED.get(("rows", key, data, seed, state), draw)
+    return SHARED.get(("rows", key, data, seed), draw)
 
 
 def release(study: Study, *, method: str = "", default_source: str = DEFAULT_SOURCE) -> Release:
@@ -148,38 +144,34 @@ def _released(study: Study, data: Dataset, method: str, default_source: str) -> 
     if in_session(study, default_source):
         return privcov.release(key, data, study.guarantee, random_state=study.seed, **dict(options))
     source = study.source_key(default_source)
-    state = SOURCES.get(source).cls.state()
-    return _release(source, study.data, study.rows, state, study.bound, key, options, study.guarantee, study.seed)
+    return _release(source, study.data, study.rows, study.bound, key, options, study.guarantee, study.seed)
 
 
 def _release(
-    source: str, data: tuple, rows: int, state: str, bound: float, method: str, options: tuple, guarantee, seed: int
+    source: str, data: tuple, rows: int, bound: float, method: str, options: tuple, guarantee, seed: int
 ) -> Release:
     """Return the release of a source's rows."""
 
     def make() -> Release:
-        base = _rows(source, data, rows, state)
+        base = _rows(source, data, rows)
         clipped = base.with_row_bound(base.row_bound * bound)
         return privcov.release(method, clipped, guarantee, random_state=seed, **dict(options))
 
-    return SHARED.get(("release", source, data, rows, state, bound, method, options, guarantee, seed), make)
+    return SHARED.get(("release", source, data, rows, bound, method, options, guarantee, seed), make)
 
 
 def of_release(study: Study, what: tuple, make: Callable[[], T], default_source: str = DEFAULT_SOURCE) -> T:
     """Return what follows from the study's release, kept but for rows of a visitor's file."""
     if in_session(study, default_source):
         return make()
-    source = study.source_key(default_source)
-    return SHARED.get((*what, source, SOURCES.get(source).cls.state(), study), make)
+    return SHARED.get((*what, study.source_key(default_source), study), make)
 
 
 def picture(study: Study, name: str, palette: Palette, make: Callable[[], Picture]) -> Picture:
     """Return a named picture of the study's rows alone, which stays while method, guarantee and seed move."""
     if in_session(study):
         return make()
-    source = study.source_key()
-    state = SOURCES.get(source).cls.state()
-    return SHARED.get(("picture", source, study.data, study.rows, state, study.bound, name, palette.dark), make)
+    return SHARED.get(("picture", study.source_key(), study.data, study.rows, study.bound, name, palette.dark), make)
 
 
 @functools.lru_cache(maxsize=1024)

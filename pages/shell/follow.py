@@ -12,7 +12,6 @@ import streamlit as st
 
 from pages.shell import cached, fields, show
 from pages.shell.study import Study
-from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.figures.matrices import colours_of
 from privcov.figures.palette import Palette
@@ -61,7 +60,7 @@ def draw(
             own[asked] = (data.kept, make())
         made = own[asked][1]
     else:
-        made = cached.SHARED.get(("follow", *asked, SOURCES.get(study.source_key()).cls.state()), make)
+        made = cached.SHARED.get(("follow", *asked), make)
     if len(made["places"]) > 1:
         picture = picture_of(f".st-key-{key} image@, .st-key-{key} img@", 0, made["frames"], palette)
         send(key, ".st-key-strip-level", made["places"], [picture], numbers=made["numbers"], blend=True)

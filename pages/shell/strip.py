@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shell import advice, cached, fields, frame, own_range, visitor_files
+from pages.shell import advice, cached, fields, frame, own_range
 from pages.shell.fields import ends, log_grid, of_parameter, of_study
 from pages.shell.glossary import term, when_not
 from pages.shell.study import CSV, DEFAULT_SOURCE, Study, opening
@@ -41,7 +41,7 @@ GONE = (
     "gone: give it again on Estimate, or choose another data set."
 )
 USUAL, RARE = "Method settings", "Advanced"
-GROUPS = {"Simulated": "Simulated", "Public data": "Bundled", "Papers' own data": "Need a file"}
+GROUPS = {"Simulated": "Simulated", "Public data": "Bundled"}
 HEADING = "group: "  # begins the keys of headings
 MORE = ("kind", "delta", "bound", "seed")  # what is behind More
 CALIBRATION, NEIGHBOURS = "Noise calibration", "Neighbouring tables"
@@ -161,7 +161,6 @@ def _source(study: Study, default_source: str) -> None:
     st.caption(card.summary)
     for spec in card.parameters:
         of_parameter(spec, "data", study, owner=key)
-    visitor_files.brought_section(key)
 
 
 # --- method -------------------------------------------------------------------------------------------------

@@ -1,8 +1,7 @@
-"""A visitor's files in the session: a table of their own, or a copy of a paper's set. Nothing is kept elsewhere.
+"""A visitor's own table in the session. Nothing is kept elsewhere.
 
 Not in a URL, a shared cache, a log or a temporary file: bytes are freed as soon as they are read, those of a public
-file of guessed writing as soon as its table is used. What stays is one `Upload` until `forget_file`, and one `Brought`,
-which has passed the checks of a set in the data folder, until `forget_brought`.
+file of guessed writing as soon as its table is used. What stays is one `Upload`, until `forget_file`.
 """
 
 from __future__ import annotations
@@ -24,14 +23,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages.shell import frame, hosted, room
-from pages.shell.show import as_text
 from pages.shell.study import CSV
-from privcov.data_sources.base import SOURCES
 from privcov.data_sources.csv_file import PublicTable
-from privcov.data_sources.fetch import download
-from privcov.data_sources.papers import PaperData, Raw
 from privcov.dataset import Dataset
-from privcov.parameters import build
 from privcov.table_files.dialect import Dialect
 
 if TYPE_CHECKING:
@@ -221,108 +215,9 @@ def forget_file() -> None:
     frame.change(lambda study: dataclasses.replace(study, bound=1.0))
 
 
-def forget_results(source: str = CSV) -> None:
+def forget_results() -> None:
     """Remove the curves that pages keep of a file: they must not outlive it or be shown for another file."""
     for kept in WITH_FILES:
         for key in list(st.session_state.get(kept, {})):
-            if getattr(key[0], "source", "") == source:
+            if getattr(key[0], "source", "") == CSV:
                 del st.session_state[kept][key]
-
-
-# --- a paper's set ------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Brought:
-    """A set from a visitor's files; ``rows`` is the data set last made of it, by the source's parameters."""
-
-    names: str
-    raw: Raw
-    rows: dict[tuple, Dataset] = field(default_factory=dict)
-
-
-def brought(key: str) -> Brought | None:
-    """Return what this visitor brought for a source."""
-    return st.session_state.get("brought", {}).get(key)
-
-
-def brought_rows(key: str, data: tuple) -> Dataset:
-    """Return the rows of a brought set under the source's parameters and its default row bound."""
-    kept = brought(key)
-    assert kept is not None  # `cached.in_session` says so
-    if data not in kept.rows:
-        source = build(SOURCES.get(key).cls, f"Source {key!r}", dict(data))
-        kept.rows = {data: source.make_from(kept.raw)}
-    return kept.rows[data]
-
-
-def brought_section(key: str) -> None:
-    """Show how to bring a set, below the source's parameters; nothing for a source without files."""
-    cls = SOURCES.get(key).cls
-    if not issubclass(cls, PaperData):
-        return
-    kept = brought(key)
-    if kept is not None:
-        st.caption(as_text(f"From your {kept.names}, in this session only."))
-        st.button("Forget this file", key=f"bring-forget-{key}", on_click=forget_brought, args=(key,))
-        return
-    try:
-        cls.read()
-    except ValueError:  # absent, or another file: the page shows the sentence
-        _offer(key, cls)
-
-
-def _offer(key: str, cls: type[PaperData]) -> None:
-    """Show the download and the uploader for a set, but not on a server that others reach.
-
-    There a download would fill the disk, and 29 KB of gzip would fill the memory; its operator fetches the sets.
-    """
-    if hosted.reached():
-        return
-    if cls.openml is not None and st.button(
-        f"Download (about {cls.openml.megabytes} MB)",
-        key=f"bring-download-{key}",
-        help="From OpenML; checked, and kept in the server's data folder.",
-    ):
-        try:
-            with st.spinner(f"Downloading the {cls.title} set; this can take a minute ..."):
-                download(key)
-        except ValueError as problem:
-            st.error(as_text(str(problem)))
-        else:
-            st.rerun()
-    turn = st.session_state.get("upload-turn", 0)
-    files = st.file_uploader(
-        "Bring the file",
-        accept_multiple_files=True,
-        max_upload_size=megabytes(),
-        key=f"bring-{key}-{turn}",
-        help=as_text(f"{cls.names()}, under any name; checked, and kept in this session only."),
-    )
-    if files:
-        _read(key, cls, files)
-    problem = st.session_state.get("bring-problem", {}).get(key)
-    if problem:
-        st.error(as_text(problem))
-
-
-def _read(key: str, cls: type[PaperData], files: list) -> None:
-    """Read the files of a set and keep it."""
-    names = " and ".join(file.name for file in files)
-    problems = st.session_state.setdefault("bring-problem", {})
-    problems.pop(key, None)
-    forget_brought(key)
-    try:
-        with st.spinner("Reading the file ..."):
-            raw = cls.parse([file.getvalue() for file in files])
-    except ValueError as problem:
-        problems[key] = f"{names}: {problem}"
-    else:
-        st.session_state.setdefault("brought", {})[key] = Brought(names, raw)
-    let_go(*files)
-
-
-def forget_brought(key: str) -> None:
-    """Remove the set that was brought for a source, and the curves that pages keep of it."""
-    st.session_state.get("brought", {}).pop(key, None)
-    forget_results(key)

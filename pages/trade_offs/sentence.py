@@ -108,13 +108,12 @@ def _measured(stored: Reply, study: Study, data: Dataset) -> Reply:
     rows = dataclasses.replace(study.without_method(), rho=1.0, epsilon=1.0, seed=1)
     question = (rows, stored.advice.question, stored.wanted, stored.line.key)
     draw, own = _rows_of(study, data), cached.in_session(study)
-    state = "" if own else SOURCES.get(study.source_key()).cls.state()  # when the rows were drawn
 
     def cells(stop: threading.Event) -> Iterator[Cell]:
         more: dict[str, Any] = {"seed": study.rows, "stop": stop.is_set}
 
         def kept(what: tuple, make: Callable[[], Any]) -> Any:
-            return make() if own else cached.SHARED.get((*what, rows, stored.line.key, state), make)
+            return make() if own else cached.SHARED.get((*what, rows, stored.line.key), make)
 
         kind = with_level(stored.guarantee, 1.0)
         try:
@@ -153,7 +152,7 @@ def _rows_of(study: Study, data: Dataset) -> Callable[[int], Dataset]:
         return lambda _: data
     key = study.source_key()
     source = build(SOURCES.get(key).cls, "Source", dict(study.data))
-    made = ("rows", key, study.data, study.rows, source.state(), data.row_bound)
+    made = ("rows", key, study.data, study.rows, data.row_bound)
     return lambda r: cached.SHARED.get(
         (*made, r), lambda: make_dataset(source, seed=study.rows, repeat=r, row_bound=data.row_bound)
     )

@@ -104,7 +104,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
         ("study generate ar1-covariance --set n=5000000 --set d=20 --seed 1 --out table.parquet", "five million rows"),
         ("study generate ar1-covariance --files 4 --out part.csv --declaration table.json", "four files, declared"),
-        ("study fetch ionosphere", "one of the papers' data sets, into the data folder"),
     ),
 }
 

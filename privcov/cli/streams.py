@@ -139,12 +139,11 @@ def _report(sentence: str, code: int) -> int:
 
 def _of_running(problem: Exception) -> bool:
     """Return whether a ValueError is about files, the ledger or the network rather than about what was typed."""
-    from privcov.data_sources.papers import MissingData
     from privcov.data_sources.private_file import PrivateFileError
     from privcov.ledger import LedgerError
     from privcov.table_files import TableFileError
 
-    return isinstance(problem, Failed | MissingData | PrivateFileError | LedgerError | TableFileError)
+    return isinstance(problem, Failed | PrivateFileError | LedgerError | TableFileError)
 
 
 def _place(problem: BaseException) -> str:

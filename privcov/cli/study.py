@@ -23,9 +23,6 @@ def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     runner.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
     runner.set_defaults(act=_run)
     generate.add_generate(parts)
-    fetcher = parts.add_parser("fetch", help="download one of the papers' data sets into the data folder")
-    fetcher.add_argument("source", help="its key, such as ionosphere")
-    fetcher.set_defaults(act=_fetch)
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -65,9 +62,3 @@ def _check_workers(options: argparse.Namespace) -> None:
 
     if options.workers is not None:
         checks.whole("--workers", options.workers, 1, 1024)
-
-
-def _fetch(options: argparse.Namespace) -> None:
-    from privcov.data_sources.fetch import download
-
-    print(download(options.source))

@@ -19,7 +19,7 @@ class SourceCard:
 
     key: str
     label: str
-    group: str  # "Simulated", "Public data" or "Papers' own data"
+    group: str  # "Simulated" or "Public data"
     summary: str
     reference: str = ""
     order: int = 50

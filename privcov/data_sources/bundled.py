@@ -42,6 +42,10 @@ class Bundled(Source):
         """Load the rows, and the labels or None; columns in the order of ``table``."""
         raise NotImplementedError
 
+    def graphs(self) -> dict[str, np.ndarray] | None:
+        """Return published graphs over the columns, by name."""
+        return None
+
     def default_row_bound(self, seed: int) -> float:
         """Return 0.5 sqrt(d)."""
         return 0.5 * math.sqrt(len(self.table))
@@ -55,6 +59,7 @@ class Bundled(Source):
             bounds=[(column.low, column.high) for column in self.table],
             typical=[column.typical for column in self.table],
             labels=labels,
+            graphs=self.graphs(),
             columns=[column.name for column in self.table],
             name=self.card.key,
             provenance=self.provenance,

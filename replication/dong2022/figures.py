@@ -13,14 +13,14 @@ from functools import partial
 from typing import Any
 
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.news import EACH
-from privcov.data_sources.news import LARGEST as LONGEST
-from privcov.data_sources.papers import MissingData
 from privcov.estimators.base import METHODS as REGISTERED
 from privcov.estimators.em_cov import LARGEST
 from privcov.privacy import Guarantee, PureDP, ZCDP
 from privcov.sweeps.plan import Plan, run
 from replication.base import Number, Point, Table, View
+from replication.sources.news import EACH
+from replication.sources.news import LARGEST as LONGEST
+from replication.sources.papers import MissingData
 
 # --- figures 2 and 3: simulated rows --------------------------------------------------------------------------
 

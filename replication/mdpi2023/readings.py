@@ -17,7 +17,6 @@ import pandas as pd
 from scipy.interpolate import PchipInterpolator
 from scipy.optimize import minimize
 
-from privcov.data_sources.microbiome import LOG, SHARES
 from privcov.dataset import Dataset
 from privcov.postprocess.spectrum import clip_psd
 from replication.base import Number, Point, Table, join_printed, recompute, stored, truth_of
@@ -26,6 +25,7 @@ from replication.mdpi2023 import tables
 from replication.mdpi2023.checks import trivial
 from replication.mdpi2023.tables import FACTORS, METHODS, TESTED_MEANS, TESTED_T_TEST, XI
 from replication.readings import FITTED, SEARCHED, STATED, Found, Reading, distance, met, with_ours
+from replication.sources.microbiome import LOG, SHARES
 
 CENTRAL, LOCAL = ("modified-dp", "dp"), ("modified-ldp", "ldp")
 # Central thresholds in units of sqrt(log p / n), local ones in deviations of the noise.

@@ -16,7 +16,6 @@ import numpy as np
 from privcov import accounting
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.data_sources.gaussian import Gaussian
-from privcov.data_sources.microbiome import LOG, PRESENT
 from privcov.dataset import Dataset
 from privcov.estimators.base import MethodInput
 from privcov.estimators.thresholding import chosen_on_raw_rows, papers_threshold
@@ -30,6 +29,7 @@ from privcov.privacy import ApproxDP, NoPrivacy
 from privcov.randomness import stream
 from privcov.sweeps.plan import Plan
 from replication.base import Number, Point, Table, truth_of
+from replication.sources.microbiome import LOG, PRESENT
 
 SIZES = (("50", "200"), ("50", "300"), ("100", "200"), ("100", "300"), ("200", "300"))
 METHODS = {  # printed name -> method of the package

@@ -324,7 +324,7 @@ TABLES = (
             "drawn in Figure 3 (a) is not said: three published ones here, without directions.",
             _CELLS, PATH_CHOICE, _LONGER, SOUND_CHOICE,
         ),
-        replicates=50, small=(5, 5), needs="sachs", trivial=0.5,
+        replicates=50, small=(5, 5), trivial=0.5,
     ),
     Table(
         "2-figure-4", 2, "Figure 4", "Graphs of the cell signalling data at two lambdas", "share of pairs changed",
@@ -332,7 +332,7 @@ TABLES = (
         (
             _CELLS, _LONGER, SOUND_CHOICE,
         ),
-        replicates=50, small=(5, 5), needs="sachs",
+        replicates=50, small=(5, 5),
     ),
 )  # fmt: skip
 

@@ -8,7 +8,6 @@ import pytest
 import privcov
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.data_sources.gaussian import Gaussian
-from privcov.data_sources.papers import PaperData
 from privcov.measurements.clipping import share_clipped
 from privcov.randomness import stream
 
@@ -76,7 +75,7 @@ def test_small_tables(key, n, d):
     assert np.isfinite(ds.rows).all()
 
 
-@pytest.mark.parametrize("key", [card.key for card in SOURCES.all() if not issubclass(card.cls, PaperData)])
+@pytest.mark.parametrize("key", [card.key for card in SOURCES.all()])
 def test_same_seed_same_rows(key):
     small = {"n": 30, "d": 4} if key in ALL else {}
     np.testing.assert_array_equal(

@@ -57,7 +57,5 @@ def test_the_shapes_that_are_said_to_have_less_noise_have_it_from_three_columns_
     assert noise("gaussian-cov", PAIR, 2, shape="isotropic") > noise("gaussian-cov", PAIR, 2, shape="upper-triangle")
 
 
-def test_wines_and_genera_are_called_what_they_are():
+def test_wines_are_called_what_they_are():
     assert "three cultivars" in SOURCES.get("wine").summary
-    (spec,) = [s for s in SOURCES.get("microbiome").parameters if s.name == "genera"]
-    assert "at least four samples" in spec.help

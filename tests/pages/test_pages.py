@@ -268,7 +268,7 @@ def test_the_data_sets_stand_under_headings_that_change_nothing():
     box = at.selectbox(key="w.source")
     assert box.options[0] == "Your own table ..."
     heads = [option for option in box.options if option.startswith("—")]
-    assert heads == ["— Simulated —", "— Bundled —", "— Need a file —"]
+    assert heads == ["— Simulated —", "— Bundled —"]
     assert len(box.options) == 1 + len(heads) + len(SOURCES.all())
     for card in SOURCES.all():
         before = [h for h in box.options[: box.options.index(card.label)] if h in heads]

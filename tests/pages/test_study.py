@@ -138,9 +138,6 @@ def test_another_simulated_source_keeps_the_rows_and_columns(key):
     assert (after.n, after.d) == (before.n, before.d)
     assert Study(source="ar1-covariance", data=(("n", 5_000),)).with_source("wine").data == ()
     assert Study(source=CSV, data=(("n", 5_000),)).with_source(key).data == ()
-    words = Study(source="ar1-covariance", data=(("d", 40),)).with_source("news", {"n": 5_000, "d": 40})
-    assert "d" not in words.sizes(), "the width of its table is one of three, and no other source gets it"
-    assert dict(words.with_source("banded-covariance", {"n": 5_000, "d": 40}).data)["d"] == 40
 
 
 def test_the_lever_and_the_guarantee_agree():

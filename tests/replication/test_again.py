@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privcov.data_sources.papers import MissingData
 from replication import again, base, catalogue, provenance, reproduce
 from replication.__main__ import main
 from replication.base import LITERAL, Number, Point, Table
 from replication.replicates import FOLDER, Made, Unfinished
+from replication.sources.papers import MissingData
 
 COUNT = 5
 

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privcov.data_sources.papers import MissingData
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
 from privcov.metrics.graphs import edges
@@ -20,6 +19,7 @@ from replication.base import LITERAL, SOUND
 from replication.catalogue import FIGURES, TABLES, run_check
 from replication.curves import curves, judged, kept, panels
 from replication.dong2022 import figures as dong
+from replication.sources.papers import MissingData
 from replication.su2019 import figures as su
 from replication.su2019.figures import DELTA, EPSILONS, D, N, printed_noise, rates_of, stopped_path
 from replication.verdicts import survives

@@ -117,10 +117,3 @@ def test_private_beats_guessing_at_a_large_epsilon(source, rows):
     assert (table["problem"] == "").all()
     mean = table.groupby("metric")["value"].mean()
     assert mean["lda-error"] < mean["majority-error"] / 2
-
-
-def test_data_that_are_not_there_are_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setenv("PRIVCOV_DATA_DIR", str(tmp_path))
-    monkeypatch.setenv("PRIVCOV_CACHE_DIR", str(tmp_path))
-    with pytest.raises(ValueError, match="Put ionosphere"):
-        run(plan(source="ionosphere", training=40, validation=40, replicates=1))

@@ -8,20 +8,18 @@ import pytest
 
 import privcov
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.data_sources.papers import GROUP, PaperData
-from privcov.data_sources.sachs import networks
 from privcov.measurements.clipping import share_clipped, share_out_of_bounds
+from replication import sources
+from replication.sources.papers import GROUP
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
 PRESENT = "40 present (chosen on the data)"
 SHARES = "shares of a sample"
 LARGEST = "largest row (chosen on the data)"
-SETS = [card for card in SOURCES.all() if issubclass(card.cls, PaperData)]
+SETS = [SOURCES.get(key) for key in sources.__all__]
 # (key, parameters, shape, row bound, labels, rows scaled down)
 CASES = [
     ("ionosphere", {}, (351, 34), math.sqrt(34), {"bad": 126, "good": 225}, 0),
-    ("sachs", {}, (7466, 11), 0.5 * math.sqrt(11), None, 34),
-    ("sachs", {"scale": "raw"}, (7466, 11), 1.0, None, 1),
     ("colon", {}, (62, 50), 0.5 * math.sqrt(50), {"normal": 22, "tumor": 40}, 0),
     ("colon", {"d": 2000}, (62, 2000), 0.5 * math.sqrt(2000), {"normal": 22, "tumor": 40}, 0),
     ("parkinsons", {}, (195, 22), 0.5 * math.sqrt(22), {"healthy": 48, "parkinson": 147}, 0),
@@ -51,8 +49,8 @@ def real(monkeypatch):
 PAPERS = ("Su et al. 2019", "Wang et al. 2018", "Mathematics 2023", "Dong et al. 2022")
 
 
-def test_every_set_is_listed_with_what_it_needs():
-    assert [card.key for card in SETS] == ["ionosphere", "sachs", "colon", "parkinsons", "microbiome", "mnist", "news"]
+def test_every_set_is_found_by_its_key_alone_and_says_what_it_needs():
+    assert not {card.key for card in SETS} & {card.key for card in SOURCES.all()}
     for card in SETS:
         assert card.group == GROUP
         assert card.reference.startswith(PAPERS)
@@ -80,7 +78,7 @@ def test_a_real_set_has_its_shape_and_few_rows_beyond_its_public_bound(
     np.testing.assert_array_equal(again.rows, ds.rows)
 
 
-@pytest.mark.parametrize("key", ["ionosphere", "sachs", "colon", "parkinsons", "microbiome"])
+@pytest.mark.parametrize("key", ["ionosphere", "colon", "parkinsons", "microbiome"])
 def test_limits_are_round_public_numbers_and_not_the_extremes_of_the_rows(real, key):
     """A limit copied from the rows would be attained by them; only those that hold by definition are."""
     ds = real(key)
@@ -97,26 +95,6 @@ def test_constant_and_repeated_columns_are_kept(real):
     assert len(np.unique(real("ionosphere").rows, axis=0)) == 350  # one row occurs twice
     genes = real("colon", d=2000).rows
     assert len(np.unique(genes, axis=1).T) == 1991
-
-
-def test_sachs_carries_three_published_networks(real):
-    ds = real("sachs")
-    assert {name: int(graph.sum()) // 2 for name, graph in ds.graphs.items()} == {
-        "consensus, 20 edges": 20,
-        "18 edges": 18,
-        "17 edges": 17,
-    }
-    assert ds.columns[3:5] == ("pip2", "pip3")
-    for graph in ds.graphs.values():
-        assert graph.shape == (11, 11)
-        assert graph.dtype == bool
-        np.testing.assert_array_equal(graph, graph.T)
-        assert not graph.diagonal().any()
-        assert (graph <= ds.graphs["consensus, 20 edges"]).all()
-    raf, mek, p38, jnk = (ds.columns.index(name) for name in ("raf", "mek", "p38", "jnk"))
-    assert all(graph[raf, mek] for graph in ds.graphs.values())
-    assert not any(graph[p38, jnk] for graph in ds.graphs.values())
-    assert networks() is networks()
 
 
 def test_the_forty_genera_of_paper_4_and_the_words_that_mark_them(real):

@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 
-from privcov.data_sources.papers import MAX_BYTES
+from replication.sources.papers import MAX_BYTES
 
 
 def arrays(raw: bytes, title: str) -> dict[str, np.ndarray]:

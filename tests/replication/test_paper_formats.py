@@ -7,14 +7,12 @@ import pytest
 from sklearn.feature_extraction.text import HashingVectorizer
 
 import privcov
-from privcov.data_sources import papers
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.papers import MissingData
 from privcov.sweeps.store import place_part
+from replication.sources import papers
+from replication.sources.papers import MissingData
 
 V = [f"V{k}" for k in range(1, 35)]
-PROTEINS = ["raf", "mek", "plc", "pip2", "pip3", "erk", "akt", "pka", "pkc", "p38", "jnk"]
-OTHER = ["praf", "pmek", "plcg", "PIP2", "PIP3", "p44/42", "pakts473", "PKA", "PKC", "P38", "pjnk"]
 
 
 def parse(key, *parts):
@@ -59,29 +57,6 @@ def test_ionosphere_says_what_is_wrong(made):
     refused("ionosphere", b'"1,2\n', match="quotation mark")
     refused("ionosphere", made.text(rows), made.text(rows), match="2 files were given")
     refused("ionosphere", b"\x1f\x8bnot gzip", match="gzip file is damaged")
-
-
-def test_sachs_in_its_spellings_and_separators_and_in_parts(made):
-    values = made.sachs()
-    whole = parse("sachs", made.text([PROTEINS, *values.tolist()]))
-    np.testing.assert_array_equal(whole.values, values)
-    assert whole.labels is None
-    order = np.random.default_rng(0).permutation(11)
-    for mark in (",", "\t", ";", " "):
-        shuffled = [[OTHER[j] for j in order], *values[:, order].tolist()]
-        np.testing.assert_array_equal(parse("sachs", made.text(shuffled, mark)).values, values)
-    extra = [["condition", *PROTEINS], *([1, *row] for row in values.tolist())]
-    np.testing.assert_array_equal(parse("sachs", made.text(extra)).values, values)
-    parts = [made.text([PROTEINS, *block.tolist()]) for block in np.split(values, [853, 5000])]
-    np.testing.assert_array_equal(parse("sachs", *parts).values, values)
-
-
-def test_sachs_says_what_is_wrong(made):
-    values = made.sachs()
-    refused("sachs", made.text([PROTEINS, *values[:853].tolist()]), match="853 rows of 11, and the Sachs set has 7,466")
-    refused("sachs", made.text(values[:20].tolist()), match="first line must name the proteins: raf")
-    refused("sachs", made.text([["x", *PROTEINS[1:]], *values[:3].tolist()]), match="no column raf; its first line")
-    refused("sachs", made.text([PROTEINS, *np.log10(values).tolist()]), match="not logarithms")
 
 
 def test_colon_as_one_table_and_as_published(made):
@@ -251,8 +226,8 @@ def test_news_as_counts_and_what_can_be_wrong(made):
 
 
 def test_a_file_that_unfolds_too_far_is_refused(made, monkeypatch):
-    monkeypatch.setattr("privcov.data_sources.tables.MAX_BYTES", 10_000)
-    monkeypatch.setattr("privcov.data_sources.archives.MAX_BYTES", 10_000)
+    monkeypatch.setattr("replication.sources.tables.MAX_BYTES", 10_000)
+    monkeypatch.setattr("replication.sources.archives.MAX_BYTES", 10_000)
     refused("ionosphere", gzip.compress(b"1 " * 50_000), match="unfolds to more than")
     refused("news", made.npz(X=np.zeros((50, 512), dtype=int)), match="unfolds to")
 
@@ -265,7 +240,7 @@ def test_the_folder_is_read_and_a_changed_file_is_read_again(made, folder):
         "ionosphere.csv or ionosphere.data",
         str(folder),
         "PRIVCOV_DATA_DIR",
-        "privcov study fetch ionosphere",
+        "privcov replication fetch ionosphere",
     ):
         assert part in str(absent.value)
     assert SOURCES.get("ionosphere").cls.state() == ""
@@ -293,10 +268,10 @@ def test_two_files_belong_together(made, folder):
 
 
 def test_a_file_that_cannot_be_read_or_is_too_large_is_a_sentence(made, folder, monkeypatch):
-    (folder / "sachs.csv").write_bytes(made.text(["raf", "mek"]))
+    (folder / "ionosphere.csv").write_bytes(made.text(["a", "b", "c"]))
     monkeypatch.setattr(papers, "MAX_BYTES", 5)
-    with pytest.raises(ValueError, match=r"sachs.csv in .*MB, and the limit is"):
-        privcov.source("sachs")
+    with pytest.raises(ValueError, match=r"ionosphere.csv in .*MB, and the limit is"):
+        privcov.source("ionosphere", random_state=0)
     (folder / "parkinsons.csv").mkdir()  # no file
     with pytest.raises(MissingData):
         privcov.source("parkinsons", random_state=0)
@@ -306,7 +281,7 @@ def test_the_default_folder_is_in_the_users_cache(monkeypatch, tmp_path):
     monkeypatch.delenv("PRIVCOV_DATA_DIR", raising=False)
     monkeypatch.setenv("PRIVCOV_CACHE_DIR", str(tmp_path))
     with pytest.raises(MissingData) as absent:
-        privcov.source("sachs")
+        privcov.source("colon", random_state=0)
     assert str(tmp_path / "data") in str(absent.value)
     assert "fetch" not in str(absent.value)  # not to be had from OpenML
 

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from privcov.data_sources import tables
-from privcov.data_sources.archives import arrays
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.csv_file import decode
-from privcov.data_sources.papers import GROUP, PaperData, Raw
 from privcov.parameters import parameter
+from replication.sources import tables
+from replication.sources.archives import arrays
+from replication.sources.papers import GROUP, PaperData, Raw
 
 WIDTH = 512
 EACH, LARGEST = "each row", "largest row (chosen on the data)"
@@ -23,6 +23,7 @@ EACH, LARGEST = "each row", "largest row (chosen on the data)"
     key="news",
     label="News words (Dong 2022)",
     group=GROUP,
+    listed=False,
     order=270,
     summary="Documents as counts of their words, hashed into d columns; any texts, one document per line.",
     reference="Dong et al. 2022, Section 6.2, Figure 5 (n = 15,657 articles; d = 32, 128 and 512).",

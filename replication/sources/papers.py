@@ -1,4 +1,4 @@
-"""The papers' own data sets: not shipped, read from a folder of files or from files that a visitor brings.
+"""The papers' own data sets: not shipped, read from a folder of files.
 
 Each set is one module of this package that names the files it is read from, how they are checked, and its public
 limits. Nothing is downloaded here; see `fetch`.
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from privcov import places
 from privcov.data_sources.base import Source
 from privcov.data_sources.bundled import Column
 from privcov.dataset import Dataset
@@ -125,7 +124,7 @@ class PaperData(Source):
         online = ""
         if cls.openml is not None:
             key = cls.card.key
-            online = f" Or download it (about {cls.openml.megabytes} MB): {places.command()} study fetch {key}."
+            online = f" Or download it (about {cls.openml.megabytes} MB): python -m replication fetch {key}."
         return (
             f"The {cls.title} set ({cls.size}) is not on this machine. Put {cls.names()} into {data_folder()}, or "
             f"name the folder that has it in PRIVCOV_DATA_DIR.{online}"
@@ -136,10 +135,7 @@ class PaperData(Source):
         return self.make_from(self.read(), row_bound)
 
     def make_from(self, raw: Raw, row_bound: float | None = None) -> Dataset:
-        """Return the data set of a set that was read elsewhere, such as a visitor's file.
-
-        The default of ``row_bound`` is that of the source.
-        """
+        """Return the data set of a set that was read elsewhere; the default of ``row_bound`` is that of the source."""
         bound = self.default_row_bound(0) if row_bound is None else row_bound
         named = {"name": self.card.key, "provenance": "public"}
         return Dataset.from_rows(**named | self.arrange(raw), row_bound=bound)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from privcov.data_sources import tables
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Column
-from privcov.data_sources.papers import GROUP, OpenML, PaperData, Raw, facts
+from replication.sources import tables
+from replication.sources.papers import GROUP, OpenML, PaperData, Raw, facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +25,7 @@ _JITTER = "five times the level at which the voice analyser reports a disorder, 
     key="parkinsons",
     label="Parkinson's (Wang 2018)",
     group=GROUP,
+    listed=False,
     order=240,
     summary="195 voice recordings of 32 people, 22 measures in very different units; several rows per person.",
     reference="Wang et al. 2018, slides, Tables 1 and 2. Little and others (2007, 2009); UCI Machine Learning "

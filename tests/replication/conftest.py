@@ -7,8 +7,8 @@ import struct
 import numpy as np
 import pytest
 
-from privcov.data_sources.mnist import EACH
-from privcov.data_sources.parkinsons import Parkinsons
+from replication.sources.mnist import EACH
+from replication.sources.parkinsons import Parkinsons
 
 
 def rng():

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from privcov.data_sources import tables
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Column
-from privcov.data_sources.papers import GROUP, OpenML, PaperData, Raw, facts
+from replication.sources import tables
+from replication.sources.papers import GROUP, OpenML, PaperData, Raw, facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +24,7 @@ WORDS = {"g": "good", "b": "bad", "good": "good", "bad": "bad"}
     key="ionosphere",
     label="Ionosphere (Su 2019)",
     group=GROUP,
+    listed=False,
     order=210,
     summary="351 radar returns of 17 pulses each, real and imaginary part: 34 columns, good or bad. One is constant.",
     reference="Su et al. 2019, Section 5.2.1. Sigillito and others (1989); UCI Machine Learning Repository "

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from privcov.data_sources import tables
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Column
-from privcov.data_sources.papers import GROUP, PaperData, Raw, facts
 from privcov.parameters import parameter
+from replication.sources import tables
+from replication.sources.papers import GROUP, PaperData, Raw, facts
 
 ALL, PRESENT = "all 87", "40 present (chosen on the data)"
 LOG, SHARES = "log10(1 + count)", "shares of a sample"
@@ -25,6 +25,7 @@ LEAST = 4
     key="microbiome",
     label="Gut microbiome (Math. 2023)",
     group=GROUP,
+    listed=False,
     order=250,
     summary="98 people, counts of 87 genera of gut bacteria, lean or obese by body mass index; most counts are zero.",
     reference="Mathematics 2023, Section 4.2. Wu and others, Science 334 (2011). No licence is stated with the public "

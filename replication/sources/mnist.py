@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from privcov.data_sources import tables
-from privcov.data_sources.archives import arrays
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.papers import GROUP, OpenML, PaperData, Raw
 from privcov.parameters import parameter
+from replication.sources import tables
+from replication.sources.archives import arrays
+from replication.sources.papers import GROUP, OpenML, PaperData, Raw
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +29,7 @@ DIGITS = ("all", *map(str, range(10)))
     key="mnist",
     label="MNIST digits (Dong 2022)",
     group=GROUP,
+    listed=False,
     order=260,
     summary="Handwritten digits of 784 pixels, all or one of the ten; pixels divided by 255 x 28, so rows lie in the "
     "unit ball.",

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from privcov.data_sources import tables
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Column
-from privcov.data_sources.papers import GROUP, PaperData, Raw, facts
 from privcov.parameters import parameter
+from replication.sources import tables
+from replication.sources.papers import GROUP, PaperData, Raw, facts
 
 SAMPLES, GENES = 62, 2000
 WORDS = {"tumor": "tumor", "normal": "normal", "t": "tumor", "n": "normal", "tumour": "tumor"}
@@ -24,6 +24,7 @@ GENE_NAMES = tuple(f"g{k:04d}" for k in range(1, GENES + 1))
     key="colon",
     label="Colon genes (Wang 2018)",
     group=GROUP,
+    listed=False,
     order=230,
     summary="62 tissues, 2,000 genes: far more columns than rows. The first d genes of the file, as log10.",
     reference="Wang et al. 2018, slides, Tables 1 and 2 (which genes is not said). Alon and others, PNAS 96 (1999).",

@@ -11,13 +11,14 @@ from http.client import HTTPException
 from pathlib import Path
 
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.papers import MissingData, PaperData
 from privcov.places import data_folder
+from replication import sources
+from replication.sources.papers import MissingData, PaperData
 
 
 def fetchable() -> tuple[str, ...]:
     """Return the keys of the sources that `download` can get."""
-    return tuple(c.key for c in SOURCES.all() if issubclass(c.cls, PaperData) and c.cls.openml is not None)
+    return tuple(key for key in sources.__all__ if SOURCES.get(key).cls.openml is not None)
 
 
 def download(key: str) -> Path:

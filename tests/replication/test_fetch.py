@@ -9,9 +9,9 @@ import pytest
 import sklearn.datasets
 
 import privcov
-from privcov.data_sources import fetch
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.papers import MissingData
+from replication.sources import fetch
+from replication.sources.papers import MissingData
 
 
 @pytest.fixture
@@ -92,11 +92,11 @@ def test_a_download_that_is_another_set_is_not_kept(made, folder, openml):
 
 
 def test_what_cannot_be_downloaded_says_so(folder, openml):
-    assert fetch.fetchable() == ("ionosphere", "parkinsons", "mnist")
+    assert fetch.fetchable() == ("ionosphere", "mnist", "parkinsons")
     with pytest.raises(
-        ValueError, match=r"'sachs' cannot be downloaded; ionosphere, .* can. The Sachs set .*sachs.csv"
+        ValueError, match=r"'colon' cannot be downloaded; ionosphere, .* can. The Colon set .*colon.csv"
     ):
-        fetch.download("sachs")
+        fetch.download("colon")
     with pytest.raises(ValueError, match="Its rows need no file"):
         fetch.download("ar1-covariance")
     with pytest.raises(ValueError, match="There is no source"):
