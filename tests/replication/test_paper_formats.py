@@ -240,7 +240,7 @@ def test_the_folder_is_read_and_a_changed_file_is_read_again(made, folder):
         "ionosphere.csv or ionosphere.data",
         str(folder),
         "PRIVCOV_DATA_DIR",
-        "privcov replication fetch ionosphere",
+        "python -m replication fetch ionosphere",
     ):
         assert part in str(absent.value)
     assert SOURCES.get("ionosphere").cls.state() == ""
