@@ -2,7 +2,7 @@
 
 The packages, in the order in which data move:
 
-    table_files    files to blocks of cells                engine        many cores
+    table_files    files to blocks of cells                parallel      many cores
     data_sources   rows: simulated, public, declared       measurements  the only package that spends a guarantee
     postprocess    matrix to matrix, spends nothing        estimators    one file per method
     ledger         what was spent on private tables        releasing     from a method to a release

@@ -583,11 +583,11 @@ def _check_bounds(bounds: Limits, names: tuple[str, ...]) -> np.ndarray:
 
 def _whole_rows(table: TableFiles, kinds: Kinds) -> int:
     """Return the number of rows of a table in files without a missing or infinite cell."""
-    from privcov import engine, table_files
+    from privcov import parallel, table_files
 
     of_kinds = tuple(kind for _, kind in kinds)
     tasks = [(part, table.columns, table.label, of_kinds) for part in table_files.parts_of(table)]
-    return sum(count for _, count in engine.each(_whole_rows_of, tasks, threads=True))
+    return sum(count for _, count in parallel.each(_whole_rows_of, tasks, threads=True))
 
 
 def _whole_rows_of(task: tuple) -> int:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import engine
+from privcov import parallel
 from privcov.table_files import Block, Part, TableFileError, TableFiles, blocks_of, parts_of
 
 _BYTES, _KEY_BYTES = 16, 32
@@ -69,7 +69,7 @@ def count_ids(table: TableFiles) -> tuple[int, tuple[PartIds, ...]]:
     key = secrets.token_bytes(_KEY_BYTES)
     tasks = [(part, table.person, key) for part in parts_of(table)]
     counted: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-    for at, answer in engine.each(_count_part, tasks, threads=True):
+    for at, answer in parallel.each(_count_part, tasks, threads=True):
         if isinstance(answer, str):
             raise TableFileError(answer)
         counted[at] = answer

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov import checks, engine, places
+from privcov import checks, parallel, places
 from replication.base import KEYS, stored
 from replication.reproduce import Step, Task, one_replicate, stamp, steps, summary
 from replication.verdicts import cell_name
@@ -73,7 +73,7 @@ def _again(step: Step, row: pd.Series, workers: int | None) -> Again:
     if row["version"] != stamp(step, seed):
         return Again(table, words, kept, math.nan, OLDER)
     tasks = [Task(table, step.point.name, step.variant, count, seed, k) for k in range(count)]
-    made = dict(engine.each(one_replicate, tasks, workers=workers))
+    made = dict(parallel.each(one_replicate, tasks, workers=workers))
     if any(m.numbers is None for m in made.values()):
         return Again(table, words, kept, math.nan, ABSENT)
     numbers = [number for k in range(count) for number in made[k].numbers or ()]

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from privcov import Dataset, PrivateDataset, engine
+from privcov import Dataset, PrivateDataset, parallel
 from privcov.measurements.moment import clipped_moment
 from privcov.measurements.tables.file_moment import public_sums, sums_of
 from privcov.table_files import blocks_of, parts_of
@@ -80,7 +80,7 @@ def private_pass(path: Path | str) -> None:
 def reading(path: Path | str) -> None:
     """Opening, counting and reading, as the passes do it, and nothing else."""
     table = Dataset.from_files(path, bounds=[(-6, 6)] * COLUMNS).rows.table
-    for _ in engine.each(_read, [(part, table.columns) for part in parts_of(table)], threads=True):
+    for _ in parallel.each(_read, [(part, table.columns) for part in parts_of(table)], threads=True):
         pass
 
 
@@ -166,7 +166,7 @@ def _in_memory(rows: int) -> str:
         data.kept.forget()
         clipped_moment(data, n_anchors=1)
 
-    with engine.ONE_BLAS_THREAD:
+    with parallel.ONE_BLAS_THREAD:
         taken, *variants = in_turns(ours, lambda: x.T @ x, blocked, lambda: dsyrk(1.0, x.T))
     names = ("X'X", "X'X in blocks", "dsyrk")
     best = min(range(3), key=variants.__getitem__)

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from privcov import PrivateDataset, engine
+from privcov import PrivateDataset, parallel
 from privcov.measurements.tables.file_moment import sums_of
 from tests.bench_ingest import SECRETS, in_turns, write_parquet
 from tests.bench_sweep import plans, seconds
@@ -50,7 +50,7 @@ def _pass(path: Path, d: int) -> None:
 def _workers(path: Path) -> str:
     if not path.exists():
         write_parquet(path, ROWS, COLUMNS)
-    kept = engine.workers()
+    kept = parallel.workers()
     one, both = in_turns(lambda: _limited(path, 1), lambda: _limited(path, kept))
     return f"{one / both:.2f} x one thread's speed ({one:.2f} s, {both:.2f} s)"
 

@@ -2,7 +2,7 @@
 
 The rows of paper 4's first table with its methods in their sound form, as plans: one worker and two in turn, in one
 run, medians. Worker processes are running before the clock starts, as in the second of two sweeps; every run begins
-without a store. The engine's part is what handing a task to a worker and back costs, beside one cell of the table.
+without a store. joblib's part is what handing a task to a worker and back costs, beside one cell of the table.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import statistics
 import time
 from collections.abc import Iterator
 
-from privcov import engine
+from privcov import parallel
 from privcov.sweeps import plan as plans_module
 from replication import catalogue
 
@@ -37,19 +37,19 @@ def nothing(task: int) -> int:
 def sweep() -> Iterator[tuple[str, str, str]]:
     """(what, found, goal) of the rows of the section."""
     table = f"paper-4 table, {sum(plan.steps for plan in plans()):,} cells, two workers"
-    if engine.workers() < 2:
+    if parallel.workers() < 2:
         yield table, "not measured: this machine has one core", ""
         return
-    list(engine.each(nothing, range(4), workers=2, patience=0))
+    list(parallel.each(nothing, range(4), workers=2))
     seconds(2, 1)  # both workers have imported what they need
     one, two, tasks = [], [], []
     for _ in range(ROUNDS):
         one.append(seconds(1))
         two.append(seconds(2))
         begun = time.perf_counter()
-        list(engine.each(nothing, range(TASKS), workers=2, patience=0))
+        list(parallel.each(nothing, range(TASKS), workers=2))
         tasks.append((time.perf_counter() - begun) / TASKS)
     alone, both, task = map(statistics.median, (one, two, tasks))
     yield table, f"{alone / both:.2f} x one worker's speed ({alone:.1f} s, {both:.1f} s)", GOAL
     cell = alone / sum(plan.steps for plan in plans())
-    yield "the engine's part of a cell", f"{task / cell:.4f} x the cell ({1e6 * task:.0f} us, {1e3 * cell:.1f} ms)", ""
+    yield "joblib's part of a cell", f"{task / cell:.4f} x the cell ({1e6 * task:.0f} us, {1e3 * cell:.1f} ms)", ""

@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `make check` leaves out, and begin with the longest files, so that no core waits at the end.
 
     The browser comes last whatever it takes: Playwright leaves processes and a running asyncio loop behind it, and
-    tests/test_engine.py counts processes.
+    tests/test_parallel_work.py counts processes.
     """
     known = durations()
     total = {file: sum(tests.values()) for file, tests in known.items()}

@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "architecture.md"
 DRAWING = ROOT / "docs" / "images" / "architecture.svg"
 BLOCK = re.compile(r"(```mermaid\n)(.*?)(```)", re.S)
 ROWS = ("data_sources", "measurements")  # where rows are made, and where they are touched
-WORKERS = ("table_files", "engine")
+WORKERS = ("table_files", "parallel")
 WORDS = {
     "data_sources": "rows: simulated,<br>public, declared",
     "measurements": "clip, sensitivity,<br>noise, event",
@@ -37,7 +37,7 @@ WORDS = {
     "bundle": "a release to keep<br>and to verify",
     "pages": "one question<br>per page",
     "table_files": "files to blocks<br>of cells",
-    "engine": "many cores",
+    "parallel": "many cores",
 }
 
 

@@ -58,7 +58,7 @@ def test_a_new_import_changes_the_diagram():
     longer = [*small, ("metrics", "def f():\n    from privcov.measurements import moment")]
     assert ("measurements", "metrics") in house_plan.arrows(longer)
     assert house_plan.reduced(house_plan.arrows(longer)) == house_plan.arrows(small)
-    assert ("engine", "sweeps") in house_plan.arrows([("sweeps", "from privcov import engine")])
+    assert ("parallel", "sweeps") in house_plan.arrows([("sweeps", "from privcov import parallel")])
 
 
 def test_every_room_is_in_the_table_and_in_the_diagram():

@@ -20,7 +20,7 @@ SHARED |= {
     "compiled",
     "in_memory",
     "table_files",
-    "engine",
+    "parallel",
     "papers",
 }
 SHARED |= {"persons", "persons_in_files"}

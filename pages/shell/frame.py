@@ -24,7 +24,6 @@ from pages.shell.fair_queue import FairQueue
 from pages.shell.show import as_text
 from pages.shell.study import CSV, Study, from_query, in_address, means_study, opening
 from pages.shell.style import STYLE
-from privcov.engine import cores
 from privcov.figures.palette import DARK, LIGHT, Palette
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,7 +124,6 @@ def _set_up() -> None:
     sys.setswitchinterval(SWITCH)
     server = st.runtime.get_instance()
     if type(server) is st.runtime.Runtime:  # not the substitute that `AppTest` puts there
-        cores.tie()
         threading.Thread(target=_end_closed_visits, args=(server,), daemon=True).start()
     timer = threading.Timer(LOAD_AHEAD_AFTER, _load_ahead)
     timer.daemon = True

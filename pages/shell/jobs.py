@@ -18,11 +18,10 @@ import streamlit as st
 
 from pages.shell import show
 from pages.shell.room import Room
-from privcov import engine
+from privcov import parallel
 from privcov.sweeps.cells import Cell
 from privcov.sweeps.estimates import in_words
 
-engine.give_way()
 # Two sweeps at a time in the whole server, so that the pages stay quick for all visitors.
 _PLACES = threading.BoundedSemaphore(2)
 # Large tables of all sweeps fit into this, and are drawn in this process alone: each worker would draw its own.
@@ -125,7 +124,7 @@ def _work(cells: Callable[[], Iterator[Cell]], progress: Progress, stop: threadi
                 break
         progress.rows = [row for cell in sorted(arrived, key=lambda cell: cell.place) for row in cell]
         progress.state = "stopped" if stop.is_set() and progress.done < progress.total else "finished"
-    except (ValueError, TypeError, MemoryError, engine.EngineError) as problem:
+    except (ValueError, TypeError, MemoryError, parallel.ParallelError) as problem:
         progress.problem = str(problem) or "There was not enough memory. Use fewer rows or columns."
         progress.state = "failed"
     except Exception:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 
@@ -21,12 +22,13 @@ def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     runner.add_argument("--report", type=Path, help="write a report with figures, as one HTML file")
     runner.add_argument("--fresh", action="store_true", help="compute everything again, whatever is kept")
     runner.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
+    runner.add_argument("--cluster", metavar="ADDRESS", help="scheduler of dask, such as tcp://HOST:8786")
     runner.set_defaults(act=_run)
     generate.add_generate(parts)
 
 
 def _run(options: argparse.Namespace) -> None:
-    from privcov.sweeps import studies
+    from privcov.sweeps import cluster, studies
     from privcov.sweeps.cells import Cell
     from privcov.sweeps.store import Store
 
@@ -44,7 +46,8 @@ def _run(options: argparse.Namespace) -> None:
         kept += cell.reused
         counted(done, total, cell)
 
-    table = studies.run(plans, tell, store, workers=options.workers)
+    with cluster.on(options.cluster) if options.cluster else contextlib.nullcontext():
+        table = studies.run(plans, tell, store, workers=options.workers)
     if kept:
         assert store is not None, "only a store has runs from before"
         print(f"{kept:,} of these runs were computed before and came from {store.path}.", file=sys.stderr)

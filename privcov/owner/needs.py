@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from privcov import engine
+from privcov import parallel
 from privcov.ledger.file import default_path
 from privcov.table_files.csv_scan import READ_BYTES
 
@@ -45,7 +45,7 @@ class Needs:
 
 def needs(rows: int, d: int, classes: int, seconds: float, *, in_files: bool, ledger: Path | None = None) -> Needs:
     """Estimate what a release of d columns needs, by the seconds of one reading; ``in_files``: not held in memory."""
-    entries, workers = (d + max(1, classes)) ** 2, engine.workers()
+    entries, workers = (d + max(1, classes)) ** 2, parallel.workers()
     held = workers * _COPIES * READ_BYTES if in_files else 3 * 8 * rows * d
     product = 2 * rows * entries / (_FLOPS * workers)
     place = ledger or default_path()

@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from privcov import checks, extras
-from privcov.engine import EngineError
 from privcov.estimators.base import METHODS
 from privcov.keys import MethodKey
 from privcov.ledger import Ledger
@@ -34,6 +33,7 @@ from privcov.measurements.exact_moment import NoisySum, anchor_of, anchors_of, m
 from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.tables.table_pass import PassError
 from privcov.measurements.useful import reason_useless
+from privcov.parallel import ParallelError
 from privcov.privacy import Guarantee, from_dict, to_dict
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS
@@ -113,7 +113,7 @@ def release_private(
         With an identifier and no detail, if the fingerprint or the measurement fails; it says what that costs.
     RuntimeError
         For a defect: a planned measurement that spends more than was asked for. Nothing is spent.
-    TableFileError, EngineError, PassError
+    TableFileError, ParallelError, PassError
         Where the files of a table cannot be read or their pass fails; nothing is spent.
 
     Guarantee
@@ -268,7 +268,7 @@ def _reserve(plan: _Plan) -> Payment:
     mark = _apart(
         lambda: fingerprint(plan.private, plan.ledger.key, anchor),
         "The table could not be compared with those in the ledger (id {}). Nothing was drawn and nothing more spent.",
-        (TableFileError, EngineError, PassError),
+        (TableFileError, ParallelError, PassError),
     )
     guarantee = plan.request.input.guarantee
     return plan.ledger.reserve(plan.private.name, guarantee, plan.fields, fingerprint=mark, token=plan.token)

@@ -62,7 +62,7 @@ def cells(
     """Run the methods of plans and yield the cells: stored ones first, then the others as they are finished.
 
     Rows are drawn when a cell first needs them, so nothing is drawn where the store has every cell. Small work is done
-    in this process, the rest by `privcov.engine`. Only the caller's process writes the store, each cell when it
+    in this process, the rest by `privcov.parallel`. Only the caller's process writes the store, each cell when it
     arrives. After ``stop`` is set, no further cell comes.
     """
     lists = [_List(plan) for plan in plans]

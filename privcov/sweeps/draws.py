@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Event
 
-from privcov import engine
+from privcov import parallel
 from privcov.data_sources.base import Source, make_dataset
 from privcov.dataset import Dataset
 from privcov.estimators.base import Method
@@ -23,6 +23,7 @@ from privcov.privacy import Guarantee
 from privcov.releasing.release import Release
 from privcov.releasing.run import run_method
 
+PATIENCE = 1.5  # seconds: about what it takes to start processes
 Measure = Callable[[Release, str], float]  # from a release and the name of a metric to a number
 
 
@@ -58,35 +59,37 @@ class Draw:
 def computed(draws: list[Draw], workers: int | None, stop: Event | None) -> Iterator[tuple[int, list]]:
     """Yield (position, result of `fill`) of every run, in this process until starting others is worth it."""
     todo = deque(draws)
-    count = engine.workers() if workers is None else workers
-    with engine.ONE_BLAS_THREAD:
-        yield from _computed_here(todo, alone=count == 1 or engine.inside(), stop=stop)
-    if todo and not engine.asked(stop):
+    count = parallel.workers() if workers is None else workers
+    if parallel.elsewhere():
+        from joblib import effective_n_jobs
+
+        count = effective_n_jobs(-1)
+    else:
+        with parallel.ONE_BLAS_THREAD:
+            yield from _computed_here(todo, alone=count == 1 or parallel.inside(), stop=stop)
+    if todo and not parallel.asked(stop):
         # Long ones first within a replicate: at the end of the list all workers end at about the same time, and a
         # figure still grows replicate by replicate.
         tasks = [part for draw in todo for part in _parts(draw, math.ceil(4 * count / len(todo)))]
         tasks.sort(key=lambda draw: (draw.replicate, -draw.size))
-        with contextlib.closing(engine.each(fill_draw, tasks, workers=count, patience=0, stop=stop)) as batches:
+        with contextlib.closing(parallel.each(fill_draw, tasks, workers=count, stop=stop)) as batches:
             for _, several in batches:
                 yield from several
 
 
 def _computed_here(todo: deque[Draw], *, alone: bool, stop: Event | None) -> Iterator[tuple[int, list]]:
     """Yield the runs of ``todo`` from its front, until the rest is worth processes or the work is stopped."""
-    pace, patience = engine.Pace(), engine.patience()
-    left = sum(len(draw.runs) for draw in todo)
+    total, done, began = sum(len(draw.runs) for draw in todo), 0, time.monotonic()
     while todo:
         draw = todo.popleft()
-        begun = time.perf_counter()
-        for done, (position, results) in enumerate(_fill_each(draw), start=1):
-            pace.add(time.perf_counter() - begun, 1)
-            left -= 1
+        for own, (position, results) in enumerate(_fill_each(draw), start=1):
+            done += 1
             yield position, results
-            if engine.asked(stop) or (not alone and pace.worth_workers(left, patience)):
-                if rest := draw.runs[done:]:
+            spent = time.monotonic() - began
+            if parallel.asked(stop) or (not alone and min(spent, spent / done * (total - done)) > PATIENCE):
+                if rest := draw.runs[own:]:
                     todo.appendleft(dataclasses.replace(draw, runs=rest))
                 return
-            begun = time.perf_counter()
 
 
 def _parts(draw: Draw, most: int) -> list[Draw]:
@@ -96,7 +99,7 @@ def _parts(draw: Draw, most: int) -> list[Draw]:
 
 
 def fill_draw(draw: Draw) -> list[tuple[int, list[tuple[str, float, str]]]]:
-    """Compute all runs of a draw, as a task of `privcov.engine.each`: (position, result of `fill`) of each."""
+    """Compute all runs of a draw, as a task of `privcov.parallel.each`: (position, result of `fill`) of each."""
     return list(_fill_each(draw, keep=True))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from privcov import checks, engine
+from privcov import checks, parallel
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
 from privcov.estimators.base import Method
@@ -124,7 +124,7 @@ def runs(study: GraphStudy, *, workers: int = 2, dataset: Dataset | None = None)
         return [dataclasses.replace(run, line=place) for place, run in enumerate(found)]
 
     pool = ThreadPoolExecutor(workers, thread_name_prefix="graph-study")
-    with engine.ONE_BLAS_THREAD:
+    with parallel.ONE_BLAS_THREAD:
         try:
             yield from pool.map(one, range(study.replicates))
         finally:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import privcov
-from privcov import Dataset, PrivateDataset, engine, table_files
+from privcov import Dataset, PrivateDataset, parallel, table_files
 from privcov.dataset import RowsInFiles
 from privcov.measurements import exact_noise
 from privcov.measurements.clipping import clip_rows
@@ -412,7 +412,7 @@ def test_a_file_that_changed_is_one_sentence_and_spends_nothing(tmp_path):
     assert privcov.release_private("auto-cov", private(path), privcov.ZCDP(0.5), ledger=book).covariance.size
 
 
-@pytest.mark.parametrize("problem", [KeyboardInterrupt, engine.EngineError("The workers are lost."), MemoryError])
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, parallel.ParallelError("The workers are lost."), MemoryError])
 def test_an_interrupted_pass_spends_nothing_and_can_begin_again(tmp_path, monkeypatch, problem):
     rows, labels = rows_of()
     path = write(tmp_path / "t.csv", rows, labels)
@@ -426,7 +426,7 @@ def test_an_interrupted_pass_spends_nothing_and_can_begin_again(tmp_path, monkey
 
     table = private(path)
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "each", lost)
+        patch.setattr(parallel, "each", lost)
         # What nobody foresaw is an identifier; an interruption and lost workers say what they are.
         with pytest.raises(privcov.releasing.private.MeasurementError if kind is MemoryError else kind):
             privcov.release_private("auto-cov", table, privcov.ZCDP(0.5), ledger=book)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import privcov
-from privcov import engine
+from privcov import parallel
 from privcov.sweeps import draws as draws_module
 from privcov.sweeps import studies
 from privcov.sweeps.cells import _List, cells, count_known
@@ -42,7 +42,7 @@ def plan(**changes) -> privcov.Plan:
 @pytest.fixture
 def at_once(monkeypatch):
     """Processes from the first cell on, however little there is to do."""
-    monkeypatch.setattr(engine.Pace, "worth_workers", lambda self, left, patience=0.0: left > 1)
+    monkeypatch.setattr(draws_module, "PATIENCE", 0.0)
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_the_table_does_not_depend_on_the_number_of_workers(alone, at_once, work
 def test_nor_on_threads(alone):
     draws = list(_List(plan()).draws(0))
     found = {}
-    for _, several in engine.each(draws_module.fill_draw, draws, threads=True, workers=2):
+    for _, several in parallel.each(draws_module.fill_draw, draws, threads=True, workers=2):
         found.update(several)
     values = [value for position in sorted(found) for _, value, _ in found[position]]
     np.testing.assert_array_equal(values, alone["value"].to_numpy())
@@ -133,7 +133,7 @@ def test_a_finished_sweep_is_extended_by_the_cells_of_one_method(elsewhere, tmp_
 
 def test_rows_that_no_source_makes_stay_in_this_process(at_once, monkeypatch):
     """They may be an upload's: no worker process sees them."""
-    monkeypatch.setattr(engine, "each", lambda *_, **__: pytest.fail("rows were handed on"))
+    monkeypatch.setattr(parallel, "each", lambda *_, **__: pytest.fail("rows were handed on"))
     rows = privcov.Dataset.from_rows(np.eye(4), row_bound=1.0)
     found = run_on(rows, ["zero"], [privcov.ZCDP(0.1)], ["frobenius-to-sample"], replicates=20, seed=0)
     assert len(found) == 20

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from privcov import engine
+from privcov import parallel
 from privcov.dataset import FileRows, Progress
 from privcov.measurements.tables.table_sums import BLOCK_ROWS, PUBLIC_BLOCK_ROWS, Adding, Sums, SumSpec
 from privcov.persons_in_files import IdsChanged
@@ -120,7 +120,7 @@ def add_up(files: FileRows, spec: SumSpec) -> Sums:
     ids = [None] * len(parts) if files.persons is None else files.persons
     assert len(ids) == len(parts), "a table that did not change is cut as before"
     tasks = [(part, dataclasses.replace(spec, ids=some)) for part, some in zip(parts, ids, strict=True)]
-    results = engine.each(lambda task: sum_part(*task, pulse), tasks, threads=True)
+    results = parallel.each(lambda task: sum_part(*task, pulse), tasks, threads=True)
     try:
         with pulse.ended_by_interrupts():
             for _, answer in results:

@@ -9,12 +9,13 @@ import threading
 import time
 from pathlib import Path
 
+import joblib
 import psutil
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
-from privcov import engine
-from privcov.engine import processes, tasks
-from tests import engine_work as work
+from privcov import parallel
+from tests import parallel_work as work
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
@@ -23,9 +24,7 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture(autouse=True)
 def _no_workers_left():
     yield
-    with processes._POOL._lock:
-        assert processes._POOL._users == 0
-        processes._POOL._end()
+    get_reusable_executor().shutdown(wait=True, kill_workers=True)
     assert not _workers()
 
 
@@ -33,30 +32,23 @@ def _workers() -> list[psutil.Process]:
     return work.computing(os.getpid())
 
 
-@pytest.mark.parametrize("how", [{"workers": 1}, {}, {"patience": 0}, {"patience": 0, "workers": 3}, {"threads": True}])
+@pytest.mark.parametrize("how", [{"workers": 1}, {}, {"workers": 3}, {"threads": True}])
 def test_every_task_once(how):
     given = {"workers": 2} | how
-    found = dict(engine.each(work.square, range(50), **given))
+    found = dict(parallel.each(work.square, range(50), **given))
     assert found == {x: x * x for x in range(50)}
-    assert list(engine.each(work.square, [], **given)) == []
+    assert list(parallel.each(work.square, [], **given)) == []
 
 
-def test_short_work_starts_no_process():
-    pids = {pid for _, (pid, _) in engine.each(work.where, [0.0] * 20, workers=2)}
-    assert pids == {os.getpid()}
-    assert not _workers()
-
-
-def test_long_work_goes_to_processes_with_one_blas_thread_each():
-    found = [answer for _, answer in engine.each(work.where, [0.05] * 60, workers=2, patience=0.1)]
+def test_a_worker_has_one_blas_thread():
+    found = [answer for _, answer in parallel.each(work.where, [0.02] * 20, workers=2)]
     assert {threads for _, threads in found} == {1}
-    assert found[0][0] == os.getpid()
     assert 1 <= len({pid for pid, _ in found} - {os.getpid()}) <= 2
 
 
 def test_two_at_once_share_the_processes():
     def sweep(kept: list) -> None:
-        kept += [answer for _, answer in engine.each(work.where, [0.01] * 60, workers=2, patience=0)]
+        kept += [answer for _, answer in parallel.each(work.where, [0.01] * 60, workers=2)]
 
     kept: list = [[], []]
     threads = [threading.Thread(target=sweep, args=(one,)) for one in kept]
@@ -71,35 +63,33 @@ def test_two_at_once_share_the_processes():
 
 
 def test_a_task_inside_a_worker_starts_no_workers():
-    for _, (pid, inner) in engine.each(work.nested, range(6), workers=2, patience=0):
+    for _, (pid, inner) in parallel.each(work.nested, range(6), workers=2):
         assert set(inner) == {pid}
 
 
 def test_a_worker_that_is_killed_costs_no_answer_and_doubles_none(tmp_path):
-    found = list(engine.each(work.fatal, [(str(tmp_path), n) for n in range(12)], workers=2, patience=0, stop=None))
+    found = list(parallel.each(work.fatal, [(str(tmp_path), n) for n in range(12)], workers=2, stop=None))
     assert sorted(found) == [(n, n) for n in range(12)]
     assert (tmp_path / "died").exists()
 
 
-def test_a_task_that_always_kills_its_worker_ends_in_one_sentence(monkeypatch):
-    monkeypatch.setattr(processes, "_one_here", lambda *_: pytest.fail("the deadly task came to the parent"))
+def test_a_task_that_always_kills_its_worker_ends_in_one_sentence():
     kept = []
-    # Four tasks are handed out at once, so the parent never helps while the processes start.
-    with pytest.raises(engine.EngineError, match="PRIVCOV_WORKERS=1") as caught:
-        kept += engine.each(work.fatal, [("", n) for n in range(4)], workers=2, patience=0)
+    with pytest.raises(parallel.ParallelError, match="PRIVCOV_WORKERS=1") as caught:
+        kept += parallel.each(work.fatal, [("", n) for n in range(4)], workers=2)
     assert "4 times" in str(caught.value)
 
 
 def test_an_exception_of_the_work_is_raised_here_and_ends_the_rest():
-    for how in ({"workers": 1}, {"workers": 2, "patience": 0}, {"workers": 2, "threads": True}):
+    for how in ({"workers": 1}, {"workers": 2}, {"workers": 2, "threads": True}):
         with pytest.raises(ValueError, match="five is not allowed"):
-            list(engine.each(work.failing, range(40), **how))
+            list(parallel.each(work.failing, range(40), **how))
 
 
 @pytest.mark.parametrize("threads", [False, True])
 def test_closing_drops_what_has_not_begun(tmp_path, threads):
     given = [(str(tmp_path), n, 0.05) for n in range(400)]
-    found = engine.each(work.counted, given, workers=2, patience=0, threads=threads)
+    found = parallel.each(work.counted, given, workers=2, threads=threads)
     for _ in range(3):
         next(found)
     begun = time.monotonic()
@@ -114,7 +104,7 @@ def test_closing_drops_what_has_not_begun(tmp_path, threads):
 @pytest.mark.parametrize("threads", [False, True])
 def test_an_event_stops_it(threads):
     stop = threading.Event()
-    found = engine.each(work.where, [0.05] * 1000, workers=2, patience=0, threads=threads, stop=stop)
+    found = parallel.each(work.where, [0.05] * 1000, workers=2, threads=threads, stop=stop)
     next(found)
     stop.set()
     assert len(list(found)) < 50
@@ -130,17 +120,17 @@ def test_threads_hold_few_results():
             begun.append(x)
         return x
 
-    for taken, _ in enumerate(engine.each(note, range(60), threads=True, workers=2), start=1):
+    for taken, _ in enumerate(parallel.each(note, range(60), threads=True, workers=2), start=1):
         time.sleep(0.002)
         assert len(begun) <= taken + 4
 
 
 SCRIPT = """
 import privcov
-from privcov import engine
+from privcov import parallel
 plan = privcov.Plan(source="ar1-covariance", source_params={"n": 40, "d": 3}, methods=["zero"],
                     guarantees=[privcov.ZCDP(0.1)], replicates=40)
-found = engine.each(SQUARE, range(40), workers=2, patience=0)
+found = parallel.each(SQUARE, range(40), workers=2)
 print("once", sum(value for _, value in found), len(privcov.run(plan, workers=2)), flush=True)
 """
 
@@ -156,7 +146,7 @@ def _script(tmp_path, text: str, **popen) -> subprocess.Popen:
 
 def test_a_script_without_a_main_guard_runs_once(tmp_path):
     text = SCRIPT.replace("SQUARE", "square").replace(
-        "import privcov\n", "import privcov\nfrom tests.engine_work import square\n", 1
+        "import privcov\n", "import privcov\nfrom tests.parallel_work import square\n", 1
     )
     with _script(tmp_path, text) as script:
         out, err = script.communicate(timeout=patient(60))
@@ -164,11 +154,10 @@ def test_a_script_without_a_main_guard_runs_once(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of a terminal")
-@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGKILL]])
-def test_an_interrupted_program_leaves_no_process(tmp_path, signals):
+def test_an_interrupted_program_leaves_no_process(tmp_path):
     text = (
-        "from privcov import engine\nfrom tests.engine_work import where\n"
-        "for _, (pid, _) in engine.each(where, [0.2] * 500, workers=2, patience=0):\n    print(pid, flush=True)\n"
+        "from privcov import parallel\nfrom tests.parallel_work import where\n"
+        "for _, (pid, _) in parallel.each(where, [0.2] * 500, workers=2):\n    print(pid, flush=True)\n"
     )
     family: list[psutil.Process] = []
     with _script(tmp_path, text, start_new_session=True) as script:
@@ -176,9 +165,7 @@ def test_an_interrupted_program_leaves_no_process(tmp_path, signals):
             script.stdout.readline()
             family = psutil.Process(script.pid).children(recursive=True)
             assert family
-            for one in signals:
-                # As a terminal does it: the whole group gets the signal of Ctrl-C. A kill hits the program alone.
-                os.killpg(script.pid, one) if one == signal.SIGINT else script.send_signal(one)
+            os.killpg(script.pid, signal.SIGINT)  # as a terminal does it: the whole group gets the signal of Ctrl-C
             script.wait(patient(20))
             _, alive = psutil.wait_procs(family, timeout=patient(20))
             assert not alive
@@ -192,35 +179,26 @@ def test_an_interrupted_program_leaves_no_process(tmp_path, signals):
 
 def test_settings_are_checked(monkeypatch):
     monkeypatch.setenv("PRIVCOV_WORKERS", "two")
-    with pytest.raises(engine.EngineError, match="'two'"):
-        engine.workers()
+    with pytest.raises(parallel.ParallelError, match="'two'"):
+        parallel.workers()
     monkeypatch.setenv("PRIVCOV_WORKERS", "3")
-    assert engine.workers() == 3
+    assert parallel.workers() == 3
     with pytest.raises(ValueError, match="workers"):
-        engine.each(work.square, [1], workers=0)
+        parallel.each(work.square, [1], workers=0)
 
 
-def test_batches_fit_the_pace():
-    pace = tasks.Pace()
-    assert pace.size(1000, 2) == 1
-    pace.add(1.0, 1000)
-    assert pace.size(100_000, 2) == int(tasks.BATCH_SECONDS * 1000)
-    assert pace.size(80, 2) == 10  # towards the end smaller, so that all workers end together
-    pace.add(1000.0, 1)
-    assert pace.size(100_000, 2) == 1
-    assert not tasks.Pace().worth_workers(1, 0.0)
+def test_a_worker_of_another_version_refuses(monkeypatch):
+    real = parallel._versions()
+    monkeypatch.setattr(parallel, "_versions", lambda: ("0.0.1", real[1]))
+    with pytest.raises(parallel.ParallelError, match=r"this machine has privcov 0\.0\.1"):
+        list(parallel.each(work.square, range(4), workers=2))
 
 
-@pytest.mark.skipif(not hasattr(os, "nice"), reason="priorities of a process")
-def test_workers_of_a_server_give_way_to_it(monkeypatch):
-    monkeypatch.setattr(processes._POOL, "niceness", 0)
-    engine.give_way()
-    found = [answer for _, answer in engine.each(work.priority, [0.1] * 40, workers=2, patience=0)]
-    mine = os.getpriority(os.PRIO_PROCESS, 0)
-    assert {nice for pid, nice in found if pid != os.getpid()} == {min(mine + 10, 19)}
-
-
-def test_running_processes_are_used_sooner():
-    assert engine.patience() == processes.SPAWN_AFTER
-    list(engine.each(work.square, range(8), workers=2, patience=0))
-    assert engine.patience() == processes.SPAWN_WHEN_WARM
+def test_the_backend_of_the_caller_is_used_but_for_threads():
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        found = [answer for _, answer in parallel.each(work.where, [0.01] * 6, workers=1)]
+        assert {pid for pid, _ in found} == {os.getpid()}
+        assert parallel.elsewhere()
+    assert not parallel.elsewhere()
+    with joblib.parallel_config(backend="loky"):
+        assert {pid for _, (pid, _) in parallel.each(work.where, [0.0] * 6, workers=2, threads=True)} == {os.getpid()}
