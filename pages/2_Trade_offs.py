@@ -6,9 +6,9 @@ import streamlit as st
 
 from pages.shell import address, cached, frame, own_range, show, strip
 from pages.shell.glossary import term
-from pages.trade_offs import curves, form, sentence, who_wins
+from pages.trade_offs import curves, form, sentence
 
-study = frame.page("Trade-offs", keeps=("tab", *sentence.KEEPS, *form.KEEPS, *who_wins.KEEPS))
+study = frame.page("Trade-offs", keeps=("tab", *sentence.KEEPS, *form.KEEPS))
 st.title(
     "Trade-offs",
     help=f"The error against the guarantee, and whether it beats a {term('zero-matrix', 'trivial answer')}.",
@@ -22,16 +22,12 @@ with show.problems():
     brief = frame.page_setting("tab") not in ("", address.word(form.TABS[0]))
     methods = sentence.methods_of(sentence.section(study, data, brief=brief))
 
-first, winner, last = address.tabs(form.TABS, name="tab", key="tradeoffs.tab")
+first, last = address.tabs(form.TABS, name="tab", key="tradeoffs.tab")
 
 if first.open:
     with first, show.problems():
         data = cached.dataset(study)
         curves.section(form.own_form(study, data, methods), data, study)
-
-if winner.open:
-    with winner, show.problems():
-        who_wins.section(study, cached.dataset(study), methods)
 
 if last.open:
     with last:

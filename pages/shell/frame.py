@@ -62,11 +62,7 @@ MENU = [
                 "Estimate",
                 "One data set, method and guarantee: matrices, error, what was spent.",
             ),
-            Entry(
-                "pages/2_Trade_offs.py",
-                "Trade-offs",
-                "Error against epsilon, n or d; which epsilon is needed; who wins where.",
-            ),
+            Entry("pages/2_Trade_offs.py", "Trade-offs", "Error against epsilon, n or d; which epsilon is needed."),
             Entry(
                 "pages/3_Graph_recovery.py", "Graph recovery", "Which links survive the noise, and which come from it."
             ),

@@ -29,7 +29,6 @@ from privcov.metrics.errors import error, matrix_norm, reference_matrix
 from privcov.privacy import NoPrivacy
 from privcov.releasing.run import release
 from privcov.sweeps import studies
-from privcov.sweeps.crossings import all_pairs, sentence
 from privcov.sweeps.estimates import LONG, in_words
 from privcov.sweeps.plan import metric_name, summarise
 
@@ -112,14 +111,12 @@ def _paint(sweep: Sweep, data: Dataset, study: Study, job: Job) -> None:
 class _Reading:
     """What curves say that does not depend on how they are shown: it is read once from a finished sweep.
 
-    ``drawn`` are the replicates along the axis and ``across`` those without a place on it.
+    ``across`` are the replicates without a place on the axis.
     """
 
     table: pd.DataFrame
-    drawn: pd.DataFrame
     across: pd.DataFrame
     summary: pd.DataFrame
-    verdicts: list[str]
 
 
 def _read(sweep: Sweep, job: Job, rows: list[dict]) -> _Reading:
@@ -133,10 +130,8 @@ def _read(sweep: Sweep, job: Job, rows: list[dict]) -> _Reading:
     drawn = table[table["x"].notna()]
     reading = _Reading(
         table,
-        drawn,
         table[table["x"].isna()],
         summarise(drawn.assign(metric=sweep.metric), ["series", "key", "x"]).drop(columns="metric"),
-        _verdicts(sweep, drawn),
     )
     if whole:
         kept[key] = reading
@@ -159,7 +154,6 @@ def _result(sweep: Sweep, data: Dataset, study: Study, job: Job, rows: list[dict
     show.picture(picture, "trade-offs")
     simulated = sweep.plan is not None and data.provenance == "simulated"
     st.caption(_band(simulated))
-    _say(read.verdicts)
     for worse in worse_than_zero(summary, lines, sweep.x_label.split(" (")[0]):
         st.caption(show.as_text(worse))
     failed = int(table["value"].isna().sum())
@@ -198,7 +192,6 @@ def _result(sweep: Sweep, data: Dataset, study: Study, job: Job, rows: list[dict
         data,
         provenance=provenance,
         where=where,
-        words=read.verdicts,
         picture=functools.partial(_curves, sweep, summary, lines),
         caption=take_home.unlinked(_band(simulated)),
         script=again,
@@ -298,26 +291,6 @@ def floor(data: Dataset, metric: str, target: str, sweep: Sweep, summary: pd.Dat
     if least <= max(ABOVE * alone, 1e-3 * size / unit) or not reached.any():
         return []
     return [("floor from clipping: raise the row bound", least)]
-
-
-def _verdicts(sweep: Sweep, drawn: pd.DataFrame) -> list[str]:
-    """Return crossings first, then which method is ahead, then where none clearly is."""
-    x_name = sweep.x_label.split(" (")[0]
-    comparisons = all_pairs(drawn)
-    comparisons.sort(key=lambda c: (not c.crossings, not any(c.signs)))
-    return [sentence(c, x_name, plain) for c in comparisons]
-
-
-def _say(verdicts: list[str]) -> None:
-    """Show the verdicts, the first four in sight."""
-    words = [show.as_text(w) for w in verdicts]
-    if not words:
-        return
-    st.markdown("\n".join(f"- {w}" for w in words[:4]))
-    if len(words) > 4:
-        with st.expander(f"{len(words) - 4} more pairs"):
-            st.markdown("\n".join(f"- {w}" for w in words[4:]))
-    st.caption("Clear: the paired 95 % interval of the mean difference excludes zero, at each point alone.")
 
 
 # --- pinned curves -------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from privcov.privacy import KINDS
 from privcov.sweeps.plan import NORM_NAMES, NORMS
 
 AGAINST = {"truth": "truth", "sample": "sample", "nonprivate": "the same method without noise"}
-TABS = ("Curves", "Who wins where?", "Pinned")
+TABS = ("Curves", "Pinned")
 KEEPS = ("methods", "axis", "values", "norm", "size", "against", "replicates", "compare", "kinds", "without")
 
 

@@ -21,8 +21,6 @@ from privcov.figures.look import Picture
 from privcov.figures.palette import LIGHT, Palette
 from privcov.figures.words import percent, plain, raised
 from privcov.privacy import Guarantee, NoPrivacy
-from privcov.sweeps.plan import Plan
-from privcov.sweeps.winners import count
 
 if TYPE_CHECKING:
     from privcov.bundle.front import Front
@@ -139,43 +137,7 @@ def script(reply: ask.Reply, study: Study, data: Dataset, *, fresh: bool) -> str
     return "\n".join([*lines, "print(ask.sentence(reply))"])
 
 
-# --- who wins where -----------------------------------------------------------------------------------------
-
-
-def of_map(
-    cells: pd.DataFrame, labels: dict[str, str], plans: Sequence[Plan], words: Sequence[str], where: str,
-    behind: pd.DataFrame, picture: Drawn, caption: str, script: str,
-) -> None:  # fmt: skip
-    """Show what Who wins where takes home; ``words`` begin with the map in a sentence."""
-
-    def front() -> Front:
-        from privcov.bundle import front as fronts
-        from privcov.bundle.report import guarantees_of
-
-        guarantees = guarantees_of(plans)
-        clear = count(cells)
-        best = next(iter(clear), "")
-        advised = (
-            f"Begin with {labels[best]}: it wins {clear[best]} of {len(cells)} cells clearly."
-            if best
-            else "Choose by other reasons than the error: no method wins a cell clearly."
-        )
-        return fronts.Front(
-            words[0], advised, fronts.odds(guarantees),
-            [
-                ("Rows and columns", f"n from {cells['n'].min():,} to {cells['n'].max():,}; {where}"),
-                ("Bounds", "the usual row bound of the source"),
-                ("Guarantee", _listed(guarantees)),
-                ("Rows", fronts.WHERE["simulated"]),
-                ("Seed", ", ".join(dict.fromkeys(str(plan.seed) for plan in plans))),
-            ],
-            picture(LIGHT), caption,
-        )  # fmt: skip
-
-    take_home.result(
-        "map", "Who wins where", front,
-        provenance="Simulated", subject=where, behind=lambda: behind, script=script, words=words,
-    )  # fmt: skip
+# --- curves -------------------------------------------------------------------------------------------------
 
 
 def _listed(guarantees: Sequence[Guarantee | NoPrivacy]) -> str:
@@ -184,12 +146,9 @@ def _listed(guarantees: Sequence[Guarantee | NoPrivacy]) -> str:
     return ", ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]}, {len(names)} in all"
 
 
-# --- curves -------------------------------------------------------------------------------------------------
-
-
 def of_curves(
     sweep: Sweep, summary: pd.DataFrame, data: Dataset, *, provenance: str, where: str,
-    words: Sequence[str], picture: Drawn, caption: str, script: str, finished: bool,
+    picture: Drawn, caption: str, script: str, finished: bool,
 ) -> None:  # fmt: skip
     """Show what the curves take home, without the script where they were stopped before the end."""
     private = summary[~summary["series"].str.endswith("no noise")]
@@ -200,7 +159,7 @@ def of_curves(
         from privcov.bundle import front as fronts
 
         guarantees = list(dict.fromkeys(sweep.guarantees))
-        answer, advised = _smallest(private, sweep.metric, axis, words)
+        answer, advised = _smallest(private, sweep.metric, axis)
         seed = str(sweep.plan.seed if sweep.plan else sweep.on_rows["seed"])
         facts = fronts.assumptions_of(data, _listed(guarantees), seed)
         varies = f"{axis} from {plain(float(private['x'].min()))} to {plain(float(private['x'].max()))}"
@@ -214,16 +173,12 @@ def of_curves(
         "", f"Trade-offs: {sweep.title}", front, provenance=provenance,
         subject=f"{where}; {sweep.replicates} replicates",
         behind=lambda: summary.drop(columns="key").rename(columns={"x": axis}), script=script if finished else "",
-        words=words,
         declared=provenance == "Public" and own, where="" if own else None,
     )  # fmt: skip
 
 
-def _smallest(private: pd.DataFrame, metric: str, axis: str, verdicts: Sequence[str]) -> tuple[str, str]:
-    """Return the point with the smallest mean error in a sentence, and what to do.
-
-    A method is recommended only where no verdict says that the winner is open.
-    """
+def _smallest(private: pd.DataFrame, metric: str, axis: str) -> tuple[str, str]:
+    """Return the point with the smallest mean error in a sentence, and what to do."""
     from privcov.bundle.front import HOPELESS
 
     if not private["mean"].notna().any():
@@ -235,8 +190,5 @@ def _smallest(private: pd.DataFrame, metric: str, axis: str, verdicts: Sequence[
     if relative and best["mean"] >= 1:
         return answer, HOPELESS
     first = private.loc[private.groupby("x")["mean"].idxmin().dropna(), "series"].value_counts()
-    least = f"the smallest mean error at {first.iloc[0]} of {first.sum()} values"
-    unclear = next((verdict for verdict in verdicts if verdict.startswith("No clear winner")), "")
-    if unclear:
-        return answer, f"Choose by other reasons than the error. {unclear} {first.index[0]} has {least}."
-    return answer, f"Use {first.index[0]}: it has {least}."
+    least = f"{first.index[0]} has the smallest mean error at {first.iloc[0]} of {first.sum()} values"
+    return answer, f"{least}; where the bands of two methods overlap, choose by other reasons than the error."

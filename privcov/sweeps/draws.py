@@ -18,7 +18,6 @@ from privcov.dataset import Dataset
 from privcov.estimators.base import Method
 from privcov.metrics import classification
 from privcov.metrics.errors import error
-from privcov.metrics.oracle import ORACLES, oracle_error
 from privcov.privacy import Guarantee
 from privcov.releasing.release import Release
 from privcov.releasing.run import run_method
@@ -154,8 +153,6 @@ def to_reference(dataset: Dataset) -> Measure:
     def measure(rel: Release, metric: str) -> float:
         name = metric.removeprefix("relative-")
         norm, against = name.split("-to-")
-        if metric in ORACLES:
-            return oracle_error(rel, dataset, against)
         return error(rel, dataset, norm, relative=name != metric, against=against)
 
     return measure

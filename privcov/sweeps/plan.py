@@ -19,7 +19,6 @@ from privcov.estimators.base import METHODS
 from privcov.measurements.labels import CLASSES
 from privcov.metrics import classification
 from privcov.metrics.errors import NORMS, REFERENCES
-from privcov.metrics.oracle import ORACLES
 from privcov.parameters import build
 from privcov.privacy import Guarantee, ZCDP, from_dict, to_dict
 from privcov.private_dataset import RELEASE_PRIVATE, PrivateDataset
@@ -160,7 +159,7 @@ class Plan:
             if name == "seed" or self.noise_seed is not None:
                 object.__setattr__(self, name, checks.whole(name, getattr(self, name), 0))
         for name in self.metrics:
-            checks.one_of("metric", name, (*METRICS, *ORACLES, *CLASSIFICATION))
+            checks.one_of("metric", name, (*METRICS, *CLASSIFICATION))
         methods = [_entry(m) for m in self.methods]
         labels = [build_entry(m)[0] for m in methods]
         for label in labels:

@@ -101,7 +101,7 @@ def test_axe_finds_nothing_in_the_states_that_work_leads_to(visit, settle):
     """Answers, tables and dialogs that a page has only after a click."""
     page = visit("/Trade_offs?kind=zcdp&data.n=2000&data.d=8", dark=True)
     page.get_by_text("Table", exact=True).first.click()
-    page.get_by_role("tab", name="Who wins where?").click()
+    page.get_by_role("tab", name="Pinned").click()
     settle(page)
     assert violations(page) == []
     page = visit("/Estimate?kind=zcdp&data.n=2000&data.d=8", dark=True)

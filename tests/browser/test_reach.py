@@ -21,7 +21,6 @@ PARTS = {
     "Demonstrations": "/Lessons?part=demos",
     "Teach": "/Lessons?part=teach",
     "Full screen": "/Lessons?lesson=3&full=1",
-    "Who wins where": "/Trade_offs?tab=who-wins-where",
     "What an attacker learns": "/Privacy_audit?tab=what-an-attacker-learns",
     "Convert": "/Methods?tab=convert",
 }

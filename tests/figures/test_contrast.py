@@ -17,7 +17,6 @@ from privcov.figures.errors import curves
 from privcov.figures.look import DASHES, SYMBOLS, pen, pen_of, pens_of
 from privcov.figures.palette import DARK, LIGHT, Palette, readable, shades
 from privcov.figures.palette import contrast as our_contrast
-from privcov.figures.winners import winner_map
 
 ROOT = Path(__file__).resolve().parents[2]
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
@@ -251,22 +250,6 @@ def _curve_pens(keys: list[str], palette: Palette) -> dict[str, tuple]:
     return {k: (t.line.color, t.line.dash, t.marker.symbol) for k, t in zip(keys, lines, strict=True)}
 
 
-def _map_colours(keys: list[str], palette: Palette) -> dict[str, str]:
-    nobody = {
-        "error": 1.0,
-        "runner_up": "",
-        "second": 2.0,
-        "ratio": 2.0,
-        "clear": True,
-        "rivals": (),
-        "absent": (),
-        "oracle": 0.5,
-    }
-    found = pd.DataFrame([{"x": i, "y": 0, "winner": k, **nobody} for i, k in enumerate(keys, start=1)])
-    picture = winner_map(found, palette, x="x", y="y", x_label="x", y_label="y", order=keys[::-1], labels={}, story=".")
-    return {t.name: t.marker.color for t in picture.figure.data if t.type == "scatter"}
-
-
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_a_method_looks_the_same_in_every_figure(palette):
     """Whoever else is drawn, and in whatever order."""
@@ -275,6 +258,5 @@ def test_a_method_looks_the_same_in_every_figure(palette):
     for chosen in (keys, keys[::-1], keys[3:9]):
         for key, drawn in _curve_pens(chosen, palette).items():
             assert drawn == (wanted[key].colour, wanted[key].dash, wanted[key].symbol)
-        assert _map_colours(chosen, palette) == {k: wanted[k].colour for k in chosen}
         lines = [SimpleNamespace(line=SimpleNamespace(method=k, guarantee=privcov.ZCDP(rho=0.1))) for k in chosen]
         assert roc.pens(lines, palette) == [wanted[k] for k in chosen]

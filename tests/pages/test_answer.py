@@ -134,14 +134,6 @@ def test_the_curves_start_with_the_methods_of_the_answer():
     assert at.query_params["methods"] == ",".join(sentence.methods_of(reply))
 
 
-def test_the_map_takes_the_methods_of_the_answer():
-    query = {"data.n": "500", "data.d": "5", "ask.structure": "banded"}
-    reply = ask.which_level(Question(500, 5, ZCDP(0.1), structure="banded", mean_known=True), 0.1)
-    at = open_page(PAGE, **query, tab="who-wins-where")
-    assert not drawn(at)  # the tab comes first there
-    assert at.multiselect(key="map-methods").value[:3] == sentence.methods_of(reply)
-
-
 def test_a_table_of_its_own_size_asks_about_that_size():
     at = open_page(PAGE, source="wine", replicates="2", values="rho:0.1,1", methods="gaussian-cov", ask="level")
     rows, columns = (next(w for w in at.number_input if w.label == label) for label in ("Rows", "Columns"))

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from pages.audit import live
 from pages.graph_recovery import roc
 from pages.shell.jobs import Jobs, Progress, Words
-from pages.trade_offs import curves, who_wins
+from pages.trade_offs import curves
 from tests.patience import patient
 
 
@@ -34,7 +34,6 @@ RUNNING = {"state": "running", "computed": 1_200, "reused": 34}
     ("words", "text"),
     [
         (curves.WORDS, "1,234 of 2,000 runs: 1,200 computed, 34 from the store; {} to go at this pace"),
-        (who_wins.WORDS, "1,234 of 2,000 runs"),
         (roc.WORDS, "1,234 of 2,000 replicates; {} to go"),
         (live.WORDS, "1,234 of 2,000 steps"),
     ],
@@ -50,16 +49,12 @@ def test_progress_in_the_page_s_own_words(words, text):
 
 def test_waiting_is_said_where_others_come_first():
     assert "other visitors" in shown(curves.WORDS, state="waiting").get("progress")[0].proto.text
-    assert shown(who_wins.WORDS, state="waiting").get("progress")[0].proto.text == "0 of 2,000 runs"
 
 
 def test_a_stopped_job_says_how_far_it_came_and_how_to_go_on():
     at = shown(curves.WORDS, again=lambda: None, state="stopped", computed=7)
     assert [c.value for c in at.caption] == ["Stopped after 7 of 2,000 runs; the picture shows what is there."]
     assert [(b.label, b.key) for b in at.button] == [("Go on", "go-on")]
-    at = shown(who_wins.WORDS, state="stopped", computed=7)
-    assert len(at.caption) == 1
-    assert not at.button
     assert not shown(live.WORDS, state="stopped").caption  # the page itself says what that means for a bound
 
 

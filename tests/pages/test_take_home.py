@@ -53,8 +53,6 @@ PAGES = {
     "graph": (GRAPH, {"data.n": "200", "data.d": "4"}, ""),
     "answer": (TRADE_OFFS, SMALL, "answer-"),
     "curves": (TRADE_OFFS, SMALL | {"values": "rho:0.1,1", "replicates": "3", "methods": "auto-cov,gaussian-cov"}, ""),
-    "map": (TRADE_OFFS, SMALL | {"tab": "who-wins-where", "who.asked": "yes", "who.n": "500,1000", "who.d": "5,6",
-            "who.steps": "2", "who.replicates": "2", "who.methods": "gaussian-cov,wishart-cov"}, "map-"),
     "live": (AUDIT, {"live.draws": "2000", "live.asked": "yes"}, "audit-"),
 }  # fmt: skip
 

@@ -28,7 +28,6 @@ PLACES = [
     ("pages/1_Estimate.py", QUICK),
     ("pages/1_Estimate.py", {**QUICK, "method": "separate-cov", "kind": "approx"}),
     ("pages/2_Trade_offs.py", QUICK),
-    ("pages/2_Trade_offs.py", {**QUICK, "tab": word("Who wins where?")}),
     ("pages/3_Graph_recovery.py", {"data.n": "300", "data.d": "5"}),
     ("pages/4_Spectra.py", QUICK),
     ("pages/6_Lessons.py", {"lesson": "3"}),

@@ -18,7 +18,6 @@ from privcov.sweeps import studies
 from privcov.sweeps.cells import _List, cells, count_known
 from privcov.sweeps.plan import run_on
 from privcov.sweeps.store import Store
-from privcov.sweeps.winners import map_plans, run_map
 from replication import base, catalogue, reproduce
 from tests.patience import patient
 
@@ -91,14 +90,11 @@ def test_few_draws_are_split_for_many_workers(at_once):
     pd.testing.assert_frame_equal(privcov.run(one, workers=2), privcov.run(one, workers=1), check_exact=True)
 
 
-def test_several_plans_and_maps_are_the_same_too(at_once):
+def test_several_plans_are_the_same_too(at_once):
     plans = [plan(), plan(source_params={"d": 4}, seed=5)]
     found = studies.run(plans, workers=2)
     wanted = pd.concat([privcov.run(one, workers=1) for one in plans], ignore_index=True)
     pd.testing.assert_frame_equal(found, wanted, check_exact=True)
-    maps = map_plans("ar1-covariance", {}, methods=["gaussian-cov"], guarantees=[privcov.ZCDP(0.1)], ns=[100, 300],
-                     ds=[3, 5], replicates=2)  # fmt: skip
-    pd.testing.assert_frame_equal(run_map(maps, workers=2), run_map(maps, workers=1), check_exact=True)
 
 
 def test_a_stopped_sweep_goes_on_where_it_was(alone, at_once, tmp_path):
