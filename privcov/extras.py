@@ -5,14 +5,7 @@ from __future__ import annotations
 import importlib.util
 
 # Package: the extra of pyproject.toml that brings it.
-EXTRAS = {
-    "opendp": "private",
-    "pyarrow": "files",
-    "openpyxl": "files",
-    "streamlit": "app",
-    "shtab": "completion",
-    "distributed": "cluster",
-}
+EXTRAS = {"opendp": "private", "pyarrow": "files", "openpyxl": "files", "streamlit": "app", "distributed": "cluster"}
 
 
 class MissingExtra(ImportError):

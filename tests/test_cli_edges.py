@@ -104,12 +104,6 @@ BAD = [
     (2, "study run plan.json --out same --report same", "cannot both be same"),
     (2, "study run plan.json --out ./plan.json", "--out plan.json would replace a file"),
     (1, "study run folder", "folder cannot be used (Is a directory)"),
-    (2, "study generate ar1-covariance --out g.csv --set n=1e400", "n must be finite"),
-    (2, "study generate ar1-covariance --out g.csv --set seed=1", "Give --seed"),
-    (2, "study generate ar1-covariance --out g.csv --set out=1", "'out' is none"),
-    (2, "study generate ar1-covariance --set n=9 --out g.csv --declaration g.csv", "cannot both be g.csv"),
-    (2, "study generate ar1-covariance --set n=9 --out g.csv --declaration folder", "is a folder"),
-    (1, "study generate ar1-covariance --set n=9 --out g.csv --declaration /dev/full", "No space left on device"),
     (2, "nonsense", "invalid choice"),
 ]  # fmt: skip
 

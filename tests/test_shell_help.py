@@ -1,13 +1,10 @@
-"""The shell as a stranger meets it: help with examples, lists, answers as JSON, completion, bundles from the ledger."""
+"""The shell as a stranger meets it: help, lists, answers as JSON, bundles from the ledger."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import math
-import shlex
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -16,11 +13,10 @@ import pytest
 
 import privcov
 from privcov import Ledger, PrivateDataset, ZCDP
-from privcov.cli import examples, streams
-from privcov.cli.entry import main, whole_parser
+from privcov.cli import streams
+from privcov.cli.entry import CODES, main, whole_parser
 from privcov.cli.options import _plain
 from privcov.data_sources.private_file import Column, Declaration
-from tests.patience import patient
 
 WHOLE = whole_parser()
 
@@ -38,27 +34,10 @@ def parts(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
 
 
 @pytest.mark.parametrize("command", list(COMMANDS))
-def test_every_argument_has_help_and_every_option_an_example(command):
+def test_every_argument_has_help(command):
     actions = [a for part in parts(COMMANDS[command]) for a in part._actions if a.dest != "help"]
     named = [a for a in actions if not isinstance(a, argparse._SubParsersAction)]
     assert [a.dest for a in named if not a.help] == []
-    used = {word for line, _ in examples.EXAMPLES[command] for word in shlex.split(line)}
-    assert [a.option_strings for a in named if a.option_strings and not used & set(a.option_strings)] == []
-
-
-@pytest.mark.parametrize("line", [line for lines in examples.EXAMPLES.values() for line, _ in lines])
-def test_every_example_is_understood(line):
-    """What comes after > is for the shell. Parsing alone: nothing is read."""
-    words = shlex.split(line.partition(" > ")[0])
-    assert WHOLE.parse_args(words).command == words[0]
-
-
-@pytest.mark.parametrize("command", list(COMMANDS))
-def test_help_ends_with_the_examples(command, capsys):
-    assert main([command, "--help"]) == 0
-    told = capsys.readouterr().out
-    for line, what in examples.EXAMPLES[command]:
-        assert f"  # {what}\n  privcov {line}\n" in told
 
 
 def test_the_help_of_the_program_says_the_exit_codes(capsys):
@@ -66,7 +45,7 @@ def test_the_help_of_the_program_says_the_exit_codes(capsys):
     told = capsys.readouterr().out
     for code in (0, streams.FAILED, streams.USAGE, streams.INTERRUPTED):
         assert f" {code} " in told
-    assert [line for line in examples.CODES.splitlines() if line not in told or len(line) > 120] == []
+    assert [line for line in CODES.splitlines() if line not in told or len(line) > 120] == []
 
 
 # --- answers for a program ---------------------------------------------------------------------------------------
@@ -209,40 +188,3 @@ def test_a_bundle_that_does_not_hold_or_cannot_be_made(place, capsys):
         assert said.err.count("\n") == 1
         assert said.out == ""
     assert not Path("b.zip").exists()
-
-
-# --- completion ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
-def test_a_script_of_completion_knows_every_command_and_option(shell, capsys):
-    pytest.importorskip("shtab", reason="shtab is not installed: the extra completion has it")
-    assert main(["--completion", shell]) == 0
-    script = capsys.readouterr().out
-    for command, parser in COMMANDS.items():
-        assert command in script
-        for part in parts(parser):
-            options = [o for a in part._actions for o in a.option_strings if o.startswith("--")]
-            assert [o for o in options if o.removeprefix("--") not in script] == []
-
-
-def test_bash_completes(tmp_path):
-    pytest.importorskip("shtab", reason="shtab is not installed: the extra completion has it")
-    done = subprocess.run(
-        [sys.executable, "-m", "privcov", "--completion", "bash"],
-        capture_output=True, text=True, check=True, timeout=patient(60),
-    )  # fmt: skip
-    (tmp_path / "script").write_text(done.stdout, encoding="utf-8")
-    ask = f"source {tmp_path / 'script'}; COMP_WORDS=(privcov {{}}); COMP_CWORD={{}}; "
-    ask += '$(complete -p privcov | sed "s/.*-F \\([^ ]*\\).*/\\1/"); echo "${{COMPREPLY[@]}}"'
-    for words, at, found in [("rel", 1, {"release"}), ("verify --j", 2, {"--json"}), ("study ru", 2, {"run"})]:
-        told = subprocess.run(
-            ["bash", "-c", ask.format(words, at)], capture_output=True, text=True, check=True, timeout=patient(30)
-        )
-        assert set(told.stdout.split()) == found, told.stderr
-
-
-def test_completion_without_its_package_is_one_sentence(monkeypatch, capsys):
-    monkeypatch.setattr("privcov.extras.importlib.util.find_spec", lambda name: None)
-    assert main(["--completion", "bash"]) == 1
-    assert 'pip install ".[completion]"' in capsys.readouterr().err

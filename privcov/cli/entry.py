@@ -6,20 +6,12 @@ import argparse
 import functools
 
 import privcov
-from privcov.cli import (
-    advice,
-    answers,
-    app,
-    check,
-    completion,
-    declare,
-    examples,
-    ledger,
-    release,
-    streams,
-    study,
-    verify,
-)
+from privcov.cli import advice, answers, app, check, declare, ledger, release, streams, study, verify
+
+CODES = """\
+Exit codes: 0 after success, also where the reader of the output stops early; 1 for a failure while running; 2 where
+what was typed cannot be carried out; 130 after an interruption. A failure is one sentence on standard error, and
+leaves no half file. What could not be written is refused before anything is computed or spent."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -30,10 +22,9 @@ def main(argv: list[str] | None = None) -> int:
 def whole_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
-        prog="privcov", description=__doc__, epilog=examples.CODES, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="privcov", description=__doc__, epilog=CODES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"privcov {privcov.__version__}")
-    completion.add_completion(parser)
     commands = parser.add_subparsers(dest="command", required=True)
     app.add_app(commands)
     declare.add_declare(commands)
@@ -44,7 +35,6 @@ def whole_parser() -> argparse.ArgumentParser:
     answers.add_answers(commands)
     advice.add_advice(commands)
     study.add_study(commands)
-    examples.add_examples(commands)
     return parser
 
 

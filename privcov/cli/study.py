@@ -7,13 +7,13 @@ import contextlib
 import sys
 from pathlib import Path
 
-from privcov.cli import generate, listing, streams
+from privcov.cli import listing, streams
 from privcov.cli.progress import counted
 
 
 def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``study`` to the commands of the parser."""
-    study = commands.add_parser("study", help="methods, sources, simulated tables, and studies saved by a page")
+    study = commands.add_parser("study", help="methods, sources, and studies saved by a page")
     parts = study.add_subparsers(dest="part", required=True)
     listing.add_listing(parts)
     runner = parts.add_parser("run", help="run a saved study (Plan JSON, one or a list) and write its table as CSV")
@@ -24,7 +24,6 @@ def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     runner.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
     runner.add_argument("--cluster", metavar="ADDRESS", help="scheduler of dask, such as tcp://HOST:8786")
     runner.set_defaults(act=_run)
-    generate.add_generate(parts)
 
 
 def _run(options: argparse.Namespace) -> None:

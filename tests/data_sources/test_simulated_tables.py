@@ -5,8 +5,6 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 import privcov
-from privcov.cli import simulated_files
-from privcov.data_sources.private_file import Declaration
 from privcov.data_sources.simulated_tables import HospitalVisits, LikertSurvey
 from privcov.metrics.errors import reference_matrix
 from privcov.randomness import stream
@@ -113,18 +111,3 @@ def test_a_second_moment_about_the_typical_value_knows_the_mean(key):
     for target in ("covariance", "second moment"):
         truth, sample = (reference_matrix(ds, target, against) for against in ("truth", "sample"))
         assert np.abs(truth - sample).max() < 0.05 * np.abs(truth).max()
-
-
-def test_the_files_hold_ids_and_gaps_as_they_are_declared(tmp_path):
-    (path,) = simulated_files.generate(
-        "hospital-visits", tmp_path / "visits.csv", seed=5, declaration=tmp_path / "visits.json", patients=500
-    )
-    declaration = Declaration.from_json((tmp_path / "visits.json").read_text(encoding="utf-8"))
-    table = declaration.on_files(path)
-    assert (table.facts.n, table.facts.d, table.facts.person, table.facts.missing) == (500, 10, "patient_id", "pairs")
-    paths = simulated_files.generate("likert-survey", tmp_path / "answers.parquet", seed=5, files=2, n=600, d=4)
-    import pyarrow.parquet as pq
-
-    rows = np.concatenate([np.column_stack(pq.read_table(path).columns) for path in paths])
-    expected = LikertSurvey(n=600, d=4).as_owned(stream(5, "data", 0, "likert-survey"), 5)
-    np.testing.assert_array_equal(rows, expected)
