@@ -170,7 +170,7 @@ def choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParse
 
 def words_of(parser: argparse.ArgumentParser) -> set[str]:
     """The options and commands of a parser and of the commands below it."""
-    own = {option for action in parser._actions for option in action.option_strings}
+    own = {word for action in parser._actions for word in (*action.option_strings, *(action.choices or ()))}
     return own.union(*({name} | words_of(below) for name, below in choices(parser).items()))
 
 
