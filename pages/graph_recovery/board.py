@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.graph_recovery import answers as graph_answers
 from pages.graph_recovery import matrices as graph_matrices
 from pages.graph_recovery import roc, settings
 from pages.shell import address, cached, frame, own_range, show, take_home
@@ -68,9 +67,7 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
             for title, text in rel.statement.lines:
                 st.caption(show.as_text(f"{title}: {text}"))
     with right:
-        curves, matrices, answers = address.tabs(
-            [settings.CURVES, settings.MATRICES, settings.ANSWERS], name="tab", key="graph-tab", quiet=True
-        )
+        curves, matrices = address.tabs([settings.CURVES, settings.MATRICES], name="tab", key="graph-tab", quiet=True)
         if curves.open:
             with curves:
                 if experiment is None:
@@ -87,10 +84,6 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
             with matrices, show.problems():
                 show.tag(data.provenance.capitalize(), settings.place_of(rel, at))
                 graph_matrices.section(study, data, rel, at)
-        if answers.open:
-            with answers, show.problems():
-                show.tag("Owner's view", "computed from the noisy matrix alone")
-                graph_answers.section(study, rel, data.columns)
     _take_home(study, data, rel, reference, at, experiment, job)
 
 
@@ -126,7 +119,7 @@ def _slider(study: Study, rel: Release) -> int:
     infeasible = sum(fit.status == "infeasible" for fit in path)
     lost = sum(fit.precision is None for fit in path) - infeasible
     if infeasible:
-        st.caption(f"{infeasible} of {len(path)} lambdas left out: no solution. See *{settings.ANSWERS}*.")
+        st.caption(f"{infeasible} of {len(path)} lambdas left out: no solution. Choose a repair of the noisy matrix.")
     if lost:
         st.caption(f"{lost} of {len(path)} lambdas left out: the solver did not converge.")
     if at != settings.TESTED and path[at].status == "not converged":

@@ -164,13 +164,6 @@ PRESETS = (
         (1.0,),
         50,
     ),
-    Preset(
-        "No answer at small lambda",
-        "No solution at small lambda",
-        "Indefinite and not repaired: below some lambda there is no solution. The tab Solvable penalties has "
-        "proof and repairs.",
-        Study(source="precision-ar2", data=(("n", 300),), **{**_PAPER, "epsilon": 1.0}, options=(("repair", "none"),)),
-    ),
 )
 
 
@@ -192,7 +185,7 @@ def _apply(preset: Preset) -> None:
     state["graph.rules"] = False
     state["graph.start"] = True
     state["graph.told"] = (preset.study, preset.description)
-    state["graph-tab"] = ANSWERS if dict(preset.study.options).get("repair") == "none" else CURVES
+    state["graph-tab"] = CURVES
 
 
 def ask_first(study: Study, data: Dataset) -> None:
@@ -210,7 +203,7 @@ def ask_first(study: Study, data: Dataset) -> None:
     st.session_state["graph.large"] = study
 
 
-CURVES, MATRICES, ANSWERS = "ROC curve", "Matrices", "Solvable penalties"
+CURVES, MATRICES = "ROC curve", "Matrices"
 
 
 def describe(study: Study) -> None:

@@ -1,4 +1,4 @@
-"""Networks stay put and say what they draw; curves end where they end; an objective without end is one."""
+"""Networks stay put and say what they draw; curves end where they end."""
 
 import dataclasses
 import math
@@ -6,14 +6,11 @@ import math
 import numpy as np
 import pytest
 
-import privcov
-from privcov.figures.feasible import falling, lambda_line, objective
 from privcov.figures.graphs import LINKED, MOST, against_reference, by_state, network, positions
 from privcov.figures.palette import DARK, LIGHT
 from privcov.figures.roc import pens, point_at, precision_recall, roc
 from privcov.metrics.graphs import Rates
 from privcov.postprocess.edges import EDGE, NO_EDGE, UNDECIDED
-from privcov.postprocess.feasibility import diagnose
 from privcov.privacy import NoPrivacy, ZCDP
 from privcov.sweeps.graph_curves import GRID, average
 from privcov.sweeps.graph_study import Line, Run
@@ -261,44 +258,3 @@ def test_all_that_is_sent_is_finite_and_same_input_same_figure():
     for trace in roc(some_curves(), LIGHT).figure.data[:-1]:
         assert np.isfinite(np.array(trace.y, dtype=float)).all()
     assert len(GRID) == 101
-
-
-# --- which lambdas have an answer ---------------------------------------------------------------------------
-
-
-def an_indefinite_matrix() -> np.ndarray:
-    data = privcov.source("precision-ar2", n=300, d=8, random_state=1)
-    noise = np.random.default_rng(0).standard_normal((8, 8))
-    return data.truth.covariance + 1.5 * (noise + noise.T)
-
-
-@pytest.mark.parametrize("free", [False, True])
-def test_the_objective_is_the_graphical_lasso_s_along_the_certificate(free):
-    s = an_indefinite_matrix()
-    if not free:
-        s = s + np.diag(np.maximum(0.5 - np.diag(s), 0.0))
-    found = diagnose(s, penalise_diagonal=free)
-    lams = (found.below / 2, 2 * found.smallest)
-    t, (down, up) = objective(s, found.ray, lams, free)
-
-    def literal(lam: float, step: float) -> float:
-        theta = np.eye(8) + step * found.ray
-        size = np.abs(theta).sum() - (0 if free else np.trace(np.abs(theta)))
-        return -np.linalg.slogdet(theta)[1] + float(np.sum(s * theta)) + lam * size
-
-    for k in (0, 60, 239):
-        assert down[k] == pytest.approx(literal(lams[0], t[k]) - literal(lams[0], 0.0), abs=1e-6)
-        assert up[k] == pytest.approx(literal(lams[1], t[k]) - literal(lams[1], 0.0), abs=1e-6)
-    assert down[-1] == down.min()  # it falls to the end of the picture ...
-    assert np.diff(down)[-1] < 0
-    assert up[-1] > up.min()  # ... and this one has turned up
-    assert "falls without end" in falling(t, [("a", down, True), ("b", up, False)], LIGHT).alt
-
-
-def test_the_lambda_line_counts_both_kinds():
-    picture = lambda_line([1.0, 0.5, 0.1], [True, True, False], 0.3, 0.31, DARK)
-    assert [t.name for t in picture.figure.data] == ["Solvable penalties of the path: 2", "No solution: 1"]
-    assert "2 usable, 1 without a solution; certified to have none up to 0.3, a solution above 0.31" in picture.alt
-    none = lambda_line([1.0, 0.5], [False, False], math.inf, math.inf, LIGHT)
-    assert "no lambda has a solution" in none.alt
-    assert len(none.figure.layout.shapes) == 2

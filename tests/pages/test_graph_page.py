@@ -1,5 +1,6 @@
-"""Graph recovery: what is drawn is what privcov computes; presets, the slider, the states and the certificate."""
+"""Graph recovery: what is drawn is what privcov computes; presets, the slider, and the states."""
 
+import dataclasses
 import re
 import time
 from pathlib import Path
@@ -10,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import privcov
 from pages.graph_recovery import board, roc, settings
-from pages.shell.study import from_query, to_query
+from pages.shell.study import Study, from_query, to_query
 from privcov import accounting
 from privcov.audit.risk import trade_off_of_method
 from privcov.figures.graphs import LINKED, TESTED_EDGE
@@ -285,10 +286,10 @@ def test_an_example_sets_the_whole_page_and_is_there_where_a_study_cannot_be_sho
     at = open_page(**{"data.n": "1000000", "data.d": "500"})
     assert any("n x d is" in error.value.replace("\\", "") for error in at.error)
     at.session_state["graph.rules"] = True
-    at.button(key="preset-No answer at small lambda").click().run()
+    at.button(key="preset-Paper 2, figure 3: Sachs").click().run()
     assert not at.error
     assert at.session_state["graph.rules"] is False
-    assert at.session_state["graph-tab"] == settings.ANSWERS
+    assert at.session_state["graph-tab"] == settings.CURVES
 
 
 @pytest.mark.parametrize("preset", settings.PRESETS, ids=lambda p: p.label)
@@ -298,28 +299,15 @@ def test_a_preset_is_a_link_that_comes_back(preset):
     assert study == preset.study
 
 
-def test_an_indefinite_example_shows_the_certificate_instead_of_a_number():
-    at = press(open_page(), "No solution at small lambda")
+def test_lambdas_without_a_solution_are_left_out_until_a_repair():
+    repaired = Study(source="precision-ar2", data=(("n", 300),), method="glasso-gaussian", kind="approx", delta=1e-3)
+    at = open_page(**to_query(dataclasses.replace(repaired, options=(("repair", "none"),))))
     assert not at.error
     slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
     told = re.search(r"(\d+) of 20 lambdas left out", words(at))
     assert len(slider.options) + int(told.group(1)) == 20
-    _, line = chart(at, "Lambdas of the path")
-    assert f"{int(told.group(1))} without a solution" in line
-    assert "falls without end" in chart(at, "Objective along the certificate")[1]
-    assert chart(at, "Heatmap of the certificate")
-    # A repair is one click, and every lambda has an answer then.
-    press(at, "Raise eigenvalues")
-    assert dict(at.session_state["study"].options) == {}
+    at = open_page(**to_query(repaired))
     assert len(next(s for s in at.select_slider if s.label == "Penalty lambda").options) == 20
-    assert "This release was repaired" in words(at)
-
-
-def test_a_positive_definite_matrix_is_said_to_have_every_answer():
-    at = open_page(**SMALL, rho="10")
-    at.session_state["graph-tab"] = settings.ANSWERS
-    at.run()
-    assert "every lambda has exactly one solution" in words(at)
 
 
 def test_the_owner_s_view_has_three_states():
