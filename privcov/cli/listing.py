@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def add_listing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``methods`` and ``sources`` to the commands of the parser."""
     methods = commands.add_parser("methods", help="list the methods with their guarantees and standing")
-    sources = commands.add_parser("sources", help="list the data sources: simulated, public, and the papers' own")
+    sources = commands.add_parser("sources", help="list the data sources, simulated and public")
     for parser, act in ((methods, _methods), (sources, _sources)):
         add_json(parser)
         parser.set_defaults(act=act)
