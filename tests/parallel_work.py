@@ -56,6 +56,11 @@ def nested(x: int) -> tuple[int, list]:
     return os.getpid(), [pid for _, (pid, _) in parallel.each(where, [0.0] * 3, workers=3)]
 
 
+def affinity(task: int) -> list[int]:
+    """The cores that the process of the task may use."""
+    return sorted(os.sched_getaffinity(0))
+
+
 def computing(pid: int) -> list:
     """The processes under ``pid`` that compute. One that has ended in this very moment is none of them."""
     import psutil

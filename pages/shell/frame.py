@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.shell import export, owner_token, room
+from pages.shell import cores, export, owner_token, room
 from pages.shell.fair_queue import FairQueue
 from pages.shell.show import as_text
 from pages.shell.study import CSV, Study, from_query, in_address, means_study, opening
@@ -120,6 +120,7 @@ def _set_up() -> None:
     sys.setswitchinterval(SWITCH)
     server = st.runtime.get_instance()
     if type(server) is st.runtime.Runtime:  # not the substitute that `AppTest` puts there
+        cores.tie()
         threading.Thread(target=_end_closed_visits, args=(server,), daemon=True).start()
     timer = threading.Timer(LOAD_AHEAD_AFTER, _load_ahead)
     timer.daemon = True

@@ -16,7 +16,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shell import show
+from pages.shell import cores, show
 from pages.shell.room import Room
 from privcov import parallel
 from privcov.sweeps.cells import Cell
@@ -101,6 +101,7 @@ def _work(cells: Callable[[], Iterator[Cell]], progress: Progress, stop: threadi
         if stop.is_set():
             raise _Stopped
 
+    cores.aside()
     try:
         _ROOM.enter(size if size > LARGE else 0, look)
         while not _PLACES.acquire(timeout=0.2):
