@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from threading import Event
@@ -70,6 +70,7 @@ class _OneBlasThread:
 
 ONE_BLAS_THREAD = _OneBlasThread()
 _HERE = threading.local()
+_PROCESSES = threading.Lock()  # held by the sweep that has the processes of this machine
 
 
 def asked(stop: Event | None) -> bool:
@@ -159,27 +160,42 @@ def _threads(work: Callable, tasks: list, count: int, stop: Event | None) -> Res
 
 
 def _by_joblib(work: Callable, tasks: list, count: int, stop: Event | None) -> Results:
-    from joblib import Parallel, delayed
-    from joblib.externals.loky.process_executor import ShutdownExecutorError
+    """Run the tasks with joblib; ``count`` is -1 for a backend of the caller.
 
-    left, deaths = dict(enumerate(tasks)), 0
-    while left:
-        calls = [delayed(_one)(work, *item, _versions()) for item in left.items()]
+    joblib has one pool of processes: two sweeps of different sizes wait for each other there, and one that stops ends
+    the tasks of the other. So one sweep at a time has the processes, and the others compute in this one meanwhile.
+    """
+    left, deaths, own = dict(enumerate(tasks)), 0, count > 0
+    while left and not asked(stop):
+        if own and not _PROCESSES.acquire(blocking=False):
+            position = next(iter(left))
+            yield _one(work, position, left.pop(position), _versions())
+            continue
         try:
-            with contextlib.closing(Parallel(n_jobs=count, return_as="generator_unordered")(calls)) as made:
+            with contextlib.closing(_dispatched(work, left, count)) as made:
                 for position, result in made:
                     del left[position]
                     deaths = 0
                     yield position, result
                     if asked(stop):
                         return
-        except (BrokenProcessPool, ShutdownExecutorError) as problem:  # another sweep that stops ends the processes too
+        except BrokenProcessPool as problem:
             deaths += 1
             if deaths > MAX_DEATHS:
                 raise ParallelError(
                     f"Worker processes ended {deaths} times before their work was done (killed, or out of memory). Use "
                     "fewer workers (PRIVCOV_WORKERS=1) or smaller tables."
                 ) from problem
+        finally:
+            if own:
+                _PROCESSES.release()
+
+
+def _dispatched(work: Callable, left: dict[int, object], count: int) -> Results:
+    from joblib import Parallel, delayed
+
+    calls = [delayed(_one)(work, position, task, _versions()) for position, task in left.items()]
+    return Parallel(n_jobs=count, return_as="generator_unordered")(calls)
 
 
 def _versions() -> tuple[str, str]:
@@ -192,16 +208,9 @@ def _one(work: Callable, position: int, task: object, versions: tuple[str, str])
     if versions != _versions():
         here, there = (f"privcov {own} with numpy {arrays}" for own, arrays in (_versions(), versions))
         raise ParallelError(f"A worker has {here}, and this machine has {there}. Install the same on both.")
-    with working():
-        return position, work(task)
-
-
-@contextlib.contextmanager
-def working() -> Iterator[None]:
-    """Mark a task that may run beside others: `inside` is true meanwhile, and BLAS has one thread."""
     before, _HERE.working = inside(), True
     try:
         with ONE_BLAS_THREAD:
-            yield
+            return position, work(task)
     finally:
         _HERE.working = before

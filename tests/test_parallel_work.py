@@ -46,20 +46,22 @@ def test_a_worker_has_one_blas_thread():
     assert 1 <= len({pid for pid, _ in found} - {os.getpid()}) <= 2
 
 
-def test_two_at_once_share_the_processes():
-    def sweep(kept: list) -> None:
-        kept += [answer for _, answer in parallel.each(work.where, [0.01] * 60, workers=2)]
+def test_sweeps_at_once_of_different_sizes_all_end_and_one_that_stops_ends_no_other():
+    kept: dict[int, list] = {}
 
-    kept: list = [[], []]
-    threads = [threading.Thread(target=sweep, args=(one,)) for one in kept]
+    def sweep(size: int, workers: int, taken: int) -> None:
+        found = parallel.each(work.where, [0.02] * size, workers=workers)
+        kept[size] = [position for _, (position, _) in zip(range(taken), found, strict=False)]
+        found.close()
+
+    given = [(60, 2, 60), (61, 3, 61), (62, 2, 5), (3, 4, 3), (63, 3, 20)]
+    threads = [threading.Thread(target=sweep, args=one, daemon=True) for one in given]
     for thread in threads:
         thread.start()
-    most = 0
-    while any(thread.is_alive() for thread in threads):
-        most = max(most, len(_workers()))
-        time.sleep(0.02)
-    assert [len(one) for one in kept] == [60, 60]
-    assert 1 <= most <= 2
+        time.sleep(0.3)
+    for thread in threads:
+        thread.join(patient(60))
+    assert {size: len(set(found)) for size, found in kept.items()} == {size: taken for size, _, taken in given}
 
 
 def test_a_task_inside_a_worker_starts_no_workers():
@@ -200,5 +202,6 @@ def test_the_backend_of_the_caller_is_used_but_for_threads():
         assert {pid for pid, _ in found} == {os.getpid()}
         assert parallel.elsewhere()
     assert not parallel.elsewhere()
-    with joblib.parallel_config(backend="loky"):
+    with joblib.parallel_config(backend="multiprocessing", n_jobs=2):  # rows of a file are read here all the same
+        assert parallel.elsewhere()
         assert {pid for _, (pid, _) in parallel.each(work.where, [0.0] * 6, workers=2, threads=True)} == {os.getpid()}
