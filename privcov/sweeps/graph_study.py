@@ -95,8 +95,8 @@ def reference_graph(dataset: Dataset, graph: str = "") -> np.ndarray:
 def runs(study: GraphStudy, *, workers: int = 2, dataset: Dataset | None = None) -> Iterator[list[Run]]:
     """Yield the runs of one replicate after the other, all lines at once; closing the iterator drops what is not begun.
 
-    dataset: rows to use as they are, where no source draws them (a visitor's table). Of other rows the
-    newest runs are kept in this process, for studies that share them: another level keeps the line without noise.
+    dataset: rows to use as they are, where no source draws them (a visitor's table). Of other rows the newest runs are
+    kept in this process, for studies that share them: another level keeps the line without noise.
     """
     source = build(SOURCES.get(study.source).cls, f"Source {study.source!r}", dict(study.source_params))
     origin = (study.source, source, source.state(), study.rows_seed, study.row_bound)
