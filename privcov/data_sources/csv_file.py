@@ -14,18 +14,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privcov.table_files import FileFacts, Part, csv_rows, csv_scan
+from privcov.table_files import FileFacts, Part, csv_rows, tables_of
 from privcov.table_files.dialect import DECLARE_ENCODING, SAVE_AGAIN, Dialect
 from privcov.table_files.facts import quote
-from privcov.table_files.numbers import floats_of
+from privcov.table_files.numbers import floats_of, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 MAX_BYTES = 120_000_000
 MAX_ROWS = 4_000_000
 MAX_COLUMNS = 200
-MAX_HEADER_BYTES = csv_scan.MOST_HEADER_BYTES
+MAX_HEADER_BYTES = csv_rows.MAX_HEADER_BYTES
 
 CODES = (-9999.0, -999.0, -99.0, -98.0, -97.0, -9.0, -8.0, -7.0, 99.0, 999.0, 9999.0)  # as surveys mark a missing cell
 _COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)+")
@@ -88,7 +89,7 @@ def read_header(raw: bytes, dialect: Dialect | None = None) -> list[str]:
         )
     line = window[: min(ends)] if ends else window
     decode(line, "The first line")
-    return _checked(csv_scan.header(_upload_facts(line + b"\n", dialect))[0], show=False)
+    return _checked(csv_rows.header(_upload_facts(line + b"\n", dialect))[0], show=False)
 
 
 def read_public(raw: bytes, dialect: Dialect | None = None) -> PublicTable:
@@ -103,15 +104,15 @@ def read_public(raw: bytes, dialect: Dialect | None = None) -> PublicTable:
     dialect = dialect or Dialect()
     raw = dialect.to_utf8(raw, "The file")
     decode(raw, "The file")
-    names = _checked(csv_scan.header(_upload_facts(raw, dialect))[0], show=True)
+    names = _checked(csv_rows.header(_upload_facts(raw, dialect))[0], show=True)
     part, n = upload(raw, names, dialect), 0
-    columns = {name: _Column(name, part) for name in names}
-    for table, _ in csv_rows.tables(part, names, names, private=False):
+    columns = {name: _Column(name, dialect) for name in names}
+    for table, _ in tables_of(part, names, private=False):
+        for name, column in columns.items():
+            column.take(table.column(name), n)
         n += table.num_rows
         if n > MAX_ROWS:
             raise ValueError(f"The file has more rows than the limit of {MAX_ROWS:,}: keep fewer rows.")
-        for name, column in columns.items():
-            column.take(*floats_of(table.column(name), dialect.decimal))
     if n == 0:
         raise ValueError("The file has column names but no rows: add at least one row under the first line.")
     dropped, kept, missing, infinite, constant = {}, {}, {}, {}, []
@@ -139,29 +140,26 @@ def read_public(raw: bytes, dialect: Dialect | None = None) -> PublicTable:
 class _Column:
     """One column while the file is read: numbers in pieces, or the reason why it is not numeric."""
 
-    def __init__(self, name: str, part: Part) -> None:
-        self.name, self.part, self.reason = name, part, ""
+    def __init__(self, name: str, dialect: Dialect) -> None:
+        self.name, self.dialect, self.reason = name, dialect, ""
         self._pieces: list = []
 
-    def take(self, numbers: np.ndarray, text: str | None) -> None:
-        """Add the next numbers, or refuse the column because of its first text."""
+    def take(self, cells: pa.Array, before: int) -> None:
+        """Add the next numbers, or refuse the column because of its first text; raise for a number with a comma."""
         if self.reason:
             return
+        numbers, text = floats_of(cells, self.dialect.decimal)
         self._pieces.append(numbers)
-        if text is not None:
-            self._refuse(text.strip(), csv_rows.line_of(self.part, self.name, text))
-
-    def _refuse(self, cell: str, line: int) -> None:
-        """Keep the reason why the column is left out; raise ValueError for a number with a comma."""
-        if self.part.file.dialect.decimal == "." and _COMMA_NUMBER.fullmatch(cell):
+        if text is None:
+            return
+        cell, row = quote(text.strip()), before + 1 + texts_of(cells).index(text)
+        if self.dialect.decimal == "." and _COMMA_NUMBER.fullmatch(text.strip()):
             raise ValueError(
-                f"Column {quote(self.name)} holds {quote(cell)} on line {line:,}, a number with a comma: "
-                "write numbers with a decimal point and nothing between the thousands."
+                f"Column {quote(self.name)} holds {cell} in row {row:,}, a number with a comma: write numbers with a "
+                "decimal point and nothing between the thousands."
             )
         self._pieces = []
-        self.reason = (
-            f"Column {quote(self.name)} is left out because it holds text, such as {quote(cell)} on line {line:,}."
-        )
+        self.reason = f"Column {quote(self.name)} is left out because it holds text, such as {cell} in row {row:,}."
 
     def finish(self) -> np.ndarray | None:
         """Return the numbers, or None where the column is left out."""

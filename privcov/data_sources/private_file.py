@@ -406,7 +406,7 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
     columns, decimal = [c.name for c in declaration.columns], declaration.dialect.decimal
     kinds = dict(declaration.kinds) or dict.fromkeys(columns)
     numeric = [name for name, kind in kinds.items() if kind is None or kind.kind in (NUMBER, INTEGER)]
-    tables = tables_in(raw, declaration, numeric)
+    tables = tables_in(raw, declaration)
     with _nothing_said(declaration.dialect):
         import pyarrow as pa
 
@@ -425,15 +425,15 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
     return declaration.on_rows(rows, labels, ids)
 
 
-def tables_in(raw: bytes, declaration: Declaration, numeric: Sequence[str]) -> Iterator[pa.Table]:
+def tables_in(raw: bytes, declaration: Declaration) -> Iterator[pa.Table | pa.RecordBatch]:
     """Yield the declared columns of a CSV as `tables_of` has them; the header is checked at once."""
     header = _header(raw, declaration)
     names = [name for name in (*(c.name for c in declaration.columns), declaration.label, declaration.person) if name]
 
-    def read() -> Iterator[pa.Table]:
+    def read() -> Iterator[pa.Table | pa.RecordBatch]:
         with _nothing_said(declaration.dialect):
             part = _part(raw, header, declaration.dialect)
-            yield from (table for table, _ in tables_of(part, names, numeric))
+            yield from (table for table, _ in tables_of(part, names))
 
     return read()
 

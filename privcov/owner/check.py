@@ -234,8 +234,7 @@ def check_files(declaration: Declaration, paths: Paths, progress: Progress | Non
 def check_upload(raw: bytes, declaration: Declaration) -> OwnerCheck:
     """Check a CSV in memory."""
     tallies = _tallies(declaration)
-    numeric, decimal = [tally.name for tally in tallies if tally.numeric], declaration.dialect.decimal
-    tables = ((table, decimal) for table in tables_in(raw, declaration, numeric))
+    tables = ((table, declaration.dialect.decimal) for table in tables_in(raw, declaration))
     named = declaration.label, declaration.person, declaration.classes, _declared_flags(declaration)
     return _checked(declaration.name, tables, tallies, *named)
 
@@ -304,17 +303,17 @@ def _of_files(
     progress: Progress | None,
 ) -> OwnerCheck:
     """Check a table in files."""
-    tables = _read(table, [tally.name for tally in tallies if tally.numeric], progress)
+    tables = _read(table, progress)
     return _checked(name, tables, tallies, table.label, table.person, classes, flagged)
 
 
-def _read(table: TableFiles, numeric: list[str], progress: Progress | None) -> Iterator[tuple[pa.Table, str | None]]:
+def _read(table: TableFiles, progress: Progress | None) -> Iterator[tuple[pa.Table, str | None]]:
     """Yield some rows of all files at a time with the decimal mark of their file, and tell the progress."""
     names = [*table.columns, *(name for name in (table.label, table.person) if name)]
     began, parts = time.monotonic(), parts_of(table)
     whole, done = sum(part.file.size for part in parts), 0.0
     for part in parts:
-        for some, fraction in tables_of(part, names, numeric):
+        for some, fraction in tables_of(part, names):
             yield some, part.file.dialect.decimal
             if progress:
                 now = (done + fraction * part.file.size) / whole

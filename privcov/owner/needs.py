@@ -9,12 +9,12 @@ from pathlib import Path
 
 from privcov import parallel
 from privcov.ledger.file import default_path
-from privcov.table_files.csv_scan import READ_BYTES
+from privcov.table_files.csv_rows import BLOCK_BYTES
 
 _LIBRARIES = 300e6
 _PER_ENTRY_KEPT = 2 * 130  # bytes of an entry of the joint matrix in the ledger: the answer, and its journal
 _PER_ENTRY_HELD = 600  # whole numbers of any size, and some matrices of floats
-_COPIES = 12  # of a piece of a file while it is read: bytes, columns, whole numbers
+_COPIES = 40  # of a block of a file while it is read: 32 ahead, columns, whole numbers
 _FLOPS = 2e9  # of one core, for a product of matrices
 
 
@@ -46,7 +46,7 @@ class Needs:
 def needs(rows: int, d: int, classes: int, seconds: float, *, in_files: bool, ledger: Path | None = None) -> Needs:
     """Estimate what a release of d columns needs, by the seconds of one reading; ``in_files``: not held in memory."""
     entries, workers = (d + max(1, classes)) ** 2, parallel.workers()
-    held = workers * _COPIES * READ_BYTES if in_files else 3 * 8 * rows * d
+    held = workers * _COPIES * BLOCK_BYTES if in_files else 3 * 8 * rows * d
     product = 2 * rows * entries / (_FLOPS * workers)
     place = ledger or default_path()
     while not place.exists() and place != place.parent:

@@ -1,149 +1,225 @@
-"""Read the rows of a CSV file: quickly by pyarrow, and by the csv module where pyarrow refuses, with equal numbers."""
+"""Read a CSV file by pyarrow: its header, and its rows, every cell as the text that stands in the file."""
 
 from __future__ import annotations
 
+import codecs
 import csv
-import re
-from collections.abc import Collection, Iterator, Sequence
+import gzip
+import io
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from privcov.table_files.csv_scan import is_row, line_at, opened, pieces
-from privcov.table_files.facts import FileFacts, Part, Piece, TableFileError
-from privcov.table_files.numbers import SPELLINGS, is_text, number_of, texts_of
+from privcov.table_files.dialect import DECLARE_ENCODING, DECLARE_MARKS, SAVE_AGAIN, SEPARATORS, Dialect
+from privcov.table_files.facts import FileFacts, TableFileError
+from privcov.table_files.numbers import number_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.csv as arrow_csv
 
-_ANNOTATED_NAN = re.compile(rb"nan\(", re.IGNORECASE)  # C's nan(...), a number for pyarrow and text here
-
-
-def tables(part: Part, names: Sequence[str], numeric: Collection[str], private: bool) -> Iterator[tuple[pa.Table, int]]:
-    """Yield the named columns of one piece of a file at a time, and the number of its bytes.
-
-    A column of ``numeric`` is float64 where pyarrow reads each cell of the piece as a number. All others are texts
-    (binary), as they stand in the file.
-    """
-    reader = _Reader(part.file, names, numeric, private)
-    for piece, data in _with_bytes(part, private):
-        yield reader.table(piece, data), len(data)
+MAX_HEADER_BYTES = 65_536
+BLOCK_BYTES = 4_000_000  # read together, and up to 32 ahead; a row that reaches beyond the next block is refused
+MAX_DECODED_BYTES = 2_000_000_000
+_CHUNK_BYTES = 1 << 20
+_MAX_BLANK_LINES = 1_000_000  # of spaces; each costs a call, and a few kilobytes of gzip can hold many
+_QUOTES = "close or double its quotation marks"
 
 
-def line_of(part: Part, name: str, text: str) -> int:
-    """Return the line of the first row of a public file that has this text in a column."""
-    reader = _Reader(part.file, [name], [], False)
-    for piece, data in _with_bytes(part, False):
-        for line, cells in reader.records(piece, data):
-            if cells[reader.places[name]] == text:
-                return line_at(part.file, piece.start) + line
-    raise LookupError(name)
-
-
-def _with_bytes(part: Part, private: bool) -> Iterator[tuple[Piece, bytes]]:
-    if not part.pieces:
-        yield from ((piece, bytes(data)) for piece, data in pieces(part.file, private))
-        return
-    with opened(part.file) as stream:
-        for piece in part.pieces:
-            stream.seek(piece.start)
-            data = stream.read(piece.stop - piece.start)
-            if len(data) < piece.stop - piece.start:
-                raise EOFError
-            yield piece, data
-
-
-class _Reader:
-    """A reader that turns pieces of one file into pyarrow tables."""
-
-    def __init__(self, file: FileFacts, names: Sequence[str], numeric: Collection[str], private: bool) -> None:
-        self.file, self.private, self.names = file, private, list(names)
-        self.dialect, self.width = file.dialect, len(file.names)
-        self.places = {name: file.names.index(name) for name in names}
-        self.numeric = frozenset(numeric)
-        self.worded: frozenset[str] = frozenset()  # those of them that held text when they were last looked at
-
-    def table(self, piece: Piece, data: bytes) -> pa.Table:
-        """Return the columns of a piece, by pyarrow where any CSV reader finds the same cells."""
-        import pyarrow as pa
-
-        annotated = b"(" in data and _ANNOTATED_NAN.search(data)
-        for worded in (self.worded, self.numeric):
-            if not piece.plain or (annotated and worded != self.numeric):
-                continue
-            try:
-                table = self._read(data, worded)
-            except (pa.ArrowInvalid, ValueError):
-                continue
-            if table.num_rows == piece.rows:
-                break
-        else:
-            table = self._slowly(piece, data)
-        self.worded = frozenset(name for name in self.numeric if self._holds_text(table.column(name)))
-        return table
-
-    def _holds_text(self, column: pa.ChunkedArray) -> bool:
-        """Return whether a column holds a text that is no number."""
-        import pyarrow.compute as compute
-
-        if not is_text(column.type):
-            return False
-        return any(number_of(text, self.dialect.decimal) is None for text in texts_of(compute.unique(column)))
-
-    def _read(self, data: bytes, worded: frozenset[str]) -> pa.Table:
-        """Read a piece by pyarrow; the columns in ``worded`` become texts."""
-        import pyarrow as pa
-        import pyarrow.csv as arrow_csv
-
-        floats = self.numeric - worded
-        at = {name: str(place) for name, place in self.places.items()}
-        table = arrow_csv.read_csv(
-            pa.BufferReader(data),
-            arrow_csv.ReadOptions(
-                use_threads=False, block_size=len(data) + 1, column_names=[str(j) for j in range(self.width)]
-            ),
-            arrow_csv.ParseOptions(delimiter=self.dialect.separator, newlines_in_values=b'"' in data),
-            arrow_csv.ConvertOptions(
-                column_types={at[name]: pa.float64() if name in floats else pa.binary() for name in self.names},
-                include_columns=[at[name] for name in self.names],
-                null_values=SPELLINGS,
-                decimal_point=self.dialect.decimal,
-            ),
-        )
-        return table.rename_columns(self.names)
-
-    def _slowly(self, piece: Piece, data: bytes) -> pa.Table:
-        """Read a piece record by record; an error says where the first one is that cannot be read."""
-        import pyarrow as pa
-
-        kept: dict[str, list] = {name: [] for name in self.names}
-        for line, cells in self.records(piece, data):
-            if len(cells) != self.width:
-                raise TableFileError(
-                    f"{self._line(piece, line)} has {len(cells):,} cell{'s' * (len(cells) != 1)} and the header has "
-                    f"{self.width:,}: give every line the same number of cells, and write {self.dialect.marks}."
-                )
-            for name, texts in kept.items():
-                texts.append(cells[self.places[name]].encode("utf-8", "surrogateescape"))
-        return pa.table({name: pa.array(texts, pa.binary()) for name, texts in kept.items()})
-
-    def records(self, piece: Piece, data: bytes) -> Iterator[tuple[int, list[str]]]:
-        """Yield (lines before it in this piece, cells) of every row; bytes that are not UTF-8 stay as surrogates."""
-        lines = (line.decode("utf-8", "surrogateescape") for line in data.splitlines(keepends=True))
-        reader, line, large = csv.reader(lines, delimiter=self.dialect.separator, strict=True), 0, False
-        while not large:
-            try:
-                cells = next(reader, None)
-            except csv.Error:  # quotation marks are balanced in a piece, so a cell is too long
-                large, cells = True, []
-            if cells is None:
-                return
-            if is_row(cells):
-                yield line, cells
-            line = line if large else reader.line_num
+def header(file: FileFacts) -> tuple[tuple[str, ...], int]:
+    """Return (column names, byte at which the rows begin); messages never repeat the line, which may be a row."""
+    raw = b""
+    for chunk in _text(file):
+        raw += chunk[: MAX_HEADER_BYTES - len(raw)]
+        if len(raw) == MAX_HEADER_BYTES:
+            break
+    if not raw:
+        raise TableFileError(f"{file.title} is empty: it needs column names and at least one row.")
+    if raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        raise TableFileError(f"{file.title} is UTF-16 text: {DECLARE_ENCODING}, or {SAVE_AGAIN}.")
+    at = 3 if raw.startswith(codecs.BOM_UTF8) else 0
+    lines, used = raw[at:].splitlines(keepends=True), [at]
+    cells, problem = _first_record(lines, used, file.dialect.separator)
+    if problem or (sum(used) == len(raw) == MAX_HEADER_BYTES and raw[-1:] not in (b"\n", b"\r")):
         raise TableFileError(
-            f"{self._line(piece, line)} has a cell beyond {csv.field_size_limit():,} characters, the limit: shorten it."
+            f"The first line{file.of_it} is no header of at most {MAX_HEADER_BYTES:,} bytes in UTF-8: "
+            "give the file a first line of column names, close its quotation marks, or declare its encoding."
+        )
+    names = tuple(" ".join(cell.split()) for cell in cells)
+    if not any(names):
+        raise TableFileError(f"The first line{file.of_it} is blank, but it must hold the column names: put them there.")
+    if problem := _other_separator(cells, file.dialect):
+        raise TableFileError(f"{file.title} {problem}.")
+    if all(number_of(name, file.dialect.decimal) is not None for name in names):
+        raise TableFileError(
+            f"The first line{file.of_it} holds numbers only, but it must hold the column names: put them above the "
+            "rows."
+        )
+    return names, sum(used)
+
+
+def first_line(file: FileFacts) -> bytes:
+    """Return the first line in UTF-8, or its beginning where it is too long for a header; no row is waited for."""
+    raw = b""
+    for chunk in _text(file):
+        raw += chunk
+        if b"\n" in raw or len(raw) > MAX_HEADER_BYTES:
+            break
+    return io.BytesIO(raw[: MAX_HEADER_BYTES + 1]).readline()
+
+
+def tables(file: FileFacts, names: Sequence[str], private: bool) -> Iterator[tuple[pa.RecordBatch, float]]:
+    """Yield the named columns as texts (binary), a block of whole rows at a time, and the share that is read.
+
+    Blank lines are no rows. Raises TableFileError where a row has too many or too few cells, without its cells.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as compute
+    import pyarrow.csv as arrow
+
+    _check_text(file)
+    width, at = len(file.names), {name: str(file.names.index(name)) for name in names}
+    _, offset = header(file)
+    odd, problem = _OddLines(file, private), ""
+    convert = arrow.ConvertOptions(
+        column_types=dict.fromkeys(at.values(), pa.binary()), include_columns=list(at.values()), check_utf8=False
+    )
+    parse = arrow.ParseOptions(delimiter=file.dialect.separator, newlines_in_values=True, invalid_row_handler=odd.judge)
+    read = arrow.ReadOptions(
+        use_threads=False, block_size=BLOCK_BYTES, column_names=[str(place) for place in range(width)]
+    )
+    text, source = _native(file)
+    size = source.size()
+    text.read(offset)
+    try:
+        for batch in arrow.open_csv(text, read, parse, convert):
+            # In a table of one column a line of blanks has as many cells as a row.
+            some = batch if width > 1 else batch.filter(compute.match_substring_regex(batch.column(0), r"\S"))
+            yield some.rename_columns(list(names)), min(1.0, source.tell() / size)
+    except pa.ArrowInvalid as error:  # its text may repeat the row
+        if "straddling" in str(error):
+            problem = f"{file.title} holds a row beyond {BLOCK_BYTES:,} bytes, the limit: {_QUOTES}."
+        elif "Empty CSV file" not in str(error):  # a row that is not UTF-8 does not reach the judge
+            problem = odd.problem or odd.sentence("A row", "more or fewer cells")
+    if problem:
+        raise TableFileError(problem)
+
+
+class _OddLines:
+    """What becomes of the lines that have not as many cells as the header."""
+
+    def __init__(self, file: FileFacts, private: bool) -> None:
+        self.file, self.private, self.blank, self.problem = file, private, 0, ""
+
+    def judge(self, row: arrow_csv.InvalidRow) -> str:
+        """Return "skip" for a blank line, otherwise "error"."""
+        if not row.text.strip('" \t\r\n\f\v'):
+            self.blank += 1
+            if self.blank <= _MAX_BLANK_LINES:
+                return "skip"
+            self.problem = f"{self.file.title} has more than {_MAX_BLANK_LINES:,} lines of blanks: take them out."
+            return "error"
+        where = "A row" if self.private else f"Row {row.number:,}"
+        self.problem = self.sentence(where, f"{row.actual_columns:,} cell{'s' * (row.actual_columns != 1)}")
+        return "error"
+
+    def sentence(self, where: str, many: str) -> str:
+        """Return what is said of a row of another width."""
+        return (
+            f"{where}{self.file.of_it} has {many} and the header has {len(self.file.names):,}: give every row the same "
+            f"number of cells, {_QUOTES}, and write {self.file.dialect.marks}."
         )
 
-    def _line(self, piece: Piece, line: int) -> str:
-        if self.private:
-            return f"A line{self.file.of_it}"
-        return f"Line {line_at(self.file, piece.start) + line:,}{self.file.of_it}"
+
+def _check_text(file: FileFacts) -> None:
+    """Raise TableFileError for zero bytes, and for a quotation mark that is never closed, which pyarrow lets pass."""
+    marks = 0
+    for chunk in _text(file):
+        if b"\0" in chunk:
+            raise TableFileError(f"{file.title} holds a zero byte, so it is not text: {SAVE_AGAIN}.")
+        marks += chunk.count(b'"')
+    if marks % 2 == 0:
+        return
+    problem = False
+    with io.TextIOWrapper(_opened(file), _encoding(file), "surrogateescape", newline="") as lines:
+        try:
+            for _ in csv.reader(lines, delimiter=file.dialect.separator, strict=True):
+                pass
+        except csv.Error:
+            problem = True
+    if problem:
+        raise TableFileError(f"{file.title} has a quotation mark that is not closed or not doubled: {_QUOTES}.")
+
+
+def _opened(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.BufferedReader:
+    """Return the bytes of the file, uncompressed."""
+    if file.raw is not None:
+        return io.BytesIO(file.raw)
+    return gzip.open(file.path) if file.format == "csv.gz" else open(file.path, "rb")
+
+
+def _text(file: FileFacts) -> Iterator[bytes]:
+    """Yield the text of a file in UTF-8."""
+    with _opened(file) as stream:
+        chunks: Iterator[bytes] = iter(lambda: stream.read1(_CHUNK_BYTES), b"")
+        if _encoding(file) == "utf-8":
+            yield from chunks
+            return
+        try:
+            for text in codecs.iterdecode(chunks, _encoding(file)):
+                yield text.encode()
+        except UnicodeError:
+            raise TableFileError(file.dialect.wrong(file.title)) from None
+
+
+def _encoding(file: FileFacts) -> str:
+    """Return the encoding in which the bytes are stored; a file in memory was decoded before."""
+    return "utf-8" if file.raw is not None else file.dialect.encoding
+
+
+def _native(file: FileFacts) -> tuple[pa.NativeFile, pa.NativeFile]:
+    """Return the text of a file as a stream that is read without Python, and the stream whose position tells the share.
+
+    Arrow reads ahead in a thread of its own, which may still run when Python ends; so no stream of Python is read. A
+    text in another encoding is held in memory.
+    """
+    import pyarrow as pa
+
+    if _encoding(file) == "utf-8" and file.raw is None:
+        source = pa.OSFile(file.path)
+        return pa.CompressedInputStream(source, "gzip") if file.format == "csv.gz" else source, source
+    text = bytearray()
+    for chunk in _text(file):
+        text += chunk
+        if len(text) > MAX_DECODED_BYTES:
+            raise TableFileError(
+                f"{file.title} is larger than {MAX_DECODED_BYTES / 1e9:,.0f} GB and in another encoding than UTF-8: "
+                f"{SAVE_AGAIN}."
+            )
+    source = pa.BufferReader(bytes(text) if file.raw is None else file.raw)
+    return source, source
+
+
+def _other_separator(cells: list[str], dialect: Dialect) -> str:
+    """Return what is wrong, where the cells of a header show another separator than the declared one, else ""."""
+    for mark, word in SEPARATORS.items():
+        # A declared mark is taken at its word as soon as it divides the line.
+        least = len(cells) if dialect.separator == "," else 1 if len(cells) == 1 else math.inf
+        if mark != dialect.separator and sum(cell.count(mark) for cell in cells) >= least:
+            declared = f"and {dialect.divider} are declared" if dialect != Dialect() else ""
+            return f"is separated by {word}{' ' * bool(declared)}{declared}: {DECLARE_MARKS}, or {SAVE_AGAIN}"
+    return ""
+
+
+def _first_record(lines: list[bytes], used: list[int], separator: str) -> tuple[list[str], bool]:
+    """Return (cells, whether they are unreadable); the lengths of the lines they take are added to ``used``."""
+
+    def fed() -> Iterator[str]:
+        for line in lines:
+            used.append(len(line))
+            yield line.decode("utf-8")
+
+    try:
+        return next(csv.reader(fed(), delimiter=separator, strict=True), []), False
+    except (csv.Error, UnicodeDecodeError):
+        return [], True

@@ -13,23 +13,13 @@ class TableFileError(ValueError):
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Bytes start..stop of a CSV file, whole records; ``plain``: as RFC 4180 has it, the same to any CSV reader."""
-
-    start: int
-    stop: int
-    rows: int
-    plain: bool
-
-
-@dataclass(frozen=True)
 class FileFacts:
     """One file as it was when it was described.
 
     ``format`` is "csv", "csv.gz", "parquet" or "arrow"; ``size`` is in bytes, ``modified_ns`` since 1970. ``rows`` is
     None until counted; the number may be private, so no repr shows it. ``names`` holds every column, in the order of
-    the file; ``pieces`` those of a counted CSV, otherwise (); ``raw`` the bytes in UTF-8 of a CSV that is in memory and
-    no file, otherwise None. ``dialect`` is how a CSV is written.
+    the file; ``raw`` the bytes in UTF-8 of a CSV that is in memory and no file, otherwise None; ``dialect`` is how
+    a CSV is written.
     """
 
     path: str
@@ -38,7 +28,6 @@ class FileFacts:
     modified_ns: int
     rows: int | None = field(repr=False)
     names: tuple[str, ...] = field(default=(), repr=False)
-    pieces: tuple[Piece, ...] = field(default=(), repr=False)
     raw: bytes | None = field(default=None, repr=False, compare=False)
     dialect: Dialect = field(default=Dialect(), repr=False)
 
@@ -86,16 +75,15 @@ class TableFiles:
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of work that needs nothing else: row groups or record batches first..last - 1, or pieces of a CSV.
+    """A piece of work that needs nothing else: row groups or record batches first..last - 1, or a whole CSV.
 
-    Without ``pieces`` it is a whole compressed CSV. ``rows`` is None where only reading can count them.
+    ``rows`` is None where only reading can count them.
     """
 
     file: FileFacts
     rows: int | None = field(repr=False)
     first: int = 0
     last: int = 0
-    pieces: tuple[Piece, ...] = field(default=(), repr=False)
 
 
 def size_and_time(path: str) -> tuple[int, int]:

@@ -1,11 +1,7 @@
-"""Where a cell becomes a number: a text, and a column as Arrow holds it.
-
-Plain columns of a CSV are parsed by pyarrow itself (`csv_rows`); tests hold it to `number_of` cell by cell.
-"""
+"""Where a cell becomes a number: a text, and a column as Arrow holds it."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -16,10 +12,7 @@ from privcov.persons import MISSING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# in every mixture of upper and lower case, for a reader that compares exactly
-SPELLINGS = sorted(
-    "".join(letters) for word in MISSING for letters in itertools.product(*({c, c.upper()} for c in word))
-)
+_PLAIN = r"^[+-]?(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?$"  # Arrow and `number_of` agree on these
 
 
 def number_of(cell: str, decimal: str | None = ".") -> float | None:
@@ -38,8 +31,9 @@ def number_of(cell: str, decimal: str | None = ".") -> float | None:
 def floats_of(column: pa.ChunkedArray | pa.Array, decimal: str | None = ".") -> tuple[np.ndarray, str | None]:
     """Return (float64, NaN for a cell that is missing or no number; the first text that is no number, or None).
 
-    Each distinct text is parsed once. A decimal counts as its text, which becomes the nearest float: Arrow's own cast
-    is often the one beside it, so that a Parquet file would have other sums than the CSV file of the same numbers.
+    Arrow parses plain numbers, `number_of` every other text, each distinct one once. A decimal counts as its text,
+    which becomes the nearest float: Arrow's own cast is often the one beside it, so that a Parquet file would have
+    other sums than the CSV file of the same numbers.
     """
     import pyarrow as pa
     import pyarrow.compute as compute
@@ -47,15 +41,42 @@ def floats_of(column: pa.ChunkedArray | pa.Array, decimal: str | None = ".") -> 
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if is_text(column.type):
-        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-        words = texts_of(encoded.dictionary)
-        numbers = [number_of(word, decimal) for word in words]
-        strange = next((word for word, number in zip(words, numbers, strict=True) if number is None), None)
-        return np.array([*numbers, math.nan], dtype=np.float64)[positions(encoded, len(numbers))], strange
+        if not pa.types.is_dictionary(column.type):
+            return _parsed(column, decimal or ".")
+        numbers, strange = _parsed(column.dictionary, decimal or ".")
+        return np.append(numbers, math.nan)[positions(column, len(numbers))], strange
     if pa.types.is_decimal(column.type):
         column = compute.cast(column, pa.string())
     floats = column if column.type == pa.float64() else compute.cast(column, pa.float64(), safe=False)
     return floats.to_numpy(zero_copy_only=False), None  # a null becomes NaN
+
+
+def _parsed(column: pa.Array, decimal: str) -> tuple[np.ndarray, str | None]:
+    """Return the numbers of a column of texts, and the first text that is no number."""
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    if decimal == ".":
+        try:
+            cells = compute.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
+        except pa.ArrowInvalid:
+            pass
+        else:
+            if np.count_nonzero(np.isnan(cells)) == column.null_count:  # Arrow reads nan(1) as a number
+                return cells, None
+    texts = column.cast(pa.large_binary())
+    plain = compute.match_substring_regex(texts, _PLAIN.format(mark=f"[{decimal}]"))
+    points = texts if decimal == "." else compute.replace_substring(texts, decimal, ".")
+    cells = compute.cast(compute.if_else(plain, points, None), pa.float64()).to_numpy(zero_copy_only=False)
+    other = ~plain.to_numpy(zero_copy_only=False).astype(bool) & texts.is_valid().to_numpy(zero_copy_only=False)
+    if not other.any():
+        return cells, None
+    encoded = texts.filter(pa.array(other)).dictionary_encode()
+    words = texts_of(encoded.dictionary)
+    numbers = [number_of(word, decimal) for word in words]
+    cells = np.array(cells)  # Arrow's are read-only
+    cells[other] = np.array(numbers, dtype=np.float64)[encoded.indices.to_numpy()]
+    return cells, next((word for word, number in zip(words, numbers, strict=True) if number is None), None)
 
 
 def is_text(stored: pa.DataType) -> bool:

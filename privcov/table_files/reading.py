@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from privcov import checks, extras
-from privcov.table_files import columnar, csv_rows, csv_scan, excel
+from privcov.table_files import columnar, csv_rows, excel
 from privcov.table_files.blocks import Block, StrangeCell, block_of
 from privcov.table_files.dialect import Dialect
 from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles, quote, size_and_time
-from privcov.table_files.kinds import INTEGER, NUMBER, Kind
+from privcov.table_files.kinds import Kind
+from privcov.table_files.numbers import texts_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +78,7 @@ def describe(
 
 
 def count_rows(table: TableFiles, *, private: bool = True) -> TableFiles:
-    """Return the same with n known, from a scan of the CSV files for the ends of records, where they can be cut."""
+    """Return the same with n known, from a pass over the CSV files."""
     counted = [
         file if file.rows is not None else _plainly(file.path, file, _counted, file, private) for file in table.files
     ]
@@ -87,7 +88,7 @@ def count_rows(table: TableFiles, *, private: bool = True) -> TableFiles:
 def parts_of(table: TableFiles, cells: int = _PART_CELLS) -> tuple[Part, ...]:
     """Return independent pieces of about ``cells`` numbers each: whole row groups or record batches, or whole records.
 
-    A CSV file that is not counted, every compressed one and every one in another encoding than UTF-8 is one part.
+    A CSV file is one part.
     """
     rows = max(1, checks.whole("cells", cells, 1) // len(table.columns))
     parts: list[Part] = []
@@ -106,7 +107,7 @@ def blocks_of(
     person: str = "",
     kinds: Sequence[Kind] = (),
 ) -> Generator[Block]:
-    """Yield the part's rows in their order, at most ``rows`` in a block; memory is bounded by a row group or CSV piece.
+    """Yield the part's rows in their order, at most ``rows`` in a block, with the memory of a row group or a CSV block.
 
     With ``kinds``, one for each column, cells are coded as they say (`coding.py`), levels and dates without errors.
     With ``private``, a CSV cell that is no number is a missing cell. Otherwise (public rows) it is a TableFileError.
@@ -122,49 +123,48 @@ def _checked_blocks(
     part: Part, columns: tuple[str, ...], label: str, rows: int, private: bool, person: str, kinds: tuple[Kind, ...]
 ) -> Generator[Block]:
     names = [*columns, *(name for name in (label, person) if name)]
-    kind_of = dict(zip(columns, kinds, strict=True)) if kinds else {}
-    numeric = [name for name in columns if not kinds or kind_of[name].kind in (NUMBER, INTEGER)]
-    for table, _ in _tables(part, names, numeric, rows, private):
+    before = 0
+    for table, _ in _tables(part, names, rows, private):
         try:
             yield block_of(table, columns, label, person, kinds, part.file.dialect.decimal, private)
         except StrangeCell as found:
             name, text = found.args
         else:
+            before += table.num_rows
             continue
-        where = f"Line {csv_rows.line_of(part, name, text):,}{part.file.of_it} has"
+        row = before + 1 + texts_of(table.column(name)).index(text)
         raise TableFileError(
-            f"{where} text in column {quote(name)} ({quote(text.strip())}), which must hold numbers with "
-            f"{part.file.dialect.marks}: correct it, or leave the column out."
+            f"Row {row:,}{part.file.of_it} has text in column {quote(name)} ({quote(text.strip())}), which must hold "
+            f"numbers with {part.file.dialect.marks}: correct it, or leave the column out."
         )
 
 
-def tables_of(part: Part, names: Sequence[str], numeric: Sequence[str]) -> Generator[tuple[pa.Table, float]]:
-    """Yield the named columns of a private part as they are read, some rows at a time, and the share that is read.
+def tables_of(
+    part: Part, names: Sequence[str], *, private: bool = True
+) -> Generator[tuple[pa.Table | pa.RecordBatch, float]]:
+    """Yield the named columns of a part as they are read, some rows at a time, and the share that is read.
 
-    It is for the owner's eyes. A column of a CSV is float64 where it is named ``numeric`` and pyarrow reads each cell
-    as a number, else texts (binary). Memory is bounded and errors are the same as in `blocks_of`.
+    A column of a CSV holds texts (binary). Memory is bounded and errors are the same as in `blocks_of`.
     """
-    with closing(_tables(part, list(names), numeric, 8192, True)) as tables:
+    with closing(_tables(part, list(names), 8192, private)) as tables:
         while (some := _plainly(part.file.path, part.file, next, tables, None)) is not None:
             yield some
 
 
 def _tables(
-    part: Part, names: list[str], numeric: Sequence[str], rows: int, private: bool
-) -> Generator[tuple[pa.Table, float]]:
+    part: Part, names: list[str], rows: int, private: bool
+) -> Generator[tuple[pa.Table | pa.RecordBatch, float]]:
     """Yield at most ``rows`` rows of a part, and the share of it that is read; what was announced must be there."""
     part.file.check()
-    seen = done = 0
+    seen = 0
     if part.file.is_csv:
-        whole = sum(piece.stop - piece.start for piece in part.pieces) or part.file.size
-        large = csv_rows.tables(part, names, numeric, private)
+        large = csv_rows.tables(part.file, names, private)
     else:
-        whole = part.rows or 1
-        large = ((batch, batch.num_rows) for batch in columnar.batches(part, names, rows))
-    for table, size in large:
-        seen, done = seen + table.num_rows, done + size
+        large = ((batch, (seen + batch.num_rows) / (part.rows or 1)) for batch in columnar.batches(part, names, rows))
+    for table, share in large:
+        seen += table.num_rows
         for start in range(0, table.num_rows, rows):
-            yield table.slice(start, rows), min(1.0, done / whole)
+            yield table.slice(start, rows), min(1.0, share)
     part.file.check()
     if part.rows not in (None, seen):  # without the numbers, which may be private
         raise TableFileError(f"{part.file.title} gave another number of rows than it announced: write it again.")
@@ -249,7 +249,7 @@ def first_line(path: str, encoding: str) -> bytes | None:
     if kind not in ("csv", "csv.gz"):
         return None
     file = FileFacts(path, kind, 0, 0, None, dialect=Dialect(encoding=encoding))
-    return _plainly(path, None, csv_scan.first_line, file)
+    return _plainly(path, None, csv_rows.first_line, file)
 
 
 def _facts(path: str, dialect: Dialect) -> FileFacts:
@@ -267,11 +267,11 @@ def _facts(path: str, dialect: Dialect) -> FileFacts:
         )
     if kind in ("csv", "csv.gz"):
         file = FileFacts(path, kind, size, modified_ns, None, dialect=dialect)
-        return dataclasses.replace(file, names=csv_scan.header(file)[0])
+        return dataclasses.replace(file, names=csv_rows.header(file)[0])
     if kind == "xlsx":  # from here on a CSV in memory
         text = excel.as_csv(Path(path).read_bytes(), f"The file {path}")
         file = FileFacts(path, "csv", size, modified_ns, None, raw=text)
-        return dataclasses.replace(file, names=csv_scan.header(file)[0])
+        return dataclasses.replace(file, names=csv_rows.header(file)[0])
     return columnar.facts(path, kind, size, modified_ns)
 
 
@@ -339,26 +339,11 @@ def _with_rows(table: TableFiles) -> TableFiles:
 
 def _counted(file: FileFacts, private: bool) -> FileFacts:
     file.check()
-    pieces = tuple(piece for piece, _ in csv_scan.pieces(file, private))
+    rows = sum(table.num_rows for table, _ in csv_rows.tables(file, file.names[:1], private))
     file.check()
-    # only bytes that stand in the file as they are read can be found again
-    kept = pieces if file.format == "csv" and file.dialect.encoding == "utf-8" else ()
-    return dataclasses.replace(file, rows=sum(piece.rows for piece in pieces), pieces=kept)
+    return dataclasses.replace(file, rows=rows)
 
 
 def _parts(file: FileFacts, rows: int) -> list[Part]:
     file.check()
-    bare = dataclasses.replace(file, pieces=())  # every part would carry all pieces of its file
-    if file.format in ("parquet", "arrow"):
-        return list(columnar.parts(bare, rows))
-    if not file.pieces:
-        return [Part(bare, file.rows)]
-    groups, some = [], []
-    for piece in file.pieces:
-        some.append(piece)
-        if sum(one.rows for one in some) >= rows:
-            groups.append(some)
-            some = []
-    if some:
-        groups.append(some)
-    return [Part(bare, sum(one.rows for one in some), pieces=tuple(some)) for some in groups]
+    return [Part(file, file.rows)] if file.is_csv else list(columnar.parts(file, rows))

@@ -15,7 +15,7 @@ import privcov
 from privcov.data_sources.private_file import Column, Declaration, PrivateFileError, read_private
 from privcov.owner import cell_kinds, needs
 from privcov.owner.check import advice, check_files, check_upload
-from privcov.table_files import csv_scan
+from privcov.table_files import csv_rows
 
 SECRET = "Quibbleworth"
 # kind -> cells of a column that no reader takes for numbers
@@ -159,7 +159,7 @@ def test_the_same_cells_are_numbers_as_in_a_release(tmp_path):
 
 
 def test_text_that_comes_and_goes_between_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_scan, "READ_BYTES", 500)
+    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 500)
     cells = [str(i % 90) if i // 100 % 2 else "abc" for i in range(1000)]
     raw = csv_of({"a": cells, "b": ["1"] * 1000})
     for found in both(tmp_path, raw, declared("a", "b")):
@@ -334,7 +334,8 @@ def test_what_cannot_be_read_says_nothing():
 
 
 def test_the_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_scan, "READ_BYTES", 20_000)
+    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(csv_rows, "_CHUNK_BYTES", 20_000)
     line = b"1.25,text\n"
     peaks = []
     for rows in (20_000, 200_000):

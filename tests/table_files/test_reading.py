@@ -2,7 +2,6 @@
 
 import pickle
 from decimal import Decimal
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -84,16 +83,6 @@ def test_parts_are_independent_and_know_their_rows(write, columns, name):
         for part in pickle.loads(pickle.dumps(parts))[::-1]
     ]
     assert bits(np.concatenate(back_to_front[::-1], axis=1).T) == bits(expected(columns)[:, [0, 2]])
-
-
-def test_a_csv_is_cut_where_records_end(write, whole, columns, monkeypatch):
-    monkeypatch.setattr("privcov.table_files.csv_scan.READ_BYTES", 1000)
-    table = count_rows(describe(write("rows.csv", columns), ["wide", "whole", "odd"], "group"))
-    parts = parts_of(table, cells=3)
-    assert len(parts) > 20
-    assert all(len(part.pieces) == 1 for part in parts)
-    assert all(before.pieces[0].stop == after.pieces[0].start for before, after in pairwise(parts))
-    assert bits(whole(table, cells=3)[0]) == bits(expected(columns))
 
 
 def test_an_iterator_holds_one_record_batch(write, columns):
