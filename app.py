@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 
 import streamlit as st
 
@@ -11,7 +10,7 @@ from pages.home import doors
 from pages.shell import cached, fields, follow, frame, show, strip
 from pages.shell.glossary import term
 from pages.shell.study import Study
-from privcov.figures.matrices import beyond, colour_limit, heatmap, still
+from privcov.figures.matrices import beyond, colour_limit, still
 from privcov.figures.words import powers
 from privcov.metrics.errors import error, reference_matrix
 
@@ -39,12 +38,7 @@ with show.problems():
     with left:
         st.markdown("**Without privacy**")
         arguments = (sample, data.columns, limit, palette)
-        show.still(
-            still(*arguments, what="the sample covariance"),
-            "sample",
-            palette,
-            partial(heatmap, *arguments, what="the sample covariance"),
-        )
+        show.still(still(*arguments, what="the sample covariance"), "sample", palette)
     # After the first picture: the browser draws it while the noise is calibrated, which loads scipy on first use.
     rel = cached.release(demo, method="gaussian-cov")
     with answers:
@@ -52,12 +46,7 @@ with show.problems():
     with right:
         st.markdown("**Released**")
         arguments = (rel.matrix, data.columns, limit, palette)
-        show.still(
-            still(*arguments, what="the released covariance"),
-            "released",
-            palette,
-            partial(heatmap, *arguments, what="the released covariance"),
-        )
+        show.still(still(*arguments, what="the released covariance"), "released", palette)
     show.colour_note("covariance", beyond(rel.matrix, limit, "released"))
     show.tag(
         "Simulated",

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.estimate import shown
-from pages.shell import address, cached, follow, frame, own_range, script, show, strip, take_home
+from pages.shell import address, cached, follow, frame, own_range, script, show, strip
 from pages.shell.glossary import term
 from privcov.estimators.base import METHODS
 from privcov.figures.spectra import in_words, spectrum
@@ -68,6 +68,4 @@ with show.problems():
 
     with st.expander("The same in Python"):
         st.code(script.spectrum(study, data), language="python")
-    with st.expander("Take home"):
-        take_home.spectra(study, data, rel)
     follow.blur(study)

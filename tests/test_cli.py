@@ -105,18 +105,6 @@ def test_a_bad_plan_is_one_sentence_and_a_code(tmp_path, text, code, sentence):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_report_alone_has_a_figure_and_leaves_standard_output_empty(tmp_path):
-    """The table is in the report; a log that is no terminal gets whole lines, a tenth at a time."""
-    study = dataclasses.replace(plan(), guarantees=[privcov.ZCDP(0.1), privcov.ZCDP(1.0)])
-    (tmp_path / "study.json").write_text(study.to_json(), encoding="utf-8")
-    done = shell("study", "run", tmp_path / "study.json", "--report", tmp_path / "report.html")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == ""
-    assert "\r" not in done.stderr
-    assert done.stderr.splitlines()[-1] == f"Report: {tmp_path / 'report.html'}"
-    assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
-
-
 def advised(text: str) -> dict[str, list[str]]:
     """The rows of the printed table, by method."""
     keys = {card.key for card in METHODS.all()}

@@ -100,8 +100,6 @@ BAD = [
     (1, "answers cut.parquet means", "No answer is given from this bundle"),
     (2, "release nothing.csv --declaration nothing.json --rho 1 --method zzz", "There is no method 'zzz'"),
     (2, "study run plan.json --workers 0", "--workers must be in"),
-    (2, "study run plan.json --report nowhere/r.html", "--report must name a file in a folder"),
-    (2, "study run plan.json --out same --report same", "cannot both be same"),
     (2, "study run plan.json --out ./plan.json", "--out plan.json would replace a file"),
     (1, "study run folder", "folder cannot be used (Is a directory)"),
     (2, "nonsense", "invalid choice"),
@@ -129,7 +127,7 @@ def test_what_cannot_be_written_is_found_before_anything_is_computed(place, monk
         raise AssertionError("the study was computed")
 
     monkeypatch.setattr(studies, "run", never)
-    for words in ("--out nowhere/t.csv", "--report nowhere/t.html", "--out folder"):
+    for words in ("--out nowhere/t.csv", "--out folder"):
         assert main(["study", "run", "plan.json", *words.split()]) == 2
         assert "must name a file in a folder that exists" in capsys.readouterr().err
 

@@ -6,7 +6,7 @@ import math
 
 import streamlit as st
 
-from pages.audit import reports, sampler
+from pages.audit import sampler
 from pages.shell import address, fields, frame, show
 from pages.shell.fields import ends
 from pages.shell.jobs import Job, Jobs, Words, status
@@ -224,7 +224,6 @@ def _show(audit: Audit, asked: Asked) -> None:
             f"{('first', 'second')[test.favoured]}, at most {test.q_high:.4g} with the other."
         )
     )
-    reports.of_audit(audit, pictures.support if proof else pictures.outputs, script(asked))
 
 
 def _exact(audit: Audit) -> None:

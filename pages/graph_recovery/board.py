@@ -7,13 +7,12 @@ import streamlit as st
 
 from pages.graph_recovery import matrices as graph_matrices
 from pages.graph_recovery import roc, settings
-from pages.shell import address, cached, frame, own_range, show, take_home
+from pages.shell import address, cached, frame, show
 from pages.shell import script as python_script
 from pages.shell.fields import ends
 from pages.shell.glossary import term
 from pages.shell.study import Study
 from privcov.dataset import Dataset
-from privcov.estimators.base import METHODS
 from privcov.figures.graphs import TESTED_EDGE, against_reference, by_state, network, positions
 from privcov.figures.words import plain
 from privcov.metrics.graphs import Recovery, compare, decided_edges, edges, partial_correlations, tested_states
@@ -269,78 +268,6 @@ def _take_home(
     script = _network_script(study, data, at, reference, settings.SOURCE)
     with st.expander("The same in Python: this network"):
         st.code(script, language="python")
-    with st.expander("Take home"):
-        range_words = own_range.sentence(data)
-        curves = () if job is None else roc.drawn(experiment, job)
-
-        def make(_: str, where: str) -> str:
-            return _report(study, data, rel, reference, at, curves, script, where, range_words)
-
-        take_home.section(study, data, rel, settings.SOURCE, make, script=script)
-
-
-def _report(
-    study: Study,
-    data: Dataset,
-    rel: Release,
-    reference,
-    at: int,
-    drawn_curves: tuple,
-    script: str,
-    where: str,
-    range_words: str,
-) -> str:
-    """Return the release's report with its network, and with the curves where they are drawn."""
-    from privcov.bundle import front, report
-    from privcov.bundle.paper import section as part
-    from privcov.bundle.paper import text
-    from privcov.figures import graphs
-    from privcov.figures.graphs import positions
-    from privcov.figures.palette import LIGHT
-    from privcov.figures.roc import precision_recall
-    from privcov.figures.roc import roc as roc_picture
-
-    drawn = edges(settings.graph_at(rel, at))
-    shown = settings.place_of(rel, at)
-    count = int(drawn.sum()) // 2
-    kinds, words = [("Drawn", drawn)], f"{count} edges are drawn; there is no graph to compare with."
-    advised = "Take the drawn edges as suggestions: without a graph to compare with, none is confirmed."
-    if reference.graph is not None:
-        kinds, counts = graphs.against_reference(drawn, reference.graph), compare(drawn, reference.graph)
-        words = (
-            f"Against {reference.words}: {counts.tp} edges found, {counts.fn} missed, {counts.fp} drawn that are not "
-            "in it." + (" It is a published reference, not the truth." if reference.name else "")
-        )
-        advised = (
-            f"Of ten drawn edges rely on about {10 * counts.precision:.0f}; a larger lambda draws fewer."
-            if count
-            else "Read nothing from an empty network; a smaller lambda draws more edges."
-        )
-    place = positions(reference.graph, data.d)
-    picture = graphs.network(kinds, place, data.columns, LIGHT, height=460)
-    first = front.Front(
-        words,
-        front.FALSE if rel.claim_is_false else advised,
-        front.risk_of(rel),
-        [
-            ("Method", f"{METHODS.get(rel.method).label}, {shown}"),
-            *front.assumptions_of(data, rel.given or "nothing measured", take_home.seeds(study, data)),
-        ],
-        picture,
-        f"{shown[0].upper()}{shown[1:]}.",
-    )
-    parts = []
-    if drawn_curves:
-        common = min(c.reach for c in drawn_curves)
-        caption = take_home.unlinked(roc.explain(drawn_curves, data))
-        pair = report.figure(roc_picture(drawn_curves, LIGHT), "")
-        pair += report.figure(precision_recall(drawn_curves, LIGHT), "Precision against recall, in the same pens.")
-        curves = f'<div class="row">{pair}</div><p>{text(caption)}</p>'
-        parts.append(part("ROC curve", curves + report.frame(roc.table(drawn_curves, common))))
-    title = f"Network from {data.name}"
-    return report.of_release(
-        rel, data, script=script, address=where, more=parts, title=title, front=own_range.marked(first, range_words)
-    )
 
 
 def _network_script(study: Study, dataset: Dataset, at: int, reference: settings.Reference, default_source: str) -> str:

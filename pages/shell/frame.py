@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.shell import cores, export, owner_token, room
+from pages.shell import cores, owner_token, room
 from pages.shell.fair_queue import FairQueue
 from pages.shell.show import as_text
 from pages.shell.study import CSV, Study, from_query, in_address, means_study, opening
@@ -48,7 +48,7 @@ class Entry(NamedTuple):
     about: str = ""
 
 
-# A work of reference, below the menu, beside the export.
+# A work of reference, below the menu.
 WORDS = Entry("pages/10_Words.py", "Words", "What each term means, and what it does not.")
 
 # (group, pages): the menu, in order. A page that is not listed here cannot be reached.
@@ -182,10 +182,8 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     st.session_state["page"] = title
     st.session_state["page_keeps"] = keeps
     _follow_address(keeps, begun)
-    with st.sidebar:
-        with st.container(key="menu"):
-            _menu()
-        export.button(palette())
+    with st.sidebar, st.container(key="menu"):
+        _menu()
     notices = st.container(key="notices")
     for sentence in st.session_state.get("link_problems", []):
         notices.warning(as_text(sentence))

@@ -6,7 +6,6 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,11 +29,7 @@ if TYPE_CHECKING:
 
 chance, percent = words.chance, words.percent  # for the pages, beside the meters
 
-_CHART: dict[str, Any] = {
-    "displaylogo": False,
-    # Files for papers are made by pages/shell/export.py, in dark ink on white whatever the page looks like.
-    "modeBarButtonsToRemove": ["toImage", "select2d", "lasso2d", "autoScale2d"],
-}
+_CHART: dict[str, Any] = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
 
 @contextmanager
@@ -48,29 +43,13 @@ def problems() -> Iterator[None]:
 
 def picture(chart: Picture, key: str) -> None:
     """Show a chart with its text alternative. Fonts and colours are the figure's own."""
-    st.session_state.setdefault("pictures", {})[key] = chart  # what pages/shell/export.py has to offer
+    config = _CHART | {"toImageButtonOptions": {"format": "svg", "filename": f"privcov-{key}"}}
     height: Literal["content", "stretch"] = "content" if chart.figure.layout.height else "stretch"
-    st.plotly_chart(chart.figure, key=key, theme=None, width="stretch", height=height, config=_CHART, alt=chart.alt)
+    st.plotly_chart(chart.figure, key=key, theme=None, width="stretch", height=height, config=config, alt=chart.alt)
 
 
-@dataclass(frozen=True)
-class Later:
-    """A picture that is drawn only when it is exported for a paper."""
-
-    alt: str
-    make: Callable[[], Picture]
-
-    @property
-    def figure(self) -> Any:
-        """The figure, drawn now."""
-        import pandas  # noqa: F401 - loaded before plotly looks for it; see `frame.page`
-
-        return self.make().figure
-
-
-def still(image: Still, key: str, palette: Palette, make: Callable[[], Picture]) -> None:
-    """Show a matrix at once as a plain image with its colour bar; ``make`` draws it as a chart, for export.py."""
-    st.session_state.setdefault("pictures", {})[key] = Later(image.alt, make)
+def still(image: Still, key: str, palette: Palette) -> None:
+    """Show a matrix at once as a plain image with its colour bar."""
     with st.container(key=key):
         source = f"data:image/png;base64,{base64.b64encode(image.png).decode()}"
         words = "".join(

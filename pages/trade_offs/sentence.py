@@ -7,7 +7,6 @@ on the rows of the study take its place (`privcov.advice.live`).
 from __future__ import annotations
 
 import dataclasses
-import functools
 import threading
 from collections.abc import Callable, Iterator
 from html import escape
@@ -20,7 +19,6 @@ from pages.shell import address, advice_panel, cached, fields, frame, show
 from pages.shell.glossary import term
 from pages.shell.jobs import Job, Jobs
 from pages.shell.study import Study
-from pages.trade_offs import reports
 from privcov import accounting
 from privcov.advice import ask, live
 from privcov.advice.answer import UNKNOWN, Question, label_of, structure_label
@@ -354,4 +352,3 @@ def _rest(reply: Reply, study: Study, data: Dataset) -> None:
         for text in (disclosure.suspicion(claim), *reply.advice.verdict[1:], *bound):
             st.caption(show.as_text(text))
         advice_panel.evidence_download("covariance", "answer")
-    reports.of_answer(reply, study, data, functools.partial(chart, reply, data), fresh=redraws(study, data))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import Any
 
 import streamlit as st
@@ -13,7 +12,7 @@ from pages.your_data import drafts
 from pages.your_data.plan_table import Asked, as_declared, once
 from pages.your_data.state import owner_session
 from privcov.data_sources.private_file import Declaration
-from privcov.figures.matrices import colour_limit, heatmap, still
+from privcov.figures.matrices import colour_limit, still
 from privcov.figures.words import plain, raised
 from privcov.owner.choices import Choice, choices
 from privcov.owner.example_rows import ExampleRows
@@ -40,8 +39,7 @@ def draws(plans: list[Preview], columns: tuple[str, ...]) -> None:
         with place:
             st.markdown(f"**{title}**")
             what = f"correlations, {title}"
-            make = functools.partial(heatmap, matrix, columns, limit, palette, what=what)
-            show.still(still(matrix, columns, limit, palette, what=what), f"own-draw-{k}", palette, make)
+            show.still(still(matrix, columns, limit, palette, what=what), f"own-draw-{k}", palette)
             if k:
                 st.caption(f"Off by {plain(plans[k - 1].correlation_error)}")
     show.colour_note(

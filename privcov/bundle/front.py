@@ -15,10 +15,8 @@ from privcov.estimators.base import METHODS
 from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.palette import LIGHT
-from privcov.figures.spectra import spectrum
-from privcov.figures.words import SCALED, chance, percent, plain, raised
+from privcov.figures.words import chance, percent, plain, raised
 from privcov.metrics.errors import error, reference_matrix, working
-from privcov.metrics.spectra import noise_edge, spectra
 from privcov.privacy import GaussianDP, Guarantee, NoPrivacy
 from privcov.releasing.release import Release
 
@@ -109,28 +107,3 @@ def _advised(rel: Release, data: Dataset, wrong: float, correlations: bool) -> s
     if rel.target != "precision":
         return " ".join(verdict(wrong, data, rel, correlations=correlations)).strip()
     return HOPELESS if wrong >= 1 else f"Use it where an error of {percent(wrong)} is small enough."
-
-
-def of_spectrum(rel: Release, data: Dataset, seed: str = "") -> Front:
-    """Return the first side of the report of the eigenvalues of a release."""
-    series, edge = spectra(rel, data), noise_edge(rel)
-    base, values = of_release(rel, data, seed), dict(series)
-    answer, advised = base.answer, base.recommendation
-    if "Noisy" in values:
-        inside = int((np.abs(values["Noisy"]) <= edge).sum())
-        answer = f"{inside} of {data.d} eigenvalues of the noisy matrix cannot be told from noise."
-        advised = (
-            f"Rely on the {data.d - inside} eigenvalues outside ± {plain(edge)} only."
-            if inside < data.d
-            else "Rely on no eigenvalue of it. More rows, fewer columns or a weaker guarantee make the band narrower."
-        )
-        advised = FALSE if rel.claim_is_false else advised
-    unit = f"of {SCALED}" if data.bounds is not None else "in squared units of the data"
-    return Front(
-        answer,
-        advised,
-        base.risk,
-        base.assumptions,
-        spectrum(series, edge, LIGHT, scale="linear", unit=unit),
-        f"Eigenvalues, largest first, {unit}. Noise alone stays within ± {plain(edge)}, the band.",
-    )

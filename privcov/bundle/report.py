@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime
 import platform
-from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -19,10 +18,8 @@ import pandas as pd
 from privcov.bundle import front as fronts
 from privcov.bundle.front import Front
 from privcov.bundle.paper import STYLE, grid, listed, section, text
-from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.figures.errors import curves
 from privcov.figures.exports import svg
 from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
@@ -30,15 +27,11 @@ from privcov.figures.palette import LIGHT, PAPER_CAPTION
 from privcov.figures.words import SCALED, percent, plain
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
 from privcov.postprocess.two_values import same_column
-from privcov.privacy import Guarantee, NoPrivacy
 from privcov.releasing.release import Release
-from privcov.sweeps import studies
-from privcov.sweeps.plan import CLASSIFICATION, Plan, metric_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_MEASURED = ("mean", "low", "high", "replicates", "failed")  # columns of a summary
 MOST_LISTED = 12  # columns; a larger matrix is a picture only
 MOST_LINES = 200  # of a table; the CSV has the rest
 MOST_PRINTED = 24  # of them, on paper
@@ -112,25 +105,17 @@ def build(
 
 
 def of_release(
-    rel: Release,
-    data: Dataset,
-    *,
-    script: str = "",
-    address: str = "",
-    more: Sequence[str] = (),
-    title: str = "",
-    front: Front | None = None,
+    rel: Release, data: Dataset, *, script: str = "", address: str = "", title: str = "", front: Front | None = None
 ) -> str:
     """Return the report of one release: matrices, errors, trivial answers to compare with, the statement.
 
-    ``data`` holds the rows it was made from, simulated or public; ``more`` further sections, see `section` and
-    `figure`; ``front`` the first side, that of the release unless given.
+    ``data`` holds the rows it was made from, simulated or public; ``front`` the first side, that of the release unless
+    given.
     """
     card, against = METHODS.get(rel.method), "sample" if data.truth is None else "truth"
     parts = [
         section("Errors", _errors(rel, data, against)),
         section("Matrices", _matrices(rel, data, against)),
-        *more,
         section("Statement", grid(("", ""), rel.statement.lines)),
         section("Settings", grid(("", ""), _settings(rel, data))),
         section("How to read this", listed(_notes(rel, data))),
@@ -217,32 +202,23 @@ def of_curves(
     title: str,
     provenance: str,
     subject: str,
-    pictures: Sequence[tuple[Picture, str]],
-    words: Sequence[str],
     table: pd.DataFrame,
     *,
     declared: bool = False,
     script: str = "",
     address: str = "",
     front: Front | None = None,
-    notes: Sequence[str] | None = None,
 ) -> str:
-    """Return a report of curves with their table.
+    """Return a report of curves: ``front``, which holds their picture, and their table.
 
-    ``pictures`` holds (picture, what its lines and bands are) and ``words`` what the curves show. ``declared`` says
-    that the rows come from a table that was declared public; ``front`` is the first side; ``notes`` say how to read the
-    numbers, unless they come from seeded noise.
+    ``declared`` says that the rows come from a table that was declared public.
     """
-    notes = [NOISE] if notes is None else list(notes)
-    notes += [DECLARED] if declared else []
     return build(
         title,
         provenance,
         subject,
-        "".join(figure(picture, caption) for picture, caption in pictures),
-        section("In words", listed(words)) if words else "",
         section("Table", frame(table)),
-        section("How to read this", listed(notes)) if notes else "",
+        section("How to read this", listed([NOISE, *([DECLARED] if declared else [])])),
         script=script,
         address=address,
         front=front,
@@ -263,109 +239,3 @@ def frame(table: pd.DataFrame) -> str:
         kind, cut = "long", f'<p class="paper">The first {MOST_PRINTED} of {len(table):,} lines.</p>'
     more = f"<p>and {rest:,} more lines.</p>" if rest else ""
     return grid([str(c) for c in table.columns], lines, kind) + cut + more
-
-
-def of_study(plans: Sequence[Plan], table: pd.DataFrame) -> str:
-    """Return the report of a study, as ``python -m privcov study run`` writes it: each point's mean and quantiles."""
-    summary = studies.summary(plans, table)
-    sources = list(dict.fromkeys(plan.source for plan in plans))
-    groups = {SOURCES.get(key).group for key in sources}
-    failed = int(table["value"].isna().sum())
-    words = [f"{len(table):,} values; mean over replicates, with their 10 % and 90 % quantiles (low, high)."]
-    if failed:
-        reason = table.loc[table["value"].isna(), "problem"].mode().iloc[0]
-        words.append(f"{failed} of them are missing and in no mean. Most often: {reason}")
-    fresh = "fresh rows and fresh noise" if groups == {"Simulated"} else "fresh noise; public rows stay as they are"
-    words.append(
-        f"Each replicate has {fresh}; the quantiles say how far single replicates lie, not how sure the mean is."
-    )
-    what = "mean over replicates, with their 10 % to 90 % range."
-    pictures = [(f"{name}: {what}", drawn) for name, drawn in _study_curves(summary)]
-    first = _study_front(plans, summary, pictures, groups)
-    return build(
-        f"Study on {', '.join(SOURCES.get(key).label for key in sources)}",
-        "Simulated" if groups == {"Simulated"} else "Public",
-        f"{len(plans)} plan{'s' if len(plans) > 1 else ''}, {sum(p.steps for p in plans):,} runs of a method",
-        section("Results", listed(words) + "".join(figure(drawn, caption) for caption, drawn in pictures[1:])),
-        section("Table", frame(_labelled(summary))),
-        section("The study", f"<pre>{escape(studies.write(plans))}</pre>"),
-        front=first,
-    )
-
-
-def _study_front(
-    plans: Sequence[Plan], summary: pd.DataFrame, pictures: Sequence[tuple[str, Picture]], groups: set[str]
-) -> Front:
-    """Return the first side of the report of a study."""
-    guarantees = guarantees_of(plans)
-    answer, advice = smallest_of(summary)
-    caption, picture = pictures[0] if pictures else ("", None)
-    rows = "simulated" if groups == {"Simulated"} else "public"
-    assumptions = [
-        ("Data", ", ".join(f"{plan.source} {plan.source_params or ''}".strip() for plan in plans[: fronts.FEW])),
-        ("Rows", fronts.WHERE[rows]),
-        ("Row bound", ", ".join(dict.fromkeys(f"R = {p.row_bound:g}" if p.row_bound else "as usual" for p in plans))),
-        ("Guarantees", ", ".join(map(str, guarantees[: 2 * fronts.FEW])) + (" ..." if len(guarantees) > 8 else "")),
-        ("Seed", ", ".join(dict.fromkeys(str(plan.seed) for plan in plans))),
-    ]
-    return Front(answer, advice, fronts.odds(guarantees), assumptions, picture, caption)
-
-
-def guarantees_of(plans: Iterable[Plan]) -> list[Guarantee | NoPrivacy]:
-    """Return the guarantees of plans, each once."""
-    return list(dict.fromkeys(guarantee for plan in plans for guarantee in plan.guarantees))
-
-
-def smallest_of(summary: pd.DataFrame) -> tuple[str, str]:
-    """Return (answer, recommendation) on the private point with the smallest mean of the study's first error."""
-    part = summary[(summary["guarantee"] != "none") & (summary["metric"] != "majority-error")]
-    part = part[part["metric"] == part["metric"].iloc[0]] if len(part) else part
-    if not part["mean"].notna().any():
-        return "No private run of this study gave a number.", "Read in the table why, and change the study."
-    best = part.loc[part["mean"].idxmin()]
-    told = {k: v for k, v in best.drop(["method", "metric", *_MEASURED]).items() if not pd.isna(v) and k != "guarantee"}
-    where = ", ".join(f"{name} = {v:g}" if isinstance(v, (int, float)) else f"{name} = {v}" for name, v in told.items())
-    relative = str(best["metric"]).startswith("relative-")
-    amount = percent(float(best["mean"])) if relative else plain(float(best["mean"]))
-    answer = f"The smallest mean error is {amount}: {_label(best['method'])}" + (f" at {where}." if where else ".")
-    useless = relative and best["mean"] >= 1
-    return answer, fronts.HOPELESS if useless else f"Use {_label(best['method'])} where {amount} is small enough."
-
-
-def _study_curves(summary: pd.DataFrame) -> list[tuple[str, Picture]]:
-    """Return one picture per metric, where exactly one number varies from point to point; none elsewhere."""
-    pictures = []
-    for metric, part in summary.groupby("metric", sort=False):
-        settings = part.drop(columns=["metric", *_MEASURED])
-        varied = [name for name in settings if name != "method" and settings[name].nunique(dropna=False) > 1]
-        if len(varied) != 1 or not pd.api.types.is_numeric_dtype(part[varied[0]]) or not (part["mean"] > 0).any():
-            continue
-        x = varied[0]
-        relative = metric.startswith("relative-")
-        drawn = curves(
-            part,
-            LIGHT,
-            x=x,
-            x_label=x.replace("_", " "),
-            y_label=metric_name(metric),
-            order=list(dict.fromkeys(part["method"])),
-            labels={entry: _label(entry) for entry in part["method"]},
-            references=[("zero matrix", 1.0)] if relative else [],
-            log=bool((part[x] > 0).all()),
-            log_error=metric not in CLASSIFICATION,
-        )
-        pictures.append((metric_name(metric), drawn))
-    return pictures
-
-
-def _label(entry: str) -> str:
-    """Return the label of a method that a table names by its key, perhaps with settings."""
-    key, _, settings = entry.partition(" ")
-    return METHODS.get(key).label + (f", {settings}" if settings else "")
-
-
-def _labelled(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return the summary with the labels of methods, without what is the same in every line and stands below it."""
-    shown = summary.assign(method=[_label(entry) for entry in summary["method"]])
-    same = [name for name in ("guarantee", "delta", "metric", "failed") if name in shown and shown[name].nunique() == 1]
-    return shown.drop(columns=[name for name in same if name != "failed" or not shown[name].any()])

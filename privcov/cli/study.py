@@ -18,8 +18,7 @@ def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     listing.add_listing(parts)
     runner = parts.add_parser("run", help="run a saved study (Plan JSON, one or a list) and write its table as CSV")
     runner.add_argument("plan", type=Path, help="the file of the study, as a page or Plan.to_json wrote it")
-    runner.add_argument("--out", type=Path, help="CSV file; standard output when left out, unless there is a report")
-    runner.add_argument("--report", type=Path, help="write a report with figures, as one HTML file")
+    runner.add_argument("--out", type=Path, help="CSV file; standard output when left out")
     runner.add_argument("--fresh", action="store_true", help="compute everything again, whatever is kept")
     runner.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
     runner.add_argument("--cluster", metavar="ADDRESS", help="scheduler of dask, such as tcp://HOST:8786")
@@ -32,11 +31,8 @@ def _run(options: argparse.Namespace) -> None:
     from privcov.sweeps.store import Store
 
     _check_workers(options)
-    streams.check_apart({"--out": options.out, "--report": options.report}, [options.plan])
-    if options.out or not options.report:
-        streams.check_place(options.out)
-    if options.report:
-        streams.check_place(options.report, "--report")
+    streams.check_apart({"--out": options.out}, [options.plan])
+    streams.check_place(options.out)
     plans, store, kept = studies.read(options.plan.read_bytes()), None if options.fresh else Store(), 0
 
     def tell(done: int, total: int, cell: list[dict]) -> None:
@@ -50,13 +46,7 @@ def _run(options: argparse.Namespace) -> None:
     if kept:
         assert store is not None, "only a store has runs from before"
         print(f"{kept:,} of these runs were computed before and came from {store.path}.", file=sys.stderr)
-    if options.out or not options.report:
-        streams.answer(table.to_csv(index=False), options.out)
-    if options.report:
-        from privcov.bundle import report
-
-        streams.answer(report.of_study(plans, table), options.report)
-        print(f"Report: {options.report}", file=sys.stderr)
+    streams.answer(table.to_csv(index=False), options.out)
 
 
 def _check_workers(options: argparse.Namespace) -> None:

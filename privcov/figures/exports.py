@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import itertools
-import json
 import math
 import re
 import zlib
@@ -23,12 +22,11 @@ import plotly
 import plotly.graph_objects as go
 
 from privcov.figures.look import Picture
-from privcov.figures.matrices import BAR_MARK, colours_of, hatching, png
-from privcov.figures.palette import BLACK, LIGHT, WHITE, channels, on_paper
+from privcov.figures.matrices import colours_of, hatching, png
+from privcov.figures.palette import LIGHT, WHITE, channels
 from privcov.figures.words import plain
 
 WIDTH, HEIGHT = 720, 480  # pixels at 96 an inch: 190 mm wide
-PNG_SCALE = 3  # 288 pixels an inch
 SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"  # plotly's script, from the installed package
 FONT = "Arial, Helvetica, sans-serif"
 _SVG_FONT = "Helvetica, Arial, sans-serif"
@@ -56,39 +54,6 @@ _CORNERS = {
     "cross": _CROSS,
     "x": [((x - y) * 0.71, (x + y) * 0.71) for x, y in _CROSS],
 }
-
-
-def for_paper(figure: go.Figure) -> dict:
-    """Return the figure as plotly's JSON ({"data", "layout"}) with width and height, in the light palette's colours.
-
-    The ground becomes white, the ink black, and a matrix gets a colour bar of its own.
-    """
-    plot = _recoloured(json.loads(figure.to_json()))
-    layout = plot["layout"]
-    layout |= {"paper_bgcolor": WHITE, "plot_bgcolor": WHITE, "width": WIDTH}
-    layout["font"] = {**layout.get("font", {}), "family": FONT}
-    layout["height"] = layout.get("height") or HEIGHT
-    room = layout.get("margin") or {}  # for the names of lines at their ends, and of nodes
-    layout["margin"] = {
-        side: max(least, room.get(side, 0)) for side, least in {"l": 20, "r": 20, "t": 40, "b": 20}.items()
-    }
-    for trace in plot["data"]:
-        if trace.get("type") == "heatmap" and "zmin" in trace:
-            layout["height"] = WIDTH - 100  # square, beside its colour bar
-            layout["annotations"] = [a for a in layout.get("annotations", []) if a.get("name") != BAR_MARK]
-            trace |= {"showscale": True, "colorbar": {"thickness": 14, "outlinewidth": 0, "tickfont": {"size": 12}}}
-            for axis in ("xaxis", "yaxis"):  # cells of zero are as white as the paper, so they need a frame
-                frame = {"showline": True, "mirror": True, "linewidth": 1, "linecolor": LIGHT.quiet}
-                layout[axis] |= frame | {"tickfont": {"size": 12, "color": BLACK}}
-    return {"data": plot["data"], "layout": layout}
-
-
-def _recoloured(part: Any) -> Any:
-    if isinstance(part, dict):
-        return {k: _recoloured(v) for k, v in part.items()}
-    if isinstance(part, list):
-        return [_recoloured(v) for v in part]
-    return on_paper(part) if isinstance(part, str) else part
 
 
 def standalone(picture: Picture, title: str) -> str:

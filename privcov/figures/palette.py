@@ -7,7 +7,6 @@ only Python's standard library, so that a bundle's script can contain it.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -198,36 +197,6 @@ def shades(colour: int, palette: Palette) -> list[str]:
     )
     return [own, *(mixed(own, other, fraction) for fraction in fractions)]
 
-
-def on_paper(text: str) -> str:
-    """Return a colour as it is on paper: that of the light palette, but black on white; other texts as they are."""
-    match = _RGBA.fullmatch(text)
-    if match:
-        plain = _ON_PAPER.get(written(tuple(map(int, match.groups()[:3]))))
-        return text if plain is None else wash(plain, match[4])
-    return _ON_PAPER.get(text.upper(), text) if text.startswith("#") else text
-
-
-_RGBA = re.compile(r"rgba\((\d+), ?(\d+), ?(\d+), ?([\d.]+)\)")
-
-
-def _colours(palette: Palette, ink: str, ground: str, zero: str) -> list[str]:
-    scale = [zero if at == 0.5 else colour for at, colour in palette.diverging]
-    lines = [shade for i in range(len(palette.lines)) for shade in shades(i, palette)]
-    drawn = [palette.good, palette.bad, *lines, palette.quiet]
-    return [*drawn, palette.faint, *(legible(colour, palette) for colour in drawn), palette.grid, *scale, ink, ground]
-
-
-def _table() -> dict[str, str]:
-    wanted = _colours(LIGHT, BLACK, WHITE, zero=WHITE)
-    table: dict[str, str] = {}
-    for palette in (LIGHT, DARK):
-        own = _colours(palette, palette.ink, palette.ground, zero=dict(palette.diverging)[0.5])
-        table |= zip(own, wanted, strict=True)
-    return table
-
-
-_ON_PAPER = _table()
 
 _MARK = "# Colours: written by `python -m privcov.figures.palette`, from privcov/figures/palette.py.\n"
 

@@ -2,7 +2,6 @@
 
 import itertools
 
-import numpy as np
 import pytest
 
 import privcov
@@ -79,58 +78,6 @@ def test_a_precision_is_used_where_it_is_better_than_zero(data):
 
 
 # --- eigenvalues ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def eigenvalues(monkeypatch):
-    """Give the page these eigenvalues and this edge of the noise in place of those of the release."""
-
-    def give(noisy, edge):
-        stages = [("Sample", np.ones(5)), *([] if noisy is None else [("Noisy", np.array(noisy))])]
-        monkeypatch.setattr(front, "spectra", lambda *_: [*stages, ("Post-processed", np.ones(5))])
-        monkeypatch.setattr(front, "noise_edge", lambda _: edge)
-
-    return give
-
-
-def test_an_eigenvalue_within_the_noise_on_either_side_is_not_relied_on(rel, data, eigenvalues):
-    eigenvalues([-3.0, -2.0, 1.0, 2.0, 5.0], 2.0)
-    found = front.of_spectrum(rel, data)
-    assert found.answer == "3 of 5 eigenvalues of the noisy matrix cannot be told from noise."
-    assert found.recommendation == "Rely on the 2 eigenvalues outside ± 2 only."
-    assert "within ± 2, the band" in found.caption
-    eigenvalues([-2.0, 0.0, 0.5, 1.0, 2.0], 2.0)
-    found = front.of_spectrum(rel, data)
-    assert found.answer.startswith("5 of 5 eigenvalues")
-    assert found.recommendation.startswith("Rely on no eigenvalue of it.")
-
-
-def test_a_false_claim_is_not_released_for_its_eigenvalues_either(published, data, eigenvalues):
-    for noisy in ([3.0] * 5, [0.0] * 5):
-        eigenvalues(noisy, 1.0)
-        assert front.of_spectrum(published, data).recommendation == front.FALSE
-
-
-def test_where_nothing_noisy_was_measured_the_error_is_the_answer(data, eigenvalues):
-    zero = privcov.release("zero", data, ZCDP(1.0), random_state=1)
-    base = front.of_release(zero, data, "seed 1")
-    found = front.of_spectrum(zero, data, "seed 1")
-    assert (found.answer, found.recommendation) == (base.answer, base.recommendation)
-    assert found.recommendation.startswith("Useless here.")
-    assert (found.risk, found.assumptions) == (base.risk, base.assumptions)
-
-
-def test_the_unit_of_eigenvalues_is_that_of_the_table(rel, data):
-    assert "squared units of the data" in front.of_spectrum(rel, data).caption
-    bounded = privcov.source("breast-cancer")
-    assert bounded.bounds is not None
-    of_bounded = privcov.release("gaussian-cov", bounded, ZCDP(1.0), random_state=1)
-    found = front.of_spectrum(of_bounded, bounded)
-    assert "of columns scaled by their public bounds" in found.caption
-    raw = dict(privcov.metrics.spectra.spectra(of_bounded, bounded))["Noisy"]
-    inside = sum(abs(value) <= privcov.metrics.spectra.noise_edge(of_bounded) for value in raw.tolist())
-    assert 0 < inside < bounded.d
-    assert found.answer.startswith(f"{inside} of {bounded.d} eigenvalues")
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from privcov.figures import palette
-from privcov.figures.palette import DARK, LIGHT, THEME, on_paper, wash, with_theme
+from privcov.figures.palette import THEME, with_theme
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "privcov" / "figures" / "palette.py"
@@ -85,13 +84,3 @@ def test_the_search_sees_a_colour(text):
 )
 def test_the_search_passes_what_is_no_colour(text):
     assert not COLOUR.search(text)
-
-
-@pytest.mark.parametrize("own", [LIGHT, DARK], ids=["light", "dark"])
-def test_on_paper_both_palettes_are_one(own):
-    assert on_paper(own.ink) == palette.BLACK
-    assert on_paper(own.ground) == on_paper(dict(own.diverging)[0.5]) == palette.WHITE
-    assert [on_paper(colour) for colour in own.lines] == list(LIGHT.lines)
-    assert on_paper(wash(own.bad, 0.1)) == wash(LIGHT.bad, 0.1)
-    assert on_paper(palette.CLEAR) == palette.CLEAR
-    assert on_paper("a column called #1") == "a column called #1"

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import privcov
-from pages.shell import address, cached, frame, strip, take_home
-from pages.shell.study import CSV, Study
-from privcov.sweeps import studies
+from pages.shell import address, frame
 from tests.pages.test_pages import draw_curves, open_page
 
 ESTIMATE, TRADE_OFFS, GRAPH, SPECTRA = (
@@ -212,39 +209,6 @@ def test_the_network_script_has_the_page_s_counts():
     found = scope["counts"]
     words = f"**{found.tp} of {found.tp + found.fn}** edges"
     assert any(words in m.value for m in at.markdown)
-
-
-# --- saved studies --------------------------------------------------------------------------------------------------
-
-ONE = Study(source="zipf-norms", data=(("d", 3), ("n", 50)), method="gaussian-cov", options=(("repair", "none"),),
-            kind="approx", epsilon=2.0, bound=1.189207, seed=7, rows=3)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "study", [Study(data=(("d", 3), ("n", 50))), ONE, Study(source="wine", kind="pure", bound=0.5)]
-)
-def test_a_saved_release_gives_the_page_s_number_in_the_shell(study):
-    from privcov.metrics.errors import error
-
-    data = cached.dataset(study)
-    plan = take_home.one_release(study, data)
-    (again_,) = studies.read(studies.write([plan]))
-    value = privcov.run(again_)["value"].iloc[0]
-    assert value == error(cached.release(study), data, relative=True, against=strip.reference_of(data))
-
-
-def test_a_file_of_the_visitor_s_own_is_no_saved_study():
-    data = privcov.Dataset.from_rows(np.eye(3), 1.0, provenance="public")
-    with pytest.raises(ValueError, match="cannot be a saved study"):
-        take_home.one_release(Study(source=CSV), data)
-
-
-def test_a_saved_release_keeps_seeds_and_bound_apart():
-    """The seed of the rows, that of the noise, and the row bound in the units of the data."""
-    study = Study(source="ar1-covariance", data=(("d", 3), ("n", 40)), rows=4, seed=9, bound=0.5)
-    plan = take_home.one_release(study, cached.dataset(study))
-    assert (plan.seed, plan.noise_seed) == (4, 9)
-    assert plan.row_bound == 0.5 * privcov.source("ar1-covariance", n=40, d=3, random_state=4).row_bound
 
 
 @pytest.mark.parametrize("file", [ESTIMATE, GRAPH, TRADE_OFFS])

@@ -8,12 +8,11 @@ import pytest
 
 import privcov
 from pages.shell import show
-from privcov.advice import ask
 from privcov.bundle import report
 from tests.pages.test_pages import answer, draw_curves
-from tests.pages.test_sharing import GRAPH, SPECTRA, TRADE_OFFS, open_page
+from tests.pages.test_sharing import TRADE_OFFS, open_page
 
-ESTIMATE, AUDIT = "pages/1_Estimate.py", "pages/9_Privacy_audit.py"
+ESTIMATE = "pages/1_Estimate.py"
 SMALL = {"data.n": "200", "data.d": "3", "rho": "0.5"}
 NAMED = ("risk", "assumptions", "date", "tables")
 ORDER = ("<h1>", 'id="answer"', 'id="recommendation"', "<svg", *(f'id="{name}"' for name in NAMED))
@@ -48,34 +47,26 @@ def in_order(html: str) -> None:
 
 
 PAGES = {
-    "estimate": (ESTIMATE, SMALL | {"more": "take-home"}, ""),
-    "spectra": (SPECTRA, SMALL, ""),
-    "graph": (GRAPH, {"data.n": "200", "data.d": "4"}, ""),
-    "answer": (TRADE_OFFS, SMALL, "answer-"),
-    "curves": (TRADE_OFFS, SMALL | {"values": "rho:0.1,1", "replicates": "3", "methods": "auto-cov,gaussian-cov"}, ""),
-    "live": (AUDIT, {"live.draws": "2000", "live.asked": "yes"}, "audit-"),
-}  # fmt: skip
+    "estimate": (ESTIMATE, SMALL | {"more": "take-home"}),
+    "curves": (TRADE_OFFS, SMALL | {"values": "rho:0.1,1", "replicates": "3", "methods": "auto-cov,gaussian-cov"}),
+}
 
 
 # What the answer of a report says, from the variables of its script.
-SAID = {
-    "answer": lambda found: ask.sentence(found["reply"]),
-    "live": lambda found: found["found"].sentence,
-    "estimate": lambda found: f"{100 * found['wrong']:.1f}",
-}
+SAID = {"estimate": lambda found: f"{100 * found['wrong']:.1f}"}
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_takes_home_a_report_in_order_with_a_script_that_runs(name, files):
-    file, query, stem = PAGES[name]
+    file, query = PAGES[name]
     at = open_page(file, **query)
     if name == "curves":
         draw_curves(at)
     for _ in range(3):  # a job may have ended after the page was drawn
-        if f"download-{stem}report" not in files:
+        if "download-report" not in files:
             at.run()
     assert not at.exception
-    html = files[f"download-{stem}report"]()
+    html = files["download-report"]()
     in_order(html)
     found = run(html)
     said = SAID.get(name, lambda found: "")(found)

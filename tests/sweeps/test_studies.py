@@ -74,13 +74,12 @@ def test_a_field_with_anything_in_it_is_a_plan_or_a_sentence(name, value):
         assert studies.read(text)
 
 
-def test_the_shell_takes_both_forms_and_writes_table_and_report(tmp_path, capsys):
+def test_the_shell_takes_both_forms(tmp_path, capsys):
     for plans in ((PLAN,), (PLAN, PLAN)):
-        path, table, page = (tmp_path / name for name in ("study.json", "table.csv", "report.html"))
+        path, table = tmp_path / "study.json", tmp_path / "table.csv"
         path.write_text(studies.write(plans))
-        assert main(["study", "run", str(path), "--out", str(table), "--report", str(page)]) == 0
+        assert main(["study", "run", str(path), "--out", str(table)]) == 0
         pd.testing.assert_frame_equal(pd.read_csv(table)[["value"]], studies.run(plans)[["value"]])
-        assert "Simulated" in page.read_text()
     path.write_text("{}")
     assert main(["study", "run", str(path)]) == 2
     assert "must name its source" in capsys.readouterr().err
@@ -133,24 +132,8 @@ def test_a_table_of_a_report_ends_where_it_says():
     assert "and 3 more lines" in html
     assert "more lines" not in report.frame(table.head(report.MOST_LINES))
     for declared in (True, False):
-        html = report.of_curves("t", "Public", "s", [], [], table.head(2), declared=declared)
+        html = report.of_curves("t", "Public", "s", table.head(2), declared=declared)
         assert (report.DECLARED in html) == declared
-
-
-def test_the_report_of_a_study_names_what_failed_and_where_its_rows_come_from():
-    plans = studies.read(json.dumps({
-        "source": "ar1-covariance", "source_params": {"n": 30, "d": 3}, "methods": ["gaussian-cov"],
-        "guarantees": [{"kind": "zcdp", "rho": 0.1}, {"kind": "zcdp", "rho": 1.0}],
-        "metrics": ["relative-frobenius-to-truth"], "replicates": 2, "seed": 0,
-    }))  # fmt: skip
-    found = studies.run(plans)
-    html = report.of_study(plans, found)
-    assert ">Simulated<" in html
-    assert "fresh rows and fresh noise" in html
-    assert "<figure>" in html
-    assert "are missing" not in html
-    broken = found.assign(value=found["value"].where(found.index > 0), problem="it broke")
-    assert "1 of them are missing and in no mean. Most often: it broke" in report.of_study(plans, broken)
 
 
 def test_a_static_heatmap_has_the_colours_of_its_numbers():
