@@ -89,7 +89,7 @@ def read_header(raw: bytes, dialect: Dialect | None = None) -> list[str]:
         )
     line = window[: min(ends)] if ends else window
     decode(line, "The first line")
-    return _checked(csv_rows.header(_upload_facts(line + b"\n", dialect))[0], show=False)
+    return _checked(csv_rows.header(_upload_facts(line + b"\n", dialect)), show=False)
 
 
 def read_public(raw: bytes, dialect: Dialect | None = None) -> PublicTable:
@@ -104,7 +104,7 @@ def read_public(raw: bytes, dialect: Dialect | None = None) -> PublicTable:
     dialect = dialect or Dialect()
     raw = dialect.to_utf8(raw, "The file")
     decode(raw, "The file")
-    names = _checked(csv_rows.header(_upload_facts(raw, dialect))[0], show=True)
+    names = _checked(csv_rows.header(_upload_facts(raw, dialect)), show=True)
     part, n = upload(raw, names, dialect), 0
     columns = {name: _Column(name, dialect) for name in names}
     for table, _ in tables_of(part, names, private=False):

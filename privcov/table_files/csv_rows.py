@@ -7,8 +7,11 @@ import csv
 import gzip
 import io
 import math
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from privcov.table_files.dialect import DECLARE_ENCODING, DECLARE_MARKS, SAVE_AGAIN, SEPARATORS, Dialect
 from privcov.table_files.facts import FileFacts, TableFileError
@@ -20,14 +23,14 @@ if TYPE_CHECKING:
 
 MAX_HEADER_BYTES = 65_536
 BLOCK_BYTES = 4_000_000  # read together, and up to 32 ahead; a row that reaches beyond the next block is refused
-MAX_DECODED_BYTES = 2_000_000_000
+MAX_DECODED_BYTES = 1_000_000_000
 _CHUNK_BYTES = 1 << 20
 _MAX_BLANK_LINES = 1_000_000  # of spaces; each costs a call, and a few kilobytes of gzip can hold many
 _QUOTES = "close or double its quotation marks"
 
 
-def header(file: FileFacts) -> tuple[tuple[str, ...], int]:
-    """Return (column names, byte at which the rows begin); messages never repeat the line, which may be a row."""
+def header(file: FileFacts) -> tuple[str, ...]:
+    """Return the column names; messages never repeat the line, which may be a row."""
     raw = b""
     for chunk in _text(file):
         raw += chunk[: MAX_HEADER_BYTES - len(raw)]
@@ -55,7 +58,7 @@ def header(file: FileFacts) -> tuple[tuple[str, ...], int]:
             f"The first line{file.of_it} holds numbers only, but it must hold the column names: put them above the "
             "rows."
         )
-    return names, sum(used)
+    return names
 
 
 def first_line(file: FileFacts) -> bytes:
@@ -74,35 +77,62 @@ def tables(file: FileFacts, names: Sequence[str], private: bool) -> Iterator[tup
     Blank lines are no rows. Raises TableFileError where a row has too many or too few cells, without its cells.
     """
     import pyarrow as pa
-    import pyarrow.compute as compute
     import pyarrow.csv as arrow
 
-    _check_text(file)
+    text = _TextFacts(file)
+    if text.one_line:
+        return
     width, at = len(file.names), {name: str(file.names.index(name)) for name in names}
-    _, offset = header(file)
-    odd, problem = _OddLines(file, private), ""
+    odd = _OddLines(file, private)
     convert = arrow.ConvertOptions(
         column_types=dict.fromkeys(at.values(), pa.binary()), include_columns=list(at.values()), check_utf8=False
     )
-    parse = arrow.ParseOptions(delimiter=file.dialect.separator, newlines_in_values=True, invalid_row_handler=odd.judge)
-    read = arrow.ReadOptions(
-        use_threads=False, block_size=BLOCK_BYTES, column_names=[str(place) for place in range(width)]
+    parse = arrow.ParseOptions(
+        delimiter=file.dialect.separator,
+        newlines_in_values=True,
+        # Arrow decodes the row for the handler, and its complaint of a row that is no UTF-8 would hold the row.
+        invalid_row_handler=odd.judge if text.utf8 else None,
     )
-    text, source = _native(file)
-    size = source.size()
-    text.read(offset)
+    read = arrow.ReadOptions(
+        use_threads=False,
+        block_size=BLOCK_BYTES,
+        column_names=[str(place) for place in range(width)],
+        skip_rows_after_names=1,
+    )
+    stream, source = _native(file)
+    size, rows, problem = source.size(), 0, ""
     try:
-        for batch in arrow.open_csv(text, read, parse, convert):
-            # In a table of one column a line of blanks has as many cells as a row.
-            some = batch if width > 1 else batch.filter(compute.match_substring_regex(batch.column(0), r"\S"))
-            yield some.rename_columns(list(names)), min(1.0, source.tell() / size)
+        for batch in arrow.open_csv(stream, read, parse, convert):
+            rows += batch.num_rows
+            yield (_filled(batch) if width == 1 else batch).rename_columns(list(names)), min(1.0, source.tell() / size)
     except pa.ArrowInvalid as error:  # its text may repeat the row
-        if "straddling" in str(error):
+        if odd.problem:
+            problem = odd.problem
+        elif str(error).startswith("straddling object"):
             problem = f"{file.title} holds a row beyond {BLOCK_BYTES:,} bytes, the limit: {_QUOTES}."
-        elif "Empty CSV file" not in str(error):  # a row that is not UTF-8 does not reach the judge
-            problem = odd.problem or odd.sentence("A row", "more or fewer cells")
+        elif str(error) != "Empty CSV file":
+            problem = odd.sentence("A row", "more or fewer cells")
+    if odd.interrupted:
+        raise odd.interrupted
+    # A quotation mark that is not closed takes line ends into a cell, and pyarrow lets it pass.
+    if not problem and text.marks and text.lines != rows + 1 and not _strict(file):
+        problem = (
+            f"{file.title} has a quotation mark that is not closed or not doubled, or a cell beyond "
+            f"{csv.field_size_limit():,} characters, the limit: {_QUOTES}."
+        )
     if problem:
         raise TableFileError(problem)
+
+
+def _filled(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the rows of a table of one column without blank lines, which have as many cells as a row."""
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    filled = compute.match_substring_regex(batch.column(0), "[!-~]").to_numpy(zero_copy_only=False).astype(bool)
+    for place in np.flatnonzero(~filled):
+        filled[place] = bool(batch.column(0)[place].as_py().decode("utf-8", "surrogateescape").strip())
+    return batch if filled.all() else batch.filter(pa.array(filled))
 
 
 class _OddLines:
@@ -110,16 +140,25 @@ class _OddLines:
 
     def __init__(self, file: FileFacts, private: bool) -> None:
         self.file, self.private, self.blank, self.problem = file, private, 0, ""
+        self.interrupted: BaseException | None = None
 
     def judge(self, row: arrow_csv.InvalidRow) -> str:
-        """Return "skip" for a blank line, otherwise "error"."""
-        if not row.text.strip('" \t\r\n\f\v'):
+        """Return "skip" for a blank line, otherwise "error"; Arrow would swallow an exception."""
+        try:
+            return self._judge(row)
+        except BaseException as problem:
+            self.interrupted = problem
+            return "error"
+
+    def _judge(self, row: arrow_csv.InvalidRow) -> str:
+        quoted = len(row.text) > 1 and row.text[0] == row.text[-1] == '"'
+        if row.actual_columns == 1 and not row.text[quoted : len(row.text) - quoted].strip():
             self.blank += 1
             if self.blank <= _MAX_BLANK_LINES:
                 return "skip"
             self.problem = f"{self.file.title} has more than {_MAX_BLANK_LINES:,} lines of blanks: take them out."
             return "error"
-        where = "A row" if self.private else f"Row {row.number:,}"
+        where = "A row" if self.private else f"Row {row.number - 1 - self.blank:,}"
         self.problem = self.sentence(where, f"{row.actual_columns:,} cell{'s' * (row.actual_columns != 1)}")
         return "error"
 
@@ -131,24 +170,40 @@ class _OddLines:
         )
 
 
-def _check_text(file: FileFacts) -> None:
-    """Raise TableFileError for zero bytes, and for a quotation mark that is never closed, which pyarrow lets pass."""
-    marks = 0
-    for chunk in _text(file):
-        if b"\0" in chunk:
-            raise TableFileError(f"{file.title} holds a zero byte, so it is not text: {SAVE_AGAIN}.")
-        marks += chunk.count(b'"')
-    if marks % 2 == 0:
-        return
-    problem = False
+class _TextFacts:
+    """What one look at all bytes tells.
+
+    marks: the number of quotation marks. lines: the number of lines. one_line: whether there is a header alone. utf8:
+    whether the text is UTF-8. Raises TableFileError for zero bytes.
+    """
+
+    def __init__(self, file: FileFacts) -> None:
+        self.marks, self.lines, self.utf8, last, returns = 0, 0, True, b"", 0
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        for chunk in _text(file):
+            if b"\0" in chunk:
+                raise TableFileError(f"{file.title} holds a zero byte, so it is not text: {SAVE_AGAIN}.")
+            if self.utf8:
+                try:
+                    decoder.decode(chunk)
+                except UnicodeDecodeError:
+                    self.utf8 = False
+            self.marks, self.lines = self.marks + chunk.count(b'"'), self.lines + chunk.count(b"\n")
+            returns, last = returns + chunk.count(b"\r"), chunk[-1:]
+        self.utf8 = self.utf8 and not decoder.getstate()[0]
+        self.lines += last != b"\n"
+        self.one_line = self.lines <= 1 and not returns
+
+
+def _strict(file: FileFacts) -> bool:
+    """Return whether the csv module, which is strict about quotation marks, reads the file to its end."""
     with io.TextIOWrapper(_opened(file), _encoding(file), "surrogateescape", newline="") as lines:
         try:
             for _ in csv.reader(lines, delimiter=file.dialect.separator, strict=True):
                 pass
         except csv.Error:
-            problem = True
-    if problem:
-        raise TableFileError(f"{file.title} has a quotation mark that is not closed or not doubled: {_QUOTES}.")
+            return False
+    return True
 
 
 def _opened(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.BufferedReader:
@@ -186,17 +241,17 @@ def _native(file: FileFacts) -> tuple[pa.NativeFile, pa.NativeFile]:
     import pyarrow as pa
 
     if _encoding(file) == "utf-8" and file.raw is None:
-        source = pa.OSFile(file.path)
+        source = pa.OSFile(os.fsencode(file.path))
         return pa.CompressedInputStream(source, "gzip") if file.format == "csv.gz" else source, source
-    text = bytearray()
-    for chunk in _text(file):
+    text: bytes | bytearray = file.raw or bytearray()
+    for chunk in _text(file) if file.raw is None else ():
         text += chunk
         if len(text) > MAX_DECODED_BYTES:
             raise TableFileError(
                 f"{file.title} is larger than {MAX_DECODED_BYTES / 1e9:,.0f} GB and in another encoding than UTF-8: "
                 f"{SAVE_AGAIN}."
             )
-    source = pa.BufferReader(bytes(text) if file.raw is None else file.raw)
+    source = pa.BufferReader(pa.py_buffer(text))
     return source, source
 
 

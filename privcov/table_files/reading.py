@@ -267,11 +267,11 @@ def _facts(path: str, dialect: Dialect) -> FileFacts:
         )
     if kind in ("csv", "csv.gz"):
         file = FileFacts(path, kind, size, modified_ns, None, dialect=dialect)
-        return dataclasses.replace(file, names=csv_rows.header(file)[0])
+        return dataclasses.replace(file, names=csv_rows.header(file))
     if kind == "xlsx":  # from here on a CSV in memory
         text = excel.as_csv(Path(path).read_bytes(), f"The file {path}")
         file = FileFacts(path, "csv", size, modified_ns, None, raw=text)
-        return dataclasses.replace(file, names=csv_rows.header(file)[0])
+        return dataclasses.replace(file, names=csv_rows.header(file))
     return columnar.facts(path, kind, size, modified_ns)
 
 

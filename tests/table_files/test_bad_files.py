@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import privcov
 from privcov.table_files import TableFileError, blocks_of, count_rows, csv_rows, describe, parts_of
 
 SECRET = "7315.25"
@@ -184,10 +185,46 @@ def test_a_bad_row(tmp_path, small_reads, private, name, row, words):
         assert message.startswith("Row 2,001 of")
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_row_of_another_width_that_is_not_utf_8(tmp_path):
-    path = put(tmp_path / "rows.csv", b"a,b\n1,2\n3,caf\xe9,4\n")
+@pytest.mark.parametrize("end", [b"\n3,caf\xe9,4\n", b"\n3,4,caf\xc3"])
+def test_a_row_of_another_width_that_is_not_utf_8_is_handed_to_nobody(tmp_path, monkeypatch, end):
+    handed = []
+    monkeypatch.setattr("sys.unraisablehook", handed.append)
+    path = put(tmp_path / "rows.csv", b"a,b\n1,2" + end)
     assert "more or fewer cells and the header has 2" in refusal(read_all, path, ["a"])
+    assert handed == []
+
+
+@pytest.mark.parametrize("words", ["Empty CSV file", "straddling object", "CSV parse error"])
+@pytest.mark.parametrize("before", [0, 3_000])
+def test_a_cell_with_the_words_of_an_error_hides_no_row(tmp_path, small_reads, words, before):
+    path = put(tmp_path / "rows.csv", b"a,b\n" + b"1,2\n" * before + f"3,4,{words}\n5,6\n".encode())
+    assert "has 3 cells and the header has 2" in refusal(read_all, path)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ['1"2,3\n4,"5\n6,7\n', '1,2\n4,"5\n6,7', '1,"2\n3,4\n5,"6\n7,8\n', '1,2\n3,"4\n5,6\n7,8""\n', '1,"2\n3,4\n5,6"x\n'],
+)
+def test_a_quotation_mark_that_is_not_closed_swallows_no_row(tmp_path, rows):
+    """Also where the number of marks is even, and where the row keeps its number of cells."""
+    path = put(tmp_path / "rows.csv", f"a,b\n{rows}".encode())
+    assert "quotation mark" in refusal(read_all, path)
+
+
+@pytest.mark.parametrize("row", ["\t\n", "\t\t\t\n", '""""\n'])
+def test_a_row_of_blank_cells_of_another_width_is_no_blank_line(tmp_path, row):
+    path = put(tmp_path / "rows.csv", f"a\tb\tc\n1\t2\t3\n{row}4\t5\t6\n".encode())
+    with pytest.raises(TableFileError, match=r"has [124] cells? and the header has 3"):
+        count_rows(describe(path, dialect=privcov.Dialect("\t", ".")))
+
+
+def test_ctrl_c_while_lines_are_judged_is_no_bad_row(tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(csv_rows._OddLines, "_judge", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        count_rows(describe(put(tmp_path / "rows.csv", b"a,b\n1,2\n \n3,4\n")))
 
 
 @pytest.mark.parametrize("private", [True, False])

@@ -227,6 +227,20 @@ def test_one_column(tmp_path):
     np.testing.assert_array_equal(np.concatenate(found, axis=1), [[1, np.nan, 3]])
 
 
+@pytest.mark.parametrize("blank", ["\u00a0", "\x0b", "\x1c", "\u2003", " \t", '" "'])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_a_line_of_any_blanks_is_no_row(tmp_path, blank, columns):
+    path = tmp_path / "rows.csv"
+    row = ",".join(["1"] * columns)
+    path.write_text(f"{','.join('ab'[:columns])}\n{row}\n{blank}\n{row}\n", encoding="utf-8")
+    assert count_rows(describe(path)).n == 2
+
+
+def test_a_byte_order_mark_among_the_rows_is_text(tmp_path):
+    (tmp_path / "rows.csv").write_bytes(b"a,b,c\n\xef\xbb\xbf1,2,x\n3,4,y\n")
+    np.testing.assert_array_equal(read(tmp_path / "rows.csv")[0], [[np.nan, 2], [3, 4]])
+
+
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\n\n", b"\n   \n", b"", b"\r\n\r\n"])
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
 def test_ends_and_beginnings(tmp_path, start, end):
