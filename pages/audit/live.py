@@ -6,18 +6,17 @@ import math
 
 import streamlit as st
 
-from pages.audit import sampler
 from pages.shell import address, fields, frame, show
 from pages.shell.fields import ends
 from pages.shell.jobs import Job, Jobs, Words, status
 from pages.shell.study import Study
 from privcov import accounting
-from privcov.audit import live, trial
+from privcov.audit import live
 from privcov.audit.bounds import ERROR, reach
 from privcov.audit.broken import FAULTS
 from privcov.audit.live import Asked, Audit
 from privcov.audit.mechanisms import GROUPS, RHO, Mechanism, find, mechanisms
-from privcov.audit.pairs import LONG, SEARCH, catalogue, usual
+from privcov.audit.pairs import LONG, catalogue
 from privcov.estimators.base import METHODS
 from privcov.figures import audit as pictures
 from privcov.figures.words import plain, powers
@@ -26,7 +25,7 @@ from privcov.privacy import ApproxDP, ZCDP, level_of
 JOBS = Jobs("audits", kept=12)
 WORDS = Words("steps", stop="audit-stop")
 _ASKED = ("group", "mechanism", "d", "pair", "epsilon", "delta", "rho", "draws", "seed", "bits", "asked")
-KEEPS = tuple(f"live.{name}" for name in dict.fromkeys((*_ASKED, *sampler.ASKED)))
+KEEPS = tuple(f"live.{name}" for name in _ASKED)
 _DRAWS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 400_000)
 _FIRST = "wishart-pure:as-published:pure"
 _WAIT = 5.0  # seconds for which a click waits before progress is shown
@@ -36,9 +35,6 @@ def section(study: Study) -> None:
     """Show the tab."""
     box = st.container(border=True)
     key = _chosen(box)
-    if key == trial.KEY:
-        sampler.section(box)
-        return
     with box:
         asked = _controls(key)
     left, right = st.columns([1, 4], vertical_alignment="center")
@@ -62,7 +58,7 @@ def section(study: Study) -> None:
 
 
 def _chosen(box) -> str:
-    """Return the key of the mechanism, or of the floating-point sampler, which has a test of its own."""
+    """Return the key of the mechanism."""
     with box:
         first, second = st.columns([3, 2], vertical_alignment="bottom")
     group = address.bound(
@@ -70,7 +66,6 @@ def _chosen(box) -> str:
         key="audit-group", width="stretch", clears=("live.mechanism", "live.pair"),
     )  # fmt: skip
     labels = {m.key: m.label for m in mechanisms() if m.group == group}
-    labels |= {trial.KEY: trial.LABEL} if group == GROUPS[2] else {}
     return address.bound(
         second.selectbox, "Mechanism", list(labels), name="live.mechanism", default=next(iter(labels)),
         key=f"audit-mechanism-{group}", format_func=labels.get, clears=("live.pair",),
@@ -85,15 +80,15 @@ def _controls(key: str) -> Asked:
         one.segmented_control, "Columns d", [1, 2, 3], name="live.d", default=2, required=True, key="audit-d",
         clears=("live.pair",),
     )  # fmt: skip
-    labels = {SEARCH: "search for the worst", **{p.key: p.label for p in catalogue(d, mechanism.hidden)}}
+    labels = {p.key: p.label for p in catalogue(d, mechanism.hidden)}
     pair = address.bound(
         two.selectbox,
         "The person's row in the two tables",
         list(labels),
         name="live.pair",
-        default=usual(d, mechanism.hidden) if mechanism.exact else SEARCH,
+        default=mechanism.usual_pair(d),
         format_func=labels.get,
-        key=f"audit-pair-{d}" + ("-hidden" if mechanism.hidden else "-exact" if mechanism.exact else ""),
+        key=f"audit-pair-{d}-{mechanism.usual_pair(d)}",
         help="All other rows are zero, and known.",
     )
     epsilon, rho, delta = 1.0, RHO, 1e-3
@@ -136,7 +131,7 @@ def _controls(key: str) -> Asked:
     ends("sooner done", "finds smaller faults", five)
     seed = address.bound(
         six.number_input, "Seed", 0, 10**6, name="live.seed", default=1, key="audit-seed",
-        help="Only for the search of private releases: their noise has no seed.",
+        help="Private releases have none: their noise comes from the operating system.",
     )  # fmt: skip
     bits = not mechanism.exact and address.bound(
         more.toggle,

@@ -12,7 +12,7 @@ Private releases are made of whole numbers for this reason, and are looked at as
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,15 +20,12 @@ import numpy as np
 from privcov import checks
 from privcov.audit.bounds import ERROR, Claim, allowed_difference, binomial_high, binomial_low, each, level_low, reach
 from privcov.audit.mechanisms import RHO, Mechanism, Sampler, find, sampler
-from privcov.audit.pairs import SEARCH, Pair, catalogue, random_pairs, tables
+from privcov.audit.pairs import Pair, catalogue, tables
 from privcov.audit.statistics import Region, best_regions, statistics
 from privcov.privacy import ApproxDP, Event, ZCDP, level_of
-from privcov.randomness import stream
 from privcov.sweeps.cells import Cell
 
 BATCH = {True: 20_000, False: 500}  # draws of either table between two checks of the stop button: in bulk, run by run
-TRIED = {True: 6_000, False: 300}  # draws of either table for every pair that the search tries
-RANDOM_PAIRS = 6
 MOST_DRAWS = 1_000_000
 GRID = 2.0**-30
 _BINS = 80
@@ -38,15 +35,15 @@ _BINS = 80
 class Asked:
     """The settings of one audit.
 
-    mechanism: key of `mechanisms`; d: 1, 2 or 3; pair: key of `catalogue`, or "search"; draws: of either
+    mechanism: key of `mechanisms`; d: 1, 2 or 3; pair: key of `catalogue`, or "" for the usual pair; draws: of either
     table, half of them for training; delta: used by claims of kind "approx" only, and rho instead of epsilon by "zcdp";
     last_bits: look at unrounded answers; error: the probability that a stated bound is wrong. The noise of a private
-    release comes from the operating system: there the seed only chooses the pairs that a search tries.
+    release comes from the operating system: there is no seed.
     """
 
     mechanism: str
     d: int = 2
-    pair: str = SEARCH
+    pair: str = ""
     epsilon: float = 1.0
     delta: float = 1e-3
     draws: int = 100_000
@@ -58,7 +55,7 @@ class Asked:
     def __post_init__(self) -> None:
         checks.whole("d", self.d, 1, 3)
         checks.whole("draws", self.draws, 1_000, MOST_DRAWS)
-        checks.one_of("pair", self.pair, (SEARCH, *(p.key for p in self.pairs)))
+        checks.one_of("pair", self.pair, ("", *(p.key for p in self.pairs)))
         checks.strictly_between("error", self.error, 0.0, 1.0)
 
     @property
@@ -79,8 +76,7 @@ class Asked:
     @property
     def steps(self) -> int:
         """The number of cells of `run`."""
-        search = len(self.pairs) + RANDOM_PAIRS if self.pair == SEARCH else 0
-        return search + math.ceil(self.draws / BATCH[self.made.bulk]) + 1
+        return math.ceil(self.draws / BATCH[self.made.bulk]) + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,10 +170,8 @@ def audit(asked: Asked) -> Audit:
 def run(asked: Asked) -> Iterator[Cell]:
     """Run the audit in steps, for a background job: cells without rows, and at the end one with the `Audit`."""
     mechanism, claim = asked.made, asked.claim
-    if asked.pair == SEARCH:
-        pair = yield from _search(asked, mechanism, claim)
-    else:
-        pair = next(p for p in asked.pairs if p.key == asked.pair)
+    wanted = asked.pair or mechanism.usual_pair(asked.d)
+    pair = next(p for p in asked.pairs if p.key == wanted)
     samplers = _samplers(mechanism, pair, claim)
     parts: tuple[list, list] = ([], [])
     left, number = asked.draws, 0
@@ -203,24 +197,6 @@ def _samplers(mechanism: Mechanism, pair: Pair, claim: Claim) -> tuple[Sampler, 
 def _centres(samplers: tuple[Sampler, Sampler]) -> tuple[np.ndarray, np.ndarray] | None:
     first, second = (s.centre for s in samplers)
     return None if first is None or second is None else (first, second)
-
-
-def _search(asked: Asked, mechanism: Mechanism, claim: Claim) -> Generator[Cell, None, Pair]:
-    """Return the pair that is easiest to distinguish on draws that are used for nothing else."""
-    rng = stream(asked.seed, "audit pairs")
-    tried = (*asked.pairs, *random_pairs(asked.d, RANDOM_PAIRS, rng, mechanism.hidden))
-    count = TRIED[mechanism.bulk]
-    scores = []
-    for pair in tried:
-        samplers = _samplers(mechanism, pair, claim)
-        one, two = (_seen(asked, s.draw(count, asked.seed, "search", pair.key)) for s in samplers)
-        train = one, two
-        _, _, proved, difference = best_regions(train, statistics(train, _centres(samplers)), claim)
-        scores.append((proved / level_of(claim), difference))
-        yield Cell([], False)
-    # Where few draws prove no level, the plain difference still ranks the pairs.
-    best = max(range(len(tried)), key=lambda i: (max(scores[i][0], 0.0), scores[i][1]))
-    return tried[best]
 
 
 def _judge(

@@ -18,7 +18,7 @@ import numpy as np
 from privcov.audit import broken, exact
 from privcov.audit.bounds import Claim
 from privcov.audit.bulk import draw_many
-from privcov.audit.pairs import ROWS, catalogue, tables
+from privcov.audit.pairs import ROWS, catalogue, tables, usual
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS, MethodCard, MethodInput
 from privcov.measurements.moment import Measured
@@ -74,6 +74,12 @@ class Mechanism:
         if self.exact:  # Wishart noise is drawn digit by digit, some milliseconds each
             return 1_000 if self.method == "wishart-difference" else 5_000
         return 100_000 if self.bulk else 10_000
+
+    def usual_pair(self, d: int) -> str:
+        """Return the key of the pair at which this mechanism, or its fault, is seen best."""
+        if self.broken == "no-clipping":
+            return "long-nobody" if self.hidden else "long-zero"
+        return usual(d, hidden=self.hidden, joint=self.exact)
 
     def claim(self, epsilon: float, delta: float, rho: float = RHO) -> Claim:
         """Return the guarantee of this mechanism's kind at these levels."""

@@ -11,7 +11,6 @@ from privcov.dataset import Dataset
 
 LONG = 3.0  # norm of the row that is too long, in units of the public bound
 ROWS = 10  # rows of a table; noise and sensitivity both shrink as 1/n, so their ratio does not depend on it
-SEARCH = "search"
 
 
 @dataclass(frozen=True)
@@ -60,26 +59,13 @@ def catalogue(d: int, hidden: bool = False) -> tuple[Pair, ...]:
     return tuple(Pair(key, label, tuple(map(float, x)), tuple(map(float, y))) for key, label, x, y in pairs)
 
 
-def usual(d: int, hidden: bool) -> str:
-    """Return the key of the pair that moves mean and second moment furthest: for slow draws, instead of a search."""
+def usual(d: int, *, hidden: bool, joint: bool) -> str:
+    """Return the key of the pair that moves the second moment furthest, ``joint``: together with the mean."""
     if hidden:
         return "unit-nobody"
-    return "antipodal" if d == 1 else "obtuse"
-
-
-def random_pairs(d: int, count: int, rng: np.random.Generator, hidden: bool = False) -> tuple[Pair, ...]:
-    """Return orthogonal rows of full length in random directions (d = 1: random lengths), for the search.
-
-    hidden: the first of them, or no row.
-    """
-    pairs = []
-    for i in range(count):
-        if d == 1:
-            x, y = rng.uniform(-1, 1, (2, 1))
-        else:
-            x, y = np.linalg.qr(rng.standard_normal((d, d)))[0].T[:2]
-        pairs.append(Pair(f"random-{i}", f"random directions, number {i + 1}", tuple(x), None if hidden else tuple(y)))
-    return tuple(pairs)
+    if joint:
+        return "antipodal" if d == 1 else "obtuse"
+    return "unit-zero" if d == 1 else "orthogonal"
 
 
 def tables(pair: Pair, n: int = ROWS, *, name: str = "audit") -> tuple[Dataset, Dataset]:

@@ -1,22 +1,17 @@
-"""Draw the privacy audit: two output distributions, impossible region, attacker's conclusions, whole-number noise."""
+"""Draw the privacy audit: two output distributions, impossible region, attacker's conclusions."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import plotly.graph_objects as go
 
 from privcov.audit import disclosure
-from privcov.audit.lattice import LIMIT, Evenness
 from privcov.audit.live import Audit, Histogram
-from privcov.audit.trial import Trial
 from privcov.figures.demonstrations import NAMES, outlines
 from privcov.figures.look import Picture, band, dotted, draw, note, pen
 from privcov.figures.palette import Palette, wash
-from privcov.figures.words import percent, plain
+from privcov.figures.words import percent
 
-_SAMPLERS = ("floating-point sampler", "exact sampler")
 _FINE = 201
 
 
@@ -178,58 +173,3 @@ def _unit_square(traces: list, palette: Palette, across: str, up: str) -> go.Fig
     """Return a figure of two shares, each from 0 to 100 %."""
     axis = {"range": [-1, 101]}
     return draw(traces, palette, height=430, x={**axis, "title": across}, y={**axis, "title": up})
-
-
-# --- whole-number noise -----------------------------------------------------------------------------------------------
-
-
-def peaks(result: Evenness) -> dict[float, tuple[float, float]]:
-    """Return (largest statistic, its limit) over all groups of numbers, by log2 of the period 1 / theta, rising."""
-    most: dict[float, tuple[float, float]] = {}
-    for look in result.looks:
-        period = look.power if look.lattice == "2^k" else math.log2(result.scale) - look.power
-        at = round(period - math.log2(look.multiple), 6)
-        most[at] = max(most.get(at, (0.0, 1.0)), (look.statistic, look.limit), key=lambda pair: pair[0] / pair[1])
-    return dict(sorted(most.items()))
-
-
-def evenness(trial: Trial, palette: Palette, *, height: int = 400) -> Picture:
-    """Draw the statistic over the period, for the old and the exact sampler, with the limit for even noise."""
-    traces = []
-    colours = palette.bad, palette.good
-    for i, (name, (result, _)) in enumerate(zip(_SAMPLERS, (trial.old, trial.exact), strict=True)):
-        most = peaks(result)
-        traces.append(
-            go.Scatter(
-                x=list(most),
-                y=[size for size, _ in most.values()],
-                mode="markers",
-                name=name,
-                marker={"color": colours[i], "symbol": pen(i, palette).symbol, "size": 7},
-                hovertemplate="period 2^%{x:.1f}: %{y:.3g}<extra>" + name + "</extra>",
-            )
-        )
-    limits = peaks(trial.exact[0])
-    traces.append(
-        go.Scatter(
-            x=list(limits),
-            y=[limit for _, limit in limits.values()],
-            mode="lines",
-            name="limit for even noise",
-            line={"color": palette.ink, "dash": "dash", "width": 2},
-            hovertemplate="limit %{y:.3g}<extra></extra>",
-        )
-    )
-    figure = draw(
-        traces,
-        palette,
-        height=height,
-        x={"title": "period of the residues (steps of R² / 2^40, powers of two)", "tickprefix": "2^"},
-        y={"title": "unevenness (no unit; 1 on average for even noise)", "type": "log"},
-    )
-    old, exact = (max(size for size, _ in peaks(result).values()) for result, _ in (trial.old, trial.exact))
-    return Picture(
-        figure,
-        f"Unevenness of residues over their period. The floating-point sampler reaches {plain(old)}, "
-        f"the exact one {plain(exact)}; even noise stays below a limit of {LIMIT:g}, higher at the right end.",
-    )

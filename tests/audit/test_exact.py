@@ -12,7 +12,7 @@ import privcov
 from privcov.audit import exact
 from privcov.audit.live import Asked, audit
 from privcov.audit.mechanisms import EXACT, find, mechanisms, sampler
-from privcov.audit.pairs import catalogue, tables, usual
+from privcov.audit.pairs import catalogue, tables
 from privcov.ledger import Ledger
 from privcov.measurements.exact_moment import measure_exactly
 from privcov.privacy import level_of
@@ -89,7 +89,7 @@ def test_a_sound_measurement_is_not_caught(key):
     """1,200 draws of either table, d = 1 to 3 by method: 1.6 to 2 times too little noise would be seen."""
     made = find(key)
     d = {"gaussian-cov": 2, "laplace-cov": 1, "wishart-difference": 3, "auto-cov": 2}[made.method]
-    found = audit(Asked(key, d=d, pair=usual(d, made.hidden), draws=1_200))
+    found = audit(Asked(key, d=d, pair=made.usual_pair(d), draws=1_200))
     assert not found.caught, found.sentence
     assert found.proved <= level_of(found.claim)
 
@@ -111,8 +111,6 @@ BROKEN = [
 
 @pytest.mark.parametrize(("method", "n", "d", "fault", "claimed", "draws"), BROKEN)
 def test_a_broken_copy_is_caught(method, n, d, fault, claimed, draws):
-    hidden = n == "hidden"
-    pair = usual(d, hidden) if fault != "no-clipping" else ("long-nobody" if hidden else "long-zero")
-    asked = Asked(f"exact-{fault}:{method}:n-{n}", d=d, pair=pair, draws=draws, epsilon=claimed, rho=claimed)
+    asked = Asked(f"exact-{fault}:{method}:n-{n}", d=d, draws=draws, epsilon=claimed, rho=claimed)
     found = audit(asked)
     assert found.caught, found.sentence

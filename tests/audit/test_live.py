@@ -3,6 +3,7 @@
 Every audit errs with probability at most 10^-3, so the sound ones here together at most with 3 %; seeds are fixed.
 """
 
+import dataclasses
 import math
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from privcov.audit import live
 from privcov.audit.live import Asked, audit
 from privcov.audit.mechanisms import find, mechanisms
-from privcov.audit.pairs import catalogue, random_pairs, tables, usual
+from privcov.audit.pairs import catalogue, tables, usual
 from privcov.privacy import level_of
 
 
@@ -31,7 +32,10 @@ from privcov.privacy import level_of
 def test_a_sound_method_is_not_caught(key, d):
     """20,000 draws, the worst pair searched for: 1.35 times too little noise would be seen at (1, 1e-3), 1.15 times at
     pure 1."""
-    found = audit(Asked(key, d=d, draws=20_000, seed=3))
+    asked = Asked(key, d=d, draws=20_000, seed=3)
+    tried = (dataclasses.replace(asked, pair=pair.key, draws=6_000, seed=4) for pair in asked.pairs)
+    worst = max(map(audit, tried), key=lambda found: (found.proved, found.difference))
+    found = audit(dataclasses.replace(asked, pair=worst.pair.key))
     assert found.proved <= level_of(found.claim)
     assert found.difference <= found.permitted
     assert not found.caught
@@ -138,30 +142,29 @@ def test_what_cannot_be_asked_is_refused():
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_pairs_differ_in_one_row(d):
-    rng = np.random.default_rng(0)
-    for pair in (*catalogue(d), *random_pairs(d, 3, rng)):
+    for pair in catalogue(d):
         one, two = tables(pair)
         assert (one.rows != two.rows).any(axis=1).sum() == 1
         assert one.name != two.name  # independent noise
-    for pair in (*catalogue(d, hidden=True), *random_pairs(d, 3, rng, hidden=True)):
+    for pair in catalogue(d, hidden=True):
         one, two = tables(pair)
         assert one.n == two.n + 1
         assert (one.rows[1:] == two.rows).all()
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("hidden", [False, True])
-def test_the_usual_pair_moves_mean_and_second_moment_furthest(d, hidden):
-    """Frobenius change of the sum of (x, s)(x, s)', s^2 = 1/2, among the pairs within the bound."""
+@pytest.mark.parametrize(("hidden", "joint"), [(False, False), (False, True), (True, True)])
+def test_the_usual_pair_moves_what_is_seen_furthest(d, hidden, joint):
+    """Frobenius change of the sum of (x, s)(x, s)', s^2 = 1/2 or without a mean 0, among the pairs within the bound."""
 
     def moved(pair):
         rows = [t.rows[np.linalg.norm(t.rows, axis=1) < 2] for t in tables(pair)]
-        joint = [np.hstack([x, np.full((len(x), 1), 0.5**0.5)]) for x in rows]
-        return np.linalg.norm(joint[0].T @ joint[0] - joint[1].T @ joint[1])
+        moments = [np.hstack([x, np.full((len(x), 1), joint * 0.5**0.5)]) for x in rows]
+        return np.linalg.norm(moments[0].T @ moments[0] - moments[1].T @ moments[1])
 
     pairs = [p for p in catalogue(d, hidden) if max(map(abs, p.first)) <= 1]
     best = max(pairs, key=moved)
-    chosen = next(p for p in pairs if p.key == usual(d, hidden))
+    chosen = next(p for p in pairs if p.key == usual(d, hidden=hidden, joint=joint))
     assert moved(chosen) == pytest.approx(moved(best))
 
 

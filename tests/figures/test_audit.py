@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from privcov.audit import disclosure
-from privcov.audit.lattice import LIMIT
 from privcov.audit.live import Asked, Histogram, audit
-from privcov.audit.trial import trial
 from privcov.figures import audit as pictures
 from privcov.figures.palette import DARK, LIGHT
-from privcov.figures.words import percent, plain
+from privcov.figures.words import percent
 from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
 
 
@@ -69,30 +67,3 @@ def test_beliefs_and_accusations_are_the_curves(claim):
     assert percent(float(disclosure.posterior(0.1, disclosure.loss(claim, 0.001))), "at most") in alt
     roc, _ = pictures.accusations(claim, DARK)
     np.testing.assert_allclose(roc.data[1].y, 100 * disclosure.power(claim, np.array(roc.data[1].x) / 100))
-
-
-@pytest.fixture(scope="module")
-def sampled():
-    return trial(1.0, 1_000)
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_the_unevenness_of_both_samplers_stands_beside_its_limit(sampled, palette):
-    figure, alt = pictures.evenness(sampled, palette)
-    old, exact, limit = figure.data
-    assert [t.name for t in figure.data] == ["floating-point sampler", "exact sampler", "limit for even noise"]
-    assert list(old.x) == list(exact.x) == list(limit.x) == sorted(old.x)
-    assert max(old.y) == sampled.old[0].worst.statistic > LIMIT
-    assert all(size < most for size, most in zip(exact.y, limit.y, strict=True))
-    assert min(limit.y) >= LIMIT
-    assert figure.layout.xaxis.title.text == "period of the residues (steps of R² / 2^40, powers of two)"
-    assert "1 on average" in figure.layout.yaxis.title.text
-    assert f"The floating-point sampler reaches {plain(max(old.y))}" in alt
-    assert old.marker.symbol != exact.marker.symbol
-
-
-def test_a_trial_wants_its_own_range():
-    with pytest.raises(ValueError, match="rows_per_person"):
-        trial(1.0, 10**6)
-    with pytest.raises(ValueError, match="epsilon"):
-        trial(0.0, 1)

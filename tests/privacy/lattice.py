@@ -28,6 +28,7 @@ not sufficient: a sampler needs a proof as well.
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -212,3 +213,20 @@ def parity_corank(noise: np.ndarray) -> int:
             top = pivot.bit_length() - 1
             lines = [line ^ pivot if line >> top & 1 else line for line in lines]
     return len(noise) - rank
+
+
+def floating_wishart(p: int, scale: float) -> np.ndarray:
+    """Draw the former floating-point noise of the rounded Wishart difference, p x p int64, clipped at 2^61.
+
+    Doubles near p * scale lie on a lattice that is coarse beside one step of the data, so the answer's residues reveal
+    what the noise was added to; and clipped noise is a constant, so a clipped entry reveals the exact sum.
+    """
+    from scipy.special import ndtri
+
+    bits = np.frombuffer(os.urandom(16 * p * (p + 1)), dtype=np.uint64)
+    half = ((bits >> np.uint64(1)).astype(np.float64) + 0.5) * 2.0**-64
+    normals = np.where(bits & np.uint64(1), 1.0, -1.0) * -ndtri(half)
+    plus, minus = normals.reshape(2, p, p + 1)
+    noise = scale / 2 * (plus @ plus.T - minus @ minus.T)
+    noise = np.triu(noise) + np.triu(noise, 1).T
+    return np.floor(np.clip(noise, -(2.0**61), 2.0**61) + 0.5).astype(np.int64)

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.audit.bounds import binomial_low
-from privcov.audit.lattice import Sampler
 from privcov.measurements.integer_gram import UNIT, whole_rows
+from tests.privacy.lattice import Sampler
 
 SURE = 1e-6  # probability of accusing noise whose attacker is right as often as its claim allows
 _NEVER = (
