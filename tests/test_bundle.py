@@ -31,9 +31,7 @@ def with_pictures(folder: Path, kind: str) -> dict[str, bytes]:
     _, ledger = released(folder, kind)
     (entry,) = ledger.entries("t")
     opened = open_stored(ledger.stored(entry.token))
-    pictures = {
-        "correlation": ("Correlation", heatmap(opened.matrices.correlation, tuple(NAMES), 1.0, LIGHT, what="r"))
-    }
+    pictures = {"correlation": heatmap(opened.matrices.correlation, tuple(NAMES), 1.0, LIGHT, what="r")}
     return files_of(bundle_of(opened, entry.to_dict(), None, pictures))
 
 
@@ -73,7 +71,7 @@ def test_python_and_the_page_make_the_same_bytes(tmp_path):
     first = (tmp_path / "0.zip").read_bytes()
     assert (tmp_path / "1.zip").read_bytes() == first
     own = files_of(first)
-    assert set(page) - set(own) == {"extras/correlation.html", "extras/plotly.min.js"}
+    assert set(page) - set(own) == {"extras/correlation.svg"}
     assert {name for name in own if own[name] != page[name]} == {"manifest.json"}
     assert sorted(path.name for path in tmp_path.glob("*.zip*")) == ["0.zip", "1.zip"]
 
@@ -152,7 +150,7 @@ def test_an_undeclared_number_of_rows_a_seed_or_a_hash_is_nowhere(files, tmp_pat
     as_printed = rf"(?<![\d.]){ROWS:,}(?!\d)".replace(",", ",?")
     assert re.search(as_printed, files["report.html"].decode()), "a public number of rows would be found"
     for name, raw in found.items():
-        if name in ("verify.py", "README.txt", "matrices.npz", "extras/plotly.min.js"):
+        if name in ("verify.py", "README.txt", "matrices.npz"):
             continue
         text = re.sub("[0-9a-f]{64}", "", raw.decode())  # a hash may hold any four digits
         assert not re.search(as_printed, text), name
@@ -167,11 +165,11 @@ def test_names_are_text_everywhere(files):
         if NAMES[2] in header:
             assert "'=cmd" in header, name
         assert not re.search(r'(^|,)"?=', header), name
-    report, figure = files["report.html"].decode(), files["extras/correlation.html"].decode()
+    report, figure = files["report.html"].decode(), files["extras/correlation.svg"].decode()
     for page in (report, figure):
         assert "<script>alert" not in page
     assert "http://" not in report
-    assert 'src="plotly.min.js"' in figure
+    assert figure.startswith("<svg")
 
 
 def test_lines_of_a_bundle_are_text_and_its_axes_are_no_columns(files):

@@ -63,17 +63,16 @@ def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
         st.json(entry.to_dict(), expanded=1)
 
 
-def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
-    """Return file stem -> (title, figure), in the light palette of paper."""
+def _pictures(opened: Opened) -> dict[str, Picture]:
+    """Return file stem -> figure, in the light palette of paper."""
     columns, found, pictures = opened.columns, privcov.answers(opened.release), {}
     for stem, title in (("correlation", "Correlation"), ("partial", "Partial correlation")):
         matrix = getattr(opened.matrices, stem)
         pale, unknown = doubtful(found, stem, FALSE_DISCOVERIES, opened.measurement)
         limit, what = colour_limit(matrix), f"released {title.lower()}"
-        pictures[stem] = title, heatmap(matrix, columns, limit, LIGHT, what=what, pale=pale, unknown=unknown)
+        pictures[stem] = heatmap(matrix, columns, limit, LIGHT, what=what, pale=pale, unknown=unknown)
     if len(columns) > 1:
-        pictures["pairs"] = (
-            "The strongest correlations with total intervals",
-            pairs(found.correlations(), LIGHT, x_title="Correlation", what="The strongest correlations", most=_PAIRS),
+        pictures["pairs"] = pairs(
+            found.correlations(), LIGHT, x_title="Correlation", what="The strongest correlations", most=_PAIRS
         )
     return pictures

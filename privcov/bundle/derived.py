@@ -48,15 +48,14 @@ MATRICES = (
     "shares",
     "shares_std",
 )
-# Further files: pictures made from the same numbers with plotly, so they cannot be derived again.
+# Further files: pictures and estimates, which need more libraries than a check.
 EXTRAS = {
-    "extras/correlation.html": "picture of the correlations",
-    "extras/covariance.html": "picture of the covariance",
-    "extras/partial.html": "picture of the partial correlations",
-    "extras/pairs.html": "picture of the strongest correlations with their intervals",
+    "extras/correlation.svg": "picture of the correlations",
+    "extras/covariance.svg": "picture of the covariance",
+    "extras/partial.svg": "picture of the partial correlations",
+    "extras/pairs.svg": "picture of the strongest correlations with their intervals",
     "extras/estimated_correlation.csv": "the correlations of all rows, as the method of the release estimates them",
     "extras/estimated_covariance.csv": "the covariance of all rows, as the method of the release estimates it",
-    "extras/plotly.min.js": "the script that draws the pictures",
 }
 _STRONGEST = 12
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -82,14 +81,13 @@ class Library:
     """What a version of privcov says about its methods: the cards by key, as lines, their noise, and verify.py.
 
     ``noise`` holds the mechanisms that a method measures with, by `noise_key`; ``parameters`` what the
-    anchor of each favours, and its parameters as private rows take them. ``script`` is the SHA-256 of plotly's script.
+    anchor of each favours, and its parameters as private rows take them.
     """
 
     cards: Mapping[str, tuple[tuple[str, str], ...]]
     noise: Mapping[str, tuple[str, ...]]
     parameters: Mapping[str, tuple[str, tuple[Spec, ...]]]
     verifier: bytes
-    script: str = ""
 
 
 def noise_key(method: str, kind: str, d: int) -> str:
@@ -300,7 +298,7 @@ extras/              for whoever analyses it: codebook.csv (what every column is
                      about), rows.csv (number of rows, n_eff), means, variances, covariances and correlations with 95 %
                      intervals for noise and sampling together, counts and means of classes, shares of missing cells;
                      read.py and read.R read the bundle without PrivCov{answers}. Which nothing checks, so that they may
-                     come from anybody: pictures, for a browser (they need no network), and estimated_correlation.csv
+                     come from anybody: pictures, and estimated_correlation.csv
                      and estimated_covariance.csv, the matrices as the method estimates them
 verify.py            derives every other file again, from measurement, declaration and ledger entry
 

@@ -18,10 +18,10 @@ from privcov.releasing.display import matrix_of
 from privcov.releasing.private_request import estimate
 
 
-def make_bundle(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> bytes:
+def make_bundle(what: Inputs, pictures: Mapping[str, Picture]) -> bytes:
     """Return the zip. The same inputs give the same bytes.
 
-    ``pictures`` holds (title, figure) by the stem of a file in `EXTRAS`.
+    ``pictures`` holds figures by the stem of a file in `EXTRAS`.
     """
     files = {**derived_files(what, library()), **_drawn(pictures), **_estimated(what)}
     files["manifest.json"] = manifest_of(files)
@@ -51,14 +51,12 @@ def _estimated(what: Inputs) -> dict[str, bytes]:
     return {name: text.encode() for name, text in files.items()}
 
 
-def _drawn(pictures: Mapping[str, tuple[str, Picture]]) -> dict[str, bytes]:
-    """Return the pictures, which cannot be derived again to the last byte."""
+def _drawn(pictures: Mapping[str, Picture]) -> dict[str, bytes]:
+    """Return the pictures as SVG."""
     if not pictures:
         return {}
-    from privcov.figures.exports import SCRIPT, standalone
+    from privcov.figures.exports import svg
 
-    files = {f"extras/{SCRIPT.name}": SCRIPT.read_bytes()}
-    for stem, (title, picture) in pictures.items():
-        files[f"extras/{stem}.html"] = standalone(picture, title).encode()
+    files = {f"extras/{stem}.svg": svg(picture).encode() for stem, picture in pictures.items()}
     assert set(files) <= set(EXTRAS), "verify.py refuses a file that it does not know"
     return files

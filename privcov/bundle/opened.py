@@ -208,7 +208,7 @@ def _opened(release: Release) -> Opened:
 
 
 def bundle_of(
-    opened: Opened, entry: dict, declaration: dict | None, pictures: Mapping[str, tuple[str, Picture]]
+    opened: Opened, entry: dict, declaration: dict | None, pictures: Mapping[str, Picture]
 ) -> bytes:
     """Return the zip of a stored release."""
     release = opened.release

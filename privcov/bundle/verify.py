@@ -20,7 +20,6 @@ from privcov.bundle.inputs import INPUTS, parsed, read_inputs
 from privcov.bundle.place import Wrong, must, read_place
 from privcov.measurements.laws.anchor import whole_anchor
 
-SCRIPT = "extras/plotly.min.js"
 UNCHECKED = (
     "measurement.json: that the noisy numbers were made from the declared table, with fresh noise of the stated law "
     "and scale; the number of rows n",
@@ -41,14 +40,12 @@ def check(files: Mapping[str, bytes], library: Library) -> tuple[Inputs, list[st
     _check_method(what, library)
     expected = derived_files(what, library)
     _compare(files, expected, library)
-    known = hashlib.sha256(files.get(SCRIPT, b"")).hexdigest() == library.script
-    loose = sorted({*files} & {*EXTRAS} - ({SCRIPT} if known else set()))
+    loose = sorted({*files} & {*EXTRAS})
     return what, [
         f"Files: {len(files)}, each as listed, none unlisted.",
         f"Guarantee: {sentence}",
         f"Derived again from the measurement, equal byte for byte: {len(expected) - len(INPUTS)} files, "
         f"{sum(name.startswith('matrices/') for name in expected)} matrices among them.",
-        *([f"{SCRIPT}: that of the plotly that is installed here."] if known else []),
         *(f"Not checked, may come from anybody: {name} ({EXTRAS[name]})." for name in loose),
         *(f"Cannot be checked: {part}." for part in UNCHECKED),
         "Consistent: everything that can be checked holds.",

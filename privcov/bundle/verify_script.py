@@ -6,7 +6,6 @@ There is no second copy of a formula: a bundle's script computes with the text o
 from __future__ import annotations
 
 import ast
-import hashlib
 import itertools
 import json
 from functools import cache
@@ -128,20 +127,12 @@ def verifier_source() -> str:
 
 def library() -> Library:
     """Return what this version of privcov writes into every bundle."""
-    return Library(_cards(), _noise(), _parameters(), verifier_source().encode(), _script())
+    return Library(_cards(), _noise(), _parameters(), verifier_source().encode())
 
 
 @cache
 def _cards() -> dict[str, tuple[tuple[str, str], ...]]:
     return {card.key: tuple((title, getattr(card, title)) for title in _CARD) for card in private_methods()}
-
-
-@cache
-def _script() -> str:
-    """Return the SHA-256 of the script of the installed plotly, which a bundle's own verify.py does not know."""
-    from privcov.figures.exports import SCRIPT
-
-    return hashlib.sha256(SCRIPT.read_bytes()).hexdigest()
 
 
 @cache

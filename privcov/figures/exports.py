@@ -14,11 +14,9 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape, unescape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import plotly
 import plotly.graph_objects as go
 
 from privcov.figures.look import Picture
@@ -27,7 +25,6 @@ from privcov.figures.palette import LIGHT, WHITE, channels
 from privcov.figures.words import plain
 
 WIDTH, HEIGHT = 720, 480  # pixels at 96 an inch: 190 mm wide
-SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"  # plotly's script, from the installed package
 FONT = "Arial, Helvetica, sans-serif"
 _SVG_FONT = "Helvetica, Arial, sans-serif"
 _LINE = 22  # pixels of a row of a table
@@ -54,19 +51,6 @@ _CORNERS = {
     "cross": _CROSS,
     "x": [((x - y) * 0.71, (x + y) * 0.71) for x, y in _CROSS],
 }
-
-
-def standalone(picture: Picture, title: str) -> str:
-    """Return a whole HTML page of the figure; it reads plotly from the file beside it, and nothing from the network."""
-    body = picture.figure.to_html(
-        full_html=False, include_plotlyjs=False, div_id="figure", config={"displaylogo": False, "responsive": True}
-    )
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<script src="{SCRIPT.name}"></script></head><body style="font-family: sans-serif; margin: 1.5rem">'
-        f"<h1>{escape(title)}</h1><p>{escape(picture.alt)}</p>"
-        f'<div style="max-width: 900px; height: 640px">{body}</div></body></html>\n'
-    )
 
 
 # --- SVG --------------------------------------------------------------------------------------------------------------
