@@ -58,7 +58,7 @@ def test_a_good_table():
         b"\xef\xbb\xbfa,b\n1,2\n3,4\n",  # byte order mark
         b"a,b\r\n1,2\r\n3,4\r\n",  # Windows line ends
         b"a,b\r1,2\r3,4",  # old Mac line ends, no last one
-        b"a,b\n1,2\n3,4\n\n\n  \n",  # trailing blank lines
+        b"a,b\n1,2\n3,4\n\n\n",  # trailing blank lines
         b"a,b\n\n1,2\n\n3,4",  # blank lines between
         b'"a","b"\n"1","2"\n 3 , 4 ',  # quotes and spaces
         b" a ,b\n1e0,+2.\n0.3e1,4.0\n",
@@ -127,7 +127,7 @@ def test_long_text_is_cut_in_the_sentence():
         (b"", ["empty", "column names"]),
         (b"\xef\xbb\xbf \r\n ", ["first line is blank"]),
         (b"a,b\n", ["no rows", "add at least one row"]),
-        (b"a,b\n\n \n", ["no rows"]),
+        (b"a,b\n\n\n", ["no rows"]),
         (b"\na,b\n1,2\n", ["first line is blank"]),
         (b"  \na,b\n1,2\n", ["first line is blank"]),
         (b"1,2\n3,4\n", ["first line holds numbers only", "column names"]),

@@ -207,9 +207,7 @@ def _opened(release: Release) -> Opened:
     return Opened(release, total, measured, noisy, derive(noisy))
 
 
-def bundle_of(
-    opened: Opened, entry: dict, declaration: dict | None, pictures: Mapping[str, Picture]
-) -> bytes:
+def bundle_of(opened: Opened, entry: dict, declaration: dict | None, pictures: Mapping[str, Picture]) -> bytes:
     """Return the zip of a stored release."""
     release = opened.release
     if declaration is None or not _of_release(declaration, opened.measurement, entry["name"]):

@@ -8,6 +8,7 @@ import gzip
 import io
 import math
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,18 +16,17 @@ import numpy as np
 
 from privcov.table_files.dialect import DECLARE_ENCODING, DECLARE_MARKS, SAVE_AGAIN, SEPARATORS, Dialect
 from privcov.table_files.facts import FileFacts, TableFileError
-from privcov.table_files.numbers import number_of
+from privcov.table_files.numbers import number_of, texts_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.csv as arrow_csv
 
 MAX_HEADER_BYTES = 65_536
 BLOCK_BYTES = 4_000_000  # read together, and up to 32 ahead; a row that reaches beyond the next block is refused
 MAX_DECODED_BYTES = 1_000_000_000
 _CHUNK_BYTES = 1 << 20
-_MAX_BLANK_LINES = 1_000_000  # of spaces; each costs a call, and a few kilobytes of gzip can hold many
 _QUOTES = "close or double its quotation marks"
+_WIDTH = re.compile(r"CSV parse error: Row #(\d+): Expected \d+ columns, got (\d+)")
 
 
 def header(file: FileFacts) -> tuple[str, ...]:
@@ -74,25 +74,20 @@ def first_line(file: FileFacts) -> bytes:
 def tables(file: FileFacts, names: Sequence[str], private: bool) -> Iterator[tuple[pa.RecordBatch, float]]:
     """Yield the named columns as texts (binary), a block of whole rows at a time, and the share that is read.
 
-    Blank lines are no rows. Raises TableFileError where a row has too many or too few cells, without its cells.
+    Empty lines are no rows. Raises TableFileError where a row has too many or too few cells, without its cells.
     """
     import pyarrow as pa
     import pyarrow.csv as arrow
 
     text = _TextFacts(file)
-    if text.one_line:
+    if text.lines < 2:
         return
     width, at = len(file.names), {name: str(file.names.index(name)) for name in names}
-    odd = _OddLines(file, private)
     convert = arrow.ConvertOptions(
         column_types=dict.fromkeys(at.values(), pa.binary()), include_columns=list(at.values()), check_utf8=False
     )
-    parse = arrow.ParseOptions(
-        delimiter=file.dialect.separator,
-        newlines_in_values=True,
-        # Arrow decodes the row for the handler, and its complaint of a row that is no UTF-8 would hold the row.
-        invalid_row_handler=odd.judge if text.utf8 else None,
-    )
+    # Without a handler of odd lines: Arrow would swallow a Ctrl-C in it, and hand the row to whoever logs exceptions.
+    parse = arrow.ParseOptions(delimiter=file.dialect.separator, newlines_in_values=True)
     read = arrow.ReadOptions(
         use_threads=False,
         block_size=BLOCK_BYTES,
@@ -100,22 +95,15 @@ def tables(file: FileFacts, names: Sequence[str], private: bool) -> Iterator[tup
         skip_rows_after_names=1,
     )
     stream, source = _native(file)
-    size, rows, problem = source.size(), 0, ""
+    size, rows, problem = max(1, source.size()), 0, ""
     try:
         for batch in arrow.open_csv(stream, read, parse, convert):
             rows += batch.num_rows
             yield (_filled(batch) if width == 1 else batch).rename_columns(list(names)), min(1.0, source.tell() / size)
     except pa.ArrowInvalid as error:  # its text may repeat the row
-        if odd.problem:
-            problem = odd.problem
-        elif str(error).startswith("straddling object"):
-            problem = f"{file.title} holds a row beyond {BLOCK_BYTES:,} bytes, the limit: {_QUOTES}."
-        elif str(error) != "Empty CSV file":
-            problem = odd.sentence("A row", "more or fewer cells")
-    if odd.interrupted:
-        raise odd.interrupted
+        problem = _sentence(file, str(error), private)
     # A quotation mark that is not closed takes line ends into a cell, and pyarrow lets it pass.
-    if not problem and text.marks and text.lines != rows + 1 and not _strict(file):
+    if not problem and (text.marks % 2 or (text.marks and text.lines != rows + 1)) and not _strict(file):
         problem = (
             f"{file.title} has a quotation mark that is not closed or not doubled, or a cell beyond "
             f"{csv.field_size_limit():,} characters, the limit: {_QUOTES}."
@@ -124,75 +112,50 @@ def tables(file: FileFacts, names: Sequence[str], private: bool) -> Iterator[tup
         raise TableFileError(problem)
 
 
+def _sentence(file: FileFacts, error: str, private: bool) -> str:
+    """Return what an error of Arrow means, "" where there are no rows; no cell of it is repeated."""
+    if error == "Empty CSV file":
+        return ""
+    if error.startswith("straddling object"):
+        return f"{file.title} holds a row beyond {BLOCK_BYTES:,} bytes, the limit: {_QUOTES}."
+    found = _WIDTH.match(error)
+    where = f"Row {int(found[1]) - 1:,}" if found and not private else "A row"
+    many = f"{int(found[2]):,} cell{'s' * (found[2] != '1')}" if found else "more or fewer cells"
+    return (
+        f"{where}{file.of_it} has {many} and the header has {len(file.names):,}: give every row the same number of "
+        f"cells, take out lines of blanks, {_QUOTES}, and write {file.dialect.marks}."
+    )
+
+
 def _filled(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return the rows of a table of one column without blank lines, which have as many cells as a row."""
     import pyarrow as pa
     import pyarrow.compute as compute
 
     filled = compute.match_substring_regex(batch.column(0), "[!-~]").to_numpy(zero_copy_only=False).astype(bool)
-    for place in np.flatnonzero(~filled):
-        filled[place] = bool(batch.column(0)[place].as_py().decode("utf-8", "surrogateescape").strip())
-    return batch if filled.all() else batch.filter(pa.array(filled))
-
-
-class _OddLines:
-    """What becomes of the lines that have not as many cells as the header."""
-
-    def __init__(self, file: FileFacts, private: bool) -> None:
-        self.file, self.private, self.blank, self.problem = file, private, 0, ""
-        self.interrupted: BaseException | None = None
-
-    def judge(self, row: arrow_csv.InvalidRow) -> str:
-        """Return "skip" for a blank line, otherwise "error"; Arrow would swallow an exception."""
-        try:
-            return self._judge(row)
-        except BaseException as problem:
-            self.interrupted = problem
-            return "error"
-
-    def _judge(self, row: arrow_csv.InvalidRow) -> str:
-        quoted = len(row.text) > 1 and row.text[0] == row.text[-1] == '"'
-        if row.actual_columns == 1 and not row.text[quoted : len(row.text) - quoted].strip():
-            self.blank += 1
-            if self.blank <= _MAX_BLANK_LINES:
-                return "skip"
-            self.problem = f"{self.file.title} has more than {_MAX_BLANK_LINES:,} lines of blanks: take them out."
-            return "error"
-        where = "A row" if self.private else f"Row {row.number - 1 - self.blank:,}"
-        self.problem = self.sentence(where, f"{row.actual_columns:,} cell{'s' * (row.actual_columns != 1)}")
-        return "error"
-
-    def sentence(self, where: str, many: str) -> str:
-        """Return what is said of a row of another width."""
-        return (
-            f"{where}{self.file.of_it} has {many} and the header has {len(self.file.names):,}: give every row the same "
-            f"number of cells, {_QUOTES}, and write {self.file.dialect.marks}."
-        )
+    if filled.all():
+        return batch
+    encoded = batch.column(0).dictionary_encode()
+    words = np.array([bool(word.strip()) for word in texts_of(encoded.dictionary)])
+    return batch.filter(pa.array(words[encoded.indices.to_numpy()]))
 
 
 class _TextFacts:
-    """What one look at all bytes tells.
-
-    marks: the number of quotation marks. lines: the number of lines. one_line: whether there is a header alone. utf8:
-    whether the text is UTF-8. Raises TableFileError for zero bytes.
-    """
+    """The numbers of quotation marks and of lines, from one look at all bytes; TableFileError for zero bytes."""
 
     def __init__(self, file: FileFacts) -> None:
-        self.marks, self.lines, self.utf8, last, returns = 0, 0, True, b"", 0
-        decoder = codecs.getincrementaldecoder("utf-8")()
+        self.marks = self.lines = 0
+        last = b"\n"
         for chunk in _text(file):
             if b"\0" in chunk:
                 raise TableFileError(f"{file.title} holds a zero byte, so it is not text: {SAVE_AGAIN}.")
-            if self.utf8:
-                try:
-                    decoder.decode(chunk)
-                except UnicodeDecodeError:
-                    self.utf8 = False
-            self.marks, self.lines = self.marks + chunk.count(b'"'), self.lines + chunk.count(b"\n")
-            returns, last = returns + chunk.count(b"\r"), chunk[-1:]
-        self.utf8 = self.utf8 and not decoder.getstate()[0]
-        self.lines += last != b"\n"
-        self.one_line = self.lines <= 1 and not returns
+            self.marks += chunk.count(b'"')
+            self.lines += chunk.count(b"\n")
+            if b"\r" in chunk:
+                self.lines += chunk.count(b"\r") - chunk.count(b"\r\n")
+            self.lines -= last == b"\r" and chunk[:1] == b"\n"
+            last = chunk[-1:]
+        self.lines += last not in (b"\n", b"\r")
 
 
 def _strict(file: FileFacts) -> bool:

@@ -95,9 +95,9 @@ cells = st.one_of(
 rows_of_cells = st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=8)
 
 
-def literal(text: str, strict: bool = False) -> list[list[str]]:
+def literal(text: str) -> list[list[str]]:
     """The records after the header, blank lines left out, by the csv module alone."""
-    records = list(csv.reader(io.StringIO(text, newline=""), strict=strict))[1:]
+    records = list(csv.reader(io.StringIO(text, newline="")))[1:]
     return [record for record in records if len(record) > 1 or "".join(record).strip()]
 
 
@@ -149,7 +149,7 @@ def test_any_text_is_cut_where_the_csv_module_ends_its_records(tmp_path, pieces)
     path = tmp_path / "rows.csv"
     path.write_bytes(text.encode())
     try:
-        records = literal(text, strict=True)
+        records = [record for record in csv.reader(io.StringIO(text, newline=""), strict=True) if record][1:]
     except csv.Error:
         records = None
     try:
@@ -228,12 +228,9 @@ def test_one_column(tmp_path):
 
 
 @pytest.mark.parametrize("blank", ["\u00a0", "\x0b", "\x1c", "\u2003", " \t", '" "'])
-@pytest.mark.parametrize("columns", [1, 2])
-def test_a_line_of_any_blanks_is_no_row(tmp_path, blank, columns):
-    path = tmp_path / "rows.csv"
-    row = ",".join(["1"] * columns)
-    path.write_text(f"{','.join('ab'[:columns])}\n{row}\n{blank}\n{row}\n", encoding="utf-8")
-    assert count_rows(describe(path)).n == 2
+def test_a_line_of_any_blanks_is_no_row_of_one_column(tmp_path, blank):
+    (tmp_path / "rows.csv").write_text(f"a\n1\n{blank}\n1\n", encoding="utf-8")
+    assert count_rows(describe(tmp_path / "rows.csv")).n == 2
 
 
 def test_a_byte_order_mark_among_the_rows_is_text(tmp_path):
@@ -241,7 +238,7 @@ def test_a_byte_order_mark_among_the_rows_is_text(tmp_path):
     np.testing.assert_array_equal(read(tmp_path / "rows.csv")[0], [[np.nan, 2], [3, 4]])
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\n\n", b"\n   \n", b"", b"\r\n\r\n"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\n\n", b"", b"\r\n\r\n"])
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
 def test_ends_and_beginnings(tmp_path, start, end):
     path = tmp_path / "rows.csv"

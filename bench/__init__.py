@@ -1,0 +1,1 @@
+"""Benches: accuracy and speed as ratios against named peers; `make bench` prints the table."""
