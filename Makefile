@@ -56,7 +56,7 @@ docs: .venv/.stamp-dev
 	@echo "PrivCov: the documentation is in docs/_build/html/index.html"
 
 bench: .venv/.stamp-dev
-	@$(VENV_PYTHON) -m tests.bench $(ARGS)
+	@$(VENV_PYTHON) -m bench.table $(ARGS)
 
 reproduce: .venv/.stamp-run
 	@$(VENV_PYTHON) -m replication reproduce $(ARGS)

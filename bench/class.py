@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.bench_load import tail
+from bench.load import tail
 from tests.load import Seen, Visitor, changing, run, together
 from tests.serving import Server, serving
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.bench_latency import MissingBrowser, stage
+from bench.latency import MissingBrowser, stage
 from tests.serving import ROOT, serving
 
 STARTS = 5

@@ -150,7 +150,8 @@ def path(s: np.ndarray, points: int = 20) -> np.ndarray:
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """One BLAS thread, every solver imported and compiled, and nothing said by the peers: gglasso prints on every call,
-    and both warn where they stop early; what counts is their objective."""
+    and both warn where they stop early; what counts is their objective.
+    """
     with threadpool_limits(1), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         _ready()

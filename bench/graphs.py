@@ -1,6 +1,6 @@
 """The edge test on simulated graphs and on Sachs: false edges, power, and the goals of the section "graphs".
 
-    python -m tests.bench_graphs            # measures the cells that data/graphs/table.csv does not have yet
+    python -m bench.graphs            # measures the cells that data/graphs/table.csv does not have yet
 
 Rows and noise of every replicate are drawn anew, from seeds that set nothing in edge_test.py. AR(2) and random graphs
 are of the kinds that did, the others are not. On Sachs the rows are fixed, and the reference is a published network.

@@ -4,7 +4,7 @@ Unavoidable are reading the numbers (`blocks_of` alone, on as many threads as th
 (numpy on all cores, rows in memory). Both are measured in the same run as the pass and in turns with it, medians of
 three. The public pass makes the sums of `Dataset.from_files`; the private one makes the ledger's marks as well.
 
-    python -m tests.bench_ingest FILE.parquet --rows 5000000 --columns 50
+    python -m bench.ingest FILE.parquet --rows 5000000 --columns 50
 
 writes a simulated table of that size, a row group at a time.
 """
@@ -35,7 +35,7 @@ GROUP, ROUNDS = 100_000, 3
 SECRETS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x2545F4914F6CDD1D)
 _PEAK = """
 import resource, sys
-from tests.bench_ingest import private_pass
+from bench.ingest import private_pass
 private_pass(sys.argv[1])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
 """

@@ -12,10 +12,10 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from bench.ingest import SECRETS, in_turns, write_parquet
+from bench.sweep import plans, seconds
 from privcov import PrivateDataset, parallel
 from privcov.measurements.tables.file_moment import sums_of
-from tests.bench_ingest import SECRETS, in_turns, write_parquet
-from tests.bench_sweep import plans, seconds
 
 ROWS, COLUMNS = 500_000, 50
 CELLS = (10, 40)  # replicates

@@ -50,40 +50,40 @@ class Section:
 
 SECTIONS = {
     "accuracy": Section(
-        "tests.bench_accuracy",
+        "bench.accuracy",
         "accuracy",
         "Frobenius error of auto-cov over that of the best method of Dong et al. 2022, zCDP",
         ("geometric mean without 16 bins", "geometric mean over their sound forms"),
     ),
-    "pure": Section("tests.bench_accuracy", "pure", "The same under pure DP, epsilon 1", ("geometric mean",)),
+    "pure": Section("bench.accuracy", "pure", "The same under pure DP, epsilon 1", ("geometric mean",)),
     "tables": Section(
-        "tests.bench_tables", "tables", "Error of correlations of simulated tables with what is declared, over before"
+        "bench.tables", "tables", "Error of correlations of simulated tables with what is declared, over before"
     ),
     "ranges": Section(
-        "tests.bench_ranges", "ranges", "Error of correlations of five tables declared by where most people lie"
+        "bench.ranges", "ranges", "Error of correlations of five tables declared by where most people lie"
     ),
     "peers": Section(
-        "tests.bench_peers",
+        "bench.peers",
         "peers",
         "Frobenius error of auto-cov over that of diffprivlib, OpenDP, dpmm and trivial answers, epsilon 1",
         default=False,
     ),
     "real": Section(
-        "tests.bench_accuracy",
+        "bench.accuracy",
         "real",
         "Frobenius error of auto-cov on bundled tables with a mean, and the guard, zCDP and pure DP",
     ),
     "structure": Section(
-        "tests.bench_structure",
+        "bench.structure",
         "structure",
         "Frobenius error of auto-cov over that without patterns of the columns, fresh seeds, zCDP",
         default=False,
     ),
     "speed": Section(
-        "tests.bench_accuracy", "speed", "The methods of Dong et al. 2022 over the linear algebra they cannot avoid"
+        "bench.accuracy", "speed", "The methods of Dong et al. 2022 over the linear algebra they cannot avoid"
     ),
     "glasso": Section(
-        "tests.bench_glasso",
+        "bench.glasso",
         "glasso",
         "Time of scikit-learn and gglasso over ours, graphical lasso at equal accuracy",
         (
@@ -94,31 +94,29 @@ SECTIONS = {
             "one lambda d=500, density up to 35 %: scikit-learn",
         ),
     ),
-    "ingest": Section("tests.bench_ingest", "ingest", "One pass over a big table, over reading and multiplying alone"),
-    "sweep": Section("tests.bench_sweep", "sweep", "A table of Mathematics 2023 on two workers"),
-    "scale": Section("tests.bench_scale", "scale", "Time of a size over that of a smaller one"),
-    "load": Section("tests.bench_load", "load", "Twenty visits that change a control every second, over one"),
-    "beside": Section("tests.bench_load", "sweep", "A change while another visit sweeps, over one without"),
-    "cpu": Section("tests.bench_class", "cpu", "Processor time that one change of a page costs the server"),
-    "class": Section("tests.bench_class", "classroom", "Thirty visits that change something every four seconds"),
-    "soak": Section("tests.bench_load", "soak", "Visitors of many pages for twenty minutes", default=False),
+    "ingest": Section("bench.ingest", "ingest", "One pass over a big table, over reading and multiplying alone"),
+    "sweep": Section("bench.sweep", "sweep", "A table of Mathematics 2023 on two workers"),
+    "scale": Section("bench.scale", "scale", "Time of a size over that of a smaller one"),
+    "load": Section("bench.load", "load", "Twenty visits that change a control every second, over one"),
+    "beside": Section("bench.load", "sweep", "A change while another visit sweeps, over one without"),
+    "cpu": Section("bench.class", "cpu", "Processor time that one change of a page costs the server"),
+    "class": Section("bench.class", "classroom", "Thirty visits that change something every four seconds"),
+    "soak": Section("bench.load", "soak", "Visitors of many pages for twenty minutes", default=False),
     "latency": Section(
-        "tests.bench_latency", "latency", "From a key to the first and the last change, over a page that echoes"
+        "bench.latency", "latency", "From a key to the first and the last change, over a page that echoes"
     ),
-    "coverage": Section(
-        "tests.bench_answers", "coverage", "Intervals that contain the truth in the worst cell, over 95 %"
-    ),
-    "answers": Section("tests.bench_answers", "answers", "Processor time of an answer with intervals, over its limit"),
+    "coverage": Section("bench.answers", "coverage", "Intervals that contain the truth in the worst cell, over 95 %"),
+    "answers": Section("bench.answers", "answers", "Processor time of an answer with intervals, over its limit"),
     "agreement": Section(
-        "tests.bench_agreement",
+        "bench.agreement",
         "agreement",
         "Answers of Trade-offs, measured on the rows of the question, beside a hundred other releases",
         default=False,
     ),
     "graphs": Section(
-        "tests.bench_graphs", "graphs", "Edges by the edge test: MCC, AUC and false edges over their goals, data/graphs"
+        "bench.graphs", "graphs", "Edges by the edge test: MCC, AUC and false edges over their goals, data/graphs"
     ),
-    "cold": Section("tests.bench_cold", "cold", "From the start of the server to the first picture"),
+    "cold": Section("bench.cold", "cold", "From the start of the server to the first picture"),
 }
 
 
@@ -288,7 +286,7 @@ _WIDTHS = "{:<9} {:<52} {:<64} {:<8} {:<12} {}"
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     apart = " and ".join(name for name, section in SECTIONS.items() if not section.default)
     parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}; default: all but {apart}")
     parser.add_argument("--row", default="", metavar="TEXT", help="only the rows whose name holds this text")

@@ -30,11 +30,11 @@ import pandas as pd
 from scipy.special import ndtr
 
 import privcov
+from bench.survey import survey
 from privcov import Kind, PrivateDataset, ZCDP
 from privcov.data_sources.simulated_tables import HospitalVisits
 from privcov.owner.choices import choices
 from privcov.owner.example_rows import ExampleRows
-from tests.bench_survey import survey
 
 TIMES = 6
 FIRST_SEED = 71_000  # seen by no test, and by nothing that was tuned

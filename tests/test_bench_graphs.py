@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from bench import graphs as bench_graphs
+from bench.graphs import CELLS, RATE, REPLICATES, measure, precision_of, stored
 from privcov.metrics.graphs import edges
-from tests import bench_graphs
-from tests.bench_graphs import CELLS, RATE, REPLICATES, measure, precision_of, stored
 
 SIMULATED = [cell.name for cell in CELLS if cell.graph != "sachs"]
 

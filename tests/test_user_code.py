@@ -14,8 +14,8 @@ from typing import get_args
 import pytest
 
 import privcov
+from bench.cold import FIRST, HEAVY
 from privcov import keys
-from tests.bench_cold import FIRST, HEAVY
 from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[1]
