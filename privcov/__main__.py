@@ -7,10 +7,12 @@ from privcov.cli import streams
 
 def start() -> int:
     """Run the command that was typed, and return its exit code."""
-    streams.begin()  # before the other imports, which take time: an interruption meets it
-
-    from privcov.cli.entry import main
-
+    streams.begin()
+    try:
+        from privcov.cli.entry import main
+    except KeyboardInterrupt:
+        print("privcov: Interrupted.", file=sys.stderr)
+        return streams.INTERRUPTED
     return main()
 
 

@@ -35,8 +35,7 @@ def _declare(options: argparse.Namespace) -> None:
     from privcov.table_files.facts import quote
     from privcov.table_files.kinds import NUMBER, kind_by_name
 
-    streams.check_place(options.out)
-    streams.check_apart({"--out": options.out}, [options.table, *([options.columns] if options.columns else [])])
+    streams.check_place(options.out, needed=[options.table, options.columns])
     if options.out and options.out.is_file() and options.out.stat().st_size:
         raise ValueError(
             f"--out {options.out} is there already and may be filled in. Choose another name, or remove the file."

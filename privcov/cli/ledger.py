@@ -85,10 +85,9 @@ def _bundle(options: argparse.Namespace) -> None:
     from privcov.ledger.access import NAMES
 
     declared = check.read_declaration(options.declaration) if options.declaration else None
-    streams.check_place(options.out)
     record = options.ledger or default_path()
     files = [record.with_name(record.name + end) for end in NAMES]
-    streams.check_apart({"--out": options.out}, files + ([options.declaration] if options.declaration else []))
+    streams.check_place(options.out, needed=[*files, options.declaration])
     ledger = privcov.Ledger(options.ledger)
     entries = {entry.number: entry for entry in ledger.entries(options.name)}
     if options.number not in entries:
@@ -100,8 +99,7 @@ def _bundle(options: argparse.Namespace) -> None:
         raise ValueError(f"Release {entry.number} of {options.name!r} is {entry.state} and has no stored answer.")
     declaration = None if declared is None else json.loads(declared.to_json())
     raw = bundle_of(open_stored(answer), entry.to_dict(), declaration, {})
-    with streams.all_or_none() as begin_file:
-        begin_file(options.out).write_bytes(raw)
+    streams.write(options.out, raw)
     print(options.out)
 
 

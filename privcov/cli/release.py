@@ -60,9 +60,8 @@ def _release(options: argparse.Namespace) -> None:
     guarantee = guarantee_of(options)
     METHODS.get(options.method or USUAL[0])  # a key that is none is refused before a row is read
     declaration = check.read_declaration(options.declaration)
-    streams.check_place(options.out)
-    streams.check_place(options.bundle, "--bundle")
-    streams.check_apart({"--out": options.out, "--bundle": options.bundle}, _needed(options))
+    streams.check_place(options.out, needed=_needed(options))
+    streams.check_place(options.bundle, "--bundle", [*_needed(options), options.out])
     if options.public:
         _simulate(options, declaration, guarantee)
         return

@@ -31,8 +31,7 @@ def _run(options: argparse.Namespace) -> None:
     from privcov.sweeps.store import Store
 
     _check_workers(options)
-    streams.check_apart({"--out": options.out}, [options.plan])
-    streams.check_place(options.out)
+    streams.check_place(options.out, needed=[options.plan])
     plans, store, kept = studies.read(options.plan.read_bytes()), None if options.fresh else Store(), 0
 
     def tell(done: int, total: int, cell: list[dict]) -> None:
