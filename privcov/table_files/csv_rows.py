@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_HEADER_BYTES = 65_536
 BLOCK_BYTES = 4_000_000  # read together, and up to 32 ahead; a row that reaches beyond the next block is refused
+_SIZES = 32  # of blocks that are tried
 MAX_DECODED_BYTES = 1_000_000_000
 _CHUNK_BYTES = 1 << 20
 _QUOTES = "close or double its quotation marks"
@@ -90,24 +91,31 @@ def tables(file: FileFacts, names: Sequence[str], private: bool) -> Iterator[tup
     parse = arrow.ParseOptions(delimiter=file.dialect.separator, newlines_in_values=True)
     read = arrow.ReadOptions(
         use_threads=False,
-        block_size=BLOCK_BYTES,
+        block_size=text.sizes[0] if text.sizes else BLOCK_BYTES,
         column_names=[str(place) for place in range(width)],
         skip_rows_after_names=1,
     )
     stream, source = _native(file)
+    invalid = pa.ArrowInvalid  # a generator that ends with Python finds no module any more
     size, rows, problem = max(1, source.size()), 0, ""
     try:
         for batch in arrow.open_csv(stream, read, parse, convert):
             rows += batch.num_rows
             yield (_filled(batch) if width == 1 else batch).rename_columns(list(names)), min(1.0, source.tell() / size)
-    except pa.ArrowInvalid as error:  # its text may repeat the row
+    except invalid as error:  # its text may repeat the row
         problem = _sentence(file, str(error), private)
     # A quotation mark that is not closed takes line ends into a cell, and pyarrow lets it pass.
-    if not problem and (text.marks % 2 or (text.marks and text.lines != rows + 1)) and not _strict(file):
-        problem = (
-            f"{file.title} has a quotation mark that is not closed or not doubled, or a cell beyond "
-            f"{csv.field_size_limit():,} characters, the limit: {_QUOTES}."
-        )
+    if not problem and (text.marks % 2 or (text.marks and text.lines != rows + 1)):
+        if not _strict(file):
+            problem = (
+                f"{file.title} has a quotation mark that is not closed or not doubled, or a cell beyond "
+                f"{csv.field_size_limit():,} characters, the limit: {_QUOTES}."
+            )
+        elif not text.sizes:
+            problem = (
+                f"{file.title} has cells with line ends that cannot be read in blocks: save it with line ends of one "
+                "character (LF)."
+            )
     if problem:
         raise TableFileError(problem)
 
@@ -141,11 +149,16 @@ def _filled(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class _TextFacts:
-    """The numbers of quotation marks and of lines, from one look at all bytes; TableFileError for zero bytes."""
+    """What one look at all bytes tells; TableFileError for zero bytes.
+
+    marks, lines: the numbers of quotation marks and of lines. sizes: of blocks of which none ends inside CR LF, where
+    pyarrow would drop the LF, also in a cell.
+    """
 
     def __init__(self, file: FileFacts) -> None:
-        self.marks = self.lines = 0
-        last = b"\n"
+        self.marks = self.lines = at = 0
+        self.sizes = list(range(BLOCK_BYTES, BLOCK_BYTES - min(_SIZES, BLOCK_BYTES // 2), -1))
+        last = b""
         for chunk in _text(file):
             if b"\0" in chunk:
                 raise TableFileError(f"{file.title} holds a zero byte, so it is not text: {SAVE_AGAIN}.")
@@ -154,13 +167,24 @@ class _TextFacts:
             if b"\r" in chunk:
                 self.lines += chunk.count(b"\r") - chunk.count(b"\r\n")
             self.lines -= last == b"\r" and chunk[:1] == b"\n"
-            last = chunk[-1:]
-        self.lines += last not in (b"\n", b"\r")
+            both, first = last + chunk, at - len(last)
+            self.sizes = [
+                size
+                for size in self.sizes
+                if all(
+                    both[end - 1 - first : end + 1 - first] != b"\r\n"
+                    for end in range(-(-max(at, 1) // size) * size, at + len(chunk), size)
+                )
+            ]
+            last, at = chunk[-1:], at + len(chunk)
+        self.lines += last not in (b"", b"\n", b"\r")
 
 
 def _strict(file: FileFacts) -> bool:
     """Return whether the csv module, which is strict about quotation marks, reads the file to its end."""
     with io.TextIOWrapper(_opened(file), _encoding(file), "surrogateescape", newline="") as lines:
+        if lines.read(1) != "\ufeff":  # a byte order mark belongs to no cell
+            lines.seek(0)
         try:
             for _ in csv.reader(lines, delimiter=file.dialect.separator, strict=True):
                 pass

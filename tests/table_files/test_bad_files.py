@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import privcov
+from privcov import Dialect
 from privcov.table_files import TableFileError, blocks_of, count_rows, csv_rows, describe, parts_of
 
 SECRET = "7315.25"
@@ -211,11 +211,24 @@ def test_a_quotation_mark_that_is_not_closed_swallows_no_row(tmp_path, rows):
     assert "quotation mark" in refusal(read_all, path)
 
 
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_byte_order_mark_hides_no_open_quotation_mark(tmp_path, start, encoding):
+    for text, rows in (('"a,""",b\n1,"\n2,y\n3,z\n', 0), ('"a,""b",c\n1,"x\ny"\n', 1), ('"a,""",b\n1,2\n3,"\n4"\n', 2)):
+        table = describe(
+            put(tmp_path / "rows.csv", (start + text).encode(encoding)), dialect=Dialect(encoding=encoding)
+        )
+        if rows:
+            assert count_rows(table).n == rows
+        else:
+            assert "quotation mark" in refusal(count_rows, table)
+
+
 @pytest.mark.parametrize("row", ["\t\n", "\t\t\t\n", '""""\n'])
 def test_a_row_of_blank_cells_of_another_width_is_no_blank_line(tmp_path, row):
     path = put(tmp_path / "rows.csv", f"a\tb\tc\n1\t2\t3\n{row}4\t5\t6\n".encode())
     with pytest.raises(TableFileError, match=r"has [124] cells? and the header has 3"):
-        count_rows(describe(path, dialect=privcov.Dialect("\t", ".")))
+        count_rows(describe(path, dialect=Dialect("\t", ".")))
 
 
 def test_a_line_of_blanks_is_a_row_with_too_few_cells(tmp_path):

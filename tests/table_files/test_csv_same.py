@@ -233,6 +233,25 @@ def test_a_line_of_any_blanks_is_no_row_of_one_column(tmp_path, blank):
     assert count_rows(describe(tmp_path / "rows.csv")).n == 2
 
 
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
+@pytest.mark.parametrize("size", range(64, 96))
+def test_a_cell_keeps_its_windows_line_ends_wherever_a_block_ends(tmp_path, monkeypatch, name, size):
+    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", size)
+    text = "a,b,c\r\n" + '1,2,"A\r\nB"\r\n' * 7
+    (tmp_path / name).write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    assert set(read(tmp_path / name)[1]) == {"A\r\nB"}
+
+
+def test_cells_that_blocks_would_change_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 80)
+    text = "a,b,c\r\n" + "".join(f'1,{10 ** (k * k % 11)},"A\r\nB"\r\n' for k in range(400))
+    (tmp_path / "rows.csv").write_bytes(text.encode())
+    with pytest.raises(TableFileError, match="cells with line ends that cannot be read in blocks: save it"):
+        read(tmp_path / "rows.csv")
+    (tmp_path / "rows.csv").write_bytes(text.replace("A\r\nB", "A B").encode())
+    assert len(read(tmp_path / "rows.csv")[1]) == 400
+
+
 def test_a_byte_order_mark_among_the_rows_is_text(tmp_path):
     (tmp_path / "rows.csv").write_bytes(b"a,b,c\n\xef\xbb\xbf1,2,x\n3,4,y\n")
     np.testing.assert_array_equal(read(tmp_path / "rows.csv")[0], [[np.nan, 2], [3, 4]])
