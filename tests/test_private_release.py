@@ -334,10 +334,12 @@ def frames_of(error: BaseException):
 def test_an_error_in_a_later_file_leads_to_no_sums(tmp_path, ledger):
     """Those of the files before it are exact; a reporter of crashes sends the variables of every frame."""
     (tmp_path / "t").mkdir()
-    for name, end in (("0.csv", ""), ("1.csv", "1,2,3\n")):
-        (tmp_path / "t" / name).write_text("a,b\n" + "0.25,0.5\n" * 3000 + end)
-    table = PrivateDataset.from_files(tmp_path / "t", bounds=[(0, 1)] * 2, name="t")
-    with pytest.raises(privcov.table_files.TableFileError, match="3 cells") as caught:
+    for name, end in (("0.csv", b""), ("1.csv", b"0.25,0.5,\xe9\n")):
+        (tmp_path / "t" / name).write_bytes(b"a,b,who\n" + b"0.25,0.5,x\n" * 3000 + end)
+    table = PrivateDataset.from_files(
+        tmp_path / "t", ["a", "b"], bounds=[(0, 1)] * 2, name="t", label="who", classes=["x"]
+    )
+    with pytest.raises(privcov.table_files.TableFileError, match="not UTF-8") as caught:
         privcov.release_private("gaussian-cov", table, GUARANTEES["zcdp"], ledger=ledger)
     held = [type(value).__name__ for frame in frames_of(caught.value) for value in frame.f_locals.values()]
     assert "PrivateDataset" in held

@@ -17,7 +17,7 @@ MOST_BYTES = 2**27  # of all files together; the largest bundle has about 40 MB
 SIZES = {
     r"manifest\.json": 2**16,
     r"(guarantee|ledger_entry|declaration)\.json|verify\.py|[a-z_A-Z]+\.txt|report\.html": 2**22,
-    r"measurement\.json|extras/[a-z_]+\.(csv|html|py|R)|extras/plotly\.min\.js|matrices/[a-z_]+\.csv": 2**24,
+    r"measurement\.json|extras/[a-z_]+\.(csv|svg|py|R)|matrices/[a-z_]+\.csv": 2**24,
     r"matrices\.npz": 2**25,
 }
 # What zip programs add of their own to an entry: times and owners.

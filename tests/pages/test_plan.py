@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.your_data import noise, practice
+from pages.your_data import noise, plan_more, practice
 from pages.your_data.plan_more import with_choices
 from privcov.data_sources.example import written
 from privcov.data_sources.private_file import Column, Declaration, read_private
@@ -42,18 +42,30 @@ def give(at: AppTest, raw: bytes) -> AppTest:
     return calm(at)
 
 
-def test_each_candidate_is_drawn_beside_the_truth():
+@pytest.fixture
+def draws(monkeypatch) -> list:
+    """The matrices that are drawn: without noise, and one of each candidate."""
+    kept, still = [], plan_more.still
+
+    def drawn(matrix, *args, **more):
+        kept.append(matrix)
+        return still(matrix, *args, **more)
+
+    monkeypatch.setattr(plan_more, "still", drawn)
+    return kept
+
+
+def test_each_candidate_is_drawn_beside_the_truth(draws):
     at = go(declared(), "plan")
     assert "One draw of each" in [h.value for h in at.header]
-    pictures = at.session_state["pictures"]
-    drawn = [np.array(pictures[f"own-draw-{k}"].figure.data[0].z) for k in range(4)]
+    drawn = draws[-4:]
     assert drawn[0] == pytest.approx(np.where(np.eye(3) > 0, 1.0, 0.5), abs=0.05)
     apart = [np.abs(z - drawn[0]).max() for z in drawn[1:]]
     assert apart == sorted(apart, reverse=True)
     assert apart[-1] > 0
 
 
-def test_the_plan_takes_public_rows_and_goes_back():
+def test_the_plan_takes_public_rows_and_goes_back(draws):
     """The error of the plan is then that of these rows under the declaration, and nothing of the file is shown."""
     at = go(declared(), "plan")
     before = text_of(at)
@@ -63,8 +75,7 @@ def test_the_plan_takes_public_rows_and_goes_back():
     assert "a public table of 900 rows" in text_of(at)
     assert SECRET not in text_of(at)
     stand = ExampleRows.of_public(read_private(last_year(), mine.declared), 1000)
-    shown = np.array(at.session_state["pictures"]["own-draw-0"].figure.data[0].z)
-    assert shown == pytest.approx(stand.correlation, abs=1e-6)
+    assert draws[-4] == pytest.approx(stand.correlation, abs=1e-6)
     assert "The covariance of a table like" in text_of(at)
     press(at, "Use the invented table again")
     assert not at.session_state["own"].like
@@ -142,7 +153,7 @@ def test_the_weight_of_a_person_follows_from_the_owners_guess():
     assert guessed == pytest.approx(one * 1.46 / 3, rel=0.01)
 
 
-def test_typed_columns_are_planned():
+def test_typed_columns_are_planned(draws):
     """Levels, dates and transforms: their measured columns are in the plan, with missing cells measured."""
     columns = (
         Column("age", 0, 120, None, "lifetimes", kind="integer"),
@@ -152,7 +163,7 @@ def test_typed_columns_are_planned():
     what = dataclasses.replace(declaration(), columns=columns, missing="pairs")
     at = planned(declared(), what)
     assert not at.error
-    assert len(at.session_state["pictures"]["own-draw-0"].figure.data[0].z) == 5
+    assert len(draws[-4]) == 5
     assert "of the declared kinds" in text_of(at)
     press(at, "Try them")
     assert not at.error

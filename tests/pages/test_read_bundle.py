@@ -188,7 +188,7 @@ def test_the_page_has_the_numbers_of_python(clear):
     assert csv_of(at, "column")["ci_low"].tolist() == found.means()["ci_low"].tolist()
 
 
-def test_pictures_of_several_columns_go_from_the_lowest_to_the_highest_value(tmp_path):
+def test_pictures_of_several_columns_go_from_the_lowest_to_the_highest_value(tmp_path, pictures):
     """Every mark is the number of the table, moved and scaled by bounds that differ and are not about zero."""
     low, wide = np.array([-50.0, 10.0, 0.0]), np.array([200.0, 120.0, 400.0])
     bounds = list(zip(low, low + wide, strict=True))
@@ -202,7 +202,7 @@ def test_pictures_of_several_columns_go_from_the_lowest_to_the_highest_value(tmp
     def marks(picture: str, key: str = "", part: str = "") -> np.ndarray:
         if part:
             widget(at, "segmented_control", key).set_value(part).run()
-        (trace,) = (t for t in calm(at).session_state["pictures"][picture].figure.data if t.name == "Released")
+        (trace,) = (t for t in pictures[picture].figure.data if t.name == "Released")
         return np.array(trace.x, dtype=np.float64)
 
     view(at, "columns")
@@ -218,7 +218,7 @@ def test_pictures_of_several_columns_go_from_the_lowest_to_the_highest_value(tmp
     assert sorted(marks("own-pairs", "of-pairs", "covariances")) == pytest.approx(sorted(covariances))
     view(at, "matrices")
     widget(at, "segmented_control", "matrix").set_value("covariance").run()
-    (cells,) = calm(at).session_state["pictures"]["square-own-covariance"].figure.data
+    (cells,) = pictures["square-own-covariance"].figure.data
     shown = csv_of(at, "a").to_numpy() / np.outer(wide, wide)
     assert np.array(cells.z, dtype=np.float64) == pytest.approx(shown, rel=1e-5)
 
@@ -373,10 +373,10 @@ def test_loadings_that_are_not_identified_have_a_reason_and_no_number(noisy):
     assert "estimate" not in next(d.value for d in at.dataframe if "axis" in d.value.columns)
 
 
-def test_pure_noise_is_an_empty_cell_in_every_matrix(noisy, clear):
+def test_pure_noise_is_an_empty_cell_in_every_matrix(noisy, clear, pictures):
     for raw, pale in ((noisy, True), (clear, False)):
         at = dropped(raw)
-        (cells,) = at.session_state["pictures"]["square-own-correlation"].figure.data
+        (cells,) = pictures["square-own-correlation"].figure.data
         z = np.asarray(cells.z)
         assert np.isnan(z[~np.eye(6, dtype=bool)]).all() == pale
         assert ("hatched" in " ".join(m.value for m in at.markdown)) == pale
@@ -445,27 +445,27 @@ def test_bytes_and_a_path_open_alike(clear, tmp_path):
     assert [f"{title}: {text}" for title, text in here.statement] == stated.splitlines()
 
 
-def test_every_method_that_fits_estimates_from_the_one_measurement(clear):
+def test_every_method_that_fits_estimates_from_the_one_measurement(clear, pictures):
     """Auto first, the files' own matrix last; each is that of the opened bundle, and spends nothing."""
     at, bundle = dropped(clear), privcov.open_bundle(clear)
     by = next(s for s in at.selectbox if s.label == "Estimated by")
     assert by.options == ["Auto (shrinkage)", "Gaussian mechanism", "DP thresholding",
                           "Modified DP thresholding", "Projection mechanism", "Unshrunk"]  # fmt: skip
 
-    def cells(at) -> np.ndarray:
-        return np.array(at.session_state["pictures"]["square-own-correlation"].figure.data[0].customdata)
+    def cells() -> np.ndarray:
+        return np.array(pictures["square-own-correlation"].figure.data[0].customdata)
 
     for method in ("auto-cov", "dp-thresholding", "gaussian-cov"):
         by.set_value(method).run()
         assert not at.exception
-        assert cells(at) == pytest.approx(matrix_of(bundle.estimate(method), "correlation"), abs=1e-6)
+        assert cells() == pytest.approx(matrix_of(bundle.estimate(method), "correlation"), abs=1e-6)
     assert bundle.estimate("auto-precision").precision.shape == (6, 6)
     with pytest.raises(ValueError, match="gives Pure DP"):
         bundle.estimate("laplace-cov")
     by.set_value("").run()
     with zipfile.ZipFile(io.BytesIO(clear)) as files:
         stored = pd.read_csv(io.BytesIO(files.read("matrices/correlation.csv")), index_col=0).to_numpy()
-    assert cells(at) == pytest.approx(stored, abs=1e-6)
+    assert cells() == pytest.approx(stored, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["classes, hidden n", "missing cells", "typed columns", "no mean", "laplace"])

@@ -36,22 +36,22 @@ def of_rows(data) -> np.ndarray:
     return np.corrcoef(np.clip(data.rows, *np.transpose(data.bounds)).T)
 
 
-def drawn(at, title: str) -> np.ndarray:
-    (trace,) = at.session_state["pictures"][f"square-{title}"].figure.data
+def drawn(pictures, title: str) -> np.ndarray:
+    (trace,) = pictures[f"square-{title}"].figure.data
     return np.array(trace.z, dtype=np.float64)
 
 
-def test_a_table_with_units_is_shown_as_correlations_and_by_a_switch_in_its_own_units(wine):
+def test_a_table_with_units_is_shown_as_correlations_and_by_a_switch_in_its_own_units(wine, pictures):
     data, rel = wine
     at = open_page(ESTIMATE, **QUERY)
     assert any(alt.startswith("Heatmap of released correlation") for alt in alts(at).values())
-    assert drawn(at, "sample") == pytest.approx(of_rows(data), abs=1e-6)
-    assert drawn(at, "released") == pytest.approx(matrix_of(rel, "correlation"), abs=1e-6)
+    assert drawn(pictures, "sample") == pytest.approx(of_rows(data), abs=1e-6)
+    assert drawn(pictures, "released") == pytest.approx(matrix_of(rel, "correlation"), abs=1e-6)
     at.button_group(key="estimate.shown").set_value("Covariances").run()
     assert at.query_params["shown"] == "covariances"
-    assert drawn(at, "released") == pytest.approx(rel.matrix, rel=1e-5)
+    assert drawn(pictures, "released") == pytest.approx(rel.matrix, rel=1e-5)
     own = reference_matrix(data, "covariance", "sample") * np.outer(data.scale, data.scale)
-    assert drawn(at, "sample") == pytest.approx(own, rel=1e-5)
+    assert drawn(pictures, "sample") == pytest.approx(own, rel=1e-5)
     assert any("own units" in caption.value for caption in at.caption)
 
 
