@@ -337,7 +337,7 @@ def test_an_error_in_a_later_file_leads_to_no_sums(tmp_path, ledger):
     for name, end in (("0.csv", b""), ("1.csv", b"0.25,0.5,\xe9\n")):
         (tmp_path / "t" / name).write_bytes(b"a,b,who\n" + b"0.25,0.5,x\n" * 3000 + end)
     table = PrivateDataset.from_files(
-        tmp_path / "t", columns=["a", "b"], bounds=[(0, 1)] * 2, name="t", label="who", classes=["x"]
+        tmp_path / "t", columns=["a", "b"], bounds=[(0, 1)] * 2, name="t", label="who", classes=["x", "y"]
     )
     with pytest.raises(privcov.table_files.TableFileError, match="not UTF-8") as caught:
         privcov.release_private("gaussian-cov", table, GUARANTEES["zcdp"], ledger=ledger)
