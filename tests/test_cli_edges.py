@@ -202,6 +202,8 @@ def piped(command: str, **env) -> subprocess.CompletedProcess:
         ("privcov --help | true; exit ${PIPESTATUS[0]}", 0, ""),
         ("privcov study methods | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}", 0, ""),
         ("privcov study methods >/dev/full", 1, "privcov: The system refused (No space left on device).\n"),
+        ("privcov ledger limit 2>&-", 2, ""),
+        ("privcov ledger limit 2>/dev/full", 2, ""),
         ("privcov declare data/sachs.csv >&-", 1, "privcov: Standard output is closed.\n"),
     ],
 )
@@ -210,6 +212,39 @@ def test_streams_that_are_closed_or_full(place, command, code, said):
     assert done.returncode == code, done.stderr
     assert done.stderr == said
     assert done.stdout == ""
+
+
+def test_names_that_an_encoding_lacks_are_spelt_out_for_people(place):
+    limit = piped("privcov ledger limit Zürich --rho 1", PYTHONIOENCODING="ascii")
+    assert limit.returncode == 0, limit.stderr
+    assert limit.stdout.startswith("Z\\xfcrich: ")
+
+
+def test_data_are_refused_rather_than_changed(monkeypatch, capsys):
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii", errors="backslashreplace"))
+    assert streams.guarded(lambda: streams.answer("größe\n", None)) == 1
+    assert "ascii has no '\\xf6'" in capsys.readouterr().err
+    assert raw.getvalue() == b""
+
+
+@pytest.mark.parametrize("module", ["argparse", "pathlib", "numpy", "privcov.sweeps.studies"])
+def test_an_interruption_while_python_imports(place, module):
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "import runpy\n"
+        f"for name in ({module!r}, 'argparse', 'pathlib'): sys.modules.pop(name, None)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        f"sys.argv = ['privcov', 'study', 'run', {str(place / 'plan.json')!r}]\n"
+        "runpy.run_module('privcov', run_name='__main__', alter_sys=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=patient(30))
+    assert done.stderr == "privcov: Interrupted.\n"
+    assert done.returncode == 130
 
 
 def test_help_loads_no_library():

@@ -7,6 +7,8 @@ and leaves no half file.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -26,12 +28,16 @@ class Failed(ValueError):
 
 
 def begin() -> None:
-    """Open streams that are closed: their numbers would be given to the next file that is opened, such as a ledger."""
+    """Prepare the streams. A closed one is opened: its number would be given to the next file, such as a ledger."""
     for place in (0, 1, 2):
         try:
             os.fstat(place)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:  # a remark would be printed among the answers
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # for people; `answer` refuses to change data
 
 
 def guarded(act: Callable[[], None]) -> int:
@@ -71,7 +77,8 @@ def printable(text: str) -> str:
 
 
 def _report(sentence: str, code: int) -> int:
-    print(f"privcov: {printable(' '.join(sentence.split()))}", file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError):  # the code says it all where standard error is full
+        print(f"privcov: {printable(' '.join(sentence.split()))}", file=sys.stderr, flush=True)
     return code
 
 
@@ -131,7 +138,11 @@ def answer(text: str, out: Path | None, otherwise: str = "") -> None:
         elif sys.stdout is None:
             raise Failed(f"Standard output is closed. {otherwise}".rstrip())
         else:
+            text.encode(sys.stdout.encoding or "utf-8")
             print(text, end="", flush=True)
+    except UnicodeEncodeError as problem:
+        lacks = f"{problem.encoding} has no {problem.object[problem.start]!a}"
+        raise Failed(f"{lacks}: set PYTHONIOENCODING=utf-8 or give --out. {otherwise}".rstrip()) from None
     except OSError as problem:
         if isinstance(problem, BrokenPipeError) and not otherwise:
             raise

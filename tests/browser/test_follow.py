@@ -12,7 +12,7 @@ from tests.browser.test_journeys import chart_words
 from tests.patience import patient, until
 
 # Of each redraw, when it came; one pointer event per frame, which is the most that a real mouse makes of a frame.
-DRAG = """([images, x, y, width]) => new Promise(done => {
+DRAG = """([images, x, y, width, time]) => new Promise(done => {
     const times = [], begun = performance.now();
     const seen = new MutationObserver(changes => {
         if (changes.some(c => ['src', 'href'].includes(c.attributeName))) times.push(performance.now());
@@ -20,7 +20,7 @@ DRAG = """([images, x, y, width]) => new Promise(done => {
     seen.observe(document.querySelector(images.split(' ')[0]), {attributes: true, subtree: true});
     const step = now => {
         const spent = now - begun;
-        if (spent > 2000) { seen.disconnect(); done(times); return; }
+        if (spent > time) { seen.disconnect(); done(times); return; }
         const clientX = x + width * Math.sin(spent / 150);
         window.dispatchEvent(new PointerEvent('pointermove', {clientX, clientY: y, pointerType: 'mouse', pointerId: 1,
             bubbles: true, buttons: 1, isPrimary: true}));
@@ -102,9 +102,9 @@ def test_thirty_pictures_a_second_and_nothing_sent_until_the_button_is_let_go(vi
     x, y = thumb(page)
     page.mouse.move(x, y)
     page.mouse.down()
-    times = page.evaluate(DRAG, [images, x, y, 90])
+    times = page.evaluate(DRAG, [images, x, y, 90, patient(1000)])
     gaps = [later - sooner for sooner, later in itertools.pairwise(times)]
-    assert len(gaps) >= 5  # a busy machine draws few
+    assert len(gaps) > 10
     assert statistics.median(gaps) <= patient(1000 / 30)
     page.mouse.move(x + 60, y, steps=2)  # wherever the last frame of the drag was
     page.wait_for_function("() => document.querySelector('.pc-answers').innerText.includes('≈')")
