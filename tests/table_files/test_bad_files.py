@@ -203,7 +203,11 @@ def test_a_cell_with_the_words_of_an_error_hides_no_row(tmp_path, small_reads, w
 
 @pytest.mark.parametrize(
     "rows",
-    ['1"2,3\n4,"5\n6,7\n', '1,2\n4,"5\n6,7', '1,"2\n3,4\n5,"6\n7,8\n', '1,2\n3,"4\n5,6\n7,8""\n', '1,"2\n3,4\n5,6"x\n'],
+    [
+        *('1"2,3\n4,"5\n6,7\n', '1,2\n4,"5\n6,7', '1,"2\n3,4\n5,"6\n7,8\n', '1,2\n3,"4\n5,6\n7,8""\n'),
+        *('1,"2\n3,4\n5,6"x\n', '1,2\n3,"4\n', '1,"2', '1,2\r3,"4\n5,"6\n7,8\n', '1,"x\n2,"y\n3,4\r5,6\n'),
+        *('1,"x\r2,"y\n3,4\n', '1,2\n3,"4\r5,6\n'),
+    ],
 )
 def test_a_quotation_mark_that_is_not_closed_swallows_no_row(tmp_path, rows):
     """Also where the number of marks is even, and where the row keeps its number of cells."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from privcov.data_sources.csv_file import read_public
 from privcov.data_sources.private_file import Column, Declaration, read_private
-from privcov.table_files import TableFileError, blocks_of, count_rows, csv_rows, describe, numbers, parts_of
+from privcov.table_files import FileFacts, TableFileError, blocks_of, count_rows, csv_rows, describe, numbers, parts_of
 
 # tmp_path is shared on purpose, and how fast a busy machine draws examples is no property of the code
 QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -231,6 +231,22 @@ def test_one_column(tmp_path):
 def test_a_line_of_any_blanks_is_no_row_of_one_column(tmp_path, blank):
     (tmp_path / "rows.csv").write_text(f"a\n1\n{blank}\n1\n", encoding="utf-8")
     assert count_rows(describe(tmp_path / "rows.csv")).n == 2
+
+
+@settings(deadline=None, max_examples=200, derandomize=True, suppress_health_check=QUIET)
+@given(st.lists(st.sampled_from(["\n", "\r", "\r\n", "x", ",", '"']), max_size=60), st.integers(1, 9))
+def test_lines_and_sizes_of_blocks_are_those_of_the_whole_text(pieces, chunk):
+    """However few bytes are looked at together."""
+    text = ("a,b\n" + "".join(pieces)).encode()
+    file = FileFacts("", "csv", len(text), 0, None, raw=text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_rows, "_CHUNK_BYTES", chunk)
+        patch.setattr(csv_rows, "BLOCK_BYTES", 20)
+        found = csv_rows._TextFacts(file)
+    whole = [
+        size for size in range(20, 10, -1) if all(text[k - 1 : k + 1] != b"\r\n" for k in range(size, len(text), size))
+    ]
+    assert (found.lines, found.marks, found.sizes) == (len(text.splitlines()), text.count(b'"'), whole)
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
