@@ -202,7 +202,7 @@ def draw(
             "height": height,
             "margin": {"l": 10, "r": 10, "t": 30, "b": 10},
             "template": {},
-            "paper_bgcolor": CLEAR,
+            "paper_bgcolor": palette.ground,  # also of a chart that is saved
             "plot_bgcolor": CLEAR,
             "font": {"family": FONT, "color": palette.ink, "size": 14},
             "hoverlabel": {"font": {"family": FONT, "size": 14}},

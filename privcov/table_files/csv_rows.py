@@ -106,12 +106,13 @@ def tables(file: FileFacts, names: Sequence[str], private: bool) -> Iterator[tup
         problem = _sentence(file, str(error), private)
     # A quotation mark that is not closed takes line ends into a cell, and pyarrow lets it pass.
     if not problem and (text.marks % 2 or (text.marks and text.lines != rows + 1)):
-        if not _strict(file):
+        readable, ends = _strict(file)
+        if not readable:
             problem = (
                 f"{file.title} has a quotation mark that is not closed or not doubled, or a cell beyond "
                 f"{csv.field_size_limit():,} characters, the limit: {_QUOTES}."
             )
-        elif not text.sizes:
+        elif ends and not text.sizes:
             problem = (
                 f"{file.title} has cells with line ends that cannot be read in blocks: save it with line ends of one "
                 "character (LF)."
@@ -157,7 +158,8 @@ class _TextFacts:
 
     def __init__(self, file: FileFacts) -> None:
         self.marks = self.lines = at = 0
-        self.sizes = list(range(BLOCK_BYTES, BLOCK_BYTES - min(_SIZES, BLOCK_BYTES // 2), -1))
+        # Far apart and odd steps, so that a stretch of line ends does not rule out all of them.
+        self.sizes = list(range(BLOCK_BYTES, BLOCK_BYTES // 2, -(BLOCK_BYTES // (2 * _SIZES) | 1)))
         last = b""
         for chunk in _text(file):
             if b"\0" in chunk:
@@ -180,17 +182,18 @@ class _TextFacts:
         self.lines += last not in (b"", b"\n", b"\r")
 
 
-def _strict(file: FileFacts) -> bool:
-    """Return whether the csv module, which is strict about quotation marks, reads the file to its end."""
+def _strict(file: FileFacts) -> tuple[bool, bool]:
+    """Return whether the csv module, strict about marks, reads the whole file, and whether a cell has CR LF."""
+    ends = False
     with io.TextIOWrapper(_opened(file), _encoding(file), "surrogateescape", newline="") as lines:
         if lines.read(1) != "\ufeff":  # a byte order mark belongs to no cell
             lines.seek(0)
         try:
-            for _ in csv.reader(lines, delimiter=file.dialect.separator, strict=True):
-                pass
+            for cells in csv.reader(lines, delimiter=file.dialect.separator, strict=True):
+                ends = ends or any("\r\n" in cell for cell in cells)
         except csv.Error:
-            return False
-    return True
+            return False, ends
+    return True, ends
 
 
 def _opened(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.BufferedReader:

@@ -264,8 +264,17 @@ def test_cells_that_blocks_would_change_are_refused(tmp_path, monkeypatch):
     (tmp_path / "rows.csv").write_bytes(text.encode())
     with pytest.raises(TableFileError, match="cells with line ends that cannot be read in blocks: save it"):
         read(tmp_path / "rows.csv")
-    (tmp_path / "rows.csv").write_bytes(text.replace("A\r\nB", "A B").encode())
-    assert len(read(tmp_path / "rows.csv")[1]) == 400
+    for end in ("", "\r\n" * 100):  # blank lines are no line ends inside of cells
+        (tmp_path / "rows.csv").write_bytes((text.replace("A\r\nB", "A B") + end).encode())
+        assert len(read(tmp_path / "rows.csv")[1]) == 400
+
+
+def test_blank_lines_at_a_border_rule_out_no_file(tmp_path):
+    """At the real size of a block, with a run of them where all blocks of almost one size would end."""
+    text = b"b,c,p\r\n" + b'1,"xx",y\r\n' + b'1,"x",y\r\n' * 888_600
+    text += b"\r\n" * (8_000_200 - len(text) >> 1)
+    (tmp_path / "rows.csv").write_bytes(text)
+    assert count_rows(describe(tmp_path / "rows.csv")).n == 888_601
 
 
 def test_a_byte_order_mark_among_the_rows_is_text(tmp_path):
