@@ -16,7 +16,6 @@ import contextlib
 import io
 import json
 import re
-import shutil
 import sys
 import types
 from html import escape
@@ -179,9 +178,9 @@ def _files(app, problem: Exception | None) -> None:
     """Put plotly's script and the notebooks beside the pages."""
     if problem is not None or app.builder.format != "html":
         return
-    from privcov.figures.exports import SCRIPT
+    from plotly.offline import get_plotlyjs
 
-    shutil.copyfile(SCRIPT, Path(app.outdir) / "_static" / "plotly.min.js")
+    (Path(app.outdir) / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
     for docname, text in getattr(app.env, "notebooks", {}).items():
         (Path(app.outdir) / f"{docname}.ipynb").write_text(text, encoding="utf-8")
 
