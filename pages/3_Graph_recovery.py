@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.graph_recovery import board, roc, settings
+from pages.graph_recovery import board, settings
 from pages.shell import cached, follow, frame, own_range, show, strip
 from pages.shell.glossary import term
 from privcov.estimators.base import METHODS
 
-study = frame.page("Graph recovery", keeps=(*board.KEEPS, *roc.KEEPS))
+study = frame.page("Graph recovery", keeps=board.KEEPS)
 st.title("Graph recovery")
 st.caption(
     f"Two variables are linked where the {term('precision')} is not zero. Which {term('edge', 'edges')} survive the "

@@ -141,7 +141,9 @@ def test_there_is_python_in_the_readme_and_six_guides():
 def test_what_the_examples_claim(capsys):
     """Classes beat guessing; the graph has most true edges."""
     scope: dict = {}
-    code = {page.stem: text for page, text in (block.values for block in BLOCKS)}
+    code: dict[str, str] = {}
+    for page, text in (block.values for block in BLOCKS):
+        code[page.stem] = code.get(page.stem, "") + text
     exec(code["graphs"] + code["classes"], scope)
     assert classification_error(scope["rel"], scope["test"]) < majority_error(scope["train"], scope["test"]) / 2
     assert scope["fits"][0].status == "ok"

@@ -45,7 +45,6 @@ REFERENCE = [
     "privcov.metrics.*",
     "privcov.data_sources.*",
     "privcov.sweeps.plan",
-    "privcov.sweeps.graph_curves",
     "privcov.advice.advise",
     "privcov.advice.answer",
     "privcov.owner.check",

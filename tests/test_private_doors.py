@@ -11,7 +11,6 @@ import privcov
 from privcov import Dataset, PrivateDataset, ZCDP
 from privcov.measurements.clipping import share_clipped, share_out_of_bounds
 from privcov.metrics import classification, errors, graphs, spectra
-from privcov.sweeps import graph_study
 
 ROWS = np.random.default_rng(0).standard_normal((60, 3))
 PRIVATE = PrivateDataset.from_rows(ROWS, row_bound=2.0)
@@ -28,7 +27,7 @@ DOORS = {
     "answers to beat": lambda: errors.answers_to_beat(PRIVATE, "covariance"),
     "graph recovery": lambda: privcov.graph_recovery(RELEASE, PRIVATE),
     "graph without noise": lambda: graphs.without_noise_at(RELEASE, PRIVATE, 0.1),
-    "reference graph": lambda: graph_study.reference_graph(PRIVATE),
+    "reference graph": lambda: graphs.reference_graph(PRIVATE),
     "spectra": lambda: spectra.spectra(COVARIANCE, PRIVATE),
     "split": lambda: classification.split(PRIVATE, classification.Sizes(20), seed=0),
     "columns by t-test": lambda: classification.t_test_columns(PRIVATE, 2),

@@ -27,25 +27,11 @@ AGAINST, OWNER = "Against the graph", "As an owner sees it"
 _SOURCE = ("fit.precision", "rel.precision")  # in a script: of a network on the path, and of the tested one
 
 
+@st.fragment
 def show_all(study: Study, data: Dataset, rel: Release, reference: settings.Reference) -> None:
-    """Show the network and its tabs; the fragment repeats every second while curves are being computed."""
-    roc.keep_form(study)
-    experiment, why = roc.current(study, data, reference)
-    job = roc.job_of(experiment, data) if experiment is not None else None
-    if job is not None:
-        job.wait(roc.FIRST)
-    alive = job is not None and job.progress.alive
-    st.fragment(_board, run_every=1.0 if alive else None)(study, data, rel, reference, experiment, why, alive)
-
-
-def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why: str, was_alive: bool) -> None:
-    """Show the network, its tabs and the downloads; the fragment of `show_all`."""
+    """Show the network and its tabs."""
     if frame.changed():
         st.rerun()  # a button here set another study, and a fragment alone would show the old one
-    roc.keep_form(study)
-    job = None if experiment is None else roc.find(experiment)
-    if roc.current(study, data, reference)[0] != experiment or (was_alive and (job is None or not job.progress.alive)):
-        st.rerun()  # the whole page: the form asks for other curves, or this fragment need not repeat any more
     left, right = st.columns(2, gap="large")
     with left:
         picture = st.container()
@@ -59,7 +45,6 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
         words = st.container()
         with picture:
             here = _network(study, data, rel, reference, at, view, words)
-        below = st.container()
         with st.expander("What the method did"):
             for text in rel.notes:
                 st.caption(show.as_text(text))
@@ -69,21 +54,13 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
         curves, matrices = address.tabs([settings.CURVES, settings.MATRICES], name="tab", key="graph-tab", quiet=True)
         if curves.open:
             with curves:
-                if experiment is None:
-                    st.info(why)
-                else:
-                    roc.paint(experiment, data, here, job)
-                    with st.popover("Compare"):
-                        roc.form(study, rel)
-                    with below:
-                        roc.numbers(experiment, data, job)
-                    with st.expander("The same in Python"):
-                        st.code(roc.script(experiment), language="python")
+                roc.section(study, data, rel, reference, here)
         if matrices.open:
             with matrices, show.problems():
                 show.tag(data.provenance.capitalize(), settings.place_of(rel, at))
                 graph_matrices.section(study, data, rel, at)
-    _take_home(study, data, rel, reference, at, experiment, job)
+    with st.expander("The same in Python: this network"):
+        st.code(_network_script(study, data, at, reference, settings.SOURCE), language="python")
 
 
 def _slider(study: Study, rel: Release) -> int:
@@ -258,24 +235,13 @@ def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | Non
     return states, text
 
 
-# --- below the network: its script, its report and its saved study -------------------------------------------
-
-
-def _take_home(
-    study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int, experiment, job
-) -> None:
-    """Show the script and the downloads of the network at a position on the path, and of the curves on the screen."""
-    script = _network_script(study, data, at, reference, settings.SOURCE)
-    with st.expander("The same in Python: this network"):
-        st.code(script, language="python")
-
-
 def _network_script(study: Study, dataset: Dataset, at: int, reference: settings.Reference, default_source: str) -> str:
     """Return source text for the network on Graph recovery: ``fit`` is its point of the path, ``counts`` its edges."""
     lines = [
         *python_script.release(study, dataset, default_source),
         "",
-        "from privcov.metrics.graphs import compare, edges",
+        "from privcov.metrics.graphs import compare, edges"
+        + (", reference_graph" if reference.graph is not None else ""),
         "",
     ]
     precision = _SOURCE[at == settings.TESTED]
@@ -285,8 +251,6 @@ def _network_script(study: Study, dataset: Dataset, at: int, reference: settings
         lines += [f"fit = rel.path[{at}]", 'print(f"lambda = {fit.lam:.6g}, {edges(fit.precision).sum() // 2} edges")']
     if reference.graph is not None:
         lines += [
-            "from privcov.sweeps.graph_study import reference_graph",
-            "",
             f"counts = compare(edges({precision}), reference_graph(ds, {reference.name!r}))",
             'print(f"found {counts.tp}, false {counts.fp}, missed {counts.fn}")',
         ]

@@ -17,11 +17,11 @@ from privcov.estimators.base import METHODS
 from privcov.estimators.glasso import Glasso
 from privcov.figures.words import plain
 from privcov.measurements.labels import CLASSES
+from privcov.metrics.graphs import reference_graph
 from privcov.postprocess.fit import Fit
 from privcov.privacy import KINDS
 from privcov.releasing.release import Release
 from privcov.sweeps.estimates import in_words
-from privcov.sweeps.graph_study import reference_graph
 
 SOURCE = "precision-ar2"
 METHOD = "auto-precision"
@@ -74,11 +74,6 @@ def graph_at(rel: Release, at: int) -> np.ndarray:
     return precision
 
 
-def levels(study: Study) -> tuple[float, ...]:
-    """Return the study's own epsilon or rho, and the levels of the curves beside it in the order of their choice."""
-    return tuple(dict.fromkeys([getattr(study, study.level_name), *st.session_state[f"graph.levels.{study.kind}"]]))
-
-
 @dataclass(frozen=True, eq=False)
 class Reference:
     """The graph with which edges are compared; its name is "" for the true graph, its words are for a sentence."""
@@ -127,14 +122,12 @@ class Preset:
     label: str
     description: str
     study: Study
-    levels: tuple[float, ...] = ()
-    replicates: int = 20
 
 
 _PAPER: dict[str, Any] = {"method": "glasso-gaussian", "kind": "approx", "epsilon": 2.0, "delta": 1e-3}
 _PRINT = (("accuracy", "print"),)
 _DIFFERS = (
-    "Su et al. 2019, Figure 1: 20 variables, 2,000 rows, delta .001, epsilon 1 and 2, 50 replicates. Unlike the "
+    "Su et al. 2019, Figure 1: 20 variables, 2,000 rows, delta .001, epsilon 2 (the figure has 1 as well). Unlike the "
     "paper: exact calibration, repaired spectrum, no penalty on the diagonal, rows shortened to a public length. "
     "The published form: Advanced, Noise calibration."
 )
@@ -144,25 +137,19 @@ PRESETS = (
         "Su et al. 2019, Figure 1: AR(2)",
         _DIFFERS,
         Study(source="precision-ar2", options=_PRINT, **_PAPER),
-        (1.0,),
-        50,
     ),
     Preset(
         "Paper 2, figure 1: random",
         "Su et al. 2019, Figure 1: random",
         _DIFFERS,
         Study(source="precision-random", options=_PRINT, **_PAPER),
-        (1.0,),
-        50,
     ),
     Preset(
         "Paper 2, figure 3: Sachs",
         "Su et al. 2019, Figure 3: Sachs",
-        "Eleven proteins in 7,466 cells against a published network; 50 noise draws on the same rows. The paper "
+        "Eleven proteins in 7,466 cells against a published network. The paper "
         "names neither the network's version nor the data's scale.",
         Study(source="sachs", options=_PRINT, **_PAPER),
-        (1.0,),
-        50,
     ),
 )
 
@@ -179,11 +166,6 @@ def _apply(preset: Preset) -> None:
     """Set the page to a preset; for its button."""
     state = st.session_state
     frame.change(lambda s: dataclasses.replace(preset.study, seed=s.seed))
-    state[f"graph.levels.{preset.study.kind}"] = list(preset.levels)
-    state[f"graph.methods.{preset.study.kind}"] = []
-    state["graph.replicates"] = preset.replicates
-    state["graph.rules"] = False
-    state["graph.start"] = True
     state["graph.told"] = (preset.study, preset.description)
     state["graph-tab"] = CURVES
 

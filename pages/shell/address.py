@@ -68,15 +68,6 @@ def several_of(options: Sequence, known: Sequence = ()) -> Code:
     return Code(read, lambda values: ",".join(map(any_of.write, values)) or NONE)
 
 
-def several_numbers(low: float, high: float) -> Code:
-    """Return the code of a list of numbers in [low, high]."""
-    one = number(low, high, whole=False)
-    return Code(
-        lambda text: [] if text == NONE else [one.read(part) for part in text.split(",")],
-        lambda values: ",".join(word(float(v)) for v in values) or NONE,
-    )
-
-
 def span_of(options: Sequence) -> Code:
     """Return the code of a range between two options."""
     one = one_of(options)

@@ -114,20 +114,6 @@ class AutoPrecision(Glasso):
         mean, covariance = moments_of(measured, law, rows)
         return edge_test(covariance, np.zeros(ask.d) if mean is None else mean, rows, law)
 
-    def tested_graphs(self, ask: MethodInput, measured: Measured, *, every: bool = False) -> dict[str, np.ndarray]:
-        """Return the graph of the edge test where it is asked for; none with class sums."""
-        asked = ask.tuning == "released" and (every or self.rule == TESTED)
-        if not asked or measured.centre == CLASSES:
-            return {}
-        test = self.tested(ask, measured)
-        return {TESTED: np.zeros((ask.d, ask.d), dtype=bool) if test is None else test.graph(self.rate)}
-
-    def positions(self, ask: MethodInput, measured: Measured, found: Solved, *, every: bool = False) -> dict[str, int]:
-        """Return what the lambda rules choose; nothing where the edge test alone is asked for."""
-        if self.rule == TESTED and not every and ask.tuning == "released" and measured.centre != CLASSES:
-            return {}
-        return super().positions(ask, measured, found, every=every)
-
     @property
     def lambda_rule(self) -> str:
         """The rule that chooses lambda: "ebic" where the edge test was asked for and is not derived."""
@@ -135,11 +121,12 @@ class AutoPrecision(Glasso):
 
     def chosen(self, ask: MethodInput, measured: Measured, found: Solved) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the matrix of largest likelihood on the edges of the test, or that of a lambda rule."""
-        graph = self.tested_graphs(ask, measured).get(TESTED)
-        if graph is None:
+        asked = self.rule == TESTED and ask.tuning == "released"
+        if not asked or measured.centre == CLASSES:
             precision, notes = super().chosen(ask, measured, found)
-            untested = self.rule == TESTED and ask.tuning == "released"
-            return precision, (*notes, _UNTESTED) if untested else notes
+            return precision, (*notes, _UNTESTED) if asked else notes
+        test = self.tested(ask, measured)
+        graph = np.zeros((ask.d, ask.d), dtype=bool) if test is None else test.graph(self.rate)
         definite = found.s if self.repair != "none" else repair_for_lasso(found.s, "psd", FLOOR).matrix
         count, pairs = int(graph.sum()) // 2, ask.d * (ask.d - 1) // 2
         note = f"{count} of {pairs} pairs pass the edge test at a rate of false discoveries of {self.rate:g}."

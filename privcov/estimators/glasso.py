@@ -126,11 +126,10 @@ class Glasso(Mechanical):
             raise ValueError(f"The graphical lasso failed on the noisy matrix: {_cause(path, s, published)}")
         return Solved(clipped, s, path, notes)
 
-    def positions(self, ask: MethodInput, measured: Measured, found: Solved, *, every: bool = False) -> dict[str, int]:
-        """Return the position on the path of the chosen lambda, under its rule or, without one, under "chosen".
+    def _position(self, ask: MethodInput, measured: Measured, found: Solved) -> tuple[str, int]:
+        """Return the rule, "chosen" without one, and the position of its lambda on the path.
 
-        With ``every`` the choice of every rule of `RULES` is returned; "fission" solves more paths. Tuning "raw-cv"
-        reads the rows and has no guarantee.
+        Tuning "raw-cv" reads the rows and has no guarantee.
         """
         published, path, s = ask.calibration != "sound", found.path, found.s
         lambdas = [fit.lam for fit in path]
@@ -143,15 +142,15 @@ class Glasso(Mechanical):
 
         if ask.tuning == "raw-cv":
             scores = raw_scores(ask, solve)
-            return {"chosen": min(solved(path), key=lambda i: scores[i])}
+            return "chosen", min(solved(path), key=lambda i: scores[i])
         if ask.tuning == "fixed" or published:
-            return {"chosen": nearest(path, self.penalty * lambdas[0])}
+            return "chosen", nearest(path, self.penalty * lambdas[0])
         scores = None
-        if every or self.lambda_rule == "fission":
+        if self.lambda_rule == "fission":
             halves = fission_halves(measured, ask.rng)
             scores = fission_scores(halves, lambda t: solve(self._for_lasso(t)), FISSION_SPLITS)
         chosen = choices(path, s, measured.distribution.off_diagonal_std, measured.rows, scores=scores)
-        return {rule: chosen[rule] for rule in (RULES if every else (self.lambda_rule,))}
+        return self.lambda_rule, chosen[self.lambda_rule]
 
     def _repaired(self, measured: Measured) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
         """Return the matrix for the moments, the matrix for the lasso, and what was done."""
@@ -196,16 +195,9 @@ class Glasso(Mechanical):
             )
         return path, notes
 
-    def tested_graphs(self, ask: MethodInput, measured: Measured, *, every: bool = False) -> dict[str, np.ndarray]:
-        """Return graphs that no lambda of the path draws, under the names of their rules; none unless a subclass has.
-
-        With ``every`` those of every rule are returned, not of the method's own alone.
-        """
-        return {}
-
     def chosen(self, ask: MethodInput, measured: Measured, found: Solved) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the precision matrix of the release, unit-ball units, and notes; under "raw-cv" it reads the rows."""
-        ((rule, best),) = self.positions(ask, measured, found).items()
+        rule, best = self._position(ask, measured, found)
         if rule != "chosen":
             how = f"rule {rule}"
         elif ask.tuning == "raw-cv":

@@ -22,8 +22,6 @@ _LETTER = 0.52  # approximate width of a letter in units of the size
 _WRAP = 17  # letters of a line
 _LEADER = 16  # pixels between the plot and the names at its right
 _AROUND = 90  # pixels of a figure that are not its plot
-_PLACES = 25  # at most so many points of a curve are tried for its name
-_SIDES = ((1, -1), (-1, 1), (1, 1), (-1, -1))  # right or left, above or below
 LEAST = 150  # height of a plot whose height the page decides, pixels
 
 
@@ -123,54 +121,3 @@ def instead_of_legend(
         "margin": {"l": 10, "r": named[2], "t": 12, "b": 10},
         "showlegend": False,
     }
-
-
-def along(
-    curves: Sequence[tuple[str, np.ndarray, np.ndarray]], *, width: float, height: float, size: int
-) -> list[dict[str, Any] | None]:
-    """Return where each curve's name stands: where it hides least, and nearer to its own curve than to any other."""
-    scale = np.array([width, height])
-    points = [np.column_stack([x, y]) * scale for _, x, y in curves]
-    boxes: list[tuple[float, float, float, float]] = []
-    found: list[dict[str, Any] | None] = []
-    for own, (name, _, _) in enumerate(curves):
-        wide, high = size * _LETTER * len(name) + 4, size * _LINE
-        tried = points[own][:: 1 + len(points[own]) // _PLACES]
-        x, y = np.repeat(tried, len(_SIDES), axis=0).T
-        across, up = np.tile(np.array(_SIDES), (len(tried), 1)).T
-        left = np.where(across > 0, x + 8, x - 8 - wide)
-        low = np.where(up > 0, y + 5, y - 5 - high)
-        free = (left >= 0) & (left + wide <= width) & (low >= 0) & (low + high <= height)
-        for box in boxes:
-            free &= ~((left < box[1]) & (box[0] < left + wide) & (low < box[3]) & (box[2] < low + high))
-        if not free.any():
-            found.append(None)
-            continue
-        left, low, x, y, across, up = (values[free] for values in (left, low, x, y, across, up))
-        gaps = [_gaps(left, low, wide, high, other) for other in points]
-        hidden = sum((gap == 0).sum(axis=1) for gap in gaps)
-        nearest = [gap.min(axis=1, initial=np.inf) for gap in gaps]
-        rival = np.min([near for k, near in enumerate(nearest) if k != own] or [np.full(len(left), np.inf)], axis=0)
-        # A point hidden is worse than a doubtful place; a place that is free all round is best.
-        cost = 20.0 * hidden + np.maximum(0.0, nearest[own] + 14 - rival)
-        best = int(np.argmax(cost <= cost.min() + 1e-9))
-        start, bottom = float(left[best]), float(low[best])
-        box = (start, start + wide, bottom, bottom + high)
-        boxes.append(box)
-        found.append(
-            {
-                "x": float(x[best] + 8 * across[best]) / width,
-                "y": float(y[best] + 5 * up[best]) / height,
-                "xanchor": "left" if across[best] > 0 else "right",
-                "yanchor": "bottom" if up[best] > 0 else "top",
-                "box": (box[0] / width, box[1] / width, box[2] / height, box[3] / height),
-            }
-        )
-    return found
-
-
-def _gaps(left: np.ndarray, low: np.ndarray, wide: float, high: float, points: np.ndarray) -> np.ndarray:
-    """Return the distance of every point from every box, 0 inside it: boxes x points."""
-    across = np.maximum(np.maximum(left[:, None] - points[:, 0], points[:, 0] - left[:, None] - wide), 0.0)
-    up = np.maximum(np.maximum(low[:, None] - points[:, 1], points[:, 1] - low[:, None] - high), 0.0)
-    return np.hypot(across, up)

@@ -148,6 +148,21 @@ def compare(drawn: np.ndarray, true: np.ndarray) -> Recovery:
     )
 
 
+def reference_graph(dataset: Dataset, graph: str = "") -> np.ndarray:
+    """Return the true graph, or the named published network, as d x d bool. Raises ValueError where there is none."""
+    if graph:
+        if graph not in dataset.graphs:
+            has = ", ".join(dataset.graphs) or "none"
+            raise ValueError(f"{dataset.name!r} has no reference network {graph!r}; it has: {has}.")
+        return dataset.graphs[graph]
+    truth = dataset.truth
+    if truth is not None and truth.graph is not None:
+        return truth.graph
+    if truth is not None and truth.precision is not None:
+        return edges(truth.precision)
+    raise ValueError(f"The true graph of {dataset.name!r} is not known. Choose a source with a graph.")
+
+
 def check_reference(true: np.ndarray) -> None:
     """Raise ValueError for a graph that no rate can be measured against: empty, or complete."""
     linked, pairs = int(true.sum()), true.shape[0] * (true.shape[0] - 1)
@@ -177,6 +192,22 @@ def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -
         unfinished=sum(fit.status != "ok" for fit in solved),
         lost=lost,
     )
+
+
+def graph_auc(rel: Release, dataset: Dataset) -> float:
+    """Return `auc` of a release's lambda path against the true graph. Raises ValueError without a path or a graph."""
+    if rel.path is None:
+        raise ValueError(f"{rel.method} has no lambda path, so it has no ROC curve. Choose a graphical lasso.")
+    return auc(path_rates(rel.path, reference_graph(dataset)))
+
+
+def auc(rates: Rates) -> float:
+    """Return the area under the ROC curve, from 0 to 1; guessing has 0.5.
+
+    A path that ends before the complete graph is joined to (1, 1), as if the other pairs were drawn in random order.
+    """
+    x, y = _rising(rates)
+    return float(np.trapezoid([*y, 1.0], [*x, 1.0]))
 
 
 def roc_at(rates: Rates, grid: np.ndarray) -> np.ndarray:

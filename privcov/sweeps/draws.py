@@ -18,10 +18,12 @@ from privcov.dataset import Dataset
 from privcov.estimators.base import Method
 from privcov.metrics import classification
 from privcov.metrics.errors import error
+from privcov.metrics.graphs import graph_auc
 from privcov.privacy import Guarantee
 from privcov.releasing.release import Release
 from privcov.releasing.run import run_method
 
+AUC = "auc-to-truth"  # of the graphs along a lambda path
 PATIENCE = 1.5  # seconds: about what it takes to start processes
 Measure = Callable[[Release, str], float]  # from a release and the name of a metric to a number
 
@@ -151,6 +153,8 @@ def to_reference(dataset: Dataset) -> Measure:
     """Return the measure of errors against the reference matrices of a draw."""
 
     def measure(rel: Release, metric: str) -> float:
+        if metric == AUC:
+            return graph_auc(rel, dataset)
         name = metric.removeprefix("relative-")
         norm, against = name.split("-to-")
         return error(rel, dataset, norm, relative=name != metric, against=against)

@@ -16,6 +16,7 @@ from privcov import checks
 from privcov.data_sources.base import SOURCES, SourceCard
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
+from privcov.estimators.glasso import Glasso
 from privcov.measurements.labels import CLASSES
 from privcov.metrics import classification
 from privcov.metrics.errors import NORMS, REFERENCES
@@ -23,11 +24,12 @@ from privcov.parameters import build
 from privcov.privacy import Guarantee, ZCDP, from_dict, to_dict
 from privcov.private_dataset import RELEASE_PRIVATE, PrivateDataset
 from privcov.sweeps.cells import Cell, Entry, build_entry, cells, cells_on, column_of
+from privcov.sweeps.draws import AUC
 from privcov.sweeps.store import Store
 
 
 def _metrics() -> tuple[str, ...]:
-    """Return the names of all metrics of a matrix."""
+    """Return the names of the errors of a matrix."""
     return tuple(
         f"{prefix}{norm}-to-{against}" for prefix in ("relative-", "") for norm in NORMS for against in REFERENCES
     )
@@ -39,7 +41,8 @@ MOST_REPLICATES, MOST_BOUND = 1_000_000, 1e100
 OnCell = Callable[[int, int, Cell], None]  # progress: how many are done, of how many, and the last one
 NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "l1": "l1", "max": "max"}
 REFERENCE_NAMES = {"truth": "to the truth", "sample": "to the sample", "nonprivate": "to the same method without noise"}
-_CLASSIFIED = {
+_OTHER_NAMES = {
+    AUC: "Area under the ROC curve of the edges",
     "lda-error": "Share of test rows classified wrongly (LDA)",
     "majority-error": "Share wrong by always answering the commonest class",
 }
@@ -69,9 +72,10 @@ class Plan:
         in the column `column_of(name)`: the name itself, or "source_" + name where the table has a column of that name
         for something else.
     metrics : list of str, optional
-        Names such as "relative-frobenius-to-sample" (see METRICS), or "lda-error" and "majority-error" (see
-        CLASSIFICATION): the fraction of test rows that linear discriminant analysis with the released class means and
-        matrix classifies wrongly, and the fraction that is classified wrongly by always answering the commonest class.
+        Names such as "relative-frobenius-to-sample" (see METRICS); "auc-to-truth", the area under the ROC curve of the
+        graphs along a lambda path, for graphical lassos; or "lda-error" and "majority-error" (see CLASSIFICATION): the
+        fraction of test rows that linear discriminant analysis with the released class means and matrix classifies
+        wrongly, and the fraction that is classified wrongly by always answering the commonest class.
         The two kinds of metric cannot be in one plan.
     replicates : int, optional
         From 1 to 1,000,000, each with fresh rows and fresh noise.
@@ -159,7 +163,7 @@ class Plan:
             if name == "seed" or self.noise_seed is not None:
                 object.__setattr__(self, name, checks.whole(name, getattr(self, name), 0))
         for name in self.metrics:
-            checks.one_of("metric", name, (*METRICS, *CLASSIFICATION))
+            checks.one_of("metric", name, (*METRICS, AUC, *CLASSIFICATION))
         methods = [_entry(m) for m in self.methods]
         labels = [build_entry(m)[0] for m in methods]
         for label in labels:
@@ -178,6 +182,10 @@ class Plan:
 
     def _check_split(self) -> None:
         """Check that the metrics, the methods and the sizes of the split belong together."""
+        for entry in self.methods if AUC in self.metrics else ():
+            label, method, _ = build_entry(entry)
+            if not isinstance(method, Glasso):
+                raise ValueError(f"{AUC} needs a lambda path, which {label} has not. Choose a graphical lasso.")
         classifies = [name in CLASSIFICATION for name in self.metrics]
         if any(classifies) and not all(classifies):
             raise ValueError("Classification errors and errors of a matrix need a plan each: one has a split of rows.")
@@ -404,8 +412,8 @@ def summarise(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 def metric_name(metric: str) -> str:
     """Return the name of a metric of a plan, such as "relative-frobenius-to-truth", in words."""
-    if metric in _CLASSIFIED:
-        return _CLASSIFIED[metric]
+    if metric in _OTHER_NAMES:
+        return _OTHER_NAMES[metric]
     name = metric.removeprefix("relative-")
     norm, reference = name.split("-to-")
     return f"{'Relative' if name != metric else 'Absolute'} {NORM_NAMES[norm]} error {REFERENCE_NAMES[reference]}"

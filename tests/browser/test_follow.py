@@ -212,7 +212,7 @@ def test_titles_and_outlines_stay_on_their_matrices_when_the_window_changes_duri
     ("path", "lever", "first", "second"),
     [
         ("/Lessons?lesson=5", "lesson-lever-5", "[class*=st-key-lesson-large-]", "[data-testid=stAlert]"),
-        ("/Graph_recovery", "strip-level", ".st-key-network", "[data-testid=stDataFrame]"),
+        ("/Graph_recovery", "strip-level", ".st-key-network", ".st-key-roc"),
         ("/Spectra", "strip-level", ".st-key-spectrum", "text=Noise pushes eigenvalues apart"),
     ],
 )

@@ -54,12 +54,11 @@ def test_home_melts_the_noise(visit, settle):
 def test_paper_2_s_roc_in_one_click_and_lambda_under_the_hand(visit, settle):
     page = visit("/Graph_recovery")
     page.get_by_role("button", name="Su et al. 2019, Figure 1: AR(2)").click()
-    # Under "How to read", which is folded.
-    page.get_by_text("mean over 50 replicates").wait_for(state="attached", timeout=patient(60) * 1000)
+    page.get_by_text("Figure 1: 20 variables").wait_for(timeout=patient(60) * 1000)
     settle(page)
     words = chart_words(page, "roc")
-    assert "epsilon = 2 finds" in words
-    assert "epsilon = 1 finds" in words
+    assert "This release finds" in words
+    assert "Without noise finds" in words
     assert "guessing gives" in chart_words(page, "precision-recall")
     before = chart_words(page, "network")
     slide(page, "Penalty lambda", "ArrowRight", 3, settle)

@@ -4,7 +4,6 @@ import itertools
 import re
 import tomllib
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ import pytest
 
 import privcov
 from pages.shell.style import STYLE
-from privcov.figures import look, published, roc
+from privcov.figures import look, published
 from privcov.figures.errors import curves
 from privcov.figures.look import DASHES, SYMBOLS, pen, pen_of, pens_of
 from privcov.figures.palette import DARK, LIGHT, Palette, readable, shades
@@ -258,5 +257,3 @@ def test_a_method_looks_the_same_in_every_figure(palette):
     for chosen in (keys, keys[::-1], keys[3:9]):
         for key, drawn in _curve_pens(chosen, palette).items():
             assert drawn == (wanted[key].colour, wanted[key].dash, wanted[key].symbol)
-        lines = [SimpleNamespace(line=SimpleNamespace(method=k, guarantee=privcov.ZCDP(rho=0.1))) for k in chosen]
-        assert roc.pens(lines, palette) == [wanted[k] for k in chosen]

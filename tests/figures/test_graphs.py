@@ -1,19 +1,16 @@
 """Networks stay put and say what they draw; curves end where they end."""
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
 
 from privcov.figures.graphs import LINKED, MOST, against_reference, by_state, network, positions
+from privcov.figures.look import pen
 from privcov.figures.palette import DARK, LIGHT
-from privcov.figures.roc import pens, point_at, precision_recall, roc
+from privcov.figures.roc import point_at, precision_recall, roc
 from privcov.metrics.graphs import Rates
 from privcov.postprocess.edges import EDGE, NO_EDGE, UNDECIDED
-from privcov.privacy import NoPrivacy, ZCDP
-from privcov.sweeps.graph_curves import GRID, average
-from privcov.sweeps.graph_study import Line, Run
 
 
 def graph(d: int, *pairs: tuple[int, int]) -> np.ndarray:
@@ -153,108 +150,53 @@ def test_a_full_network_of_two_hundred_stays_small():
 
 # --- curves -------------------------------------------------------------------------------------------------
 
-LINES = [Line("m", "m", ZCDP(0.1)), Line("m", "m", NoPrivacy())]
+
+def rates(*points) -> Rates:
+    fpr, tpr = np.array(points, dtype=float).T
+    return Rates(np.arange(len(points), 0, -1.0), fpr, tpr)
 
 
-def some_curves():
-    def run(line, replicate, *points, marks=()):
-        fpr, tpr = np.array(points, dtype=float).T
-        rates = Rates(np.arange(len(points), 0, -1.0), fpr, tpr)
-        return Run(line, replicate, rates, 0.2, marks=dict(marks))
-
-    found = [
-        run(0, 0, (0, 0.5), (0.5, 1.0), marks={"ebic": (0.1, 0.6)}),
-        run(0, 1, (0, 0.3), (0.3, 0.9), marks={"ebic": (0.3, 0.8)}),
-        run(1, 0, (0, 0.8), (1.0, 1.0)),
-    ]
-    return average(LINES, ["rho = 0.1", "No privacy"], found)
+SHORT, WHOLE = rates((0, 0.3), (0.3, 0.9)), rates((0, 0.8), (1.0, 1.0))
+OWN = pen(0, LIGHT)
 
 
-def test_roc_sends_the_mean_and_ends_with_a_ring():
-    picture = roc(some_curves(), LIGHT)
-    thick, thin = (t for t in picture.figure.data if t.name == "rho = 0.1" and t.mode == "lines")
-    assert thick.x[-1] == pytest.approx(0.3)
-    assert thin.x[0] == pytest.approx(0.3)  # the same line goes on, thinner, where one replicate has ended
-    assert thin.line.width < thick.line.width
-    at = int(np.flatnonzero(np.isclose(thick.x, 0.1))[0])
-    assert thick.y[at] == pytest.approx(((0.5 + 0.1) + (0.3 + 0.2)) / 2)
+def test_roc_draws_the_path_and_a_ring_at_its_end():
+    picture = roc(SHORT, WHOLE, OWN, LIGHT)
+    own, exact = (next(t for t in picture.figure.data if t.name == name) for name in ("This release", "Without noise"))
+    assert own.x[-1] == pytest.approx(0.3)
+    assert own.y[10] == pytest.approx(0.5)
+    assert (exact.x[-1], exact.y[-1]) == (1, 1)
     rings = [t for t in picture.figure.data if t.mode == "markers" and t.marker.symbol == "circle-open"]
-    assert [t.x[0] for t in rings] == [pytest.approx(0.5)]  # the curve without noise reaches the corner
-    assert "rho = 0.1 finds 0.55 at false positive rate 0.10, open beyond 0.3" in picture.alt
+    assert [t.x[0] for t in rings] == [pytest.approx(0.3)]  # the curve without noise reaches the corner
+    assert "This release finds 0.50 at false positive rate 0.10, and ends at 0.3" in picture.alt
     assert next(t for t in picture.figure.data if t.name == "Guessing").y[1] == 1
 
 
-def test_a_band_holds_its_line():
-    for picture, name in ((roc(some_curves(), LIGHT), "rho = 0.1 band"), (precision_recall(some_curves(), DARK), "")):
-        band = next(t for t in picture.figure.data if t.fill == "toself" and name in t.name)
-        half = len(band.x) // 2
-        high, low = np.array(band.y[:half]), np.array(band.y[half:])[::-1]
-        assert (low <= high + 1e-12).all()
+def test_a_path_that_ends_before_a_tenth_says_so():
+    assert "This release finds 0.40 at its end, and ends at 0.05" in roc(rates((0.05, 0.4)), None, OWN, LIGHT).alt
+    assert "Without noise" not in roc(SHORT, None, OWN, LIGHT).alt
 
 
 def test_precision_recall_starts_from_the_base_rate_of_the_graph():
-    picture = precision_recall(some_curves(), LIGHT)
+    picture = precision_recall(SHORT, WHOLE, 0.2, OWN, LIGHT)
     assert set(picture.figure.data[0].y) == {0.2}
     assert "guessing gives 0.20" in picture.alt
-    quiet = next(t for t in picture.figure.data if t.name == "No privacy")
-    at = int(np.flatnonzero(np.isclose(quiet.x, 0.9))[0])
-    assert quiet.y[at] == pytest.approx(0.9 * 0.2 / (0.9 * 0.2 + 0.5 * 0.8))
+    exact = next(t for t in picture.figure.data if t.name == "Without noise")
+    at = int(np.flatnonzero(np.isclose(exact.x, 0.9))[0])
+    assert exact.y[at] == pytest.approx(0.9 * 0.2 / (0.9 * 0.2 + 0.5 * 0.8))
 
 
-def test_automatic_lambdas_and_the_network_are_marked_on_both():
-    curves = some_curves()
-    for make, want in ((roc, (0.2, 0.7)), (precision_recall, (0.7, 0.14 / 0.3))):
-        picture = make(curves, LIGHT, rules=True)
-        assert "diamond" not in {t.marker.symbol for t in make(curves, LIGHT).figure.data}  # only when asked for
-        mark = next(t for t in picture.figure.data if t.marker.symbol == "diamond" and t.x[0] is not None)
-        assert (mark.x[0], mark.y[0]) == (pytest.approx(want[0]), pytest.approx(want[1]))
+def test_the_network_on_the_screen_is_marked_on_both():
+    for picture in (roc(SHORT, WHOLE, OWN, LIGHT), precision_recall(SHORT, WHOLE, 0.2, OWN, LIGHT)):
         moved = point_at(picture, (0.25, 0.75)).figure.data[-1]
         assert (moved.name, moved.x, moved.y) == ("This network", (0.25,), (0.75,))
         assert point_at(picture, None).figure.data[-1].x == (None,)
 
 
-def test_both_kinds_of_curves_are_named_in_large_type_and_drawn_alike():
+def test_all_that_is_sent_is_finite_and_in_the_pens_of_the_method_and_of_ink():
     for palette in (LIGHT, DARK):
-        pictures = [make(some_curves(), palette, rules=rules) for make in (roc, precision_recall) for rules in (0, 1)]
-        looks = []
-        for picture in pictures:
-            figure, lines = picture.figure, {}
-            assert {note.text for note in figure.layout.annotations} == {"rho = 0.1", "No privacy", "guessing"}
-            sizes = [note.font.size for note in figure.layout.annotations] + [figure.layout.legend.font.size]
-            sizes += [axis.tickfont.size for axis in (figure.layout.xaxis, figure.layout.yaxis)]
-            sizes += [axis.title.font.size for axis in (figure.layout.xaxis, figure.layout.yaxis)]
-            assert min(sizes) >= 14
-            for trace in figure.data:
-                if trace.name in ("rho = 0.1", "No privacy") and trace.mode == "lines":
-                    lines.setdefault(trace.name, (trace.line.color, trace.line.dash, trace.line.width))
-                    assert not trace.showlegend
-            assert min(width for _, _, width in lines.values()) >= 3
-            looks.append(lines)
-        assert looks[1:] == looks[:-1]
-
-
-def test_the_rules_in_the_legend_keep_their_order():
-    first, second = some_curves()
-    marks = dict.fromkeys(("fission", "ebic", "half-universal"), (0.1, 0.2, 0.3))
-    shuffled = [
-        dataclasses.replace(first, marks=dict(list(marks.items())[::-1])),
-        dataclasses.replace(second, marks={}),
-    ]
-    for lines in ([dataclasses.replace(first, marks=marks), second], shuffled, shuffled[::-1]):
-        names = [t.name for t in roc(lines, LIGHT, rules=True).figure.data if t.mode == "markers" and t.x == (None,)]
-        assert names == ["ebic", "half-universal", "fission", "This network"]
-
-
-def test_the_line_without_noise_is_ink_and_the_others_keep_their_pens():
-    for palette in (LIGHT, DARK):
-        noisy, quiet = pens(some_curves(), palette)
-        assert quiet.colour == palette.ink
-        assert noisy.colour == palette.lines[0]
-
-
-def test_all_that_is_sent_is_finite_and_same_input_same_figure():
-    first, second = (roc(some_curves(), LIGHT).figure.to_json() for _ in range(2))
-    assert first == second
-    for trace in roc(some_curves(), LIGHT).figure.data[:-1]:
-        assert np.isfinite(np.array(trace.y, dtype=float)).all()
-    assert len(GRID) == 101
+        for picture in (roc(SHORT, WHOLE, pen(0, palette), palette), precision_recall(SHORT, WHOLE, 0.2, OWN, palette)):
+            for trace in picture.figure.data[:-1]:
+                assert np.isfinite(np.array(trace.y, dtype=float)).all()
+        drawn = {t.name: t.line.color for t in roc(SHORT, WHOLE, pen(0, palette), palette).figure.data}
+        assert (drawn["This release"], drawn["Without noise"]) == (palette.lines[0], palette.ink)

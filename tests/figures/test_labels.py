@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from privcov.figures.errors import curves
-from privcov.figures.labels import SIZE, End, along, at_ends, instead_of_legend, spread
+from privcov.figures.labels import SIZE, End, at_ends, instead_of_legend, spread
 from privcov.figures.look import pen
 from privcov.figures.palette import DARK, LIGHT, contrast
 
@@ -73,60 +73,12 @@ def test_names_are_text_and_long_ones_take_lines():
     assert room < 180
 
 
-def some_curves(seed: int) -> list[tuple[str, np.ndarray, np.ndarray]]:
-    """Curves from (0, 0) to (1, 1), as of a receiver, some of them equal."""
-    rng = np.random.default_rng(seed)
-    x = np.linspace(0, 1, 60)
-    powers = rng.choice([0.02, 0.1, 0.3, 0.31, 0.6, 1.0], size=rng.integers(1, 6))
-    return [(f"rho = {k}", x, x**power) for k, power in enumerate(powers)]
-
-
-@pytest.mark.parametrize("seed", range(25))
-def test_names_along_curves_overlap_nothing_and_are_nearest_to_their_own(seed):
-    lines = some_curves(seed)
-    places = along(lines, width=280, height=320, size=15)
-    boxes = [place["box"] for place in places if place is not None]
-    assert len(boxes) == len(lines)
-    for one, other in itertools.combinations(boxes, 2):
-        assert one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2]
-    for (_, x, y), (left, right, low, high) in zip(lines, boxes, strict=True):
-        assert 0 <= left < right <= 1
-        assert 0 <= low < high <= 1
-        across = np.maximum(np.maximum(left - x, x - right), 0) * 280
-        up = np.maximum(np.maximum(low - y, y - high), 0) * 320
-        assert np.hypot(across, up).min() <= 10  # pixels
-
-
-def test_a_name_stands_where_no_other_curve_is_nearly_as_near():
-    """Below the left half of the upper line, and above that of the lower one, a name would be between the two."""
-    x = np.linspace(0, 1, 60)
-    upper, lower = np.full(60, 0.6), np.where(x < 0.5, 0.5, 0.2)
-    lines = [("upper", x, upper), ("lower", x, lower)]
-    places = along(lines, width=300, height=300, size=15)
-    for own, (place, rival) in enumerate(zip(places, lines[::-1], strict=True)):
-        assert gap(place["box"], rival) >= gap(place["box"], lines[own]) + 14
-
-
-def gap(box, line) -> float:
-    """The distance of a box from a curve in a plot of 300 by 300 pixels."""
-    (left, right, low, high), (_, x, y) = box, line
-    across = np.maximum(np.maximum(left - x, x - right), 0)
-    up = np.maximum(np.maximum(low - y, y - high), 0)
-    return 300 * float(np.hypot(across, up).min())
-
-
 def test_of_lines_that_end_together_the_first_is_named_on_top():
     ends = [(name, 0.5, pen(k, LIGHT)) for k, name in enumerate(("first", "second", "third"))]
     for log in (False, True):
         layout = instead_of_legend(ends, (-1.0, 1.0), LIGHT, 330, log=log)
         height = {note["text"]: note["y"] for note in layout["annotations"]}
         assert height["first"] > height["second"] > height["third"]
-
-
-def test_a_name_without_room_is_left_to_the_legend():
-    assert along([("a very long name indeed", np.array([0.5]), np.array([0.5]))], width=60, height=60, size=15) == [
-        None
-    ]
 
 
 def some_table(names: int) -> pd.DataFrame:

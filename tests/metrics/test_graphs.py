@@ -1,5 +1,6 @@
 """Edges found, missed and false: one example by hand, and what must not change them."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -9,14 +10,17 @@ import privcov
 from privcov.metrics.graphs import (
     Rates,
     Recovery,
+    auc,
     decided_edges,
     edges,
+    graph_auc,
     graph_recovery,
     losses,
     noisy_matrix,
     partial_correlations,
     path_rates,
     precision_at,
+    reference_graph,
     roc_at,
     solved,
     without_noise_at,
@@ -213,3 +217,42 @@ def test_a_lasso_that_does_not_converge_is_said():
     """A singular matrix at a penalty below rounding has no certified answer."""
     with pytest.raises(ValueError, match="did not converge at lambda = 1e-18"):
         solved(np.ones((2, 2)), 1e-18)
+
+
+def test_the_area_is_the_chance_that_an_edge_comes_before_an_absent_pair():
+    """Guessing and the perfect order by hand; a path that ends early goes on straight to (1, 1)."""
+    assert auc(rates((0.0, 0.0), (1.0, 1.0))) == pytest.approx(0.5)
+    assert auc(rates((0.0, 1.0))) == pytest.approx(1.0)
+    assert auc(rates((0.0, 0.5), (0.5, 0.5))) == pytest.approx(0.25 + 0.375)
+    assert auc(rates((0.0, 0.0))) == pytest.approx(0.5)
+
+
+def test_a_plan_measures_the_area_of_every_path_and_says_where_there_is_none():
+    plan = privcov.Plan(
+        "precision-ar2",
+        {"n": 400, "d": 8},
+        methods=["glasso-gaussian"],
+        guarantees=[privcov.ApproxDP(2, 1e-3), privcov.NoPrivacy()],
+        metrics=["auc-to-truth"],
+        replicates=3,
+    )
+    table = privcov.run(plan, workers=1)
+    assert table["value"].between(0.4, 1).all()
+    noisy, exact = (table[table["guarantee"] == kind]["value"].to_numpy() for kind in ("approx", "none"))
+    assert noisy.mean() < exact.mean()
+    source = privcov.data_sources.base.SOURCES.get("precision-ar2").cls(n=400, d=8)
+    rows = privcov.data_sources.base.make_dataset(source, seed=0, repeat=2)
+    method = privcov.releasing.run.build_method("glasso-gaussian", {})
+    rel = privcov.releasing.run.run_method(method, rows, privcov.ApproxDP(2, 1e-3), seed=0, repeat=2)
+    assert noisy[2] == graph_auc(rel, rows)
+    with pytest.raises(ValueError, match="ridge-precision"):
+        dataclasses.replace(plan, methods=["glasso-gaussian", "ridge-precision"])
+
+
+def test_the_reference_is_the_true_graph_or_a_named_network():
+    data = privcov.Dataset.from_rows(np.eye(3), graphs={"book": np.ones((3, 3), bool) & ~np.eye(3, dtype=bool)})
+    assert reference_graph(data, "book").sum() == 6
+    with pytest.raises(ValueError, match="it has: book"):
+        reference_graph(data, "web")
+    with pytest.raises(ValueError, match="not known"):
+        reference_graph(privcov.source("wine"))

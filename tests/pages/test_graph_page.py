@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import time
 from pathlib import Path
 
 import numpy as np
@@ -10,17 +9,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.graph_recovery import board, roc, settings
+from pages.graph_recovery import board, settings
 from pages.shell.study import Study, from_query, to_query
-from privcov import accounting
-from privcov.audit.risk import trade_off_of_method
 from privcov.figures.graphs import LINKED, TESTED_EDGE
-from privcov.figures.roc import RULES
 from privcov.figures.words import percent
 from privcov.metrics import graphs
 from privcov.metrics.graphs import decided_edges, losses, without_noise_at
 from tests.pages.test_pages import chart
-from tests.patience import patient, until
+from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"data.n": "600", "data.d": "8"}
@@ -35,20 +31,8 @@ def open_page(**query: str) -> AppTest:
     for name, value in query.items():
         at.query_params[name] = value
     at.run()
-    return settle(at)
-
-
-def settle(at: AppTest) -> AppTest:
-    """Run the page until its curves are complete."""
     assert not at.exception, at.exception
-    jobs = at.session_state["roc"].values() if "roc" in at.session_state else ()
-    until(lambda: not any(job.progress.alive for job in jobs), 60, what="complete curves")
-    return at.run()
-
-
-def press(at: AppTest, label: str) -> AppTest:
-    next(b for b in at.button if b.label == label).click().run()
-    return settle(at)
+    return at
 
 
 def counts(at: AppTest) -> dict[str, int]:
@@ -61,55 +45,6 @@ def counts(at: AppTest) -> dict[str, int]:
 
 def words(at: AppTest) -> str:
     return " ".join([m.value for m in at.markdown] + [c.value for c in at.caption])
-
-
-def test_the_marks_of_the_rules_are_drawn_when_asked_for_and_by_the_address():
-    at = open_page(**SMALL, **{"roc.replicates": "2"})
-    plain, alt = chart(at, "ROC curves")
-    at.toggle(key="graph.rules").set_value(True).run()
-    assert dict(at.query_params)["rules"] == "yes"
-    marked, same = chart(at, "ROC curves")
-    added = {t["name"] for t in marked["data"] if t.get("name")} - {t["name"] for t in plain["data"] if t.get("name")}
-    assert added
-    assert added <= set(RULES)
-    assert same == alt
-    again, _ = chart(open_page(**SMALL, **{"roc.replicates": "2", "rules": "yes"}), "ROC curves")
-    assert len(again["data"]) == len(marked["data"])
-
-
-def test_the_form_of_the_curves_tells_the_strips_number_and_names_its_method():
-    """The study's own level has the number of the strip; with another level beside, each line names the method."""
-    at = open_page(**SMALL, **{"roc.replicates": "2", "roc.epsilon": "0.1", "kind": "approx", "epsilon": "1"})
-    line = re.compile(r'aria-label="([^"]*): ([^"]*)"')
-    side, *_ = [line.search(h.proto.body) for h in at.main.get("html") if 'role="meter"' in h.proto.body]
-    beside = dict(line.search(h.proto.body).groups() for h in at.main.get("html") if 'role="meter"' in h.proto.body)
-    assert beside["Auto (graphical lasso), epsilon = 1"] == side[2]
-    claim = trade_off_of_method("auto-precision", privcov.ApproxDP(0.1, 1e-6))
-    assert beside["Auto (graphical lasso), epsilon = 0.1"] == percent(accounting.attacker_success(claim), "at most")
-    at = open_page(
-        **SMALL,
-        **{
-            "roc.replicates": "2",
-            "roc.epsilon": "0.1",
-            "kind": "approx",
-            "epsilon": "1",
-            "method": "glasso-gaussian",
-            "method.repair": "none",
-        },
-    )
-    told = [line.search(h.proto.body) for h in at.main.get("html") if 'role="meter"' in h.proto.body]
-    assert [one[1] for one in told][1:] == ["Any method, epsilon = 0.1", "Graphical lasso (DP-AGL), epsilon = 1"]
-
-
-def test_another_level_moves_the_pen_of_no_other_line():
-    def lines(levels: str) -> dict[str, tuple]:
-        spec, _ = chart(open_page(**SMALL, **{"roc.replicates": "2", "roc.rho": levels}), "ROC curves")
-        drawn = [t for t in spec["data"] if t.get("mode") == "lines" and " = " in t.get("name", "")]
-        return {t["name"]: (t["line"]["color"], t["line"]["dash"]) for t in drawn}
-
-    few, many = lines("0.01"), lines("0.01,1")
-    assert list(few) == ["rho = 0.1", "rho = 0.01"]
-    assert few.items() < many.items()
 
 
 def test_the_network_is_the_release_s_and_the_counts_are_recovery_s():
@@ -148,38 +83,6 @@ def test_the_chosen_lambda_is_named_on_the_slider():
     assert len(slider.options) == 20
 
 
-def test_the_curves_are_those_of_the_script():
-    at = open_page(**SMALL)
-    scope: dict = {}
-    exec(at.code[0].value, scope)
-    spec, alt = chart(at, "ROC curves")
-    names = [t.get("name") for t in spec["data"]]
-    for name, curve in zip(("rho = 0.1", "No privacy"), scope["curves"], strict=True):
-        assert name in names
-        told = float(re.search(rf"{re.escape(name)} finds ([\d.]+)", alt).group(1))
-        assert told == pytest.approx(curve.tpr[10], abs=0.005)
-    table = next(d.value for d in at.dataframe if "Curve" in d.value.columns)
-    common = min(c.reach for c in scope["curves"])
-    assert f"Partial AUC to FPR {common:.2f}" in table.columns
-    assert list(table[f"Partial AUC to FPR {common:.2f}"]) == [
-        f"{c.area(common):.3f} of at most {common:.2f}" for c in scope["curves"]
-    ]
-
-
-def test_every_rule_is_followed_only_where_that_is_asked_for():
-    def marked(at: AppTest) -> set[str]:
-        spec, _ = chart(at, "ROC curves")
-        marks = (t["hovertemplate"] for t in spec["data"] if t.get("marker", {}).get("size") == 13)
-        return {mark.split(",")[0].removesuffix(" lambda") for mark in marks}
-
-    at = open_page(**SMALL, **EBIC)
-    assert marked(at) == set()
-    (job,) = at.session_state["roc"].values()
-    assert {rule for run in job.progress.rows for rule in run.marks} == {"ebic"}  # its lambda is known already
-    at.toggle(key="graph.rules").set_value(True).run()
-    assert marked(settle(at)) == {"edge-test", "ebic", "half-universal", "fission"}
-
-
 def test_the_tested_edges_are_the_release_s_in_every_view():
     """A visit without a link begins with them; they stand at the left end of the slider and need no lambda."""
     at = open_page(**SMALL, method="auto-precision", **{"method.rule": "edge-test"})
@@ -204,6 +107,25 @@ def test_the_tested_edges_are_the_release_s_in_every_view():
     assert chart(at, "Heatmap of non-private, same test precision")
 
 
+def test_the_curves_are_those_of_the_release_and_of_the_same_without_noise(pictures):
+    at = open_page(**SMALL)
+    data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
+    paths = {
+        name: privcov.release("auto-precision", data, guarantee, random_state=1).path
+        for name, guarantee in (("This release", privcov.ZCDP(0.1)), ("Without noise", privcov.NoPrivacy()))
+    }
+    figure, alt = pictures["roc"]
+    for name, path in paths.items():
+        rates = graphs.path_rates(path, data.truth.graph)
+        line = next(t for t in figure.data if t.name == name)
+        np.testing.assert_allclose(line.y, graphs.roc_at(rates, np.asarray(line.x)), atol=1e-6)
+        assert f"{name} finds {graphs.roc_at(rates, np.array([0.1]))[0]:.2f} at" in alt
+        assert f"{name}: {graphs.auc(rates):.2f}" in words(at)
+    scope: dict = {}
+    exec(next(c.value for c in at.code if "auc-to-truth" in c.value), scope)
+    assert scope["plan"].steps == 40
+
+
 def test_the_page_s_own_rule_is_the_edge_test():
     for query in ({}, {"method": "auto-precision"}, {"method": "gaussian-cov"}):
         at = open_page(**SMALL, **query)
@@ -220,23 +142,8 @@ def test_a_visitor_from_another_page_meets_the_edge_test():
         at.query_params[name] = value
     at.run()
     at.switch_page("pages/3_Graph_recovery.py").run()
-    settle(at)
     assert at.selectbox(key="w.options.auto-precision.rule").value == "edge-test"
     assert at.session_state["study"].method == ""  # the other pages keep their own method
-
-
-def test_other_levels_and_methods_make_more_curves_and_none_is_the_default():
-    at = open_page(**SMALL)
-    _, alt = chart(at, "ROC curves")
-    assert alt.count("finds") == 2, "the study's own level and no privacy"
-    at.multiselect(key="graph.levels.zcdp").set_value([1.0, 0.05])
-    at.multiselect(key="graph.methods.zcdp").set_value(["glasso-gaussian"]).run()
-    settle(at)
-    _, alt = chart(at, "ROC curves")
-    for level in ("1", "0.1", "0.05"):
-        assert f"Auto (graphical lasso), rho = {level} finds" in alt
-        assert f"Graphical lasso (DP-AGL), rho = {level} finds" in alt
-    assert alt.count("No privacy") == 1
 
 
 @pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])
@@ -264,7 +171,7 @@ def test_a_method_without_a_graph_gives_way_to_the_page_s_own_and_stays_elsewher
 
 def test_paper_2_figure_1_is_one_click():
     at = open_page(**SMALL)
-    press(at, "Su et al. 2019, Figure 1: AR(2)")
+    next(b for b in at.button if b.label == "Su et al. 2019, Figure 1: AR(2)").click().run()
     assert not at.error
     study = at.session_state["study"]
     assert (study.kind, study.epsilon, study.delta, study.method) == ("approx", 2.0, 1e-3, "glasso-gaussian")
@@ -273,22 +180,16 @@ def test_paper_2_figure_1_is_one_click():
     spec = privcov.sources()
     card = next(c for c in spec if c.key == study.source)
     assert {s.name: s.default for s in card.parameters} == {"n": 2000, "d": 20}
-    (job,) = [j for j in at.session_state["roc"].values() if j.progress.total == 50]
-    assert job.progress.state == "finished"
     _, alt = chart(at, "ROC curves")
-    for name in ("epsilon = 2", "epsilon = 1", "No privacy"):
-        assert f"{name} finds" in alt
-    assert "mean over 50 replicates" in words(at)
+    assert "This release finds" in alt
+    assert "Without noise finds" in alt
 
 
 def test_an_example_sets_the_whole_page_and_is_there_where_a_study_cannot_be_shown():
-    """Also the marks of the rules, which another study may have asked for."""
     at = open_page(**{"data.n": "1000000", "data.d": "500"})
     assert any("n x d is" in error.value.replace("\\", "") for error in at.error)
-    at.session_state["graph.rules"] = True
     at.button(key="preset-Paper 2, figure 3: Sachs").click().run()
     assert not at.error
-    assert at.session_state["graph.rules"] is False
     assert at.session_state["graph-tab"] == settings.CURVES
 
 
@@ -352,18 +253,6 @@ def test_matrices_share_one_scale_and_the_losses_are_paper_2_s():
     assert (spec["data"][0]["zmin"], spec["data"][0]["zmax"]) == (-1.0, 1.0)
 
 
-def test_a_large_graph_waits_for_a_click_and_says_how_long():
-    at = open_page(**{"data.n": "300", "data.d": "40"})
-    assert "roc" not in at.session_state or not at.session_state["roc"]
-    assert "2 curves, 20 replicates: about" in words(at)
-    button = next(b for b in at.button if b.label == "Draw the ROC curves")
-    at.number_input(key="graph.replicates").set_value(2)
-    button.click().run()
-    settle(at)
-    assert "epsilon" not in chart(at, "ROC curves")[1]
-    assert "rho = 0.1 finds" in chart(at, "ROC curves")[1]
-
-
 def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch):
     data = privcov.source("precision-ar2", n=400, d=5, random_state=0)
     line, star = (np.zeros((5, 5), bool) for _ in range(2))
@@ -383,40 +272,6 @@ def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch):
     assert counts(at) == {"Missed": want.fn, "False": want.fp, "Found": want.tp}
     assert "It is a published reference, not the truth." in words(at)
     assert list(at.selectbox(key="graph.reference").options) == ["line (4 edges)", "star (4 edges)"]
-
-
-def test_a_stopped_job_keeps_what_it_has(monkeypatch):
-    made = roc.runs
-
-    def slow(*args, **more):
-        """On a quick machine all replicates may be there before Stop is."""
-        for replicate in made(*args, **more):
-            time.sleep(0.02)
-            yield replicate
-
-    monkeypatch.setattr(roc, "runs", slow)
-    at = open_page(**SMALL)
-    at.number_input(key="graph.replicates").set_value(500).run()
-    job = list(at.session_state["roc"].values())[-1]
-    next(b for b in at.button if b.label == "Stop").click().run()
-    assert job.wait(patient(20))
-    at.run()
-    assert job.progress.state == "stopped"
-    assert 0 < job.progress.done < 500
-    assert f"Stopped after {job.progress.done} of 500 replicates" in words(at)
-    assert chart(at, "ROC curves")
-
-
-def test_the_form_keeps_its_word_while_another_tab_is_open():
-    at = open_page(**SMALL)
-    at.number_input(key="graph.replicates").set_value(7).run()
-    settle(at)
-    for tab in (settings.MATRICES, settings.CURVES):
-        at.session_state["graph-tab"] = tab
-        at.run()
-    settle(at)
-    assert at.number_input(key="graph.replicates").value == 7
-    assert "mean over 7 replicates" in words(at)
 
 
 def test_many_columns_are_asked_about_before_they_are_solved():

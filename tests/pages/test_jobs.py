@@ -8,7 +8,6 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.audit import live
-from pages.graph_recovery import roc
 from pages.shell.jobs import Jobs, Progress, Words
 from pages.trade_offs import curves
 from tests.patience import patient
@@ -34,7 +33,6 @@ RUNNING = {"state": "running", "computed": 1_200, "reused": 34}
     ("words", "text"),
     [
         (curves.WORDS, "1,234 of 2,000 runs: 1,200 computed, 34 from the store; {} to go at this pace"),
-        (roc.WORDS, "1,234 of 2,000 replicates; {} to go"),
         (live.WORDS, "1,234 of 2,000 steps"),
     ],
 )
@@ -59,7 +57,7 @@ def test_a_stopped_job_says_how_far_it_came_and_how_to_go_on():
 
 
 def test_a_failed_job_gives_its_reason():
-    assert [e.value for e in shown(roc.WORDS, state="failed", problem="Too few rows").error] == ["Too few rows"]
+    assert [e.value for e in shown(live.WORDS, state="failed", problem="Too few rows").error] == ["Too few rows"]
 
 
 def test_one_job_runs_and_the_last_few_stay(monkeypatch):

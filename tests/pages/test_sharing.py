@@ -39,9 +39,6 @@ CHANGES = [
     (TRADE_OFFS, TINY, "t.methods", ["gaussian-cov"], {"methods": "gaussian-cov"}),
     (TRADE_OFFS, TINY, "t.compare", True, {"compare": "yes"}),
     (TRADE_OFFS, {**TINY, "compare": "yes"}, "t.kinds", ["pure", "zcdp"], {"kinds": "pure,zcdp"}),
-    (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.replicates", 3, {"roc.replicates": "3"}),
-    (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.rules", True, {"rules": "yes"}),
-    (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.levels.zcdp", [1.0, 0.5], {"roc.rho": "1,0.5"}),
     (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.view", "As an owner sees it", {"view": "as-an-owner-sees-it"}),
     (SPECTRA, TINY, "spectra-axis", "asinh", {"axis": "asinh"}),
     ("pages/7_Methods.py", {}, "methods-kind", "pure", {"show.kind": "pure"}),
@@ -85,7 +82,7 @@ NONSENSE = [
     (TRADE_OFFS, {"norm": "banana", "replicates": "-3", "methods": "<b>"}, 3),
     (TRADE_OFFS, {"norm": "l9", "axis": "x"}, 2),
     (TRADE_OFFS, {"values": "epsilon:1"}, 1),
-    (GRAPH, {"data.n": "200", "data.d": "4", "lambda": "7", "view": "none", "roc.rho": "nan"}, 3),
+    (GRAPH, {"data.n": "200", "data.d": "4", "lambda": "7", "view": "none"}, 2),
     (SPECTRA, {"axis": "log"}, 1),
     ("pages/9_Privacy_audit.py", {"tab": "claims", "claims.n": "1e30", "claims.verdict": "yes"}, 2),
     ("pages/7_Methods.py", {"show.kind": "perfect"}, 1),
@@ -124,7 +121,7 @@ def test_back_undoes_one_change(monkeypatch):
     (address.one_of(["What an attacker learns", "Claims", "claims!"]), "claims!"),
     (address.several_of(["a b", "c,d"]), ["c,d", "a b"]), (address.several_of(["a"]), []),
     (address.span_of([10, 20, 30]), (10, 30)), (address.number(0, 10, whole=False), 0.1 + 0.2),
-    (address.switch(), False), (address.several_numbers(0, 1), [0.1, 1e-05]),
+    (address.switch(), False),
 ])  # fmt: skip
 def test_a_value_survives_its_text(code, value):
     assert code.read(code.write(value)) == value
@@ -166,7 +163,7 @@ def test_words_and_numbers_of_an_address():
         "0.1",
         "a-b",
     ]
-    assert address.several_of(["a"]).read("none") == address.several_numbers(0, 1).read("none") == []
+    assert address.several_of(["a"]).read("none") == []
     # A switch is no number, and a number no text: a list of options may hold both.
     for one, other, same in (
         (True, 1, False),
@@ -214,7 +211,7 @@ def test_the_network_script_has_the_page_s_counts():
 @pytest.mark.parametrize("file", [ESTIMATE, GRAPH, TRADE_OFFS])
 def test_a_number_is_also_told_as_the_default_of_its_widget(file):
     """A browser that never heard of the run that set a number field takes the field's default and sends it back."""
-    at = open_page(file, source="ar1-covariance", seed="7", **{"data.n": "2000", "data.d": "6", "roc.replicates": "3"})
+    at = open_page(file, source="ar1-covariance", seed="7", **{"data.n": "2000", "data.d": "6"})
     assert {"w.seed": 7, "w.data.ar1-covariance.d": 6}.items() <= {f.key: f.value for f in at.number_input}.items()
     for field in at.number_input:
         assert field.proto.default == field.value, field.label
@@ -223,7 +220,7 @@ def test_a_number_is_also_told_as_the_default_of_its_widget(file):
 @pytest.mark.parametrize(
     ("file", "query"),
     [
-        (GRAPH, {"source": "precision-random", "data.n": "200", "data.d": "4", "kind": "pure", "roc.replicates": "3",
+        (GRAPH, {"source": "precision-random", "data.n": "200", "data.d": "4", "kind": "pure",
                  "view": "as-an-owner-sees-it"}),
         (TRADE_OFFS, {**TINY, "kind": "approx", "norm": "max", "axis": "row_bound", "methods": "gaussian-cov"}),
     ],
