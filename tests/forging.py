@@ -16,7 +16,6 @@ from privcov.bundle import derived, verify
 from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of
 from privcov.bundle.inputs import INPUTS
 from privcov.bundle.place import Wrong
-from privcov.bundle.verify_script import library
 from privcov.ledger import Ledger
 from privcov.measurements.exact_moment import NoisySum
 from privcov.privacy import ApproxDP, PureDP, ZCDP, from_dict
@@ -99,16 +98,16 @@ _known: dict[tuple, dict[str, bytes]] = {}
 def problem(files: dict[str, bytes], monkeypatch) -> str:
     """What the check says against these files; "" where they pass. Files from the same inputs are derived once."""
 
-    def once(what: Inputs, with_library) -> dict[str, bytes]:
+    def once(what: Inputs) -> dict[str, bytes]:
         key = tuple(files[name] for name in INPUTS)
         if key not in _known:
-            _known[key] = derived_files(what, with_library)
+            _known[key] = derived_files(what)
         return _known[key]
 
     with monkeypatch.context() as patch:
         patch.setattr(verify, "derived_files", once)
         try:
-            verify.check(files, library())
+            verify.check(files)
         except Wrong as found:
             return str(found)
     return ""
@@ -125,7 +124,7 @@ def rewritten(files: dict[str, bytes], name: str, value: object) -> dict[str, by
             read["ledger_entry.json"],
             read["declaration.json"],
         )
-        following = {k: v for k, v in derived_files(what, library()).items() if k not in INPUTS}
+        following = {k: v for k, v in derived_files(what).items() if k not in INPUTS}
     except Exception:  # a forger too may fail
         following = {}
     return redone({**changed, **following})

@@ -16,7 +16,6 @@ from pages.shell import show
 from privcov.bundle import derived, paper, safe, verify
 from privcov.bundle.derived import declared_facts
 from privcov.bundle.opened import bundle_of, open_stored
-from privcov.bundle.verify_script import library
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.figures.matrices import heatmap
 from privcov.figures.palette import LIGHT
@@ -43,7 +42,7 @@ def files(tmp_path_factory) -> dict[str, bytes]:
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_a_bundle_holds_without_the_data(tmp_path, kind):
     found = bundled(tmp_path, kind)
-    _, lines = verify.check(found, library())
+    _, lines = verify.check(found)
     assert lines[-1] == "Consistent: everything that can be checked holds."
     stored = np.load(io.BytesIO(found["matrices.npz"]))
     (entry,) = Ledger(tmp_path / "ledger.sqlite").entries("t")

@@ -19,7 +19,6 @@ from privcov.accounting import zcdp_to_approx
 from privcov.bundle import derived, inputs, verify
 from privcov.bundle.derived import EXTRAS
 from privcov.bundle.place import Wrong, _check_size, read_place
-from privcov.bundle.verify_script import library
 from privcov.estimators.base import METHODS
 from tests.forging import KINDS, NAMES, at, bundled, exchanged, leaves, problem, redone, rewritten, unchecked
 from tests.patience import patient
@@ -210,6 +209,12 @@ def no_rows(measured, stated, entry, said):
         facts["n"] = 0
 
 
+def another_method(key):
+    card = METHODS.get(key)
+    own = {s.name: card.for_private.get(s.name, s.default) for s in card.parameters}
+    return lambda m, g, e, d: e["request"].update(method=key, version=card.version, parameters=own)
+
+
 def rows_in_decimals(measured, stated, entry, said):
     for facts in (measured["facts"], entry["request"]["facts"], said["facts"]):
         facts["n"] = float(facts["n"])
@@ -237,8 +242,8 @@ def rows_in_decimals(measured, stated, entry, said):
         (lambda m, g, e, d: (g.clear(), g.update(kind="none")), "states none"),
         (lambda m, g, e, d: e.update(amount="1/4"), "cost is not that"),
         (lambda m, g, e, d: e["request"].update(method="zero"), "offered"),
-        (lambda m, g, e, d: e["request"].update(method="laplace-cov"), "draws no discrete-gaussian noise"),
-        (lambda m, g, e, d: e["request"].update(method="wishart-difference"), "draws no discrete-gaussian noise"),
+        (another_method("laplace-cov"), "gives Pure DP, not zCDP"),
+        (another_method("wishart-difference"), "draws no discrete-gaussian noise"),
         (lambda m, g, e, d: e["request"].update(centre="none"), "another centre"),
         (lambda m, g, e, d: e.update(state="failed"), "not of a stored release"),
         (lambda m, g, e, d: e["request"].update(draw=True), "draw must be a whole number"),
@@ -306,7 +311,7 @@ def test_a_dialect_is_one_and_is_listed_as_not_checked(bundles, monkeypatch):
     files = rewritten(bundles("zcdp"), "declaration.json", said)
     for dialect in ({"separator": "\t", "decimal": ".", "encoding": "cp1252"}, said["dialect"]):
         assert not problem(rewritten(files, "declaration.json", said | {"dialect": dialect}), monkeypatch)
-    assert any("declaration.json" in line and " dialect " in line for line in verify.check(files, library())[1])
+    assert any("declaration.json" in line and " dialect " in line for line in verify.check(files)[1])
     for name, value in (
         ("decimal", None),
         ("separator", ":"),
@@ -347,7 +352,7 @@ def test_the_epsilon_of_the_check_is_that_of_the_accountant():
         ("zcdp", 1, {"matters": "both"}, "gaussian-cov has no parameter 'matters'"),
         ("zcdp", None, {"repair": "w\u00f6rd"}, "repair must be one of"),
         ("zcdp", None, {"repair": None}, "repair must be one of"),
-        ("auto", None, {"clip_search": "auto"}, "clip_search must be one of 'off'"),
+        ("auto", None, {"clip_search": "auto"}, "clip_search would measure the private rows a second time"),
         ("auto", None, {"structure": "x"}, "structure must be one of"),
         ("auto", None, {"structure": None}, "structure must be one of"),
         ("auto", None, {"structure": True}, "structure must be one of"),
@@ -372,12 +377,12 @@ def test_a_request_has_the_parameters_of_its_method(bundles, kind, version, chan
 
 @pytest.mark.parametrize(("kind", "other"), [("auto", "gaussian-cov"), ("zcdp", "auto-cov")])
 def test_a_method_that_measures_with_another_anchor_is_refused(bundles, kind, other, monkeypatch):
-    def change(m, g, e, d):
-        specs = METHODS.get(other).parameters
-        e["request"]["parameters"] = {s.name: METHODS.get(other).for_private.get(s.name, s.default) for s in specs}
-        e["request"] |= {"method": other, "version": METHODS.get(other).version}
+    assert "another anchor" in problem(told(bundles(kind), another_method(other)), monkeypatch)
 
-    assert "another anchor" in problem(told(bundles(kind), change), monkeypatch)
+
+def test_a_method_that_draws_other_noise_under_the_same_guarantee_is_refused(bundles, monkeypatch):
+    said = problem(told(bundles("laplace"), another_method("wishart-difference")), monkeypatch)
+    assert "draws no laplace noise" in said
 
 
 def test_a_guarantee_that_is_written_in_another_way_is_refused(bundles, monkeypatch):
@@ -400,7 +405,7 @@ def test_a_better_guarantee_and_more_rows_restated_together_pass_and_are_named_a
     files = bundles("zcdp")
     forged = told(files, change)
     assert json.loads(forged["guarantee.json"])["rho"] == json.loads(files["guarantee.json"])["rho"] / 4
-    _, lines = verify.check(forged, library())
+    _, lines = verify.check(forged)
     unsure = " ".join(line for line in lines if line.startswith("Cannot be checked"))
     assert "guarantee.json" in unsure
     assert "number of rows" in unsure
@@ -423,7 +428,7 @@ def test_missing_and_unlisted_files_are_refused(bundles, monkeypatch):
 
 def test_every_file_is_derived_or_listed_as_not_checked(bundles):
     files = bundles("zcdp")
-    _, lines = verify.check(files, library())
+    _, lines = verify.check(files)
     for name in set(files) & set(EXTRAS):
         assert any(line.startswith("Not checked") and name in line for line in lines)
     unsure = [line for line in lines if line.startswith("Cannot be checked")]
@@ -492,42 +497,13 @@ def test_a_hostile_zip_is_refused_without_unpacking(tmp_path, entries, complaint
         read_place(packed(tmp_path / "z.zip", entries))
 
 
-@pytest.mark.parametrize(("at", "more"), [(6, 1), (6, 8), (8, 1), (14, 1), (18, 1), (22, 1), (30, 1)])
-def test_both_headers_of_a_file_in_a_zip_say_the_same(tmp_path, at, more):
-    place = packed(tmp_path / "z.zip", [("README.txt", b"1", 0o600), ("report.html", b"2", 0o600)])
-    raw = bytearray(place.read_bytes())
-    raw[at] ^= more  # of the header in front of the first file, which some readers follow
-    place.write_bytes(raw)
-    with pytest.raises(Wrong, match=r"'README.txt' has another header"):
-        read_place(place)
-
-
 def test_the_content_of_a_file_in_a_zip_has_the_checksum_of_its_headers(tmp_path):
     place = packed(tmp_path / "z.zip", [("README.txt", b"1", 0o600), ("report.html", b"2", 0o600)])
     raw = place.read_bytes()
     (true, other) = (zlib.crc32(content).to_bytes(4, "little") for content in (b"1", b"3"))
     assert raw.count(true) == 2
     place.write_bytes(raw.replace(true, other))
-    with pytest.raises(Wrong, match=r"'README.txt' was changed"):
-        read_place(place)
-
-
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_nothing_hides_behind_a_file_inside_its_own_bytes(tmp_path, method):
-    place, hidden = tmp_path / "z.zip", b"hidden"
-    with zipfile.ZipFile(place, "w", method) as archive:
-        archive.writestr(zipfile.ZipInfo("README.txt"), b"words " * 9, compress_type=method)
-        size = archive.infolist()[0].compress_size
-    raw = place.read_bytes()
-    (name, data, rest), size = (
-        (raw[:40], raw[40 : 40 + size], raw[40 + size :]),
-        (size + len(hidden)).to_bytes(4, "little"),
-    )
-    rest = rest[:20] + size + rest[24:-6] + (40 + int.from_bytes(size, "little")).to_bytes(4, "little") + rest[-2:]
-    place.write_bytes(name[:18] + size + name[22:] + data + hidden + rest)
-    with zipfile.ZipFile(place) as archive:
-        assert archive.read("README.txt") == b"words " * 9
-    with pytest.raises(Wrong, match=r"lies behind 'README.txt'"):
+    with pytest.raises(Wrong, match="BadZipFile"):
         read_place(place)
 
 
@@ -662,5 +638,5 @@ def test_another_number_of_rows_than_the_noisy_one_is_refused(bundles, kind, mon
 
 def test_a_picture_is_said_not_to_be_checked(tmp_path):
     files = bundled(tmp_path, "zcdp") | {"extras/pairs.svg": b"<script>1</script>"}
-    _, lines = verify.check(redone(files), library())
+    _, lines = verify.check(redone(files))
     assert any(line.startswith("Not checked, may come from anybody: extras/pairs.svg") for line in lines)

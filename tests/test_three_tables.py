@@ -25,7 +25,6 @@ import pytest
 import privcov
 from privcov.bundle import verify
 from privcov.bundle.place import read_place
-from privcov.bundle.verify_script import library
 from privcov.cli.entry import main
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
@@ -152,7 +151,7 @@ def test_the_shell_releases_it_and_python_opens_the_same_release(made, kind):
     assert rel.to_json() == (found.folder / "r.json").read_text(encoding="utf-8").rstrip("\n")
     rel.save_bundle(found.folder / "p.zip", json.loads(found.table.declaration.to_json()))
     ours = read_place(found.folder / "p.zip")
-    assert verify.check(ours, library())[1][-1] == "Consistent: everything that can be checked holds."
+    assert verify.check(ours)[1][-1] == "Consistent: everything that can be checked holds."
     assert {name: raw for name, raw in ours.items() if name in INPUTS} == {name: found.files[name] for name in INPUTS}
 
 

@@ -45,10 +45,10 @@ def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
     st.markdown(
         "The bundle is one zip: every matrix as CSV and npz, the statement, the method card, the ledger entry, the "
         "declaration, figures, a one-page report, and `verify.py`. Who gets it checks it without the data: "
-        f"`{places.command()} verify release.zip`, or a trusted `verify.py`, which needs Python and numpy only. The "
-        "guarantee and every file are worked out again from the noisy whole numbers and compared byte for byte, but "
-        "the pictures and the matrices as the method estimates them. Its folder `extras` has these, intervals, the "
-        "codebook, and readers for Python and R without privcov."
+        f"`{places.command()} verify release.zip` derives the guarantee and every file again from the noisy whole "
+        "numbers, but the pictures and the matrices as the method estimates them. `verify.py` needs Python and numpy "
+        "only, and checks the guarantee and the noisy covariance. The folder `extras` has intervals, the codebook, and "
+        "readers for Python and R without privcov."
     )
     if declaration is None:
         st.caption("The declaration is not open in this session; its public facts go in, the reasons do not.")

@@ -1,7 +1,6 @@
 """Derive the files of a bundle from its four inputs, with the same function for writing and for checking a bundle.
 
-The inputs are measurement.json, guarantee.json, ledger_entry.json and declaration.json. Of libraries this needs numpy
-alone, so that the bundle's own script can contain it.
+The inputs are measurement.json, guarantee.json, ledger_entry.json and declaration.json.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,18 +22,18 @@ from privcov.bundle.codebook import RULES, about_rows, codebook
 from privcov.bundle.paper import release_report
 from privcov.bundle.readers import LEVEL, extra_files
 from privcov.bundle.safe import cell, json_bytes, table
+from privcov.estimators.base import METHODS
 from privcov.figures.words import plain
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.moment import Measured
-from privcov.parameters import Spec
 from privcov.postprocess.matrices import Matrices, Noisy, derive
 from privcov.postprocess.terms import in_terms
 from privcov.postprocess.two_values import two_values
 from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
 from privcov.releasing.release import Statement, write_statement
 
-FORMAT = 7
+FORMAT = 8
 MATRICES = (
     "mean",
     "noisy",
@@ -57,6 +57,8 @@ EXTRAS = {
     "extras/estimated_correlation.csv": "the correlations of all rows, as the method of the release estimates them",
     "extras/estimated_covariance.csv": "the covariance of all rows, as the method of the release estimates it",
 }
+VERIFY = Path(__file__).with_name("templates") / "verify.py"
+_CARD = ("label", "summary", "formula", "avoid", "reference", "differs")
 _STRONGEST = 12
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -74,25 +76,6 @@ class Inputs:
     def requested(self) -> Guarantee:
         """The guarantee that was requested, and paid."""
         return from_dict(self.entry["request"]["guarantee"])
-
-
-@dataclass(frozen=True)
-class Library:
-    """What a version of privcov says about its methods: the cards by key, as lines, their noise, and verify.py.
-
-    ``noise`` holds the mechanisms that a method measures with, by `noise_key`; ``parameters`` what the
-    anchor of each favours, and its parameters as private rows take them.
-    """
-
-    cards: Mapping[str, tuple[tuple[str, str], ...]]
-    noise: Mapping[str, tuple[str, ...]]
-    parameters: Mapping[str, tuple[str, tuple[Spec, ...]]]
-    verifier: bytes
-
-
-def noise_key(method: str, kind: str, d: int) -> str:
-    """Return what the noise of a method depends on: the kind of the requested guarantee, and one column or several."""
-    return f"{method}, {kind}, {'one column' if d == 1 else 'several columns'}"
 
 
 def centre_of(total: NoisySum) -> str:
@@ -154,11 +137,12 @@ def declared_facts(total: NoisySum) -> dict:
     return {"facts": total.facts.to_dict(), "neighbours": dataclasses.asdict(total.facts.neighbours)}
 
 
-def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
+def derived_files(what: Inputs) -> dict[str, bytes]:
     """Return bytes by path in the bundle, of everything but pictures and the manifest."""
     measured, noisy = noisy_of(what.measurement)
     matrices, lines, known = derive(noisy), statement_of(what, measured).lines, known_of_sum(what.measurement)
     correlations = entries.correlations(known, LEVEL, 0.0, tested=False)
+    card = METHODS.get(what.entry["request"]["method"])
     inputs = {
         "measurement.json": json_bytes({**what.measurement.to_dict(), "centre": centre_of(what.measurement)}),
         "guarantee.json": json_bytes(to_dict(what.given)),
@@ -169,9 +153,9 @@ def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
         **inputs,
         "README.txt": _readme(what.measurement).encode(),
         "statement.txt": _lines(lines),
-        "method_card.txt": _lines(library.cards[what.entry["request"]["method"]]),
+        "method_card.txt": _lines(tuple((title, getattr(card, title)) for title in _CARD)),
         "report.html": _report(what, measured, matrices, lines, inputs, correlations).encode(),
-        "verify.py": library.verifier,
+        "verify.py": VERIFY.read_bytes(),
         **_matrices(noisy.matrix, matrices, what.measurement.facts.columns),
         **extra_files(what.measurement, matrices, known, correlations),
     }
@@ -300,16 +284,18 @@ extras/              for whoever analyses it: codebook.csv (what every column is
                      read.py and read.R read the bundle without PrivCov{answers}. Which nothing checks, so that they may
                      come from anybody: pictures, and estimated_correlation.csv
                      and estimated_covariance.csv, the matrices as the method estimates them
-verify.py            derives every other file again, from measurement, declaration and ledger entry
+verify.py            checks the hashes, the guarantee, and the noisy covariance with its noise, without PrivCov
 
 How to check. Where PrivCov is installed, from a folder other than this one:
 
     python -m privcov verify THIS_FOLDER_OR_ZIP
 
-That runs nothing of this bundle. Or run a verify.py that you trust, such as that of another bundle of the same version:
-python /trusted/verify.py THIS_FOLDER_OR_ZIP. It needs Python 3.10 or newer and numpy, and uses nothing of a bundle but
-its data. The verify.py in here checks this folder too (python -I verify.py), but whoever can change a bundle can change
-its script as well.
+That derives every file again, from measurement, declaration and ledger entry, and runs nothing of this bundle. Without
+PrivCov, read verify.py: it says what it checks and what it does not. It needs Python 3.10 or newer and numpy:
+
+    python -I verify.py THIS_FOLDER_OR_ZIP
+
+Whoever can change a bundle can change its script, so run a copy that you trust.
 
 noisy         covariance before any repair, unbiased; noise_std is the deviation of the privacy noise on its entries
 covariance    positive semi-definite

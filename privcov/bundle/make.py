@@ -1,4 +1,4 @@
-"""Make the bundle: one zip that holds everything released, and a script that checks it without the data.
+"""Make the bundle: one zip that holds everything released, and a script that checks its noise without the data.
 
 Nothing in it comes from the rows except the noisy measurement: no hash of the file, no number of rows that is not
 public, no seed (there was none).
@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of, zipped
 from privcov.bundle.inputs import ENTRY, REQUEST
 from privcov.bundle.safe import table
-from privcov.bundle.verify_script import library
 from privcov.figures.look import Picture
 from privcov.releasing.display import matrix_of
 from privcov.releasing.private_request import estimate
@@ -23,7 +22,7 @@ def make_bundle(what: Inputs, pictures: Mapping[str, Picture]) -> bytes:
 
     ``pictures`` holds figures by the stem of a file in `EXTRAS`.
     """
-    files = {**derived_files(what, library()), **_drawn(pictures), **_estimated(what)}
+    files = {**derived_files(what), **_drawn(pictures), **_estimated(what)}
     files["manifest.json"] = manifest_of(files)
     return zipped(dict(sorted(files.items())), zipfile.ZIP_DEFLATED)
 
@@ -58,5 +57,5 @@ def _drawn(pictures: Mapping[str, Picture]) -> dict[str, bytes]:
     from privcov.figures.exports import svg
 
     files = {f"extras/{stem}.svg": svg(picture).encode() for stem, picture in pictures.items()}
-    assert set(files) <= set(EXTRAS), "verify.py refuses a file that it does not know"
+    assert set(files) <= set(EXTRAS), "a check refuses a file that it does not know"
     return files

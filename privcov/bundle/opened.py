@@ -15,7 +15,6 @@ from privcov.bundle.inputs import facts_of
 from privcov.bundle.make import make_bundle, recorded
 from privcov.bundle.place import Wrong, read_place, read_zip
 from privcov.bundle.verify import check
-from privcov.bundle.verify_script import library
 from privcov.keys import MethodKey
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.moment import Measured
@@ -181,10 +180,9 @@ def open_bundle(path: Path | str | bytes) -> OpenedBundle:
         )
     if not isinstance(path, bytes) and not Path(path).exists():
         raise ValueError(f"There is no bundle at {path}. Give the zip, or the folder that it was unpacked to.")
-    known = library()
     try:
         files = read_zip(path) if isinstance(path, bytes) else read_place(Path(path))
-        what, lines = check(files, known)
+        what, lines = check(files)
         stated = statement_of(what, noisy_of(what.measurement)[0])
     except Exception as problem:  # a hostile file that breaks the check gives no answer either
         why = problem if isinstance(problem, Wrong) else f"the check failed with {type(problem).__name__}"

@@ -8,17 +8,15 @@ listed, never passed over.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from privcov.bundle.derived import EXTRAS, FORMAT, Inputs, Library, derived_files, manifest_of, noise_key
+from privcov.bundle.derived import EXTRAS, FORMAT, VERIFY, Inputs, derived_files, manifest_of
 from privcov.bundle.inputs import INPUTS, parsed, read_inputs
 from privcov.bundle.place import Wrong, must, read_place
-from privcov.measurements.laws.anchor import whole_anchor
+from privcov.estimators.base import METHODS, MethodCard
+from privcov.releasing.private_request import private_methods, private_request
 
 UNCHECKED = (
     "measurement.json: that the noisy numbers were made from the declared table, with fresh noise of the stated law "
@@ -31,15 +29,15 @@ UNCHECKED = (
 )
 
 
-def check(files: Mapping[str, bytes], library: Library) -> tuple[Inputs, list[str]]:
+def check(files: Mapping[str, bytes]) -> tuple[Inputs, list[str]]:
     """Return the inputs, and what holds and what cannot be checked, as lines for the screen; raise `Wrong` else."""
     _check_manifest(files)
     for name in INPUTS:
         must(name in files, f"{name} is missing")
     what, sentence = read_inputs(files)
-    _check_method(what, library)
-    expected = derived_files(what, library)
-    _compare(files, expected, library)
+    _check_method(what)
+    expected = derived_files(what)
+    _compare(files, expected)
     loose = sorted({*files} & {*EXTRAS})
     return what, [
         f"Files: {len(files)}, each as listed, none unlisted.",
@@ -52,20 +50,28 @@ def check(files: Mapping[str, bytes], library: Library) -> tuple[Inputs, list[st
     ]
 
 
-def _check_method(what: Inputs, library: Library) -> None:
-    """Check that the method can have made the measurement: its noise, its anchor, its parameters."""
-    method, measurement = what.entry["request"]["method"], what.measurement
-    must(method in library.cards, "the method is none that private rows are offered")
-    facts, mechanism = measurement.facts, measurement.event.mechanism
-    drawn = noise_key(method, what.requested.kind, facts.d)
-    must(mechanism in library.noise.get(drawn, ()), f"the method draws no {mechanism} noise ({drawn})")
-    favours, _ = library.parameters[method]
-    anchor = whole_anchor(favours, facts.d, measurement.n_anchors, facts.relation)
-    must(anchor == measurement.anchor, "the method measures with another anchor")
-    _check_parameters(what.entry["request"], library)
+def _check_method(what: Inputs) -> None:
+    """Check that the method can have made the measurement: its parameters, its noise, its anchor."""
+    request, event = what.entry["request"], what.measurement.event
+    method, own = request["method"], request["parameters"]
+    must(method in [card.key for card in private_methods()], "the method is none that private rows are offered")
+    _check_parameters(own, METHODS.get(method))
+    try:
+        asked = private_request(
+            method, what.measurement.facts, what.requested, request["centre"], {**own, "tuning": request["tuning"]}
+        )
+        planned = asked.event()
+    except (ValueError, TypeError) as problem:
+        raise Wrong(f"ledger_entry.json: {_ascii(problem)}") from None
+    must(planned.mechanism == event.mechanism, f"the method draws no {event.mechanism} noise")
+    must(planned.statistic == event.statistic, "the method measures with another anchor")
 
 
-def _compare(files: Mapping[str, bytes], expected: Mapping[str, bytes], library: Library) -> None:
+def _ascii(problem: Exception) -> str:
+    return str(problem).rstrip(".").encode("ascii", "backslashreplace").decode()
+
+
+def _compare(files: Mapping[str, bytes], expected: Mapping[str, bytes]) -> None:
     """Compare every file with what follows from the inputs, byte for byte."""
     given = {name: raw for name, raw in files.items() if name not in EXTRAS and name != "manifest.json"}
     for name in sorted({*expected, *given} - {"verify.py"}):
@@ -74,26 +80,22 @@ def _compare(files: Mapping[str, bytes], expected: Mapping[str, bytes], library:
         must(given[name] == expected[name], f"{name} does not follow from the measurement")
     must("verify.py" in given, "verify.py is missing")
     must(
-        given["verify.py"] == library.verifier,
+        given["verify.py"] == VERIFY.read_bytes(),
         "all files but one follow from the measurement, and verify.py is not the one that checks here: it was altered, "
         "or written by another version of privcov. Do not run it; check with that version, or make the bundle again",
     )
 
 
-def _check_parameters(request: dict, library: Library) -> None:
+def _check_parameters(given: dict, card: MethodCard) -> None:
     """Check that the request has the parameters of its method, each with a value that the method takes."""
-    (_, specs), given = library.parameters[request["method"]], request["parameters"]
-    for name in sorted(set(given) - {spec.name for spec in specs}):
-        raise Wrong(f"ledger_entry.json: {request['method']} has no parameter {name!a}")
-    for spec in specs:
-        must(
-            spec.name in given, f"ledger_entry.json: the request lacks the parameter {spec.name} of {request['method']}"
-        )
+    for name in sorted(set(given) - {spec.name for spec in card.parameters}):
+        raise Wrong(f"ledger_entry.json: {card.key} has no parameter {name!a}")
+    for spec in card.parameters:
+        must(spec.name in given, f"ledger_entry.json: the request lacks the parameter {spec.name} of {card.key}")
         try:
             value = spec.check(given[spec.name])
         except ValueError as problem:
-            said = str(problem).rstrip(".").encode("ascii", "backslashreplace").decode()
-            raise Wrong(f"ledger_entry.json: {said}") from None
+            raise Wrong(f"ledger_entry.json: {_ascii(problem)}") from None
         must(repr(value) == repr(given[spec.name]), f"ledger_entry.json: {spec.name} is written in another way")
 
 
@@ -121,10 +123,10 @@ def _check_manifest(files: Mapping[str, bytes]) -> None:
 # --- the command --------------------------------------------------------------------------------------------
 
 
-def verify(place: Path, library: Library) -> int:
+def verify(place: Path) -> int:
     """Check the bundle at a place and print the result."""
     try:
-        _, lines = check(read_place(place), library)
+        _, lines = check(read_place(place))
     except Wrong as problem:
         print(f"NOT CONSISTENT: {problem}.")
         return 1
@@ -133,15 +135,3 @@ def verify(place: Path, library: Library) -> int:
         return 1
     print(*lines, sep="\n")
     return 0
-
-
-def main(library: Library, here: Path) -> int:
-    """Run the command of verify.py on the bundle that its arguments name."""
-    parser = argparse.ArgumentParser(prog="verify.py", description="Check a bundle of PrivCov without the data.")
-    parser.add_argument("bundle", nargs="?", type=Path, default=here, help="folder or zip; this script's own folder")
-    place = parser.parse_args().bundle
-    inside = os.path.realpath(place)
-    sys.path[:] = [
-        p for p in sys.path if os.path.realpath(p) != inside and not os.path.realpath(p).startswith(inside + os.sep)
-    ]
-    return verify(place, library)

@@ -31,7 +31,6 @@ def _verify(options: argparse.Namespace) -> None:
         _show(options)
         return
     from privcov.bundle.verify import verify
-    from privcov.bundle.verify_script import library
 
     place, here = options.bundle.resolve(), Path.cwd()
     if place == here or place in here.parents:
@@ -42,10 +41,10 @@ def _verify(options: argparse.Namespace) -> None:
     if options.json:
         told = io.StringIO()
         with contextlib.redirect_stdout(told):
-            problem = verify(options.bundle, library())
+            problem = verify(options.bundle)
         print_json({"holds": not problem, "lines": told.getvalue().splitlines()})
     else:
-        problem = verify(options.bundle, library())
+        problem = verify(options.bundle)
     if problem:
         raise SystemExit(1)
 

@@ -1,4 +1,4 @@
-"""Numbers and names as people read them, by the standard library alone, so that a bundle's script can contain it."""
+"""Numbers and names as people read them."""
 
 from __future__ import annotations
 

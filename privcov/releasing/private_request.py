@@ -194,11 +194,6 @@ def reason_against(key: str) -> str:
     return ""
 
 
-def favours(card: MethodCard) -> str:
-    """Return what the anchor of a method favours, see measurements/laws/anchor.py."""
-    return _example(card).wanted.matters
-
-
 def _example(card: MethodCard) -> PrivateRequest:
     """Return a request for the method under the first kind of guarantee that its card lists."""
     kind = card.guarantees[0].kind

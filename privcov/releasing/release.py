@@ -297,8 +297,7 @@ class Release:
             mean = known_mean(mean, raw.matrix, raw.flags)
         return in_terms(self.kinds, mean)
 
-    # How a release is shown and exported is imported where it is used: verify.py of a bundle contains this file and all
-    # that it imports when it is loaded.
+    # How a release is shown and exported is imported where it is used: those modules import this one.
 
     def __repr__(self) -> str:
         from privcov.releasing import display
