@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 import warnings
 from collections import Counter
@@ -203,49 +202,15 @@ def can_have_flags(names: tuple[str, ...], kinds: tuple[tuple[str, Kind], ...]) 
     return tuple(j for j, flag in enumerate(flags) if flag) if kinds else tuple(range(len(names)))
 
 
-def flag_positions(
-    can_be_missing: Iterable[str] | None, names: tuple[str, ...], kinds: tuple[tuple[str, Kind], ...] = ()
-) -> tuple[int, ...] | None:
-    """Return the positions of the columns that can be missing, in their order."""
-    if can_be_missing is None:
-        return None
-    listed = [str(name) for name in can_be_missing]
-    sources = tuple(name for name, kind in kinds for _ in range(kind.width)) or names
-    if isinstance(can_be_missing, str) or len(set(listed)) < len(listed) or not set(listed) <= set(sources):
-        strange = next((n for n in listed if n not in sources), "a name twice")
+def check_flags(flagged: int, d: int) -> None:
+    """Check that missing cells can be measured: how many columns have flags, of d measured ones."""
+    if not flagged:
         raise ValueError(
-            f"can_be_missing must name columns, each once, got {strange!r}. Leave it out if any column can be missing."
-            f"{checks.meant(strange, sources)}"
+            "missing='pairs' measures no missing cell of categories, and there are no other columns. Use "
+            "missing='typical'."
         )
-    if levels := [name for name, kind in kinds if kind.kind == CATEGORY and name in listed]:
+    if d + flagged > MOST_COLUMNS:
         raise ValueError(
-            f"can_be_missing names {levels[0]!r}, a category: a missing cell is none of its levels, and their shares "
-            "say how many there are. Leave it out."
+            f"missing='pairs' measures a flag beside each column, {d + flagged} numbers of a row in all, and the most "
+            f"is {MOST_COLUMNS}. Declare fewer columns, or use missing='typical'."
         )
-    at = tuple(j for j, name in enumerate(sources) if name in listed)
-    return None if at == can_have_flags(names, kinds) else at
-
-
-def checked_flags(
-    flags: Iterable[int] | None, possible: tuple[int, ...], d: int, missing: str
-) -> tuple[int, ...] | None:
-    """Return the positions of the flags as they are kept."""
-    if flags is None and missing != "pairs":
-        return None
-    if missing != "pairs":
-        raise ValueError(
-            f"can_be_missing is for missing='pairs', got missing={missing!r}. Leave it out: every missing cell follows "
-            "the same rule."
-        )
-    at = possible if flags is None else tuple(checks.whole("A position of a flag", j, 0, d - 1) for j in flags)
-    if not at or any(a >= b for a, b in itertools.pairwise(at)) or not set(at) <= set(possible):
-        raise ValueError(
-            f"can_be_missing must name at least one column, in the order of the table, got {list(at)}. Use "
-            "missing='typical' where no cell can be missing."
-        )
-    if d + len(at) > MOST_COLUMNS:
-        raise ValueError(
-            f"missing='pairs' measures a flag beside each column that can be missing, {d + len(at)} numbers of a row "
-            f"in all, and the most is {MOST_COLUMNS}. Name fewer columns in can_be_missing, or use missing='typical'."
-        )
-    return None if at == possible else at

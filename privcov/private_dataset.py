@@ -15,7 +15,6 @@ from privcov.declared_columns import (
     Bounds,
     Kinds,
     Typical,
-    flag_positions,
     kept_kinds,
     measured_names,
     typed_columns,
@@ -95,12 +94,10 @@ class PrivateDataset:
         typical: Typical | None = None,
         classes: Iterable[object] | None = None,
         missing: Literal["drop-row", "typical", "pairs"] = "typical",
-        can_be_missing: Iterable[str] | None = None,
         row_bound_fraction: float = 1.0,
         name: str = "private",
         persons: Sequence[object] | np.ndarray | None = None,
         person: str = "",
-        most_weight: int = 1,
         kinds: Mapping[str, Kind] | None = None,
         missing_codes: Iterable[object] = (),
     ) -> PrivateDataset:
@@ -134,8 +131,6 @@ class PrivateDataset:
             The public list of the names of labels, required with labels.
         missing : {"typical", "drop-row", "pairs"}
             See `PublicFacts`.
-        can_be_missing : iterable of str or None
-            With "pairs", the names of the columns whose cells can be missing; None for all columns.
         row_bound_fraction : float
             With bounds, R as a fraction of sqrt(d) half-ranges, from 1e-6 to 1. Longer rows are shortened to it, and
             the noise falls with its square: take it from what is known of the columns, never from the rows.
@@ -146,8 +141,6 @@ class PrivateDataset:
             row without an id counts as no row.
         person : str
             Name of the column of ids, of a DataFrame or for the statement; default "persons" where there are ids.
-        most_weight : int
-            M, the largest weight of a person together, see `PublicFacts`.
         kinds : mapping of str to Kind, or None
             Kind of every column to measure, instead of ``bounds``: see `privcov.table_files.kinds.Kind`. The table then
             has the columns that follow from them, such as one for each level of a category.
@@ -187,13 +180,7 @@ class PrivateDataset:
         if persons is not None:
             person = person or "persons"
             n, rows_of_person, person_of = rows_of_persons(persons, len(rows))
-        later: dict[str, Any] = {
-            "person": person,
-            "most_weight": most_weight,
-            "row_bound_fraction": row_bound_fraction,
-            "flags": flag_positions(can_be_missing, names, kept),
-            "kinds": kept,
-        }
+        later: dict[str, Any] = {"person": person, "row_bound_fraction": row_bound_fraction, "kinds": kept}
         facts = declared(names, units, listed, n, n_public, rows_per_person, missing, **later)
         if person and n_public:
             counted_persons(n, person)
@@ -214,12 +201,10 @@ class PrivateDataset:
         typical: Typical | None = None,
         classes: Iterable[object] | None = None,
         missing: Literal["drop-row", "typical", "pairs"] = "typical",
-        can_be_missing: Iterable[str] | None = None,
         row_bound_fraction: float = 1.0,
         name: str = "private",
         progress: Progress | None = None,
         person: str = "",
-        most_weight: int = 1,
         dialect: Dialect | None = None,
         kinds: Mapping[str, Kind] | None = None,
         missing_codes: Iterable[object] = (),
@@ -253,8 +238,6 @@ class PrivateDataset:
             The public list of the names of labels; required with ``label``.
         missing : {"typical", "drop-row", "pairs"}
             See `PublicFacts`.
-        can_be_missing : iterable of str or None
-            With "pairs", the names of the columns whose cells can be missing; None for all columns.
         row_bound_fraction : float
             See `from_rows`.
         name : str
@@ -265,8 +248,6 @@ class PrivateDataset:
         person : str
             Column of the ids of persons, text or numbers, see `privcov.persons`. A person is protected with all rows,
             however many; a row without an id counts as no row.
-        most_weight : int
-            M, the largest weight of a person together, see `PublicFacts`.
         dialect : Dialect or None
             How CSV files are written; None for commas, decimal points and UTF-8. It is never taken from rows.
         kinds : mapping of str to Kind, or None
@@ -305,13 +286,7 @@ class PrivateDataset:
         names, units, kept = _measured(table.columns, typed, row_bound, bounds, typical, row_bound_fraction)
         listed = class_names(classes) if classes else ()
         # Everything that the declaration may be refused for comes before a row is read.
-        later: dict[str, Any] = {
-            "person": person,
-            "most_weight": most_weight,
-            "row_bound_fraction": row_bound_fraction,
-            "flags": flag_positions(can_be_missing, names, kept),
-            "kinds": kept,
-        }
+        later: dict[str, Any] = {"person": person, "row_bound_fraction": row_bound_fraction, "kinds": kept}
         facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing, **later)
         files = FileRows(table, (table.n, len(names)), progress)
         if person:

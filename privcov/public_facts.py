@@ -16,7 +16,7 @@ from privcov.declared_columns import (
     MOST_COLUMNS,
     Kinds,
     can_have_flags,
-    checked_flags,
+    check_flags,
     kept_kinds,
     kinds_from,
     measured_names,
@@ -32,7 +32,7 @@ MOST_CLASSES = 100
 MISSING_RULES = ("typical", "drop-row", "pairs")
 MOST_PER_PERSON = 1_000_000
 # Facts that came later, with their defaults, at which no stored text names them: texts and tokens stay as they were.
-LATER: dict[str, Any] = {"person": "", "most_weight": 1, "row_bound_fraction": 1.0}
+LATER: dict[str, Any] = {"person": "", "row_bound_fraction": 1.0}
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,10 @@ class PublicFacts(InUnits):
 
     missing: with "typical" a missing or infinite cell counts as the typical value, zero without bounds. With "drop-row"
     its row is left out, where n is not public. With "pairs" it counts as zero and as one in a flag of its own, which is
-    measured too (`privcov.measurements.integer_gram`). flags: with "pairs", the positions of the columns that can be
-    missing, None for all; a missing cell of any other column counts as the typical value.
+    measured too (`privcov.measurements.integer_gram`).
 
     person: the name of a column of ids, "persons" for ids beside an array, "" for none. A row without an id counts as
-    no row. most_weight: M, the largest weight of a person: each row of a person with k > M rows has the weight M / k.
+    no row. Each row of a person with k rows has the weight 1 / k.
     """
 
     columns: tuple[str, ...]
@@ -81,8 +80,6 @@ class PublicFacts(InUnits):
     rows_per_person: int = 1
     missing: str = "typical"
     person: str = ""
-    most_weight: int = 1
-    flags: tuple[int, ...] | None = None
     row_bound_fraction: float = 1.0
     kinds: Kinds = ()
 
@@ -99,7 +96,7 @@ class PublicFacts(InUnits):
         """
         if self.missing != "pairs":
             return ()
-        return can_have_flags(self.columns, self.kinds) if self.flags is None else self.flags
+        return can_have_flags(self.columns, self.kinds)
 
     @property
     def own_flags(self) -> tuple[tuple[int, int], ...]:
@@ -127,11 +124,6 @@ class PublicFacts(InUnits):
         return "add-remove" if self.n is None else "replace-one"
 
     @property
-    def weight_is_public(self) -> bool:
-        """Whether the weights of all rows add up to the public n: not with M > 1, where min(k, M) is private."""
-        return self.n is not None and self.most_weight == 1
-
-    @property
     def neighbours(self) -> Neighbours:
         """The neighbouring relation that follows from the declaration."""
         base, k = (ADD_REMOVE if self.n is None else REPLACE_ONE), self.rows_per_person
@@ -143,7 +135,7 @@ class PublicFacts(InUnits):
                 else "two tables of the same public number of persons n that differ in one person, with all of their "
                 "rows; the number of rows is not public"
             )
-            weight = f"of weight {self.most_weight} at most, however many they are"
+            weight = "of weight 1 together, however many they are"
             return Neighbours(base.key, sentence, f"{ALL_ROWS} (those of one id in {self.person!r}), {weight}")
         if k == 1:
             return base
@@ -169,7 +161,6 @@ class PublicFacts(InUnits):
             "rows_per_person": self.rows_per_person,
             "missing": self.missing,
             **later,
-            **({} if self.flags is None else {"flags": list(self.flags)}),
             **({"kinds": [{"name": name, **kind.to_dict()} for name, kind in self.kinds]} if self.kinds else {}),
         }
 
@@ -218,7 +209,6 @@ def _facts_again(fields: dict) -> PublicFacts:
         fields["rows_per_person"],
         fields["missing"],
         **later,
-        flags=fields.get("flags"),
         kinds=kinds,
     )
 
@@ -232,8 +222,6 @@ def declared(
     rows_per_person: int,
     missing: str,
     person: str = "",
-    most_weight: int = 1,
-    flags: Iterable[int] | None = None,
     row_bound_fraction: float = 1.0,
     kinds: Kinds = (),
 ) -> PublicFacts:
@@ -241,7 +229,8 @@ def declared(
     checks.one_of("missing", missing, MISSING_RULES)
     for name in (*names, *classes):
         checks.encodable("The name of a column or class", name)
-    flags = checked_flags(flags, can_have_flags(names, kinds), len(names), missing)
+    if missing == "pairs":
+        check_flags(len(can_have_flags(names, kinds)), len(names))
     if missing == "drop-row" and n_public:
         raise ValueError(
             "missing='drop-row' would change the number of rows, which is declared public. "
@@ -254,12 +243,6 @@ def declared(
             f"rows_per_person={rows_per_person} is a promise about rows without ids, and person={person!r} protects "
             "all rows of a person, however many they are. Leave rows_per_person out."
         )
-    most_weight = checks.whole("most_weight", most_weight, 1, MOST_PER_PERSON)
-    if most_weight > 1 and not person:
-        raise ValueError(
-            f"most_weight={most_weight} is the largest weight of a person, and no ids say whose row it is. Name the "
-            "column of ids (person), or leave most_weight out."
-        )
     return PublicFacts(
         columns=names,
         units=units,
@@ -267,9 +250,7 @@ def declared(
         classes=classes,
         rows_per_person=rows_per_person,
         missing=missing,
-        flags=flags,
         person=person,
-        most_weight=most_weight,
         row_bound_fraction=float(row_bound_fraction),
         kinds=kinds,
     )

@@ -19,7 +19,7 @@ from privcov.owner.view import owner_look
 
 ROOT = Path(__file__).parents[1]
 COLUMNS = (Column("age", 0, 100), Column("bmi", 10, 60), Column("dose", 0, 5))
-SOME = Declaration("trial", "one patient", COLUMNS, missing="pairs", can_be_missing=("bmi", "dose"))
+SOME = Declaration("trial", "one patient", COLUMNS, missing="pairs")
 
 
 def holed(rows: int = 3000) -> np.ndarray:
@@ -44,30 +44,12 @@ def pairwise(x: np.ndarray, i: int, j: int) -> float:
     return float(np.mean(one * other) - one.mean() * other.mean()) / float(np.nanstd(x[:, i]) * np.nanstd(x[:, j]))
 
 
-def test_a_declaration_says_it_only_where_it_is_used():
-    text = SOME.to_json()
-    assert json.loads(text)["can_be_missing"] == ["bmi", "dose"]
-    assert Declaration.from_json(text) == SOME
-    every = Declaration("trial", "one patient", COLUMNS, missing="pairs")
-    assert "can_be_missing" not in json.loads(every.to_json())
-    assert Declaration.from_json(every.to_json()) == every
-    plain = json.loads(Declaration("trial", "one patient", COLUMNS).to_json())
-    assert "can_be_missing" not in plain
-    for bad in ("bmi", [1], ["weight"], ["bmi", "bmi"]):
-        with pytest.raises(ValueError, match="can_be_missing"):
-            Declaration.from_json(json.dumps(json.loads(text) | {"can_be_missing": bad}))
-    with pytest.raises(ValueError, match="can_be_missing is for missing='pairs'"):
-        Declaration("trial", "one patient", COLUMNS, can_be_missing=("bmi",))
-
-
 def test_the_facts_of_a_bundle_follow_from_the_declaration():
     facts = facts_of(json.loads(SOME.to_json()), 5)
-    assert facts.flagged == (1, 2)
+    assert facts.flagged == (0, 1, 2)
     assert facts.to_dict() == PrivateDataset.from_rows(np.zeros((5, 3)), **SOME._facts()).facts.to_dict()
     with pytest.raises(Wrong, match="another format"):
         facts_of(json.loads(SOME.to_json()) | {"format": "privcov-declaration-1"}, 5)
-    with pytest.raises(Wrong, match="usual value"):
-        facts_of(json.loads(SOME.to_json()) | {"can_be_missing": None}, 5)
 
 
 def test_the_shell_releases_and_verifies_and_a_forged_fact_fails(tmp_path, capsys):
@@ -82,7 +64,6 @@ def test_the_shell_releases_and_verifies_and_a_forged_fact_fails(tmp_path, capsy
     assert not main(["verify", str(bundle)])
     with zipfile.ZipFile(bundle) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
-    assert json.loads(files["declaration.json"])["can_be_missing"] == ["bmi", "dose"]
     matrices = np.load(io.BytesIO(files["matrices.npz"]))
     there = np.isfinite(x).astype(float)
     assert matrices["shares"] == pytest.approx(there.T @ there / len(x), abs=6 * matrices["shares_std"].max())
@@ -93,7 +74,7 @@ def test_the_shell_releases_and_verifies_and_a_forged_fact_fails(tmp_path, capsy
     alone = subprocess.run([sys.executable, "-I", script, bundle], capture_output=True, text=True, cwd=tmp_path)
     assert alone.returncode == 0, alone.stdout + alone.stderr
     for name, old, new in (
-        ("declaration.json", b'"bmi",\n  "dose"', b'"age",\n  "dose"'),
+        ("declaration.json", b'"pairs"', b'"typical"'),
         ("measurement.json", b'"missing": "pairs"', b'"missing": "typical"'),
         ("matrices/shares.csv", b"shares,age", b"shares,ago"),
     ):

@@ -148,7 +148,6 @@ MISTAKES = [
     ("private(pandas.concat([FRAME, FRAME], axis=1), 1.0)", ValueError, "different names", "'age' comes twice"),
     ("private(FRAME, 1.0, columns='ab')", ValueError, "list of names", "'ab'"),
     ("private(FRAME.assign(Id=1), 1.0, person='id')", ValueError, "name of one column", "persons=[...]", "mean 'Id'"),
-    ("private(FRAME, 1.0, missing='pairs', can_be_missing=['Pay'])", ValueError, "got 'Pay'", "mean 'pay'"),
     # --- the guarantee
     ("release('auto-cov', DATA, 0.1)", TypeError, "guarantee must be", "got 0.1", "privcov.ZCDP(rho=0.1)"),
     ("release('auto-cov', DATA, 'zcdp')", TypeError, "guarantee must be", "got 'zcdp'", "privcov.ZCDP(rho=0.1)"),

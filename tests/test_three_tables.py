@@ -50,7 +50,7 @@ def hospital() -> Table:
     rows[rng.random(rows.shape) < 0.15] = np.nan
     whose[rng.random(len(whose)) < 0.03] = -1
     columns = tuple(Column(name, -4.0, 4.0, None, "the scale ends there") for name in ("hb", "crp", "na", "k"))
-    said = {"person": "patient", "most_weight": 2, "missing": "pairs"}
+    said = {"person": "patient", "missing": "pairs"}
     return Table(Declaration("hospital", "one visit", columns, **said), rows, whose)
 
 
@@ -59,7 +59,7 @@ def survey() -> Table:
     rows = np.clip(np.rint(3 + rng.normal(size=(2_000, 1)) + rng.normal(size=(2_000, 6))), 1, 5)
     rows[:, :3][rng.random((2_000, 3)) < 0.2] = np.nan
     columns = tuple(Column(name, 1.0, 5.0, None, "the questionnaire") for name in names)
-    said = {"missing": "pairs", "can_be_missing": names[:3]}
+    said = {"missing": "pairs"}
     return Table(Declaration("survey", "one person", columns, **said), rows)
 
 
@@ -79,9 +79,9 @@ SAID = {  # what the owner's check and the statement say of the new facts
         "no id in ",
         "Rows with one id in 'patient' are one person, however many they are.",
         "Missing cells are measured in all columns.",
-        "of weight 2 at most",
+        "of weight 1 together",
     ),
-    "survey": ("Missing cells are measured in 'q0', 'q1', 'q2'; those of other columns count as typical.",),
+    "survey": ("Missing cells are measured in all columns.",),
     "bank, a public share": ("0.35 of the longest possible row: longer ones are shortened",),
 }
 
@@ -192,11 +192,7 @@ def facts_in(read: dict[str, dict], name: str) -> dict:
 FACTS = {  # fact -> (the table that has it, another value, the same in a declaration)
     "person": ("hospital", "doctor", "doctor"),
     "person, none": ("hospital", ..., ...),
-    "most_weight": ("hospital", 1, 1),
-    "most_weight, more": ("hospital", 3, 3),
     "missing": ("survey", "typical", "typical"),
-    "can_be_missing": ("survey", [0, 1], ["q0", "q1"]),
-    "can_be_missing, all": ("survey", ..., ...),
     "row_bound_fraction": ("bank, a public share", 0.5, 0.5),
     "row_bound_fraction, none": ("bank, a public share", ..., ...),
 }
@@ -208,7 +204,6 @@ def test_a_fact_that_is_forged_in_one_place_is_refused(made, fact, name, monkeyp
     """A value that is left out (...) stands for the usual one."""
     kind, *values = FACTS[fact]
     key, value = fact.split(",")[0], values[name == "declaration.json"]
-    key = "flags" if key == "can_be_missing" and name != "declaration.json" else key
     files = made(kind).files
     read = places(files)
     facts = facts_in(read, name)
@@ -237,11 +232,8 @@ def everywhere(read: dict[str, dict], **changed: object) -> None:
 @pytest.mark.parametrize(
     ("kind", "changed", "complaint"),
     [
-        ("hospital", {"most_weight": ...}, "the guarantee asked for needs"),
-        ("hospital", {"most_weight": 3}, "the guarantee asked for needs"),
-        ("hospital", {"person": ...}, "most_weight=2 is the largest weight of a person, and no ids"),
-        ("survey", {"missing": "typical", "flags": ..., "can_be_missing": ...}, "groups of columns, got"),
-        ("survey", {"flags": ..., "can_be_missing": ...}, "groups of columns, got"),
+        ("hospital", {"person": ...}, "statistic of the event"),
+        ("survey", {"missing": "typical"}, "groups of columns, got"),
         ("bank, a public share", {"row_bound_fraction": 2.0}, "row_bound_fraction"),
     ],
 )

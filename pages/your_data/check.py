@@ -127,6 +127,5 @@ def _details(session: OwnerSession, result: OwnerCheck) -> None:
     if result.label:
         st.markdown(show.as_text(f"{result.unlisted:,} of {result.rows:,} rows have no label of the list."))
     classes = len(session.declared.classes) if session.declared else 0
-    pairs = session.declared is not None and session.declared.missing == "pairs"
-    width = len(result.columns) + (len(result.flagged) if pairs else 0)
+    width = len(result.columns) * (2 if result.missing == "pairs" else 1)
     st.markdown(needs(result.rows, width, classes, result.seconds, in_files=False).sentence)

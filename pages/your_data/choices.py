@@ -41,8 +41,7 @@ def lines(declared: Declaration) -> list[dict]:
 
 
 def _under(declared: Declaration, rule: str) -> Declaration:
-    gaps = declared.can_be_missing if rule == "pairs" else None
-    return dataclasses.replace(declared, missing=rule, can_be_missing=gaps)
+    return dataclasses.replace(declared, missing=rule)
 
 
 def _line(words: str, declared: Declaration) -> dict:
@@ -62,13 +61,13 @@ def _half_width(declared: Declaration) -> float:
     given = {name: kept[name] for name in ("structure", "strength", "spread") if name in kept}
     asked = plan_table.Asked(
         rows(), given.get("structure", next(iter(STRUCTURES))), given.get("strength", 0.5), given.get("spread", 0.3),
-        missing(), kept.get("each", 1.0),
+        missing(),
     )  # fmt: skip
     facts = facts_of(declared, asked.rows)
     table = plan_table.table(declared, facts, asked)
 
     def computed() -> float:
-        plan = preview(table, GUARANTEE, noise_for(table, GUARANTEE, asked.each), replicates=1)
+        plan = preview(table, GUARANTEE, noise_for(table, GUARANTEE), replicates=1)
         return min(_Z * math.hypot(plan.correlation_std, plan.sampling_std), 1.0)
 
     return plan_table.once(("half", table, plan_table.as_declared(facts)), computed)

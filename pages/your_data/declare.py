@@ -204,7 +204,7 @@ def _row_bound_share() -> None:
 
 
 def _missing() -> None:
-    """Show the rule for missing cells and their codes, and the columns that can have them where they are measured."""
+    """Show the rule for missing cells and their codes."""
     missing = list(MISSING)
     st.radio(
         "Missing cells, from what you know of the table",
@@ -216,18 +216,6 @@ def _missing() -> None:
     _mark("missing")
     if owner_session().kept.get("missing"):
         plan_table.missing_share()
-    if owner_session().kept.get("missing") == "pairs":
-        before, used = owner_session().kept.get("gaps") or [], _used()
-        if not set(before) <= set(used):  # a list refuses what is none of its options
-            keep_now("gaps", [name for name in before if name in used])
-        st.multiselect(
-            "Columns that can have missing cells",
-            _used(),
-            placeholder="any column",
-            help="From what you know, not from this file. A missing cell in any other column counts as its typical "
-            "value. Fewer columns mean less noise under pure epsilon.",
-            **keep("gaps", [], argument="default"),
-        )
     st.text_input(
         "Codes for missing cells, in every column",
         placeholder="none, or such as: -9 | 999",
@@ -259,24 +247,14 @@ def _label() -> None:
 
 
 def _person() -> None:
-    """Show the column of the ids of persons, which leaves the matrix when it is picked, and the largest weight."""
-    person = st.selectbox(
+    """Show the column of the ids of persons, which leaves the matrix when it is picked."""
+    st.selectbox(
         "Column that says whose row it is",
         list(owner_session().header),
         placeholder="no column of ids",
         help="Each person then counts as one, however many rows they have. A row without an id counts as no row.",
         **_leaving("person"),
     )
-    if person is not None:
-        st.number_input(
-            "Largest weight of a person",
-            min_value=1,
-            max_value=1000,
-            step=1,
-            help="1: every person counts the same. M: a person with up to M rows counts with each of them, and the "
-            "noise is M times as large.",
-            **keep("weight", 1),
-        )
 
 
 def _leaving(field: str) -> dict[str, Any]:
@@ -379,25 +357,11 @@ def entered() -> Declaration:
         label=label,
         classes=classes if label else (),
         missing=str(kept["missing"]),
-        can_be_missing=_gaps(kept),
         person=person,
-        most_weight=int(kept.get("weight") or 1) if person else 1,
         row_bound_fraction=float(kept.get("fraction") or row_bound_fraction(measured)),
         dialect=owner_session().dialect or Dialect(),
         missing_codes=columns.codes_of(str(kept.get("codes") or "")),
     )
-
-
-def _used() -> list[str]:
-    """Return the names of the columns that go into the matrix, in their order."""
-    typed = owner_session().typed
-    return [] if typed is None else typed["column"][typed["use"]].tolist()
-
-
-def _gaps(kept: dict) -> tuple[str, ...] | None:
-    """Return the columns that can have missing cells, or None for all."""
-    picked = [name for name in _used() if name in (kept.get("gaps") or ())]
-    return tuple(picked) if picked and kept.get("missing") == "pairs" else None
 
 
 def _unanswered(kept: dict) -> dict[str, str]:

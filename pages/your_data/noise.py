@@ -35,10 +35,8 @@ def facts_in_words(declared: Declaration) -> list[str]:
     """Return sentences on what is declared beyond the bounds: persons, missing cells, row bound, classes."""
     lines = []
     if declared.person:
-        weight = f"of weight {declared.most_weight} at most"
-        lines.append(f"A person is all rows with one id in {declared.person!r}, {weight}.")
-    named = "" if declared.can_be_missing is None else f" (in {', '.join(map(repr, declared.can_be_missing))})"
-    lines.append(f"{MISSING[declared.missing].partition(' (')[0]}{named}.")
+        lines.append(f"A person is all rows with one id in {declared.person!r}, and counts as one.")
+    lines.append(f"{MISSING[declared.missing].partition(' (')[0]}.")
     if declared.row_bound_fraction < 1:
         share = f"{declared.row_bound_fraction:g}"
         lines.append(f"Rows longer than {share} of the longest possible row are shortened to it.")

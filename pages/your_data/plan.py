@@ -53,13 +53,13 @@ def section() -> None:
             with place:
                 show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {guarantee}")
         simulated = plan_table.table(session.declared, facts, asked)
-        plans = [plan_table.previewed(simulated, facts, g, asked.each) for g in guarantees]
+        plans = [plan_table.previewed(simulated, facts, g) for g in guarantees]
         picked = _table(plans, chances, facts, apart=asked.structure == "independent")
         session.chosen = guarantees[picked]
         plan_more.draws(plans, facts.columns)
-        _missing_cells(simulated, facts, guarantees[picked], asked.each)
+        _missing_cells(simulated, facts, guarantees[picked])
         _curves(plans)
-        _which_level(simulated, facts, guarantees[picked], picked, asked.each)
+        _which_level(simulated, facts, guarantees[picked], picked)
         _explain(facts, plans[picked])
         plan_more.recommended(simulated, facts, guarantees[picked], asked)
         _record(session.declared, facts, plans, chances, picked)
@@ -152,12 +152,12 @@ def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee])
     return text
 
 
-def _missing_cells(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee, each: float) -> None:
+def _missing_cells(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) -> None:
     """Show which rule for missing cells has the smaller expected error, for the owner's guess of their share."""
     if not simulated.missing:
         return
-    key = ("rules", simulated, guarantee, each, as_declared(facts))
-    errors = once(key, lambda: preview_by_rule(simulated, facts, guarantee, rows_each=each))
+    key = ("rules", simulated, guarantee, as_declared(facts))
+    errors = once(key, lambda: preview_by_rule(simulated, facts, guarantee))
     if "pairs" not in errors:
         return
     better = min(errors, key=errors.__getitem__)
@@ -186,7 +186,7 @@ def _chances(plans: list[Preview], palette: Palette) -> Picture:
 # --- beside the plan: which level, how bounds become noise, the record to sign -------------------------------
 
 
-def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, at: int, each: float) -> None:
+def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, at: int) -> None:
     """Show which rho or epsilon a wanted accuracy needs, on simulated rows; ``at`` is the picked candidate."""
     level_name = "rho" if isinstance(picked, ZCDP) else "epsilon"
     with st.expander(f"Which {level_name} do I need?"):
@@ -203,7 +203,7 @@ def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, 
         else:
             wanted = st.slider("at most, in percent", 1, 100, **keep("want-error", 20)) / 100
             ends("nearly exact", "as bad as zero")
-        asked = (simulated, as_declared(facts), picked, what, wanted, each)
+        asked = (simulated, as_declared(facts), picked, what, wanted)
         pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
         if not pressed:
             if before is not None and before[0] == asked:  # the answer stays while its question does
@@ -212,7 +212,7 @@ def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, 
 
         def meets(level: float) -> bool:
             tried, count = with_level(picked, level), 1 if what == "see" else None
-            plan = preview(simulated, tried, noise_for(simulated, tried, each), replicates=count)
+            plan = preview(simulated, tried, noise_for(simulated, tried), replicates=count)
             return plan.visible <= wanted if what == "see" else plan.error <= wanted
 
         with st.spinner("Searching ..."):
@@ -265,8 +265,6 @@ def _explain(facts: PublicFacts, plan: Preview) -> None:
             "R, no row is longer than 1."
         )
         people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
-        if facts.most_weight > 1:
-            people = f", times {facts.most_weight}, the largest weight of a person"
         st.markdown(
             f"3. {'Replacing' if facts.relation == 'replace-one' else 'Adding or removing'} "
             f"{'all rows of a person' if facts.person else 'one such row'} moves the sum of all products by a fixed "

@@ -54,14 +54,12 @@ def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee
         st.markdown(
             "Row bound, missing cells and weights of columns, tried on the table of this plan. No private row is read."
         )
-        key = ("choices", simulated, guarantee, asked.each, as_declared(facts))
+        key = ("choices", simulated, guarantee, as_declared(facts))
         pressed = st.button("Try them", key="own-choices")
         if not pressed and key not in st.session_state.get("own-previews", {}):
             return
         with st.spinner("Trying ..."):
-            found = once(
-                key, lambda: choices(simulated, facts, guarantee, weigh=simulated.public, rows_each=asked.each)
-            )
+            found = once(key, lambda: choices(simulated, facts, guarantee, weigh=simulated.public))
         if not found:
             st.markdown("**Nothing**: none of them makes the correlations clearly better here.")
             return

@@ -17,7 +17,6 @@ from privcov.data_sources.csv_file import read_header
 from privcov.data_sources.private_file import Declaration
 from privcov.owner.example_rows import STRUCTURES, ExampleRows, Invention, invented
 from privcov.owner.preview import Preview, noise_for, preview
-from privcov.owner.weights import weight_words
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
 
@@ -27,14 +26,13 @@ START = 1000  # rows, until somebody says how many
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """What is asked about the table of the plan: rows or persons, the invented table, and rows of a person."""
+    """What is asked about the table of the plan: rows or persons, and the invented table."""
 
     rows: int
     structure: str
     strength: float
     spread: float
     missing: float
-    each: float = 1.0
 
 
 def ask(declared: Declaration) -> Asked:
@@ -49,19 +47,6 @@ def ask(declared: Declaration) -> Asked:
     )
     if rows == START:
         st.caption("A start: type how many there are, from what you know.")
-    each = 1.0
-    if declared.person and declared.most_weight > 1:
-        with st.expander("Advanced: rows of a person"):
-            each = st.number_input(
-                "Rows of a person, on average",
-                min_value=1.0,
-                max_value=1000.0,
-                step=0.5,
-                format="%g",
-                help="Your own knowledge; the file is not asked. It sets the weight of a person, and so the noise.",
-                **keep("each", 1.0),
-            )
-            st.caption(show.as_text(weight_words(declared.most_weight, each)))
     with st.expander("Advanced: the invented table"):
         if owner_session().like:
             st.caption("Not used: the plan is computed on the public table below.")
@@ -89,7 +74,7 @@ def ask(declared: Declaration) -> Asked:
         ends("bounds too wide", "too tight")
         missing = missing_share()
     _ask_for_public()
-    return Asked(int(rows), structure, strength, spread, missing, each)
+    return Asked(int(rows), structure, strength, spread, missing)
 
 
 def missing_share() -> float:
@@ -157,7 +142,7 @@ def table(declared: Declaration, facts: PublicFacts, asked: Asked) -> ExampleRow
 def _public(declared: Declaration, facts: PublicFacts, rows: int) -> ExampleRows:
     """Return the public table, read under the declaration; it may lack the ids of persons."""
     if declared.person and declared.person not in read_header(owner_session().like, declared.dialect):
-        declared = dataclasses.replace(declared, person="", most_weight=1)
+        declared = dataclasses.replace(declared, person="")
     return ExampleRows.of_public(public_rows(declared), rows).under(facts)
 
 
@@ -176,7 +161,7 @@ def once(key: tuple, make: Callable[[], T]) -> T:
     return kept[key]
 
 
-def previewed(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee, each: float) -> Preview:
+def previewed(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) -> Preview:
     """Return the preview of a guarantee."""
-    key = (simulated, guarantee, each, as_declared(facts))
-    return once(key, lambda: preview(simulated, guarantee, noise_for(simulated, guarantee, each)))
+    key = (simulated, guarantee, as_declared(facts))
+    return once(key, lambda: preview(simulated, guarantee, noise_for(simulated, guarantee)))

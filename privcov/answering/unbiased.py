@@ -254,7 +254,7 @@ def known_of_sum(total: NoisySum) -> UnbiasedMoments:
     """Return what is known from a private measurement."""
     measured, facts = read_sum(total, "joint" if total.n_anchors else "none"), total.facts
     relative = 0.0 if measured.count is None else count_std(total) / measured.count
-    rows = measured.rows / facts.rows_per_person / facts.most_weight
+    rows = measured.rows / facts.rows_per_person
     known = known_from(measured, relative, rows, facts.columns, np.array(facts.scale), np.array(facts.origin), total)
     return dataclasses.replace(known, two=two_values(facts.kinds, facts.units, facts.missing))
 

@@ -17,7 +17,7 @@ from privcov import accounting, checks
 from privcov.bundle.derived import Inputs, as_stated, centre_of, declared_facts
 from privcov.bundle.place import Wrong, must
 from privcov.bundle.safe import ENCODER, json_bytes
-from privcov.declared_columns import flag_positions, kinds_of_entries, measured_names, typed_units, working_units
+from privcov.declared_columns import kinds_of_entries, measured_names, typed_units, working_units
 from privcov.ledger.sums import cost_of
 from privcov.measurements.exact_moment import NoisySum, anchors_of, norm_of, planned_event
 from privcov.measurements.exact_reading import count_std
@@ -29,7 +29,7 @@ from privcov.table_files.dialect import Dialect, dialect_from
 INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
 ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at", "raised")
 REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "centre", "tuning")
-_GAPS, _CODES = "can_be_missing", "missing_codes"
+_CODES = "missing_codes"
 _COLUMN = ("name", "low", "high", "typical", "reason")
 _DIALECT, _RANGE = "dialect", "usual"
 _KIND = ("kind", "values", "other", "transform", "format", "weight", "missing_codes")  # where it is not the usual one
@@ -163,7 +163,7 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
 def _check_count(total: NoisySum) -> None:
     """Check the declared number of rows against the noisy one, where a sum has both."""
     facts, d = total.facts, total.facts.width
-    if facts.n is None or not facts.weight_is_public or not total.n_anchors:
+    if facts.n is None or not total.n_anchors:
         return
     counted = sum(int(t) for t in np.diag(total.total)[d:]) / total.anchor**2
     far = _DEVIATIONS * count_std(total)
@@ -218,13 +218,10 @@ def _check_declaration(what: Inputs) -> None:
 def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     """Return the public facts of an owner's declaration, for n rows; raise ValueError or `Wrong` for another form."""
     must(
-        isinstance(declaration, dict)
-        and set(declaration) - set(LATER) - {_GAPS, _CODES, _DIALECT} == set(_DECLARATION),
+        isinstance(declaration, dict) and set(declaration) - set(LATER) - {_CODES, _DIALECT} == set(_DECLARATION),
         f"the declaration must hold {', '.join(_DECLARATION)}",
     )
     later = {name: declaration[name] for name in LATER if name in declaration}
-    gaps = declaration.get(_GAPS)
-    must((gaps is None) == (_GAPS not in declaration), f"{_GAPS} is written although it has its usual value")
     columns, codes = declaration["columns"], declaration.get(_CODES, [])
     must(isinstance(columns, list) and len(columns) > 0, "the declaration must list columns")
     must(isinstance(codes, list) and bool(codes) == (_CODES in declaration), f"{_CODES} must be a list, or left out")
@@ -283,7 +280,6 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
         declaration["rows_per_person"],
         declaration["missing"],
         **later,
-        flags=flag_positions(gaps, names, kinds),
         kinds=kinds,
     )
 

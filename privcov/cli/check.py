@@ -34,8 +34,7 @@ def _check(options: argparse.Namespace) -> None:
 
     declaration = read_declaration(options.declaration)
     result = looked_at(declaration, options.data)
-    flags = len(result.flagged) if declaration.missing == "pairs" else 0
-    width, classes = len(result.columns) + flags, len(declaration.classes)
+    width, classes = len(result.columns) * (2 if result.missing == "pairs" else 1), len(declaration.classes)
     needed = needs(result.rows, width, classes, result.seconds, in_files=True, ledger=options.ledger)
     if options.json:
         from privcov.owner.check import MARK, advice
@@ -114,11 +113,8 @@ def _rules(result: OwnerCheck) -> list[str]:
     lines = []
     if result.person:
         lines.append(f"Rows with one id in {result.person!r} are one person, however many they are.")
-    if result.flagged:
-        some = len(result.flagged) < len(result.columns)
-        names = ", ".join(map(repr, result.flagged))
-        named = f"{names}; those of other columns count as typical" if some else "all columns"
-        lines.append(f"Missing cells are measured in {named}.")
+    if result.missing == "pairs":
+        lines.append("Missing cells are measured in all columns.")
     return lines
 
 

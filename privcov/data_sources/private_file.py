@@ -45,7 +45,7 @@ FORMAT = "privcov-declaration-2"
 # What a text leaves out where it has its usual value.
 _FROM_USUAL = "from where nine in ten people lie"  # reason for limits that follow from a range
 _PLAIN, _LIMITS = Dialect(), ("low", "high", "typical")
-_USUAL: dict[str, Any] = {**LATER, "can_be_missing": None, "dialect": _PLAIN, "missing_codes": ()}
+_USUAL: dict[str, Any] = {**LATER, "dialect": _PLAIN, "missing_codes": ()}
 
 
 class PrivateFileError(ValueError):
@@ -203,10 +203,6 @@ class Declaration:
         What a missing cell counts as, see `PrivateDataset.from_files`.
     person : str
         Column of the ids of persons, or "".
-    most_weight : int
-        The largest weight of a person.
-    can_be_missing : tuple of str or None
-        With missing="pairs", the columns whose cells can be missing; None for all.
     row_bound_fraction : float
         With bounds, R as a fraction of the longest possible row.
     dialect : Dialect
@@ -242,8 +238,6 @@ class Declaration:
     classes: tuple[str, ...] = ()
     missing: str = "typical"
     person: str = ""
-    most_weight: int = 1
-    can_be_missing: tuple[str, ...] | None = None
     row_bound_fraction: float = 1.0
     dialect: Dialect = _PLAIN
     missing_codes: tuple[str, ...] = ()
@@ -335,7 +329,6 @@ class Declaration:
             "rows_per_person": self.rows_per_person,
             "missing": self.missing,
             "name": self.name,
-            "can_be_missing": self.can_be_missing,
             **{name: getattr(self, name) for name in LATER},
         }
 
@@ -371,11 +364,6 @@ class Declaration:
         declared = tuple(Column.from_dict(c) for c in columns)
         if fields.get("row_bound_fraction", 1.0) is None:
             fields["row_bound_fraction"] = row_bound_fraction(declared)
-        gaps = fields.get("can_be_missing")
-        if gaps is not None:
-            if not isinstance(gaps, list) or not all(isinstance(name, str) for name in gaps):
-                raise ValueError("A declaration must hold can_be_missing as a list of names of columns. Correct it.")
-            fields["can_be_missing"] = tuple(gaps)
         if "dialect" in fields:
             fields["dialect"] = dialect_from(fields["dialect"])
         if "missing_codes" in fields:

@@ -110,7 +110,7 @@ class AutoPrecision(Glasso):
         Nothing: it uses only a noisy matrix.
         """
         law = law_of(measured, relative_count_std(measured))
-        rows = measured.rows / ask.facts.rows_per_person / ask.facts.most_weight
+        rows = measured.rows / ask.facts.rows_per_person
         mean, covariance = moments_of(measured, law, rows)
         return edge_test(covariance, np.zeros(ask.d) if mean is None else mean, rows, law)
 

@@ -30,19 +30,18 @@ left out by the rule for missing cells, counts as zeros, and zeros never make G 
 **Several rows of one person**: k rows change T by a sum of k matrices G, and every norm by at most k times as much as
 one row does. The sensitivity of the event is k times that of one row, and the guarantee is for the person.
 
-**Persons with ids**, of weight M at most: a row of a person with r > M rows is cut to v = (u, a_u) with |u|^2 <= M m^2
-/ r and a_u^2 <= M a^2 / r (`integer_gram.weighted`), so a person adds A = sum v v', positive semidefinite, with
-    trace over the columns <= M m^2,  trace over the anchors <= M a^2,  trace <= M b,
-whoever has however many rows; with r <= M rows, and for rows left out, the traces are smaller. For persons A and B
-  ||A - B||_F^2 <= ||A||_F^2 + ||B||_F^2 <= 2 (M b)^2 (<A, B> >= 0, and ||A||_F <= tr A); ||A||_F^2 <= (M b)^2
-  ||A - B||_* <= tr A + tr B <= 2 M b, ||A||_* <= M b; tr (A - B)+ <= tr A <= M b, because A - B <= A
-  free trace: with t, s the traces over the columns the cost is at most (t + M a^2)^2 + (s + M a^2)^2 + (t - s)^2, as
-  above with M m^2 for m^2.  d = 1 without anchors: A and B are numbers from 0 to M m^2.
-  l1: rows with weights, in triangle_l1.py; add-remove M (|z|_1^2 + |z|^2) / 2, rounded down after multiplying by M.
-M = 1: the noise for one row protects the whole person. **The corner of one anchor** is n a^2 then, up to the cut, and
-is set to that public number (`integer_gram.with_public_corner`): A becomes A + (a^2 - sum a_u^2) ee', still positive
-semidefinite with the same bounds on its traces, and in the l1 norm one entry less changes. With M > 1 the sum of all
-weights, between n and M n, is private although n is not: an anchor is always measured, and divides (exact_reading.py).
+**Persons with ids**: a row of a person with r rows is cut to v = (u, a_u) with |u|^2 <= m^2 / r and a_u^2 <= a^2 / r
+(`integer_gram.weighted`), so a person adds A = sum v v', positive semidefinite, with
+    trace over the columns <= m^2,  trace over the anchors <= a^2,  trace <= b,
+whoever has however many rows; for rows left out the traces are smaller. For persons A and B
+  ||A - B||_F^2 <= ||A||_F^2 + ||B||_F^2 <= 2 b^2 (<A, B> >= 0, and ||A||_F <= tr A); ||A||_F^2 <= b^2
+  ||A - B||_* <= tr A + tr B <= 2 b, ||A||_* <= b; tr (A - B)+ <= tr A <= b, because A - B <= A
+  free trace: with t, s the traces over the columns the cost is at most (t + a^2)^2 + (s + a^2)^2 + (t - s)^2, as above.
+  d = 1 without anchors: A and B are numbers from 0 to m^2.
+  l1: rows with weights, in triangle_l1.py; add-remove (|z|_1^2 + |z|^2) / 2, rounded down.
+The noise for one row protects the whole person. **The corner of one anchor** is n a^2, up to the cut, and is set to
+that public number (`integer_gram.with_public_corner`): A becomes A + (a^2 - sum a_u^2) ee', still positive semidefinite
+with the same bounds on its traces, and in the l1 norm one entry less changes.
 """
 
 from __future__ import annotations
@@ -140,9 +139,8 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int, anchor: int = ANC
 
     Reference: own proofs, in the docstring of the module, triangle_l1.py, wishart.py and exact_wishart.py.
     """
-    d, k, weight = facts.most_nonzero, facts.rows_per_person, facts.most_weight
-    m2 = weight * UNIT**2
-    a2 = weight * anchor**2 if n_anchors else 0
+    d, k, m2 = facts.most_nonzero, facts.rows_per_person, UNIT**2
+    a2 = anchor**2 if n_anchors else 0
     b = m2 + a2
     single = facts.width == 1 and not n_anchors
     if facts.n is None:
@@ -214,7 +212,7 @@ def settled(facts: PublicFacts, centre: str, shape: str, matters: str) -> tuple[
 
 def anchors_of(facts: PublicFacts, centre: str) -> int:
     """Return the number of anchors that are measured."""
-    return len(facts.classes) or int(centre != "none" or not facts.weight_is_public)
+    return len(facts.classes) or int(centre != "none" or facts.n is None)
 
 
 def anchor_of(facts: PublicFacts, n_anchors: int, matters: str) -> int:
@@ -251,8 +249,7 @@ def _counted(facts: PublicFacts) -> str:
     """Return what is counted beside the sum, for the statistic of an event."""
     if not facts.person:
         return "" if facts.n is not None else ", with the count of rows"
-    weight = "" if facts.weight_is_public else ", with their total weight"
-    return f", of persons of weight {facts.most_weight} at most{weight}"
+    return ", of persons of weight 1 at most" + ("" if facts.n is not None else ", with their number")
 
 
 def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare, anchor: int) -> tuple[float, float]:
@@ -262,7 +259,7 @@ def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare, a
 
 def _largest_sum(facts: PublicFacts, in_files: bool) -> int:
     """Return a bound on every number of the sum, from public facts alone."""
-    rows = facts.n * facts.most_weight if facts.n is not None else MOST_FILE_ROWS if in_files else MOST_ROWS
+    rows = facts.n if facts.n is not None else MOST_FILE_ROWS if in_files else MOST_ROWS
     return rows * 2 * UNIT**2  # no anchor is longer than a row
 
 

@@ -28,9 +28,8 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     """
     facts, d, k = noisy.facts, noisy.facts.width, noisy.n_anchors
     counts = [int(t) / noisy.anchor**2 for t in np.diag(noisy.total)[d:]]
-    # With classes a row whose label is not in the list counts as no row, so the number of rows comes from the counts;
-    # so does the total weight where a person may have more than one.
-    count = None if facts.weight_is_public and not facts.classes else max(math.fsum(counts), 1.0)
+    # With classes a row whose label is not in the list counts as no row, so the number of rows comes from the counts.
+    count = None if facts.n is not None and not facts.classes else max(math.fsum(counts), 1.0)
     rows = facts.n if count is None else count
     assert rows is not None, "without a noisy count the number of rows is public"
     n_anchors = {"none": 0, "zero": 0, "joint": 1}.get(centre, len(facts.classes) or k + 1)
@@ -83,7 +82,7 @@ def noise_of(
     """Return the distribution of the noise of what `read_sum` gives."""
     d, unit = facts.width, scale / UNIT**2 / rows
     if shape == COUPLED:
-        hidden = measured == 1 and not facts.weight_is_public
+        hidden = measured == 1 and facts.n is None
         return NoiseDistribution(shape, unit, d, n_anchors, corner=hidden, measured=measured)
     if shape == FREE_GROUPS:
         groups, kappas = weights(facts, measured, anchor)
@@ -111,8 +110,7 @@ def _freed_block(noisy: NoisySum, rows: int | float) -> np.ndarray:
     block = noisy.total[:d, :d].astype(object)
     diagonal = [int(t) for t in np.diag(noisy.total)[:d]]
     moves: list[tuple[tuple[int, ...], int, int]] = []  # columns, and a fraction that is added to each of them
-    if noisy.shape == COUPLED and noisy.n_anchors == 1 and facts.weight_is_public:
-        assert facts.n is not None, "coupled noise is for a public number of rows only"
+    if noisy.shape == COUPLED and noisy.n_anchors == 1 and facts.n is not None:
         moves.append((tuple(range(d)), int(noisy.total[d, d]) - facts.n * noisy.anchor**2, d))
     elif noisy.shape == FREE_GROUPS:
         again = iter(noisy.sums)

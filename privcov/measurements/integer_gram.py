@@ -5,8 +5,8 @@ and by operations whose result does not depend on its place in the table, so nei
 integers. Whatever the rounding errors of floating point before, the norm is checked in integers: the sensitivity needs
 no rounding margin. Cutting to whole numbers moves an entry of u by less than 2^-20, towards zero.
 
-**Persons.** Where rows have ids, a row of a person with r > M rows has the weight M / r, by its root: every number k_j
-of the row becomes the root of M k_j^2 / r, cut to a whole number, and so does its anchor. r counts every row with the
+**Persons.** Where rows have ids, a row of a person with r rows has the weight 1 / r, by its root: every number k_j of
+the row becomes the root of k_j^2 / r, cut to a whole number, and so does its anchor. r counts every row with the
 id in the whole table, also those that a rule leaves out of the sums (a missing cell, an unlisted class): the weights
 depend on nothing but ids. A row without an id becomes zeros.
 
@@ -148,17 +148,17 @@ def _shorten(k: np.ndarray, rows: np.ndarray, left: np.ndarray) -> None:
         k[rows, column] -= np.sign(k[rows, column])
 
 
-def weighted(whole: np.ndarray, rows_of_person: np.ndarray, most_weight: int) -> np.ndarray:
+def weighted(whole: np.ndarray, rows_of_person: np.ndarray) -> np.ndarray:
     """Return whole numbers times the root of their person's weight for one row, cut towards zero.
 
-    The new number v has v^2 <= M k^2 / r, in whole numbers: the division of squares is exact, and the root of a whole
-    number up to 2^40 rounds to the right whole part in float64. So a row with |k|^2 <= m^2 gets |v|^2 <= M m^2 / r,
-    and the r rows of a person together at most M m^2.
+    The new number v has v^2 <= k^2 / r, in whole numbers: the division of squares is exact, and the root of a whole
+    number up to 2^40 rounds to the right whole part in float64. So a row with |k|^2 <= m^2 gets |v|^2 <= m^2 / r, and
+    the r rows of a person together at most m^2.
     """
-    light = np.flatnonzero(rows_of_person > most_weight)
+    light = np.flatnonzero(rows_of_person > 1)
     out = whole.copy()
     out[rows_of_person == 0] = 0
-    squares = most_weight * whole[light].astype(np.int64) ** 2 // rows_of_person[light, None]
+    squares = whole[light].astype(np.int64) ** 2 // rows_of_person[light, None]
     out[light] = np.copysign(np.floor(np.sqrt(squares.astype(np.float64))), whole[light]).astype(whole.dtype)
     return out
 
@@ -171,7 +171,7 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR
     size = private.facts.width + n_anchors
     gram = np.zeros((size, size), dtype=np.int64)
     for z, rows_of_person in whole_blocks(private, n_anchors, anchor):
-        v = z if rows_of_person is None else weighted(z, rows_of_person, private.facts.most_weight)
+        v = z if rows_of_person is None else weighted(z, rows_of_person)
         gram += (v.T @ v).astype(np.int64)
     return gram
 
@@ -206,8 +206,7 @@ def with_public_corner(gram: np.ndarray, facts: PublicFacts, n_anchors: int, anc
 
     With persons the squares of the cut anchors of a person add up to a little less than a^2.
     """
-    if facts.person and facts.weight_is_public and not facts.classes and n_anchors:
-        assert facts.n is not None
+    if facts.person and facts.n is not None and not facts.classes and n_anchors:
         gram[-1, -1] = facts.n * anchor**2
     return gram
 

@@ -38,12 +38,11 @@ def fields_of(stored: Any) -> dict:
         raise ValueError("The measurement was made on another grid, by another version of privcov.")
     facts = PublicFacts.from_dict(stored["facts"])
     n_anchors = checks.whole("anchors", stored["anchors"], 0)
-    allowed = (len(facts.classes),) if facts.classes else (0, 1) if facts.weight_is_public else (1,)
+    allowed = (len(facts.classes),) if facts.classes else (0, 1) if facts.n is not None else (1,)
     if n_anchors not in allowed:
         raise ValueError(
             f"anchors must be {' or '.join(map(str, allowed))} for these facts, got anchors={n_anchors}: one per "
-            "class, else one for the mean, which also carries the count where the number of rows, or "
-            "their total weight, is not public."
+            "class, else one for the mean, which also carries the count where the number of rows is not public."
         )
     matters_of(stored["anchor"], facts.d, n_anchors, facts.relation)  # raises for another anchor
     shape = checks.one_of("shape", stored["shape"], DRAWN_SHAPES)

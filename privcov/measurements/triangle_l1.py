@@ -26,14 +26,12 @@ A^2 + B^2 <= 4. For every g > L, with q = 2 s sqrt(d),
 so that g + g q^2 / (4 (g^2 - L^2)) is a bound. It is smallest at g^2 = L^2 + (q^2 + q sqrt(32 L^2 + q^2)) / 8; rounding
 g leaves it a bound. d = 1: 1 - r^2 + s (1 + r), of the rows 1 and -r, is largest at r = s / 2: (1 + s / 2)^2.
 
-**Rows with weights**, of persons of weight M: a person contributes A = sum w z z', sum w <= M, over z = (x, r) with x
-in the ball and 0 <= r <= s (cut anchors are a little shorter). Padded with zero rows to the weight M, the difference of
-two persons is a sum of w (zz' - vv') with weights that add up to M, so every bound above holds times M if it holds for
-any two such z = (x, r), v = (y, t), zero rows among them. The change is V + |r x - t y|_1, and |r^2 - t^2| where the
-corner is measured: convex in r and t apart, so largest where each is 0 or s. For (s, s) it is the bound with the mean.
-For (s, 0) it is V + s |x|_1 <= L + s sqrt(d), which is no more, and the corner adds s^2. With M = 1 and a public number
-of persons the corner is public (n s^2) and does not change. With M > 1 it does, and the bound is the larger of the two.
-d = 1: 1 + s + s^2. With classes nothing changes but the factor M: the bound grows in r and in t.
+**Rows with weights**, of persons: a person contributes A = sum w z z', sum w <= 1, over z = (x, r) with x in the ball
+and 0 <= r <= s (cut anchors are a little shorter). Padded with zero rows to the weight 1, the difference of two persons
+is a sum of w (zz' - vv') with weights that add up to 1, so every bound above holds if it holds for any two such z = (x,
+r), v = (y, t), zero rows among them. The change is V + |r x - t y|_1, convex in r and t apart, so largest where each is
+0 or s; the corner is public (n s^2) and does not change. For (s, s) it is the bound with the mean. For (s, 0) it is V +
+s |x|_1 <= L + s sqrt(d), which is no more. With classes nothing changes: the bound grows in r and in t.
 
 **With classes**, two rows of different classes: V + s (|x|_1 + |y|_1) + 2 s^2 <= L + 2 s sqrt(d) + 2 s^2, more than two
 rows of one class; d = 1: the bound with the mean, + 2 s^2.
@@ -43,8 +41,7 @@ flags; with categories at most as many as there are declared columns, and d stan
 (|x|_1^2 + |x|^2 + |y|_1^2 + |y|^2) / 2 <= d + 1, because |x|_1^2 <= d |x|^2. Attained where every column has a flag: x
 without a missing cell, y with no other, all entries 1 / sqrt(d). With an anchor the edges add s |x - y|_1 <= s (|x|_1 +
 |y|_1) <= 2 s sqrt(d), attained by the same rows; two classes add 2 s^2. The bounds above, for as many coordinates, hold
-too and are smaller for few flags: the smaller is taken. Times M for persons of weight up to M: against no row at all
-the corner changes by s^2 <= 1, less than the half of d + 1 that is missing then. Add-remove: |z|_1 <= sqrt(d) + s as
+too and are smaller for few flags: the smaller is taken. Add-remove: |z|_1 <= sqrt(d) + s as
 without flags.
 """
 
@@ -55,37 +52,30 @@ import math
 from privcov.public_facts import PublicFacts
 
 
-def l1_change(d: int, m: int, anchor: int, n_anchors: int, weight: int = 1) -> int:
+def l1_change(d: int, m: int, anchor: int, n_anchors: int) -> int:
     """Return an upper bound of the change of the triangle of zz' in the l1 norm, for whole rows of length at most m.
 
-    A change is a whole number, so a part of the bound that bounds a whole part is rounded down, after it is multiplied
-    by the weight: rows of fractional weights add up to whole numbers only together.
+    A change is a whole number, so a part of the bound that bounds a whole part is rounded down.
     """
     if d == 1:
-        alone = weight * (2 * m + anchor) ** 2 // 4 if n_anchors else weight * m * m
-        if n_anchors == 1 and weight > 1:
-            return max(alone, weight * (m * m + m * anchor + anchor**2))
-        return alone + (2 * weight * anchor**2 if n_anchors > 1 else 0)
-    square = weight**2 * ((d + 1) ** 2 + 1) * m**4 // 2
+        alone = (2 * m + anchor) ** 2 // 4 if n_anchors else m * m
+        return alone + (2 * anchor**2 if n_anchors > 1 else 0)
+    square = ((d + 1) ** 2 + 1) * m**4 // 2
     if n_anchors == 0:
         return math.isqrt(square)
-    edge = math.isqrt(4 * d * anchor**2 * m**2 * weight**2)
+    edge = math.isqrt(4 * d * anchor**2 * m**2)
     if n_anchors > 1:
-        return math.isqrt(square) + edge + 2 * weight * anchor**2
+        return math.isqrt(square) + edge + 2 * anchor**2
     most, q = math.isqrt(square) + 1, edge + 1
     g = math.isqrt(most**2 + (q**2 + q * math.isqrt(32 * most**2 + q**2)) // 8) + 1
-    both = g + g * q**2 // (4 * (g**2 - most**2))
-    if weight == 1:
-        return both
-    return max(both, math.isqrt(square) + math.isqrt(d * anchor**2 * m**2 * weight**2) + weight * anchor**2)
+    return g + g * q**2 // (4 * (g**2 - most**2))
 
 
 def flagged_l1(facts: PublicFacts, m: int, anchor: int, n_anchors: int) -> int:
     """Return `l1_change` for the rows of a table, with their flags of missing cells and the weights of persons."""
-    weight = facts.most_weight
-    wide = l1_change(facts.width, m, anchor, n_anchors, weight)
+    wide = l1_change(facts.width, m, anchor, n_anchors)
     if facts.most_nonzero == facts.width:
         return wide
-    edges = math.isqrt(4 * facts.most_nonzero * anchor**2 * m**2 * weight**2) if n_anchors else 0
-    corner = 2 * weight * anchor**2 if n_anchors > 1 else 0
-    return min(wide, weight * (facts.most_nonzero + 1) * m**2 + edges + corner)
+    edges = math.isqrt(4 * facts.most_nonzero * anchor**2 * m**2) if n_anchors else 0
+    corner = 2 * anchor**2 if n_anchors > 1 else 0
+    return min(wide, (facts.most_nonzero + 1) * m**2 + edges + corner)

@@ -21,7 +21,6 @@ from privcov.data_sources.private_file import Declaration, tables_in
 from privcov.dataset import Progress
 from privcov.owner.cell_kinds import REMEDIES, TEXT, UNDATED, UNLISTED, Codes, kind_of
 from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import PublicFacts
 from privcov.table_files import TableFiles, describe, parts_of, tables_of
 from privcov.table_files.blocks import ids_of, labels_of
 from privcov.table_files.coding import coded_column, stands_for_missing
@@ -85,8 +84,8 @@ class OwnerCheck:
 
     label: column of the labels, or "". unlisted: rows whose label is missing or not in the public list. seconds:
     duration of the reading. person: column of the ids of persons, or "". nameless: rows without an id, where ids are
-    declared; they count as no row. flagged: the columns whose missing cells do not count as typical: they are measured,
-    or their rows are left out. lone: whether all rows with an id have the same one.
+    declared; they count as no row. missing: the rule for missing cells. lone: whether all rows with an id have the same
+    one.
     """
 
     name: str
@@ -97,7 +96,7 @@ class OwnerCheck:
     seconds: float
     person: str = ""
     nameless: int = 0
-    flagged: tuple[str, ...] = ()
+    missing: str = "typical"
     lone: bool = False
 
     def __repr__(self) -> str:
@@ -124,10 +123,6 @@ class OwnerCheck:
                 self._those(lambda c: not c.codes and c.share(c.outside) > _MUCH_OUTSIDE),
                 f"more than {_MUCH_OUTSIDE:.0%} of the cells outside their bounds",
             ),
-            (
-                self._those(lambda c: self.flagged and c.name not in self.flagged and c.share(c.holes) > _MUCH_OUTSIDE),
-                "missing cells, which count as typical because can_be_missing does not name the column,",
-            ),
         ]
         parts = [f"{what} in {_listed(names)}" for names, what in findings if names]
         if self.rows and self.unlisted / self.rows > _MUCH_OUTSIDE:
@@ -136,7 +131,8 @@ class OwnerCheck:
             parts.append(f"no id in {self.nameless / self.rows:.1%} of the rows, which count as no row")
         if self.lone:
             parts.append(f"one id throughout in {quote(self.person)}, so the table is one person")
-        if filled := () if self.flagged else self._those(lambda c: c.holes and c.share(c.holes) <= _MUCH_MISSING):
+        few = self._those(lambda c: c.holes and c.share(c.holes) <= _MUCH_MISSING)
+        if filled := few if self.missing == "typical" else ():
             parts.append(
                 f"missing cells in {_listed(filled)}, which count as typical values: means lean towards those, and "
                 "correlations are weaker"
@@ -209,8 +205,7 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
     tallies = [_Tally(name, None, *pair) for name, pair in zip(facts.columns, bounds, strict=True)]
     if private.files is not None:
         typed = [_Tally(*declared) for declared in facts.kinds]
-        there = _flagged(facts, in_files=True)
-        return _of_files(private.name, private.files.table, typed or tallies, facts.classes, there, progress)
+        return _of_files(private.name, private.files.table, typed or tallies, facts.classes, facts.missing, progress)
     began, rows = time.monotonic(), np.asarray(private._rows)
     for start in range(0, len(rows), _ROWS):
         for tally, line in zip(tallies, rows[start : start + _ROWS].T, strict=True):
@@ -218,7 +213,7 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
     unlisted = 0 if private._class_of is None else int((private._class_of < 0).sum())
     nameless = 0 if private._rows_of_person is None else int((private._rows_of_person == 0).sum())
     named = "labels" if facts.classes else "", unlisted, facts.person, nameless
-    return _made(private.name, tallies, *named, _flagged(facts), _one_id(private), began)
+    return _made(private.name, tallies, *named, facts.missing, _one_id(private), began)
 
 
 def check_files(declaration: Declaration, paths: Paths, progress: Progress | None = None) -> OwnerCheck:
@@ -227,7 +222,7 @@ def check_files(declaration: Declaration, paths: Paths, progress: Progress | Non
     table = describe(
         paths, names, declaration.label or None, any_type=True, person=declaration.person, dialect=declaration.dialect
     )
-    told = declaration.classes, _declared_flags(declaration)
+    told = declaration.classes, declaration.missing
     return _of_files(declaration.name.strip(), table, _tallies(declaration), *told, progress)
 
 
@@ -235,7 +230,7 @@ def check_upload(raw: bytes, declaration: Declaration) -> OwnerCheck:
     """Check a CSV in memory."""
     tallies = _tallies(declaration)
     tables = ((table, declaration.dialect.decimal) for table in tables_in(raw, declaration))
-    named = declaration.label, declaration.person, declaration.classes, _declared_flags(declaration)
+    named = declaration.label, declaration.person, declaration.classes, declaration.missing
     return _checked(declaration.name, tables, tallies, *named)
 
 
@@ -274,37 +269,17 @@ def _tallies(declaration: Declaration) -> list[_Tally]:
     return [_Tally(c.name, None, *pair) for c, pair in zip(declaration.columns, limits, strict=True)]
 
 
-def _declared_flags(declaration: Declaration) -> tuple[str, ...]:
-    """Return the names of the columns whose missing cells do not count as typical."""
-    if declaration.missing == "typical":
-        return ()
-    return declaration.can_be_missing or tuple(c.name for c in declaration.columns)
-
-
-def _flagged(facts: PublicFacts, *, in_files: bool = False) -> tuple[str, ...]:
-    """Return the same from the public facts, by the names of measured columns, and in files of declared ones."""
-    declared = [(name, kind.width) for name, kind in facts.kinds for _ in range(kind.width)] or [("", 1)] * facts.d
-    names = [name or column for column, (name, _) in zip(facts.columns, declared, strict=True)]
-    whole = facts.missing == "drop-row"
-    there = [
-        place
-        for place, (_, width) in enumerate(declared)
-        if whole or place in facts.flagged or (facts.missing == "pairs" and width > 1)  # a hole is none of the levels
-    ]
-    return tuple(dict.fromkeys((names if in_files else facts.columns)[place] for place in there))
-
-
 def _of_files(
     name: str,
     table: TableFiles,
     tallies: list[_Tally],
     classes: tuple[str, ...],
-    flagged: tuple[str, ...],
+    missing: str,
     progress: Progress | None,
 ) -> OwnerCheck:
     """Check a table in files."""
     tables = _read(table, progress)
-    return _checked(name, tables, tallies, table.label, table.person, classes, flagged)
+    return _checked(name, tables, tallies, table.label, table.person, classes, missing)
 
 
 def _read(table: TableFiles, progress: Progress | None) -> Iterator[tuple[pa.Table, str | None]]:
@@ -330,7 +305,7 @@ def _checked(
     label: str,
     person: str,
     classes: tuple[str, ...],
-    flagged: tuple[str, ...],
+    missing: str,
 ) -> OwnerCheck:
     """Count the cells, the rows whose label is not in the list, and those without an id."""
     began, unlisted, nameless = time.monotonic(), 0, 0
@@ -345,7 +320,7 @@ def _checked(
             texts, places = ids_of(some.column(person))
             nameless += int(np.isin(places, [at for at, text in enumerate(texts) if not text]).sum())
             ids.update(islice(filter(None, (texts[at] for at in np.unique(places))), 2 if len(ids) < 2 else 0))
-    return _made(name, tallies, label, unlisted, person, nameless, flagged, len(ids) == 1, began)
+    return _made(name, tallies, label, unlisted, person, nameless, missing, len(ids) == 1, began)
 
 
 def _one_id(private: PrivateDataset) -> bool:
@@ -361,14 +336,14 @@ def _made(
     unlisted: int,
     person: str,
     nameless: int,
-    flagged: tuple[str, ...],
+    missing: str,
     lone: bool,
     began: float,
 ) -> OwnerCheck:
     """Return the result of finished tallies."""
     columns = tuple(tally.result() for tally in tallies)
     spent = time.monotonic() - began
-    return OwnerCheck(name, columns[0].cells, columns, label, unlisted, spent, person, nameless, flagged, lone)
+    return OwnerCheck(name, columns[0].cells, columns, label, unlisted, spent, person, nameless, missing, lone)
 
 
 def _listed(names: tuple[str, ...]) -> str:

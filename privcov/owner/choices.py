@@ -16,7 +16,6 @@ import numpy as np
 from privcov.declared_columns import MOST_COLUMNS, typed_units
 from privcov.owner.example_rows import ExampleRows, kinds_of
 from privcov.owner.preview import Preview, noise_for, preview
-from privcov.owner.weights import RowsEach
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
 from privcov.table_files.kinds import MOST_WEIGHT
@@ -52,27 +51,20 @@ class _Way(NamedTuple):
 
 
 def choices(
-    table: ExampleRows,
-    facts: PublicFacts,
-    guarantee: Guarantee,
-    *,
-    weigh: bool = False,
-    rows_each: RowsEach = 1.0,
-    seed: int = 0,
+    table: ExampleRows, facts: PublicFacts, guarantee: Guarantee, *, weigh: bool = False, seed: int = 0
 ) -> list[Choice]:
     """Return what to choose otherwise than it is declared, all together the best that was tried."""
     weights = _weights_for(table, facts) if weigh else ()
     known: dict[_Way, Preview] = {}
 
     def under(way: _Way) -> PublicFacts:
-        flags = facts.flags if way.missing == facts.missing else None
-        other = dataclasses.replace(facts, missing=way.missing, flags=flags)
+        other = dataclasses.replace(facts, missing=way.missing)
         return with_fraction(weighed(other, weights) if way.weight else other, way.row_bound_fraction)
 
     def tried(way: _Way) -> Preview:
         if way not in known:
             same = table.under(under(way))
-            noise = noise_for(same, guarantee, rows_each)
+            noise = noise_for(same, guarantee)
             known[way] = preview(same, guarantee, noise, seed=seed, replicates=_TABLES)
         return known[way]
 
@@ -134,7 +126,7 @@ def _weights_for(table: ExampleRows, facts: PublicFacts) -> tuple[float, ...]:
 
 def _can_measure(facts: PublicFacts) -> bool:
     """Return whether missing cells of these columns can be measured."""
-    pairs = dataclasses.replace(facts, missing="pairs", flags=None)
+    pairs = dataclasses.replace(facts, missing="pairs")
     return bool(pairs.flagged) and pairs.width <= MOST_COLUMNS
 
 

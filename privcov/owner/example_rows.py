@@ -166,7 +166,7 @@ class ExampleRows:
         if rule != "drop-row":
             rule = "pairs" if self.missing and 2 * facts.d <= MOST_COLUMNS else "typical"
         units = facts.units.with_row_bound(facts.units.longest)
-        whole = dataclasses.replace(facts, units=units, row_bound_fraction=1.0, missing=rule, flags=None)
+        whole = dataclasses.replace(facts, units=units, row_bound_fraction=1.0, missing=rule)
         if whole.missing == "pairs" and not whole.flagged:
             whole = dataclasses.replace(whole, missing="typical")
         law, same = NoiseDistribution("isotropic", _NONE, whole.width, 1), dataclasses.replace(self.table, facts=whole)
@@ -236,8 +236,7 @@ class ExampleRows:
         each = self.table._rows_of_person
         if each is None:
             return self.weight / len(self._cells)
-        each = each[each > 0]
-        return self.weight / float(np.sum(np.minimum(each, self.facts.most_weight) / each))
+        return self.weight / float(np.sum(1 / each[each > 0]))
 
     @functools.cached_property
     def _moment(self) -> np.ndarray:

@@ -18,7 +18,6 @@ from privcov import accounting
 from privcov.declared_columns import MOST_COLUMNS
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.example_rows import ExampleRows, covariance_of, entry_stds
-from privcov.owner.weights import RowsEach, expected_weight
 from privcov.postprocess.available import available_cases
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.matrices import Noisy
@@ -80,22 +79,20 @@ class Preview:
         return survival(strength * self.fade, self.correlation_std, self.sampling_std, seen_from(self.table.d), there)
 
 
-def planned_noise(
-    facts: PublicFacts, guarantee: Guarantee, rows: float, rows_each: RowsEach = 1.0
-) -> NoiseDistribution:
+def planned_noise(facts: PublicFacts, guarantee: Guarantee, rows: float) -> NoiseDistribution:
     """Return the noise of the release that would follow, on the joint moment in unit-ball units.
 
     The scale is that of the exact measurement, in its whole numbers.
     """
-    return usual_request(facts, guarantee).noise(rows * expected_weight(facts.most_weight, rows_each))
+    return usual_request(facts, guarantee).noise(rows)
 
 
-def noise_for(table: ExampleRows, guarantee: Guarantee, rows_each: RowsEach = 1.0) -> NoiseDistribution:
+def noise_for(table: ExampleRows, guarantee: Guarantee) -> NoiseDistribution:
     """Return the noise of the release that would follow of as many rows, or persons, as the table plans for.
 
     As large a share of them counts as of the rows of the table: all but those without a cell, a class or an id.
     """
-    return planned_noise(table.facts, guarantee, table.n * table.counted, rows_each)
+    return planned_noise(table.facts, guarantee, table.n * table.counted)
 
 
 def planned_trade_off(facts: PublicFacts, guarantee: Guarantee) -> Guarantee | GaussianDP | None:
@@ -158,16 +155,14 @@ def _noise(table: ExampleRows, distribution: NoiseDistribution) -> tuple[np.ndar
     return stds, stds[known] / scale[known], fade
 
 
-def preview_by_rule(
-    table: ExampleRows, facts: PublicFacts, guarantee: Guarantee, *, rows_each: RowsEach = 1.0, seed: int = 0
-) -> dict[str, float]:
+def preview_by_rule(table: ExampleRows, facts: PublicFacts, guarantee: Guarantee, *, seed: int = 0) -> dict[str, float]:
     """Return the expected error under both rules for missing cells that fill or measure them."""
     errors = {}
     for rule in ("typical", "pairs"):
-        other = dataclasses.replace(facts, missing=rule, flags=facts.flags if facts.missing == rule else None)
+        other = dataclasses.replace(facts, missing=rule)
         if other.width <= MOST_COLUMNS:
             same = table.under(other)
-            errors[rule] = preview(same, guarantee, noise_for(same, guarantee, rows_each), seed=seed).error
+            errors[rule] = preview(same, guarantee, noise_for(same, guarantee), seed=seed).error
     return errors
 
 

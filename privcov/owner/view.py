@@ -50,7 +50,7 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, rng: np.random.Gen
     cells = private._rows
     used = np.ones(len(cells), dtype=bool) if private._class_of is None else private._class_of >= 0
     each = private._rows_of_person
-    weight = np.ones(len(cells)) if each is None else np.minimum(each, facts.most_weight) / np.maximum(each, 1)
+    weight = np.ones(len(cells)) if each is None else np.minimum(each, 1) / np.maximum(each, 1)
     used &= weight > 0  # a row without an id counts as none
     holes = ~np.isfinite(cells)
     if facts.missing == "drop-row":

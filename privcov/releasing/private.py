@@ -246,7 +246,7 @@ def _number_of(draw: object) -> int:
 def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> tuple[float, str]:
     """Return the number of rows by which to judge the noise, from public or already released facts, and its source."""
     if private.facts.n is not None:
-        return private.facts.n * private.facts.most_weight, "public"
+        return private.facts.n, "public"
     if expected is not None:
         return checks.whole("expected_rows", expected, 1, MOST_FILE_ROWS), "as expected"
     for entry in reversed(ledger.entries(private.name, last=20)):

@@ -26,9 +26,9 @@ DECLARED = [
     {},
     {"missing": "pairs"},
     {"missing": "pairs", "row_bound_fraction": 0.6},
-    {"missing": "pairs", "can_be_missing": ["age", "crp"], "n_public": False},
+    {"missing": "pairs", "n_public": False},
     {"persons": True, "missing": "pairs"},
-    {"persons": True, "most_weight": 2},
+    {"persons": True},
     {"labels": True, "missing": "pairs"},
     {"missing": "drop-row", "n_public": False},
 ]

@@ -277,33 +277,16 @@ def test_a_file_without_the_column_of_ids_is_refused(tmp_path):
         check_upload(csv_of({"a": ["1", "2"]}), declared("a", person="who"))
 
 
-def test_missing_cells_of_a_column_that_is_not_named_are_told(tmp_path):
+def test_the_rule_says_whose_missing_cells_are_measured(tmp_path):
     raw = csv_of({"a": ["1", "", "3"], "b": ["", "2", "x"], "c": ["1", "2", "3"]})
-    for rule, told in (((), "typical"), (("b",), "pairs"), (("a", "b"), "pairs"), (None, "pairs")):
-        what = declared("a", "b", "c", missing=told, can_be_missing=rule or None)
-        for found in both(tmp_path, raw, what):
-            assert found.flagged == (() if told == "typical" else rule or ("a", "b", "c"))
-            assert ("can_be_missing does not name the column, in 'a'" in found.verdict) is (rule == ("b",))
-    (tmp_path / "p.csv").write_bytes(raw)
-    rows = np.array([[1.0, np.nan, 1], [np.nan, 2, 2], [3, np.nan, 3]])
-    what = declared("a", "b", "c", missing="pairs", can_be_missing=("b",))
-    for private in (what.on_rows(rows, None), what.on_files(tmp_path / "p.csv")):
-        assert privcov.check(private).flagged == ("b",)
-
-
-def test_pairs_of_columns_with_kinds_count_no_cell_as_typical(tmp_path):
-    """A yes-no question is measured under another name, and a missing cell of a category is none of its levels."""
-    frame = pd.DataFrame({"y": [1.0, np.nan, 3.0] * 9, "sex": ["M", None, "F"] * 9, "ward": ["a", "b", None] * 9})
-    kinds = {"y": privcov.Kind("number", 0, 5), "sex": privcov.Kind("yes-no", values=("F", "M"))}
-    kinds["ward"] = privcov.Kind("category", values=("a", "b"))
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    for more, told in (({}, ()), ({"can_be_missing": ["y"]}, ("sex",))):
-        given = {"kinds": kinds, "missing": "pairs", "name": "t", **more}
-        in_memory = privcov.check(privcov.PrivateDataset.from_rows(frame, **given)).verdict
-        in_files = privcov.check(privcov.PrivateDataset.from_files(tmp_path / "t.csv", **given)).verdict
-        assert ("does not name the column, in 'sex=M'" in in_memory) == bool(told)
-        assert ("does not name the column, in 'sex'" in in_files) == bool(told)
-        assert "ward" not in in_memory + in_files
+    for rule in ("typical", "pairs"):
+        for found in both(tmp_path, raw, declared("a", "b", "c", missing=rule)):
+            assert found.missing == rule
+            assert ("count as typical values" in found.verdict) is (rule == "typical")
+    frame = pd.DataFrame({"y": [1.0, np.nan, 3.0] * 9, "ward": ["a", "b", None] * 9})
+    kinds = {"y": privcov.Kind("number", 0, 5), "ward": privcov.Kind("category", values=("a", "b"))}
+    private = privcov.PrivateDataset.from_rows(frame, kinds=kinds, missing="pairs", name="t")
+    assert "count as typical" not in privcov.check(private).verdict
 
 
 def test_a_table_in_memory_and_one_in_files_are_checked_by_name(tmp_path):

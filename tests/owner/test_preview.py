@@ -256,20 +256,19 @@ def test_the_exact_answer_by_pairs_is_over_the_rows_that_have_both():
     assert look.raw[0, 1] > 0.4
 
 
-@pytest.mark.parametrize("most", [1, 3])
-def test_the_owner_sees_the_noise_of_a_table_whose_persons_have_several_rows(most):
+def test_the_owner_sees_the_noise_of_a_table_whose_persons_have_several_rows():
     """As many persons as weigh, not as many rows: 300 with one row to nine. 60 draws tell a factor of 1.4."""
     rng = np.random.default_rng(5)
     ids = np.repeat(np.arange(300), rng.integers(1, 10, 300))
     x = rng.uniform(-1, 1, (len(ids), 3)) + 0.05 * (ids[:, None] % 7)
-    data = PrivateDataset.from_rows(x, bounds=[(-2, 2)] * 3, persons=ids, most_weight=most)
+    data = PrivateDataset.from_rows(x, bounds=[(-2, 2)] * 3, persons=ids)
     looks = [owner_look(data, ZCDP(0.5), np.random.default_rng(s)) for s in range(60)]
     real = [read_sum(measured(data, ZCDP(0.5)), "joint") for _ in range(5)]
     noise = np.mean([one.distribution.off_diagonal_std for one in real]) * real[0].row_bound ** 2
     seen = np.std([one.draw[0, 1] for one in looks]) * np.prod(np.std(x[:, :2], axis=0) / 2)
     assert seen == pytest.approx(noise, rel=0.35)
     each = np.bincount(ids)[ids]
-    weight = np.minimum(each, most) / each
+    weight = 1 / each
     assert looks[0].raw == pytest.approx(np.cov(x.T, aweights=weight, bias=True) / np.sqrt(np.outer(
         *[np.diag(np.cov(x.T, aweights=weight, bias=True))] * 2)))  # fmt: skip
     assert looks[0].bias < 1e-4, "nothing is clipped, so nothing changes"
@@ -277,7 +276,7 @@ def test_the_owner_sees_the_noise_of_a_table_whose_persons_have_several_rows(mos
 
 @pytest.mark.parametrize("declared", [
     {"missing": "drop-row", "n_public": False}, {"missing": "drop-row", "n_public": False, "persons": True},
-    {"missing": "pairs", "persons": True, "most_weight": 2}, {"labels": True, "classes": ["a", "b"], "n_public": False},
+    {"missing": "pairs", "persons": True}, {"labels": True, "classes": ["a", "b"], "n_public": False},
 ], ids=str)  # fmt: skip
 def test_the_weight_of_rows_is_what_the_noise_of_their_release_is_divided_by(declared):
     """Rows that are left out, several rows of a person, classes; a noisy count moves it by less than two per cent."""
@@ -299,7 +298,7 @@ def test_the_weight_of_rows_is_what_the_noise_of_their_release_is_divided_by(dec
 @pytest.mark.parametrize("declared", [
     {"missing": "drop-row", "n_public": False}, {"missing": "typical"}, {"missing": "pairs"},
     {"missing": "typical", "row_bound_fraction": 0.4}, {"missing": "pairs", "persons": True},
-    {"missing": "drop-row", "n_public": False, "persons": True, "most_weight": 2},
+    {"missing": "drop-row", "n_public": False, "persons": True},
     {"missing": "typical", "labels": True, "classes": ["a", "b"], "n_public": False},
 ], ids=str)  # fmt: skip
 def test_the_planned_noise_on_a_correlation_is_that_of_the_release(declared):
@@ -319,7 +318,7 @@ def test_the_planned_noise_on_a_correlation_is_that_of_the_release(declared):
     x[:, :2][gone] = np.nan
     data = PrivateDataset.from_rows(x, bounds=[(-1, 1)] * 4, **given)
     stand = ExampleRows.of_public(data, 2000 if "persons" in declared else 6000)
-    law = noise_for(stand, ZCDP(0.5), {3: 1.0} if "persons" in declared else 1.0)
+    law = noise_for(stand, ZCDP(0.5))
     plan = preview(stand, ZCDP(0.5), law, replicates=4)
     off, real, left = ~np.eye(4, dtype=bool), [], []
     whole = stand.correlation[off]

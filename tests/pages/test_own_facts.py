@@ -105,15 +105,13 @@ def test_a_column_of_ids_is_taken_by_the_button_of_the_question(ledger):  # noqa
     assert f"{PERSONS} persons" in everything(at)
 
 
-def test_gaps_are_measured_in_the_columns_that_can_have_them(ledger):  # noqa: F811
-    at = through(ward(missing="pairs", can_be_missing=("pressure", "pulse")))
+def test_missing_cells_are_measured_in_every_column(ledger):  # noqa: F811
+    at = through(ward(missing="pairs"))
     facts = stored(ledger)[1].measurement.facts
-    assert (facts.missing, facts.flagged) == ("pairs", (1, 2))
+    assert (facts.missing, facts.flagged) == ("pairs", tuple(range(len(WARD))))
     own = at.session_state["own"]
     assert Declaration.from_json(own.declared.to_json()) == own.declared
-    go(at, "declare")
-    assert widget(at, "multiselect", "gaps").value == ["pressure", "pulse"]
-    assert "over the rows that have both (in 'pressure', 'pulse')" in " ".join(noise.facts_in_words(own.declared))
+    assert "over the rows that have both." in " ".join(noise.facts_in_words(own.declared))
 
 
 def test_a_share_of_the_row_bound_is_what_is_released(ledger):  # noqa: F811
@@ -122,8 +120,8 @@ def test_a_share_of_the_row_bound_is_what_is_released(ledger):  # noqa: F811
 
 
 def test_everything_declared_under_advanced_is_said_before_a_row_is_read():
-    said = " ".join(noise.facts_in_words(of_ward(most_weight=3, row_bound_fraction=0.25, missing="pairs")))
-    for part in ("'patient', of weight 3 at most", "are measured", "longer than 0.25 of the longest"):
+    said = " ".join(noise.facts_in_words(of_ward(row_bound_fraction=0.25, missing="pairs")))
+    for part in ("'patient', and counts as one", "are measured", "longer than 0.25 of the longest"):
         assert part in said
     assert "means by group" not in said, "no column makes groups"
     sexed = {"columns": (*of_ward().columns, Column("sex", kind="yes-no", values=("F", "M")))}
@@ -144,10 +142,10 @@ def test_everything_declared_under_advanced_is_said_before_a_row_is_read():
 
 
 def test_a_plan_is_computed_anew_where_a_declared_fact_changed():
-    """In one visit, with what was computed before at hand; a person of weight 3 has three times the noise."""
+    """In one visit, with what was computed before at hand; of shorter rows the noise is a quarter."""
     at, shown = ward(), []
-    for weight in (1, 3):
-        press(fill(go(at, "declare"), of_ward(most_weight=weight)), "Declare")
+    for fraction in (1.0, 0.5):
+        press(fill(go(at, "declare"), of_ward(row_bound_fraction=fraction)), "Declare")
         shown.append(table(go(at, "plan"), "Expected error"))
     assert shown[0] != shown[1]
 
@@ -155,7 +153,7 @@ def test_a_plan_is_computed_anew_where_a_declared_fact_changed():
 @pytest.mark.parametrize(
     "change",
     [
-        {"most_weight": 2},
+        {"person": ""},
         {"row_bound_fraction": 0.5},
         {"missing": "pairs"},
         {"n_public": False},
@@ -227,9 +225,9 @@ def test_several_columns_are_meant_by_a_part_of_their_names():
 
 def test_a_declaration_changed_in_any_fact_is_noticed():
     at = ward()
-    for name, value in (("fraction", 0.5), ("weight", 2)):
+    for kind, name, value in (("number_input", "fraction", 0.5), ("radio", "missing", "pairs")):
         before = at.session_state["own"].declared
-        widget(at, "number_input", name).set_value(value).run()
+        widget(at, kind, name).set_value(value).run()
         assert any("You changed something since" in i.value for i in calm(at).info)
         press(at, "Declare")
         assert at.session_state["own"].declared != before

@@ -111,7 +111,7 @@ def test_every_kind_is_declared_in_the_one_table():
 def test_a_saved_declaration_with_kinds_comes_back_as_it_was():
     """Also what the table does not show, such as a weight: the form once dropped it without a word."""
     heavy = (*TYPED[:-1], Column("seen", "2020-01-01", "2024-12-31", None, "the study", kind="date", weight=2.0))
-    what = of_visits(columns=heavy, missing="pairs", can_be_missing=("pay",))
+    what = of_visits(columns=heavy, missing="pairs")
     at = press(fill(opened_visits(), what), "Declare")
     assert at.session_state["own"].declared == what, [e.value for e in at.error]
     assert "weight 2" in everything(at)
@@ -360,22 +360,12 @@ def test_a_draft_that_was_spoilt_is_one_sentence_and_changes_nothing(part, wrong
 def test_a_draft_on_another_file_keeps_no_column_that_is_not_there():
     at = given(b"patient_id,arm,age\n")
     widget(at, "radio", "missing").set_value("pairs").run()
-    widget(at, "multiselect", "gaps").set_value(["age"]).run()
-    type_in(at, {2: {"use": False}})
-    at.run()
-    at.run()  # the list is above the table
-    assert not at.exception
-    assert widget(at, "multiselect", "gaps").value == []
-    type_in(at, {2: {"use": True}})
-    at.run()
-    at.run()
-    widget(at, "multiselect", "gaps").set_value(["age"]).run()
     press(at, "Take 'patient\\_id' as the ids")
     widget(at, "selectbox", "label").set_value("arm").run()
     again = press(load(given(b"height,arms\n"), drafts.draft(at.session_state["own"])), "Fill the form from it")
     assert not again.exception
     kept = again.session_state["own"].kept
-    assert (kept["person"], kept["label"], kept["gaps"]) == (None, None, [])
+    assert (kept["person"], kept["label"]) == (None, None)
     assert kept["missing"] == "pairs"
     said = [caption.value.replace("\\", "") for caption in again.caption]
     assert any("no such columns: patient_id, arm, age." in words for words in said)

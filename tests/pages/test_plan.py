@@ -8,14 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.your_data import noise, plan_more, practice
+from pages.your_data import plan_more, practice
 from pages.your_data.plan_more import with_choices
 from privcov.data_sources.example import written
 from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.owner.choices import Choice
 from privcov.owner.example_rows import ExampleRows, Invention, invented
 from privcov.owner.preview import planned_noise, preview
-from privcov.privacy import ZCDP
 from tests.pages.test_own_data import SECRET, calm, declaration, declared, go, ledger, press, table, text_of, widget
 
 __all__ = ["ledger"]  # every test here has a ledger of its own
@@ -142,15 +141,6 @@ def test_chosen_weights_keep_their_ratios_also_beside_ranges():
     assert [column.weight / after.columns[0].weight for column in after.columns] == [1.0, 3.0, 1.0]
     assert after.row_bound_fraction == 0.25
     assert with_choices(before, [other]).columns == columns
-
-
-def test_the_weight_of_a_person_follows_from_the_owners_guess():
-    at = planned(declared(), declaration(person="patient_id", most_weight=3))
-    widget(at, "number_input", "each").set_value(2.8).run()
-    assert "1.46 times the noise" in text_of(calm(at)).replace("\\", "")
-    chosen = noise.facts_of(at.session_state["own"].declared, 1000)
-    one, guessed = (planned_noise(chosen, ZCDP(0.1), 1000, each).scale for each in (1.0, 2.8))
-    assert guessed == pytest.approx(one * 1.46 / 3, rel=0.01)
 
 
 def test_typed_columns_are_planned(draws):

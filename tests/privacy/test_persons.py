@@ -28,7 +28,6 @@ from privcov.measurements.integer_gram import ANCHOR, UNIT, whole_rows
 from privcov.measurements.laws.anchor import MATTERS, whole_anchor
 from privcov.measurements.tables import table_pass
 from privcov.measurements.tables.file_moment import sums_of
-from privcov.measurements.triangle_l1 import l1_change
 from privcov.owner.choices import with_fraction
 from privcov.persons import id_text
 from privcov.persons_in_files import IdsChanged, PartIds, Weighing
@@ -45,17 +44,17 @@ CLASSES = ["u", "v"]
 # --- the sum itself, against a literal formula --------------------------------------------------------------
 
 
-def literal(rows, ids, most, labels=None, drop=False, n_anchors=1, anchor=ANCHOR):
-    """The sum over rows of z z', in Python's integers; the root of M k^2 / r is found by `math.isqrt`."""
+def literal(rows, ids, labels=None, drop=False, n_anchors=1, anchor=ANCHOR):
+    """The sum over rows of z z', in Python's integers; the root of k^2 / r is found by `math.isqrt`."""
     size = len(rows[0]) + n_anchors
     total = [[0] * size for _ in range(size)]
     whole = whole_rows(np.array(rows, dtype=float), 1.0).tolist()
     for at, (k, who) in enumerate(zip(whole, ids, strict=True)):
         if who is None or (drop and not np.isfinite(rows[at]).all()) or (labels and labels[at] not in CLASSES):
             continue
-        r = max(ids.count(who), most)
+        r = ids.count(who)
         anchors = [anchor] if not labels else [anchor * (labels[at] == name) for name in CLASSES]
-        z = [int(math.copysign(math.isqrt(most * x * x // r), x)) for x in k + anchors[:n_anchors]]
+        z = [int(math.copysign(math.isqrt(x * x // r), x)) for x in k + anchors[:n_anchors]]
         for i, j in itertools.product(range(size), repeat=2):
             total[i][j] += z[i] * z[j]
     return total
@@ -71,29 +70,28 @@ def some(n: int = 60, persons: int = 14, d: int = 3, seed: int = 5):
     return rows, ids, [("u", "v", "w")[k % 3] for k in range(n)]
 
 
-@pytest.mark.parametrize("most", [1, 2, 3, 7])
 @pytest.mark.parametrize(("labelled", "drop"), [(False, False), (False, True), (True, False), (True, True)])
-def test_a_row_has_the_root_of_its_persons_weight(most, labelled, drop):
+def test_a_row_has_the_root_of_its_persons_weight(labelled, drop):
     """r counts every row with the id, also those that a rule leaves out: a missing cell, an unlisted class."""
     rows, ids, labels = some()
     told = {"labels": labels, "classes": CLASSES} if labelled else {}
     told |= {"missing": "drop-row", "n_public": False} if drop else {"n_public": False}
-    table = PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids, most_weight=most, **told)
+    table = PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids, **told)
     anchors = 2 if labelled else 1
-    expected = literal(rows.tolist(), ids, most, labels if labelled else None, drop, anchors)
+    expected = literal(rows.tolist(), ids, labels if labelled else None, drop, anchors)
     assert exact_sum(table, anchors).tolist() == expected
 
 
 def test_a_weighted_row_is_short_in_whole_numbers():
-    """Every number up to the largest, at every r up to 3,000 of three weights: v^2 <= M k^2 / r, and v + 1 is not."""
+    """Every number up to the largest, at r up to 3,000: v^2 <= k^2 / r, and v + 1 is not."""
     k = np.array([[0], [1], [-1], [3], [ANCHOR], [UNIT - 1], [UNIT], [-UNIT]])
-    for most, r in itertools.product((1, 2, 1000), (1, 2, 3, 4, 7, 99, 100, 2999, 3000, 10**10)):
-        v = integer_gram.weighted(k, np.full(len(k), r), most)[:, 0].tolist()
+    for r in (1, 2, 3, 4, 7, 99, 100, 2999, 3000, 10**10):
+        v = integer_gram.weighted(k, np.full(len(k), r))[:, 0].tolist()
         for big, small in zip(k[:, 0].tolist(), v, strict=True):
-            if r <= most:
+            if r == 1:
                 assert small == big
             else:
-                assert small * small * r <= most * big * big < (abs(small) + 1) ** 2 * r
+                assert small * small * r <= big * big < (abs(small) + 1) ** 2 * r
                 assert small == 0 or (small < 0) == (big < 0)
 
 
@@ -101,18 +99,15 @@ def test_one_row_each_is_the_table_without_ids():
     rows = np.random.default_rng(1).normal(size=(50, 4))
     for n_public, anchors in ((True, 0), (True, 1), (False, 1)):
         plain = PrivateDataset.from_rows(rows, row_bound=1.0, n_public=n_public)
-        for most in (1, 1 + 2 * anchors):
-            known = PrivateDataset.from_rows(
-                rows, row_bound=1.0, n_public=n_public, persons=np.arange(50), most_weight=most
-            )
-            assert exact_sum(known, anchors).tolist() == exact_sum(plain, anchors).tolist()
-        assert norm_bound(known.facts, "isotropic", 1) == most**2 * norm_bound(plain.facts, "isotropic", 1)
+        known = PrivateDataset.from_rows(rows, row_bound=1.0, n_public=n_public, persons=np.arange(50))
+        assert exact_sum(known, anchors).tolist() == exact_sum(plain, anchors).tolist()
+        assert norm_bound(known.facts, "isotropic", 1) == norm_bound(plain.facts, "isotropic", 1)
 
 
 # --- neighbours ---------------------------------------------------------------------------------------------
 
 
-def neighbours(d, first, second, *, place="end", n_public=True, most=1, classes=False, **more):
+def neighbours(d, first, second, *, place="end", n_public=True, classes=False, **more):
     """Two tables in which one person has the rows ``first`` and ``second``: at the front, in the middle or at the end.
 
     The others have one, two and four rows, and one row has no id.
@@ -127,17 +122,16 @@ def neighbours(d, first, second, *, place="end", n_public=True, most=1, classes=
         told = dict(more)
         if classes:
             told |= {"labels": ["u"] * cut + letters[: len(mine)] + ["v"] * (8 - cut), "classes": CLASSES}
-        return PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids, most_weight=most, n_public=n_public, **told)
+        return PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids, n_public=n_public, **told)
 
     # The other person may have another id, and the classes may differ from row to row.
     return table(first, "me", ["u"] * 99), table(second, "them", ["v"] * 3 + ["u", "w"] * 33)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("most", [1, 2, 3])
 @pytest.mark.parametrize("n_public", [True, False], ids=["replace-one", "add-remove"])
 @pytest.mark.parametrize("form", ["none", "joint", "classes"])
-def test_no_person_exceeds_the_claim(shape, most, n_public, form, monkeypatch):
+def test_no_person_exceeds_the_claim(shape, n_public, form, monkeypatch):
     """Persons of 1, 2, 3 and 30 rows, all alike or all kinds, in d = 1 and 2, at three places of the table."""
     worst, places = 0.0, itertools.cycle(["front", "middle", "end"])
     for d in (1, 2):
@@ -146,9 +140,7 @@ def test_no_person_exceeds_the_claim(shape, most, n_public, form, monkeypatch):
         kinds += [[named["zero"]], list(named.values()), [named["axis"], named["extreme"]]]
         pairs = list(itertools.combinations(kinds, 2)) if n_public else [(kind, []) for kind in kinds]
         for first, second in pairs:
-            tables = neighbours(
-                d, first, second, place=next(places), n_public=n_public, most=most, classes=form == "classes"
-            )
+            tables = neighbours(d, first, second, place=next(places), n_public=n_public, classes=form == "classes")
             centre = "none" if form == "none" else "joint"
             worst = max(worst, checkers.check_replay(*tables, shape, centre, monkeypatch))
     assert worst > (0.7 if shape == "laplace" or form == "none" else 0.9)  # the claims are not far too large
@@ -158,14 +150,14 @@ def test_random_persons_stay_within_the_claim(monkeypatch):
     """200 random pairs of persons of up to 12 rows, with rows at the rim, missing cells and rows left out."""
     rng = np.random.default_rng(8)
     for k in range(200):
-        d, most = 1 + k % 3, 1 + k % 4
+        d = 1 + k % 3
         people = [rng.normal(size=(rng.integers(1, 12), d)) * 3 for _ in range(2)]
         for rows in people:
             rows[rng.random(rows.shape) < 0.1] = np.nan
         n_public = bool(k % 2)
         told = {} if n_public else {"missing": "drop-row"}
         second = people[1] if n_public else []
-        tables = neighbours(d, people[0], second, n_public=n_public, most=most, classes=k % 5 == 0, **told)
+        tables = neighbours(d, people[0], second, n_public=n_public, classes=k % 5 == 0, **told)
         checkers.check_replay(*tables, SHAPES[k % 3], "joint", monkeypatch)
 
 
@@ -221,7 +213,7 @@ def test_a_row_of_a_file_that_is_left_out_has_no_anchor(tmp_path):
     rows, ids, labels = some()
     columns = {f"x{j + 1}": rows[:, j] for j in range(3)} | {"y": labels, "who": ids}
     pq.write_table(pa.table(columns), tmp_path / "t.parquet", 7)
-    told = {"row_bound": 1.0, "n_public": False, "missing": "drop-row", "classes": CLASSES, "most_weight": 2}
+    told = {"row_bound": 1.0, "n_public": False, "missing": "drop-row", "classes": CLASSES}
     file = PrivateDataset.from_files(tmp_path / "t.parquet", label="y", person="who", **told)
     memory = PrivateDataset.from_rows(rows, labels=labels, persons=ids, **told)
     assert exact_sum(file, 2).tolist() == exact_sum(memory, 2).tolist()
@@ -230,12 +222,13 @@ def test_a_row_of_a_file_that_is_left_out_has_no_anchor(tmp_path):
 def test_files_are_summed_with_the_anchor_that_is_asked_for(tmp_path):
     """Twice with each, after a pass with the usual one is kept: weighted sums hold the anchor they were made with."""
     rows, ids, _ = some()
-    file = written(tmp_path, rows, ids, "parquet", 25, most_weight=2)
-    memory = PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids, most_weight=2)
+    file = written(tmp_path, rows, ids, "parquet", 25)
+    memory = PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids)
     fingerprint(file, b"k" * 32)
     for matters in (*MATTERS, *MATTERS):
         anchor = whole_anchor(matters, 3, 1, "replace-one")
-        expected = literal(rows.tolist(), ids, 2, anchor=anchor)
+        expected = literal(rows.tolist(), ids, anchor=anchor)
+        expected[-1][-1] = memory.facts.n * anchor**2  # public, and so written as it is
         assert exact_sum(memory, 1, anchor).tolist() == expected
         assert exact_sum(file, 1, anchor).tolist() == expected
 
@@ -268,7 +261,7 @@ def test_the_sums_of_persons_are_the_same_with_one_worker_and_with_two(tmp_path,
     for workers in ("1", "2"):
         monkeypatch.setenv("PRIVCOV_WORKERS", workers)
         (tmp_path / workers).mkdir()
-        table = written(tmp_path / workers, rows, ids, kind, 25, most_weight=2)
+        table = written(tmp_path / workers, rows, ids, kind, 25)
         sums = sums_of(table, SECRETS)
         arrays = sums.holes, sums.high, sums.low, sums.lines, sums.counts
         found.append((sums.seen, sums.dropped, sums.long, [a.tolist() for a in arrays], sums.marks))
@@ -281,54 +274,47 @@ def test_the_sums_of_persons_are_the_same_with_one_worker_and_with_two(tmp_path,
 SMALL = 8
 
 
-def largest(d: int, n_anchors: int, most: int, n_public: bool) -> int:
+def largest(d: int, n_anchors: int, n_public: bool) -> int:
     """The largest l1 change of the upper triangle that any persons make, with UNIT = 8, over all rows in the ball."""
     anchor = math.isqrt(SMALL**2 // 2)
     ball = np.array([k for k in itertools.product(range(-SMALL, SMALL + 1), repeat=d) if sum(x * x for x in k) <= 64])
     classes = [[anchor * (c == i) for i in range(n_anchors)] for c in range(max(n_anchors, 1))]
     z = np.vstack([np.hstack([ball, np.tile(tail, (len(ball), 1))]).astype(np.int64) for tail in classes])
     upper = [(i, j) for i, j in itertools.combinations_with_replacement(range(d + n_anchors), 2) if i < d or i == j]
-    if n_public and n_anchors == 1 and most == 1:
+    if n_public and n_anchors == 1:
         upper.remove((d, d))  # the corner is public
     signs = np.array(list(itertools.product((-1, 1), repeat=len(upper))))
     highest = np.full(len(signs), 0 if n_anchors > 1 or not n_public else -(10**9))
     lowest = -highest
     for r in range(1, 41):
-        v = integer_gram.weighted(z, np.full(len(z), r), most)
+        v = integer_gram.weighted(z, np.full(len(z), r))
         products = np.array([v[:, i] * v[:, j] for i, j in upper])
         forms = r * (signs @ products)
         highest, lowest = np.maximum(highest, forms.max(axis=1)), np.minimum(lowest, forms.min(axis=1))
     return int((highest - lowest).max() if n_public else max(highest.max(), -lowest.min()))
 
 
-CASES = [(d, a, m, p) for d in (1, 2) for a in (0, 1, 2) for m in (1, 2, 3) for p in (True, False)
-         if a or (m == 1 and p)]  # fmt: skip
+CASES = [(d, a, p) for d in (1, 2) for a in (0, 1, 2) for p in (True, False) if a or p]
 
 
-def claimed(d, n_anchors, most, n_public, monkeypatch) -> int:
+def claimed(d, n_anchors, n_public, monkeypatch) -> int:
     """What `norm_bound` says for UNIT = 8."""
     for module in (integer_gram, exact_moment):
         monkeypatch.setattr(module, "UNIT", SMALL)
         monkeypatch.setattr(module, "ANCHOR", math.isqrt(SMALL**2 // 2))
-    facts = PrivateDataset.from_rows(
-        np.zeros((1, d)), row_bound=1.0, persons=[1], most_weight=most, n_public=n_public
-    ).facts
+    facts = PrivateDataset.from_rows(np.zeros((1, d)), row_bound=1.0, persons=[1], n_public=n_public).facts
     return math.isqrt(norm_bound(facts, "laplace", n_anchors, math.isqrt(SMALL**2 // 2)))
 
 
-@pytest.mark.parametrize(("d", "n_anchors", "most", "n_public"), CASES)
-def test_the_l1_bound_of_a_person_by_search(d, n_anchors, most, n_public, monkeypatch):
-    bound, found = claimed(d, n_anchors, most, n_public, monkeypatch), largest(d, n_anchors, most, n_public)
+@pytest.mark.parametrize(("d", "n_anchors", "n_public"), CASES)
+def test_the_l1_bound_of_a_person_by_search(d, n_anchors, n_public, monkeypatch):
+    bound, found = claimed(d, n_anchors, n_public, monkeypatch), largest(d, n_anchors, n_public)
     assert found <= bound
     assert found >= 0.7 * bound
 
 
-def test_the_search_finds_a_bound_that_is_rounded_before_it_is_multiplied(monkeypatch):
-    """And one without the corner that changes where M > 1."""
-    over = [claimed(*case, monkeypatch) - largest(*case) for case in CASES]
-    assert min(over) == 0  # some bounds are attained, so smaller ones are found out
-    early = l1_change(1, SMALL, 5, 1) * 3
-    assert largest(1, 1, 3, True) > early
+def test_some_bounds_are_attained_so_that_smaller_ones_would_be_found_out(monkeypatch):
+    assert min(claimed(*case, monkeypatch) - largest(*case) for case in CASES) == 0
 
 
 # --- ids ----------------------------------------------------------------------------------------------------
@@ -473,8 +459,6 @@ def test_what_stops_the_count_of_ids_is_told_without_what_the_cells_hold(tmp_pat
     ("told", "sentence"),
     [
         ({"rows_per_person": 2, "persons": [1, 1]}, "rows_per_person=2 is a promise .* Leave rows_per_person out"),
-        ({"most_weight": 2}, "most_weight=2 is the largest weight of a person, and no ids"),
-        ({"most_weight": 0, "persons": [1, 1]}, "most_weight must be in 1..1000000"),
         ({"persons": [1]}, "persons must have one entry per row"),
         ({"persons": [1, 2, 3]}, "persons must have one entry per row"),
         ({"persons": [1, 2], "person": "x1"}, "'x1' holds the ids of persons, so it cannot be measured too"),
@@ -500,10 +484,10 @@ COLUMNS = tuple(Column(name, 0.0, 1.0, None, "a share") for name in ("a", "b"))
 
 def test_a_declaration_names_persons_only_where_it_has_them():
     plain = Declaration("t", "a visit", COLUMNS)
-    told = Declaration("t", "a visit", COLUMNS, person="who", most_weight=2)
-    assert not {"person", "most_weight"} & set(json.loads(plain.to_json()))
+    told = Declaration("t", "a visit", COLUMNS, person="who")
+    assert "person" not in json.loads(plain.to_json())
     fields = json.loads(told.to_json())
-    assert (fields["person"], fields["most_weight"]) == ("who", 2)
+    assert fields["person"] == "who"
     assert [Declaration.from_json(d.to_json()) for d in (plain, told)] == [plain, told]
     with pytest.raises(ValueError, match=r"must hold the line .*privcov-declaration-2"):
         Declaration.from_json(json.dumps(fields | {"format": "privcov-declaration-1"}))
@@ -516,7 +500,7 @@ def test_a_declaration_names_persons_only_where_it_has_them():
 
 def test_the_facts_of_a_table_without_ids_are_written_as_before():
     facts = PrivateDataset.from_rows(np.zeros((2, 2)), row_bound=1.0).facts
-    assert not {"person", "most_weight"} & set(facts.to_dict())
+    assert "person" not in facts.to_dict()
     with pytest.raises(ValueError, match="contradict each other"):
         PublicFacts.from_dict(facts.to_dict() | {"person": ""})
 
@@ -545,9 +529,9 @@ def test_a_table_is_recognised_with_ids_and_without(tmp_path):
     assert all(same_cells(one, other) for one, other in itertools.combinations(marks, 2))
 
 
-def test_a_forged_weight_or_a_person_left_out_is_found(tmp_path, monkeypatch):
+def test_a_person_left_out_is_found(tmp_path, monkeypatch):
     """Changed everywhere a bundle says it, with everything that follows written again."""
-    files = bundled(tmp_path, "persons of weight 3")
+    files = bundled(tmp_path, "persons")
     assert problem(files, monkeypatch) == ""
 
     def forged(change):
@@ -563,11 +547,6 @@ def test_a_forged_weight_or_a_person_left_out_is_found(tmp_path, monkeypatch):
             made = rewritten(made, name, value)
         return problem(made, monkeypatch)
 
-    assert "noise is not the one" in forged(lambda facts: facts.update(most_weight=2))
-    assert "noise is not the one" in forged(lambda facts: facts.pop("most_weight"))
-    (tmp_path / "one").mkdir()
-    files = bundled(tmp_path / "one", "persons")
-    assert problem(files, monkeypatch) == ""
     assert "statistic of the event" in forged(lambda facts: facts.pop("person"))
 
 
@@ -575,17 +554,17 @@ def test_a_forged_weight_or_a_person_left_out_is_found(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("guarantee", [privcov.ZCDP(1.0), privcov.PureDP(1.0)], ids=str)
-@pytest.mark.parametrize(("most", "n_public"), [(1, True), (3, True), (1, False), (3, False)])
-def test_the_answer_is_the_weighted_mean(most, n_public, guarantee, monkeypatch):
-    """Over the total weight of persons, which is n where M = 1 and is measured otherwise; without noise."""
+@pytest.mark.parametrize("n_public", [True, False])
+def test_the_answer_is_the_weighted_mean(n_public, guarantee, monkeypatch):
+    """Over the number of persons, which is public or measured; without noise."""
     rows, ids, _ = some()
     rows = np.nan_to_num(rows)
-    table = PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids, most_weight=most, n_public=n_public)
+    table = PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids, n_public=n_public)
     shape = "isotropic" if isinstance(guarantee, privcov.ZCDP) else "wishart-difference"
     with checkers.replayed([], monkeypatch, noise=0):
         noisy = measure_exactly(table, guarantee, centre="joint", shape=shape)
     r = np.array([ids.count(i) for i in ids])
-    w = np.where([i is None for i in ids], 0.0, np.minimum(1.0, most / r))
+    w = np.where([i is None for i in ids], 0.0, 1 / np.maximum(r, 1))
     short = rows / np.maximum(1.0, np.linalg.norm(rows, axis=1, keepdims=True))
     z = np.hstack([short, np.full((len(rows), 1), math.sqrt(0.5))])
     measured = read_sum(noisy, "joint")
@@ -594,27 +573,9 @@ def test_the_answer_is_the_weighted_mean(most, n_public, guarantee, monkeypatch)
         shape, "coupled-wishart" if n_public else shape
     )
     assert noisy.total[-1, -1] == pytest.approx(w.sum() * ANCHOR**2, rel=1e-5)
-    if most > 1:
-        assert measured.rows == pytest.approx(w.sum(), rel=1e-5)
-        facts = exact_moment.anchors_of(table.facts, "none")
-        assert facts == 1  # the total weight is always measured
-    elif n_public:
+    if n_public:
         assert noisy.total[-1, -1] == table.facts.n * ANCHOR**2
         assert measured.rows == table.facts.n
-
-
-def test_coupled_noise_with_a_private_weight_has_the_law_it_claims():
-    """1,200 draws at d = 2, M = 2: deviations within 15 %, about five standard errors."""
-    table = PrivateDataset.from_rows(np.zeros((400, 2)), row_bound=1.0, persons=np.arange(400), most_weight=2)
-    drawn = [
-        measure_exactly(table, privcov.PureDP(1.0), centre="joint", shape="wishart-difference") for _ in range(1_200)
-    ]
-    law = read_sum(drawn[0], "joint").distribution
-    assert law.corner  # no part of the trace is taken from the whole
-    unit = drawn[0].scale / law.scale
-    total = np.array([noisy.total for noisy in drawn], dtype=float) / unit
-    assert np.std(total[:, 0, 1]) == pytest.approx(law.off_diagonal_std, rel=0.15)
-    assert np.std(total[:, 0, 0]) == pytest.approx(law.diagonal_std, rel=0.15)
 
 
 # --- mutants ------------------------------------------------------------------------------------------------
@@ -623,8 +584,8 @@ def test_coupled_noise_with_a_private_weight_has_the_law_it_claims():
 def test_an_anchor_without_weight_is_found(monkeypatch):
     real = integer_gram.weighted
 
-    def wrong(whole, rows_of_person, most):
-        out = real(whole, rows_of_person, most)
+    def wrong(whole, rows_of_person):
+        out = real(whole, rows_of_person)
         out[:, -1] = whole[:, -1]
         return out
 

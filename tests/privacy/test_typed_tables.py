@@ -409,9 +409,7 @@ def test_facts_with_other_names_bounds_or_kinds_than_follow_are_refused():
         ({"kinds": None, "missing_codes": ["-9"]}, "missing_codes need bounds or kinds"),
         ({"kinds": {**KINDS, "icd": Kind("category", values=range(199))}}, "the most is 200"),
         ({"kinds": {**KINDS, "ward=A": Kind("number", 0, 1)}}, "the name 'ward=A'"),
-        ({"missing": "pairs", "can_be_missing": ["ward"]}, "a category"),
-        ({"missing": "pairs", "can_be_missing": ["log1p(pay)"]}, "must name columns"),
-        ({"kinds": {"ward": KINDS["ward"]}, "missing": "pairs"}, "at least one column"),
+        ({"kinds": {"ward": KINDS["ward"]}, "missing": "pairs"}, "no missing cell of categories"),
         ({"person": "day"}, "ids of persons"),
     ],
 )

@@ -189,7 +189,7 @@ def noisy_covariance(measurement):
     must((total == total.T).all(), "the measured sum is not symmetric")
     must(all(type(value) is int for value in total.ravel()), "the measured sum must be whole numbers")
     d, bound = len(facts["columns"]), facts["row_bound"]
-    public = facts["n"] is not None and facts.get("most_weight", 1) == 1  # whether the rows count n in the sum
+    public = facts["n"] is not None
     counted = sum(int(total[d + c, d + c]) for c in range(anchors)) / a**2
     rows = facts["n"] if public and not facts["classes"] else max(counted, 1.0)
     for columns, move in moves(measurement, public):

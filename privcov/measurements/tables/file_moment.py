@@ -42,7 +42,7 @@ def sums_of(private: PrivateDataset, secrets: tuple[int, ...] | None = None, anc
         return last.sums
     drop = facts.missing == "drop-row"
     spec = _spec(files, facts, facts.classes, True, drop, secrets, facts.flagged)
-    spec = replace(spec, person=facts.person, most_weight=facts.most_weight, anchor=anchor, kinds=facts.kinds)
+    spec = replace(spec, person=facts.person, anchor=anchor, kinds=facts.kinds)
     sums = add_up(files, spec)
     if last is None or last.secrets is None or secrets is not None:  # one with secrets also serves who gives none
         files.private_pass = Pass(facts, secrets, anchor, sums)

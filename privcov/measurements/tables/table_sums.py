@@ -59,7 +59,7 @@ class SumSpec(InUnits):
     label, person: names of the columns of class labels and of ids of persons, or "". classes: public list of the class
     names, or (). drop: whether a row with a missing or infinite cell is left out (else the cell counts as the origin).
     flagged: positions of the columns whose missing cells are flagged (integer_gram.py), of private rows only. secrets:
-    None for no marks. most_weight: M. anchor: a of a row of weight one, used where rows have ids. ids: those of the
+    None for no marks. anchor: a of a row of weight one, used where rows have ids. ids: those of the
     part, which the pass sets for each. kinds: name and kind of every column, which give ``columns``; () for numbers.
     """
 
@@ -72,7 +72,6 @@ class SumSpec(InUnits):
     flagged: tuple[int, ...] = ()
     secrets: tuple[int, ...] | None = None
     person: str = ""
-    most_weight: int = 1
     anchor: int = ANCHOR
     ids: PartIds | None = None
     kinds: Kinds = ()
@@ -203,7 +202,7 @@ class Adding:
         A row that is left out is zero already, and gets no anchor.
         """
         anchors = self.spec.anchor * np.eye(len(self.counts) + 1)[:-1, kept]
-        return weighted(np.vstack([whole, anchors]).T, rows_of_person, self.spec.most_weight).T
+        return weighted(np.vstack([whole, anchors]).T, rows_of_person).T
 
     def _whole(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (k as float64 with its flags, w x b; 1 where a row has a missing cell)."""
