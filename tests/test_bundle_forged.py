@@ -497,13 +497,42 @@ def test_a_hostile_zip_is_refused_without_unpacking(tmp_path, entries, complaint
         read_place(packed(tmp_path / "z.zip", entries))
 
 
+@pytest.mark.parametrize(("at", "more"), [(6, 1), (6, 8), (8, 1), (14, 1), (18, 1), (22, 1), (30, 1)])
+def test_both_headers_of_a_file_in_a_zip_say_the_same(tmp_path, at, more):
+    place = packed(tmp_path / "z.zip", [("README.txt", b"1", 0o600), ("report.html", b"2", 0o600)])
+    raw = bytearray(place.read_bytes())
+    raw[at] ^= more  # of the header in front of the first file, which some readers follow
+    place.write_bytes(raw)
+    with pytest.raises(Wrong, match=r"'README.txt' has another header"):
+        read_place(place)
+
+
 def test_the_content_of_a_file_in_a_zip_has_the_checksum_of_its_headers(tmp_path):
     place = packed(tmp_path / "z.zip", [("README.txt", b"1", 0o600), ("report.html", b"2", 0o600)])
     raw = place.read_bytes()
     (true, other) = (zlib.crc32(content).to_bytes(4, "little") for content in (b"1", b"3"))
     assert raw.count(true) == 2
     place.write_bytes(raw.replace(true, other))
-    with pytest.raises(Wrong, match="BadZipFile"):
+    with pytest.raises(Wrong, match=r"'README.txt' was changed"):
+        read_place(place)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_nothing_hides_behind_a_file_inside_its_own_bytes(tmp_path, method):
+    place, hidden = tmp_path / "z.zip", b"hidden"
+    with zipfile.ZipFile(place, "w", method) as archive:
+        archive.writestr(zipfile.ZipInfo("README.txt"), b"words " * 9, compress_type=method)
+        size = archive.infolist()[0].compress_size
+    raw = place.read_bytes()
+    (name, data, rest), size = (
+        (raw[:40], raw[40 : 40 + size], raw[40 + size :]),
+        (size + len(hidden)).to_bytes(4, "little"),
+    )
+    rest = rest[:20] + size + rest[24:-6] + (40 + int.from_bytes(size, "little")).to_bytes(4, "little") + rest[-2:]
+    place.write_bytes(name[:18] + size + name[22:] + data + hidden + rest)
+    with zipfile.ZipFile(place) as archive:
+        assert archive.read("README.txt") == b"words " * 9
+    with pytest.raises(Wrong, match=r"lies behind 'README.txt'"):
         read_place(place)
 
 

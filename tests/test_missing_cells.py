@@ -71,7 +71,11 @@ def test_the_shell_releases_and_verifies_and_a_forged_fact_fails(tmp_path, capsy
     assert matrices["correlation"][1, 2] == pytest.approx(pairwise(x, 1, 2), abs=six)
     script = tmp_path / "verify.py"
     script.write_bytes(files["verify.py"])
-    alone = subprocess.run([sys.executable, "-I", script, bundle], capture_output=True, text=True, cwd=tmp_path)
+    with zipfile.ZipFile(bundle) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    alone = subprocess.run(
+        [sys.executable, "-I", script, tmp_path / "unpacked"], capture_output=True, text=True, cwd=tmp_path
+    )
     assert alone.returncode == 0, alone.stdout + alone.stderr
     for name, old, new in (
         ("declaration.json", b'"pairs"', b'"typical"'),

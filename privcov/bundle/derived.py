@@ -293,7 +293,7 @@ How to check. Where PrivCov is installed, from a folder other than this one:
 That derives every file again, from measurement, declaration and ledger entry, and runs nothing of this bundle. Without
 PrivCov, read verify.py: it says what it checks and what it does not. It needs Python 3.10 or newer and numpy:
 
-    python -I verify.py THIS_FOLDER_OR_ZIP
+    python -I verify.py THIS_FOLDER
 
 Whoever can change a bundle can change its script, so run a copy that you trust.
 

@@ -20,6 +20,8 @@ SIZES = {
     r"measurement\.json|extras/[a-z_]+\.(csv|svg|py|R)|matrices/[a-z_]+\.csv": 2**24,
     r"matrices\.npz": 2**25,
 }
+# What zip programs add of their own to an entry: times and owners.
+_TIMES = {0x000A, 0x5455, 0x5855, 0x7855, 0x7875}
 
 
 class Wrong(Exception):
@@ -119,11 +121,11 @@ def _members(archive: zipfile.ZipFile, whole: bytes) -> dict[str, bytes]:
         must(not {"", ".", ".."} & set(parts), f"{name!a} leads out of the folder, or is none of a file")
         must(name.lower() not in {other.lower() for other in files}, f"{name!a} is there twice")
         must(folder or kind in (0, stat.S_IFREG), f"{name!a} is a link, and no file")
+        must(not info.flag_bits & 0x1 and info.compress_type in (0, 8), f"{name!a} is packed oddly")
+        must(not info.comment and _only_times(info.extra), f"{name!a} is packed oddly")
         must(info.header_offset == end, f"something unlisted lies before {name!a}")
-        if not folder:
-            _check_size(name[len(inside) :], info.file_size)
-        files[name] = archive.read(info)
-        end = _end(info, whole)
+        raw, end = _content(info, whole, inside)
+        files[name] = raw
     must(archive.start_dir == end, "something unlisted lies behind the last file")
     directory = sum(46 + len(i.filename) + len(i.extra) for i in infos)
     last = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, len(infos), len(infos), directory, end, 0)
@@ -131,16 +133,51 @@ def _members(archive: zipfile.ZipFile, whole: bytes) -> dict[str, bytes]:
     return {name[len(inside) :]: raw for name, raw in files.items() if not name.endswith("/")}
 
 
-def _end(info: zipfile.ZipInfo, whole: bytes) -> int:
-    """Return where the next file of a zip begins; sizes may follow a file, with or without a signature."""
-    lengths = struct.unpack_from("<2H", whole, info.header_offset + 26)
-    end = info.header_offset + 30 + sum(lengths) + info.compress_size
-    if info.flag_bits & 0x8 and not whole.startswith((b"PK\3\4", b"PK\1\2"), end):
-        end += 12 + 4 * whole.startswith(b"PK\7\x08", end)
-    return end
-
-
 def _folder_of(names: list[str]) -> str:
     """Return the one folder in which all files are, with its slash; "" where they are not in one."""
     first = names[0].partition("/")[0] + "/" if names else ""
     return first if f"{first}manifest.json" in names and all(name.startswith(first) for name in names) else ""
+
+
+def _only_times(extra: bytes) -> bool:
+    """Return whether an entry holds nothing beside its file but times and owners."""
+    while len(extra) >= 4:
+        kind, size = struct.unpack_from("<2H", extra)
+        if kind not in _TIMES or size > len(extra) - 4:
+            return False
+        extra = extra[4 + size :]
+    return not extra
+
+
+def _content(info: zipfile.ZipInfo, whole: bytes, inside: str) -> tuple[bytes, int]:
+    """Return one file and where it ends.
+
+    A reader that follows the header before it, and not the list at the end, finds the same.
+    """
+    name = info.filename
+    if not name.endswith("/"):
+        _check_size(name[len(inside) :], info.file_size)
+    start = info.header_offset
+    sign, _, flags, method, _, _, *sizes, extra = struct.unpack_from("<4s5H3L2H", whole, start)
+    listed = [info.CRC, info.compress_size, info.file_size, len(name)]
+    data = start + 30 + len(name) + extra
+    end = data + info.compress_size
+    if flags & 0x8 and sizes[:3] == [0, 0, 0]:  # the sizes follow the file
+        end += 4 * whole.startswith(b"PK\7\x08", end)
+        sizes[:3] = struct.unpack_from("<3L", whole, end)
+        end += 12
+    must(
+        (sign, flags, method) == (b"PK\3\4", info.flag_bits, info.compress_type)
+        and sizes == listed
+        and whole.startswith(name.encode(), start + 30)
+        and _only_times(whole[start + 30 + len(name) : data]),
+        f"{name!a} has another header than the list says",
+    )
+    raw, ended = whole[data : data + info.compress_size], True
+    if info.compress_type:
+        unpacking = zlib.decompressobj(-zlib.MAX_WBITS)
+        raw = unpacking.decompress(raw, info.file_size + 1)
+        ended = unpacking.eof and not unpacking.unused_data
+    must(ended and len(raw) == info.file_size, f"something unlisted lies behind {name!a}")
+    must(zlib.crc32(raw) == info.CRC, f"{name!a} was changed")
+    return raw, end

@@ -65,6 +65,7 @@ def _check_method(what: Inputs) -> None:
         raise Wrong(f"ledger_entry.json: {_ascii(problem)}") from None
     must(planned.mechanism == event.mechanism, f"the method draws no {event.mechanism} noise")
     must(planned.statistic == event.statistic, "the method measures with another anchor")
+    must(asked.input.tuning == request["tuning"], "the method does not record this tuning")
 
 
 def _ascii(problem: Exception) -> str:

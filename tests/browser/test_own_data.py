@@ -186,7 +186,7 @@ def test_from_a_file_to_a_checked_bundle_and_no_further(visit, settle, tmp_path)
             (tmp_path / "home" / name).write_bytes(content)
             assert not holds(content), name
         done = subprocess.run([sys.executable, "verify.py"], cwd=tmp_path / "home", capture_output=True, text=True)
-        assert (done.returncode, done.stdout.count("Not checked here")) == (0, 0), done.stderr
+        assert (done.returncode, done.stdout.count("NOT CHECKED HERE")) == (0, 0), done.stderr
         assert json.loads(home["declaration.json"])["columns"][0]["high"] == 110.0
 
         # nothing of the file is where others could find it
