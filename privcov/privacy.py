@@ -286,14 +286,9 @@ class Neighbours:
 REPLACE_ONE = Neighbours(
     "replace-one", "two tables of the same public number of rows n that differ in one row, replaced by any other row"
 )
-ZERO_OUT = Neighbours(
-    "zero-out",
-    "two tables of the same public number of rows n, one of which has a row replaced by the public origin "
-    "(zeros, or the typical values where columns have bounds)",
-)
 ADD_REMOVE = Neighbours("add-remove", "two tables, one of which has one row more; the number of rows is not public")
 LOCAL = Neighbours("local", "any two rows that one user may send; nobody else sees a row", "one user's whole row")
-RELATIONS = {r.key: r for r in (REPLACE_ONE, ZERO_OUT, ADD_REMOVE)}
+RELATIONS = {r.key: r for r in (REPLACE_ONE, ADD_REMOVE)}
 
 PURE_MECHANISMS = ("laplace", "wishart-difference", "coupled-wishart", "sparse-vector", "exponential")
 MECHANISMS = ("gaussian", "discrete-gaussian", *PURE_MECHANISMS, "wishart")

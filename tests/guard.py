@@ -69,11 +69,11 @@ if __name__ == "__main__" and len(sys.argv) == 2:
             before, now = at(tree), at(ROOT)
         finally:
             subprocess.run(["git", "-C", ROOT, "worktree", "remove", "--force", tree], check=True)
-    for name in sorted(before.keys() | now.keys()):
-        if before.get(name) != now.get(name):
-            print(name, before.get(name), now.get(name), sep=" | ")
+    for name in sorted(now):
+        if before.get(name) != now[name]:
+            print(name, before.get(name), now[name], sep=" | ")
     same = sum(before.get(name) == seen for name, seen in now.items())
-    print(f"{same} of {len(before)} are the same")
+    print(f"{same} of {len(now)} are the same, and {len(before.keys() - now.keys())} were cut")
 elif __name__ == "__main__":
     warnings.simplefilter("ignore")
     print(json.dumps(numbers()))

@@ -68,7 +68,7 @@ def test_square_matrices():
     ("said", "choices", "want"),
     [
         ("gausian-cov", ["auto-cov", "gaussian-cov"], "gaussian-cov"),
-        ("ADD_REMOVE", ["add-remove", "zero-out"], "add-remove"),
+        ("ADD_REMOVE", ["add-remove", "replace-one"], "add-remove"),
         ("ar1", ["ar1-covariance", "wine"], "ar1-covariance"),
         ("Realease", ["release", "Release"], "Release"),
         ("realease", ["release", "Release"], "release"),

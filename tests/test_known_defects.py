@@ -116,9 +116,10 @@ def test_the_same_epsilon_under_another_relation_is_not_the_same_noise_and_both_
     """Numbers calibrated for add-or-remove were compared with numbers for replace-one."""
     data = privcov.Dataset.from_rows(ROWS, 5.0)
     scales = {}
-    for relation in ("replace-one", "zero-out"):
+    for relation in ("replace-one", "add-remove"):
         rel = privcov.release("gaussian-cov", data, RHO, centre="none", neighbours=relation, random_state=0)
         scales[relation] = rel.events[0].scale
         assert rel.neighbours.key == relation
         assert rel.neighbours.sentence in rel.statement["Neighbours"]
-    assert scales["replace-one"] / scales["zero-out"] == pytest.approx(np.sqrt(2))
+    # Of a triangle: sqrt(2) / n alone, and sqrt(1 + s^2 + s^4) of the sum with its count, s^2 = 1/2.
+    assert len(ROWS) * scales["replace-one"] / scales["add-remove"] == pytest.approx(np.sqrt(2 / 1.75))

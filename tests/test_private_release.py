@@ -135,7 +135,7 @@ def test_class_means_come_with_the_release(ledger):
     [
         ({"seed": 1}, "no seed"),
         ({"rng": 1}, "no generator"),
-        ({"neighbours": "zero-out"}, "declaration"),
+        ({"neighbours": "add-remove"}, "declaration"),
         ({"calibration": "as-published-5"}, "sound"),
         ({"tuning": "raw-cv"}, "private rows again"),
         ({"clip_search": "auto"}, "second time"),

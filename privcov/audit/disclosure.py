@@ -75,7 +75,7 @@ def loss(claim: Claim, chance: float) -> float:
 def suspicion(claim: Claim | NoPrivacy | None, prior: float = 0.1, neighbours: str = "replace-one") -> str:
     """Return in one sentence what a suspicion about one row, held with probability ``prior``, can rise to.
 
-    Under "add-remove" and "zero-out" one step is whether the row is there; two values of a row are two steps apart.
+    Under "add-remove" one step is whether the row is there; two values of a row are two steps apart.
 
     For a claim other than pure DP the sentence holds except in one of a thousand releases, or in 2 delta of them where
     that is more. ``claim`` None: nothing was measured.

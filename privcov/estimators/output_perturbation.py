@@ -36,7 +36,6 @@ SHARE_OF_TOP = 1e-6  # and as a fraction of the cap, below which floating point 
     family="Graph",
     guarantees=ALL_KINDS,
     standing="proved",
-    relations=("replace-one", "zero-out"),
     order=93,
     tunings=("fixed",),
     summary="Solves a graphical lasso with capped eigenvalues on the rows, then adds noise.",
@@ -63,7 +62,7 @@ class OutputPerturbation(Method):
 
     Guarantee
     ---------
-    As asked, replace-one or zero-out with public n. The proofs are in postprocess/smoothed.py (the Lipschitz constant
+    As asked, replace-one with public n. The proofs are in postprocess/smoothed.py (the Lipschitz constant
     tau^2, and a number of steps that is enough for every matrix) and measurements/output_noise.py. Assumed, not proved:
     that floating point follows the exact steps to well within the distance of the optimum.
 
@@ -115,8 +114,7 @@ class OutputPerturbation(Method):
             )
         p, n = ask.dataset.d + joint, ask.dataset.n
         top = (p if published else self.cap) / self.penalty
-        # The same accuracy under every relation: without noise the answer is then the same too.
-        change = top**2 * unit_sensitivity(ask.dataset.d, n, joint=joint, relation="replace-one")
+        change = top**2 * unit_sensitivity(ask.dataset.d, n, joint=joint)
         distance = max(SHARE_OF_CHANGE * change, SHARE_OF_TOP * top)
         wishart = None
         if published and isinstance(ask.guarantee, PureDP):
@@ -129,7 +127,6 @@ class OutputPerturbation(Method):
             slack=distance,
             centre=ask.centre,
             rng=ask.rng,
-            relation=ask.relation,
             wishart_scale=wishart,
         )
         block = noisy[: ask.dataset.d, : ask.dataset.d]

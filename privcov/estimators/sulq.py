@@ -20,7 +20,6 @@ from privcov.privacy import ApproxDP
     family="Additive",
     guarantees=(ApproxDP,),
     standing="historical",
-    relations=("replace-one", "zero-out"),
     centres=ALL_CENTRES,
     order=92,
     summary="Adds symmetric Gaussian noise whose scale grows with d: the baseline of early work on private "
@@ -63,7 +62,6 @@ class Sulq(AdditiveCov):
     family="Graph",
     guarantees=(ApproxDP,),
     standing="historical",
-    relations=("replace-one", "zero-out"),
     centres=ALL_CENTRES,
     order=94,
     tunings=(TUNINGS[1], TUNINGS[2]),

@@ -37,16 +37,11 @@ Classes, replace-one. Two rows of one class differ as in the joint form. Two row
             4s of two rows of one class.
 The joint bounds hold for every s^2 <= 1; those for classes are used, and stated for d = 1, at s^2 = 1/2.
 
-Zero-out (y = 0, n public): l2 alone 1; joint sqrt(1 + 2s^2); l2 of the triangle alone 1, joint sqrt(1 + s^2); l1 of the
-triangle alone (d + 1)/2 (half of |x|_1^2 + |x|^2), joint + s sqrt(d). Free groups gain nothing here: with the trace the
-squared length of xx' would be 2, not 1, so isotropic noise is drawn in their place. With classes the row
-still counts in n and takes any label, the same or another; another is the larger change: l2 sqrt((1+s^2)^2 + s^4),
-nuclear 1 + 2 s^2, triangle sqrt(1 + s^2 + 2 s^4), l1 the joint form's + 2 s^2.
-
 Add-remove (n not public): the sum of zz' is measured, always jointly, its corner s^2 n included; dividing by the noisy
-count is post-processing. l2 1 + s^2; l2 of the triangle sqrt(1 + s^2 + s^4), since sum_{i<=j} x_i^2 x_j^2 <= |x|^4
-with equality on an axis; l1 of the triangle (|z|_1^2 + |z|^2)/2 with |z|_1 <= sqrt(d) + s. No free groups, for the same
-reason. With classes one row touches one anchor only, so nothing changes; the trace of the corner is the count.
+count is post-processing. l2 1 + s^2; l2 of the triangle sqrt(1 + s^2 + s^4), since sum_{i<=j} x_i^2 x_j^2 <= |x|^4 with
+equality on an axis; l1 of the triangle (|z|_1^2 + |z|^2)/2 with |z|_1 <= sqrt(d) + s. Free groups gain nothing: with
+the trace the squared length of xx' would be 2, not 1, so isotropic noise is drawn in their place. With classes one row
+touches one anchor only, so nothing changes; the trace of the corner is the count.
 """
 
 from __future__ import annotations
@@ -138,24 +133,16 @@ def sensitivity(
         whole = {"l2": 1 + s2, "triangle": root(1 + s2 + s2**2), "l1": ((root(d) + root(s2)) ** 2 + 1 + s2) / 2}
         whole["nuclear"] = 1 + s2
         return rounded_up(whole[norm], d, 1)
-    if relation == "zero-out":
-        alone = {"l2": 1.0, "triangle": 1.0, "l1": (d + 1) / 2, "nuclear": 1.0}
-        both = {"l2": root(1 + 2 * s2), "triangle": root(1 + s2), "l1": (d + 1) / 2 + root(s2 * d)}
-        both["nuclear"] = root(1 + 4 * s2)
-        if n_anchors > 1:
-            both = {"l2": root((1 + s2) ** 2 + s2**2), "triangle": root(1 + s2 + 2 * s2**2), "l1": both["l1"] + 2 * s2}
-            both["nuclear"] = 1 + 2 * s2
-    else:
-        alone = {"l2": root(2) if d > 1 else 1.0, "l1": _l1(d, 0, s2), "nuclear": 2.0 if d > 1 else 1.0}
-        alone["triangle"] = alone["l2"]
-        both = {
-            "l2": root(2) * (1 + s2),
-            "triangle": root(2 + 2 * s2 + s2**2 / 2) if d > 1 else _on_a_line(s2),
-            "l1": _l1(d, n_anchors, s2),
-            "nuclear": 2 * (1 + s2) if d > 1 else _on_a_line(4 * s2),
-        }
-        if n_anchors > 1:
-            both["triangle"] = root(2 + 2 * s2 + 2 * s2**2) if d > 1 else root(max(4 * s2, 1 + s2 + 2 * s2**2))
+    alone = {"l2": root(2) if d > 1 else 1.0, "l1": _l1(d, 0, s2), "nuclear": 2.0 if d > 1 else 1.0}
+    alone["triangle"] = alone["l2"]
+    both = {
+        "l2": root(2) * (1 + s2),
+        "triangle": root(2 + 2 * s2 + s2**2 / 2) if d > 1 else _on_a_line(s2),
+        "l1": _l1(d, n_anchors, s2),
+        "nuclear": 2 * (1 + s2) if d > 1 else _on_a_line(4 * s2),
+    }
+    if n_anchors > 1:
+        both["triangle"] = root(2 + 2 * s2 + 2 * s2**2) if d > 1 else root(max(4 * s2, 1 + s2 + 2 * s2**2))
     return rounded_up((both if n_anchors else alone)[norm], d, n)
 
 

@@ -39,9 +39,9 @@ from privcov.privacy import BudgetShare, Event, NoPrivacy, PureDP
 PROOF = "privcov/measurements/output_noise.py"
 
 
-def unit_sensitivity(d: int, n: int, *, joint: bool, relation: str) -> float:
+def unit_sensitivity(d: int, n: int, *, joint: bool) -> float:
     """Return the largest Frobenius change of the moment of vectors of norm at most 1, rounded up."""
-    delta = sensitivity(d, n, norm="l2", n_anchors=joint, relation=relation)
+    delta = sensitivity(d, n, norm="l2", n_anchors=joint)
     return rounded_up(delta / (1 + ANCHOR_SQUARED * joint), d, 1)
 
 
@@ -59,20 +59,18 @@ def measure_map(
     slack: float,
     centre: str,
     rng: np.random.Generator,
-    relation: str = "replace-one",
     wishart_scale: float | None = None,
 ) -> tuple[np.ndarray, NoiseDistribution, Event | None]:
     """Compute a map of the moment of the clipped rows and add noise to what it gives.
 
-    Guarantee: the share, under the named relation, provided that ``lipschitz`` and ``slack`` are true. With
+    Guarantee: the share, under replace-one, provided that ``lipschitz`` and ``slack`` are true. With
     ``wishart_scale`` not the share, but (0, 1 - e^(-r))-DP, r = sensitivity / scale of the event. Spends: the whole
     share; with ``wishart_scale`` what the event says. Source: own proof, in the docstring of the module. One Wishart
     matrix as in Wang et al. 2018.
     """
     joint = checks.one_of("centre", centre, CENTRES) == "joint"
-    checks.one_of("relation", relation, ("replace-one", "zero-out"))
     p = dataset.d + joint
-    change = lipschitz * unit_sensitivity(dataset.d, dataset.n, joint=joint, relation=relation) + 2 * slack
+    change = lipschitz * unit_sensitivity(dataset.d, dataset.n, joint=joint) + 2 * slack
     if wishart_scale is not None:
         shape, norm, delta = "wishart", "trace of the positive part of the change", math.sqrt(p) * change
     elif isinstance(share, PureDP):

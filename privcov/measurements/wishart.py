@@ -11,7 +11,7 @@ therefore epsilon^2 / 2 zCDP. In one dimension A - B is Laplace(2C).
 Nuclear sensitivities (unit ball, times n). ||zz' - ww'||_* = sqrt((a + b)^2 - 4 <z,w>^2), a = |z|^2, b = |w|^2.
   alone     2, attained by orthogonal unit rows; d = 1: |x^2 - y^2| <= 1.
   joint     2 (1 + s^2), attained at <x,y> = -s^2; d = 1: 4 s, attained by 1 and -1.
-  zero-out  alone 1; joint sqrt((1 + 2 s^2)^2 - 4 s^4) = sqrt(1 + 4 s^2).     add-remove  1 + s^2, of the sum.
+  add-remove  1 + s^2, of the sum.
 
 **One alone, S + W_p(m, C I).** Its curve is in wishart_curve.py; it depends on m and p through freedom = m - p + 1 and
 on C through the ratio |z|^2 / (2 C n). The mean m C I is public and subtracted here, so the matrix is unbiased;

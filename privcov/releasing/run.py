@@ -69,8 +69,8 @@ def release(
     tuning : {"released", "fixed", "raw-cv"}
         "released": from the noisy matrix, which spends nothing. "fixed": by parameters. Methods without such a choice
         ignore both. "raw-cv": on the rows themselves; the statement then says "no end-to-end guarantee".
-    neighbours : {"replace-one", "zero-out", "add-remove"}
-        n is public under "replace-one" and "zero-out"; under "add-remove" it is not, and a noisy count is measured.
+    neighbours : {"replace-one", "add-remove"}
+        n is public under "replace-one"; under "add-remove" it is not, and a noisy count is measured.
     **parameters : object
         The method's own parameters.
 

@@ -119,8 +119,6 @@ def test_what_the_printed_noise_really_gives():
         assert "as published; the claim was" in fine.statement["Guarantee"]
     rel = release("modified-dp-thresholding", ds, ASKED, calibration="as-published", random_state=0)
     assert rel.given.delta < 1e-5
-    zeroed = release("dp-thresholding", ds, ASKED, calibration="as-published", neighbours="zero-out", random_state=0)
-    assert zeroed.given.delta < 1e-5
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -131,8 +129,7 @@ def test_published_noise_needs_epsilon_delta_and_a_public_n(key):
     if key in CENTRAL:
         with pytest.raises(ValueError, match="no published calibration for add-remove"):
             release(key, ds, ASKED, calibration="as-published", neighbours="add-remove", random_state=0)
-        for neighbours in ("zero-out", "add-remove"):
-            assert release(key, ds, ASKED, neighbours=neighbours, random_state=0).as_asked
+        assert release(key, ds, ASKED, neighbours="add-remove", random_state=0).as_asked
     else:
         with pytest.raises(ValueError, match="calibrated for replace-one"):
-            release(key, ds, ASKED, neighbours="zero-out", random_state=0)
+            release(key, ds, ASKED, neighbours="add-remove", random_state=0)

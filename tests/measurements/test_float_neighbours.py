@@ -77,8 +77,6 @@ def searched(kinds, law, anchors, s, relation, bound_share) -> tuple:
         z, w = (vector(choice) for choice in pair)
         if relation == "add-remove":
             w = np.zeros_like(z)
-        elif relation == "zero-out":
-            w = np.concatenate([np.zeros(law.dimension), w[law.dimension :]])
         return cost(np.outer(z, z) - np.outer(w, w), law)
 
     rng, best = np.random.default_rng(5), (-1.0, None)
@@ -124,12 +122,6 @@ def worst_over_claim(kinds, centre, shape, relation, bound_share) -> float:
     change = total([*rest, row], [*"pqp", label])
     if relation == "replace-one":
         change = change - total([*rest, other], [*"pqp", other_label])
-    elif relation == "zero-out":  # the row counts as zeros and keeps its place in n
-        less = total(rest, list("pqp"))
-        if anchors:
-            at = law.dimension + ("pq".index(other_label) if anchors > 1 else 0)
-            less[at, at] += measured.anchor_squared
-        change = change - less
     else:
         change = change - total(rest, list("pqp"))
     n = 1 if relation == "add-remove" else 4
@@ -141,7 +133,7 @@ def worst_over_claim(kinds, centre, shape, relation, bound_share) -> float:
 
 SETTINGS = [
     (relation, centre, shape)
-    for relation in ("replace-one", "zero-out", "add-remove")
+    for relation in ("replace-one", "add-remove")
     for centre in ("none", "joint", "classes")
     for shape in ("free-trace", "upper-triangle", "laplace", "wishart-difference")
 ]

@@ -37,8 +37,8 @@ def nuclear(g):
 NORMS = {"l2": frobenius, "triangle": upper_l2, "l1": upper_l1, "nuclear": nuclear}
 SHAPES = {"upper-triangle": "triangle", "isotropic": "l2", "free-trace": "l2", "laplace": "l1"}
 # (relation, joint): under add-remove the sum is always measured jointly
-CASES = [("zero-out", False), ("zero-out", True), ("add-remove", True)]
-NEW = ("zero-out", "add-remove")
+CASES = [("add-remove", True)]
+NEW = ("add-remove",)
 
 
 @functools.cache
@@ -47,10 +47,7 @@ def changes(d, relation, joint):
     rows = np.vstack(pairs(d))
     if joint:
         rows = np.hstack([rows, np.full((len(rows), 1), S)])
-    g = rows[:, :, None] * rows[:, None, :]
-    if relation == "zero-out" and joint:
-        g[:, -1, -1] -= S2  # (0, s) is still there
-    return g
+    return rows[:, :, None] * rows[:, None, :]
 
 
 def extremes(d):
@@ -65,9 +62,6 @@ def real_sums(x, relation, joint, n=6, row_bound=2.5, bounds=None):
     with_row = rows.copy()
     with_row[n // 2] = x * row_bound
     without = np.delete(with_row, n // 2, axis=0)
-    if relation == "zero-out":
-        without = with_row.copy()
-        without[n // 2] = 0.0
     return [
         len(table) * clipped_moment(Dataset.from_rows(table, row_bound), n_anchors=joint)
         for table in (with_row, without)
@@ -134,11 +128,10 @@ def test_joint_triangle_under_replace_one_is_attained_by_a_pair_made_by_hand():
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_relations_hang_together(d, joint, norm):
-    """Replacing is zeroing out twice, and the triangle is a part of the whole; n divides zero-out, not add-remove."""
+    """Replacing is taking out and putting in, the triangle is a part of the whole, and n does not divide add-remove."""
     one = {r: sensitivity(d, 1, norm=norm, n_anchors=joint, relation=r) for r in RELATIONS}
-    assert one["zero-out"] <= one["replace-one"] * (1 + 1e-12)
-    assert one["replace-one"] <= 2 * one["zero-out"] * (1 + 1e-12)
-    assert sensitivity(d, 40, norm=norm, n_anchors=joint, relation="zero-out") == pytest.approx(one["zero-out"] / 40)
+    assert one["replace-one"] <= 2 * one["add-remove"] * (1 + 1e-12)
+    assert sensitivity(d, 40, norm=norm, n_anchors=joint) == pytest.approx(one["replace-one"] / 40)
     assert sensitivity(d, 40, norm=norm, n_anchors=joint, relation="add-remove") == one["add-remove"]
     for r in RELATIONS:
         whole, part = (sensitivity(d, 3, norm=k, n_anchors=joint, relation=r) for k in ("l2", "triangle"))
@@ -150,26 +143,6 @@ def test_a_law_without_a_calibration_here_does_not_pass_for_gaussian(relation):
     """Additive Wishart noise has a calibration of its own; here it once came out as a Gaussian event."""
     with pytest.raises(ValueError, match="shape must be"):
         measured("wishart", relation)
-
-
-def test_the_zeros_of_zero_out_are_the_public_origin():
-    """With column bounds a row of raw zeros may be far from the origin: the statement must not promise that one."""
-    bounds = np.array([[100.0, 200.0], [1.0, 9.0]])
-    table = np.random.default_rng(0).uniform(bounds[:, 0], bounds[:, 1], (5, 2))
-    moments = []
-    for row in ((150.0, 5.0), (0.0, 0.0), (100.0, 1.0)):
-        table[2] = row
-        moments.append(5 * clipped_moment(Dataset.from_rows(table, bounds=bounds, row_bound=math.sqrt(2)), n_anchors=1))
-    origin, zeros, far = moments
-    np.testing.assert_array_equal(zeros, far)
-    bound = sensitivity(2, 1, norm="l2", n_anchors=1, relation="zero-out")
-    assert frobenius((far - origin)[None])[0] == pytest.approx(bound, rel=1e-12)
-    assert "public origin" in RELATIONS["zero-out"].sentence
-    ds = Dataset.from_rows(table, bounds=bounds)
-    assert (
-        "public origin"
-        in privcov.release("auto-cov", ds, ZCDP(1.0), neighbours="zero-out", random_state=0).statement["Neighbours"]
-    )
 
 
 # --- noise and event ----------------------------------------------------------------------------------------
@@ -228,9 +201,6 @@ def test_mahalanobis_length_never_exceeds_what_the_event_declares(d, shape, rela
     z = np.hstack([rows, np.full((len(rows), 1), S)]) if joint else rows
     g = z[:, :, None] * z[:, None, :]
     keep = np.ones(len(upper[0]), dtype=bool)
-    if joint and relation == "zero-out":
-        keep[-1] = False  # the corner is public: no noise, no change
-        assert covariance[-1, -1] == 0
     g = g[:, *upper][:, keep]
     lengths = np.einsum("ij,ij->i", g, np.linalg.solve(covariance[np.ix_(keep, keep)], g.T).T)
     mu2 = m.event.multiplier**-2
@@ -396,7 +366,7 @@ def test_n_is_nowhere_in_a_release_that_must_not_know_it(key):
         banned = [n, n - 1, 1 / n, math.sqrt(n), S2 * n, n * 9.0]
         banned += [
             sensitivity(4, n, norm=norm, n_anchors=joint, relation=r)
-            for norm, joint, r in itertools.product(NORMS, (False, True), ("replace-one", "zero-out"))
+            for norm, joint, r in itertools.product(NORMS, (False, True), ("replace-one",))
         ]
         for number in told:
             assert not any(abs(number - b) <= 1e-9 * abs(b) for b in banned), number

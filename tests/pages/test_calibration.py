@@ -66,7 +66,7 @@ def test_both_are_in_the_address_only_when_they_differ(published):
     [
         ({"calibration": "hopeful", "method": "gaussian-cov"}, ("noise calibration", "sound or")),
         ({"calibration": "<script>"}, ("left out", "sound")),
-        ({"neighbours": "everybody"}, ("neighbouring relation", "replace-one or zero-out or add-remove")),
+        ({"neighbours": "everybody"}, ("neighbouring relation", "replace-one or add-remove")),
         ({"neighbours": "add-remove", "method": "glasso-gaussian"}, ("Graphical", "replace-one")),
         ({"calibration": PAPER, "method": "glasso-gaussian"}, (PAPER, "sound")),
     ],
@@ -144,8 +144,8 @@ def test_the_script_is_the_page_bit_for_bit(published, neighbours, calibration, 
 def test_a_csv_study_passes_them_on_too(published, monkeypatch):
     rows = privcov.Dataset.from_rows(np.random.default_rng(0).standard_normal((50, 3)))
     monkeypatch.setattr(cached.visitor_files, "table", lambda: rows)
-    rel = cached.release(Study(source=CSV, method="gaussian-cov", calibration=PAPER, neighbours="zero-out"))
-    assert (rel.parameters["calibration"], rel.parameters["neighbours"]) == (PAPER, "zero-out")
+    rel = cached.release(Study(source=CSV, method="gaussian-cov", calibration=PAPER))
+    assert (rel.parameters["calibration"], rel.parameters["neighbours"]) == (PAPER, "replace-one")
 
 
 def test_a_method_that_does_not_offer_them_gets_its_default(published):
@@ -230,7 +230,7 @@ def test_the_page_default_is_named_once_a_setting_is_chosen():
     assert "auto-cov" in at.query_params["method"]
 
 
-@pytest.mark.parametrize("neighbours", ["zero-out", "add-remove"])
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
 @pytest.mark.parametrize("file", ["pages/1_Estimate.py", "pages/4_Spectra.py"])
 def test_the_pages_run_under_every_relation(file, neighbours):
     at = open_page(file, **SMALL, neighbours=neighbours)
@@ -238,7 +238,7 @@ def test_the_pages_run_under_every_relation(file, neighbours):
     assert not at.warning
     if file == "pages/1_Estimate.py":
         text = " ".join(c.value for c in at.caption)
-        assert ("number of rows, taken as public" in text) == (neighbours == "zero-out")
+        assert ("number of rows, taken as public" in text) == (neighbours == "replace-one")
 
 
 def test_historical_methods_stand_last_and_say_so(monkeypatch):

@@ -40,7 +40,7 @@ much better; its levels share what this corrects.
 The slack of the single group could measure E |u|^4 instead, with weight 2 s^2 beside kappa = 1. It is not done: the
 slack vanishes with the anchor, and there is none with bounds.
 
-Add-remove and zero-out have no room: there xx' alone reaches the bound, and each sum would add to it.
+Add-remove has no room: there xx' alone reaches the bound, and each sum would add to it.
 """
 
 from __future__ import annotations
