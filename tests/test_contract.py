@@ -479,9 +479,6 @@ def test_what_a_method_cannot_do_is_a_sentence(key):
         release(key, ds, asked, calibration="hopeful")
     with pytest.raises(ValueError, match="tuning must be one of"):
         release(key, ds, asked, tuning="lucky")
-    if "raw-cv" not in card.tunings:
-        with pytest.raises(ValueError, match="does not tune on raw rows"):
-            release(key, ds, asked, tuning="raw-cv")
     with pytest.raises(ValueError, match="centre must be one of"):
         release(key, ds, asked, centre="median")
     with pytest.raises(ValueError, match="publicly known to be zero"):

@@ -137,7 +137,6 @@ def test_class_means_come_with_the_release(ledger):
         ({"rng": 1}, "no generator"),
         ({"neighbours": "add-remove"}, "declaration"),
         ({"calibration": "as-published-5"}, "sound"),
-        ({"tuning": "raw-cv"}, "private rows again"),
         ({"clip_search": "auto"}, "second time"),
         ({"nonsense": 1}, "no parameter"),
         ({"centre": "zero"}, "publicly known"),

@@ -120,9 +120,9 @@ DEMONSTRATIONS = (
         "Tuning on raw rows",
         "The threshold is chosen by cross-validation on the rows; only the matrix gets noise.",
         "A tuning constant is one number about the whole table.",
-        "A rule that reads the noisy matrix only, tuning=\"released\": it spends nothing.",
-        "Su et al. 2019 and Mathematics 2023, in their experiments; the simulated attack runs dp-thresholding with "
-        "tuning=\"raw-cv\".",
+        "A rule that reads the noisy matrix only: it spends nothing.",
+        "Su et al. 2019 and Mathematics 2023, in their experiments; the simulated attack chooses the constant of "
+        "dp-thresholding.",
         "First table: 25 rows, one with the control's value in column 2 as well. Second table: none has both.",
         Control(
             "Second value of the one row (of R)",

@@ -13,9 +13,8 @@ import numpy as np
 
 from privcov import accounting
 from privcov.audit.demonstrations_attack import Attack, Seen, Side, carried_out, interval
+from privcov.audit.raw_tuning import chosen_on_raw_rows
 from privcov.dataset import Dataset
-from privcov.estimators.base import METHODS, MethodInput
-from privcov.estimators.thresholding import chosen_on_raw_rows
 from privcov.measurements.moment import clipped_moment, measure_moment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import ApproxDP, ZCDP
@@ -232,9 +231,7 @@ class RawTuning:
         gammas = []
         for which, rows in zip(("first", "second"), self.tables(control), strict=True):
             rng = stream(seed, "RawTuning", which, f"{control:g}")
-            given = MethodInput.on(_table(rows), CLAIM, "none", "raw-cv", rng)
-            measured = METHODS.get("dp-thresholding").cls().measure(given)
-            gammas.append(np.array([chosen_on_raw_rows(given, measured) for _ in range(count)]))
+            gammas.append(np.array([chosen_on_raw_rows(_table(rows), rng) for _ in range(count)]))
         return gammas[0], gammas[1]
 
     def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:

@@ -41,7 +41,7 @@ _EMPTY = " The noise is too large for edges, and the matrix is diagonal."
     relations=tuple(RELATIONS),
     centres=ALL_CENTRES,
     order=58,
-    tunings=TUNINGS[:2],
+    tunings=TUNINGS,
     version=3,
     summary="The least noisy shape for many columns (Gaussian with an accurate trace; under pure DP the "
     "difference of two Wishart matrices), then edges by a test that knows the noise, or a graphical lasso.",

@@ -31,7 +31,7 @@ class MethodCard:
     rows, else "local". version: rises whenever its numbers change.
 
     calibrations: name and meaning. Other than "sound" they reproduce a paper, and the release then states the actual
-    guarantee with the claimed one. tunings: which of "fixed", "released" and "raw-cv" it offers, its default first.
+    guarantee with the claimed one. tunings: which of "fixed" and "released" it offers, its default first.
     relations: keys of the neighbouring relations that it is calibrated for. centres: of
     `measurements.moment.ALL_CENTRES`. for_private: settings with which it makes one measurement only; private rows
     allow no others. missing_cells: whether it takes a measurement with flags of missing cells, whose noise differs from
@@ -119,7 +119,7 @@ class NothingMeasured(ValueError):
 class MethodInput:
     """Input of a method.
 
-    guarantee: not yet split. centre: what is measured with the second moment. tuning: "released", "fixed" or "raw-cv".
+    guarantee: not yet split. centre: what is measured with the second moment. tuning: "released" or "fixed".
     rng: stream of the noise. calibration: "sound" or one of the card's published ones. relation: key of the
     neighbouring relation. rows: None where they are private; the method may then only state its request.
     """
@@ -206,8 +206,8 @@ class Method(Checked):
     def run(self, ask: MethodInput) -> Outcome:
         """Measure under ``ask.guarantee``, which is split once, and post-process.
 
-        The result keeps ``ask.guarantee`` under ``ask.relation`` where ``ask.calibration`` is "sound" and the tuning is
-        not "raw-cv"; at most the whole guarantee is spent. ValueError for what the method cannot do.
+        The result keeps ``ask.guarantee`` under ``ask.relation`` where ``ask.calibration`` is "sound"; at most the
+        whole guarantee is spent. ValueError for what the method cannot do.
         """
         raise NotImplementedError
 
@@ -221,7 +221,7 @@ class Method(Checked):
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """Compute the result from what was measured for `request`; OtherSteps where that is not all it needs.
 
-        It is post-processing, except under tuning "raw-cv", which uses the rows and has no guarantee.
+        It is post-processing.
         """
         raise OtherSteps(f"{self.card.label} does not work from one measurement of the moments.")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from privcov.estimators.base import METHODS
-from privcov.estimators.thresholding import SOUND, TUNINGS, WithEta, WithGamma
+from privcov.estimators.thresholding import SOUND, WithEta, WithGamma
 from privcov.measurements.moment import ALL_CENTRES
 from privcov.privacy import RELATIONS, ApproxDP, ZCDP
 
@@ -27,7 +27,6 @@ CENTRAL = {
     key="dp-thresholding",
     label="DP thresholding",
     **CENTRAL,
-    tunings=TUNINGS,
     relations=tuple(RELATIONS),
     order=40,
     calibrations={
@@ -48,8 +47,6 @@ CENTRAL = {
 class DpThresholding(WithGamma):
     """Central thresholding with the constant gamma of Wang, Xu & He 2019.
 
-    Under tuning "raw-cv" gamma is chosen on the raw rows for the papers' threshold, without an end-to-end guarantee.
-
     Guarantee
     ---------
     As asked; one Gaussian measurement, whose proof is in measurements/moment.py. The rest is post-processing.
@@ -66,7 +63,6 @@ class DpThresholding(WithGamma):
     key="modified-dp-thresholding",
     label="Modified DP thresholding",
     **CENTRAL,
-    tunings=TUNINGS,
     relations=tuple(RELATIONS),
     order=41,
     calibrations={
@@ -87,8 +83,6 @@ class DpThresholding(WithGamma):
 @dataclass(frozen=True)
 class ModifiedDpThresholding(WithEta):
     """Central thresholding with the constant eta of Mathematics 2023.
-
-    Under tuning "raw-cv" eta is chosen on the raw rows, as in the paper, without an end-to-end guarantee.
 
     Guarantee
     ---------

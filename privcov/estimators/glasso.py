@@ -13,7 +13,7 @@ import numpy as np
 
 from privcov.estimators.base import MethodInput, Outcome
 from privcov.estimators.mechanisms import Mechanical
-from privcov.estimators.precision import FOLDS, fission_halves, raw_scores, target
+from privcov.estimators.precision import fission_halves, target
 from privcov.measurements.moment import Measured
 from privcov.parameters import parameter
 from privcov.postprocess.feasibility import Infeasible, diagnose
@@ -29,7 +29,7 @@ GAPS = {"screen": 1e-6, "print": 1e-7}
 FLOOR = 0.01  # eigenvalue floor of the repair, as a fraction of the mean variance
 ROUNDING = 1e-12  # a variance below this fraction of the second moment is rounding error
 SMALLEST = 1e-100  # below this, in unit-ball units, products of two variances underflow
-TUNINGS = ("released", "fixed", "raw-cv")
+TUNINGS = ("released", "fixed")
 NO_VARIANCE = (
     "The noisy matrix has no variance left, so there is no precision matrix. "
     "Use a larger epsilon, more rows, or fewer columns."
@@ -54,8 +54,7 @@ class Glasso(Mechanical):
     """Base of the graphical lassos, whose subclasses bring the mechanism and what their papers print.
 
     Tuning "released" chooses lambda by ``rule``; "fixed", and as published "released" too, takes ``penalty`` times the
-    smallest lambda that empties the graph; "raw-cv" is five-fold cross-validation of the likelihood on the raw rows at
-    the lambdas of the path, without an end-to-end guarantee.
+    smallest lambda that empties the graph.
     """
 
     rule: str = parameter(
@@ -127,10 +126,7 @@ class Glasso(Mechanical):
         return Solved(clipped, s, path, notes)
 
     def _position(self, ask: MethodInput, measured: Measured, found: Solved) -> tuple[str, int]:
-        """Return the rule, "chosen" without one, and the position of its lambda on the path.
-
-        Tuning "raw-cv" reads the rows and has no guarantee.
-        """
+        """Return the rule, "chosen" without one, and the position of its lambda on the path."""
         published, path, s = ask.calibration != "sound", found.path, found.s
         lambdas = [fit.lam for fit in path]
 
@@ -140,9 +136,6 @@ class Glasso(Mechanical):
             fits = solve_path(matrix, lambdas, penalise_diagonal=published, tol=GAPS[self.accuracy])
             return [fit.precision for fit in fits]
 
-        if ask.tuning == "raw-cv":
-            scores = raw_scores(ask, solve)
-            return "chosen", min(solved(path), key=lambda i: scores[i])
         if ask.tuning == "fixed" or published:
             return "chosen", nearest(path, self.penalty * lambdas[0])
         scores = None
@@ -196,14 +189,9 @@ class Glasso(Mechanical):
         return path, notes
 
     def chosen(self, ask: MethodInput, measured: Measured, found: Solved) -> tuple[np.ndarray, tuple[str, ...]]:
-        """Return the precision matrix of the release, unit-ball units, and notes; under "raw-cv" it reads the rows."""
+        """Return the precision matrix of the release, unit-ball units, and notes."""
         rule, best = self._position(ask, measured, found)
-        if rule != "chosen":
-            how = f"rule {rule}"
-        elif ask.tuning == "raw-cv":
-            how = f"{FOLDS}-fold cross-validation on the raw rows, as in the papers' experiments"
-        else:
-            how = f"the usable one nearest to {self.penalty:g} of the largest"
+        how = f"rule {rule}" if rule != "chosen" else f"the usable one nearest to {self.penalty:g} of the largest"
         fit = found.path[best]
         note = (
             f"Chosen lambda: {fit.lam * ask.facts.row_bound**2:.4g} (point {best + 1} of {len(found.path)}), by {how}."

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from privcov.estimators.base import METHODS, Method, MethodInput, Request
-from privcov.estimators.thresholding import SOUND, TUNINGS, Thresholding, WithEta, WithGamma
+from privcov.estimators.thresholding import SOUND, Thresholding, WithEta, WithGamma
 from privcov.measurements.local_moment import measure_reports, report_sensitivity
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.privacy import ApproxDP, ZCDP
@@ -66,7 +66,6 @@ class Local(Thresholding):
     key="ldp-thresholding",
     label="LDP thresholding",
     **LOCAL,
-    tunings=TUNINGS,
     order=42,
     calibrations={
         "sound": SOUND,
@@ -99,7 +98,6 @@ class LdpThresholding(Local, WithGamma):
     key="modified-ldp-thresholding",
     label="Modified LDP thresholding",
     **LOCAL,
-    tunings=TUNINGS,
     order=43,
     calibrations={"sound": SOUND, "as-published": f"Mathematics 2023, Algorithm 2: {PRINTED}"},
     summary="LDP thresholding with a constant for columns with few moments.",

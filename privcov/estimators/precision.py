@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from privcov.estimators.base import MethodInput
 from privcov.measurements.moment import Measured
-from privcov.measurements.raw_folds import fold_moments
 from privcov.postprocess.joint import unpack
-from privcov.postprocess.lambda_choice import FISSION_GAIN, likelihood_loss
+from privcov.postprocess.lambda_choice import FISSION_GAIN
 from privcov.postprocess.threshold import sampling_noise
-
-FOLDS = 5
 
 
 def target(matrix: np.ndarray, centre: str, k: int = 1) -> np.ndarray:
@@ -54,14 +49,3 @@ def fission_halves(measured: Measured, rng: np.random.Generator) -> Callable[[],
         return one, other
 
     return halves
-
-
-def raw_scores(ask: MethodInput, solve: Callable[[np.ndarray], Sequence[np.ndarray | None]]) -> np.ndarray:
-    """Compute the cross-validated loss -log det T + <S_held, T> of Su et al. 2019 on the raw rows. NOT private."""
-    k = ask.n_anchors
-    folds = fold_moments(ask.dataset, n_anchors=k, folds=FOLDS, rng=ask.rng)
-    total: Any = 0.0
-    for train, _, held in folds:
-        test = target(held, ask.centre, k)
-        total = total + np.array([likelihood_loss(theta, test) for theta in solve(target(train, ask.centre, k))])
-    return total / len(folds)

@@ -10,7 +10,7 @@ import numpy as np
 from privcov import accounting
 from privcov.estimators.base import METHODS, MethodInput, OneMeasurement, Outcome, Request
 from privcov.estimators.mechanisms import SOUND, printed_share
-from privcov.estimators.precision import FOLDS, fission_halves, raw_scores, target
+from privcov.estimators.precision import fission_halves, target
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
@@ -33,7 +33,7 @@ SPLITS = 10
     relations=tuple(RELATIONS),
     centres=ALL_CENTRES,
     order=62,
-    tunings=("released", "fixed", "raw-cv"),
+    tunings=("released", "fixed"),
     version=2,
     summary="Adds Gaussian noise, removes negative eigenvalues, then inverts with a ridge.",
     formula=r"\hat\Theta=V\,\mathrm{diag}\Big(\tfrac{2}{\varphi_i+\sqrt{\varphi_i^2+8\lambda}}\Big)V^\top,\quad "
@@ -67,8 +67,7 @@ class RidgePrecision(OneMeasurement):
     -----
     Tuning "released" chooses lambda by data fission, the smallest mean of -log det T + <T2, T> (lambda_choice.py); the
     rule is free, has no constant and aims at estimation error, which is the purpose of a ridge. "fixed" takes
-    ``penalty``. "raw-cv" is five-fold cross-validation on the raw rows, as in the paper, without an end-to-end
-    guarantee. As published there is no free rule, so "released" uses ``penalty`` as well.
+    ``penalty``. As published there is no free rule, so "released" uses ``penalty`` as well.
     """
 
     penalty: float = parameter(
@@ -120,10 +119,7 @@ class RidgePrecision(OneMeasurement):
     def _penalty(self, ask: MethodInput, measured: Measured, d: int) -> tuple[float, tuple[str, ...]]:
         """Choose the penalty, and return it with a note."""
         lambdas = [ridge_lambda(x, d) for x in PENALTIES]
-        if ask.tuning == "raw-cv":
-            scores = raw_scores(ask, lambda s: ridge_path(s, lambdas))
-            how = f"by {FOLDS}-fold cross-validation on the raw rows, as in the paper's experiments"
-        elif ask.tuning == "released" and ask.calibration == "sound":
+        if ask.tuning == "released" and ask.calibration == "sound":
             halves = fission_halves(measured, ask.rng)
             scores = fission_scores(halves, lambda s: ridge_path(clip_psd(s), lambdas), SPLITS)
             how = f"by fission of the noisy matrix ({SPLITS} splits)"

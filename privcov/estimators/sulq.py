@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from privcov.estimators.additive import REPAIR_HELP, REPAIRS, AdditiveCov
 from privcov.estimators.base import METHODS
-from privcov.estimators.glasso import TUNINGS, Glasso
+from privcov.estimators.glasso import Glasso
 from privcov.estimators.mechanisms import SULQ
 from privcov.measurements.moment import ALL_CENTRES
 from privcov.parameters import parameter
@@ -64,7 +64,7 @@ class Sulq(AdditiveCov):
     standing="historical",
     centres=ALL_CENTRES,
     order=94,
-    tunings=(TUNINGS[1], TUNINGS[2]),
+    tunings=("fixed",),
     summary="Adds symmetric Gaussian noise whose scale grows with the number of columns, then finds a sparse precision "
     "matrix: the baseline of Wang et al. 2018.",
     formula=r"\hat\Theta_\lambda=\arg\min_{\Theta\succ0}-\log|\Theta|+\mathrm{tr}((S+N)\Theta)+\lambda\|\Theta\|_1,"

@@ -27,7 +27,6 @@ from privcov.estimators.threshold_noise import (
     unit_moments,
 )
 from privcov.measurements.moment import Measured, sensitivity
-from privcov.measurements.raw_folds import fold_moments
 from privcov.parameters import parameter
 from privcov.postprocess import threshold as cutting
 from privcov.postprocess.joint import Moments
@@ -35,9 +34,6 @@ from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP, BudgetShare, GaussianDP, NoPrivacy
 
 Std = TypeVar("Std", float, np.ndarray)
-TUNINGS = ("released", "raw-cv")
-FOLDS = 10
-CONSTANTS_TRIED = 41
 SOUND = mechanisms.SOUND + "; the diagonal is never cut"
 RULES = ("hard-universal", "soft-sure", "fission", "paper")
 RULE_HELP = (
@@ -59,7 +55,6 @@ def constant_parameter(
 class Thresholding(OneMeasurement):
     """Base of the thresholding methods: measure, choose a cut, cut, clip. Subclasses bring the papers' constant."""
 
-    letter: ClassVar[str]  # name of the constant in the paper
     variance_factor: ClassVar[float]  # the printed noise variance is this times log(1.25 / delta) / (n epsilon)^2
     rule: str = parameter("hard-universal", "Where to cut", choices=RULES, help=RULE_HELP)
     diagonal: str = parameter(
@@ -75,35 +70,24 @@ class Thresholding(OneMeasurement):
         published = ask.calibration != "sound"
         whole = unit_moments(measured.matrix, measured)
         noisy = target(whole)
-        constant, notes = self.constant / ask.d, ()
-        if ask.tuning == "raw-cv":
-            constant = chosen_on_raw_rows(ask, measured)
-            notes = (
-                f"{self.letter} = {self.named(constant * ask.d):.4g} was chosen by {FOLDS}-fold "
-                "cross-validation on the raw rows, as in the papers' experiments.",
-            )
+        constant = self.constant / ask.d
         if published:
             kept, more = self._cut_as_printed(noisy, measured, constant, ask)
         else:
-            rule = "paper" if ask.tuning == "raw-cv" else self.rule
             if whole.mean is not None:  # the square of the noise on the mean was subtracted with the mean
                 noisy = noisy + subtracted(whole, measured) * np.eye(len(noisy))
-            kept, more = cut_by_rule(rule, noisy, whole, measured, constant, ask.rng)
+            kept, more = cut_by_rule(self.rule, noisy, whole, measured, constant, ask.rng)
             if self.diagonal == "shrink":
                 kept = cutting.shrink_diagonal(kept, diagonal_variance(whole, measured))
         repaired = clip_psd(kept)
         if ((kept == 0) & (repaired != 0)).any():
             more += ("Some of the zeros are small numbers again: the matrix had negative eigenvalues to repair.",)
         moments = in_working_units(repaired, whole, ask.centre, measured.row_bound)
-        return Outcome(measured, moments, notes=notes + more, count=measured.count)
+        return Outcome(measured, moments, notes=more, count=measured.count)
 
     @property
     def constant(self) -> float:
         """The constant of the printed threshold, in units of R squared / d."""
-        raise NotImplementedError
-
-    def named(self, constant: float) -> float:
-        """Return the parameter that the paper names, for this constant."""
         raise NotImplementedError
 
     def request(self, ask: MethodInput) -> Request:
@@ -156,7 +140,6 @@ class Thresholding(OneMeasurement):
 class WithGamma(Thresholding):
     """Thresholding with the constant gamma of Wang, Xu & He 2019, which leaves gamma open."""
 
-    letter: ClassVar[str] = "gamma"
     gamma: float = constant_parameter(
         1.0,
         "gamma",
@@ -170,16 +153,11 @@ class WithGamma(Thresholding):
         """The constant gamma."""
         return self.gamma
 
-    def named(self, constant: float) -> float:
-        """Return gamma for this constant."""
-        return constant
-
 
 @dataclass(frozen=True)
 class WithEta(Thresholding):
     """Thresholding with the constant of Mathematics 2023, xi = (4 sqrt(2) / 3) eta K^(2 / (4 + excess)) M, eta free."""
 
-    letter: ClassVar[str] = "eta"
     eta: float = constant_parameter(2.0, "eta", 0.0, 100.0, "At least 2 in the theorem; smaller in practice.")
     moment_bound: float = constant_parameter(
         4.4, "K", 1.0, 1e6, "Bound on the standardised moment of order 4 + excess; 4.32 for Gaussian columns."
@@ -200,10 +178,6 @@ class WithEta(Thresholding):
     def constant(self) -> float:
         """The constant xi."""
         return self.eta * self._per_eta
-
-    def named(self, constant: float) -> float:
-        """Return eta for this constant."""
-        return constant / self._per_eta
 
     @property
     def _per_eta(self) -> float:
@@ -255,27 +229,3 @@ def fission_halves(
         return target(unit_moments(measured.matrix + factor * noise, measured)) + factor * more
 
     return half(cutting.FISSION_GAIN), half(-1 / cutting.FISSION_GAIN)
-
-
-def chosen_on_raw_rows(ask: MethodInput, measured: Measured) -> float:
-    """Return the constant with the smallest cross-validated Frobenius loss on the rows. NOT private.
-
-    The moment of the training rows is cut at c sqrt(log d / n) and compared with the held-out one (Bickel and Levina
-    2008).
-    """
-    d = ask.d
-    folds = fold_moments(ask.dataset, n_anchors=measured.distribution.n_anchors, folds=FOLDS, rng=ask.rng)
-    if d == 1:
-        return 0.0  # nothing to cut
-    pairs = [
-        (target(unit_moments(train, measured)), math.sqrt(math.log(d) / rows), target(unit_moments(held, measured)))
-        for train, rows, held in folds
-    ]
-    off = ~np.eye(d, dtype=bool)
-    largest = max(float(np.abs(train[off]).max()) / root for train, root, _ in pairs)
-    tried = np.linspace(0.0, largest, CONSTANTS_TRIED)
-    loss = [
-        sum(((cutting.cut_off_diagonal(train, c * root) - held)[off] ** 2).sum() for train, root, held in pairs)
-        for c in tried
-    ]
-    return float(tried[int(np.argmin(loss))])

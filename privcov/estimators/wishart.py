@@ -187,7 +187,7 @@ class GlassoWishartApprox(_WishartLasso):
     standing="historical",
     centres=ALL_CENTRES,
     order=95,
-    tunings=(TUNINGS[1], TUNINGS[2]),
+    tunings=("fixed",),
     summary="Adds a Wishart matrix with d + 1 degrees of freedom, then finds a sparse precision matrix. It was "
     "published as pure DP; the noisy matrix can rule out neighbouring tables, so it is not.",
     formula=LASSO + r"\tilde S=S+W,\quad W\sim\mathcal W_d\big(d+1,\,\tfrac{3R^2}{2n\epsilon}I\big),\quad "

@@ -93,7 +93,7 @@ def dp_event(rel: Release) -> Any:
     extras.require("dp_accounting", "Events for dp_accounting")
     from dp_accounting import dp_event as events
 
-    if isinstance(rel.guarantee, NoPrivacy) or rel.parameters["tuning"] == "raw-cv":
+    if isinstance(rel.guarantee, NoPrivacy):
         return events.NonPrivateDpEvent()
     if not rel.events:
         return events.NoOpDpEvent()

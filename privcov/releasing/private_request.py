@@ -102,8 +102,6 @@ def private_request(
     if reason := reason_against(key):
         raise ValueError(f"{reason} For private rows use one of {', '.join(c.key for c in private_methods())}.")
     tuning = checks.one_of("tuning", own.pop("tuning", card.tunings[0]), TUNINGS)
-    if tuning == "raw-cv":
-        raise ValueError("tuning='raw-cv' would look at the private rows again. Use tuning='released'.")
     if facts.relation not in card.relations:
         raise ValueError(
             f"{card.label} is calibrated for {' or '.join(card.relations)}, and the number of rows is not public here. "

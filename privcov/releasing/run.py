@@ -22,9 +22,9 @@ from privcov.private_dataset import RELEASE_PRIVATE, PrivateDataset
 from privcov.randomness import RandomState, seed_of, stream
 from privcov.releasing.release import Release
 
-TUNINGS = ("released", "fixed", "raw-cv")
+TUNINGS = ("released", "fixed")
 Centre = Literal["auto", "zero", "joint", "none", "classes"]
-Tuning = Literal["released", "fixed", "raw-cv"]
+Tuning = Literal["released", "fixed"]
 Neighbours = Literal["replace-one", "add-remove"]
 # What `release` takes itself, beside a method's own parameters.
 OPTIONS = ("seed", "calibration", "centre", "tuning", "neighbours")
@@ -66,9 +66,9 @@ def release(
         "zero" is refused unless the mean is publicly zero. "classes" measures class counts, class means and second
         moment together, for a data set with labels and a method whose card lists it; the covariance is then the pooled
         one within classes.
-    tuning : {"released", "fixed", "raw-cv"}
+    tuning : {"released", "fixed"}
         "released": from the noisy matrix, which spends nothing. "fixed": by parameters. Methods without such a choice
-        ignore both. "raw-cv": on the rows themselves; the statement then says "no end-to-end guarantee".
+        ignore both.
     neighbours : {"replace-one", "add-remove"}
         n is public under "replace-one"; under "add-remove" it is not, and a noisy count is measured.
     **parameters : object
@@ -90,7 +90,7 @@ def release(
 
     Guarantee
     ---------
-    With the calibration "sound" and any tuning except "raw-cv", the noise gives the guarantee asked for under the
+    With the calibration "sound" the noise gives the guarantee asked for under the
     neighbouring relation. `Release.given` is what any other release gives.
 
     Spends
@@ -183,8 +183,6 @@ def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuni
         )
     checks.one_of("calibration", calibration, tuple(card.calibrations))
     checks.one_of("tuning", tuning, TUNINGS)
-    if tuning == "raw-cv" and "raw-cv" not in card.tunings:
-        raise ValueError(f"{card.label} does not tune on raw rows; use tuning='released'.")
     checks.one_of("neighbours", neighbours, tuple(RELATIONS))
     if neighbours not in card.relations:
         raise ValueError(

@@ -14,18 +14,18 @@ from functools import partial
 import numpy as np
 
 from privcov import accounting
+from privcov.audit.raw_tuning import chosen_on_raw_rows
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.data_sources.gaussian import Gaussian
 from privcov.dataset import Dataset
-from privcov.estimators.base import MethodInput
-from privcov.estimators.thresholding import chosen_on_raw_rows, papers_threshold
+from privcov.estimators.thresholding import papers_threshold
 from privcov.measurements.clipping import row_norms
-from privcov.measurements.moment import clipped_moment, measure_moment
+from privcov.measurements.moment import clipped_moment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.classification import FLOOR, t_test_columns
 from privcov.metrics.errors import matrix_norm
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import ApproxDP, NoPrivacy
+from privcov.privacy import ApproxDP
 from privcov.randomness import stream
 from privcov.sweeps.plan import Plan
 from replication.base import Number, Point, Table, truth_of
@@ -68,9 +68,8 @@ def draw(model: str, law: str, d: str, n: str, seed: int, replicate: int) -> tup
 def tuned_constant(data: Dataset, seed: int, replicate: int) -> float:
     """Choose the constant of sqrt(log p / n) by ten-fold cross-validation on the raw rows, in the data's units."""
     rng = stream(seed, "published", 4, "folds", data.name, data.n, data.d, replicate)
-    given = MethodInput.on(data, NoPrivacy(), "zero", "raw-cv", rng)
-    measured = measure_moment(data, NoPrivacy(), centre="zero", shape="upper-triangle", rng=rng)
-    return chosen_on_raw_rows(given, measured) * data.row_bound**2
+    NoiseDistribution("upper-triangle", 1.0, data.d).draw(rng)  # the stored numbers drew a noise first
+    return chosen_on_raw_rows(data, rng) * data.row_bound**2
 
 
 def printed_scales(method: str, epsilon: float, delta: float, n: int) -> tuple[float, float]:

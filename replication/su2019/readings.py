@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov.estimators.precision import raw_scores
 from privcov.estimators.ridge_precision import PENALTIES, RidgePrecision, ridge_lambda
 from privcov.metrics.errors import without_noise
 from privcov.postprocess.ridge import ridge_path
@@ -34,7 +33,7 @@ def ridge(model: str, n: str, seed: int, replicate: int) -> list[Number]:
     """Compute one replicate of a model and a size of Table 1: the fine grid's lambda and fractions of it."""
     data = tables.draw(model, n, seed, replicate)
     lambdas = [ridge_lambda(x, D) for x in FINE]
-    scores = raw_scores(tables.choosing(data, seed, replicate, "ridge"), lambda s: ridge_path(s, lambdas))
+    scores = tables.raw_scores(data, seed, replicate, "ridge", lambda s: ridge_path(s, lambdas))
     best = float(FINE[int(np.argmin(scores))])
     numbers = []
     for divisor in DIVISORS:

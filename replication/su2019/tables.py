@@ -6,16 +6,16 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from privcov import accounting
+from privcov.audit.raw_tuning import fold_moments
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
-from privcov.estimators.base import MethodInput
 from privcov.estimators.glasso import PATH_DEPTH, PATH_POINTS
 from privcov.estimators.glasso_gaussian import RHO
-from privcov.estimators.precision import raw_scores
 from privcov.estimators.ridge_precision import PENALTIES, RidgePrecision, ridge_lambda
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
@@ -24,8 +24,9 @@ from privcov.metrics.errors import matrix_norm, without_noise
 from privcov.metrics.graphs import NORMS, losses
 from privcov.postprocess.admm import published_admm
 from privcov.postprocess.glasso import lambda_max, solve_path
+from privcov.postprocess.lambda_choice import likelihood_loss
 from privcov.postprocess.ridge import ridge_path
-from privcov.privacy import ApproxDP, NoPrivacy
+from privcov.privacy import ApproxDP
 from privcov.randomness import stream
 from privcov.releasing.run import run_method
 from privcov.sweeps.plan import Plan
@@ -36,6 +37,7 @@ D, SIZES, EPSILONS = 100, ("100", "200", "400"), ("0.1", "0.3", "0.5", "0.8", "1
 MORE = ("1600", "6400", "25600", "102400")  # rows beyond the paper's, of sound errors alone
 STOP = 2000  # ADMM iterations; the paper prints none
 STOPS = (250, 500, 1000, 2000, 4000)
+FOLDS = 5
 OVER_FROBENIUS = "spectral over frobenius"
 
 
@@ -56,17 +58,20 @@ def cell_keys(model: str, n: str, epsilon: str, method: str) -> dict[str, str]:
     return {"model": model, "n": n, "d": str(D), "epsilon": epsilon, "delta": "1/n", "method": method}
 
 
-def choosing(data: Dataset, seed: int, replicate: int, what: str) -> MethodInput:
-    """Return the input of a five-fold cross-validation on the raw rows; its folds are those of the name ``what``."""
-    rng = stream(seed, "published", 2, what, data.name, data.n, replicate)
-    return MethodInput.on(data, NoPrivacy(), "zero", "raw-cv", rng)
+def raw_scores(data: Dataset, seed: int, replicate: int, what: str, solve: Callable) -> np.ndarray:
+    """Compute the five-fold cross-validated loss -log det T + <S_held, T> on the raw rows; ``what`` names the folds."""
+    folds = fold_moments(data, FOLDS, stream(seed, "published", 2, what, data.name, data.n, replicate))
+    total: Any = 0.0
+    for train, _, held in folds:
+        total = total + np.array([likelihood_loss(theta, held) for theta in solve(train)])
+    return total / len(folds)
 
 
 def ridge(model: str, n: str, seed: int, replicate: int) -> list[Number]:
     """Compute one replicate of a model and a size of Table 1: every epsilon with the penalty chosen on the raw rows."""
     data = draw(model, n, seed, replicate)
     lambdas = [ridge_lambda(x, D) for x in PENALTIES]
-    scores = raw_scores(choosing(data, seed, replicate, "ridge"), lambda s: ridge_path(s, lambdas))
+    scores = raw_scores(data, seed, replicate, "ridge", lambda s: ridge_path(s, lambdas))
     method = RidgePrecision(penalty=float(PENALTIES[int(np.argmin(scores))]))
     numbers, base = [], None
     for epsilon in EPSILONS:
@@ -85,7 +90,7 @@ def lasso_penalty(data: Dataset, seed: int, replicate: int) -> float:
     def solve(s: np.ndarray) -> list:
         return [fit.precision for fit in solve_path(s, lambdas, penalise_diagonal=True)]
 
-    return float(lambdas[int(np.argmin(raw_scores(choosing(data, seed, replicate, "lasso"), solve)))])
+    return float(lambdas[int(np.argmin(raw_scores(data, seed, replicate, "lasso", solve)))])
 
 
 def noisy_moment(data: Dataset, epsilon: str, seed: int, replicate: int) -> np.ndarray:

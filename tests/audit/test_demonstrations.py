@@ -10,7 +10,6 @@ import math
 import numpy as np
 import pytest
 
-import privcov
 from privcov import accounting
 from privcov.audit import counterexamples
 from privcov.audit import demonstrations as shown
@@ -186,21 +185,12 @@ def test_the_answers_before_noise_are_what_the_habits_compute():
 
 
 def test_tuning_on_rows_gives_the_row_away_whatever_the_folds():
-    """Five assignments to folds at every position of the lever, and the release itself says gamma."""
+    """Five assignments to folds at every position of the lever."""
     made = shown.find("raw-tuning")
     for value in made.control.options:
         first, second = made.case.chosen(value, 5, seed=9)
         assert (first > 0).all()
         assert (second == 0).all()
-    said = []
-    for rows in made.case.tables(0.1):
-        table = privcov.Dataset.from_rows(rows, 1.0, name="demonstration", provenance="simulated")
-        found = privcov.release("dp-thresholding", table, CLAIM, centre="none", tuning="raw-cv", random_state=0)
-        assert "no end-to-end guarantee" in str(found.statement)
-        said.append(float(found.notes[0].split()[2]))
-        sound = privcov.release("dp-thresholding", table, CLAIM, centre="none", tuning="released", random_state=0)
-        assert "no end-to-end guarantee" not in str(sound.statement)
-    assert said[0] > 0 == said[1]
 
 
 def test_a_random_row_in_the_clear_is_exactly_what_delta_one_over_n_permits():

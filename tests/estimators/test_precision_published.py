@@ -12,7 +12,6 @@ from privcov.estimators.glasso_gaussian import GlassoGaussian
 from privcov.estimators.mechanisms import sulq_scale
 from privcov.estimators.precision import target
 from privcov.measurements.moment import ANCHOR_SQUARED
-from privcov.measurements.raw_folds import fold_moments
 from privcov.postprocess.glasso import solve_path
 from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
 
@@ -113,27 +112,6 @@ def test_the_published_ridge_blows_up_where_the_noisy_matrix_is_negative():
     sound = release("ridge-precision", ApproxDP(0.5, DELTA), "sound", d, penalty=penalty, tuning="fixed")
     assert np.linalg.eigvalsh(sound.precision)[-1] * rel.row_bound**2 <= 1 / math.sqrt(2 * lam) * (1 + 1e-9)
     assert top > 50 / math.sqrt(2 * lam)
-
-
-def test_cross_validation_on_the_rows_is_that_of_the_paper():
-    """Five folds, the penalty with the smallest held-out -log det + trace, written out for one table."""
-    from privcov.estimators.ridge_precision import PENALTIES
-    from privcov.randomness import stream
-
-    ds = dataset(3, 40)
-    rel = privcov.release(
-        "ridge-precision", ds, NoPrivacy(), calibration="as-published", tuning="raw-cv", centre="none", random_state=0
-    )
-    rng = stream(0, "noise", 0, ds.name, "ridge-precision")
-    rng.standard_normal((3, 3))  # the noise, drawn first and multiplied by zero
-    losses = np.zeros(len(PENALTIES))
-    for train, _, held in fold_moments(ds, n_anchors=0, folds=5, rng=rng):
-        for i, penalty in enumerate(PENALTIES):
-            values, vectors = np.linalg.eigh(train)
-            theta = (vectors * (2 / (values + np.sqrt(values**2 + (penalty / 3) ** 2)))) @ vectors.T
-            losses[i] += np.sum(held * theta) - np.linalg.slogdet(theta)[1]
-    assert f"= {PENALTIES[np.argmin(losses)]:.4g} R^2 / d" in rel.notes[0]
-    assert 0 < np.argmin(losses) < len(PENALTIES) - 1
 
 
 # --- paper 3's lasso ----------------------------------------------------------------------------------------

@@ -44,12 +44,10 @@ def data(x, row_bound, **more):
 @pytest.mark.parametrize("key", KEYS)
 def test_every_way_gives_a_symmetric_semidefinite_matrix(key):
     x, _ = banded_rows(300, 6)
-    for centre, rule, calibration, tuning, asked in itertools.product(
-        ("zero", "none", "joint"), RULES, ("sound", "as-published"), ("released", "raw-cv"), (ASKED, NoPrivacy())
+    for centre, rule, calibration, asked in itertools.product(
+        ("zero", "none", "joint"), RULES, ("sound", "as-published"), (ASKED, NoPrivacy())
     ):
-        rel = release(
-            key, data(x, 4.0), asked, centre=centre, rule=rule, calibration=calibration, tuning=tuning, random_state=0
-        )
+        rel = release(key, data(x, 4.0), asked, centre=centre, rule=rule, calibration=calibration, random_state=0)
         for a in (rel.matrix, rel.second_moment):
             np.testing.assert_allclose(a, a.T, rtol=0, atol=1e-13 * np.abs(a).max())
             assert np.linalg.eigvalsh(a)[0] >= -1e-12 * max(np.abs(rel.second_moment).max(), 1e-300)
@@ -135,9 +133,9 @@ def test_variances_stay_unbiased_when_the_mean_is_noisy():
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_without_raw_cv_the_rows_are_read_by_the_measurement_alone(key, monkeypatch):
+def test_the_rows_are_read_by_the_measurement_alone(key, monkeypatch):
     """Give the method the same noisy matrix for two different tables: the answers are equal, so no constant, no cut
-    and no note can carry more about the rows than the matrix does. With raw-cv they differ."""
+    and no note can carry more about the rows than the matrix does."""
     x, _ = banded_rows(200, 5)
     one, two = data(x, 4.0), data(np.flip(x, axis=1) * np.linspace(0.1, 1, 5), 4.0)
     stored = {}
@@ -157,30 +155,6 @@ def test_without_raw_cv_the_rows_are_read_by_the_measurement_alone(key, monkeypa
         a = release(key, one, ASKED, rule=rule, calibration=calibration, **{"random_state": 0, **own})
         b = release(key, two, ASKED, rule=rule, calibration=calibration, **{"random_state": 0, **own})
         assert a.to_json() == b.to_json()
-    stored.clear()
-    a, b = (release(key, ds, NoPrivacy(), tuning="raw-cv", random_state=0) for ds in (one, two))
-    assert a.to_json() != b.to_json()
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_raw_cv_says_that_nothing_is_guaranteed(key):
-    x, _ = banded_rows(400, 5)
-    rel = release(key, data(x, 4.0), ASKED, tuning="raw-cv", random_state=0)
-    assert rel.statement["Guarantee"].startswith("no end-to-end guarantee: tuned on the raw rows")
-    assert "was chosen by 10-fold cross-validation on the raw rows" in rel.notes[0]
-    plain = release(key, data(x, 4.0), ASKED, random_state=0)
-    np.testing.assert_array_equal(rel.raw.matrix, plain.raw.matrix)  # tuning moves no noise
-    with pytest.raises(ValueError, match="needs at least two rows, got n=1"):
-        release(key, data(x[:1], 4.0), ASKED, tuning="raw-cv", random_state=0)
-
-
-def test_raw_cv_finds_a_constant_that_cuts_noise_and_keeps_signal():
-    x, truth = banded_rows(500, 20)
-    ds = data(x, 8.0, truth=privcov.Truth(truth))
-    tuned = release("dp-thresholding", ds, NoPrivacy(), tuning="raw-cv", random_state=0)
-    for gamma in (0.0, 20.0):  # keeps all, keeps none
-        fixed = release("dp-thresholding", ds, NoPrivacy(), rule="paper", gamma=gamma, random_state=0)
-        assert privcov.error(tuned, ds, against="truth") < 0.8 * privcov.error(fixed, ds, against="truth")
 
 
 # --- fission ------------------------------------------------------------------------------------------------
@@ -231,14 +205,13 @@ def test_google_research_1631_noise_is_symmetric(key):
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_smartnoise_622_the_clipped_rows_are_measured_also_in_raw_cv(key):
+def test_smartnoise_622_the_clipped_rows_are_measured(key):
     x = unit_rows(100, 4)
     longer = x.copy()
     longer[:50] /= np.linalg.norm(x[:50], axis=1, keepdims=True)
     one, two = data(longer, 1.0), data(np.vstack([1e6 * longer[:50], x[50:]]), 1.0)
-    for tuning in ("released", "raw-cv"):
-        a, b = (release(key, ds, ASKED, tuning=tuning, random_state=0) for ds in (one, two))
-        np.testing.assert_allclose(a.covariance, b.covariance, rtol=0, atol=1e-12)
+    a, b = (release(key, ds, ASKED, random_state=0) for ds in (one, two))
+    np.testing.assert_allclose(a.covariance, b.covariance, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -9,7 +9,6 @@ from scipy.stats import ks_2samp
 from privcov.dataset import Dataset
 from privcov.measurements.local_moment import measure_reports, report_sensitivity
 from privcov.measurements.moment import ANCHOR_SQUARED
-from privcov.measurements.raw_folds import fold_moments
 from privcov.privacy import NoPrivacy, ZCDP
 
 
@@ -99,18 +98,3 @@ def test_the_sensitivity_of_a_report_is_attained_and_never_exceeded(shape, joint
     assert 0.9 * bound < found <= bound
     if not joint:
         assert length(np.eye(d)[0], np.eye(d)[1]) == pytest.approx(bound, rel=1e-12)
-
-
-@pytest.mark.parametrize("joint", [0, 1])
-@pytest.mark.parametrize(("n", "folds"), [(23, 10), (3, 10), (20, 4)])
-def test_folds_put_together_give_the_whole(joint, n, folds):
-    """Raw folds are the clipped rows and nothing else; each row is held out once."""
-    x = unit_rows(n, 3) * 5
-    found = fold_moments(data(x, 2.0), n_anchors=joint, folds=folds, rng=np.random.default_rng(0))
-    u = x / 2 * np.minimum(1, 2 / np.linalg.norm(x, axis=1))[:, None]
-    z = np.column_stack([u, np.full((n, 1), math.sqrt(ANCHOR_SQUARED))]) if joint else u
-    assert len(found) == min(n, folds)
-    assert sum(n - rows for _, rows, _ in found) == n
-    np.testing.assert_allclose(sum((n - rows) * held for _, rows, held in found), z.T @ z, atol=1e-12)
-    for train, rows, held in found:
-        np.testing.assert_allclose(rows * train + (n - rows) * held, z.T @ z, atol=1e-12)

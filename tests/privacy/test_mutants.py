@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import privcov
+from privcov.audit.raw_tuning import chosen_on_raw_rows
 from privcov.estimators.dp_thresholding import DpThresholding
 from privcov.ledger import Ledger
 from privcov.measurements import exact_moment, exact_noise, exact_reading, integer_gram
 from privcov.measurements.laws import drawing
-from privcov.measurements.raw_folds import fold_moments
 from privcov.releasing import private as release_steps
 from privcov.releasing.run import build_method
 from tests.privacy import checkers
@@ -164,7 +164,7 @@ def test_a_threshold_chosen_from_raw_rows(monkeypatch):
     honest = DpThresholding.finish
 
     def tuned(self, ask, measured):
-        fold_moments(ask.dataset, n_anchors=1, folds=3, rng=ask.rng)
+        chosen_on_raw_rows(ask.dataset, ask.rng)
         return honest(self, ask, measured)
 
     monkeypatch.setattr(DpThresholding, "finish", tuned)
