@@ -130,7 +130,6 @@ class FileRows:
         self.persons: tuple[PartIds, ...] | None = None
 
     def _refuse(self, *_: object) -> NoReturn:
-        """Raise RowsInFiles."""
         raise RowsInFiles(
             "The rows of this table stay in their files: only methods that need its one moment work on it. "
             "Where it fits into memory, read the columns and use from_rows."
@@ -533,7 +532,6 @@ def _units(
 
 
 def _bound(row_bound: float) -> float:
-    """Return a row bound, or raise ValueError."""
     return float(checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data."))
 
 

@@ -133,7 +133,6 @@ def _side_by_side(cells: Iterator[np.ndarray], shape: tuple[int, ...]) -> np.nda
 
 
 def _of_pandas(name: str | int, column: Any) -> np.ndarray:
-    """Return one column of a frame of pandas."""
     kind = str(column.dtype)
     if kind == "category":
         raise _refused(name, "category")
@@ -145,7 +144,6 @@ def _of_pandas(name: str | int, column: Any) -> np.ndarray:
 
 
 def _of_arrow(name: str, column: Any) -> np.ndarray:
-    """Return one column of a table of Arrow."""
     from pyarrow import types
 
     kind = column.type

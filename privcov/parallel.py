@@ -204,7 +204,6 @@ def _versions() -> tuple[str, str]:
 
 
 def _one(work: Callable, position: int, task: object, versions: tuple[str, str]) -> tuple[int, object]:
-    """Compute one task in a worker."""
     if versions != _versions():
         here, there = (f"privcov {own} with numpy {arrays}" for own, arrays in (_versions(), versions))
         raise ParallelError(f"A worker has {here}, and this machine has {there}. Install the same on both.")

@@ -331,5 +331,4 @@ def _measured(
 
 
 def _name(given: object) -> str:
-    """Return the name of a table, or raise ValueError."""
     return checks.one_line("name", given, "the words by which the ledger knows the table. Give it one")

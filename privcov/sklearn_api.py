@@ -210,12 +210,10 @@ class ReleaseModel(BaseEstimator):
         return release(self.method, data, guarantee, random_state=self.random_state, centre=centre)
 
     def _named(self, columns: tuple[str, ...]) -> None:
-        """Keep the names of the columns of a release."""
         self.n_features_in_ = len(columns)
         self.feature_names_in_ = np.array(columns, dtype=object)
 
     def _matrix_of(self, X: ArrayLike) -> np.ndarray:
-        """Return checked rows."""
         check_is_fitted(self)
         if self.kinds is not None:
             chosen = {name: self.kinds[name] for name in self.feature_names_in_}

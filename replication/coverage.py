@@ -239,7 +239,6 @@ def _levels(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _shortened(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return those rows, shortened."""
     rows = _levels(n, rng)
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True) / (SHORT * math.sqrt(6)), 1.0)
 

@@ -81,7 +81,6 @@ class _Told:
 
 
 def _time(seconds: float) -> str:
-    """Return a time in its usual unit."""
     for size, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size:
             return f"{seconds / size:.1f} {unit}"

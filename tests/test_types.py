@@ -33,6 +33,8 @@ def test_the_types_are_right():
 def test_no_module_is_left_out():
     assert "disable_error_code" not in SETTINGS
     for part in SETTINGS["overrides"]:
+        if part["module"] == ["privcov.bundle.templates.verify"]:  # a script that strangers read
+            continue
         ours = [name for name in part["module"] if name.split(".")[0] in ("privcov", "pages", "app")]
         stricter = {"disallow_untyped_defs", "disallow_incomplete_defs"}
         if ours:

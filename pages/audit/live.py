@@ -58,7 +58,6 @@ def section(study: Study) -> None:
 
 
 def _chosen(box) -> str:
-    """Return the key of the mechanism."""
     with box:
         first, second = st.columns([3, 2], vertical_alignment="bottom")
     group = address.bound(
@@ -181,7 +180,6 @@ def _paint(job: Job, asked: Asked) -> None:
 
 
 def _show(audit: Audit, asked: Asked) -> None:
-    """Show the result of a finished audit."""
     palette = frame.palette()
     show.tag("Simulated", f"{audit.pair.label}, {audit.draws:,} test draws of either")
     show.verdict(audit.sentence, audit.caught, palette)
@@ -257,7 +255,6 @@ _BITS = """
 
 
 def _explained(asked: Asked) -> None:
-    """Show the explanation for what is asked."""
     _reached(asked, asked.draws // 2)
     exact = asked.made.exact
     what = "the second moment jointly with the mean or the count" if exact else "the uncentred second moment"

@@ -54,7 +54,6 @@ _GAME = f"""
 
 
 def _choose() -> Demonstration:
-    """Show the chooser and return the chosen demonstration."""
     known = {d.key: d for d in DEMONSTRATIONS}
     chosen = known.get(frame.page_setting("demo"), DEMONSTRATIONS[0])
     if st.session_state.get(_CHOICE) != chosen.key:
@@ -77,7 +76,6 @@ def _text(value: float) -> str:
 
 
 def _control(shown: Demonstration) -> float:
-    """Show the control of the demonstration and return its value."""
     control, key = shown.control, f"demo-lever-{shown.key}"
     by_text = {_text(value): value for value in control.options}
     value = by_text.get(frame.page_setting("demo_lever"), control.default)

@@ -331,7 +331,6 @@ def scores(rho: float, screen: Screen) -> None:
 
 
 def _buttons(game: Game) -> None:
-    """Show the buttons of the game."""
     voted, full_up = game.shown is not None, len(game.optimal) + HUNDRED > MOST
     with st.container(horizontal=True, key="lesson-votes"):
         for i, name in enumerate(NAMES):

@@ -127,7 +127,6 @@ def _page(heading: str, body: str) -> str:
 
 
 def _menu() -> str:
-    """Return the links to every file."""
     links = [f'<a href="{INDEX}">Home</a>']
     for number in NUMBERS:
         short, dot, rest = escape(title(number)).partition(". ")

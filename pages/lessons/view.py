@@ -255,7 +255,6 @@ def _number() -> int:
 
 
 def _value(number: int, control: Control) -> Any:
-    """Return the value of the control that the address names."""
     text = frame.page_setting("lever")
     value = control.read(text) if text else control.start
     if value is None:
@@ -265,7 +264,6 @@ def _value(number: int, control: Control) -> Any:
 
 
 def _go(number: int) -> None:
-    """Go to another lesson."""
     frame.set_query(lesson="" if number == 1 else str(number), lever="")
 
 

@@ -215,7 +215,6 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
 
 def _delta(label: str, key: str, start: float, where) -> float:
     # The value on the slider must stay one of its options when a link brings another study.
-    """Show a slider for delta and return its value."""
     setting: dict[str, Any] = {"name": f"convert.{key.removeprefix('convert-')}", "key": key, "default": start}
     setting["code"] = address.number(1e-15, 0.5, whole=False)
     now = address.settle(**setting)
@@ -243,7 +242,6 @@ def _approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> None:
 
 
 def _zcdp(start: Claim, k: int, g: int) -> None:
-    """Show what the guarantee amounts to as zCDP."""
     try:
         single, why = as_zcdp(start)
     except ValueError as reason:

@@ -133,13 +133,11 @@ def grid(printed: pd.DataFrame, rows: list[str], columns: list[str], tones: dict
 
 
 def _title(keys: list[str], column: tuple) -> str:
-    """Return the heading of a column."""
     words = [f"{NAMES[k]} {v}" if k in NAMES else v for k, v in zip(keys, column, strict=True) if v]
     return ", ".join(word for word in words if word != "synthetic")
 
 
 def _cell(row: dict | None, tones: dict[str, str]) -> str:
-    """Return one cell as HTML."""
     if row is None:
         return "<td></td>"
     error = f" <small>± {plain(row['printed_se'])}</small>" if np.isfinite(row["printed_se"]) else ""
@@ -161,7 +159,6 @@ def _number(row: dict, name: str) -> str:
 
 
 def _curves(one: pd.Series, palette: Palette) -> None:
-    """Show one panel of a figure."""
     every = stored(f"curves/{one['table']}.csv")
     titles = dict(zip(every["panel"], every["title"], strict=True))
     left, right = st.columns([2, 1], vertical_alignment="bottom")

@@ -214,7 +214,6 @@ def _same(one: object, other: object) -> bool:
 
 
 def _number(value: object) -> bool:
-    """Return whether the value is a number and no bool."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

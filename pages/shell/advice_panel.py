@@ -74,7 +74,6 @@ def _structure(target: str, key: str) -> str:
 
 
 def _answer(advice: Advice) -> None:
-    """Show the answer in one sentence."""
     first, *_ = advice.verdict
     name = label_of(advice, advice.pick) if advice.pick else "None"
     rest = first.removeprefix(name).lstrip(".: ")

@@ -150,7 +150,6 @@ def _released(study: Study, data: Dataset, method: str, default_source: str) -> 
 def _release(
     source: str, data: tuple, rows: int, bound: float, method: str, options: tuple, guarantee, seed: int
 ) -> Release:
-    """Return the release of a source's rows."""
 
     def make() -> Release:
         base = _rows(source, data, rows)

@@ -119,7 +119,6 @@ def log_grid(low: float, high: float, *also: float, whole: bool = False) -> list
 
 @functools.lru_cache(maxsize=256, typed=True)
 def _log_grid(low: float, high: float, whole: bool, *also: float) -> list:
-    """Return the numbers of `log_grid`, cached."""
     decade = -16
     values = set(also)
     while 10.0**decade <= high:

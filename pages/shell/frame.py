@@ -241,7 +241,6 @@ def leave_out(name: str, why: str) -> None:
 
 
 def _page_settings() -> dict[str, str]:
-    """Return the settings of this page alone, by name."""
     return st.session_state.setdefault("page_own", {}).setdefault(st.session_state.get("page", ""), {})
 
 
@@ -303,7 +302,6 @@ def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
 
 
 def _menu() -> None:
-    """Show the menu."""
     st.html('<div class="pc-name">PrivCov</div>')  # no heading: that of the page is the first
     for group, entries in MENU:
         if group:

@@ -81,7 +81,6 @@ def section(asked: str) -> None:
 
 
 def _entry(word: Word, heading: str) -> None:
-    """Show one entry."""
     names = f" :gray[also: {', '.join(word.also)}]" if word.also else ""
     st.markdown(f"{heading} {word.term}\n\n{word.means}{names}\n\n**What it is not.** {word.is_not}")
     frame.link(frame.file_of(word.page), f"See it on {word.page}", own=word.own)

@@ -163,7 +163,6 @@ def _number(name: str, said: str) -> str:
 
 
 def _line(success: float, palette: Palette, label: str, said: str, about: str) -> str:
-    """Return the meter in one line as markup."""
     return (
         f'<div class="pc-line" role="meter" {_meter_values(success)} aria-label="{escape(label)}: {said}" '
         f'title="{escape(about)}"><span>{escape(label)}</span><small>50 %</small>{_bar(success, palette)}'
@@ -180,12 +179,10 @@ def suspicion(rel: Release) -> str:
 
 
 def _meter_values(success: float) -> str:
-    """Return the attributes of a meter."""
     return f'aria-valuemin="0.5" aria-valuemax="1" aria-valuenow="{success:.4f}"'
 
 
 def _bar(success: float, palette: Palette) -> str:
-    """Return the bar of a meter as markup."""
     return (
         f'<div class="pc-meter" style="background: linear-gradient(90deg, {palette.good}, {palette.bad})">'
         f'<i data-needle="attacker" style="left: {(success - 0.5) * 200:.2f}%; background: {palette.ink}"></i></div>'

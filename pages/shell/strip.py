@@ -167,7 +167,6 @@ def _source(study: Study, default_source: str) -> None:
 
 
 def _method(study: Study, offered: tuple) -> None:
-    """Show the method and its settings."""
     families = list(dict.fromkeys(c.family for c in METHODS.all()))
     shown = [c for c in METHODS.all() if not offered or c.key in offered]
     cards = sorted(shown, key=lambda c: (c.standing == "historical", families.index(c.family), c.order))
@@ -290,7 +289,6 @@ def privacy_slider(study: Study, *, kind: str = "", where=st) -> None:
 
 
 def _study_slider(label: str, name: str, options: list, study: Study, *, where=st, **more) -> None:
-    """Show a select slider for one number of the study."""
     of_study(
         where.select_slider,
         label,
@@ -303,7 +301,6 @@ def _study_slider(label: str, name: str, options: list, study: Study, *, where=s
 
 
 def _row_bound(study: Study, default_source: str) -> None:
-    """Show the slider for the row bound."""
     try:
         data = cached.dataset(dataclasses.replace(study, bound=1.0), default_source)
     except ValueError:  # the page says why there are no rows

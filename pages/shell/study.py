@@ -244,7 +244,6 @@ def _kind(text: str) -> str:
 
 
 def _offers(card: MethodCard) -> dict[str, tuple[str, ...]]:
-    """Return what the method offers for each setting in words."""
     return {"calibration": tuple(card.calibrations), "neighbours": card.relations}
 
 
@@ -294,7 +293,6 @@ def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], probl
 
 
 def _typed(spec: Spec, text: str) -> object:
-    """Return the text in the type of the parameter."""
     if spec.choices:
         return next((choice for choice in spec.choices if str(choice) == text), text)
     if isinstance(spec.default, str):

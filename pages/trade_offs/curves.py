@@ -200,7 +200,6 @@ def _result(sweep: Sweep, data: Dataset, study: Study, job: Job, rows: list[dict
 
 
 def _curves(sweep: Sweep, summary: pd.DataFrame, lines: list, palette: Palette) -> Picture:
-    """Return the picture of the curves."""
     return curves(
         summary.rename(columns={"series": "method"}),
         palette,
@@ -216,7 +215,6 @@ def _curves(sweep: Sweep, summary: pd.DataFrame, lines: list, palette: Palette) 
 
 
 def _band(simulated: bool) -> str:
-    """Return what lines and bands are, in words."""
     what = (
         "fresh rows and noise: sampling and privacy noise together"
         if simulated
@@ -336,7 +334,6 @@ def pinned() -> None:
 
 
 def _one_pinned(key: tuple, pin: dict) -> None:
-    """Show one set of pinned curves."""
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.markdown(f"**{key[1]}. {show.as_text(pin['title'])}**")
     right.button("Remove", key=f"unpin-{key[1]}", on_click=PINS.remove, args=(key,), width="stretch")

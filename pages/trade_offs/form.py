@@ -158,7 +158,6 @@ def _axis(study: Study, data: Dataset, where, compare: bool) -> Axis:
 
 
 def _values(axis: Axis, where, study: Study, compare: bool) -> tuple:
-    """Show the values along the axis and return them."""
     suggested, varied = axis.values, axis.name
     if axis.name == "privacy":
         varied = "epsilon" if compare else study.level_name

@@ -300,7 +300,6 @@ def _guarantees(study: Study, setting: Setting, values: tuple) -> tuple[list[Gua
 
 
 def _x_label(axis: Axis, setting: Setting) -> str:
-    """Return the label of the axis."""
     if axis.name != "privacy":
         return axis.label
     name = f"epsilon at delta = {powers(setting.delta)}" if setting.kinds else axis.label
@@ -370,7 +369,6 @@ def script(sweep: Sweep, study: Study) -> str:
 
 
 def _plan(plan: Plan) -> str:
-    """Return source text of a plan."""
     guarantees = ", ".join(f"privcov.{g!r}" for g in plan.guarantees)
     return "\n".join(
         [

@@ -134,7 +134,6 @@ def range_of(text: str) -> tuple[float, float] | None:
 
 
 def _shown(value: object, kind: str) -> str | bool:
-    """Return a value as the table shows it."""
     if kind == "tick":
         return bool(value)
     return shown_number(value)

@@ -149,7 +149,6 @@ def take_over(file_id: str, name: str, raw: bytes, dialect: Dialect | None) -> N
 
 
 def _begin(upload: Upload, file) -> None:
-    """Read a public file."""
     try:
         with st.spinner("Reading the file ..."):
             raw = how_written.text_of(file)
@@ -200,7 +199,6 @@ def _take_codes(upload: Upload, *, taken: bool) -> None:
 
 
 def _summary(upload: Upload, table: PublicTable) -> None:
-    """Show what is in the file."""
     counts = [_count(table.n_rows, "row"), _count(len(table.columns), "numeric column")]
     counts += [
         _count(number, what)
@@ -230,7 +228,6 @@ def _summary(upload: Upload, table: PublicTable) -> None:
 
 
 def _count(number: int, what: str) -> str:
-    """Return a number of things, in words."""
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
@@ -290,7 +287,6 @@ def _declaration(upload: Upload, table: PublicTable) -> None:
 
 
 def _editor(upload: Upload, table: PublicTable, bounds: bool) -> pd.DataFrame:
-    """Show the table of limits and return it."""
     if upload.typed is None:
         upload.typed = _blank(table)
     fields = _FIELDS if bounds else tuple(f for f in _FIELDS if f.kind != "number")

@@ -146,7 +146,6 @@ def _listed(names: list[str]) -> str:
 
 
 def _key(session: OwnerSession) -> str:
-    """Return the key of the table of columns."""
     return f"own-cells-{session.file_id}-{session.turn}"
 
 
@@ -394,7 +393,6 @@ def codes_text(codes: Sequence[str]) -> str:
 
 
 def _cell(limit: float | str | None) -> float | str:
-    """Return a limit as the table holds it."""
     return np.nan if limit is None else limit if isinstance(limit, str) else float(limit)
 
 

@@ -83,7 +83,6 @@ def load() -> None:
 
 
 def _text(raw: bytes) -> str:
-    """Return the text of a file, or raise ValueError."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:

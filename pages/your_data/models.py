@@ -99,7 +99,6 @@ def _levels(shown: Shown) -> list[list[str]]:
 
 
 def _name(shown: Shown) -> str:
-    """Return the name of the score, which no column has."""
     return next(name for name in ("score", *(f"score {k}" for k in range(2, 99))) if name not in shown.columns)
 
 

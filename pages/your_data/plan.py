@@ -172,7 +172,6 @@ def _missing_cells(simulated: ExampleRows, facts: PublicFacts, guarantee: Guaran
 
 
 def _curves(plans: list[Preview]) -> None:
-    """Show which correlations survive."""
     st.header("Which correlations survive")
     show.picture(_chances(plans, frame.palette()), "own-chances")
 

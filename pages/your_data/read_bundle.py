@@ -58,7 +58,6 @@ def forget() -> None:
 
 
 def _answers(shown: Shown) -> None:
-    """Show what was checked, and every answer."""
     bundle = shown.source
     assert isinstance(bundle, OpenedBundle)
     left, right = st.columns([4, 1], vertical_alignment="center")

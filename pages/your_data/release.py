@@ -98,7 +98,6 @@ def section() -> None:
 
 
 def _after(account: Account, guarantee: Guarantee) -> Account:
-    """Return the account after this release."""
     return Account(account.name, account.limit, (*account.costs, cost_of(guarantee)))
 
 
@@ -246,6 +245,5 @@ def _begun(ledger: Ledger, name: str, request: Asked) -> bool:
 
 
 def _token(ledger: Ledger, request: Asked, facts: dict, name: str) -> str:
-    """Return the token of this request in the ledger."""
     entries = [e for e in ledger.entries(name) if request.same(e) and e.request["facts"] == facts]
     return entries[-1].token if entries else ""

@@ -170,7 +170,6 @@ def look_over() -> OwnerCheck:
 
 
 def _declared() -> Declaration:
-    """Return the declaration."""
     declared = owner_session().declared
     assert declared is not None  # every step after Declare checks for it before it reads
     return declared
@@ -221,7 +220,6 @@ def shown(name: str) -> Any:
 
 
 def _key_of(name: str) -> str:
-    """Return the key of a kept widget."""
     session = owner_session()
     return f"own-{name}-{session.file_id}-{session.turn}"
 

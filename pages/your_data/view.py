@@ -78,7 +78,6 @@ def _title() -> str:
 
 
 def _show(look: Look, columns: tuple[str, ...]) -> None:
-    """Show the exact answers."""
     show.tag("Owner's view", MARK)
     limit, palette = max(colour_limit(look.kept), 0.2), frame.palette()
     panels = ((_title(), look.kept), ("A throw-away draw with noise", look.draw), ("Without clipping", look.raw))

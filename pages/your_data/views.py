@@ -82,7 +82,6 @@ _UNSHRUNK = "Negative eigenvalues, which only noise can make, are set to zero; s
 
 
 def _matrices(shown: Shown, palette: Palette) -> None:
-    """Show the repaired matrices as pictures."""
     which = shown.segments("Matrix", MATRICES, "matrix")
     method = _method(shown) if which in _ESTIMATED else ""
     matrix = matrix_of(shown.estimate(method), which) if method else getattr(shown.matrices, which)
@@ -175,7 +174,6 @@ _MOST = 40  # columns in one picture
 
 
 def _columns(shown: Shown, palette: Palette) -> None:
-    """Show the mean or the variance of every column."""
     which = shown.segments("Answer", _OF_COLUMNS, "of-columns")
     found = getattr(shown.answers(), which)()
     unknown(found)

@@ -160,7 +160,6 @@ def _walk(question: Question, here: dict[str, float], name: str, what: str, valu
 
 
 def _one(verdicts: Ruled, i: int) -> Ruled:
-    """Return one of many verdicts."""
     return Ruled(*(part[..., [i]] for part in vars(verdicts).values()))
 
 

@@ -181,7 +181,6 @@ def verdict(advice: Advice) -> tuple[str, ...]:
 
 
 def _recommended(advice: Advice, pick: Line, lines: dict[str, Line]) -> str:
-    """Return the sentence that recommends the pick."""
     question = advice.question
     trivial = lines[advice.trivial]
     if question.structure == UNKNOWN:

@@ -334,7 +334,6 @@ def levels_of(question: Question) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=64)
 def _grid(kind: str, delta: float | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return all levels of a kind, and their strengths."""
     levels = np.geomspace(*ENDS[kind], STEPS)
     guarantee: Guarantee = ZCDP(1.0) if kind == "zcdp" else PureDP(1.0)
     if delta is not None:

@@ -139,7 +139,6 @@ def _line(
     kept: Mapping[str, Mapping[str, Answer]],
     at: Mapping[str, Mapping[str, Answer]],
 ) -> Line:
-    """Return the line of one answer."""
     answer = kept[where][key]
 
     def over(other: str) -> float:

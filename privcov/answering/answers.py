@@ -399,7 +399,6 @@ class ReleaseAnswers:
         return len(chosen) == len(self._others(target))
 
     def _one(self, found: Intervals, case: str, origin: float = 0.0, unit: float = 1.0) -> dict[str, Any]:
-        """Return one number with its interval."""
         estimate, low, high = (float(origin + unit * np.ravel(x)[0]) for x in (found.estimate, found.low, found.high))
         reason = int(np.ravel(found.reason)[0])
         ends = (float("nan"), float("nan")) if reason else (low, high)
@@ -766,7 +765,6 @@ class ReleaseAnswers:
         return table
 
     def _assumed(self, answer: str) -> str:
-        """Return what is assumed of the rows."""
         if answer == "means":
             return "rows with a variance, so many that their mean is close to normal"
         if answer == "factors":
@@ -790,7 +788,6 @@ class ReleaseAnswers:
         return f"{rows}; columns of two values as declared{weakly}, {others}"
 
     def _coverage(self, case: str) -> str:
-        """Return the measured coverage in words."""
         if case == "factors":
             return "No coverage: they have no intervals."
         like = "plain" if self._known.two is None else "short" if self._known.shortened.any() else "levels"

@@ -46,7 +46,6 @@ def as_private(table: Dataset, hidden: bool, bounded: bool = False) -> PrivateDa
 
 
 def _cell(table: Dataset) -> float:
-    """Return the largest cell of a bounded table."""
     return table.row_bound / math.sqrt(table.d)
 
 

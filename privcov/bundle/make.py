@@ -51,7 +51,6 @@ def _estimated(what: Inputs) -> dict[str, bytes]:
 
 
 def _drawn(pictures: Mapping[str, Picture]) -> dict[str, bytes]:
-    """Return the pictures as SVG."""
     if not pictures:
         return {}
     from privcov.figures.exports import svg

@@ -87,7 +87,6 @@ def n_eff(known: UnbiasedMoments, matrices: Matrices) -> float:
 
 
 def _rows(total: NoisySum, known: UnbiasedMoments, matrices: Matrices) -> Iterable[Sequence[object]]:
-    """Return what is known of the number of rows."""
     measured = known.measured
     std = 0.0 if measured.count is None else count_std(total)
     share = known.rows / measured.rows

@@ -59,6 +59,5 @@ def _sources(options: argparse.Namespace) -> None:
 
 
 def _parameter(spec: Spec) -> dict[str, Any]:
-    """Return a parameter as JSON values."""
     names = ("name", "default", "label", "help", "low", "high", "choices", "unit")
     return {name: getattr(spec, name) for name in names}

@@ -312,7 +312,6 @@ class Declaration:
         return Dataset.from_files(paths, label=self.label, progress=progress, **facts)
 
     def _facts(self) -> dict:
-        """Return the public facts, as arguments."""
         typed = bool(self.missing_codes) or not all(c.plain for c in self.columns)
         bounded = self.row_bound is None and not typed
         kinds: dict[str, Any] = {}

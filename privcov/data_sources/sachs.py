@@ -74,7 +74,6 @@ class Sachs(Bundled):
 
 @cache
 def _cells() -> np.ndarray:
-    """Return the intensities as published."""
     cells = np.loadtxt(CELLS, delimiter=",", skiprows=1)
     cells.flags.writeable = False
     return cells

@@ -233,7 +233,6 @@ class AdaptiveCov(Method):
 
 
 def _matrix_scale(share: BudgetShare, d: int, n: int, shape: str, joint: bool) -> float:
-    """Return the noise scale of the matrix under a share."""
     norm = {"laplace": "l1", "upper-triangle": "triangle"}.get(shape, "l2")
     calibrate = accounting.laplace_scale if shape == "laplace" else accounting.gaussian_scale
     return calibrate(share, sensitivity(d, n, norm=norm, n_anchors=joint))

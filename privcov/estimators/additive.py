@@ -90,7 +90,6 @@ def repaired(matrix: np.ndarray, noise_std: float, how: str, shape: str, top: fl
 
 
 def _refusals(available: Available, columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the notes that name what is refused."""
     bad = np.diag(available.refused)
     rows, others = np.nonzero(np.triu(available.refused, 1) & ~bad[:, None] & ~bad[None, :])
     said = []

@@ -117,7 +117,6 @@ class RidgePrecision(OneMeasurement):
         return printed_share(ask, {ask.calibration: (ApproxDP, scale)}, "triangle", accounting.gaussian_scale)
 
     def _penalty(self, ask: MethodInput, measured: Measured, d: int) -> tuple[float, tuple[str, ...]]:
-        """Choose the penalty, and return it with a note."""
         lambdas = [ridge_lambda(x, d) for x in PENALTIES]
         if ask.tuning == "released" and ask.calibration == "sound":
             halves = fission_halves(measured, ask.rng)

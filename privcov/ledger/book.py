@@ -376,7 +376,6 @@ class Ledger:
             raise self._file.altered() from None
 
     def _stored(self, link: sqlite3.Connection, token: str) -> str:
-        """Return the answer of a release that is stored."""
         answer = self._answer(link, token)
         if answer is None:
             raise self._file.altered()
@@ -384,7 +383,6 @@ class Ledger:
 
     @staticmethod
     def _state(link: sqlite3.Connection, token: str) -> str:
-        """Return the state of a release."""
         (state,) = link.execute("SELECT state FROM transactions WHERE token = ?", (token,)).fetchone()
         return state
 

@@ -132,7 +132,6 @@ class Chain:
     def _record(
         self, link: sqlite3.Connection, subject: str, number: int, state: str, note: str, fields: list[str]
     ) -> None:
-        """Append a record."""
         head = self.head(link)
         row = (head.steps + 1, subject, number, state, note, self._seal(head, subject, number, state, note, fields))
         link.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?)", row)

@@ -103,7 +103,6 @@ class Counter:
         return self.path.with_name(f"{self.path.name}.new")
 
     def _text(self, checkpoint: Checkpoint) -> str:
-        """Return the content as text, with its seal."""
         heads = [None if h is None else [h.steps, h.seal] for h in (checkpoint.settled, checkpoint.next)]
         fields = {"format": FORMAT, "settled": heads[0], "next": heads[1], "mark": checkpoint.mark}
         seal = hmac.new(self._key, json.dumps(fields).encode(), hashlib.sha256).hexdigest()

@@ -181,7 +181,6 @@ class LedgerFile:
     # --- the key ------------------------------------------------------------------------------------------------
 
     def _read_key(self) -> None:
-        """Read the key and prepare what depends on it."""
         self.key = read_key(beside(self.path, ".key"))
         self.chain = Chain(self.key)
         # Of a link the target is replaced, because another path may lead there too.

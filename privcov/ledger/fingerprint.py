@@ -52,7 +52,6 @@ def same_cells(one: str, other: str) -> bool:
 
 
 def _sealed(key: bytes, name: str, mark: int) -> str:
-    """Return the keyed hash of one sum."""
     return hmac.new(key, f"{name} {mark}".encode(), hashlib.sha256).hexdigest()[:32]
 
 

@@ -261,7 +261,6 @@ def advice(result: OwnerCheck) -> list[str]:
 
 
 def _tallies(declaration: Declaration) -> list[_Tally]:
-    """Return an empty tally for every declared column."""
     if kinds := declaration.kinds:
         return [_Tally(*declared) for declared in kinds]
     bounded = declaration.row_bound is None
@@ -277,7 +276,6 @@ def _of_files(
     missing: str,
     progress: Progress | None,
 ) -> OwnerCheck:
-    """Check a table in files."""
     tables = _read(table, progress)
     return _checked(name, tables, tallies, table.label, table.person, classes, missing)
 
@@ -340,7 +338,6 @@ def _made(
     lone: bool,
     began: float,
 ) -> OwnerCheck:
-    """Return the result of finished tallies."""
     columns = tuple(tally.result() for tally in tallies)
     spent = time.monotonic() - began
     return OwnerCheck(name, columns[0].cells, columns, label, unlisted, spent, person, nameless, missing, lone)

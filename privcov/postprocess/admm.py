@@ -87,7 +87,6 @@ def components(s: np.ndarray, lam: float) -> list[np.ndarray]:
 
 
 def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, most: int) -> Admm:
-    """Run ADMM on one component."""
     d = len(s)
     diagonal = np.arange(d), np.arange(d)
     if d == 1:

@@ -52,7 +52,6 @@ class Infeasible(ValueError):
 
 
 def _sentence(lam: float, bounds: Diagnosis) -> str:
-    """Return the message of `Infeasible`."""
     repairs = (
         "repair the matrix: clip its eigenvalues (psd), move it to the nearest positive semi-definite matrix in the "
         "largest entry (max-norm), or add a ridge (ridge)."

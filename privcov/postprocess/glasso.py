@@ -75,7 +75,6 @@ def has_descent() -> bool:
 def _path(
     s: np.ndarray, lambdas: Sequence[float] | np.ndarray, ridged: bool, tol: float, known: Diagnosis | None = None
 ) -> tuple[Fit, ...]:
-    """Return the fits."""
     s = (s + s.T) / 2
     lams = np.array([checks.positive("lambda", lam) for lam in np.atleast_1d(lambdas).tolist()])
     if not len(lams):
@@ -150,7 +149,6 @@ class _Descent:
         return Fit(lam, np.diag(1 / self._diagonal(lam)), "ok", 0.0, 0, CLOSED)
 
     def _diagonal(self, lam: float) -> np.ndarray:
-        """Return the diagonal of W."""
         return np.diag(self.s) + (lam if self.ridged else 0.0)
 
     def _split(self, lams: np.ndarray, start: Admm | None) -> list[Fit]:
@@ -187,7 +185,6 @@ class _Descent:
 
 
 def _as_fit(lam: float, result: Admm) -> Fit:
-    """Return a result of ADMM as a Fit."""
     gap = result.gap if math.isfinite(result.gap) else math.nan
     return Fit(lam, result.precision, result.status, gap, result.iterations, ADMM)
 

@@ -57,7 +57,6 @@ def repair_for_lasso(s: np.ndarray, how: str = "psd", floor: float = 0.01) -> Re
 
 
 def _repair(s: np.ndarray, how: str, lowest: float, eigmin: float) -> np.ndarray:
-    """Return the repaired matrix."""
     if how == "psd":
         return clip_psd(s, lowest)
     unit = np.eye(len(s))

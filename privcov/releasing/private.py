@@ -196,7 +196,6 @@ def _plan(
     expected_rows: int | None,
     parameters: dict[str, Any],
 ) -> _Plan:
-    """Return the plan, or raise with the reason against it."""
     if not isinstance(private, PrivateDataset):
         remedy = "Make one with PrivateDataset.from_rows(table, ...), or use release for public rows."
         raise TypeError(f"private must be a PrivateDataset, got {type(private).__name__}. {remedy}")

@@ -576,7 +576,6 @@ def _raw(raw: dict, read: dict) -> Measured:
 
 
 def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:
-    """Return one fit of a path."""
     precision = None if fit["precision"] is None else _array("precision of the path", fit["precision"], shape)
     gap = float("nan") if fit["gap"] is None else checks.number("gap", fit["gap"])
     checks.number("lam", fit["lam"])

@@ -197,7 +197,6 @@ def cells_on(
 
 
 def _rows(label: str, guarantee: Guarantee, replicate: int, metrics: list, results: list[tuple]) -> list[dict]:
-    """Return the rows of the table for one run, one per metric."""
     named = {"method": label, **_columns(guarantee), "replicate": replicate}
     return [
         {**named, "target": target, "metric": metric, "value": value, "problem": text}
@@ -206,6 +205,5 @@ def _rows(label: str, guarantee: Guarantee, replicate: int, metrics: list, resul
 
 
 def _columns(guarantee: Guarantee) -> dict:
-    """Return the columns that describe a guarantee."""
     empty = {"guarantee": guarantee.kind, "epsilon": float("nan"), "delta": float("nan"), "rho": float("nan")}
     return empty if isinstance(guarantee, NoPrivacy) else {**empty, **vars(guarantee)}

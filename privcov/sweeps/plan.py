@@ -199,7 +199,6 @@ class Plan:
                 raise ValueError(f"{key!r} must measure class means here. Choose a method that lists centre 'classes'.")
 
     def _values(self, card: SourceCard, name: str) -> list:
-        """Return the checked values of one varied name."""
         specs = {s.name: s for s in card.parameters}
         if name not in (*specs, "row_bound"):
             raise ValueError(f"vary names {name!r}; {self.source!r} has {', '.join([*specs, 'row_bound'])}.")

@@ -177,7 +177,6 @@ def _shared_code() -> str:
 
 
 def _text(file: Path) -> bytes:
-    """Return the bytes of a file."""
     try:
         return file.read_bytes()
     except OSError:  # a package in a zip has no files: then only the version counts

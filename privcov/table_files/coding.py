@@ -115,7 +115,6 @@ def _place(name: str, held: list[str]) -> int:
 
 
 def _of_pandas(kind: Kind, column: Any) -> np.ndarray:
-    """Return the measured columns of one column of pandas."""
     if hasattr(column.dtype, "pyarrow_dtype"):
         import pyarrow as pa
 

@@ -106,7 +106,6 @@ def as_csv(raw: bytes, what: str) -> bytes:
 
 
 def _written(raw: bytes, what: str) -> bytes:
-    """Return the CSV, or raise TableFileError."""
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet as pq

@@ -197,7 +197,6 @@ def _strict(file: FileFacts) -> tuple[bool, bool]:
 
 
 def _opened(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.BufferedReader:
-    """Return the bytes of the file, uncompressed."""
     if file.raw is not None:
         return io.BytesIO(file.raw)
     return gzip.open(file.path) if file.format == "csv.gz" else open(file.path, "rb")

@@ -132,7 +132,6 @@ class Dialect:
         return "".join(line).encode()
 
     def _decoded(self, pieces: Iterable[bytes], what: str) -> Iterator[str]:
-        """Yield the text of pieces of a file."""
         decoder = codecs.getincrementaldecoder(self.encoding)()
         try:
             for piece in pieces:

@@ -169,7 +169,6 @@ class _Look:
 
 
 def _at_most(what: str, of: str, found: float, limit: float) -> None:
-    """Raise TableFileError beyond a limit."""
     if found > limit:
         raise TableFileError(f"{what} has more than {limit:,.0f} {of}, the limit for a workbook: {_SAVE}.")
 
@@ -180,7 +179,6 @@ def _whole(text: str) -> int:
 
 
 def _written(raw: bytes, what: str) -> bytes:
-    """Return the CSV, or raise TableFileError."""
     import openpyxl
 
     out = io.StringIO(newline="")
@@ -213,7 +211,6 @@ def _written(raw: bytes, what: str) -> bytes:
 
 
 def _rows(sheet: Any, what: str) -> Iterator[list[str]]:
-    """Yield the texts of every row."""
     for row in sheet.iter_rows():
         if any(cell.data_type == "f" for cell in row):
             raise TableFileError(f"{what} has formulas, and a formula is a rule and no value: {_SAVE}.")

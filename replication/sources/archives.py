@@ -29,5 +29,4 @@ def arrays(raw: bytes, title: str) -> dict[str, np.ndarray]:
 
 
 def _damaged(title: str) -> ValueError:
-    """Return the error for a damaged file."""
     return ValueError(f"this npz file is damaged or holds more than arrays: write the {title} set with numpy.savez.")

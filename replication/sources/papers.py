@@ -144,7 +144,6 @@ class PaperData(Source):
 # One set is read once and used by every draw; a file that changes is another state.
 @lru_cache(maxsize=3)
 def _read(cls: type[PaperData], paths: tuple[Path, ...], state: str) -> Raw:
-    """Read a set from its files."""
     names = " and ".join(path.name for path in paths)
     try:
         large = next((p for p in paths if p.stat().st_size > MAX_BYTES), None)

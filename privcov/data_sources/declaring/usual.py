@@ -213,7 +213,6 @@ def _dates(usual: tuple[Any, Any], form: str) -> tuple[Any, Any]:
 
 
 def _of(x: float, transform: Transform | None) -> np.float64:
-    """Return a number after the transform."""
     return Kind(NUMBER, 1.0, 2.0, transform=transform).transformed(np.array([x]))[0]
 
 
