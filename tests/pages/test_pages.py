@@ -60,7 +60,7 @@ def settle(at: AppTest) -> None:
     """Run the page until no sweep of it runs in the background."""
     while True:
         assert not at.exception, at.exception
-        kept = [at.session_state[name] for name in ("sweeps", "roc", "solved") if name in at.session_state]
+        kept = [at.session_state[name] for name in ("sweeps", "solved") if name in at.session_state]
         found = [job for jobs in kept for job in jobs.values()]
         if not any(job.progress.alive for job in found):
             return
