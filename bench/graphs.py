@@ -133,7 +133,7 @@ def auc(p_value: np.ndarray, true: np.ndarray) -> float:
 
 def measure(cell: Cell, replicates: int = REPLICATES) -> dict[str, str]:
     """Return one line of the table; ebic is tried on the first `WITH_EBIC` replicates, on the same noisy matrix."""
-    method, lines, plain = AutoPrecision(rate=RATE), [], []
+    method, by_ebic, lines, plain = AutoPrecision(rate=RATE), AutoPrecision(rule="ebic"), [], []
     for replicate in range(replicates):
         ds, true, partial = rows_of(cell, replicate)
         more = {} if cell.centre == "auto" else {"centre": cell.centre}
@@ -150,10 +150,7 @@ def measure(cell: Cell, replicates: int = REPLICATES) -> dict[str, str]:
         found = (false, counts.tpr, mcc(drawn, true), auc(test.p_value, true))
         lines.append((*found, counts.tp + counts.fn, counts.tp, counts.tp + counts.fp, wrong, share))
         if replicate < WITH_EBIC:
-            path = method.solve(ask, measured)
-            at = method.positions(ask, measured, path, every=True)["ebic"]
-            precision = path.path[at].precision
-            assert precision is not None
+            precision, _ = by_ebic.chosen(ask, measured, by_ebic.solve(ask, measured))
             plain.append(mcc(edges(precision), true))
     table = np.array(lines)
     means = [float(np.nanmean(c)) if np.isfinite(c).any() else float("nan") for c in table.T]
