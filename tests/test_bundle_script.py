@@ -17,6 +17,7 @@ import privcov
 from privcov import ApproxDP, PureDP, ZCDP
 from privcov.bundle.derived import VERIFY, noisy_of
 from privcov.bundle.safe import json_bytes, table
+from privcov.bundle.verify import check
 from privcov.postprocess.matrices import derive
 from tests import forging
 from tests.forging import KINDS, NAMES, TYPED, bundled, exchanged, problem, redone, rewritten
@@ -58,6 +59,7 @@ MORE = {  # beside those of `tests.forging`: without measured missing cells, and
     "classes, coupled": ("wishart-difference", PureDP(1.0), KINDS["classes"][2]),
     "wishart for zcdp": ("wishart-difference", ZCDP(0.5), {"n_public": False}),
     "many digits": ("auto-cov", ApproxDP(math.log(3), 1e-6), {}),
+    "tiny epsilon": ("auto-cov", ApproxDP(1e-9, 0.3), {}),
     "hardly shortened": ("gaussian-cov", ZCDP(0.5), {"row_bound_fraction": 0.9999999}),
 }
 
@@ -82,6 +84,7 @@ def test_it_passes_every_kind_of_bundle_and_says_where_it_did_not_look(some, tmp
     kind, files = some
     found = run("-I", VERIFY, unpacked(files, tmp_path / "b"), cwd=tmp_path)
     assert (found.returncode, found.stderr) == (0, ""), kind
+    assert check(files)[1][-1].startswith("Consistent")
     assert ("NOT CHECKED HERE" in found.stdout) == (kind in ("missing cells", "typed columns"))
 
 
@@ -332,7 +335,6 @@ def test_a_bundle_of_another_format_is_refused_with_what_to_do(files, tmp_path):
 
     from privcov.bundle.derived import json_bytes
     from privcov.bundle.place import Wrong
-    from privcov.bundle.verify import check
 
     listed = json.loads(files["manifest.json"])["files"]
     for number in (1, 2, 3.0, True, "3", None):

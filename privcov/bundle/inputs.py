@@ -39,6 +39,7 @@ _RATIO = r"\d{1,400}(/\d{1,400})?"
 _MOST_CONTAINERS = 10_000
 _DEVIATIONS = 12  # of a noisy count from the declared number of rows
 _CLOSE = Fraction(1, 10**9)  # relative tolerance for a number that was computed numerically
+_MARGIN = Fraction(1, 10**12)  # of a small epsilon: more than what `accounting.zcdp_to_approx` adds for rounding
 
 
 def parsed(name: str, raw: bytes) -> Any:
@@ -122,7 +123,7 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
         must(entry["kind"] == "zcdp" and str(amount) == entry["amount"] and amount > 0, "the cost is none of a pair")
         must(amount == Fraction(float(amount)), "the cost is no number that the ledger writes")
         reached = Fraction(least_epsilon(float(amount), asked.delta))
-        must(abs(reached / Fraction(asked.epsilon) - 1) <= _CLOSE, "the cost is not that of the guarantee asked for")
+        must(_same(reached, asked.epsilon), "the cost is not that of the guarantee asked for")
     else:
         cost = cost_of(asked)
         must((entry["kind"], entry["amount"]) == (cost.kind, str(cost.amount)), "the cost is not that of the guarantee")
@@ -147,7 +148,7 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
         least = Fraction(least_epsilon(float(rho), asked.delta))
         must(isinstance(given, ApproxDP) and given.delta == asked.delta, "the delta is not the one asked for")
         near = {as_stated(ApproxDP(float(least * (1 + s * _CLOSE)), asked.delta)) for s in (-1, 1)}
-        if abs(least / Fraction(asked.epsilon) - 1) <= _CLOSE:  # then the requested guarantee itself is stated
+        if _same(least, asked.epsilon):  # then the requested guarantee itself is stated
             near = {as_stated(asked)}
         must(given in near, "the noise does not give the stated epsilon and delta")
     else:
@@ -185,6 +186,11 @@ def _check_event(event: Event, planned: Event, slack: Fraction) -> None:
             repr(there) == repr(value),
             f"{field} of the event is {there!a}, and from the declared facts follows {value!a}",
         )
+
+
+def _same(computed: Fraction, epsilon: float) -> bool:
+    """Return whether an epsilon is the computed one, up to rounding."""
+    return abs(computed - Fraction(epsilon)) <= _CLOSE * Fraction(epsilon) + _MARGIN
 
 
 def least_epsilon(rho: float, delta: float) -> float:

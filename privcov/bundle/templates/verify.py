@@ -148,7 +148,7 @@ def check_guarantee(measurement, stated, entry):
     delta, epsilon = stated["delta"], epsilon_of(float(cost), stated["delta"])
     must(delta == request["delta"], "another delta is stated than was requested")
     must(epsilon * (1 - CLOSE) <= stated["epsilon"], "the noise does not give the stated epsilon and delta")
-    must(stated["epsilon"] <= epsilon * (1 + ROUNDED), "another epsilon is stated than the noise gives")
+    must(stated["epsilon"] <= epsilon * (1 + ROUNDED) + 1e-12, "another epsilon is stated than the noise gives")
     must(stated["epsilon"] <= request["epsilon"] * (1 + ROUNDED), "a weaker guarantee is stated than was requested")
     return f"Guarantee: the noise gives epsilon = {epsilon:.6g} at delta = {delta:g}, as is stated."
 
