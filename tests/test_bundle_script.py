@@ -20,7 +20,7 @@ from privcov.bundle.safe import json_bytes, table
 from privcov.bundle.verify import check
 from privcov.postprocess.matrices import derive
 from tests import forging
-from tests.forging import KINDS, NAMES, TYPED, bundled, exchanged, problem, redone, rewritten
+from tests.forging import KINDS, NAMES, TYPED, bundled, exchanged, files_of, problem, redone, rewritten
 from tests.patience import patient
 from tests.test_bundle_forged import unpacked
 
@@ -152,6 +152,7 @@ FACTS = [
     (("scale", 2), 25.0, "scale of a column"),
     (("row_bound",), 20.0, "row bound"),
     (("row_bound_fraction",), 0.5, "row bound"),
+    (("bounds", 0), [100.0, 0.0], "outside its bounds"),
     (("missing",), "pairs", "another size"),
     (("classes",), ["a"], "noise_std does not follow"),
 ]
@@ -175,8 +176,25 @@ def test_columns_that_change_places_are_found(tmp_path, plain):
     for name in ("matrices/noisy.csv", "matrices/noise_std.csv"):
         changed[name] = plain[name].replace(b"weight", b"@").replace(b"height", b"weight").replace(b"@", b"height")
     assert "other names than the columns" in said(redone(plain | changed), tmp_path / "b")
+    longer = {name: plain[name].replace(b"weight", b"weight of the spouse") for name in changed}
+    assert "other names than the columns" in said(redone(plain | longer), tmp_path / "d")
     digits = plain["matrices/noisy.csv"].decode().replace("7", "\u0667").encode()
     assert "no number" in said(redone({**plain, "matrices/noisy.csv": digits}), tmp_path / "c")
+
+
+def test_less_noise_than_requested_is_found_and_small_noise_on_a_constant_is_not(tmp_path, files):
+    """A hundred-thousandth less; and a column that hardly varies, whose variance is a difference of squares."""
+    read = {name: json.loads(files[name]) for name in ("measurement.json", "ledger_entry.json")}
+    for part in (read["measurement.json"], read["measurement.json"]["event"]):
+        part["scale"] /= 1 + 8e-6
+    read["ledger_entry.json"]["amount"] = "1"
+    forged = redone(files | {name: json_bytes(value) for name, value in read.items()})
+    assert "stated" in said(forged, tmp_path / "b")
+    private = privcov.PrivateDataset.from_rows(np.full((100_000, 2), 95.0), bounds=[(0, 100)] * 2, name="t")
+    ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
+    ledger.set_limit("t", PureDP(1e4))
+    privcov.release_private("laplace-cov", private, PureDP(1e4), ledger=ledger).save_bundle(tmp_path / "b.zip")
+    assert said(files_of((tmp_path / "b.zip").read_bytes()), tmp_path / "c") == ""
 
 
 def test_a_name_that_is_there_twice_is_found(tmp_path, plain):

@@ -20,10 +20,11 @@ Not checked here, but by `privcov verify`, which derives every file again and co
     event names as its proof; that name, and the law of the event, are not checked here either;
   - that declaration.json agrees with the facts in measurement.json, and the method with the measurement;
   - matrices.npz, all other matrices, intervals, tables and texts: whoever forges them, and the hashes, is not found;
-  - for tables with measured missing cells, the numbers under 3. The last line of the output says so.
+  - for tables with measured missing cells, the numbers of check 3. The last line of the output says so.
 
-Nobody can check without the data: that the noisy numbers were made from the declared table, that the declaration is
-true of it, and the number of rows beyond what the noise leaves open.
+Nobody can check without the data: that the noisy numbers were made from the declared table, and that the declaration
+is true of it. The number of rows is compared with the noisy count, within the noise; where no mean and no class was
+measured, there is no count.
 """
 
 import sys
@@ -149,7 +150,7 @@ def check_guarantee(measurement, stated, entry):
     must(delta == request["delta"], "another delta is stated than was requested")
     must(epsilon * (1 - CLOSE) <= stated["epsilon"], "the noise does not give the stated epsilon and delta")
     must(stated["epsilon"] <= epsilon * (1 + ROUNDED) + 1e-12, "another epsilon is stated than the noise gives")
-    must(stated["epsilon"] <= request["epsilon"] * (1 + ROUNDED), "a weaker guarantee is stated than was requested")
+    must(epsilon <= request["epsilon"] * (1 + CLOSE) + 1e-12, "a weaker guarantee is stated than was requested")
     return f"Guarantee: the noise gives epsilon = {epsilon:.6g} at delta = {delta:g}, as is stated."
 
 
@@ -183,13 +184,13 @@ def check_noisy(measurement, files):
     check_facts(measurement)
     must(all(type(value) is int for line in total for value in line), "the measured sum must be whole numbers")
     must(all(total[i][j] == total[j][i] for i in range(len(total)) for j in range(i)), "the sum is not symmetric")
+    there = [numbers_of(files, f"matrices/{name}.csv", facts["columns"]) for name in ("noisy", "noise_std")]
     if facts["missing"] == "pairs":
         return f"NOT CHECKED HERE: {UNCHECKED}."
     wanted = noisy_covariance(measurement)
-    for name, want in zip(("noisy", "noise_std"), wanted, strict=True):
-        found = numbers_of(files, f"matrices/{name}.csv", facts["columns"])
-        must(found.shape == want.shape, f"{name} has another shape than the measurement")
-        near = np.abs(found - want) <= CLOSE * (np.abs(want) + wanted[1])
+    rounding = 1e-14 * facts["row_bound"] ** 2 * np.outer(facts["scale"], facts["scale"])  # of squares that cancel
+    for name, found, want in zip(("noisy", "noise_std"), there, wanted, strict=True):
+        near = np.abs(found - want) <= CLOSE * (np.abs(want) + wanted[1]) + rounding
         must(np.isfinite(want).all() and near.all(), f"{name} does not follow from the measurement")
     return f"Noisy covariance and its noise: {want.size} entries each, as they follow from the measurement."
 
@@ -206,24 +207,27 @@ def check_facts(measurement):
     if facts["bounds"] is None:
         must(facts["scale"] == [1.0] * d, "without bounds the scale of a column is 1")
     else:
-        halves = [max(high - x, x - low) for (low, high), x in zip(facts["bounds"], facts["origin"], strict=True)]
+        places = [(low, x, high) for (low, high), x in zip(facts["bounds"], facts["origin"], strict=True)]
+        must(all(low <= x <= high for low, x, high in places), "a typical value is outside its bounds")
+        halves = [max(high - x, x - low) for low, x, high in places]
         for half, weight, scale in zip(halves, weights, facts["scale"], strict=True):
             must(abs(half / weight / scale - 1) <= CLOSE, "the scale of a column does not follow from its bounds")
         longest = math.sqrt(math.fsum(kind.get("weight", 1.0) ** 2 for kind in kinds))
         shortened = facts.get("row_bound_fraction", 1.0)
-        near = abs(longest * shortened / facts["row_bound"] - 1) <= CLOSE
+        near = 0 < shortened <= 1 and abs(longest * shortened / facts["row_bound"] - 1) <= CLOSE
         must(near, "the row bound does not follow from the bounds")
     flags = sum(kind.get("kind") != "category" for kind in kinds) if facts["missing"] == "pairs" else 0
+    must(flags or facts["missing"] != "pairs", "no missing cell is measured")
     must(anchors in ((len(facts["classes"]),) if facts["classes"] else (0, 1)), "the number of anchors is another")
     must((n is None and anchors) or (type(n) is int and n > 0), "the number of rows is none, and not measured")
     must(positive(facts["row_bound"]), "the row bound must be positive")
     must([len(line) for line in total] == [d + flags + anchors] * (d + flags + anchors), "the sum has another size")
     other = math.isqrt(math.isqrt(UNIT**4 // (4 * (d + 1))))
     must(a == USUAL_ANCHOR or (a == other and anchors == 1 and n is not None), "the anchor is none of PrivCov")
-    if anchors and n is not None and not facts["classes"]:
-        *_, corner = noise_stds(measurement)
-        far = 12 * measurement["scale"] * corner
-        must(abs(total[-1][-1] - n * a**2) <= far, "the number of rows is not the noisy one")
+    if anchors and n is not None:  # of classes, some rows may have a label that is not listed
+        far = 12 * measurement["scale"] * math.sqrt(anchors) * noise_stds(measurement)[-1]
+        apart = sum(total[-c][-c] for c in range(1, anchors + 1)) - n * a**2
+        must(apart <= far and (facts["classes"] or apart >= -far), "the number of rows is not the noisy one")
 
 
 USUAL_ANCHOR = math.isqrt(UNIT**2 // 2)
@@ -347,8 +351,9 @@ def numbers_of(files, name, columns):
     # A name has an apostrophe in front where a spreadsheet would take it for a formula, and no invisible letters.
     names = [seen(column) for column in columns]
     for given in (lines[0][1:], [line[0] for line in lines[1:]]):
-        same = len(given) == len(names) and all(map(str.startswith, map(seen, given), names))
-        must(same, f"{name} has other names than the columns")
+        must(len(given) == len(names), f"{name} has other names than the columns")
+        for cell, column in zip(map(seen, given), names, strict=True):  # (2) tells two names apart that look the same
+            must(re.fullmatch(re.escape(column) + r"( \(\d+\))?", cell), f"{name} has other names than the columns")
     cells = [cell for line in lines[1:] for cell in line[1:]]
     must(all(cell.isascii() and "_" not in cell for cell in cells), f"{name} holds what is no number")
     return np.array([[float(cell) for cell in line[1:]] for line in lines[1:]])
