@@ -380,6 +380,11 @@ def test_a_method_that_measures_with_another_anchor_is_refused(bundles, kind, ot
     assert "another anchor" in problem(told(bundles(kind), another_method(other)), monkeypatch)
 
 
+def test_a_tuning_that_the_method_has_not_is_refused(bundles, monkeypatch):
+    forged = told(bundles("zcdp"), lambda m, g, e, d: e["request"].update(tuning="fixed"))
+    assert "does not record this tuning" in problem(forged, monkeypatch)
+
+
 def test_a_method_that_draws_other_noise_under_the_same_guarantee_is_refused(bundles, monkeypatch):
     said = problem(told(bundles("laplace"), another_method("wishart-difference")), monkeypatch)
     assert "draws no laplace noise" in said

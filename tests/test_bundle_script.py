@@ -171,6 +171,14 @@ def test_a_fact_that_is_forged_in_measurement_and_ledger_is_found(tmp_path, plai
     assert complaint in found or (complaint == "noise_std does not follow" and "does not follow" in found), found
 
 
+def test_rows_that_are_longer_than_their_bounds_are_found(tmp_path, plain):
+    read = {name: json.loads(plain[name]) for name in ("measurement.json", "ledger_entry.json")}
+    for facts in (read["measurement.json"]["facts"], read["ledger_entry.json"]["request"]["facts"]):
+        facts |= {"row_bound_fraction": 7.0, "row_bound": 14.0}
+    forged = redone(plain | {name: json_bytes(value) for name, value in read.items()})
+    assert "the row bound does not follow" in said(forged, tmp_path / "b")
+
+
 def test_columns_that_change_places_are_found(tmp_path, plain):
     changed = {}
     for name in ("matrices/noisy.csv", "matrices/noise_std.csv"):
@@ -189,7 +197,10 @@ def test_less_noise_than_requested_is_found_and_small_noise_on_a_constant_is_not
         part["scale"] /= 1 + 8e-6
     read["ledger_entry.json"]["amount"] = "1"
     forged = redone(files | {name: json_bytes(value) for name, value in read.items()})
-    assert "stated" in said(forged, tmp_path / "b")
+    assert "does not give the stated epsilon" in said(forged, tmp_path / "b")
+    stated = json.loads(files["guarantee.json"]) | {"epsilon": 1.00001}
+    forged = redone(forged | {"guarantee.json": json_bytes(stated)})
+    assert "a weaker guarantee is stated" in said(forged, tmp_path / "d")
     private = privcov.PrivateDataset.from_rows(np.full((100_000, 2), 95.0), bounds=[(0, 100)] * 2, name="t")
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", PureDP(1e4))

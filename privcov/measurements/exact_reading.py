@@ -81,9 +81,8 @@ def noise_of(
 ) -> NoiseDistribution:
     """Return the distribution of the noise of what `read_sum` gives."""
     d, unit = facts.width, scale / UNIT**2 / rows
-    if shape == COUPLED:
-        hidden = measured == 1 and facts.n is None
-        return NoiseDistribution(shape, unit, d, n_anchors, corner=hidden, measured=measured)
+    if shape == COUPLED:  # for a public number of rows only
+        return NoiseDistribution(shape, unit, d, n_anchors, measured=measured)
     if shape == FREE_GROUPS:
         groups, kappas = weights(facts, measured, anchor)
         labels, known = labels_of(groups), tuple(float(kappa) for kappa in kappas)

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import privcov
+from privcov.cli.check import _rules
 from privcov.data_sources.private_file import Column, Declaration, PrivateFileError, read_private
 from privcov.owner import cell_kinds, needs
 from privcov.owner.check import advice, check_files, check_upload
@@ -287,6 +288,9 @@ def test_the_rule_says_whose_missing_cells_are_measured(tmp_path):
     kinds = {"y": privcov.Kind("number", 0, 5), "ward": privcov.Kind("category", values=("a", "b"))}
     private = privcov.PrivateDataset.from_rows(frame, kinds=kinds, missing="pairs", name="t")
     assert "count as typical" not in privcov.check(private).verdict
+    assert _rules(privcov.check(private)) == ["Missing cells are measured in all columns."]
+    left_out = privcov.PrivateDataset.from_rows(frame, kinds=kinds, missing="drop-row", n_public=False, name="t")
+    assert _rules(privcov.check(left_out)) == []
 
 
 def test_a_table_in_memory_and_one_in_files_are_checked_by_name(tmp_path):

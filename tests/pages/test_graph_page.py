@@ -121,6 +121,11 @@ def test_the_curves_are_those_of_the_release_and_of_the_same_without_noise(pictu
         np.testing.assert_allclose(line.y, graphs.roc_at(rates, np.asarray(line.x)), atol=1e-6)
         assert f"{name} finds {graphs.roc_at(rates, np.array([0.1]))[0]:.2f} at" in alt
         assert f"{name}: {graphs.auc(rates):.2f}" in words(at)
+    below, _ = pictures["precision-recall"]
+    assert below.data[0].y[0] == pytest.approx(data.truth.graph.sum() / 56)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), random_state=1)
+    counted = privcov.graph_recovery(rel, data.truth.precision)
+    assert (below.data[-1].x, below.data[-1].y) == ((counted.tpr,), (counted.precision,))
     scope: dict = {}
     exec(next(c.value for c in at.code if "auc-to-truth" in c.value), scope)
     assert scope["plan"].steps == 40
@@ -253,7 +258,7 @@ def test_matrices_share_one_scale_and_the_losses_are_paper_2_s():
     assert (spec["data"][0]["zmin"], spec["data"][0]["zmax"]) == (-1.0, 1.0)
 
 
-def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch):
+def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch, pictures):
     data = privcov.source("precision-ar2", n=400, d=5, random_state=0)
     line, star = (np.zeros((5, 5), bool) for _ in range(2))
     for i in range(4):
@@ -271,6 +276,10 @@ def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch):
     want = privcov.metrics.graphs.compare(privcov.metrics.graphs.edges(rel.precision), star)
     assert counts(at) == {"Missed": want.fn, "False": want.fp, "Found": want.tp}
     assert "It is a published reference, not the truth." in words(at)
+    exact = privcov.metrics.errors.without_noise(rel, public)
+    drawn = next(t for t in pictures["roc"].figure.data if t.name == "Without noise")
+    want = graphs.roc_at(graphs.path_rates(exact.path, star), np.asarray(drawn.x))
+    np.testing.assert_allclose(drawn.y, want, atol=1e-6)
     assert list(at.selectbox(key="graph.reference").options) == ["line (4 edges)", "star (4 edges)"]
 
 
