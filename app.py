@@ -6,13 +6,13 @@ import dataclasses
 
 import streamlit as st
 
+from pages.common import cached, fields, follow, frame, show, strip
+from pages.common.glossary import term
+from pages.common.study import Study
 from pages.home import doors
-from pages.shell import cached, fields, follow, frame, show, strip
-from pages.shell.glossary import term
-from pages.shell.study import Study
-from privcov.figures.matrices import beyond, colour_limit, still
-from privcov.figures.words import powers
 from privcov.metrics.errors import error, reference_matrix
+from privcov.plots.matrices import beyond, colour_limit, still
+from privcov.plots.words import powers
 
 study = frame.page(frame.HOME)
 palette = frame.palette()

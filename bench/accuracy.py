@@ -14,14 +14,14 @@ from functools import cache
 
 import numpy as np
 
+from privcov.core.guarantees import PureDP, ZCDP
+from privcov.core.parameters import build
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.measurements.moment import Measured, clipped_moment, measure_moment
 from privcov.metrics.errors import error, reference_matrix
-from privcov.parameters import build
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import project_trace, shrink_spectrum, shrink_wishart_difference
-from privcov.privacy import PureDP, ZCDP
-from privcov.releasing.run import build_method, run_method
+from privcov.releases.public import build_method, run_method
 
 TURNS = 9  # of a method and the algebra under it
 RUNS = 10

@@ -1,100 +1,92 @@
-"""Section "agreement" of the bench: the measured answer of Trade-offs beside a hundred other releases, and its time.
+"""Section "agreement" of the bench: `privcov.expect` beside private releases of one table, and its time.
 
-Random questions on simulated rows of every structure that a source has, and on bundled tables: n from 200 to 200,000, d
-from 2 to 200 (at most 10 million cells), every kind of guarantee. The releases beside have other rows and noise.
+Random questions: n from 200 to 200,000, d from 2 to 200 (at most 2 million cells), every kind of guarantee, a spread
+from .1 to .5 or none, every structure. The table is drawn anew for each question, with a seed of its own.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import tempfile
 import time
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 import privcov
-from privcov.advice import ask, live
-from privcov.advice.answer import Question
-from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.data_sources.declaring.typical_ranges import NINE_IN_TEN
+from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
+from privcov.ledger import Ledger
+from privcov.steward.example_rows import STRUCTURES, Invention
 
-QUESTIONS, SEED, BESIDE = 40, 98_000, 100
-CELLS = 10_000_000
-SIMULATED = {
-    "ar1-covariance": "fading",
-    "sparse-covariance": "independent",
-    "banded-covariance": "banded",
-    "zipf-norms": "low-rank",
-}
-TABLES = ("wine", "example")
+QUESTIONS, RELEASES, SEED, CELLS = 200, 16, 98_000, 2_000_000
+KINDS = (lambda x: privcov.ZCDP(x / 5), lambda x: privcov.ApproxDP(x, 1e-6), privcov.PureDP)
 
 
-@dataclasses.dataclass(frozen=True)
-class Case:
-    """One question: a stored answer, and the rows of a replicate."""
-
-    stored: ask.Reply
-    rows: object
-
-
-def cases() -> Iterator[Case]:
-    """Random questions of both forms."""
+def questions() -> Iterator[tuple]:
+    """Random arguments of `expect`."""
     rng = np.random.default_rng(SEED)
     for number in range(QUESTIONS):
-        level = float(np.exp(rng.uniform(np.log(0.1), np.log(5))))
-        guarantee = [ZCDP(level / 5), ApproxDP(level, 1e-6), PureDP(level)][number % 3]
-        if number % 8 == 7:
-            data = privcov.source(TABLES[number // 8 % len(TABLES)], random_state=0)
-            question = Question(data.n, data.d, guarantee, mean_known=data.mean_is_zero)
-            rows = lambda _, data=data: data  # noqa: E731
-        else:
-            key = list(SIMULATED)[number % len(SIMULATED)]
-            d = round(np.exp(rng.uniform(np.log(2), np.log(200))))
-            n = round(np.exp(rng.uniform(np.log(200), np.log(min(200_000, CELLS / d)))))
-            source = SOURCES.get(key).cls(n=n, d=d)
-            question = Question(n, d, guarantee, structure=SIMULATED[key], mean_known=True)
-            rows = lambda r, source=source: make_dataset(source, seed=SEED, repeat=r)  # noqa: E731
-        far = ask.how_far(question)
-        yield Case(far if number % 2 else ask.which_level(question, 1.3 * far.error), rows)
+        d = round(np.exp(rng.uniform(np.log(2), np.log(200))))
+        n = round(np.exp(rng.uniform(np.log(200), np.log(min(200_000, CELLS / d)))))
+        guarantee = KINDS[number % 3](float(np.exp(rng.uniform(np.log(0.1), np.log(5)))))
+        spread = None if number % 2 else round(rng.uniform(0.1, 0.5), 2)
+        yield n, d, guarantee, spread, list(STRUCTURES)[number % len(STRUCTURES)], number
+
+
+def released(n: int, d: int, guarantee: privcov.ZCDP, spread: float | None, structure: str, seed: int) -> np.ndarray:
+    """Relative errors of private releases of one table of normal rows, to its own covariance."""
+    root = np.linalg.cholesky(Invention(n, structure).correlation(d))
+    rows = np.random.default_rng(SEED + seed).standard_normal((n, d)) @ root.T * (spread or 1.0)
+    limits = {"usual": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
+    columns = tuple(Column(f"x{j}", **limits) for j in range(d))
+    table = Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns)).on_rows(rows, None)
+    sample = np.cov(np.clip(rows, *table.facts.bounds.T), rowvar=False, bias=True)
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = Ledger(Path(folder) / "ledger.sqlite")
+        ledger.set_limit("t", privcov.ZCDP(1e9) if isinstance(guarantee, privcov.ZCDP) else privcov.ApproxDP(1e6, 0.01))
+        made = [privcov.release_private(table, guarantee, ledger=ledger, draw=k + 1) for k in range(RELEASES)]
+    return np.array([np.linalg.norm(one.covariance - sample) / np.linalg.norm(sample) for one in made])
 
 
 @cache
-def found() -> tuple[list[float], list[float], list[float], list[bool]]:
-    """By question: how far stored and measured error are from other releases, seconds, whether "about" is said."""
-    stored, measured, seconds, about = [], [], [], []
-    for case in cases():
+def found() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """By question: difference in standard errors, ratio of the errors, seconds, columns."""
+    apart, ratios, seconds, columns = [], [], [], []
+    for n, d, guarantee, spread, structure, seed in questions():
+        privcov.expect(
+            200, 2, guarantee, spread=spread, structure=structure, releases=5, random_state=0
+        )  # what is loaded once
         begun = time.perf_counter()
-        reply = live.measured(case.stored, case.rows)
+        expected = privcov.expect(n, d, guarantee, spread=spread, structure=structure, random_state=0)
         seconds.append(time.perf_counter() - begun)
-        there = dataclasses.replace(ask.how_far(reply.advice.question), line=reply.line)
-        fresh = reply.draws > 1
-        count = BESIDE if seconds[-1] < 4 * live.SECONDS else 10
-        beside = live.measured(
-            there, (lambda r, rows=case.rows: rows(1_000 + r)) if fresh else case.rows, seed=1,
-            releases=count, draws=min(count, 20) if fresh else 1,
-        )  # fmt: skip
-        stored.append(abs(there.error / beside.error - 1))
-        measured.append(abs(reply.error / beside.error - 1))
-        about.append("about" in ask.sentence(reply))
-    return stored, measured, seconds, about
+        errors, between = released(n, d, guarantee, spread, structure, seed), 5**0.5 * expected.error_se
+        variance = errors.var(ddof=1) / RELEASES + between**2 + expected.error_se**2
+        se = max(np.sqrt(variance), 1e-6)  # none where both are the zero matrix
+        apart.append((errors.mean() - expected.error) / se)
+        ratios.append(errors.mean() / expected.error)
+        columns.append(d)
+    return np.array(apart), np.array(ratios), np.array(seconds), np.array(columns)
 
 
 def agreement() -> Iterator[tuple]:
     """Rows (what, found, goal)."""
 
-    def off() -> str:
-        stored, measured, _, about = found()
-        within = np.mean((np.array(measured) <= 0.05) | about)
+    def far() -> str:
+        apart, ratios, *_ = found()
+        low, high = np.quantile(ratios, (0.05, 0.95))
         return (
-            f"{np.median(measured) / 0.05:.2f} x five per cent (median; {within:.0%} of {len(measured)} within it "
-            "or said with 'about', "
-            f"90 % of them within {np.quantile(measured, 0.9):.1%}; stored: median {np.median(stored):.1%})"
+            f"{np.mean(np.abs(apart) > 3):.3f} of {len(apart)} are farther than three standard errors (largest "
+            f"{np.abs(apart).max():.1f}); releases over expected {np.median(ratios):.3f}, nine in ten {low:.2f} to "
+            f"{high:.2f}"
         )
 
-    def late() -> str:
-        seconds = found()[2]
-        return f"{np.quantile(seconds, 0.9) / 3:.2f} x 3 s (nine in ten; median {np.median(seconds):.1f} s)"
+    def late(low: int, high: int, limit: float) -> str:
+        _, _, seconds, columns = found()
+        part = seconds[(columns > low) & (columns <= high)]
+        return f"{np.quantile(part, 0.9) / limit:.2f} x {limit:g} s (nine in ten; longest {part.max():.2f} s)"
 
-    yield "measured answers over other releases", off, "<= 1"
-    yield "time of an answer", late, "<= 1"
+    yield "expected errors over private releases", far, "<= .02"
+    yield "time of an answer, d <= 50", lambda: late(0, 50, 1.0), "<= 1"
+    yield "time of an answer, d <= 200", lambda: late(50, 200, 3.0), "<= 1"

@@ -17,9 +17,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import privcov
-from privcov import places
-from privcov.answering import evidence
-from privcov.privacy import ZCDP
+from privcov.core import places
+from privcov.core.guarantees import ZCDP
+from privcov.inference import evidence
 
 LIMITS = {50: 0.1, 200: 0.5}  # seconds, by the number of columns
 NAMES = ("means", "variances", "covariances", "correlations", "partial_correlations", "edges", "eigenvalues")
@@ -54,7 +54,7 @@ def _viewed() -> str:
     with tempfile.TemporaryDirectory() as folder:
         ledger = privcov.Ledger(Path(folder) / "ledger.sqlite")
         ledger.set_limit("bench", ZCDP(1.0))
-        rel = privcov.release_private("auto-cov", private, ZCDP(1.0), ledger=ledger)
+        rel = privcov.release_private(private, ZCDP(1.0), "auto-cov", ledger=ledger)
         rel.save_bundle(Path(folder) / "out.zip")
         raw = (Path(folder) / "out.zip").read_bytes()
     page = AppTest.from_file(str(places.app_file()), default_timeout=120)
@@ -73,7 +73,7 @@ def _viewed() -> str:
 def _timed(d: int, name: str, limit: float) -> str:
     """Return the median of five, after a first one."""
     data = privcov.source("ar1-covariance", n=200_000, d=d, random_state=0)
-    found = privcov.answers(privcov.release("gaussian-cov", data, ZCDP(1.0), random_state=1, centre="joint"))
+    found = privcov.answers(privcov.release(data, ZCDP(1.0), "gaussian-cov", random_state=1, centre="joint"))
     ask = (lambda: found.regress("x1")) if name == "regress" else getattr(found, name)
     taken = []
     with threadpool_limits(1):  # threads that wait for each other on a busy machine count as work

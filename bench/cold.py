@@ -34,7 +34,7 @@ FIRST = """
 import numpy as np, sys, time
 import privcov
 rows = np.random.default_rng(0).uniform(0, 1, (5000, 10))
-rel = privcov.release("auto-cov", privcov.Dataset.from_rows(rows, bounds=[(0, 1)] * 10), privcov.ApproxDP(1, 1e-6))
+rel = privcov.release(privcov.Dataset.from_rows(rows, bounds=[(0, 1)] * 10), privcov.ApproxDP(1, 1e-6))
 str(rel.statement), repr(rel)
 print(time.process_time(), *{name.partition(".")[0] for name in sys.modules})
 """

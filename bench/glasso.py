@@ -25,13 +25,13 @@ from functools import cache
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from privcov import accounting
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP
+from privcov.core.parameters import build
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.parameters import build
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.glasso import lambda_max, solve, solve_path, warm_up
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import ApproxDP
 
 N, DELTA, FLOOR = 2000, 1e-3, 1e-4
 CLOSE = 1e-6

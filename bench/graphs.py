@@ -15,14 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 import privcov
-from privcov import places
-from privcov.dataset import Dataset
+from privcov.core import places
+from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.estimators.auto_precision import AutoPrecision
 from privcov.metrics.graphs import compare, edges, partial_correlations
 from privcov.postprocess.edge_test import SLIGHT
 from privcov.postprocess.edges import NO_EDGE
-from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
-from privcov.releasing.run import method_input
+from privcov.releases.public import method_input
+from privcov.tables.dataset import Dataset
 
 SEED, REPLICATES, WITH_EBIC, RATE = 40_000, 500, 100, 0.1
 FILE = "table.csv"

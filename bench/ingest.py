@@ -24,10 +24,11 @@ from pathlib import Path
 
 import numpy as np
 
-from privcov import Dataset, PrivateDataset, parallel
+from privcov import Dataset, PrivateDataset
+from privcov.core import parallel
+from privcov.measurements.exact.file_pass.file_moment import public_sums, sums_of
 from privcov.measurements.moment import clipped_moment
-from privcov.measurements.tables.file_moment import public_sums, sums_of
-from privcov.table_files import blocks_of, parts_of
+from privcov.tables.readers import blocks_of, parts_of
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS, COLUMNS, CSV_ROWS, MEMORY_ROWS, MEMORY_COLUMNS = 5_000_000, 50, 500_000, 1_000_000, 100

@@ -55,7 +55,7 @@ def errors(name: str, guarantee: PureDP | ApproxDP = PURE) -> dict[str, float]:
     truth = np.cov(rows.T, bias=True)
     ours, noisy = [], []
     for seed in range(OWN_DRAWS):
-        rel = privcov.release("auto-cov", data, guarantee, random_state=seed, centre="joint")
+        rel = privcov.release(data, guarantee, "auto-cov", random_state=seed, centre="joint")
         found = rel.covariance / np.outer(rel.scale, rel.scale)
         measured = privcov.answers(rel).variances()["estimate"].to_numpy() / rel.scale**2
         ours.append(found)

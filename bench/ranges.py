@@ -23,10 +23,10 @@ import privcov
 from privcov import Ledger, PrivateDataset, ZCDP
 from privcov.bundle.derived import noisy_of
 from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
-from privcov.owner.example_rows import Invention, covariance_of, entry_stds, invented
-from privcov.owner.preview import planned_noise, preview
 from privcov.postprocess.matrices import Matrices, derive
-from privcov.releasing.display import matrix_of
+from privcov.releases.display import matrix_of
+from privcov.steward.example_rows import Invention, covariance_of, entry_stds, invented
+from privcov.steward.preview import planned_noise, preview
 
 RHO, TIMES, SEED = ZCDP(0.1), 5, 52_000
 GRID = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12)
@@ -88,7 +88,7 @@ def errors(private: PrivateDataset, truth: np.ndarray) -> tuple[float, float, Ma
     with tempfile.TemporaryDirectory() as folder:
         ledger = Ledger(Path(folder) / "l.sqlite")
         ledger.set_limit("t", RHO)
-        rel = privcov.release_private("auto-cov", private, RHO, ledger=ledger)
+        rel = privcov.release_private(private, RHO, "auto-cov", ledger=ledger)
     assert rel.measurement is not None
     plain = derive(noisy_of(rel.measurement)[1])
     return off(matrix_of(rel, "correlation"), truth), off(plain.correlation, truth), plain

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from bench.ingest import SECRETS, in_turns, write_parquet
 from bench.sweep import plans, seconds
-from privcov import PrivateDataset, parallel
-from privcov.measurements.tables.file_moment import sums_of
+from privcov import PrivateDataset
+from privcov.core import parallel
+from privcov.measurements.exact.file_pass.file_moment import sums_of
 
 ROWS, COLUMNS = 500_000, 50
 CELLS = (10, 40)  # replicates

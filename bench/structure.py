@@ -14,12 +14,12 @@ from functools import cache
 
 import numpy as np
 
+from privcov.core.guarantees import ZCDP
+from privcov.core.parameters import build
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.dataset import Dataset
 from privcov.metrics.errors import error, reference_matrix
-from privcov.parameters import build
-from privcov.privacy import ZCDP
-from privcov.releasing.run import build_method, run_method
+from privcov.releases.public import build_method, run_method
+from privcov.tables.dataset import Dataset
 
 STRUCTURED = ("ar1-covariance", "banded-covariance", "block-covariance", "precision-ar2", "precision-full")
 OTHERS = ("sparse-covariance", "precision-wishart", "precision-random", "sparse-inverse", "zipf-norms")

@@ -12,10 +12,10 @@ from functools import cache
 
 import numpy as np
 
-from privcov.measurements.exact_moment import measure_exactly
-from privcov.privacy import ZCDP
-from privcov.private_dataset import PrivateDataset
-from privcov.releasing.private_request import view
+from privcov.core.guarantees import ZCDP
+from privcov.measurements.exact.moment import measure_exactly
+from privcov.releases.private_request import view
+from privcov.tables.private_dataset import PrivateDataset
 
 RUNS, FIRST_SEED = 8, 77_000
 GUARANTEE = ZCDP(0.5)
@@ -49,7 +49,7 @@ def errors(n: int, d: int, least: float, most: float) -> dict[str, float]:
         for way in WAYS:
             rule = "pairs" if way == "pairs" else "typical"
             private = PrivateDataset.from_rows(cells.get(way, holed), bounds=[(1, 5)] * d, missing=rule)
-            noisy = measure_exactly(private, GUARANTEE, centre="joint", shape="free-trace")
+            noisy = measure_exactly(private, GUARANTEE, shape="free-trace")
             got = correlation(view("auto-cov", noisy, GUARANTEE).covariance)
             found[way].append(float(np.sqrt(np.mean((got - truth)[upper] ** 2))))
     return {way: float(np.mean(values)) for way, values in found.items()}

@@ -11,8 +11,8 @@ import statistics
 import time
 from collections.abc import Iterator
 
-from privcov import parallel
-from privcov.sweeps import plan as plans_module
+from privcov.core import parallel
+from privcov.studies import plan as plans_module
 from replication import catalogue
 
 ROUNDS, REPLICATES, TASKS = 3, 50, 5_000  # 50: the paper's own number

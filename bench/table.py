@@ -108,10 +108,7 @@ SECTIONS = {
     "coverage": Section("bench.answers", "coverage", "Intervals that contain the truth in the worst cell, over 95 %"),
     "answers": Section("bench.answers", "answers", "Processor time of an answer with intervals, over its limit"),
     "agreement": Section(
-        "bench.agreement",
-        "agreement",
-        "Answers of Trade-offs, measured on the rows of the question, beside a hundred other releases",
-        default=False,
+        "bench.agreement", "agreement", "`privcov.expect` beside private releases, and its time", default=False
     ),
     "graphs": Section(
         "bench.graphs", "graphs", "Edges by the edge test: MCC, AUC and false edges over their goals, data/graphs"

@@ -33,8 +33,8 @@ import privcov
 from bench.survey import survey
 from privcov import Kind, PrivateDataset, ZCDP
 from privcov.data_sources.simulated_tables import HospitalVisits
-from privcov.owner.choices import choices
-from privcov.owner.example_rows import ExampleRows
+from privcov.steward.choices import choices
+from privcov.steward.example_rows import ExampleRows
 
 TIMES = 6
 FIRST_SEED = 71_000  # seen by no test, and by nothing that was tuned
@@ -168,7 +168,7 @@ def error(made: Drawn) -> float:
     with tempfile.TemporaryDirectory() as folder:
         ledger = privcov.Ledger(Path(folder) / "ledger.sqlite")
         ledger.set_limit("t", ZCDP(RHO))
-        found = privcov.release_private("auto-cov", table, ZCDP(RHO), ledger=ledger).covariance
+        found = privcov.release_private(table, ZCDP(RHO), "auto-cov", ledger=ledger).covariance
     spread = np.sqrt(np.maximum(np.diag(found), 1e-12))
     off = ~np.eye(len(truth), dtype=bool)
     return float(np.mean((found / np.outer(spread, spread) - truth)[off] ** 2))

@@ -15,7 +15,7 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 sys.path[:0] = [str(ROOT), str(DOCS / "_ext")]
 
-from privcov.figures.palette import DARK, LIGHT  # noqa: E402
+from privcov.plots.palette import DARK, LIGHT  # noqa: E402
 
 project = "PrivCov"
 author = "PrivCov contributors"
@@ -71,7 +71,7 @@ PICTURE = re.compile(
     r'<picture>\s*<source [^>]*srcset="(?P<dark>[^"]+)">\s*'
     r'<img alt="(?P<alt>[^"]+)" src="(?P<light>[^"]+)">\s*</picture>'
 )
-MERMAID = re.compile(r"^```mermaid\n.*?^```$", re.S | re.M)
+DIAGRAM = re.compile(r"^[^\n]+(?:\n[^\n]+)*\n\n```mermaid\n.*?^```$", re.S | re.M)  # with the paragraph about it
 LINK = re.compile(r"(?<!!)\[(?P<words>[^\[\]]+)\]\((?P<target>[^()\s#]+)(?P<anchor>#[^()\s]*)?\)")
 FENCE = re.compile(r"(^```.*?^```$)", re.S | re.M)
 FORMULA = re.compile(r"`(privcov/[\w/]+\.py)`((?:,? `\w+`)+)")
@@ -115,7 +115,7 @@ def for_site(text: str, source: str) -> str:
         module = found[1].removesuffix(".py").replace("/", ".")
         return f"`{found[1]}`" + re.sub(r"`(\w+)`", rf"{{py:obj}}`\1 <{module}.\1>`", found[2])
 
-    text = MERMAID.sub("```{raw} html\n:file: images/architecture.svg\n```", PICTURE.sub(picture, text))
+    text = DIAGRAM.sub("", PICTURE.sub(picture, text))
     if source == "docs/formulas.md":
         text = FORMULA.sub(formula, text)
     parts = FENCE.split(text)

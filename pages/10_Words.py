@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shell import frame, glossary
+from pages.common import frame, glossary
 
 frame.page("Words", keeps=("word",))
 st.title("Words")

@@ -6,21 +6,21 @@ import functools
 
 import streamlit as st
 
+import privcov
+from pages.common import address, cached, follow, frame, own_range, script, show, strip, take_home, visitor_files
+from pages.common.glossary import term
+from pages.common.study import CSV
 from pages.estimate import pins, shown
-from pages.shell import address, cached, follow, frame, own_range, script, show, strip, take_home, visitor_files
-from pages.shell.glossary import term
-from pages.shell.study import CSV
-from pages.upload import public_file
-from pages.your_data import carried
+from pages.your_data import public_file
 from privcov.bundle.verdict import noise_on_entries
 from privcov.estimators.auto_cov import OFF, mixture_of
 from privcov.estimators.base import METHODS
-from privcov.figures.errors import waterfall as waterfall_figure
-from privcov.figures.matrices import beyond, colour_limit, heatmap, own_limit
-from privcov.figures.shares import shares_bar
-from privcov.figures.words import percent, plain
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import error, reference_matrix, waterfall
+from privcov.plots.errors import waterfall as waterfall_figure
+from privcov.plots.matrices import beyond, colour_limit, heatmap, own_limit
+from privcov.plots.shares import shares_bar
+from privcov.plots.words import percent, plain
 
 study = frame.page("Estimate", keeps=("more", "shown"))
 palette = frame.palette()
@@ -29,7 +29,7 @@ st.caption(f"One {term('release')} of a {term('covariance')} or {term('precision
 show_answers = strip.draw(study)
 
 if study.source_key() == CSV:
-    public_file.section(carried.section)
+    public_file.section()
     if visitor_files.table() is None:
         st.stop()
 
@@ -157,6 +157,13 @@ with show.problems():
             table.index.name = mark or None
             name = f"{'not private ' * bool(mark)}{rel.method} {rel.target}.csv".replace(" ", "-")
             show.download("Matrix as CSV", table.to_csv, name, "download-matrix")
+            if rel.raw is not None and data.d > 1:
+                show.download(
+                    "Correlations with intervals as CSV",
+                    lambda: privcov.answers(rel).correlations().rename_axis(mark or None).to_csv(index=bool(mark)),
+                    f"{'not private ' * bool(mark)}{rel.method} correlations.csv".replace(" ", "-"),
+                    "download-correlations",
+                )
     with python:
         if python.open:
             st.code(script.script(study, data), language="python")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.graph_recovery import board, settings
-from pages.shell import cached, follow, frame, own_range, show, strip
-from pages.shell.glossary import term
+from pages.common import cached, follow, frame, own_range, show, strip
+from pages.common.glossary import term
+from pages.graphs import board, settings
 from privcov.estimators.base import METHODS
 
 study = frame.page("Graph recovery", keeps=board.KEEPS)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from pages.common import address, cached, follow, frame, own_range, script, show, strip
+from pages.common.glossary import term
 from pages.estimate import shown
-from pages.shell import address, cached, follow, frame, own_range, script, show, strip
-from pages.shell.glossary import term
 from privcov.estimators.base import METHODS
-from privcov.figures.spectra import in_words, spectrum
-from privcov.figures.words import SCALED, plain
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.spectra import noise_edge, spectra
+from privcov.plots.spectra import in_words, spectrum
+from privcov.plots.words import SCALED, plain
 
 study = frame.page("Spectra", keeps=("axis",))
 palette = frame.palette()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shell import address, frame, hosted, owner_token, show
-from pages.shell.glossary import term
+from pages.common import address, frame, hosted, owner_token, show
+from pages.common.glossary import term
 from pages.your_data import answers, columns, declare, drafts, elsewhere, plan, practice, read_bundle, release, view
-from pages.your_data.state import DOORS, STEPS, forget, owner_session, practising, take_step
+from pages.your_data.state import DOORS, STEPS, forget, owner_session, practising, show_form, take_step
 
 frame.page("Your data", keeps=("door",))
+show_form("own")
 st.title("Your data")
 st.caption(f"One confidential table, one noisy {term('measurement')}, and every answer from that {term('release')}.")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.common import frame
 from pages.lessons import view
-from pages.shell import frame
 
 frame.page("Lessons", keeps=("part", "lesson", "lever", "unit", "demo", "demo_lever", "minutes", "full"))
 full = frame.page_setting("full") == "1"

@@ -9,12 +9,12 @@ import pandas as pd
 import streamlit as st
 
 import privcov
+from pages.common import address, frame, glossary, show, strip
+from pages.common.study import Study
 from pages.methods import converter
-from pages.shell import address, frame, glossary, show, strip
-from pages.shell.study import Study
+from privcov.core.parameters import Spec
 from privcov.estimators.base import MethodCard
-from privcov.figures.words import plain
-from privcov.parameters import Spec
+from privcov.plots.words import plain
 
 CARDS, CONVERT = "Methods", "Convert and compose"
 ANY = "All"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.common import frame, show
+from pages.common.glossary import term
 from pages.published import front, opened
-from pages.shell import frame, show
-from pages.shell.glossary import term
 
 frame.page("Published results", keeps=("table", "tab", "norm", "panel", "shown"))
 st.title("Published results")

@@ -7,8 +7,8 @@ import streamlit as st
 from pages.audit import claims as audit_claims
 from pages.audit import learn as audit_learn
 from pages.audit import live as audit_live
-from pages.shell import address, frame, show
-from pages.shell.glossary import term
+from pages.common import address, frame, show
+from pages.common.glossary import term
 
 study = frame.page("Privacy audit", keeps=("tab", *audit_live.KEEPS, *audit_claims.KEEPS, *audit_learn.KEEPS))
 st.title(

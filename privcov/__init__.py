@@ -2,24 +2,19 @@
 
 The packages, in the order in which data move:
 
-    table_files    files to blocks of cells                parallel      many cores
+    core           guarantees, checks, many cores         tables        rows, and what is publicly declared of them
     data_sources   rows: simulated, public, declared       measurements  the only package that spends a guarantee
     postprocess    matrix to matrix, spends nothing        estimators    one file per method
-    ledger         what was spent on private tables        releasing     from a method to a release
-    answering      estimates with total intervals          metrics       release and reference to a number
-    sweeps         plans, stored cells, searches           papers        published results, computed again
-    advice         which method, from measured evidence    owner         previews and checks for the data owner
-    audit          claims, live audits, disclosure         figures       table or matrix to figure
-    bundle         a private release in one zip, with the script that verifies it
-    cli            the command line
+    ledger         what was spent on private tables        releases      from a method to a release
+    inference      estimates with total intervals          metrics       release and reference to a number
+    studies        plans, stored cells, searches           steward       what to expect; checks for the data owner
+    attacks        claims, live audits, disclosure         plots         table or matrix to figure
+    bundle         a private release in one zip            cli           the command line
 
-``privacy`` and ``accounting`` hold guarantees and their arithmetic. ``dataset`` and ``private_dataset`` hold the two
-kinds of tables, ``public_facts`` and ``units`` what is publicly declared about them. The other modules are small and
-shared.
 Start with::
 
     ds = privcov.source("ar1-covariance", n=50_000, d=20, random_state=0)
-    rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), random_state=1)
+    rel = privcov.release(ds, privcov.ZCDP(rho=0.1), "auto-cov", random_state=1)
     print(rel.statement)
 """
 
@@ -28,58 +23,60 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from privcov.answering.answers import answers
-    from privcov.bundle.opened import open_bundle
+    from privcov.bundle.read import open_bundle
+    from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP
+    from privcov.core.keys import SourceKey
+    from privcov.core.randomness import RandomState
     from privcov.data_sources.base import SourceCard
     from privcov.data_sources.private_file import Declaration
-    from privcov.dataset import Dataset, RowsClippedWarning, Truth
     from privcov.estimators.base import MethodCard
-    from privcov.keys import SourceKey
+    from privcov.inference.answers import answers
     from privcov.ledger import Ledger
     from privcov.metrics.errors import error
     from privcov.metrics.graphs import graph_recovery
-    from privcov.owner.check import check
-    from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
-    from privcov.private_dataset import PrivateDataset
-    from privcov.randomness import RandomState
-    from privcov.releasing.private import release_private
-    from privcov.releasing.release import Release
-    from privcov.releasing.run import release
-    from privcov.sklearn_api import PrivateCovariance
-    from privcov.sklearn_models import PrivateLDA, PrivateLinearRegression, PrivatePCA
-    from privcov.sweeps.plan import Plan, run
-    from privcov.table_files.dialect import Dialect
-    from privcov.table_files.kinds import Kind
+    from privcov.releases.private import release_private
+    from privcov.releases.public import release
+    from privcov.releases.release import Release
+    from privcov.sklearn.covariance import PrivateCovariance
+    from privcov.sklearn.models import PrivateLDA, PrivateLinearRegression, PrivatePCA
+    from privcov.steward.check import check
+    from privcov.steward.expect import expect
+    from privcov.studies.plan import Plan, run
+    from privcov.tables.dataset import Dataset, RowsClippedWarning, Truth
+    from privcov.tables.private_dataset import PrivateDataset
+    from privcov.tables.readers.dialect import Dialect
+    from privcov.tables.readers.kinds import Kind
 
 # Public name -> its module, imported at first use, so that a menu does not wait for scikit-learn and pandas, nor the
 # command line for numpy.
 _MODULES = {
-    "ApproxDP": "privcov.privacy",
-    "NoPrivacy": "privcov.privacy",
-    "PureDP": "privcov.privacy",
-    "ZCDP": "privcov.privacy",
-    "Dataset": "privcov.dataset",
-    "Dialect": "privcov.table_files.dialect",
+    "ApproxDP": "privcov.core.guarantees",
+    "NoPrivacy": "privcov.core.guarantees",
+    "PureDP": "privcov.core.guarantees",
+    "ZCDP": "privcov.core.guarantees",
+    "Dataset": "privcov.tables.dataset",
+    "Dialect": "privcov.tables.readers.dialect",
     "Declaration": "privcov.data_sources.private_file",
-    "RowsClippedWarning": "privcov.dataset",
-    "Truth": "privcov.dataset",
-    "Release": "privcov.releasing.release",
-    "release": "privcov.releasing.run",
-    "PrivateDataset": "privcov.private_dataset",
-    "Kind": "privcov.table_files.kinds",
+    "RowsClippedWarning": "privcov.tables.dataset",
+    "Truth": "privcov.tables.dataset",
+    "Release": "privcov.releases.release",
+    "release": "privcov.releases.public",
+    "PrivateDataset": "privcov.tables.private_dataset",
+    "Kind": "privcov.tables.readers.kinds",
     "Ledger": "privcov.ledger",
-    "release_private": "privcov.releasing.private",
-    "Plan": "privcov.sweeps.plan",
-    "run": "privcov.sweeps.plan",
-    "check": "privcov.owner.check",
+    "release_private": "privcov.releases.private",
+    "Plan": "privcov.studies.plan",
+    "run": "privcov.studies.plan",
+    "check": "privcov.steward.check",
+    "expect": "privcov.steward.expect",
     "error": "privcov.metrics.errors",
     "graph_recovery": "privcov.metrics.graphs",
-    "PrivateCovariance": "privcov.sklearn_api",
-    "PrivateLDA": "privcov.sklearn_models",
-    "PrivateLinearRegression": "privcov.sklearn_models",
-    "PrivatePCA": "privcov.sklearn_models",
-    "answers": "privcov.answering.answers",
-    "open_bundle": "privcov.bundle.opened",
+    "PrivateCovariance": "privcov.sklearn.covariance",
+    "PrivateLDA": "privcov.sklearn.models",
+    "PrivateLinearRegression": "privcov.sklearn.models",
+    "PrivatePCA": "privcov.sklearn.models",
+    "answers": "privcov.inference.answers",
+    "open_bundle": "privcov.bundle.read",
 }
 
 __version__ = "1.0.0"
@@ -106,6 +103,7 @@ __all__ = [
     "answers",
     "check",
     "error",
+    "expect",
     "graph_recovery",
     "methods",
     "open_bundle",
@@ -169,9 +167,9 @@ def source(
     >>> ds.n, ds.d, ds.provenance
     (5000, 3, 'simulated')
     """
+    from privcov.core.parameters import build
+    from privcov.core.randomness import seed_of
     from privcov.data_sources.base import SOURCES, make_dataset
-    from privcov.parameters import build
-    from privcov.randomness import seed_of
 
     generator = build(SOURCES.get(key).cls, f"Source {key!r}", parameters)
     return make_dataset(generator, seed=seed_of(random_state), row_bound=row_bound)
@@ -214,7 +212,7 @@ if not TYPE_CHECKING:  # a type checker would take any name, also a misspelt one
         if name not in _MODULES:
             if importlib.util.find_spec(f"{__name__}.{name}"):  # it is imported next, and needs no advice
                 raise AttributeError(name)
-            from privcov.checks import meant
+            from privcov.core.checks import meant
 
             raise AttributeError(f"module 'privcov' has no attribute {name!r}.{meant(name, __all__)}")
         value = getattr(importlib.import_module(_MODULES[name]), name)

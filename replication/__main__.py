@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from privcov import places
 from privcov.cli import streams
+from privcov.core import places
 from replication.reproduce_command import add_reproduce
 
 
@@ -63,7 +63,7 @@ def _publish(options: argparse.Namespace) -> None:
 
 
 def _claim(options: argparse.Namespace) -> None:
-    from privcov.papers import AUTHORS
+    from privcov.core.references import AUTHORS
     from replication import claims
 
     row = claims.row(options.key, _folder(options))

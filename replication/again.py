@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov import checks, parallel, places
+from privcov.core import checks, parallel, places
 from replication.base import KEYS, stored
 from replication.reproduce import Step, Task, one_replicate, stamp, steps, summary
 from replication.verdicts import cell_name

@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from privcov import places
-from privcov.dataset import Dataset, Truth
-from privcov.sweeps.plan import Plan
+from privcov.core import places
+from privcov.studies.plan import Plan
+from privcov.tables.dataset import Dataset, Truth
 
 PUBLISHED, REPRODUCED = places.shipped() / "published", places.results("reproduced")
 # What names a cell, as text; "" where a table has no such thing.

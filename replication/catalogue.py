@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from privcov import checks
+from privcov.core import checks
 from replication import wang2018, wang2018_readings, wang2019
 from replication.base import REPRODUCED, Table
 from replication.checks import Check

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from privcov import checks
-from privcov.audit import catalogue as guarantees
-from privcov.audit import claims as curves
+from privcov.attacks import catalogue as guarantees
+from privcov.attacks import claims as curves
+from privcov.core import checks
 from privcov.estimators.base import METHODS
 from replication.base import LITERAL, PUBLISHED, REPRODUCED, SOUND
 from replication.catalogue import CHECKS, run_check

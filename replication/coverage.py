@@ -19,23 +19,23 @@ from typing import Any
 
 import numpy as np
 
-from privcov.answering import contrasts, edges, entries, scales, schur, spectrum, two_groups
-from privcov.answering.evidence import FILE, LEVEL
-from privcov.answering.unbiased import Intervals, UnbiasedMoments, known_from, merge_class_anchors
+from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP
+from privcov.core.randomness import stream
 from privcov.data_sources.example import Example, written
-from privcov.measurements.exact_moment import planned_event, settle_shape
-from privcov.measurements.exact_reading import noise_of
-from privcov.measurements.laws.anchor import ANCHOR_SQUARED
-from privcov.measurements.laws.forms import relative_count_std
+from privcov.inference import contrasts, edges, entries, regression, scales, spectrum, two_groups
+from privcov.inference.evidence import FILE, LEVEL
+from privcov.inference.unbiased import Intervals, UnbiasedMoments, known_from, merge_class_anchors
+from privcov.measurements.exact.moment import planned_event, settle_shape
+from privcov.measurements.exact.reading import noise_of
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
-from privcov.owner.example_rows import ExampleRows
-from privcov.owner.preview import noise_for as planned_noise_for
+from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED
+from privcov.measurements.noise_theory.forms import relative_count_std
 from privcov.postprocess.two_values import TwoValues
-from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
-from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import declared, working_units
-from privcov.randomness import stream
+from privcov.steward.example_rows import ExampleRows
+from privcov.steward.preview import noise_for as planned_noise_for
+from privcov.tables.private_dataset import PrivateDataset
+from privcov.tables.public_facts import declared, working_units
 
 SEED = 20_261
 COLUMNS = (
@@ -105,8 +105,9 @@ QUICK = (
     Cell("pairs", 4, 2_000, "rho .5"),
     Cell("pairs", 4, 20_000, "rho .05"),
     Cell("pairs", 4, 20_000, "eps 3 pure"),
-    Cell("skewed", 4, 1_000, "rho 500"),
-    Cell("skewed", 4, 20_000, "rho 500"),
+    *(Cell(f"skewed {sigma:g}", 4, 1_000, "rho 500") for sigma in (1.0, 1.5, 2.0, 2.5)),
+    Cell("skewed 2.5", 4, 200, "rho 500"),
+    Cell("skewed 2.5", 4, 20_000, "rho 500"),
     Cell("categories", 6, 2_000, "rho .5"),
     Cell("categories", 6, 20_000, "rho .05"),
 )
@@ -168,8 +169,10 @@ def population_of(kind: str, d: int, more: str) -> Population:
             np.zeros(6), np.array([0.0, 1, 1, 1, 1, 1]), ((1, 2, 3, 4), (5,)), True, ("region", "yes"), True
         )
         return _with_two_values(kind, _regions, two)
-    if kind == "skewed":
-        return Population(*_moments(_skewed(4_000_000, stream(SEED, "rows", 0, kind, "truth"))), _skewed)
+    if kind.startswith("skewed"):
+        sigma = float(kind.split()[1])
+        rows = _skewed(sigma, 4_000_000, stream(SEED, "rows", 0, kind, "truth"))
+        return Population(*_moments(rows), lambda n, rng: _skewed(sigma, n, rng))
     if kind == "groups":
         two = TwoValues(np.zeros(5), np.array([0.0, 0, 1, 1, 1]), ((2,), (3,), (4,)), True, ("a", "b", "c"), True)
         return _with_two_values(kind, _groups, two)
@@ -251,9 +254,8 @@ def _regions(n: int, rng: np.random.Generator) -> np.ndarray:
     return np.column_stack(columns).astype(np.float64)
 
 
-def _skewed(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return lognormal columns of sigma 1, 1.5, 2 and 2.5 within a limit that 1 in 10,000 exceeds: (1, n, 4)."""
-    sigma = np.array([1.0, 1.5, 2.0, 2.5])
+def _skewed(sigma: float, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return lognormal columns within a limit that 1 in 10,000 exceeds: (1, n, 4)."""
     return np.minimum(np.exp(sigma * (rng.standard_normal((n, 4)) - 3.719)), 1.0)[None]
 
 
@@ -289,7 +291,7 @@ def noise_for(cell: Cell) -> NoiseDistribution:
     pure = isinstance(guarantee, PureDP)
     pure_shape = "laplace" if cell.more == "laplace" else "wishart-difference"
     asked = pure_shape if pure else "isotropic"
-    event = planned_event(facts, guarantee, centre="classes" if classes else "joint", shape=asked)
+    event = planned_event(facts, guarantee, shape=asked)
     noise = noise_of(facts, settle_shape(facts, asked, k), event.scale, k, k, cell.n)
     return dataclasses.replace(noise, corner=hidden or bool(classes))
 
@@ -374,19 +376,19 @@ def answers_of(
         yield "alpha", scales.alpha(known.for_shape(k), few, plus, LEVEL)
     shape = known.for_shape(k)
     if "regress, two values" in wanted:
-        yield "regress, two values", schur.regress(shape, BINARY, BY, 0.0, LEVEL).slopes
-    fit = schur.regress(shape, 0, few, 0.0, LEVEL)
+        yield "regress, two values", regression.regress(shape, BINARY, BY, 0.0, LEVEL).slopes
+    fit = regression.regress(shape, 0, few, 0.0, LEVEL)
     yield "regress", fit.slopes
     if known.d > 5:
-        yield "regress, all columns", schur.regress(shape, 0, list(range(1, known.d)), 0.0, LEVEL).slopes
+        yield "regress, all columns", regression.regress(shape, 0, list(range(1, known.d)), 0.0, LEVEL).slopes
     if not {"means", "components"} & set(wanted):
         return
-    partial = schur.partial_correlations(shape, LEVEL)
+    partial = regression.partial_correlations(shape, LEVEL)
     yield from _by_entry(known, k)
     yield "partial_correlations", _above(partial)
     yield "edges", _above(edges.edges(known, partial, k))
     yield "r_squared", fit.r_squared
-    yield "regress, ridge", schur.regress(shape, 0, few, 0.05, LEVEL).slopes
+    yield "regress, ridge", regression.regress(shape, 0, few, 0.05, LEVEL).slopes
     yield "eigenvalues", spectrum.eigenvalues(known, LEVEL, k)
     yield "components", spectrum.components(shape, 1, LEVEL)
     if measured.distribution.n_anchors > 1:
@@ -427,7 +429,7 @@ def truths(cell: Cell) -> dict[str, np.ndarray]:
             del groups["group_means"]
     root = np.sqrt(np.diag(c))
     plain = (people.mean, np.diag(c), c[upper], (c / np.outer(root, root))[upper])
-    if cell.population == "skewed":
+    if cell.population.startswith("skewed"):
         return {"means": people.mean}
     if cell.population in ("pairs", "categories"):
         return dict(zip(BY_ENTRY, plain, strict=True))

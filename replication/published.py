@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from privcov import places
+from privcov.core import places
 from replication import claims, shown
 from replication.base import PUBLISHED, REPRODUCED
 

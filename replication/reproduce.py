@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov import parallel, places
-from privcov.sweeps.cells import build_entry, rows_of
+from privcov.core import parallel, places
+from privcov.studies.cells import build_entry, rows_of
 from replication import catalogue
 from replication.base import COMPUTED, KEYS, LITERAL, Number, Point, Table
 from replication.provenance import made_with
@@ -103,7 +103,7 @@ class Task:
 
 
 def one_replicate(task: Task) -> Made:
-    """Compute one replicate of a step, as a task of `privcov.parallel.each`."""
+    """Compute one replicate of a step, as a task of `privcov.core.parallel.each`."""
     from replication.sources.papers import MissingData
 
     begun = time.perf_counter()

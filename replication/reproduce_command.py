@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privcov import places
 from privcov.cli import streams
+from privcov.core import places
 
 if TYPE_CHECKING:
     from replication.again import Again
@@ -35,7 +35,7 @@ def add_reproduce(commands: argparse._SubParsersAction) -> None:
 
 
 def _reproduce(options: argparse.Namespace) -> None:
-    from privcov import checks
+    from privcov.core import checks
     from replication import reproduce
 
     if options.workers is not None:

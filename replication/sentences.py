@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov import accounting
+from privcov.core import accounting
 from replication.base import KEYS, LITERAL, REPRODUCED, SOUND, stored
 from replication.catalogue import TABLES
 from replication.checks import cells

@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov import accounting
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, PureDP
+from privcov.core.randomness import stream
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.dataset import Dataset
 from privcov.estimators.mechanisms import sulq_scale
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
@@ -26,10 +27,9 @@ from privcov.metrics.graphs import solved
 from privcov.postprocess.admm import published_admm
 from privcov.postprocess.feasibility import Infeasible
 from privcov.postprocess.glasso import solve
-from privcov.privacy import ApproxDP, PureDP
-from privcov.randomness import stream
-from privcov.sweeps.cells import Entry, build_entry
-from privcov.sweeps.plan import Plan
+from privcov.studies.cells import Entry, build_entry
+from privcov.studies.plan import Plan
+from privcov.tables.dataset import Dataset
 from replication.base import Number, Point, Table
 from replication.checks import NOT_COMPUTED, Check, cells, check, literal, slope
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from privcov.core.randomness import stream
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
@@ -19,7 +20,6 @@ from privcov.metrics.errors import matrix_norm
 from privcov.metrics.graphs import solved
 from privcov.postprocess.feasibility import Infeasible
 from privcov.postprocess.glasso import solve
-from privcov.randomness import stream
 from replication import wang2018
 from replication.base import Number, Point, Table, stored
 from replication.readings import SEARCHED, Found, Reading, met, with_ours

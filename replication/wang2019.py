@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov import accounting
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP
+from privcov.core.randomness import stream
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.estimators.thresholding import papers_threshold
 from privcov.measurements.clipping import row_norms
@@ -21,9 +23,7 @@ from privcov.measurements.moment import clipped_moment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.errors import matrix_norm
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import ApproxDP
-from privcov.randomness import stream
-from privcov.sweeps.plan import Plan
+from privcov.studies.plan import Plan
 from replication.base import LITERAL, SOUND, Number, Point, Table, View, truth_of
 from replication.checks import NOT_COMPUTED, WEAKER, Check, check, curve_cells
 

@@ -13,12 +13,12 @@ import numpy as np
 
 import privcov
 from privcov.bundle import derived, verify
+from privcov.bundle.archive import BundleError
 from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of
 from privcov.bundle.inputs import INPUTS
-from privcov.bundle.place import Wrong
+from privcov.core.guarantees import ApproxDP, PureDP, ZCDP, from_dict
 from privcov.ledger import Ledger
-from privcov.measurements.exact_moment import NoisySum
-from privcov.privacy import ApproxDP, PureDP, ZCDP, from_dict
+from privcov.measurements.exact.moment import NoisySum
 
 NAMES = ["=cmd|'/c calc'!A0", "<script>alert(1)</script>", "weight", "height"]
 ROWS = 1234
@@ -29,7 +29,6 @@ TYPED = {
     "height": privcov.Kind("yes-no", values=("40", "50"), missing_codes=("n.k.",)),
 }
 _LABELS = {"labels": ["a", "b"] * (ROWS // 2), "classes": ["a", "b"]}
-_OPTIONS = ("centre",)  # of the release, not of the declaration
 KINDS: dict[str, tuple] = {
     "zcdp": ("gaussian-cov", ZCDP(0.5), {}),
     "approx, hidden n": ("gaussian-cov", ApproxDP(1.0, 1e-6), {"n_public": False}),
@@ -49,16 +48,14 @@ KINDS: dict[str, tuple] = {
         ZCDP(0.5),
         {"bounds": None, "kinds": TYPED, "missing_codes": ["-9"], "missing": "pairs"},
     ),
-    "no mean": ("gaussian-cov", ZCDP(0.1), {"rows_per_person": 3, "centre": "none"}),
 }
 
 
 def released(folder: Path, kind: str) -> tuple[privcov.Release, Ledger]:
     """A release of made-up rows, on a ledger of its own."""
     method, guarantee, facts = KINDS[kind]
-    options = {name: value for name, value in facts.items() if name in _OPTIONS}
     x = np.random.default_rng(3).multivariate_normal([50] * 4, 60 + 100 * np.eye(4), ROWS)
-    declared = {"bounds": [(0, 100)] * 4} | {name: value for name, value in facts.items() if name not in _OPTIONS}
+    declared = {"bounds": [(0, 100)] * 4} | facts
     if "missing" in facts:
         x[::5, 0] = x[1::3, 1] = np.nan
     if "kinds" in facts:
@@ -66,7 +63,7 @@ def released(folder: Path, kind: str) -> tuple[privcov.Release, Ledger]:
     private = privcov.PrivateDataset.from_rows(x, columns=NAMES, name="t", **declared)
     ledger = Ledger(folder / "ledger.sqlite")
     ledger.set_limit("t", guarantee)
-    return privcov.release_private(method, private, guarantee, ledger=ledger, **options), ledger
+    return privcov.release_private(private, guarantee, method, ledger=ledger), ledger
 
 
 def files_of(raw: bytes) -> dict[str, bytes]:
@@ -104,7 +101,7 @@ def problem(files: dict[str, bytes], monkeypatch) -> str:
         patch.setattr(verify, "derived_files", once)
         try:
             verify.check(files)
-        except Wrong as found:
+        except BundleError as found:
             return str(found)
     return ""
 

@@ -46,7 +46,7 @@ def numbers() -> dict[str, str]:
             for kind, level in levels.items():
                 for relation in card.relations:
                     try:
-                        rel = privcov.release(card.key, data, level, random_state=5, neighbours=relation)
+                        rel = privcov.release(data, level, card.key, random_state=5, neighbours=relation)
                         seen = digest(rel.matrix)
                     except (ValueError, ArithmeticError) as problem:
                         seen = f"{type(problem).__name__}: {problem}"

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from privcov.core.guarantees import Guarantee
 from privcov.ledger import Ledger
-from privcov.privacy import Guarantee
 
 
 def transact(book: Ledger, name: str, guarantee: Guarantee, request: dict, draw: Callable[[], str], **more: Any) -> str:

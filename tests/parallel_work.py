@@ -1,4 +1,4 @@
-"""Work for the tests of `privcov.parallel`: functions that other processes can import."""
+"""Work for the tests of `privcov.core.parallel`: functions that other processes can import."""
 
 import contextlib
 import os
@@ -19,6 +19,11 @@ def where(seconds: float) -> tuple[int, int]:
     time.sleep(seconds)
     np.ones((2, 2)) @ np.ones((2, 2))
     return os.getpid(), max(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+
+
+def niceness(_: int) -> int:
+    """How far the process gives way to others."""
+    return os.nice(0)
 
 
 def counted(task: tuple[str, int, float]) -> int:
@@ -51,14 +56,9 @@ def failing(x: int) -> int:
 
 def nested(x: int) -> tuple[int, list]:
     """Tasks of a task run in the same process."""
-    from privcov import parallel
+    from privcov.core import parallel
 
     return os.getpid(), [pid for _, (pid, _) in parallel.each(where, [0.0] * 3, workers=3)]
-
-
-def affinity(task: int) -> list[int]:
-    """The cores that the process of the task may use."""
-    return sorted(os.sched_getaffinity(0))
 
 
 def computing(pid: int) -> list:

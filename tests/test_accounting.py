@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcov import accounting
-from privcov.audit.bounds import allowed_difference
-from privcov.audit.disclosure import power
-from privcov.privacy import ApproxDP, Event, GaussianDP, NoPrivacy, PureDP, ZCDP
+from privcov.attacks.bounds import allowed_difference
+from privcov.attacks.disclosure import power
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, Event, GaussianDP, NoPrivacy, PureDP, ZCDP
 
 mpmath.mp.dps = 50
 many = settings(max_examples=200, deadline=None, derandomize=True)

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import privcov
-from pages.shell import show
-from privcov.bundle import derived, paper, safe, verify
+from pages.common import show
+from privcov.bundle import derived, html, safe, verify
 from privcov.bundle.derived import declared_facts
-from privcov.bundle.opened import bundle_of, open_stored
+from privcov.bundle.read import bundle_of, open_stored
+from privcov.core.guarantees import ZCDP
 from privcov.data_sources.private_file import Column, Declaration
-from privcov.figures.matrices import heatmap
-from privcov.figures.palette import LIGHT
 from privcov.ledger import Ledger
-from privcov.privacy import ZCDP
+from privcov.plots.matrices import heatmap
+from privcov.plots.palette import LIGHT
 from tests.forging import KINDS, NAMES, ROWS, bundled, files_of, problem, redone, released
 from tests.privacy.checkers import replayed
 
@@ -64,7 +64,7 @@ def test_python_and_the_page_make_the_same_bytes(tmp_path):
     private = privcov.PrivateDataset.from_rows(x, bounds=[(0, 100)] * 4, columns=NAMES, name="t")
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for turn in range(2):
-        rel = privcov.release_private(method, private, guarantee, ledger=ledger)
+        rel = privcov.release_private(private, guarantee, method, ledger=ledger)
         rel.save_bundle(tmp_path / f"{turn}.zip")
     assert len(ledger.entries()) == 1
     first = (tmp_path / "0.zip").read_bytes()
@@ -102,8 +102,8 @@ def test_the_owners_declaration_goes_in_where_it_is_that_of_the_release(tmp_path
 
 
 def test_what_was_measured_is_public_and_makes_the_release_again(tmp_path):
-    from privcov.releasing import private as _private
-    from privcov.releasing import private_request as _request
+    from privcov.releases import private as _private
+    from privcov.releases import private_request as _request
 
     rel, ledger = released(tmp_path, "zcdp")
     found = rel.measurement
@@ -116,7 +116,7 @@ def test_what_was_measured_is_public_and_makes_the_release_again(tmp_path):
     assert again.measurement.to_dict() == found.to_dict()
     assert rel.entry == entry.to_dict()
     public = privcov.release(
-        "gaussian-cov", privcov.source("ar1-covariance", n=100, d=3, random_state=0), ZCDP(0.5), random_state=0
+        privcov.source("ar1-covariance", n=100, d=3, random_state=0), ZCDP(0.5), "gaussian-cov", random_state=0
     )
     for unknowing in (public, again, privcov.Release.from_json(rel.to_json())):
         with pytest.raises(ValueError, match="make the same request again, which pays nothing"):
@@ -225,7 +225,7 @@ def test_a_csv_holds_the_same_doubles(numbers):
 
 @given(st.text(max_size=20))
 def test_the_record_shows_names_as_text(name):
-    page = paper.officer_record(name, [name], [(name, 0.0, 1.0, 0.5, name)], [(name,) * 6], name, name)
+    page = html.officer_record(name, [name], [(name, 0.0, 1.0, 0.5, name)], [(name,) * 6], name, name)
     inside = page.split("</style></head>")[1]
     allowed = {"body", "h1", "h2", "bdi", "ul", "li", "table", "tr", "th", "td", "p", "div", "html"}
     assert set(re.findall(r"</?([a-zA-Z][^\s/>]*)", inside)) <= allowed

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from privcov.accounting import zcdp_to_approx
 from privcov.bundle import derived, inputs, verify
+from privcov.bundle.archive import BundleError, _check_size, read_place
 from privcov.bundle.derived import EXTRAS
-from privcov.bundle.place import Wrong, _check_size, read_place
+from privcov.core.accounting import zcdp_to_approx
 from privcov.estimators.base import METHODS
 from tests.forging import KINDS, NAMES, at, bundled, exchanged, leaves, problem, redone, rewritten, unchecked
 from tests.patience import patient
@@ -244,7 +244,7 @@ def rows_in_decimals(measured, stated, entry, said):
         (lambda m, g, e, d: e["request"].update(method="zero"), "offered"),
         (another_method("laplace-cov"), "gives Pure DP, not zCDP"),
         (another_method("wishart-difference"), "draws no discrete-gaussian noise"),
-        (lambda m, g, e, d: e["request"].update(centre="none"), "another centre"),
+        (lambda m, g, e, d: e["request"].update(centre="none"), "centre must be"),
         (lambda m, g, e, d: e.update(state="failed"), "not of a stored release"),
         (lambda m, g, e, d: e["request"].update(draw=True), "draw must be a whole number"),
         (lambda m, g, e, d: m["total"][0].__setitem__(1, m["total"][0][1] + 1), "symmetric"),
@@ -254,7 +254,8 @@ def rows_in_decimals(measured, stated, entry, said):
         (lambda m, g, e, d: m.update(version=3), "reads version 2"),
         (lambda m, g, e, d: m.update(anchor=2**20), "anchor must be"),
         (lambda m, g, e, d: m["event"].update(law="exact"), "law of the event"),
-        (lambda m, g, e, d: m.update(anchors=2), "anchors must be"),
+        (lambda m, g, e, d: m.update(anchors=2), "anchors must be 1"),
+        (lambda m, g, e, d: m.update(anchors=0), "anchors must be 1"),
         (lambda m, g, e, d: m["event"].update(unit="rows"), "unit of the event"),
         (lambda m, g, e, d: m["event"].update(proof="trust me"), "proof of the event"),
         (lambda m, g, e, d: m["event"].update(statistic="nothing"), "statistic of the event"),
@@ -455,15 +456,15 @@ def test_a_folder_with_links_or_pipes_is_refused(bundles, tmp_path):
     assert read_place(here) == files
     (here / "statement.txt").rename(tmp_path / "statement.txt")
     (here / "statement.txt").symlink_to(tmp_path / "statement.txt")
-    with pytest.raises(Wrong, match=r"'statement.txt' is a link"):
+    with pytest.raises(BundleError, match=r"'statement.txt' is a link"):
         read_place(here)
     (here / "statement.txt").unlink()
     os.mkfifo(here / "statement.txt")
-    with pytest.raises(Wrong, match="is a link, and no file"):
+    with pytest.raises(BundleError, match="is a link, and no file"):
         read_place(here)
     (here / "statement.txt").unlink()
     (here / "more").symlink_to(tmp_path)
-    with pytest.raises(Wrong, match="is a link"):
+    with pytest.raises(BundleError, match="is a link"):
         read_place(here)
 
 
@@ -497,8 +498,8 @@ def packed(place: Path, entries, comment=b"") -> Path:
     ],
 )
 def test_a_hostile_zip_is_refused_without_unpacking(tmp_path, entries, complaint, monkeypatch):
-    monkeypatch.setattr("privcov.bundle.place.MOST_BYTES", 2**20 + 2**19)
-    with pytest.raises(Wrong, match=complaint):
+    monkeypatch.setattr("privcov.bundle.archive.MAX_BYTES", 2**20 + 2**19)
+    with pytest.raises(BundleError, match=complaint):
         read_place(packed(tmp_path / "z.zip", entries))
 
 
@@ -508,7 +509,7 @@ def test_both_headers_of_a_file_in_a_zip_say_the_same(tmp_path, at, more):
     raw = bytearray(place.read_bytes())
     raw[at] ^= more  # of the header in front of the first file, which some readers follow
     place.write_bytes(raw)
-    with pytest.raises(Wrong, match=r"'README.txt' has another header"):
+    with pytest.raises(BundleError, match=r"'README.txt' has another header"):
         read_place(place)
 
 
@@ -518,7 +519,7 @@ def test_the_content_of_a_file_in_a_zip_has_the_checksum_of_its_headers(tmp_path
     (true, other) = (zlib.crc32(content).to_bytes(4, "little") for content in (b"1", b"3"))
     assert raw.count(true) == 2
     place.write_bytes(raw.replace(true, other))
-    with pytest.raises(Wrong, match=r"'README.txt' was changed"):
+    with pytest.raises(BundleError, match=r"'README.txt' was changed"):
         read_place(place)
 
 
@@ -537,7 +538,7 @@ def test_nothing_hides_behind_a_file_inside_its_own_bytes(tmp_path, method):
     place.write_bytes(name[:18] + size + name[22:] + data + hidden + rest)
     with zipfile.ZipFile(place) as archive:
         assert archive.read("README.txt") == b"words " * 9
-    with pytest.raises(Wrong, match=r"lies behind 'README.txt'"):
+    with pytest.raises(BundleError, match=r"lies behind 'README.txt'"):
         read_place(place)
 
 
@@ -554,14 +555,14 @@ def test_nothing_hides_between_the_files_of_a_zip(tmp_path):
         raw.replace(b"PK\x01\x02", b"morePK\x01\x02", 1),
     ):
         place.write_bytes(changed)
-        with pytest.raises(Wrong):
+        with pytest.raises(BundleError):
             read_place(place)
     place.write_bytes(raw[:-14] + b"\x01\x00\x01\x00" + raw[-10:])  # the list of files says that there is one
-    with pytest.raises(Wrong, match="list of files"):
+    with pytest.raises(BundleError, match="list of files"):
         read_place(place)
-    with pytest.raises(Wrong, match="comment"):
+    with pytest.raises(BundleError, match="comment"):
         read_place(packed(place, entries, b"words"))
-    with pytest.raises(Wrong, match="no bundle"):
+    with pytest.raises(BundleError, match="no bundle"):
         read_place(tmp_path / "nowhere")
 
 
@@ -623,7 +624,7 @@ def test_every_file_of_a_bundle_has_a_size_that_it_may_have(bundles):
     for kind in KINDS:
         for name, raw in bundles(kind).items():
             _check_size(name, len(raw))
-    with pytest.raises(Wrong, match="more than the 65,536 bytes"):
+    with pytest.raises(BundleError, match="more than the 65,536 bytes"):
         _check_size("manifest.json", 2**16 + 1)
 
 

@@ -112,7 +112,7 @@ def test_any_number_of_columns_gives_the_numbers_of_the_library(d, method, asked
     private = privcov.PrivateDataset.from_rows(x, bounds=[(0, 100)] * d, name="t")
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", asked)
-    total = privcov.release_private(method, private, asked, ledger=ledger).measurement
+    total = privcov.release_private(private, asked, method, ledger=ledger).measurement
     script["check_facts"](json.loads(json.dumps(total.to_dict())))
     noisy, std = script["noisy_covariance"](json.loads(json.dumps(total.to_dict())))
     wanted = derive(noisy_of(total)[1])
@@ -137,7 +137,7 @@ CHANGES = [
     ("measurement.json", ("total", 0, 0), 0.5, "whole numbers"),
     ("measurement.json", ("total", 1, 1), 5, "noisy does not follow"),
     ("measurement.json", ("anchor",), 2**40, "anchor is none"),
-    ("measurement.json", ("anchors",), 0, "another size"),
+    ("measurement.json", ("anchors",), 0, "number of anchors"),
     ("measurement.json", ("sums",), [5], "sums of groups"),
     ("measurement.json", ("version",), 3, "another version"),
     ("ledger_entry.json", ("state",), "failed", "does not record a release"),
@@ -204,7 +204,7 @@ def test_less_noise_than_requested_is_found_and_small_noise_on_a_constant_is_not
     private = privcov.PrivateDataset.from_rows(np.full((100_000, 2), 95.0), bounds=[(0, 100)] * 2, name="t")
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", PureDP(1e4))
-    privcov.release_private("laplace-cov", private, PureDP(1e4), ledger=ledger).save_bundle(tmp_path / "b.zip")
+    privcov.release_private(private, PureDP(1e4), "laplace-cov", ledger=ledger).save_bundle(tmp_path / "b.zip")
     assert said(files_of((tmp_path / "b.zip").read_bytes()), tmp_path / "c") == ""
 
 
@@ -270,7 +270,7 @@ def test_a_bundle_of_three_columns_takes_at_most_a_hundred_kilobytes(tmp_path):
     private = privcov.PrivateDataset.from_rows(x, bounds=[(0, 1)] * 3, name="t")
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", ZCDP(0.5))
-    privcov.release_private("auto-cov", private, ZCDP(0.5), ledger=ledger).save_bundle(tmp_path / "b.zip")
+    privcov.release_private(private, ZCDP(0.5), "auto-cov", ledger=ledger).save_bundle(tmp_path / "b.zip")
     assert (tmp_path / "b.zip").stat().st_size <= 100_000
 
 
@@ -362,10 +362,10 @@ def test_the_shell_checks_with_the_installed_text(files, tmp_path, capsys, monke
 def test_a_bundle_of_another_format_is_refused_with_what_to_do(files, tmp_path):
     import json
 
+    from privcov.bundle.archive import BundleError
     from privcov.bundle.derived import json_bytes
-    from privcov.bundle.place import Wrong
 
     listed = json.loads(files["manifest.json"])["files"]
     for number in (1, 2, 3.0, True, "3", None):
-        with pytest.raises(Wrong, match="Check it with the privcov that made it"):
+        with pytest.raises(BundleError, match="Check it with the privcov that made it"):
             check({**files, "manifest.json": json_bytes({"format": number, "files": listed})})

@@ -13,8 +13,8 @@ import pytest
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.data_sources.example import written
 from privcov.data_sources.sachs import networks
-from privcov.dataset import Dataset
 from privcov.measurements.clipping import share_clipped
+from privcov.tables.dataset import Dataset
 
 ROOT = Path(__file__).resolve().parents[1]
 SHAPES = {

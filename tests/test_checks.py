@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from privcov import checks
+from privcov.core import checks
 
 
 def test_numbers_come_back_as_plain_floats():

@@ -2,7 +2,6 @@
 
 import dataclasses
 import io
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +10,7 @@ import pandas as pd
 import pytest
 
 import privcov
-from privcov.advice import ask
-from privcov.advice.advise import advise
-from privcov.advice.answer import Question
-from privcov.estimators.base import METHODS
+from privcov.steward.expect import least_level, least_rows
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
@@ -105,50 +101,20 @@ def test_a_bad_plan_is_one_sentence_and_a_code(tmp_path, text, code, sentence):
     assert done.stderr.count("\n") == 1
 
 
-def advised(text: str) -> dict[str, list[str]]:
-    """The rows of the printed table, by method."""
-    keys = {card.key for card in METHODS.all()}
-    return {line.split()[0]: line.split() for line in text.splitlines() if line.split()[:1] and line.split()[0] in keys}
+def test_advice_is_what_expect_says():
+    done = shell("advice", "--n", 2000, "--d", 6, "--epsilon", 1, "--delta", 1e-6, "--spread", 0.3)
+    found = privcov.expect(2_000, 6, privcov.ApproxDP(1.0, 1e-6), spread=0.3, random_state=0)
+    assert done.stdout == f"{found!r}\n"
+    for more, least in (
+        (("--n", 2000), least_level(0.2, 2_000, 6, privcov.ZCDP(1.0), random_state=0)),
+        (("--rows",), least_rows(0.2, 6, privcov.ZCDP(1.0), random_state=0)),
+    ):
+        assert shell("advice", "--d", 6, "--rho", 1, "--error", 0.2, *more).stdout == f"{least!r}\n"
+    beyond = shell("advice", "--n", 30, "--d", 30, "--rho", 1, "--error", 0.01).stdout
+    assert beyond.startswith("No level that is searched gives 1.0%. The last:\n")
 
 
-def test_advice_without_a_structure_says_which_error_to_expect():
-    """The numbers of one row must not come from another structure than those of the next."""
-    done = shell("advice", "--n", 5000, "--d", 40, "--epsilon", 1, "--delta", 1e-6, "--mean-known")
-    rows = advised(done.stdout)
-    first = METHODS.get(next(iter(rows))).label
-    assert done.stdout.startswith(f"{first}. Safest choice if you know nothing: at most ")
-    assert float(next(iter(rows.values()))[1]) == min(float(r[1]) for r in rows.values() if r[1] != "*")
-    made = advise(5000, 40, privcov.ApproxDP(1.0, 1e-6), mean_known=True)
-    line = next(line for line in made.ranking if line.key == "auto-cov")
-    errors = [answer.error for answer in line.answers.values()]
-    assert rows["auto-cov"][-3:] == [f"{min(errors):.3g}", "to", f"{max(errors):.3g}"]
-    assert len(set(errors)) == len(errors) > 3  # one for each structure
-
-
-def test_advice_for_an_error_says_what_the_page_says_and_one_ratio():
-    """The sentence and the notes of the page; the table is at the level of the answer, whatever epsilon was typed."""
-    words = ("advice", "--n", 5000, "--d", 40, "--delta", 1e-6, "--mean-known", "--error", 0.5)
-    done = shell(*words, "--epsilon", 1)
-    reply = ask.which_level(Question(5000, 40, privcov.ApproxDP(1.0, 1e-6), mean_known=True), 0.5)
-    told = (ask.sentence(reply), *ask.notes(reply), *reply.advice.verdict[1:])
-    assert done.stdout.splitlines()[: len(told)] == list(told)
-    rows = advised(done.stdout)
-    ratios = set(re.findall(r"at most ([\d.]+) times", done.stdout))
-    assert ratios == {f"{reply.line.worst:.1f}"}
-    assert rows[reply.line.key][1] == f"{reply.line.worst:.3g}"
-    assert all(f"  {one}" in done.stdout for one in ask.by_structure(reply))
-    assert shell(*words, "--epsilon", 3).stdout == done.stdout
-
-
-def test_advice_names_a_method_its_numbers_and_what_would_change_it():
-    done = shell("advice", "--n", 5000, "--d", 40, "--epsilon", 1, "--delta", 1e-6, "--structure", "banded",
-                 "--mean-known")  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    rows = advised(done.stdout)
-    assert done.stdout.startswith("Auto (shrinkage): error 0.0373")
-    assert rows["auto-cov"][1] == "0.0373" == min((row[1] for row in rows.values()), key=float)
-    assert "the nearest: n = 5,000, d = 40" in done.stdout
-    assert "What would change it:" in done.stdout
+def test_advice_names_the_option_that_it_needs():
     refused = shell("advice", "--n", 5000, "--epsilon", 1)
     assert refused.returncode == 2
     assert "--d" in refused.stderr

@@ -93,8 +93,9 @@ BAD = [
     (2, "ledger limit x --rho 1e308", "--rho must lie in"),
     (2, "advice --n 1000 --d 5 --rho 1e308", "--rho must lie in"),
     (2, "advice --n 1000 --d 5 --epsilon 1e308", "--epsilon must lie in"),
-    (2, "advice --n 1000 --d 5 --rho 1 --length-ratio 1e308", "too large or too small"),
-    (2, "advice --n 1000 --rho 1", "advice needs --n and --d"),
+    (2, "advice --n 1000 --d 5 --rho 1 --spread 1e308", "spread must lie in"),
+    (2, "advice --d 5 --rho 1", "advice needs --n"),
+    (2, "advice --d 5 --rho 1 --rows", "--rows needs --error"),
     (1, "verify nothing.zip", "There is no bundle at nothing.zip"),
     (1, "answers nothing.zip means", "There is no bundle at nothing.zip"),
     (1, "answers cut.parquet means", "No answer is given from this bundle"),
@@ -121,27 +122,24 @@ def test_bad_input_is_one_sentence_with_its_code_and_leaves_nothing(place, capsy
 
 
 def test_what_cannot_be_written_is_found_before_anything_is_computed(place, monkeypatch, capsys):
-    from privcov.sweeps import studies
+    from privcov.studies import saved
 
     def never(*_, **__):
         raise AssertionError("the study was computed")
 
-    monkeypatch.setattr(studies, "run", never)
+    monkeypatch.setattr(saved, "run", never)
     for words in ("--out nowhere/t.csv", "--out folder"):
         assert main(["study", "run", "plan.json", *words.split()]) == 2
         assert "must name a file in a folder that exists" in capsys.readouterr().err
 
 
 def test_a_folder_of_results_that_cannot_be_written_is_found_first(place, monkeypatch, capsys):
-    from privcov import places
-    from privcov.advice import grid
+    from privcov.core import places
     from replication.__main__ import main as replicate
 
     monkeypatch.setattr(places, "results", lambda name: place / "t.csv" / name)
-    monkeypatch.setattr(grid, "measure", None)
-    for command, words in ((replicate, "reproduce 2-table-2"), (main, "advice --recompute")):
-        assert command(words.split()) == 1
-        assert "Nothing can be written into" in capsys.readouterr().err
+    assert replicate(["reproduce", "2-table-2"]) == 1
+    assert "Nothing can be written into" in capsys.readouterr().err
 
 
 def test_a_failure_while_writing_leaves_the_old_file_and_no_half_one(tmp_path, monkeypatch):
@@ -228,7 +226,7 @@ def test_data_are_refused_rather_than_changed(monkeypatch, capsys):
     assert raw.getvalue() == b""
 
 
-@pytest.mark.parametrize("module", ["argparse", "pathlib", "numpy", "privcov.sweeps.studies"])
+@pytest.mark.parametrize("module", ["argparse", "pathlib", "numpy", "privcov.studies.saved"])
 def test_an_interruption_while_python_imports(place, module):
     code = (
         "import os, signal, sys\n"
@@ -265,7 +263,7 @@ def test_a_name_from_a_bundle_gives_no_orders_to_a_terminal(tmp_path, capsys):
     table = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1)] * 2, columns=["age", "X\x1b[31m"], name="t")
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", privcov.ZCDP(1.0))
-    privcov.release_private("gaussian-cov", table, privcov.ZCDP(1.0), ledger=ledger).save_bundle(tmp_path / "b.zip")
+    privcov.release_private(table, privcov.ZCDP(1.0), "gaussian-cov", ledger=ledger).save_bundle(tmp_path / "b.zip")
     for words, code in ((["means"], 0), (["regress", "--y", "zz"], 2)):
         assert main(["answers", str(tmp_path / "b.zip"), *words]) == code
         said = capsys.readouterr()

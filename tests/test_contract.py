@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import KINDS, LOCAL, PURE_MECHANISMS, REPLACE_ONE, ApproxDP, NoPrivacy, PureDP
+from privcov.core.parameters import specs
 from privcov.estimators.base import METHODS, Method
 from privcov.measurements.moment import CENTRES
-from privcov.parameters import specs
-from privcov.privacy import KINDS, LOCAL, PURE_MECHANISMS, REPLACE_ONE, ApproxDP, NoPrivacy, PureDP
-from privcov.releasing.release import Release
-from privcov.releasing.run import TUNINGS, build_method
-from privcov.releasing.run import release as plain_release
+from privcov.releases.public import TUNINGS, build_method
+from privcov.releases.public import release as plain_release
+from privcov.releases.release import Release
+from privcov.tables.dataset import Dataset
 from tests.test_release_text import signed
 
 USUAL = {"pure": PureDP(2.0), "approx": ApproxDP(1.0, 1e-6), "zcdp": privcov.ZCDP(0.3)}
@@ -56,11 +56,11 @@ def data(x: np.ndarray, centre: str = "joint", row_bound: float = 3.0, **more) -
     return Dataset.from_rows(x, row_bound, mean_is_zero=centre == "zero", **more)
 
 
-def release(key: str, *rest, **options) -> Release:
+def release(key: str, dataset: Dataset, asked, **options) -> Release:
     """`privcov.release`; a method that has no sound form is asked for its published one."""
     options.setdefault("calibration", METHODS.get(key).default_calibration)
     options.setdefault("random_state", 0)
-    return plain_release(key, *rest, **options)
+    return plain_release(dataset, asked, key, **options)
 
 
 def arrays_of(rel: Release) -> dict[str, np.ndarray]:

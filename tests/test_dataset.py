@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privcov.dataset import Dataset
+from privcov.tables.dataset import Dataset
 
 
 def test_missing_cells_of_public_rows_follow_the_rule_of_a_declaration():

@@ -20,7 +20,7 @@ from privcov.cli.entry import main
 from privcov.data_sources.declaring.spreadsheet import HEADINGS, columns_of, text_of
 from privcov.data_sources.declaring.template import header_of, template
 from privcov.data_sources.private_file import FORMAT, Column, Declaration, read_private
-from privcov.table_files import TableFileError
+from privcov.tables.readers import TableFileError
 from tests.patience import patient
 
 HEADER = "patient_id;age;income, yearly\n"
@@ -313,7 +313,7 @@ def test_a_dialect_goes_through_json_and_a_bundle(tmp_path):
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", privcov.ZCDP(1.0))
     release = privcov.release_private(
-        "auto-cov", declaration.on_files(tmp_path / "t.csv"), privcov.ZCDP(1.0), ledger=ledger
+        declaration.on_files(tmp_path / "t.csv"), privcov.ZCDP(1.0), "auto-cov", ledger=ledger
     )
     assert "latin" not in str(release.statement)
     others = ({**fields, "dialect": Dialect().to_dict()}, {**fields, "dialect": {"separator": ":"}})
@@ -326,7 +326,7 @@ def test_a_dialect_goes_through_json_and_a_bundle(tmp_path):
 
 
 def test_the_owners_check_reads_the_dialect_too(tmp_path):
-    from privcov.owner.check import advice, check_files, check_upload
+    from privcov.steward.check import advice, check_files, check_upload
 
     raw = b"a;b\n0,5;0.25\n1;0.5\n,5;1\n"
     (tmp_path / "t.csv").write_bytes(raw)

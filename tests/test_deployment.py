@@ -20,8 +20,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import hosted, visitor_files
+from pages.common import hosted, visitor_files
 from pages.your_data import practice, state
+from pages.your_data.how_written import Taken
 from tests.patience import patient
 from tests.serving import free_port
 
@@ -177,7 +178,7 @@ def test_no_step_is_reached_by_another_way(step, monkeypatch, ledger):
     [
         state.open_ledger,
         state.rows,
-        lambda: state.keep_file("f", "table.csv", b"a\n1\n", ("a",)),
+        lambda: state.keep_file("f", "table.csv", Taken(b"a\n1\n")),
         lambda: practice._take(lambda declared: None),
     ],
     ids=["ledger", "rows", "hold", "practice"],
@@ -204,16 +205,13 @@ def test_no_page_goes_past_the_guard():
     assert {file for called, file in calls if called == "release_private"} == {"your_data/release.py"}
 
 
-def test_a_confidential_file_does_not_even_travel_for_its_header(monkeypatch):
+def test_estimate_takes_no_confidential_file_and_a_public_one_also_where_others_reach_the_server(monkeypatch):
+    monkeypatch.setenv(hosted.HOSTED, "1")
     at = page("pages/1_Estimate.py")
     at.selectbox(key="w.source").set_value("csv").run()
     at.radio(key="upload-public").set_value("no").run()
-    assert at.file_uploader
-    monkeypatch.setenv(hosted.HOSTED, "1")
-    at.run()
     assert not at.exception
     assert not at.file_uploader
-    assert any("open to others" in i.value for i in at.info)
     at.radio(key="upload-public").set_value("yes").run()
     assert at.file_uploader  # a public one may come
 
@@ -263,8 +261,11 @@ def test_the_description_names_the_numbers_of_the_files():
     size = int(RECIPE.settings["STREAMLIT_SERVER_MAX_UPLOAD_SIZE"])
     assert f"`STREAMLIT_SERVER_MAX_UPLOAD_SIZE` | {size} |" in TEXT
     assert f"client_max_body_size {size + 1}m" in TEXT
+    message = RECIPE.settings["STREAMLIT_SERVER_MAX_MESSAGE_SIZE"]
+    assert f"`STREAMLIT_SERVER_MAX_MESSAGE_SIZE` | {message} |" in TEXT
+    assert f"up to {message} MB of each connection" in TEXT
     server = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["server"]
-    assert f"dropped after {server['disconnectedSessionTTL']} s" in TEXT
+    assert f"session after {server['disconnectedSessionTTL']} s" in TEXT
     assert server["maxCacheDataSize"] == "512mb"
     assert "at most 512 MB" in TEXT
     assert server.get("enableXsrfProtection", True)

@@ -16,10 +16,11 @@ import plotly.graph_objects as go
 import pytest
 
 import privcov
-from privcov import ApproxDP, Dataset, NoPrivacy, PureDP, Release, ZCDP, accounting, extras
-from privcov.figures.words import raised
-from privcov.privacy import MECHANISMS, RELATIONS, Event
-from privcov.releasing import display
+from privcov import ApproxDP, Dataset, NoPrivacy, PureDP, Release, ZCDP
+from privcov.core import accounting, extras
+from privcov.core.guarantees import MECHANISMS, RELATIONS, Event
+from privcov.plots.words import raised
+from privcov.releases import display
 from tests.forging import KINDS, released
 from tests.test_release_text import MADE, made
 
@@ -32,7 +33,7 @@ def named(columns=NASTY, method="gaussian-cov", guarantee=None, **options) -> Re
     rows[:, -1] += 0.5 * rows[:, 0]
     bounds = {name: (0, 10.0 ** (j + 1)) for j, name in enumerate(columns)}
     data = Dataset.from_rows(rows, bounds=bounds, columns=columns)
-    return privcov.release(method, data, guarantee or ZCDP(1.0), random_state=1, **options)
+    return privcov.release(data, guarantee or ZCDP(1.0), method, random_state=1, **options)
 
 
 class Tags(HTMLParser):
@@ -104,7 +105,7 @@ def test_html_escapes_names_and_shows_the_first_columns_of_many():
     found = Tags(named()._repr_html_())
     assert NASTY[0] in found.texts
     assert "script" not in found.tags
-    wide = privcov.release("auto-cov", privcov.source("digits"), ZCDP(1.0), random_state=0)
+    wide = privcov.release(privcov.source("digits"), ZCDP(1.0), "auto-cov", random_state=0)
     text = wide._repr_html_()
     assert len(text) < 30_000
     assert f"The first 8 of {len(wide.columns)} columns" in Tags(text).texts
@@ -121,7 +122,7 @@ def test_a_frame_has_the_names_and_the_numbers():
         assert list(frame.index) == list(frame.columns) == NASTY
         np.testing.assert_array_equal(frame.to_numpy(), matrix)
     precision = privcov.release(
-        "glasso-gaussian", privcov.source("ar1-covariance", n=500, d=3, random_state=0), ZCDP(1.0), random_state=0
+        privcov.source("ar1-covariance", n=500, d=3, random_state=0), ZCDP(1.0), "glasso-gaussian", random_state=0
     )
     np.testing.assert_array_equal(precision.to_frame().to_numpy(), precision.precision)
 
@@ -129,7 +130,7 @@ def test_a_frame_has_the_names_and_the_numbers():
 def test_a_correlation_is_the_covariance_over_both_deviations():
     """By the literal formula, where every variance is above its noise; a variance below counts as its noise."""
     rel = privcov.release(
-        "gaussian-cov", privcov.source("ar1-covariance", n=50_000, d=4, random_state=0), ZCDP(1.0), random_state=0
+        privcov.source("ar1-covariance", n=50_000, d=4, random_state=0), ZCDP(1.0), "gaussian-cov", random_state=0
     )
     root = np.sqrt(np.diag(rel.covariance))
     np.testing.assert_allclose(rel.to_frame("correlation"), rel.covariance / np.outer(root, root), atol=1e-12)
@@ -150,7 +151,7 @@ def test_a_matrix_that_is_not_there_is_a_sentence(which):
     rel, words = named(), "has no precision matrix. It has 'covariance', 'second_moment'. Use a method"
     with pytest.raises(ValueError, match=words if which == "precision" else "Did you mean 'correlation'"):
         rel.to_frame(which)
-    about_zero = privcov.release("gaussian-cov", privcov.source("wine"), ZCDP(1.0), centre="none", random_state=0)
+    about_zero = privcov.release(privcov.source("wine"), ZCDP(1.0), "gaussian-cov", centre="none", random_state=0)
     with pytest.raises(AttributeError, match=r"has no covariance matrix\. It has 'second_moment'"):
         about_zero.correlation.mean()
 
@@ -240,7 +241,7 @@ def test_the_schema_accepts_every_text_and_refuses_what_lacks_a_field_or_has_ano
 
 def precise() -> Release:
     data = privcov.source("ar1-covariance", n=5000, d=5, random_state=0)
-    return privcov.release("glasso-gaussian", data, ZCDP(1.0), random_state=0)
+    return privcov.release(data, ZCDP(1.0), "glasso-gaussian", random_state=0)
 
 
 FIGURES = {"plot": named, "plot_spectrum": named, "plot_errors": named, "plot_network": precise}
@@ -266,7 +267,7 @@ def test_a_figure_is_valid_and_has_names_and_a_text_alternative(which, dark):
 
 def test_a_false_claim_is_said_in_the_title():
     rel = privcov.release(
-        "dp-thresholding", privcov.source("wine"), ApproxDP(1.0, 1e-6), random_state=1, calibration="as-published"
+        privcov.source("wine"), ApproxDP(1.0, 1e-6), "dp-thresholding", random_state=1, calibration="as-published"
     )
     assert rel.plot().layout.title.text.endswith("-DP: claimed, not given")
 
@@ -298,13 +299,13 @@ def test_the_intervals_are_total_and_not_too_wide():
     rows = rng.uniform(-1, 1, size=(3000, 3)) @ np.array([[1, 0.7, 0], [0, 0.7, 0], [0, 0, 1]])
     data = Dataset.from_rows(rows, bounds=[(-2, 2)] * 3, columns=["a", "b", "c"])
     exact = (
-        privcov.release("gaussian-cov", data, NoPrivacy(), repair="none", random_state=0)
+        privcov.release(data, NoPrivacy(), "gaussian-cov", repair="none", random_state=0)
         .to_frame("correlation")
         .loc["a", "b"]
     )
     seen = []
     for seed in range(100):
-        rel = privcov.release("gaussian-cov", data, ZCDP(0.02), random_state=seed, repair="none")
+        rel = privcov.release(data, ZCDP(0.02), "gaussian-cov", random_state=seed, repair="none")
         points = rel.plot_errors().data[-1]
         place = points.text.index("a and b")
         seen.append((points.x[place], *points.customdata[place]))
@@ -434,7 +435,7 @@ def test_every_mechanism_has_an_event_or_a_sentence(mechanism):
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
 def test_a_copy_is_as_fixed_as_the_first(again):
     data = privcov.source("wine")
-    rel = again(privcov.release("auto-cov", data, ZCDP(1.0), centre="classes", random_state=0))
+    rel = again(privcov.release(data, ZCDP(1.0), "auto-cov", centre="classes", random_state=0))
     for array in (
         rel.covariance,
         rel.second_moment,
@@ -453,9 +454,9 @@ def test_a_picture_of_a_covariance_is_that_of_its_correlations():
     np.testing.assert_allclose(rel.plot().data[0].z, rel.correlation, atol=1e-6)
     np.testing.assert_allclose(rel.plot("covariance").data[0].z, rel.covariance, rtol=1e-6)
     graph = privcov.release(
-        "auto-precision", privcov.source("precision-ar2", n=900, d=4, random_state=0), ZCDP(1.0), random_state=0
+        privcov.source("precision-ar2", n=900, d=4, random_state=0), ZCDP(1.0), "auto-precision", random_state=0
     )
     assert graph.plot().layout.title.text.startswith("Precision: auto-precision")
     assert not hasattr(
-        privcov.release("gaussian-cov", privcov.source("wine"), ZCDP(1.0), centre="none", random_state=0), "correlation"
+        privcov.release(privcov.source("wine"), ZCDP(1.0), "gaussian-cov", centre="none", random_state=0), "correlation"
     )

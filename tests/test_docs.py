@@ -311,7 +311,6 @@ def test_pictures_and_the_diagram_become_what_the_site_can_show():
         assert re.search(rf"```\{{image\}} images/home-{kind}\.png\n:alt: Home: .*\n:class: only-{kind}\n```", found)
     plan = conf.for_site(read(DOCS / "architecture.md"), "docs/architecture.md")
     assert "mermaid" not in plan
-    assert ":file: images/architecture.svg" in plan
 
 
 @pytest.mark.parametrize(

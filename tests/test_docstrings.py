@@ -17,45 +17,43 @@ from numpydoc import validate
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import privcov
-from privcov.answering.answers import ReleaseAnswers
+from privcov.core.guarantees import Event
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
-from privcov.privacy import Event
+from privcov.inference.answers import ReleaseAnswers
 
 ROOT = Path(privcov.__file__).resolve().parents[1]
 # The reference modules: what a user of the package reads. ".*" stands for a package with everything in it.
 REFERENCE = [
     "privcov",
-    "privcov.accounting",
-    "privcov.dataset",
-    "privcov.privacy",
-    "privcov.private_dataset",
-    "privcov.public_facts",
-    "privcov.randomness",
-    "privcov.parameters",
-    "privcov.registry",
-    "privcov.units",
-    "privcov.sklearn_api",
-    "privcov.wishart_curve",
+    "privcov.core.accounting",
+    "privcov.tables.dataset",
+    "privcov.core.guarantees",
+    "privcov.tables.private_dataset",
+    "privcov.tables.public_facts",
+    "privcov.core.randomness",
+    "privcov.core.parameters",
+    "privcov.core.registry",
+    "privcov.tables.units",
+    "privcov.sklearn.covariance",
+    "privcov.core.wishart_curve",
     "privcov.measurements.*",
-    "privcov.releasing.*",
+    "privcov.releases.*",
     "privcov.ledger.*",
     "privcov.estimators.*",
     "privcov.postprocess.*",
     "privcov.metrics.*",
     "privcov.data_sources.*",
-    "privcov.sweeps.plan",
-    "privcov.advice.advise",
-    "privcov.advice.answer",
-    "privcov.owner.check",
-    "privcov.owner.preview",
-    "privcov.bundle.opened",
+    "privcov.studies.plan",
+    "privcov.steward.check",
+    "privcov.steward.preview",
+    "privcov.bundle.read",
     "privcov.bundle.verify",
-    "privcov.figures.matrices",
-    "privcov.figures.errors",
-    "privcov.figures.roc",
-    "privcov.figures.spectra",
-    "privcov.figures.graphs",
+    "privcov.plots.matrices",
+    "privcov.plots.errors",
+    "privcov.plots.roc",
+    "privcov.plots.spectra",
+    "privcov.plots.graphs",
 ]
 
 OWN = ("Guarantee", "Spends", "Reference")  # sections that numpydoc does not have
@@ -224,7 +222,7 @@ def test_the_ways_to_a_release_state_guarantee_spending_and_source(name):
 
 def every_class() -> dict[str, type]:
     """Return the public classes of the modules that measurements may name, by name."""
-    modules = [importlib.import_module(n) for n in ("privcov.privacy", *MEASUREMENTS)]
+    modules = [importlib.import_module(n) for n in ("privcov.core.guarantees", *MEASUREMENTS)]
     return {name: thing for module in modules for name, thing in public_things(module) if inspect.isclass(thing)}
 
 

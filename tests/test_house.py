@@ -8,51 +8,30 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SHARED = {"wishart_curve", "checks", "privacy", "accounting", "randomness", "parameters", "registry", "places"}
-SHARED |= {
-    "extras",
-    "keys",
-    "units",
-    "dataset",
-    "private_dataset",
-    "public_facts",
-    "declared_columns",
-    "compiled",
-    "in_memory",
-    "table_files",
-    "parallel",
-    "papers",
-}
-SHARED |= {"persons", "persons_in_files"}
 ROOMS = [
+    "core",
+    "tables",
     "data_sources",
     "measurements",
     "postprocess",
     "estimators",
     "ledger",
-    "releasing",
-    "answering",
+    "releases",
+    "inference",
     "metrics",
-    "sweeps",
-    "advice",
-    "owner",
-    "audit",
-    "figures",
+    "studies",
+    "steward",
+    "attacks",
+    "plots",
     "bundle",
     "pages",
 ]
-COMMON = {"shell": set(), "upload": {"shell"}}  # folders of pages/ that others may import, and what these may import
-DOORS = {
-    "__init__",
-    "__main__",
-    "cli",
-    "sklearn_api",
-    "sklearn_models",
-}  # they open onto finished rooms; no room imports them
+COMMON = {"common": set()}  # folders of pages/ that others may import, and what these may import
+DOORS = {"__init__", "__main__", "cli", "sklearn"}  # they open onto finished rooms; no room imports them
 # A release is drawn and bundled by methods of its own, which only hand it on to the later rooms that know how.
-RELEASE = "privcov.releasing.release"
-HANDED_ON = {"privcov.bundle.opened.save", "privcov.figures.released"}
-REGISTRIES = {"privcov/__init__.py", "privcov/registry.py", "pages/lessons/book.py"}
+RELEASE = "privcov.releases.release"
+HANDED_ON = {"privcov.bundle.read.save", "privcov.plots.notebook"}
+REGISTRIES = {"privcov/__init__.py", "privcov/core/registry.py", "pages/lessons/catalogue.py"}
 # postprocess never sees rows and a measurement never repairs its answer: only a method knows both.
 STRANGERS = {
     ("postprocess", "measurements"),
@@ -62,15 +41,15 @@ STRANGERS = {
     ("estimators", "data_sources"),
 }
 LONG = {
-    "privcov/answering/answers.py": "one class, a method for each answer, a third of it what docstrings promise",
-    "privcov/releasing/release.py": "a release, its statement and its JSON are one promise and change together",
+    "privcov/inference/answers.py": "one class, a method for each answer, a third of it what docstrings promise",
+    "privcov/releases/release.py": "a release, its statement and its JSON are one promise and change together",
 }
 STARTER = ROOT / "privcov" / "cli" / "app.py"  # it starts the server and draws nothing
 FILES = sorted([*(ROOT / "privcov").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), *ROOT.glob("app.py")])
 
 
 def room_of(path: Path) -> str:
-    """The room, shared file or door a file belongs to."""
+    """The room or door a file belongs to."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return "pages" if parts[0] in ("pages", "app") else parts[1]
 
@@ -100,11 +79,9 @@ def complaints(where: str, source: str) -> list[str]:
         top, *rest = name.split(".")
         if top == "streamlit" and where != "pages":
             wrong.append("streamlit belongs in app.py and pages/")
-        if top == "plotly" and where != "figures":
-            wrong.append("plotly belongs in privcov/figures/")
+        if top == "plotly" and where != "plots":
+            wrong.append("plotly belongs in privcov/plots/")
         there = "pages" if top in ("pages", "app") else rest[0] if top == "privcov" and rest else ""
-        if where in SHARED and there and there not in SHARED:
-            wrong.append(f"a shared file imports {name}")
         if there in DOORS and where not in (*DOORS, "pages"):
             wrong.append(f"{name} is a door; import the room behind it")
         if where in ROOMS and there in ROOMS and ROOMS.index(there) > ROOMS.index(where) and name not in HANDED_ON:
@@ -116,7 +93,7 @@ def complaints(where: str, source: str) -> list[str]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_imports_point_left(path):
-    assert room_of(path) in {*SHARED, *ROOMS, *DOORS}, "a new room: give it a place in ROOMS"
+    assert room_of(path) in {*ROOMS, *DOORS}, "a new room: give it a place in ROOMS"
     found = complaints(room_of(path), path.read_text(encoding="utf-8"))
     assert found == [] or (path == STARTER and set(found) == {"streamlit belongs in app.py and pages/"})
 
@@ -161,7 +138,7 @@ def circles(arrows: dict[str, set[str]]) -> set[frozenset[str]]:
 
 
 def folder_of(module: str) -> str:
-    """pages.shell of pages.shell.frame: the folder of a page's parts, else the module itself."""
+    """pages.common of pages.common.frame: the folder of a page's parts, else the module itself."""
     head, folder, *rest = [*module.split("."), ""]
     return f"{head}.{folder}" if head == "pages" and any(rest) else module
 
@@ -170,7 +147,7 @@ def folder_of(module: str) -> str:
 def circles_now() -> set[frozenset[str]]:
     """Of the modules, and of the folders of the pages."""
     arrows = needs({module_of(path): path.read_text(encoding="utf-8") for path in FILES})
-    arrows[RELEASE] -= {"privcov.bundle.opened", "privcov.figures.released"}
+    arrows[RELEASE] -= {"privcov.bundle.read", "privcov.plots.notebook"}
     folders: dict[str, set[str]] = {folder_of(module): set() for module in arrows}
     for module, there in arrows.items():
         folders[folder_of(module)] |= {folder_of(other) for other in there} - {folder_of(module)}
@@ -189,7 +166,7 @@ def test_only_a_release_hands_itself_on_and_only_registries_import_by_name():
         source, where = path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix()
         if re.search(r"import_module\((?!library|\"pandas\")|__import__", source):
             by_name.add(where)
-        if room_of(path) == "releasing" and (found := imports(source) & HANDED_ON):
+        if room_of(path) == "releases" and (found := imports(source) & HANDED_ON):
             handing[module_of(path)] = found
     assert by_name == REGISTRIES
     assert handing == {RELEASE: HANDED_ON}
@@ -202,7 +179,7 @@ def test_a_circle_is_seen():
         frozenset("abc")
     }
     assert circles(needs({"a": "if TYPE_CHECKING:\n    from b import x", "b": "import a"})) == set()
-    assert folder_of("pages.shell.frame") == "pages.shell"
+    assert folder_of("pages.common.frame") == "pages.common"
     assert folder_of("pages.1_Estimate") == "pages.1_Estimate"
 
 
@@ -219,12 +196,11 @@ def test_a_page_imports_no_other_page(path):
 
 def test_the_rule_sees_a_page_that_imports_another():
     line = "from pages.trade_offs import sweep"
-    assert page_complaints("shell", line)
-    assert page_complaints("upload", line)
+    assert page_complaints("common", line)
     assert page_complaints("published", f"def f():\n    {line}")
-    assert page_complaints("shell", "from pages.upload import limits_table")
+    assert page_complaints("common", "from pages.your_data import limits_table")
     assert not page_complaints("trade_offs", line)
-    assert not page_complaints("estimate", "from pages.upload import public_file\nfrom pages.shell import frame")
+    assert not page_complaints("estimate", "from pages.common import frame")
 
 
 def test_no_module_shares_its_name_with_a_public_name():
@@ -242,12 +218,12 @@ def test_no_module_shares_its_name_with_a_public_name():
     [
         ("postprocess", "from privcov.measurements.moment import Measured"),
         ("measurements", "import privcov.postprocess.joint"),
-        ("estimators", "def f():\n    from privcov.releasing.run import release"),
-        ("metrics", "from privcov.sweeps.plan import Plan"),
-        ("checks", "from privcov.releasing import release"),
+        ("estimators", "def f():\n    from privcov.releases.public import release"),
+        ("metrics", "from privcov.studies.plan import Plan"),
+        ("core", "from privcov.releases import release"),
         ("metrics", "import plotly.graph_objects as go"),
-        ("figures", "import streamlit as st"),
-        ("metrics", "from privcov import sklearn_api"),
+        ("plots", "import streamlit as st"),
+        ("metrics", "from privcov.sklearn import covariance"),
     ],
 )
 def test_the_rule_sees_a_wrong_arrow(where, line):

@@ -12,25 +12,25 @@ TELL = "import sys; print(*sorted(sys.modules))"
 
 # What app.py imports before it draws, and the two registries that reading an address fills.
 BEFORE_THE_PICTURE = """
-import pages.shell.cached, pages.shell.strip, pages.home.doors, pages.shell.show
-import privcov.figures.matrices, privcov.metrics.errors
+import pages.common.cached, pages.common.strip, pages.home.doors, pages.common.show
+import privcov.plots.matrices, privcov.metrics.errors
 privcov.methods()
 privcov.sources()
 """
 # The timer loads the libraries of the other pages; here it must not have come first.
 WHOLE_PAGE = """
 from streamlit.testing.v1 import AppTest
-from pages.shell import frame
+from pages.common import frame
 frame.LOAD_AHEAD_AFTER = 1e6
 at = AppTest.from_file("app.py", default_timeout=60).run()
 assert not at.exception
 assert sum("<img class" in block.proto.body for block in at.get("html")) == 2
 """
 FIRST_PICTURE = """
-from pages.shell import cached
-from pages.shell.study import Study
-from privcov.figures.matrices import colour_limit, still
-from privcov.figures.palette import LIGHT
+from pages.common import cached
+from pages.common.study import Study
+from privcov.plots.matrices import colour_limit, still
+from privcov.plots.palette import LIGHT
 from privcov.metrics.errors import reference_matrix
 data = cached.dataset(Study(data=(("n", 2000),), kind="approx"))
 sample = reference_matrix(data, "covariance", "sample")

@@ -40,7 +40,7 @@ def test_clipped_rows_are_what_is_measured(key):
     clipped = outlier.copy()
     clipped[0] *= 5.0 / np.linalg.norm(outlier[0])
     found = [
-        privcov.release(key, privcov.Dataset.from_rows(x, 5.0), usual(key), random_state=1).covariance
+        privcov.release(privcov.Dataset.from_rows(x, 5.0), usual(key), key, random_state=1).covariance
         for x in (outlier, clipped)
     ]
     assert np.allclose(found[0], found[1], rtol=1e-9, atol=1e-9)
@@ -51,7 +51,7 @@ def test_bounds_far_from_zero_protect_as_well_as_bounds_around_zero():
     shift = np.array([1000.0, -500.0, 0.0])
     near = privcov.Dataset.from_rows(ROWS, bounds=[(-4, 4)] * 3)
     far = privcov.Dataset.from_rows(ROWS + shift, bounds=[(s - 4, s + 4) for s in shift])
-    one, two = (privcov.release("auto-cov", ds, RHO, random_state=1) for ds in (near, far))
+    one, two = (privcov.release(ds, RHO, "auto-cov", random_state=1) for ds in (near, far))
     assert one.events == two.events
     assert np.allclose(one.covariance, two.covariance, atol=1e-9)
     assert np.allclose(one.mean + shift, two.mean)
@@ -61,7 +61,7 @@ def test_a_lower_bound_of_zero_does_not_switch_the_noise_off():
     """A regression used the lower bound twice in its sensitivity, which became zero where that bound was zero."""
     for low in (-8.0, 0.0):
         rel = privcov.release(
-            "gaussian-cov", privcov.Dataset.from_rows(np.abs(ROWS), bounds=[(low, 8.0)] * 3), RHO, random_state=0
+            privcov.Dataset.from_rows(np.abs(ROWS), bounds=[(low, 8.0)] * 3), RHO, "gaussian-cov", random_state=0
         )
         assert rel.events[0].sensitivity == sensitivity(3, 500, norm="triangle", n_anchors=1)
         assert rel.events[0].scale > 0
@@ -70,7 +70,7 @@ def test_a_lower_bound_of_zero_does_not_switch_the_noise_off():
 @pytest.mark.parametrize("key", CENTRAL)
 def test_what_comes_out_is_symmetric(key):
     """Asymmetric noise was added to a symmetric matrix."""
-    released = privcov.release(key, privcov.Dataset.from_rows(ROWS, 5.0), usual(key), random_state=1).covariance
+    released = privcov.release(privcov.Dataset.from_rows(ROWS, 5.0), usual(key), key, random_state=1).covariance
     assert np.abs(released - released.T).max() <= 1e-12 * max(np.abs(released).max(), 1e-300)
 
 
@@ -80,10 +80,10 @@ def test_no_hidden_generator_and_no_bound_from_the_data(key):
     np.random.seed(7)  # noqa: NPY002 - the global generator is what must not be touched
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     data = privcov.Dataset.from_rows(ROWS, 5.0)
-    first = privcov.release(key, data, usual(key), random_state=1)
+    first = privcov.release(data, usual(key), key, random_state=1)
     assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
     longer = np.vstack([ROWS[:-1], [[4.9, 0.0, 0.0]]])
-    second = privcov.release(key, privcov.Dataset.from_rows(longer, 5.0), usual(key), random_state=1)
+    second = privcov.release(privcov.Dataset.from_rows(longer, 5.0), usual(key), key, random_state=1)
     assert [(e.mechanism, e.sensitivity) for e in first.events[:1]] == [
         (e.mechanism, e.sensitivity) for e in second.events[:1]
     ]
@@ -107,7 +107,7 @@ def test_a_negative_variance_never_becomes_a_correlation():
 
 def test_one_matrix_is_one_event_for_all_its_entries():
     """Users accounted a jointly released matrix entry by entry."""
-    rel = privcov.release("gaussian-cov", privcov.Dataset.from_rows(ROWS, 5.0), RHO, random_state=0)
+    rel = privcov.release(privcov.Dataset.from_rows(ROWS, 5.0), RHO, "gaussian-cov", random_state=0)
     assert len(rel.events) == 1
     assert rel.given.rho == pytest.approx(0.1)
 
@@ -117,7 +117,7 @@ def test_the_same_epsilon_under_another_relation_is_not_the_same_noise_and_both_
     data = privcov.Dataset.from_rows(ROWS, 5.0)
     scales = {}
     for relation in ("replace-one", "add-remove"):
-        rel = privcov.release("gaussian-cov", data, RHO, centre="none", neighbours=relation, random_state=0)
+        rel = privcov.release(data, RHO, "gaussian-cov", centre="none", neighbours=relation, random_state=0)
         scales[relation] = rel.events[0].scale
         assert rel.neighbours.key == relation
         assert rel.neighbours.sentence in rel.statement["Neighbours"]

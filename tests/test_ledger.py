@@ -20,10 +20,10 @@ import pytest
 import privcov
 from privcov.cli.entry import main
 from privcov.ledger import Account, Cost, Ledger, LedgerError, cost_of, default_path
-from privcov.ledger import book as ledger_book
+from privcov.ledger import ledger as ledger_book
 from privcov.ledger.fingerprint import _sealed, _secrets, fingerprint
-from privcov.measurements.tables.marks import Mixer
-from privcov.private_dataset import PrivateDataset
+from privcov.measurements.exact.file_pass.marks import Mixer
+from privcov.tables.private_dataset import PrivateDataset
 from tests.ledgers import transact
 from tests.patience import patient
 
@@ -536,23 +536,23 @@ def table_of(unit: str, rows=None, **more) -> PrivateDataset:
 def test_the_first_release_fixes_the_unit_of_an_account(tmp_path, first):
     """Another relation or another person is refused, free; the same unit at another weight or rule is paid."""
     book = ledger(tmp_path)
-    privcov.release_private("gaussian-cov", table_of(first), RHO, ledger=book)
+    privcov.release_private(table_of(first), RHO, "gaussian-cov", ledger=book)
     unit = book.account("t").unit
     assert unit
     assert f"Unit: {unit}." in book.account("t").sentence
     for other in UNITS:
         ask = {"private": table_of(other), "guarantee": RHO, "ledger": book, "draw": 2}
         if other == first:
-            privcov.release_private("gaussian-cov", **ask)
+            privcov.release_private(method="gaussian-cov", **ask)
             continue
         with pytest.raises(LedgerError, match="such costs do not add up"):
-            privcov.release_private("gaussian-cov", **ask)
+            privcov.release_private(method="gaussian-cov", **ask)
     assert book.account("t").releases == 2
 
 
 def test_another_unit_is_refused_before_files_are_read(tmp_path):
     book = ledger(tmp_path)
-    privcov.release_private("gaussian-cov", table_of("row"), RHO, ledger=book)
+    privcov.release_private(table_of("row"), RHO, "gaussian-cov", ledger=book)
     request = {"facts": {"n": None}}
     with pytest.raises(LedgerError, match=r"one row; the number of rows is public.*is not public"):
         book.check("t", RHO, request)
@@ -563,16 +563,16 @@ def test_another_unit_is_refused_before_files_are_read(tmp_path):
 def test_a_changed_public_number_of_rows_is_a_changed_table(tmp_path):
     """Refused before files are read, and without a second payment; the next draw pays. The release before is free."""
     book, rows = ledger(tmp_path), np.random.default_rng(1).uniform(size=(4000, 2))
-    first = privcov.release_private("gaussian-cov", table_of("row", rows), RHO, ledger=book)
+    first = privcov.release_private(table_of("row", rows), RHO, "gaussian-cov", ledger=book)
     more = table_of("row", np.vstack([rows, [0.5, 0.5]]))
     with pytest.raises(LedgerError, match=r"already made from another table.*next draw"):
-        privcov.release_private("gaussian-cov", more, RHO, ledger=book)
+        privcov.release_private(more, RHO, "gaussian-cov", ledger=book)
     with pytest.raises(LedgerError, match="already made from another table"):
         book.check("t", RHO, {**book.entries("t")[0].request, "facts": more.facts.to_dict()})
     assert book.account("t").releases == 1
-    again = privcov.release_private("gaussian-cov", table_of("row", rows), RHO, ledger=book)
+    again = privcov.release_private(table_of("row", rows), RHO, "gaussian-cov", ledger=book)
     assert again.covariance.tolist() == first.covariance.tolist()
-    privcov.release_private("gaussian-cov", more, RHO, ledger=book, draw=2)
+    privcov.release_private(more, RHO, "gaussian-cov", ledger=book, draw=2)
     assert book.account("t").releases == 2
 
 
@@ -589,7 +589,7 @@ def test_a_changed_table_of_a_draw_that_failed_is_not_promised_a_stored_answer(t
 def test_a_token_that_is_no_text_never_reaches_the_file(tmp_path, token):
     book = ledger(tmp_path)
     with pytest.raises(ValueError, match="token"):
-        privcov.release_private("gaussian-cov", table_of("row"), RHO, ledger=book, token=token)
+        privcov.release_private(table_of("row"), RHO, "gaussian-cov", ledger=book, token=token)
     with pytest.raises(ValueError, match="token"):
         transact(book, "t", RHO, {"m": 1}, lambda: "", token=token)
     with pytest.raises(TypeError, match="fingerprint"):
@@ -618,15 +618,15 @@ def test_a_changed_table_never_gets_the_old_numbers(tmp_path, changed):
     """Also one that looks nearly the same; the same rows in another order are the same table."""
     book, rows = ledger(tmp_path), np.random.default_rng(1).uniform(size=(4000, 2))
     hidden = {"unit": "hidden n"}
-    first = privcov.release_private("gaussian-cov", table_of(rows=rows, **hidden), RHO, ledger=book)
-    again = privcov.release_private("gaussian-cov", table_of(rows=rows[::-1].copy(), **hidden), RHO, ledger=book)
+    first = privcov.release_private(table_of(rows=rows, **hidden), RHO, "gaussian-cov", ledger=book)
+    again = privcov.release_private(table_of(rows=rows[::-1].copy(), **hidden), RHO, "gaussian-cov", ledger=book)
     assert again.covariance.tolist() == first.covariance.tolist()
     other = {"one row more": np.vstack([rows, [0.5, 0.5]]), "half of the rows": rows[:2000], "one cell": rows.copy()}[
         changed
     ]
     other[0, 0] += 1e-4 * (changed == "one cell")
     with pytest.raises(LedgerError, match=r"already made from another table.*Nothing more was spent"):
-        privcov.release_private("gaussian-cov", table_of(rows=other, **hidden), RHO, ledger=book)
+        privcov.release_private(table_of(rows=other, **hidden), RHO, "gaussian-cov", ledger=book)
     assert book.account("t").releases == 1
 
 
@@ -651,15 +651,15 @@ def test_a_higher_limit_needs_a_reason_and_shows_it(tmp_path):
 
 
 def test_a_bundle_shows_why_its_limit_was_raised_and_nothing_of_later_ones(tmp_path, monkeypatch):
-    monkeypatch.setattr("privcov.ledger.book._now", lambda: "2026-11-27T00:00:00+00:00")  # all in one second
+    monkeypatch.setattr("privcov.ledger.ledger._now", lambda: "2026-11-27T00:00:00+00:00")  # all in one second
     book = ledger(tmp_path)
     book.set_limit("t", privcov.ZCDP(2.0), "the <board> agreed")
     book.set_limit("other", RHO)
-    rel = privcov.release_private("auto-cov", table_of(unit="hidden n"), RHO, ledger=book)
+    rel = privcov.release_private(table_of(unit="hidden n"), RHO, "auto-cov", ledger=book)
     book.set_limit("t", privcov.ZCDP(9.0), "later")
     (words,) = rel.entry["raised"]
     assert words == "The limit was raised from 1-zCDP to 2-zCDP on 2026-11-27: the <board> agreed"
-    assert privcov.release_private("auto-cov", table_of(unit="hidden n"), RHO, ledger=book).entry == rel.entry
+    assert privcov.release_private(table_of(unit="hidden n"), RHO, "auto-cov", ledger=book).entry == rel.entry
     rel.save_bundle(tmp_path / "r.zip")
     bundle = privcov.open_bundle(tmp_path / "r.zip")
     assert bundle.entry["raised"] == [words]
@@ -699,10 +699,10 @@ def test_labels_ids_and_columns_of_cells_belong_to_the_table(tmp_path, where, ch
     book, labels = ledger(tmp_path), np.where(np.arange(3000) % 2, "p", "q")
     usual = {"rows": ROWS_GIVEN} | ({"labels": labels} if changed == "labels" else {"persons": IDS_GIVEN})
     how = {"guarantee": privcov.ZCDP(0.25), "ledger": book}
-    first = privcov.release_private("gaussian-cov", _given(where, tmp_path, **usual), **how)
+    first = privcov.release_private(_given(where, tmp_path, **usual), method="gaussian-cov", **how)
     back = {name: value[::-1].copy() for name, value in usual.items()}
     for door in ("memory", "file"):
-        again = privcov.release_private("gaussian-cov", _given(door, tmp_path, **back), **how)
+        again = privcov.release_private(_given(door, tmp_path, **back), method="gaussian-cov", **how)
         assert again.covariance.tolist() == first.covariance.tolist()
     half = ROWS_GIVEN.copy()
     half[:1500] = half[:1500, ::-1]
@@ -713,7 +713,7 @@ def test_labels_ids_and_columns_of_cells_belong_to_the_table(tmp_path, where, ch
         "columns of half of the rows": {"rows": half},
     }[changed]
     with pytest.raises(LedgerError, match="already made from another table"):
-        privcov.release_private("gaussian-cov", _given(where, tmp_path, **(usual | other)), **how)
+        privcov.release_private(_given(where, tmp_path, **(usual | other)), method="gaussian-cov", **how)
     assert book.account("t").releases == 1
 
 
@@ -722,11 +722,11 @@ def test_the_same_rows_are_not_released_for_other_persons(tmp_path, where):
     """Under the same name of the column of ids; a cost for one of a person's rows is none for all of them."""
     book = ledger(tmp_path)
     how = {"guarantee": privcov.ZCDP(0.25), "ledger": book}
-    privcov.release_private("gaussian-cov", _given(where, tmp_path, ROWS_GIVEN, IDS_GIVEN), **how)
+    privcov.release_private(_given(where, tmp_path, ROWS_GIVEN, IDS_GIVEN), method="gaussian-cov", **how)
     for ids in (np.arange(3000), np.arange(3000) // 6, np.roll(IDS_GIVEN, 1)):
         with pytest.raises(LedgerError, match="released with other ids"):
-            privcov.release_private("gaussian-cov", _given(where, tmp_path, ROWS_GIVEN, ids), draw=2, **how)
-    privcov.release_private("gaussian-cov", _given(where, tmp_path, ROWS_GIVEN, IDS_GIVEN), draw=2, **how)
+            privcov.release_private(_given(where, tmp_path, ROWS_GIVEN, ids), method="gaussian-cov", draw=2, **how)
+    privcov.release_private(_given(where, tmp_path, ROWS_GIVEN, IDS_GIVEN), method="gaussian-cov", draw=2, **how)
     assert book.account("t").releases == 2
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import privcov
 from privcov.ledger import Ledger, LedgerError
-from privcov.ledger import book as ledger_book
+from privcov.ledger import ledger as ledger_book
 from privcov.ledger.access import NAMES
 from privcov.ledger.beginning import _leads_to
 from privcov.ledger.chain import Chain

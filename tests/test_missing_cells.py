@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from privcov import Ledger, PrivateDataset, Release, ZCDP, release_private
+from privcov.bundle.archive import BundleError
 from privcov.bundle.inputs import facts_of
-from privcov.bundle.place import Wrong
 from privcov.cli.entry import main
 from privcov.data_sources.private_file import Column, Declaration
-from privcov.owner.view import owner_look
+from privcov.steward.view import owner_look
 
 ROOT = Path(__file__).parents[1]
 COLUMNS = (Column("age", 0, 100), Column("bmi", 10, 60), Column("dose", 0, 5))
@@ -48,7 +48,7 @@ def test_the_facts_of_a_bundle_follow_from_the_declaration():
     facts = facts_of(json.loads(SOME.to_json()), 5)
     assert facts.flagged == (0, 1, 2)
     assert facts.to_dict() == PrivateDataset.from_rows(np.zeros((5, 3)), **SOME._facts()).facts.to_dict()
-    with pytest.raises(Wrong, match="another format"):
+    with pytest.raises(BundleError, match="another format"):
         facts_of(json.loads(SOME.to_json()) | {"format": "privcov-declaration-1"}, 5)
 
 
@@ -93,8 +93,8 @@ def test_memory_and_a_file_are_one_table_to_the_ledger(tmp_path):
     x, ledger = holed(400), Ledger(tmp_path / "ledger.sqlite")
     (tmp_path / "t.csv").write_text(csv(x), encoding="utf-8")
     ledger.set_limit("trial", ZCDP(1.0))
-    first = release_private("auto-cov", SOME.on_rows(x, None), ZCDP(0.5), ledger=ledger)
-    again = release_private("auto-cov", SOME.on_files(tmp_path / "t.csv"), ZCDP(0.5), ledger=ledger)
+    first = release_private(SOME.on_rows(x, None), ZCDP(0.5), "auto-cov", ledger=ledger)
+    again = release_private(SOME.on_files(tmp_path / "t.csv"), ZCDP(0.5), "auto-cov", ledger=ledger)
     assert again.to_json() == first.to_json()  # paid once
     assert len(ledger.entries("trial")) == 1
 
@@ -112,7 +112,7 @@ def test_a_release_is_plotted_with_the_noise_of_its_own_entries(tmp_path):
     """The strongest pair is where the rows have it; a text gives the same picture as the release."""
     x, ledger = holed(), Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("trial", ZCDP(2.0))
-    made = release_private("auto-cov", SOME.on_rows(x, None), ZCDP(1.0), ledger=ledger)
+    made = release_private(SOME.on_rows(x, None), ZCDP(1.0), "auto-cov", ledger=ledger)
     for release in (made, Release.from_json(made.to_json())):
         shown = release.plot_errors().data
         assert max(shown[-1].x) == pytest.approx(pairwise(x, 1, 2), abs=0.1)

@@ -34,8 +34,8 @@ NAMES = dict(vars(privcov)) | {
     "LIMITS": LIMITS,
     "DATA": DATA,
     "RHO": RHO,
-    "rel": release("auto-cov", DATA, RHO, random_state=0),
-    "kinds": release("auto-cov", Dataset.from_rows([["n", 40]] * 9, kinds=KINDS), RHO, random_state=0),
+    "rel": release(DATA, RHO, "auto-cov", random_state=0),
+    "kinds": release(Dataset.from_rows([["n", 40]] * 9, kinds=KINDS), RHO, "auto-cov", random_state=0),
     "AGE": KINDS["age"],
     "LEVELS": {"pain": Kind("ordinal", values=("None", "Some", "Much"))},
     "sparse": SimpleNamespace(toarray=lambda: ROWS),
@@ -44,11 +44,11 @@ NAMES = dict(vars(privcov)) | {
 }
 MISTAKES = [
     # --- what other libraries write
-    ("release('auto-cov', DATA, RHO, epsilon=1.0)", ValueError, "no parameter 'epsilon'", "privcov.ApproxDP"),
+    ("release(DATA, RHO, 'auto-cov', epsilon=1.0)", ValueError, "no parameter 'epsilon'", "privcov.ApproxDP"),
     ("Dataset.from_rows(ROWS, bounds={0: (0, 1), 1: (0, 1)})", ValueError, "names '0'", "columns are 'x1', 'x2'"),
     ("Dataset.from_rows(ROWS, bounds=[('0', '1')] * 2)", ValueError, "bounds of 'x1'", "finite numbers", "['0', '1']"),
     ("Dataset.from_rows(ROWS, bounds=[(0, 1), (0, np.nan)])", ValueError, "bounds of 'x2'", "[0.0, nan]"),
-    ("release('auto-cov', DATA, epsilon=1.0)", TypeError, "'guarantee'", "privcov.PureDP(1.0)"),
+    ("release(DATA, epsilon=1.0)", TypeError, "'guarantee'", "privcov.PureDP(1.0)"),
     ("PureDP(1.0, 1e-6)", TypeError, "PureDP() takes 2", "It takes epsilon.", "privcov.ApproxDP(1.0, 1e-6)"),
     ("ApproxDP(1.0)", TypeError, "missing", "'delta'", "privcov.ApproxDP(1.0, 1e-6)"),
     ("ZCDP(epsilon=1.0)", TypeError, "'epsilon'", "It takes rho.", "privcov.PureDP(1.0)"),
@@ -149,33 +149,41 @@ MISTAKES = [
     ("private(FRAME, 1.0, columns='ab')", ValueError, "list of names", "'ab'"),
     ("private(FRAME.assign(Id=1), 1.0, person='id')", ValueError, "name of one column", "persons=[...]", "mean 'Id'"),
     # --- the guarantee
-    ("release('auto-cov', DATA, 0.1)", TypeError, "guarantee must be", "got 0.1", "privcov.ZCDP(rho=0.1)"),
-    ("release('auto-cov', DATA, 'zcdp')", TypeError, "guarantee must be", "got 'zcdp'", "privcov.ZCDP(rho=0.1)"),
-    ("release('auto-cov', DATA, ZCDP)", TypeError, "guarantee must be", "privcov.ZCDP(rho=0.1)"),
-    ("release('gaussian-cov', DATA, PureDP(1))", ValueError, "gives Approximate DP or zCDP, not Pure DP"),
+    ("release(DATA, 0.1, 'auto-cov')", TypeError, "guarantee must be", "got 0.1", "privcov.ZCDP(rho=0.1)"),
+    ("release(DATA, 'zcdp')", TypeError, "guarantee must be", "got 'zcdp'", "privcov.ZCDP(rho=0.1)"),
+    ("release(DATA, ZCDP, 'auto-cov')", TypeError, "guarantee must be", "privcov.ZCDP(rho=0.1)"),
+    ("release(DATA, PureDP(1), 'gaussian-cov')", ValueError, "gives Approximate DP or zCDP, not Pure DP"),
     ("ZCDP('0.1')", ValueError, "rho must be a number", "'0.1'"),
     ("PureDP(0)", ValueError, "epsilon must be > 0", "the method 'zero'"),
     ("ApproxDP(1e-6, 1)", ValueError, "delta must be > 0 and < 1", "PureDP"),
-    ("privcov.privacy.from_dict({'kind': 'zdcp', 'rho': 1})", ValueError, "must be one of", "'zdcp'", "mean 'zcdp'"),
+    (
+        "privcov.core.guarantees.from_dict({'kind': 'zdcp', 'rho': 1})",
+        ValueError,
+        "must be one of",
+        "'zdcp'",
+        "mean 'zcdp'",
+    ),
     # --- the release
-    ("release('auto-cov', FRAME, RHO)", TypeError, "got DataFrame", "Dataset.from_rows", "bounds"),
-    ("release('auto-cov', PrivateDataset.from_rows(ROWS, 1.0, name='survey'), RHO)", TypeError, "release_private"),
-    ("release(DATA, DATA, RHO)", ValueError, "one of the keys auto-cov", "got Dataset"),
-    ("release(DATA, 'auto-cov', RHO)", TypeError, "The order is", "method, data set, guarantee"),
-    ("release('auto-cov', RHO, DATA)", TypeError, "The order is", "method, data set, guarantee"),
-    ("release('gaussian-cov', DATA, privcov.PureDP(1.0))", ValueError, "not Pure DP", "auto-cov", "laplace-cov"),
+    ("release(FRAME, RHO, 'auto-cov')", TypeError, "got DataFrame", "Dataset.from_rows", "bounds"),
+    ("release(PrivateDataset.from_rows(ROWS, 1.0, name='survey'), RHO, 'auto-cov')", TypeError, "release_private"),
+    ("release(DATA, RHO, RHO)", TypeError, "method must be a key", "got ZCDP", "The guarantee comes before"),
+    ("release(DATA, 'auto-cov', RHO)", TypeError, "got ZCDP", "The guarantee comes before the method"),
+    ("PrivateCovariance(RHO).fit(ROWS)", TypeError, "got ZCDP", "The guarantee comes before"),
+    ("release('auto-cov', DATA, RHO)", TypeError, "The order is", "data set, guarantee, method"),
+    ("release(RHO, DATA, 'auto-cov')", TypeError, "The order is", "data set, guarantee, method"),
+    ("release(DATA, privcov.PureDP(1.0), 'gaussian-cov')", ValueError, "not Pure DP", "auto-cov", "laplace-cov"),
     ("privcov.Dataset(FRAME)", TypeError, "Dataset.from_rows(table"),
     ("privcov.PrivateDataset(FRAME)", TypeError, "PrivateDataset.from_rows(table"),
     ("privcov.Plan(DATA, guarantees=[RHO])", TypeError, "source must be a key", "privcov.release"),
-    ("release('autocov', DATA, RHO)", ValueError, "no method 'autocov'", "There are: auto-cov", "mean 'auto-cov'"),
-    ("release('gaussian_cov', DATA, RHO)", ValueError, "no method 'gaussian_cov'", "mean 'gaussian-cov'"),
-    ("release('gaussian-cov', DATA, RHO, repiar='none')", ValueError, "no parameter 'repiar'", "mean 'repair'"),
-    ("release('gaussian-cov', DATA, RHO, seed=1)", ValueError, "no parameter 'seed'", "random_state="),
-    ("release('auto-cov', DATA, RHO, random_state='x')", ValueError, "random_state must be a number", "'x'"),
-    ("release('auto-cov', DATA, RHO, centre='Joint')", ValueError, "centre must be one of", "mean 'joint'"),
-    ("release('auto-cov', DATA, RHO, centre='zero')", ValueError, "publicly known to be zero", "centre='joint'"),
-    ("release('auto-cov', DATA, RHO, centre='classes')", ValueError, "a label for every row", "centre='joint'"),
-    ("release('auto-cov', DATA, RHO, neighbours='add_remove')", ValueError, "one of", "mean 'add-remove'"),
+    ("release(DATA, RHO, 'autocov')", ValueError, "no method 'autocov'", "There are: auto-cov", "mean 'auto-cov'"),
+    ("release(DATA, RHO, 'gaussian_cov')", ValueError, "no method 'gaussian_cov'", "mean 'gaussian-cov'"),
+    ("release(DATA, RHO, 'gaussian-cov', repiar='none')", ValueError, "no parameter 'repiar'", "mean 'repair'"),
+    ("release(DATA, RHO, 'gaussian-cov', seed=1)", ValueError, "no parameter 'seed'", "random_state="),
+    ("release(DATA, RHO, 'auto-cov', random_state='x')", ValueError, "random_state must be a number", "'x'"),
+    ("release(DATA, RHO, 'auto-cov', centre='Joint')", ValueError, "centre must be one of", "mean 'joint'"),
+    ("release(DATA, RHO, 'auto-cov', centre='zero')", ValueError, "publicly known to be zero", "centre='joint'"),
+    ("release(DATA, RHO, 'auto-cov', centre='classes')", ValueError, "a label for every row", "centre='joint'"),
+    ("release(DATA, RHO, 'auto-cov', neighbours='add_remove')", ValueError, "one of", "mean 'add-remove'"),
     ("Release.from_json('{}')", ValueError, "has format None", "Read it with the privcov that made it"),
     ("privcov.error(rel, DATA, norm='frobenious')", ValueError, "norm must be one of", "mean 'frobenius'"),
     ("privcov.error(rel, DATA, against='truth')", ValueError, "no known truth", "against='sample'"),
@@ -236,7 +244,7 @@ def test_a_mistake_is_answered_in_one_sentence(code, kind, words):
 
 
 def test_a_type_error_from_inside_is_not_taken_for_wrong_arguments():
-    @privcov.checks.explained
+    @privcov.core.checks.explained
     def half(x):
         return x / 2
 
@@ -252,7 +260,7 @@ def test_there_are_sixty():
 
 def test_the_names_that_the_table_uses_are_right_when_they_are_spelt_right():
     """A table of mistakes would also pass where everything fails."""
-    assert release("auto-cov", Dataset.from_rows(FRAME, bounds=LIMITS), RHO, random_state=1).columns == ("age", "pay")
+    assert release(Dataset.from_rows(FRAME, bounds=LIMITS), RHO, "auto-cov", random_state=1).columns == ("age", "pay")
     assert source("ar1-covariance", n=9, random_state=0).n == 9
     assert PrivateCovariance(bounds=LIMITS).fit(FRAME).release_.columns == ("age", "pay")
     assert Release.from_json(NAMES["rel"].to_json()).n == 30
@@ -262,5 +270,5 @@ def test_the_names_that_the_table_uses_are_right_when_they_are_spelt_right():
 def test_a_delta_that_permits_publishing_a_row_has_a_note():
     data = privcov.source("ar1-covariance", n=200, d=3, random_state=0)
     for delta, count in ((0.006, 1), (0.005, 1), (1e-6, 0)):
-        rel = privcov.release("auto-cov", data, privcov.ApproxDP(1.0, delta), random_state=1)
+        rel = privcov.release(data, privcov.ApproxDP(1.0, delta), "auto-cov", random_state=1)
         assert sum("publishing a random row" in note for note in rel.notes) == count

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from privcov import accounting
-from privcov.privacy import PURE_MECHANISMS, ApproxDP, Event, GaussianDP, NoPrivacy, PureDP, ZCDP  # fmt: skip
+from privcov.core import accounting
+from privcov.core.guarantees import PURE_MECHANISMS, ApproxDP, Event, GaussianDP, NoPrivacy, PureDP, ZCDP  # fmt: skip
 
 mpmath.mp.dps = 50
 

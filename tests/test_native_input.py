@@ -18,8 +18,9 @@ import pandas
 import pytest
 
 import privcov
-from privcov import Dataset, PrivateCovariance, RowsClippedWarning, extras
-from privcov.in_memory import numbers_of
+from privcov import Dataset, PrivateCovariance, RowsClippedWarning
+from privcov.core import extras
+from privcov.tables.in_memory import numbers_of
 
 LIMITS = {"b": (0, 2), "a": (-1, 3)}
 COLUMNS = {
@@ -146,7 +147,7 @@ def test_bounds_and_typical_values_by_name_are_those_in_order():
 def test_the_names_come_out_of_a_release():
     frame = pandas.DataFrame(np.random.default_rng(0).uniform(0, 2, (200, 2)), columns=["a", "b"])
     assert privcov.release(
-        "auto-cov", Dataset.from_rows(frame, bounds=LIMITS), privcov.ZCDP(1), random_state=0
+        Dataset.from_rows(frame, bounds=LIMITS), privcov.ZCDP(1), "auto-cov", random_state=0
     ).columns == ("a", "b")
     fitted = PrivateCovariance(bounds=LIMITS, random_state=0).fit(frame)
     assert fitted.release_.columns == tuple(fitted.feature_names_in_) == ("a", "b")

@@ -22,7 +22,8 @@ pytestmark = pytest.mark.skipif(shutil.which("ps") is None, reason="memory and t
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with serving(tmp_path_factory.mktemp("hosted"), PRIVCOV_HOSTED="1") as found:
+    hosted = {"PRIVCOV_HOSTED": "1", "STREAMLIT_SERVER_MAX_MESSAGE_SIZE": "24"}
+    with serving(tmp_path_factory.mktemp("hosted"), **hosted) as found:
         yield found
 
 
@@ -109,6 +110,27 @@ def test_a_large_message_of_every_visit_is_refused_and_nothing_of_it_is_kept(ser
     with highest(server) as peak:
         run(together())
     assert peak() < 2_000  # 60 visits: more than 3,000
+
+
+def test_a_message_that_never_ends_is_held_up_to_its_limit(server):
+    async def endless():
+        while True:
+            yield bytes(1 << 20)
+
+    async def send() -> None:
+        async with Visitor(server.port) as visitor:
+            with contextlib.suppress(ConnectionClosed):
+                await asyncio.wait_for(visitor._socket.send(endless()), patient(20))
+            assert visitor.closed
+
+    async def together() -> None:
+        await asyncio.gather(*(send() for _ in range(4)))
+        await another_is_answered(server)
+
+    before = server.memory()
+    with highest(server) as peak:
+        run(together())
+    assert peak() - before < 4 * 24 * 2
 
 
 @pytest.mark.deep

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
-from privcov import parallel
+from privcov.core import parallel
 from tests import parallel_work as work
 from tests.patience import patient
 
@@ -44,6 +44,14 @@ def test_a_worker_has_one_blas_thread():
     found = [answer for _, answer in parallel.each(work.where, [0.02] * 20, workers=2)]
     assert {threads for _, threads in found} == {1}
     assert 1 <= len({pid for pid, _ in found} - {os.getpid()}) <= 2
+
+
+def test_workers_give_way_to_the_process_that_they_work_for():
+    """Otherwise the pages of a server stand still while it sweeps. Twice: a process is kept for the next sweep."""
+    before = os.nice(0)
+    for _ in range(2):
+        assert {value for _, value in parallel.each(work.niceness, range(6), workers=2)} == {10}
+    assert os.nice(0) == before
 
 
 def test_sweeps_at_once_of_different_sizes_all_end_and_one_that_stops_ends_no_other():
@@ -129,7 +137,7 @@ def test_threads_hold_few_results():
 
 SCRIPT = """
 import privcov
-from privcov import parallel
+from privcov.core import parallel
 plan = privcov.Plan(source="ar1-covariance", source_params={"n": 40, "d": 3}, methods=["zero"],
                     guarantees=[privcov.ZCDP(0.1)], replicates=40)
 found = parallel.each(SQUARE, range(40), workers=2)
@@ -158,7 +166,7 @@ def test_a_script_without_a_main_guard_runs_once(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="signals of a terminal")
 def test_an_interrupted_program_leaves_no_process(tmp_path):
     text = (
-        "from privcov import parallel\nfrom tests.parallel_work import where\n"
+        "from privcov.core import parallel\nfrom tests.parallel_work import where\n"
         "for _, (pid, _) in parallel.each(where, [0.2] * 500, workers=2):\n    print(pid, flush=True)\n"
     )
     family: list[psutil.Process] = []

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov import privacy
-from privcov.privacy import ApproxDP, Event, GaussianDP, NoPrivacy, PureDP, ZCDP
+from privcov.core import guarantees
+from privcov.core.guarantees import ApproxDP, Event, GaussianDP, NoPrivacy, PureDP, ZCDP
 
 ALL = (PureDP(0.5), ApproxDP(0.5, 1e-5), ZCDP(0.5), NoPrivacy())
 EVENT = {"share": "matrix", "statistic": "x", "mechanism": "gaussian", "norm": "l2", "proof": "here"}
@@ -50,23 +50,23 @@ def test_guarantees_are_frozen_and_normalised():
 
 @pytest.mark.parametrize("guarantee", ALL)
 def test_there_and_back_through_a_dictionary(guarantee):
-    fields = privacy.to_dict(guarantee)
-    assert privacy.from_dict(fields) == guarantee
+    fields = guarantees.to_dict(guarantee)
+    assert guarantees.from_dict(fields) == guarantee
     assert fields["kind"] == guarantee.kind  # and from_dict left its argument alone
 
 
 def test_unknown_kinds_are_named():
     for fields in ({"kind": "gdp", "mu": 1.0}, {"epsilon": 1.0}):
         with pytest.raises(ValueError, match="guarantee kind"):
-            privacy.from_dict(fields)
+            guarantees.from_dict(fields)
 
 
 def test_names_in_words():
     assert [str(g) for g in ALL[:3]] == ["0.5-DP", "(0.5, 1e-05)-DP", "0.5-zCDP"]
     assert "no guarantee" in str(NoPrivacy())
     assert str(GaussianDP(0.5)) == "0.5-GDP"
-    assert "replaced" in privacy.REPLACE_ONE.sentence
-    assert "person" in privacy.REPLACE_ONE.unit
+    assert "replaced" in guarantees.REPLACE_ONE.sentence
+    assert "person" in guarantees.REPLACE_ONE.unit
 
 
 def test_event_multiplier_is_scale_over_sensitivity():

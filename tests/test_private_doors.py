@@ -14,11 +14,11 @@ from privcov.metrics import classification, errors, graphs, spectra
 
 ROWS = np.random.default_rng(0).standard_normal((60, 3))
 PRIVATE = PrivateDataset.from_rows(ROWS, row_bound=2.0)
-RELEASE = privcov.release("glasso-gaussian", Dataset.from_rows(ROWS, 2.0), ZCDP(0.5), random_state=0)
-COVARIANCE = privcov.release("auto-cov", Dataset.from_rows(ROWS, 2.0), ZCDP(0.5), random_state=0)
+RELEASE = privcov.release(Dataset.from_rows(ROWS, 2.0), ZCDP(0.5), "glasso-gaussian", random_state=0)
+COVARIANCE = privcov.release(Dataset.from_rows(ROWS, 2.0), ZCDP(0.5), "auto-cov", random_state=0)
 
 DOORS = {
-    "release": lambda: privcov.release("auto-cov", PRIVATE, ZCDP(0.1), random_state=0),
+    "release": lambda: privcov.release(PRIVATE, ZCDP(0.1), "auto-cov", random_state=0),
     "error": lambda: privcov.error(RELEASE, PRIVATE),
     "waterfall": lambda: errors.waterfall(COVARIANCE, PRIVATE),
     "reference": lambda: errors.reference_matrix(PRIVATE, "covariance", "sample"),
@@ -29,7 +29,7 @@ DOORS = {
     "graph without noise": lambda: graphs.without_noise_at(RELEASE, PRIVATE, 0.1),
     "reference graph": lambda: graphs.reference_graph(PRIVATE),
     "spectra": lambda: spectra.spectra(COVARIANCE, PRIVATE),
-    "split": lambda: classification.split(PRIVATE, classification.Sizes(20), seed=0),
+    "split": lambda: classification.split(PRIVATE, classification.SplitSizes(20), seed=0),
     "columns by t-test": lambda: classification.t_test_columns(PRIVATE, 2),
     "classification error": lambda: classification.classification_error(RELEASE, PRIVATE),
     "scikit-learn": lambda: privcov.PrivateCovariance().fit(PRIVATE),
@@ -58,4 +58,4 @@ def test_what_a_private_table_has_is_still_there_and_nothing_else():
 
 def test_the_other_way_round_names_release():
     with pytest.raises(TypeError, match="or use release for public rows"):
-        privcov.release_private("auto-cov", Dataset.from_rows(ROWS, 2.0), ZCDP(0.1), ledger=None)
+        privcov.release_private(Dataset.from_rows(ROWS, 2.0), ZCDP(0.1), "auto-cov", ledger=None)

@@ -11,9 +11,9 @@ import pytest
 import privcov
 from privcov import Dataset, Dialect, Kind, PrivateDataset
 from privcov.data_sources.private_file import FORMAT, Column, Declaration, read_private
-from privcov.measurements.tables.file_moment import public_sums, sums_of
+from privcov.measurements.exact.file_pass.file_moment import public_sums, sums_of
 from privcov.metrics.errors import reference_matrix
-from privcov.owner.check import check_files, check_upload
+from privcov.steward.check import check_files, check_upload
 
 KINDS = {
     "age": Kind("integer", 0, 120),
@@ -82,7 +82,7 @@ def test_both_doors_add_up_the_same_whole_numbers(tmp_path, dialect, holes):
     assert sums(private) == sums(public) == sums(typed)
     assert public.n == len(table) if not holes else public.n < len(table)
     asked = privcov.ZCDP(0.5)
-    made = [privcov.release("auto-cov", one, asked, random_state=1) for one in (public, typed)]
+    made = [privcov.release(one, asked, "auto-cov", random_state=1) for one in (public, typed)]
     np.testing.assert_array_equal(made[0].covariance, made[1].covariance)
     if not holes:
         held = Dataset.from_rows(table, **how)
@@ -95,7 +95,7 @@ def test_a_public_cell_that_is_no_value_is_refused_with_its_column(tmp_path):
     path = written(frame(holes=0.2), tmp_path / "t.csv", PLAIN)
     made = Dataset.from_files(path, kinds=KINDS, missing_codes=CODES)
     with pytest.raises(ValueError, match="missing or infinite cells"):
-        privcov.release("auto-cov", made, privcov.ZCDP(1.0), random_state=0)
+        privcov.release(made, privcov.ZCDP(1.0), "auto-cov", random_state=0)
     with pytest.raises(ValueError, match=r"X must be finite, but columns .*'age'"):
         Dataset.from_rows(frame(holes=0.2), kinds=KINDS, missing_codes=CODES)
 
@@ -163,7 +163,7 @@ def test_kinds_go_through_json_and_a_bundle(tmp_path):
     path = written(frame(holes=0.1), tmp_path / "t.csv", GERMAN)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", privcov.ZCDP(1.0))
-    release = privcov.release_private("auto-cov", declaration.on_files(path), privcov.ZCDP(1.0), ledger=ledger)
+    release = privcov.release_private(declaration.on_files(path), privcov.ZCDP(1.0), "auto-cov", ledger=ledger)
     release.save_bundle(tmp_path / "b.zip", fields)
     from privcov.cli.entry import main
 
@@ -171,7 +171,7 @@ def test_kinds_go_through_json_and_a_bundle(tmp_path):
     found = read_private(path.read_bytes(), declaration)
     assert found.facts.to_dict() == declaration.on_files(path).facts.to_dict()
     ledger.set_limit("t", privcov.ZCDP(1.0))
-    again = privcov.release_private("auto-cov", found, privcov.ZCDP(1.0), ledger=ledger)
+    again = privcov.release_private(found, privcov.ZCDP(1.0), "auto-cov", ledger=ledger)
     assert again.to_json() == release.to_json()  # the upload is the same table, and nothing is paid again
 
 

@@ -39,6 +39,7 @@ NAMES = [
     "release_private",
     "run",
     "check",
+    "expect",
     "error",
     "graph_recovery",
     "answers",
@@ -145,7 +146,7 @@ def arguments(function) -> dict:
 
 
 def test_arguments():
-    assert list(arguments(privcov.release))[:3] == ["method", "dataset", "guarantee"]
+    assert list(arguments(privcov.release))[:3] == ["dataset", "guarantee", "method"]
     assert {"random_state": None, "calibration": "sound", "centre": "auto", "tuning": "released"}.items() <= arguments(
         privcov.release
     ).items()
@@ -160,7 +161,7 @@ def test_arguments():
 
 def test_a_release_has_its_fields():
     ds = privcov.Dataset.from_rows([[0.1, 0.2], [0.3, -0.1]])
-    rel = privcov.release("auto-cov", ds, privcov.ZCDP(1.0), random_state=0)
+    rel = privcov.release(ds, privcov.ZCDP(1.0), "auto-cov", random_state=0)
     assert [name for name in RELEASE if not hasattr(rel, name)] == ["precision"]
     assert privcov.Release.from_json(rel.to_json()).to_json() == rel.to_json()
 

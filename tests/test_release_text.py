@@ -7,7 +7,7 @@ import pytest
 
 import privcov
 from privcov import ApproxDP, PureDP, Release, ZCDP
-from privcov.releasing.release import FORMAT, _digest
+from privcov.releases.release import FORMAT, _digest
 from tests.forging import exchanged, leaves, released
 
 MADE = {
@@ -26,7 +26,7 @@ def made(kind: str) -> Release:
     ds = privcov.source("ar1-covariance", n=60, d=2, random_state=0)
     if kind == "classes":
         ds = privcov.Dataset.from_rows(ds.rows, row_bound=2.0, labels=["a", "b"] * 30)
-    return privcov.release(method, ds, guarantee, **{"random_state": 0, **options})
+    return privcov.release(ds, guarantee, method, **{"random_state": 0, **options})
 
 
 def bare(text: str) -> dict:
@@ -109,7 +109,7 @@ def test_every_altered_text_is_a_sentence_and_never_another_error(kind):
 
 def test_a_stored_measurement_that_is_altered_is_a_sentence(tmp_path):
     """Every leaf of it, and all its facts: what still opens is a whole measurement and says the same again."""
-    from privcov.measurements.exact_moment import NoisySum
+    from privcov.measurements.exact.moment import NoisySum
 
     rel, _ = released(tmp_path, "classes")
     whole = json.loads(json.dumps(rel.measurement.to_dict()))

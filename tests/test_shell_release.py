@@ -30,7 +30,7 @@ HIDDEN = Declaration("hidden", "one patient", (Column("age", 0, 100), Column("bm
 SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from privcov.measurements.tables import table_sums
+from privcov.measurements.exact.file_pass import table_sums
 real = table_sums.Adding.take
 def slow(self, block):
     real(self, block)
@@ -235,7 +235,7 @@ def test_an_accepted_column_is_released_and_nothing_of_the_check_is_kept(place, 
 
 
 def test_a_request_that_cannot_be_paid_is_not_read_first(place, monkeypatch, capsys):
-    from privcov.owner import check as owner_check
+    from privcov.steward import check as owner_check
 
     monkeypatch.setattr(owner_check, "check_files", None)
     assert inside(place, monkeypatch, *odd(place), "--rho", 5) == 1

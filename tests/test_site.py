@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from pages.common import cached, glossary
+from pages.common.study import Study
 from pages.lessons import site
-from pages.lessons.book import LESSONS, NUMBERS
-from pages.lessons.paper import content
+from pages.lessons.catalogue import LESSONS, NUMBERS
+from pages.lessons.offline import content
 from pages.lessons.sheets import words
-from pages.shell import cached, glossary
-from pages.shell.study import Study
-from privcov.figures.palette import LIGHT
-from privcov.figures.words import percent
 from privcov.metrics.errors import error
+from privcov.plots.palette import LIGHT
+from privcov.plots.words import percent
 from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 import privcov
 from privcov.postprocess.glasso import solve
-from privcov.sklearn_api import PrivateCovariance
+from privcov.sklearn.covariance import PrivateCovariance
 
 # A row bound as one has to give it, and noise that leaves a precision matrix of the ten rows that some checks fit.
 CHECKED = {
@@ -55,7 +55,7 @@ def three_groups(seed: int = 0):
 def test_attributes_are_those_of_the_release():
     x, _ = three_groups()
     fitted = PrivateCovariance("auto-cov", privcov.ApproxDP(1.0, 1e-6), row_bound=5.0, random_state=3).fit(x)
-    rel = privcov.release("auto-cov", privcov.Dataset.from_rows(x, 5.0), privcov.ApproxDP(1.0, 1e-6), random_state=3)
+    rel = privcov.release(privcov.Dataset.from_rows(x, 5.0), privcov.ApproxDP(1.0, 1e-6), "auto-cov", random_state=3)
     np.testing.assert_array_equal(fitted.covariance_, rel.covariance)
     np.testing.assert_array_equal(fitted.location_, rel.mean)
     np.testing.assert_allclose(fitted.precision_ @ fitted.covariance_, np.eye(4), atol=1e-8)
@@ -167,7 +167,7 @@ def test_clone_pickle_and_pipeline():
 def test_an_estimator_of_scikit_learn_after_a_release():
     """It gets the noisy matrix alone, so it is post-processing; the graphical lasso of both packages agrees."""
     rel = privcov.release(
-        "auto-cov", privcov.source("ar1-covariance", n=20_000, d=6, random_state=0), privcov.ZCDP(1.0), random_state=0
+        privcov.source("ar1-covariance", n=20_000, d=6, random_state=0), privcov.ZCDP(1.0), "auto-cov", random_state=0
     )
     theirs = GraphicalLasso(0.2, covariance="precomputed", tol=1e-6, enet_tol=1e-8, max_iter=500).fit(rel.covariance)
     ours = solve(rel.covariance, 0.2).precision

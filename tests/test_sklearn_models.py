@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import privcov
-from privcov.privacy import ZCDP
-from privcov.sklearn_models import PrivateLDA, PrivateLinearRegression, PrivatePCA
+from privcov.core.guarantees import ZCDP
+from privcov.sklearn.models import PrivateLDA, PrivateLinearRegression, PrivatePCA
 
 # A row bound as one has to give it, and so little noise that few rows close together have a covariance.
 CHECKED = [
@@ -58,7 +58,7 @@ def released(rho: float = 1e8, **more) -> privcov.Release:
     """A seeded release of the table with bounds."""
     data = privcov.Dataset.from_rows(table(), bounds=BOUNDS, **more)
     return privcov.release(
-        "gaussian-cov", data, ZCDP(rho), random_state=0, centre="classes" if "labels" in more else "joint"
+        data, ZCDP(rho), "gaussian-cov", random_state=0, centre="classes" if "labels" in more else "joint"
     )
 
 
@@ -96,7 +96,7 @@ def test_a_response_is_named_as_it_is_declared():
     rows = pd.DataFrame({"age": age, "smokes": np.where(rng.random(2000) < age / 100, "yes", "no")})
     kinds = {"age": privcov.Kind("number", 0, 100), "smokes": privcov.Kind("yes-no", values=("no", "yes"))}
     data = privcov.Dataset.from_rows(rows, kinds=kinds)
-    rel = privcov.release("auto-cov", data, ZCDP(1e9), centre="joint", random_state=0)
+    rel = privcov.release(data, ZCDP(1e9), "auto-cov", centre="joint", random_state=0)
     model = PrivateLinearRegression.from_release(rel, "smokes", "age")
     slope, start = np.polyfit(age, rows["smokes"] == "yes", 1)
     assert model.coef_[0] == pytest.approx(slope, rel=1e-3)
@@ -143,7 +143,7 @@ def bundle(tmp_path_factory):
     )
     ledger = privcov.Ledger(folder / "ledger.sqlite")
     ledger.set_limit("survey", ZCDP(5.0))
-    rel = privcov.release_private("auto-cov", private, ZCDP(5.0), ledger=ledger)
+    rel = privcov.release_private(private, ZCDP(5.0), "auto-cov", ledger=ledger)
     rel.save_bundle(folder / "out.zip")
     return rel, folder / "out.zip", ledger
 
@@ -191,7 +191,7 @@ def test_nothing_but_answers_is_read():
 
 def test_a_release_without_a_mean_is_about_the_typical_values():
     data = privcov.Dataset.from_rows(table(), bounds=BOUNDS)
-    rel = privcov.release("gaussian-cov", data, ZCDP(1e8), random_state=0, centre="none")
+    rel = privcov.release(data, ZCDP(1e8), "gaussian-cov", random_state=0, centre="none")
     middle = np.array([np.mean(b) for b in BOUNDS])
     assert PrivatePCA.from_release(rel).mean_.tolist() == middle.tolist()
     model = PrivateLinearRegression.from_release(rel, "weight", "height")
@@ -368,3 +368,20 @@ def test_kinds_of_the_other_models():
 def test_a_frame_that_does_not_fit_its_kinds_is_one_sentence(ask, words):
     with pytest.raises(ValueError, match=words):
         ask(people(200)[0])
+
+
+def test_a_regressor_that_never_varies_needs_a_ridge_that_is_found():
+    """Without noise any ridge will do, and the search for the smallest never ended."""
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.uniform(0, 1, 442), np.full(442, 0.5)])
+    model = PrivateLinearRegression(guarantee=privcov.NoPrivacy(), bounds=[(0, 1)] * 3)
+    assert np.isfinite(model.fit(rows, rows[:, 0]).coef_).all()
+    assert model.coef_[0] == pytest.approx(1.0, rel=1e-6)
+
+
+def test_axes_of_equal_eigenvalues_are_not_identified():
+    """Each column stands there twice, so two eigenvalues are zero, and their axes any two of a plane."""
+    rows = np.repeat(np.random.default_rng(0).uniform(0, 1, (400, 2)), 2, axis=1)
+    with pytest.warns(UserWarning, match="any mixture"):
+        model = PrivatePCA(guarantee=privcov.NoPrivacy(), bounds=[(0, 1)] * 4).fit(rows)
+    assert not model.identified_[2:].any()

@@ -24,7 +24,7 @@ import pytest
 
 import privcov
 from privcov.bundle import verify
-from privcov.bundle.place import read_place
+from privcov.bundle.archive import read_place
 from privcov.cli.entry import main
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
@@ -146,7 +146,7 @@ def test_the_shell_releases_it_and_python_opens_the_same_release(made, kind):
         assert line in found.said
     private = found.table.declaration.on_files([found.folder / "a.parquet", found.folder / "b.csv"])
     ledger = Ledger(found.folder / "ledger.sqlite")
-    rel = privcov.release_private("auto-cov", private, privcov.ZCDP(RHO), ledger=ledger)
+    rel = privcov.release_private(private, privcov.ZCDP(RHO), "auto-cov", ledger=ledger)
     assert len(ledger.entries()) == 1
     assert rel.to_json() == (found.folder / "r.json").read_text(encoding="utf-8").rstrip("\n")
     rel.save_bundle(found.folder / "p.zip", json.loads(found.table.declaration.to_json()))

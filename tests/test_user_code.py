@@ -15,7 +15,7 @@ import pytest
 
 import privcov
 from bench.cold import FIRST, HEAVY
-from privcov import keys
+from privcov.core import keys
 from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,10 +23,10 @@ CODE = ROOT / "tests" / "user_code.py"
 # Lines that each checker must refuse: names and words that are not there, a guarantee or a table that is none.
 WRONG = (
     "privcov.Realease",
-    'privcov.release("auto-cov", data, 0.1)',
+    'privcov.release(data, 0.1, "auto-cov")',
     "privcov.ZCDP(0.1).rho.shape",
     "rel.covarience",
-    'privcov.release("auto-cov", data, privcov.ZCDP(0.1), centre="mean")',
+    'privcov.release(data, privcov.ZCDP(0.1), "auto-cov", centre="mean")',
     'privcov.Dataset.from_rows([[1.0]], missing="drop")',
     'privcov.Kind("numbr", 0, 1)',
     'rel.plot("corr")',

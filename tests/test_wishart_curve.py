@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from privcov.wishart_curve import LARGEST_FREEDOM, add_delta, remove_delta, wishart_delta, wishart_freedom
+from privcov.core.wishart_curve import LARGEST_FREEDOM, add_delta, remove_delta, wishart_delta, wishart_freedom
 
 GRID = [(e, k, r) for e in (0.0, 0.1, 0.5, 2.0, 8.0) for k in (2, 3, 7, 30, 200) for r in (0.05, 0.5, 2.0)]
 
@@ -149,7 +149,7 @@ def test_one_vector_less_costs_nothing_beyond_the_ratio():
 
 def test_much_freedom_looks_gaussian():
     """C chi^2_k has deviation 2C sqrt(k/2), so for many k the one-vector curve nears that of mu = ratio/sqrt(k/2)."""
-    from privcov.accounting import delta_of_gaussian
+    from privcov.core.accounting import delta_of_gaussian
 
     for k, epsilon in [(20_000, 0.02), (200_000, 0.005)]:
         want = delta_of_gaussian(epsilon, 1 / math.sqrt(k / 2))

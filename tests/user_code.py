@@ -36,7 +36,7 @@ def table() -> Dataset:
 
 def released(data: Dataset) -> Release:
     """A release, its numbers and its statement."""
-    rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=0.5), random_state=1)
+    rel = privcov.release(data, privcov.ZCDP(rho=0.5), "auto-cov", random_state=1)
     matrix: np.ndarray = rel.covariance @ np.ones(3) + rel.matrix
     success: float = rel.attacker_success
     print(matrix.shape, success, rel.statement["Guarantee"], str(rel.given))
@@ -47,7 +47,7 @@ def released(data: Dataset) -> Release:
 def compared(rel: Release, data: Dataset) -> float:
     """How far it is from the rows, and a study of several methods."""
     keys: list[str] = [card.key for card in privcov.methods() if card.target == "covariance"]
-    print([privcov.release(key, data, privcov.ZCDP(1.0), random_state=0).method for key in keys[:2]])
+    print([privcov.release(data, privcov.ZCDP(1.0), key, random_state=0).method for key in keys[:2]])
     sources: list[str] = [card.key for card in privcov.sources()]
     study = privcov.Plan(
         source=sources[0],
@@ -59,11 +59,12 @@ def compared(rel: Release, data: Dataset) -> float:
     )
     print(len(privcov.run(study)))
     simulated = privcov.source("precision-ar2", n=300, d=4, random_state=0)
-    graph = privcov.release("glasso-gaussian", simulated, privcov.ZCDP(1.0), random_state=0)
+    graph = privcov.release(simulated, privcov.ZCDP(1.0), "glasso-gaussian", random_state=0)
     assert simulated.truth is not None
     assert simulated.truth.precision is not None
     print(privcov.graph_recovery(graph, simulated.truth.precision))
     error: float = privcov.error(rel, data, relative=True)
+    print(privcov.expect(300, 4, privcov.ZCDP(1.0), releases=5).error)
     return error
 
 
@@ -74,7 +75,7 @@ def private(folder: Path) -> Release:
     survey = privcov.PrivateDataset.from_rows(rows, bounds=limits, columns=["age", "pay"], name="survey")
     ledger = privcov.Ledger(folder / "ledger.sqlite")
     ledger.set_limit("survey", privcov.ZCDP(1.0))
-    return privcov.release_private("auto-cov", survey, privcov.ZCDP(0.1), ledger=ledger)
+    return privcov.release_private(survey, privcov.ZCDP(0.1), "auto-cov", ledger=ledger)
 
 
 def typed(folder: Path) -> float:
@@ -87,7 +88,7 @@ def typed(folder: Path) -> float:
     )
     ledger = privcov.Ledger(folder / "typed.sqlite")
     ledger.set_limit("typed", privcov.ZCDP(1.0))
-    rel = privcov.release_private("auto-cov", survey, privcov.ZCDP(1.0), ledger=ledger)
+    rel = privcov.release_private(survey, privcov.ZCDP(1.0), "auto-cov", ledger=ledger)
     rel.save_bundle(folder / "typed.zip")
     opened = privcov.open_bundle(folder / "typed.zip")
     mean: float = privcov.answers(opened).means()["estimate"].iloc[0]
@@ -114,7 +115,7 @@ def learned() -> np.ndarray:
 def classified() -> np.ndarray:
     """Several models from one release with class sums."""
     wine = privcov.source("wine")
-    rel = privcov.release("auto-cov", wine, privcov.ZCDP(10.0), random_state=0, centre="classes")
+    rel = privcov.release(wine, privcov.ZCDP(10.0), "auto-cov", random_state=0, centre="classes")
     found: np.ndarray = PrivateLDA.from_release(rel).means_
     return found
 

@@ -7,12 +7,12 @@ import math
 import pandas as pd
 import streamlit as st
 
-from pages.shell import address, fields, frame, show
-from pages.shell.fields import ends
-from pages.shell.study import Study
-from privcov.audit import catalogue, claims
-from privcov.figures.words import plain, powers, raised
-from privcov.privacy import ApproxDP
+from pages.common import address, fields, frame, show
+from pages.common.fields import ends
+from pages.common.study import Study
+from privcov.attacks import catalogue, claims
+from privcov.core.guarantees import ApproxDP
+from privcov.plots.words import plain, powers, raised
 
 KEEPS = tuple(f"claims.{name}" for name in ("epsilon", "delta", "n", "d", "search", "verdict"))
 _ORDER = (
@@ -115,7 +115,7 @@ def section(study: Study) -> None:
                 f"{show.as_text(row['Mechanism'])}. {show.as_text(row['Why'])}"
             )
     again = (
-        "from privcov.audit.claims import table\n\n"
+        "from privcov.attacks.claims import table\n\n"
         f"found = table({epsilon!r}, {delta!r}, n={n!r}, d={d!r})\nprint(found)"
     )
     with st.expander("The same in Python"):

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.shell import address, frame, show
-from pages.shell.fields import ends
-from pages.shell.study import Study
-from privcov import accounting
-from privcov.audit import disclosure
-from privcov.figures import audit as pictures
-from privcov.figures.words import powers
-from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
+from pages.common import address, frame, show
+from pages.common.fields import ends
+from pages.common.study import Study
+from privcov.attacks import disclosure
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, GaussianDP, PureDP, ZCDP
+from privcov.plots import audit as pictures
+from privcov.plots.words import powers
 
 _KINDS = {"pure": "Pure", "approx": "Approximate", "zcdp": "zCDP", "gdp": "Gaussian noise"}
 _LEVEL_NAMES = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}

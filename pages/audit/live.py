@@ -6,21 +6,21 @@ import math
 
 import streamlit as st
 
-from pages.shell import address, fields, frame, show
-from pages.shell.fields import ends
-from pages.shell.jobs import Job, Jobs, Words, status
-from pages.shell.study import Study
-from privcov import accounting
-from privcov.audit import live
-from privcov.audit.bounds import ERROR, reach
-from privcov.audit.broken import FAULTS
-from privcov.audit.live import Asked, Audit
-from privcov.audit.mechanisms import GROUPS, RHO, Mechanism, find, mechanisms
-from privcov.audit.pairs import LONG, catalogue
+from pages.common import address, fields, frame, show
+from pages.common.fields import ends
+from pages.common.jobs import Job, Jobs, Words, status
+from pages.common.study import Study
+from privcov.attacks import live
+from privcov.attacks.bounds import ERROR, reach
+from privcov.attacks.broken import FAULTS
+from privcov.attacks.live import Audit, AuditSettings
+from privcov.attacks.mechanisms import GROUPS, RHO, AuditedMechanism, find, mechanisms
+from privcov.attacks.pairs import LONG, catalogue
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, ZCDP, level_of
 from privcov.estimators.base import METHODS
-from privcov.figures import audit as pictures
-from privcov.figures.words import plain, powers
-from privcov.privacy import ApproxDP, ZCDP, level_of
+from privcov.plots import audit as pictures
+from privcov.plots.words import plain, powers
 
 JOBS = Jobs("audits", kept=12)
 WORDS = Words("steps", stop="audit-stop")
@@ -71,7 +71,7 @@ def _chosen(box) -> str:
     )  # fmt: skip
 
 
-def _controls(key: str) -> Asked:
+def _controls(key: str) -> AuditSettings:
     """Show the settings of the audit and return what they ask for."""
     mechanism = find(key)
     one, two, three, four = st.columns([3, 5, 2, 3], vertical_alignment="bottom")
@@ -140,19 +140,21 @@ def _controls(key: str) -> Asked:
         key="audit-bits",
         help="They reveal floating-point sums, whatever the noise.",
     )
-    asked = Asked(key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits), rho=float(rho))
+    asked = AuditSettings(
+        key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits), rho=float(rho)
+    )
     fields.attacker(asked.claim, "Attacker, if the claim holds")
     return asked
 
 
-def _pace(mechanism: Mechanism) -> str:
+def _pace(mechanism: AuditedMechanism) -> str:
     """Return how fast draws of the mechanism are, in words."""
     if mechanism.exact:
         return "a hundred to some thousands a second."
     return "about a second." if mechanism.bulk else "the method is run for every draw."
 
 
-def _about(mechanism: Mechanism) -> str:
+def _about(mechanism: AuditedMechanism) -> str:
     """Return what is audited and what the attacker sees, in words."""
     card = METHODS.get(mechanism.method)
     if mechanism.exact:
@@ -170,7 +172,7 @@ def _about(mechanism: Mechanism) -> str:
     return f"{text[0].upper()}{text[1:]}. The attacker sees {seen}."
 
 
-def _paint(job: Job, asked: Asked) -> None:
+def _paint(job: Job, asked: AuditSettings) -> None:
     """Show the progress of the audit, then its result."""
     status(job, WORDS)
     if job.progress.state == "stopped":
@@ -179,7 +181,7 @@ def _paint(job: Job, asked: Asked) -> None:
         _show(job.progress.rows[-1]["audit"], asked)
 
 
-def _show(audit: Audit, asked: Asked) -> None:
+def _show(audit: Audit, asked: AuditSettings) -> None:
     palette = frame.palette()
     show.tag("Simulated", f"{audit.pair.label}, {audit.draws:,} test draws of either")
     show.verdict(audit.sentence, audit.caught, palette)
@@ -227,11 +229,11 @@ def _exact(audit: Audit) -> None:
     st.markdown(show.as_text(f"Its events give {given}; {audit.claim} was claimed."))
 
 
-def script(asked: Asked) -> str:
+def script(asked: AuditSettings) -> str:
     """Return source text whose variable ``found`` is the audit on the page."""
     return "\n".join(
         [
-            "from privcov.audit.live import Asked, audit",
+            "from privcov.attacks.live import AuditSettings, audit",
             "",
             f"found = audit({asked!r})",
             "print(found.sentence)",
@@ -254,7 +256,7 @@ _BITS = """
   are looked at. Private releases add whole numbers."""
 
 
-def _explained(asked: Asked) -> None:
+def _explained(asked: AuditSettings) -> None:
     _reached(asked, asked.draws // 2)
     exact = asked.made.exact
     what = "the second moment jointly with the mean or the count" if exact else "the uncentred second moment"
@@ -276,7 +278,7 @@ def _explained(asked: Asked) -> None:
     )
 
 
-def _reached(asked: Asked, draws: int) -> None:
+def _reached(asked: AuditSettings, draws: int) -> None:
     """Show what so many test draws can detect."""
     can = reach(asked.claim, draws)
     name = "rho" if isinstance(asked.claim, ZCDP) else "epsilon"

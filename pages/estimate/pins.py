@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.shell import frame, show
-from pages.shell.pins import Pins
-from pages.shell.study import Study
-from privcov.figures.matrices import heatmap
+from pages.common import frame, show
+from pages.common.pins import Pins
+from pages.common.study import Study
+from privcov.plots.matrices import heatmap
 
-_MOST = 4
-PINS = Pins("estimate.pins", most=_MOST)
+_MAX_PINS = 4
+PINS = Pins("estimate.pins", most=_MAX_PINS)
 
 
 def button(
@@ -33,7 +33,7 @@ def section() -> None:
         return
     st.header("Pinned")
     st.caption("Each on its own scale; gone with this visit.")
-    places = st.columns(_MOST)
+    places = st.columns(_MAX_PINS)
     for place, (key, pin) in zip(places, list(PINS.all().items()), strict=False):
         with place, st.container(border=True):
             st.markdown(f"**{show.as_text(pin['title'])}**")

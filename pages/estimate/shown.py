@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.shell import address
-from pages.shell.show import CORRELATIONS, COVARIANCES
+from pages.common import address
+from pages.common.show import CORRELATIONS, COVARIANCES
 from privcov.bundle.verdict import STILL
 from privcov.bundle.verdict import verdict as in_words
-from privcov.dataset import Dataset
-from privcov.figures.words import SCALED
 from privcov.metrics.errors import reference_matrix
+from privcov.plots.words import SCALED
 from privcov.postprocess.correlation import correlation
-from privcov.releasing.release import Release
+from privcov.releases.release import Release
+from privcov.tables.dataset import Dataset
 
-_MOST = 3
+_MAX_PAIRS = 3
 _WEAK = 0.1  # a correlation below it is no strong one
 
 
@@ -57,7 +57,7 @@ def strongest(data: Dataset, released: np.ndarray, noise: float) -> str:
     """
     covariance = reference_matrix(data, "covariance", "sample")
     sample, spread = of_rows(covariance, data, CORRELATIONS), np.sqrt(np.diag(covariance))
-    strong = np.argsort(-np.abs(np.triu(sample, 1)), axis=None, kind="stable")[:_MOST]
+    strong = np.argsort(-np.abs(np.triu(sample, 1)), axis=None, kind="stable")[:_MAX_PAIRS]
     pairs = [
         f"{data.columns[i]} and {data.columns[j]} {sample[i, j]:.2f}, "
         f"{_as_released(released[i, j], noise / (spread[i] * spread[j]))}"

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.shell import cached, frame, hosted
-from pages.shell.fields import of_parameter
-from pages.shell.study import CSV, Study
+from pages.common import cached, frame, hosted
+from pages.common.fields import of_parameter
+from pages.common.study import CSV, Study
 from privcov.data_sources.base import SOURCES
 
 _PRIVATE = "Your data"
@@ -78,9 +78,9 @@ def doors(study: Study) -> None:
 def _ask(door: Door, study: Study) -> None:
     """Show the button of a question. A link that is pressed while a number is typed is overtaken by that number."""
     sizes = study.sizes()
-    large = sizes.get("n", 0) * sizes.get("d", 0) > cached.MOST_CELLS
+    large = sizes.get("n", 0) * sizes.get("d", 0) > cached.MAX_CELLS
     if large:
-        st.caption(f"More than {cached.MOST_CELLS:,} cells (rows times columns) are not drawn here: choose fewer.")
+        st.caption(f"More than {cached.MAX_CELLS:,} cells (rows times columns) are not drawn here: choose fewer.")
     if st.button(door.label, key="home-ask", disabled=large):
         file = frame.file_of(door.page)
         st.switch_page(file, query_params=frame.query_for(file, study, door.own))

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, study
+from pages.common import show
+from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, study
 from pages.lessons.simulated import SEED, guarantee, made
-from pages.shell import show
-from privcov.figures.lessons import over_control
-from privcov.figures.words import plain
+from privcov.core.guarantees import ZCDP
 from privcov.measurements.clipping import share_clipped
 from privcov.measurements.moment import clipped_moment
 from privcov.metrics.errors import error, matrix_norm, reference_matrix
-from privcov.privacy import ZCDP
-from privcov.releasing.run import release
+from privcov.plots.lessons import over_control
+from privcov.plots.words import plain
+from privcov.releases.public import release
 
 MULTIPLES = tuple(round(2 ** (k / 4), 6) for k in range(-12, 6))
 RHO, N = 0.02, 2_000
@@ -52,7 +52,7 @@ def clipped(multiples: tuple[float, ...], n: int = N) -> tuple[Clipped, ...]:
     for multiple in multiples:
         data = base.with_row_bound(base.row_bound * multiple)
         r2 = data.row_bound**2
-        rel = release("gaussian-cov", data, ZCDP(RHO), random_state=SEED)
+        rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=SEED)
         assert rel.raw is not None  # the Gaussian mechanism measures one matrix
         exact = r2 * clipped_moment(data, n_anchors=0)
         results.append(
@@ -114,9 +114,9 @@ LESSON = Lesson(
     draw=draw,
     question="Ten times as many rows, the same guarantee. The best R",
     choices=(
-        Choice("becomes larger", "Noise falls to a tenth and bias stays, so shorten fewer rows.", True),
-        Choice("becomes smaller: more long rows to shorten", "Their share and the bias stay; noise falls."),
-        Choice("stays: it depends on row lengths only", "Only the bias does; noise depends on R, n and the guarantee."),
+        Option("becomes larger", "Noise falls to a tenth and bias stays, so shorten fewer rows.", True),
+        Option("becomes smaller: more long rows to shorten", "Their share and the bias stay; noise falls."),
+        Option("stays: it depends on row lengths only", "Only the bias does; noise depends on R, n and the guarantee."),
     ),
     remember="Take R from public facts; reading it off the rows breaks the guarantee.",
     onward=(

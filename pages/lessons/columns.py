@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, count, study
+from pages.common import show
+from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, count, study
 from pages.lessons.simulated import SEED, WIDE, guarantee, made, widened
-from pages.shell import show
-from privcov.figures.lessons import over_control, panels
-from privcov.figures.matrices import colour_limit
-from privcov.figures.words import plain
+from privcov.core.guarantees import ZCDP
 from privcov.metrics.errors import matrix_norm, reference_matrix
 from privcov.metrics.graphs import noisy_matrix
+from privcov.plots.lessons import over_control, panels
+from privcov.plots.matrices import colour_limit
+from privcov.plots.words import plain
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import ZCDP
-from privcov.releasing.run import release
+from privcov.releases.public import release
 
 DS = (5, 10, 20, 40, 80, 120)
 RHO, N = 0.3, 10_000
@@ -47,7 +47,7 @@ def of_width(d: int) -> Wide:
     assert data.truth is not None  # simulated
     truth = data.truth.covariance
     # With its diagonal kept, so that the answers differ in what is dropped alone.
-    rel = release(SPARSE, data, ZCDP(RHO), random_state=SEED, diagonal="keep")
+    rel = release(data, ZCDP(RHO), SPARSE, random_state=SEED, diagonal="keep")
     assert rel.raw is not None  # it measures one matrix
     noisy = noisy_matrix(rel)
     dense, size = clip_psd(noisy), matrix_norm(truth, "frobenius")
@@ -89,12 +89,12 @@ LESSON = Lesson(
     draw=draw,
     question="Why is dropping small entries better with many columns?",
     choices=(
-        Choice("Its noise is smaller", "Both start from the same noisy matrix."),
-        Choice(
+        Option("Its noise is smaller", "Both start from the same noisy matrix."),
+        Option(
             "It knows which pairs are really zero",
             "It sees only the noisy matrix, the law of the noise and the number of rows.",
         ),
-        Choice(
+        Option(
             "Most entries are noise only, and it drops them",
             "Of d(d-1)/2 pairs 2d-3 are correlated: 7 of 10 at the left end, 3 % at the right, where real ones go too.",
             True,

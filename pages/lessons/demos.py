@@ -6,14 +6,14 @@ from html import escape
 
 import streamlit as st
 
+from pages.common import frame, show
+from pages.common.fields import ends
 from pages.lessons.lesson import sized
-from pages.shell import frame, show
-from pages.shell.fields import ends
-from privcov.audit import demonstrations
-from privcov.audit.demonstrations import DEMONSTRATIONS, Curve, Demonstration, Finding
-from privcov.audit.demonstrations_attack import CONFIDENCE, Side
-from privcov.figures import demonstrations as pictures
-from privcov.figures.palette import wash
+from privcov.attacks import demonstrations
+from privcov.attacks.demonstrations import DEMONSTRATIONS, Curve, Demonstration, Finding
+from privcov.attacks.demonstrations_attack import CONFIDENCE, Side
+from privcov.plots import demonstrations as pictures
+from privcov.plots.palette import wash
 
 _CHOICE = "demo-choice"
 
@@ -143,7 +143,7 @@ def script(shown: Demonstration, value: float, seed: int) -> str:
     """Return source text whose variable ``found`` holds both attacks on the page."""
     return "\n".join(
         [
-            "from privcov.audit import demonstrations",
+            "from privcov.attacks import demonstrations",
             "",
             f"found = demonstrations.run({shown.key!r}, {value!r}, seed={seed})",
             "print(found.done.success, found.done.limit, found.done.finding)",

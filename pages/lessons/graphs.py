@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from pages.lessons.lesson import GRAPHS, Choice, Control, Lesson, Screen, computed, study
+from pages.common.study import Study
+from pages.lessons.lesson import GRAPHS, Control, Lesson, Option, Screen, computed
 from pages.lessons.simulated import SEED, guarantee, made
-from privcov.figures.graphs import against_reference, network, positions
-from privcov.figures.words import percent
+from privcov.core.guarantees import ZCDP
 from privcov.metrics.graphs import edges, without_noise_at
-from privcov.privacy import ZCDP
-from privcov.releasing.run import release
+from privcov.plots.graphs import against_reference, network, positions
+from privcov.plots.words import percent
+from privcov.releases.public import release
 
 RHO = 0.1
 DATA: dict[str, Any] = {"n": 2_000, "d": 16, "rho": 0.0}
@@ -49,7 +50,7 @@ class FalseEdges:
 def false_edges(position: int) -> FalseEdges:
     """Return the graphs at a position of the release's lambda path; position 0 is the sparsest."""
     data = made("ar1-covariance", **DATA)
-    rel = release(METHOD, data, ZCDP(RHO), random_state=SEED)
+    rel = release(data, ZCDP(RHO), METHOD, random_state=SEED)
     assert rel.path is not None  # the method draws one
     fit = rel.path[position]
     assert fit.precision is not None  # every lambda of this path has an answer
@@ -94,15 +95,15 @@ LESSON = Lesson(
     draw=draw,
     question="A private graph has 40 edges. Which free check tells how many to expect from nothing?",
     choices=(
-        Choice(
+        Option(
             "Compare it with the graph of the raw rows",
             "That reads the rows without noise: a second, unprotected release.",
         ),
-        Choice(
+        Option(
             "Release a second graph and keep common edges",
             "Not free: rho adds up. And both share the rows' sampling error.",
         ),
-        Choice(
+        Option(
             "Run it on simulated independent columns with the same noise",
             "n, d, R and the noise distribution are public. If that draws 40 edges too, do not believe yours. "
             "Dependent columns may have more false edges.",
@@ -110,5 +111,9 @@ LESSON = Lesson(
         ),
     ),
     remember="Ask how many edges a method draws from noise alone.",
-    onward=(GRAPHS, "Graph recovery: with a true graph to find", lambda v: study("precision-ar2", {}, RHO, METHOD)),
+    onward=(
+        GRAPHS,
+        "Graph recovery: with a true graph to find",
+        lambda v: Study(source="precision-ar2", method=METHOD, rho=RHO),
+    ),
 )

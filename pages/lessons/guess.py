@@ -24,26 +24,26 @@ import numpy as np
 import streamlit as st
 from scipy.special import bdtr, bdtrik, betaincinv
 
-from pages.lessons.lesson import AUDIT, RHO_HELP, Choice, Control, Lesson, Screen
+from pages.common import show
+from pages.common.study import Study
+from pages.lessons.lesson import AUDIT, RHO_HELP, Control, Lesson, Option, Screen
 from pages.lessons.simulated import guarantee
-from pages.shell import show
-from pages.shell.study import Study
-from privcov import accounting, checks
-from privcov.dataset import Dataset
-from privcov.figures.lessons import line, panels
-from privcov.figures.look import Picture, pen, ribbon, ticks
-from privcov.figures.look import draw as figure
-from privcov.figures.palette import Palette
+from privcov.core import accounting, checks
+from privcov.core.guarantees import ZCDP
+from privcov.core.randomness import stream
 from privcov.measurements.moment import Measured, clipped_moment, measure_moment
-from privcov.privacy import ZCDP
-from privcov.randomness import stream
+from privcov.plots.lessons import line, panels
+from privcov.plots.look import Picture, pen, ribbon, ticks
+from privcov.plots.look import draw as figure
+from privcov.plots.palette import Palette
+from privcov.tables.dataset import Dataset
 
 NAMES = ("A", "B")
 N, D = 10, 3
 ROW_BOUND = 1.0
 WRONG = 0.05  # chance that the interval of a score misses, and that a score at the limit leaves the funnel
 HUNDRED = 100
-MOST = 5_000  # rounds of one game
+MAX_ROUNDS = 5_000  # rounds of one game
 ATTACKER = "optimal attacker"
 FIRST = 20  # rounds that the axis of the scores has from the start
 
@@ -331,7 +331,7 @@ def scores(rho: float, screen: Screen) -> None:
 
 
 def _buttons(game: Game) -> None:
-    voted, full_up = game.shown is not None, len(game.optimal) + HUNDRED > MOST
+    voted, full_up = game.shown is not None, len(game.optimal) + HUNDRED > MAX_ROUNDS
     with st.container(horizontal=True, key="lesson-votes"):
         for i, name in enumerate(NAMES):
             st.button(
@@ -339,7 +339,7 @@ def _buttons(game: Game) -> None:
                 key=f"lesson-vote-{name}",
                 on_click=game.vote,
                 args=(i,),
-                disabled=voted or len(game.optimal) >= MOST,
+                disabled=voted or len(game.optimal) >= MAX_ROUNDS,
                 shortcut=name,
                 type="primary",
                 help="The truth is out: go to the next release." if voted else None,
@@ -357,7 +357,7 @@ def _buttons(game: Game) -> None:
             key="lesson-hundred",
             on_click=game.hundred,
             disabled=full_up,
-            help=f"At most {MOST:,} rounds: start again." if full_up else None,
+            help=f"At most {MAX_ROUNDS:,} rounds: start again." if full_up else None,
         )
         if game.optimal:
             st.button("New game", key="lesson-new-game", on_click=_end, args=(game.rho,), help="Other coins and noise.")
@@ -407,16 +407,16 @@ LESSON = Lesson(
     printed=printed,
     question="After 20 rounds a class has 17 right, and the limit is 69\u00a0%. What does that show?",
     choices=(
-        Choice(
+        Option(
             "The guarantee is broken: 85 % is more than 69 %",
             "The exact 95 % binomial interval begins at 62 %, below the limit.",
         ),
-        Choice(
+        Option(
             "Little: the interval around 17 of 20 contains the limit",
             "The limit is for the long run; the funnel shows how far a lucky score strays.",
             True,
         ),
-        Choice(
+        Option(
             "People are better than the optimal attacker",
             "Nobody is: the likelihood ratio is optimal (Neyman and Pearson).",
         ),

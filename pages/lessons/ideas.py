@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from itertools import product
 
-from privcov.figures.palette import Palette
+from privcov.plots.palette import Palette
 
 
 def neighbour(palette: Palette) -> str:

@@ -1,6 +1,6 @@
 """What a lesson is: an aim, a control, a picture, a question with reasons, a sentence to remember, a link onward.
 
-A lesson is one file of this folder that ends in `LESSON`, and one row in `pages/lessons/book.py`.
+A lesson is one file of this folder that ends in `LESSON`, and one row in `pages/lessons/catalogue.py`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
-from pages.shell import frame, show
-from pages.shell.study import Study
-from privcov.data_sources.base import SOURCES
-from privcov.figures.lessons import enlarged
-from privcov.figures.look import Picture
-from privcov.figures.palette import Palette
-from privcov.figures.words import plain
+from pages.common import frame, show
+from pages.common.study import Study
+from pages.lessons.simulated import multiple
+from privcov.core.parameters import build
+from privcov.data_sources.base import SOURCES, make_dataset
+from privcov.plots.lessons import enlarged
+from privcov.plots.look import Picture
+from privcov.plots.palette import Palette
+from privcov.plots.words import plain
 
 LARGER = 1.3  # type of a picture in the lecture hall
 ESTIMATE, GRAPHS, SPECTRA = "pages/1_Estimate.py", "pages/3_Graph_recovery.py", "pages/4_Spectra.py"
@@ -56,7 +58,7 @@ class Control:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Option:
     """One answer of a question, and the reason why it is right or wrong."""
 
     text: str
@@ -110,7 +112,7 @@ class Lesson:
     control: Control
     draw: Callable[[Any, Screen], str]
     question: str
-    choices: tuple[Choice, ...]
+    choices: tuple[Option, ...]
     remember: str
     onward: tuple[str, str, Callable[[Any], Study]]
     beside: Callable[[Any, Screen], None] | None = None
@@ -134,11 +136,12 @@ def sized(picture: Picture, full: bool) -> Picture:
     return enlarged(picture, LARGER) if full else picture
 
 
-def study(source: str, data: dict, rho: float, method: str, **more) -> Study:
-    """Return a study of a source, with the data settings that differ from the source's own, under rho-zCDP."""
+def study(source: str, data: dict, rho: float, method: str, bound: float = 1.0, **more) -> Study:
+    """Return a study of a lesson's rows, ``bound`` times their row bound, under rho-zCDP."""
     usual = {spec.name: spec.default for spec in SOURCES.get(source).parameters}
     differ = tuple(sorted((name, value) for name, value in data.items() if value != usual[name]))
-    return Study(source=source, data=differ, method=method, rho=rho, **more)
+    one = make_dataset(build(SOURCES.get(source).cls, f"Source {source!r}", {**data, "n": 1}), seed=0)
+    return Study(source=source, data=differ, method=method, rho=rho, bound=bound * multiple(one), **more)
 
 
 def count(value: Any) -> str:

@@ -6,25 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pages.common.study import Study
 from pages.lessons import ideas
-from pages.lessons.lesson import AUDIT, Choice, Control, Lesson, Screen, computed
+from pages.lessons.lesson import AUDIT, Control, Lesson, Option, Screen, computed
 from pages.lessons.simulated import SEED, made
-from pages.shell.study import Study
-from privcov import checks
-from privcov.dataset import Dataset
-from privcov.figures.lessons import panels
-from privcov.figures.words import percent, plain
+from privcov.core import checks
+from privcov.core.randomness import stream
 from privcov.measurements.clipping import clip_rows
 from privcov.measurements.moment import clipped_moment, sensitivity
 from privcov.metrics.errors import matrix_norm
-from privcov.randomness import stream
+from privcov.plots.lessons import panels
+from privcov.plots.words import percent, plain
+from privcov.tables.dataset import Dataset
 
 TABLE = {"n": 8, "d": 4}
 PERSON = 2  # the row that is replaced
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class NeighbourPair:
     """Two tables (n x d) that differ in row PERSON, and their second moments (d x d).
 
     ``size`` is the Frobenius norm of the moments' difference, ``bound`` the largest of any two neighbours.
@@ -37,7 +37,7 @@ class Neighbours:
     row_bound: float
 
 
-def neighbours(way: float) -> Neighbours:
+def neighbours(way: float) -> NeighbourPair:
     """Return two tables; one person's row goes ``way`` (0 to 1) of the way to one of full length at right angles."""
     way = checks.in_range("way", way, 0.0, 1.0)
     simulated = made("ar1-covariance", **TABLE)
@@ -52,7 +52,7 @@ def neighbours(way: float) -> Neighbours:
     second = Dataset.from_rows(rows, first.row_bound, columns=first.columns, provenance="simulated")
     r2 = first.row_bound**2
     one, two = (r2 * clipped_moment(data, n_anchors=0) for data in (first, second))
-    return Neighbours(
+    return NeighbourPair(
         (np.asarray(first.rows), np.asarray(second.rows)),
         (one, two),
         matrix_norm(two - one, "frobenius"),
@@ -96,16 +96,16 @@ LESSON = Lesson(
     idea=ideas.neighbour,
     question="Which two tables are neighbours here, where everybody knows n?",
     choices=(
-        Choice(
+        Option(
             "Every row differs, but only in the last digit",
             "Size does not count: with every row changed, the tables are n steps apart.",
         ),
-        Choice(
+        Option(
             "One row differs, in every one of its cells",
             "One person, one row; only the row bound limits the change.",
             True,
         ),
-        Choice("One of them has a row less", "That is add or remove, which hides n as well."),
+        Option("One of them has a row less", "That is add or remove, which hides n as well."),
     ),
     remember="A neighbour changes one whole row, within the row bound.",
     onward=(AUDIT, "Privacy audit: attack pairs of neighbours", lambda v: Study()),

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from pages.lessons.book import LESSONS, place
+from pages.lessons.catalogue import LESSONS, place
 from pages.lessons.lesson import Lesson
-from pages.lessons.paper import Content, content
+from pages.lessons.offline import Content, content
 
 
 @dataclass(frozen=True)

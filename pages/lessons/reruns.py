@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pages.lessons.lesson import METHODS, Choice, Control, Lesson, Screen, computed, count
+from pages.common import show
+from pages.common.study import Study
+from pages.lessons.lesson import METHODS, Control, Lesson, Option, Screen, computed, count
 from pages.lessons.simulated import AT_DELTA, SEED, epsilon, made
-from pages.shell import show
-from pages.shell.study import Study
-from privcov import accounting
-from privcov.figures.lessons import over_control, panels
-from privcov.figures.matrices import colour_limit
+from privcov.core import accounting
+from privcov.core.guarantees import ZCDP
 from privcov.measurements.moment import clipped_moment
 from privcov.metrics.errors import matrix_norm
 from privcov.metrics.graphs import noisy_matrix
-from privcov.privacy import ZCDP
-from privcov.releasing.run import release
+from privcov.plots.lessons import over_control, panels
+from privcov.plots.matrices import colour_limit
+from privcov.releases.public import release
 
 RUNS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 RHO = 0.01
@@ -51,7 +51,7 @@ def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
     size = matrix_norm(exact, "frobenius")
     total, results, first = np.zeros_like(exact), [], None
     for run in range(1, max(ks) + 1):
-        rel = release("gaussian-cov", data, ZCDP(RHO), random_state=SEED + run - 1, repair="none")
+        rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=SEED + run - 1, repair="none")
         first = rel if first is None else first
         total += noisy_matrix(rel)
         if run not in ks:
@@ -108,14 +108,14 @@ LESSON = Lesson(
     draw=draw,
     question="An analyst runs a private method nine times and publishes the run that looks best. What was spent?",
     choices=(
-        Choice("One run: eight were never published", "The analyst saw all nine, and may have chosen by them."),
-        Choice(
+        Option("One run: eight were never published", "The analyst saw all nine, and may have chosen by them."),
+        Option(
             "Nine runs: nine times rho",
             "In zCDP rho adds up over all runs seen. Showing only the best of a random number of runs can cost "
             "less (Liu and Talwar 2019).",
             True,
         ),
-        Choice("Nothing: each run has fresh noise", "Fresh noise averages out: k runs leave 1/k of its variance."),
+        Option("Nothing: each run has fresh noise", "Fresh noise averages out: k runs leave 1/k of its variance."),
     ),
     remember="Averaging k runs divides the noise by sqrt(k), on average, and multiplies rho by k.",
     onward=(METHODS, "Methods: compose guarantees", lambda v: Study(rho=RHO)),

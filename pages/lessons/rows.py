@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pages.common import show
 from pages.lessons import ideas
-from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, count, study
+from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, count, study
 from pages.lessons.simulated import SEED, WIDE, guarantee, made, widened
-from pages.shell import show
-from privcov import accounting
-from privcov.figures.lessons import over_control, panels
-from privcov.figures.matrices import colour_limit
-from privcov.figures.words import plain
+from privcov.core import accounting
+from privcov.core.guarantees import ZCDP
 from privcov.measurements.moment import sensitivity
 from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.errors import error, reference_matrix
-from privcov.privacy import ZCDP
-from privcov.releasing.run import release
+from privcov.plots.lessons import over_control, panels
+from privcov.plots.matrices import colour_limit
+from privcov.plots.words import plain
+from privcov.releases.public import release
 
 NS = (200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
 RHO, D = 0.1, 10
@@ -38,7 +38,7 @@ class Released:
 def of_many(n: int) -> Released:
     """Run the Gaussian mechanism on n simulated rows."""
     data = widened(made("ar1-covariance", n=n, **DATA))
-    rel = release("gaussian-cov", data, ZCDP(RHO), random_state=SEED)
+    rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=SEED)
     return Released(reference_matrix(data, "covariance", "sample"), rel.covariance, error(rel, data, relative=True))
 
 
@@ -89,9 +89,9 @@ LESSON = Lesson(
     idea=ideas.crowd,
     question="Ten times the rows, the same guarantee. The privacy noise on one entry",
     choices=(
-        Choice("falls by the square root of 10, as sampling error does", "The noise hides one row, which weighs 1/n."),
-        Choice("falls to a tenth", "Noise is proportional to sensitivity, which falls like 1/n.", True),
-        Choice("stays, because the guarantee stays", "It fixes the noise relative to one row's weight, 1/n."),
+        Option("falls by the square root of 10, as sampling error does", "The noise hides one row, which weighs 1/n."),
+        Option("falls to a tenth", "Noise is proportional to sensitivity, which falls like 1/n.", True),
+        Option("stays, because the guarantee stays", "It fixes the noise relative to one row's weight, 1/n."),
     ),
     remember=("Privacy noise falls like 1/n, sampling error like 1/sqrt(n): with enough rows privacy is nearly free."),
     onward=(

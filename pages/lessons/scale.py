@@ -7,9 +7,9 @@ import math
 
 import streamlit as st
 
+from pages.common import frame
 from pages.lessons.lesson import Control
 from pages.lessons.simulated import AT_DELTA, epsilon, rho_at
-from pages.shell import frame
 
 UNITS = ("rho", "epsilon")
 STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)  # of each power of ten
@@ -25,10 +25,10 @@ def unit() -> str:
 
 
 def in_unit(control: Control, name: str, text: str = "") -> Control:
-    """Return the control of a lesson in a unit: itself, but for a control of rho where the unit is epsilon.
+    """Return the control of a lesson in a unit: a control of rho in epsilon, every other control as it is.
 
-    ``text`` is the value that the address names. Where it is a place of the other unit, under its name in this one, it
-    is a place here too and has the noise of that place: the switch changes the name of the noise and nothing else.
+    ``text`` is the value in the address. The visitor may have chosen it in the other unit. The control then gets an
+    extra place with this value and the same noise: a switch of the unit renames the noise and does not change it.
     """
     if not control.is_rho:
         return control

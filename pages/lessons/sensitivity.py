@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.lessons import ideas
-from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, study
+from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, study
 from pages.lessons.simulated import SEED
-from privcov.dataset import Dataset
-from privcov.figures.lessons import dots, line
-from privcov.figures.look import Picture, pen, vline
-from privcov.figures.look import draw as figure
-from privcov.figures.palette import Palette, wash
-from privcov.figures.words import plain
+from privcov.core.randomness import stream
 from privcov.measurements import moment
 from privcov.metrics.errors import matrix_norm
-from privcov.randomness import stream
+from privcov.plots.lessons import dots, line
+from privcov.plots.look import Picture, pen, vline
+from privcov.plots.look import draw as figure
+from privcov.plots.palette import Palette, wash
+from privcov.plots.words import plain
+from privcov.tables.dataset import Dataset
 
 BOUNDS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 ROWS, COLUMNS, PAIRS, STEPS = 10, 3, 60, 400
@@ -132,9 +132,9 @@ LESSON = Lesson(
     idea=ideas.longest,
     question="R is doubled. The largest possible change",
     choices=(
-        Choice("doubles", "True for a mean; a second moment squares the row."),
-        Choice("becomes four times as large", "A row enters as x x^T, so lengths are squared.", True),
-        Choice(
+        Option("doubles", "True for a mean; a second moment squares the row."),
+        Option("becomes four times as large", "A row enters as x x^T, so lengths are squared.", True),
+        Option(
             "stays: real rows did not get longer",
             "Sensitivity covers all permitted rows; otherwise the noise would reveal the real lengths.",
         ),

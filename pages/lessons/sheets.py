@@ -7,14 +7,14 @@ import zipfile
 from collections.abc import Iterable
 from html import escape
 
-from pages.lessons.book import LESSONS
-from pages.lessons.paper import Content, content
+from pages.lessons.catalogue import LESSONS
+from pages.lessons.offline import Content, content
 from pages.lessons.plan import SHEETS, link, title
 from privcov.bundle.derived import zipped
-from privcov.bundle.paper import page
-from privcov.figures.exports import svg
-from privcov.figures.look import Picture
-from privcov.figures.palette import BLACK, PAPER_RULE, WHITE
+from privcov.bundle.html import page
+from privcov.plots.exports import svg
+from privcov.plots.look import Picture
+from privcov.plots.palette import BLACK, PAPER_RULE, WHITE
 
 _WIDTH, _HEIGHT = 640, 300  # pixels of a chart; matrices take the height that their cells need
 _GRAPH = 340  # pixels of either side of a graph, two of which share a row

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pages.lessons.lesson import RHO_HELP, SPECTRA, Choice, Control, Lesson, Screen, computed, study
+from pages.common import show
+from pages.lessons.lesson import RHO_HELP, SPECTRA, Control, Lesson, Option, Screen, computed, study
 from pages.lessons.simulated import SEED, guarantee, made
-from pages.shell import show
-from privcov.figures.spectra import spectrum
-from privcov.figures.words import plain
+from privcov.core.guarantees import ZCDP
 from privcov.metrics.errors import matrix_norm, reference_matrix
 from privcov.metrics.graphs import noisy_matrix
-from privcov.privacy import ZCDP
-from privcov.releasing.run import release
+from privcov.plots.spectra import spectrum
+from privcov.plots.words import plain
+from privcov.releases.public import release
 
 DATA = {"n": 5_000, "d": 40}
 
@@ -38,7 +38,7 @@ class Shrunk:
 def shrunk(rho: float) -> Shrunk:
     """Run the Gaussian mechanism at rho-zCDP, and shrink its spectrum by the known noise."""
     data = made("ar1-covariance", **DATA)
-    rel = release("gaussian-cov", data, ZCDP(rho), random_state=SEED, repair="shrink")
+    rel = release(data, ZCDP(rho), "gaussian-cov", random_state=SEED, repair="shrink")
     assert data.truth is not None  # simulated
     assert rel.raw is not None  # the method measures one matrix
     noisy, truth = noisy_matrix(rel), data.truth.covariance
@@ -63,7 +63,7 @@ def draw(rho: float, screen: Screen) -> str:
     picture = spectrum(series, result.edge, screen.palette, scale="linear", unit=unit, height=None)
     screen.put(picture, "large-spectrum")
     before, after = result.errors
-    chance = " (by chance below that of these rows: the noise is small)" if result.noisy[-1] < result.own else ""
+    chance = " (by chance smaller than without noise)" if result.noisy[-1] < result.own else ""
     return (
         f"Largest eigenvalue: truth {plain(result.truth[-1])}, of these rows {plain(result.own)}, noisy "
         f"**{plain(result.noisy[-1])}**{chance}, shrunk **{plain(result.shrunk[-1])}**. Error against truth: "
@@ -86,9 +86,9 @@ LESSON = Lesson(
     draw=draw,
     question="The noise has mean zero in every entry. The largest noisy eigenvalue is, on average,",
     choices=(
-        Choice("right, because the errors cancel", "They cancel in sums, such as the trace; this is no sum."),
-        Choice("too small", "A maximum over directions profits from noise."),
-        Choice(
+        Option("right, because the errors cancel", "They cancel in sums, such as the trace; this is no sum."),
+        Option("too small", "A maximum over directions profits from noise."),
+        Option(
             "too large",
             "A maximum of linear functions is convex, so noise raises it. The smallest falls, often below zero.",
             True,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from privcov import accounting, checks
+import math
+
+import numpy as np
+
+from privcov.core import accounting, checks
+from privcov.core.parameters import build
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.dataset import Dataset
-from privcov.figures.words import plain, powers
-from privcov.parameters import build
+from privcov.plots.words import plain, powers
+from privcov.tables.dataset import Dataset
 
 SEED = 1  # of the noise; the rows have seed 0, as they have on every page
 DELTA = 1e-6  # at which epsilon is shown next to rho
@@ -15,9 +19,19 @@ WIDE = 1.681793  # times the public row bound: hardly a row is shortened, so tha
 
 
 def made(source: str, **parameters) -> Dataset:
-    """Return the rows that any page draws for this source and these parameters."""
+    """Return the rows that any page draws for this source and these parameters, under R = 1.3 sqrt(trace Sigma).
+
+    The lessons say how R grows with d, so it follows one formula at every d.
+    """
     card = SOURCES.get(source)
-    return make_dataset(build(card.cls, f"Source {source!r}", parameters), seed=0)
+    data = make_dataset(build(card.cls, f"Source {source!r}", parameters), seed=0)
+    return data.with_row_bound(data.row_bound * multiple(data))
+
+
+def multiple(data: Dataset) -> float:
+    """Return the row bound of a lesson over that of the same rows on other pages."""
+    assert data.truth is not None  # simulated
+    return 1.3 * math.sqrt(float(np.trace(data.truth.covariance))) / data.row_bound
 
 
 def widened(data: Dataset) -> Dataset:

@@ -14,20 +14,20 @@ from dataclasses import replace
 from html import escape
 from string import Template
 
+from pages.common import glossary, show
 from pages.lessons import guess, sheets, vote
-from pages.lessons.book import LESSONS, NUMBERS
+from pages.lessons.catalogue import LESSONS, NUMBERS
 from pages.lessons.lesson import Control, Lesson
-from pages.lessons.paper import Content, content
+from pages.lessons.offline import Content, content
 from pages.lessons.plan import title
 from pages.lessons.simulated import AT_DELTA, DELTA, SEED, made
-from pages.shell import glossary, show
 from privcov.bundle.derived import zipped
-from privcov.figures.lessons import panels
-from privcov.figures.matrices import colour_limit
-from privcov.figures.palette import LIGHT, PAPER_CAPTION, PAPER_RULE
+from privcov.core.guarantees import ApproxDP
 from privcov.metrics.errors import error, reference_matrix
-from privcov.privacy import ApproxDP
-from privcov.releasing.run import release
+from privcov.plots.lessons import panels
+from privcov.plots.matrices import colour_limit
+from privcov.plots.palette import LIGHT, PAPER_CAPTION, PAPER_RULE
+from privcov.releases.public import release
 
 INDEX, WORDS = "index.html", "words.html"
 HOME = {"n": 2_000}  # the rows of the demonstration on Home
@@ -105,7 +105,7 @@ def name(number: int) -> str:
 def at_home(epsilon: float) -> Content:
     """Return the demonstration of Home at an epsilon: the sample covariance beside its release."""
     data = made("ar1-covariance", **HOME)
-    rel = release("gaussian-cov", data, ApproxDP(epsilon, DELTA), random_state=SEED)
+    rel = release(data, ApproxDP(epsilon, DELTA), "gaussian-cov", random_state=SEED)
     sample = reference_matrix(data, "covariance", "sample")
     pair = [("without privacy", sample), (f"released with epsilon = {epsilon:g}", rel.covariance)]
     return Content(

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from pages.common import frame, show
 from pages.lessons import sheets, site
 from pages.lessons.plan import SHEETS, Step, link, title
-from pages.shell import frame, show
-from privcov import places
+from privcov.core import places
 
 _LOCAL = ("127.0.0.1", "localhost", "::1", "")
 

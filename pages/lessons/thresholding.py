@@ -6,25 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pages.common import show
 from pages.lessons import ideas
-from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, study
+from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, study
 from pages.lessons.simulated import SEED, guarantee, made
-from pages.shell import show
-from privcov.figures.lessons import panels
-from privcov.figures.matrices import colour_limit
-from privcov.figures.words import plain
+from privcov.core.guarantees import ZCDP
 from privcov.metrics.errors import matrix_norm
 from privcov.metrics.graphs import noisy_matrix
+from privcov.plots.lessons import panels
+from privcov.plots.matrices import colour_limit
+from privcov.plots.words import plain
 from privcov.postprocess.threshold import cut_off_diagonal
-from privcov.privacy import ZCDP
-from privcov.releasing.run import release
+from privcov.releases.public import release
 
 RHO = 0.01
 DATA = {"n": 5_000, "d": 20}
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class ThresholdedNoise:
     """Truth, noisy matrix and kept entries (d x d each).
 
     ``pairs`` counts those that are not zero and those that are, ``true`` and ``false`` how many of these were kept.
@@ -41,10 +41,10 @@ class Cut:
     noise_std: float
 
 
-def cut(level: float) -> Cut:
+def cut(level: float) -> ThresholdedNoise:
     """Set off-diagonal entries below ``level`` standard deviations of the known noise to zero."""
     data = made("banded-covariance", **DATA)
-    rel = release("gaussian-cov", data, ZCDP(RHO), random_state=SEED, repair="none")
+    rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=SEED, repair="none")
     assert data.truth is not None  # simulated
     assert rel.raw is not None  # one matrix is measured
     noisy, truth = noisy_matrix(rel), data.truth.covariance
@@ -52,7 +52,7 @@ def cut(level: float) -> Cut:
     kept = cut_off_diagonal(noisy, level * std)
     upper = np.triu_indices(data.d, 1)
     real, chosen = truth[upper] != 0, kept[upper] != 0
-    return Cut(
+    return ThresholdedNoise(
         truth,
         noisy,
         kept,
@@ -96,9 +96,9 @@ LESSON = Lesson(
     idea=ideas.cut,
     question=("You try twenty thresholds on one release and keep the best picture. What does it cost in privacy?"),
     choices=(
-        Choice("Twenty times epsilon: every try is a query", "A query reads the rows; these read a released matrix."),
-        Choice("Nothing", "This is post-processing. (The best picture need not be the most accurate.)", True),
-        Choice("About epsilon times sqrt(20)", "That is for twenty noisy answers from the rows; here there was one."),
+        Option("Twenty times epsilon: every try is a query", "A query reads the rows; these read a released matrix."),
+        Option("Nothing", "This is post-processing. (The best picture need not be the most accurate.)", True),
+        Option("About epsilon times sqrt(20)", "That is for twenty noisy answers from the rows; here there was one."),
     ),
     remember="Anything computed from a release without the rows is free.",
     onward=(

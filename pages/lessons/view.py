@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from pages.common import follow, frame, show
 from pages.lessons import scale
-from pages.lessons.book import LESSONS, NUMBERS, answered, answers, place
+from pages.lessons.catalogue import LESSONS, NUMBERS, answered, answers, place
 from pages.lessons.lesson import Control, Lesson, Screen, computed
-from pages.lessons.paper import content
-from pages.shell import follow, frame, show
+from pages.lessons.offline import content
 
 PARTS = {"lessons": "Lessons", "demos": "Demonstrations", "teach": "Teach"}
 _STYLE = """

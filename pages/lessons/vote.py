@@ -8,10 +8,10 @@ from html import escape
 
 import numpy as np
 
+from pages.common import show
 from pages.lessons.guess import NAMES, D, exact_moments, limit, play
 from pages.lessons.simulated import SEED
-from pages.shell import show
-from privcov.figures.palette import LIGHT
+from privcov.plots.palette import LIGHT
 
 SCRIPT = """
 const vote = document.querySelector(".vote");

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from pages.shell import address, show
-from pages.shell.fields import ends, log_grid
-from pages.shell.study import Study
-from privcov import accounting
-from privcov.figures.palette import Palette
-from privcov.figures.words import powers
-from privcov.privacy import ApproxDP, Event, GaussianDP, PureDP, ZCDP
+from pages.common import address, show
+from pages.common.fields import ends, log_grid
+from pages.common.study import Study
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, Event, GaussianDP, PureDP, ZCDP
+from privcov.plots.palette import Palette
+from privcov.plots.words import powers
 
 _ASKED = ("kind", "epsilon", "rho", "mu", "own-delta", "delta", "releases", "rows")
 KEEPS = tuple(f"convert.{name}" for name in _ASKED)

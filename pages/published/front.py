@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from pages.common import show
 from pages.published.stored import stored
-from pages.shell import show
-from privcov.figures import published as pictures
-from privcov.figures.palette import Palette
-from privcov.figures.words import percent, plain, raised
-from privcov.papers import AUTHORS, place_in
+from privcov.core.references import AUTHORS, place_in
+from privcov.plots import published as pictures
+from privcov.plots.palette import Palette
+from privcov.plots.words import percent, plain, raised
 
 
 def section(palette: Palette) -> None:

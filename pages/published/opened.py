@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.common import address, show
 from pages.published.front import kept
 from pages.published.stored import stored
-from pages.shell import address, show
-from privcov.figures import published as pictures
-from privcov.figures.palette import FAINT, ROW, Palette, wash
-from privcov.figures.words import percent, plain
-from privcov.papers import place_in
+from privcov.core.references import place_in
+from privcov.plots import published as pictures
+from privcov.plots.palette import FAINT, ROW, Palette, wash
+from privcov.plots.words import percent, plain
 
 FIRST = "2-table-2"
 MARKS = {"within error": "●", "same order": "◐", "different": "○", "no number": "–"}
@@ -239,8 +239,8 @@ def _readings(every: pd.DataFrame) -> None:
                 )
             st.caption(f"`python -m replication reproduce {first['made']}`")
     st.caption(
-        "A fit was made with the printed numbers in view, so that its agreement is weaker evidence than that of a "
-        "stated reading. Of a family the best member is shown, or the best for every pair of cells."
+        "A fit was made with the printed numbers in view, so its agreement is weaker evidence than the agreement of a "
+        "stated reading. A family shows its best member, or the best member for every pair of cells."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from privcov import places
+from privcov.core import places
 
 _NUMBERS = (
     "paper", "value", "se", "printed_se", "ours", "ours_se", "sound", "sound_se", "x", "cells", "ratio", "published",

@@ -10,27 +10,27 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import frame, show, take_home
-from pages.shell.glossary import term
-from pages.shell.jobs import Job, Jobs, Words, status
-from pages.shell.pins import Pins
-from pages.shell.study import Study
+from pages.common import frame, show, take_home
+from pages.common.glossary import term
+from pages.common.jobs import Job, Jobs, Words, status
+from pages.common.pins import Pins
+from pages.common.study import Study
 from pages.trade_offs import reports
 from pages.trade_offs import store as tradeoffs_store
 from pages.trade_offs.sweep import Sweep, script, tidy
 from privcov.bundle.verdict import WORSE
-from privcov.dataset import Dataset
-from privcov.figures.errors import curves
-from privcov.figures.look import Picture
-from privcov.figures.palette import Palette
-from privcov.figures.words import plain
+from privcov.core.guarantees import NoPrivacy
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import error, matrix_norm, reference_matrix
-from privcov.privacy import NoPrivacy
-from privcov.releasing.run import release
-from privcov.sweeps import studies
-from privcov.sweeps.estimates import LONG, in_words
-from privcov.sweeps.plan import metric_name, summarise
+from privcov.plots.errors import curves
+from privcov.plots.look import Picture
+from privcov.plots.palette import Palette
+from privcov.plots.words import plain
+from privcov.releases.public import release
+from privcov.studies import saved
+from privcov.studies.estimates import LONG, in_words
+from privcov.studies.plan import metric_name, summarise
+from privcov.tables.dataset import Dataset
 
 JOBS = Jobs("sweeps")
 WORDS = Words(
@@ -173,7 +173,7 @@ def _result(sweep: Sweep, data: Dataset, study: Study, job: Job, rows: list[dict
         show.download("CSV", lambda: pd.DataFrame(frozen).to_csv(index=False), "trade-offs.csv", "download-table")
     if sweep.plan:
         with parts[1]:
-            text = studies.write([sweep.plan])
+            text = saved.write([sweep.plan])
             show.download("Saved study", lambda: text, "plan.json", "download-plan", "application/json")
     parts[2].button(
         "Pin",
@@ -276,7 +276,7 @@ def floor(data: Dataset, metric: str, target: str, sweep: Sweep, summary: pd.Dat
     if not share_clipped(data):
         return []
     clipped = data.kept.once(
-        ("clipped, no noise", data.row_bound), lambda: release("gaussian-cov", data, NoPrivacy(), random_state=0)
+        ("clipped, no noise", data.row_bound), lambda: release(data, NoPrivacy(), "gaussian-cov", random_state=0)
     )
     size = matrix_norm(reference_matrix(data, target, against), norm)
     unit = size if name != metric else 1.0

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shell import address, fields, frame, glossary, show
-from pages.shell.study import Study
+from pages.common import address, fields, glossary, show
+from pages.common.study import Study
 from pages.trade_offs.sweep import LEVELS, Axis, Setting, Sweep, axes, build, conversion, read_values, values_text
-from privcov.dataset import Dataset
+from privcov.core.guarantees import KINDS
 from privcov.estimators.base import METHODS
-from privcov.privacy import KINDS
-from privcov.sweeps.plan import NORM_NAMES, NORMS
+from privcov.studies.plan import NORM_NAMES, NORMS
+from privcov.tables.dataset import Dataset
 
 AGAINST = {"truth": "truth", "sample": "sample", "nonprivate": "the same method without noise"}
 TABS = ("Curves", "Pinned")
@@ -29,11 +28,8 @@ def _chosen(name: str, key: str, where, usable: list[str], default: list[str]) -
     )  # fmt: skip
 
 
-def own_form(study: Study, data: Dataset, answered: list[str]) -> Sweep:
-    """Show the visitor's own set-up and return its sweep, of the methods ``answered`` unless others are chosen.
-
-    Raises ValueError for what cannot be run.
-    """
+def own_form(study: Study, data: Dataset) -> Sweep:
+    """Show the visitor's own set-up and return its sweep; raise ValueError for what cannot be run."""
     with st.container(border=True):
         top, rest = st.columns([5, 2, 1.5], vertical_alignment="bottom"), st.expander("Advanced", key="t.advanced")
         with rest:
@@ -42,9 +38,7 @@ def own_form(study: Study, data: Dataset, answered: list[str]) -> Sweep:
         needed = kinds or (study.kind,)
         usable = [c.key for c in cards if not all(c.refuses(k) for k in needed)]
         proved = [c.key for c in cards if c.key in usable and c.standing != "reference" and c.trust == "central"]
-        fit = [m for m in answered if m in usable]
-        shown = start(KEEPS, "methods", fit, _first(proved))
-        methods = _chosen("methods", "t.methods", top[0], usable, shown)
+        methods = _chosen("methods", "t.methods", top[0], usable, _first(proved))
         axis = _axis(study, data, top[1], bool(kinds))
         replicates = address.bound(
             top[2].number_input, "Replicates", 1, 1000, name="replicates", default=20, key="t.replicates",
@@ -93,18 +87,6 @@ def own_form(study: Study, data: Dataset, answered: list[str]) -> Sweep:
         if axis.name in ("privacy", "delta"):
             fields.attacker_between(sweep.guarantees)
     return sweep
-
-
-def start(keeps: Sequence[str], name: str, answered: list[str], usual: list[str]) -> list[str]:
-    """Return the methods of a part of the page where the address names none in ``name``.
-
-    They are those of the answer, if any. Once a setting of the part (``keeps``) is in the address, they are too.
-    """
-    if not answered:
-        return usual
-    if any(map(frame.page_setting, keeps)) and not frame.page_setting(name):
-        frame.note_query(**{name: ",".join(answered)})
-    return answered
 
 
 _WHEN_NOT = "When not to use these methods"

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from pages.shell import own_range, show, take_home
+from pages.common import own_range, show, take_home
 from pages.trade_offs.sweep import Sweep
-from privcov.dataset import Dataset
-from privcov.figures.look import Picture
-from privcov.figures.palette import LIGHT, Palette
-from privcov.figures.words import percent, plain, raised
-from privcov.privacy import Guarantee, NoPrivacy
+from privcov.core.guarantees import Guarantee, NoPrivacy
+from privcov.plots.look import Picture
+from privcov.plots.palette import LIGHT, Palette
+from privcov.plots.words import percent, plain, raised
+from privcov.tables.dataset import Dataset
 
 if TYPE_CHECKING:
     from privcov.bundle.front import Front

@@ -8,12 +8,12 @@ import json
 import streamlit as st
 
 from pages.trade_offs.sweep import Sweep
-from privcov.dataset import Dataset
-from privcov.places import cache_folder
-from privcov.privacy import Guarantee, NoPrivacy, from_dict, to_dict
-from privcov.sweeps import estimates
-from privcov.sweeps.estimates import Cost, Estimate
-from privcov.sweeps.store import Store
+from privcov.core.guarantees import Guarantee, NoPrivacy, from_dict, to_dict
+from privcov.core.places import cache_folder
+from privcov.studies import estimates
+from privcov.studies.estimates import PlanTime, RunTime
+from privcov.studies.store import Store
+from privcov.tables.dataset import Dataset
 
 
 def store() -> Store:
@@ -35,7 +35,7 @@ def show_problem() -> None:
         st.info(problem)
 
 
-def estimate_of(sweep: Sweep, data: Dataset) -> Estimate:
+def estimate_of(sweep: Sweep, data: Dataset) -> PlanTime:
     """Return the time for what the store does not have; on rows at hand one run per method is timed and remembered."""
     with st.spinner("Timing one run of each method ...", show_time=False):
         if sweep.plan is None:
@@ -43,23 +43,23 @@ def estimate_of(sweep: Sweep, data: Dataset) -> Estimate:
                 _cost_on(m, data, sweep.guarantees).seconds * len(sweep.guarantees) for m in sweep.on_rows["methods"]
             )
             times = sweep.replicates * max(1, len(sweep.on_rows["row_bounds"]))
-            return Estimate(sweep.steps, 0, seconds * times)
+            return PlanTime(sweep.steps, 0, seconds * times)
         return estimates.estimate(sweep.plan, store(), _remembered)
 
 
-def _cost_on(entry, data: Dataset, guarantees: list[Guarantee]) -> Cost:
+def _cost_on(entry, data: Dataset, guarantees: list[Guarantee]) -> RunTime:
     """Return the cost of a method on these rows, timed once."""
     key = ("cost", json.dumps(entry), guarantees[0].kind)
     return data.kept.once(key, lambda: estimates.cost_on(entry, data, guarantees[len(guarantees) // 2]))
 
 
-def _remembered(entry, guarantee: Guarantee, n: int, d: int) -> Cost:
+def _remembered(entry, guarantee: Guarantee, n: int, d: int) -> RunTime:
     """Return the cost of a method at a size, cached."""
     return _cost(json.dumps(entry), json.dumps(to_dict(guarantee)), n, d)
 
 
 @st.cache_resource(show_spinner=False, max_entries=400)
-def _cost(entry: str, guarantee: str, n: int, d: int) -> Cost:
+def _cost(entry: str, guarantee: str, n: int, d: int) -> RunTime:
     """Return the cost of a method at a size, from texts that can be cache keys."""
     method = json.loads(entry)
     level = from_dict(json.loads(guarantee))

@@ -15,20 +15,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pages.shell import cached, jobs
-from pages.shell import script as python_script
-from pages.shell.fields import is_shown
-from pages.shell.study import Study
-from privcov import accounting
+from pages.common import cached, jobs
+from pages.common import script as python_script
+from pages.common.fields import is_shown
+from pages.common.study import Study
+from privcov.core import accounting
+from privcov.core.guarantees import KINDS, ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.data_sources.base import SOURCES
-from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.figures.words import plain, powers
-from privcov.privacy import KINDS, ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
-from privcov.sweeps.cells import Cell, build_entry, cells, cells_on
-from privcov.sweeps.estimates import MOST_COLUMNS, most_cells, refusal
-from privcov.sweeps.plan import Plan, column_of
-from privcov.sweeps.store import Store
+from privcov.plots.words import plain, powers
+from privcov.studies.cells import Cell, build_entry, cells, cells_on
+from privcov.studies.estimates import MAX_COLUMNS, most_cells, refusal
+from privcov.studies.plan import Plan, column_of
+from privcov.studies.store import Store
+from privcov.tables.dataset import Dataset
 
 LEVELS = {"rho": np.geomspace(1e-5, 10, 13), "epsilon": np.geomspace(0.02, 20, 13)}
 _SIZES = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
@@ -228,8 +228,8 @@ def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
     )
     own = cached.in_session(study)
     if own:
-        if data.d > MOST_COLUMNS:
-            raise ValueError(f"d = {data.d:,} columns: a page draws at most {MOST_COLUMNS:,}. Choose fewer columns.")
+        if data.d > MAX_COLUMNS:
+            raise ValueError(f"d = {data.d:,} columns: a page draws at most {MAX_COLUMNS:,}. Choose fewer columns.")
         plan, on_rows = None, {
             "dataset": data,
             "methods": list(setting.methods),
@@ -358,11 +358,11 @@ def script(sweep: Sweep, study: Study) -> str:
     return "\n".join(
         [
             "import privcov",
-            "from privcov.sweeps import studies",
+            "from privcov.studies import saved",
             "",
             f"plans = [\n{_plan(sweep.plan)},\n]",
-            "table = studies.run(plans)  # every replicate",
-            "summary = studies.summary(plans, table)  # mean over replicates, 10 % and 90 % quantiles",
+            "table = saved.run(plans)  # every replicate",
+            "summary = saved.summary(plans, table)  # mean over replicates, 10 % and 90 % quantiles",
             "print(summary.to_string())",
         ]
     )
@@ -397,7 +397,7 @@ def _on_rows(given: dict, study: Study) -> str:
         [
             rows,
             "",
-            "from privcov.sweeps.plan import run_on, summarise",
+            "from privcov.studies.plan import run_on, summarise",
             "",
             "table = run_on(",
             "    ds,",

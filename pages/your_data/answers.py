@@ -6,13 +6,13 @@ import json
 
 import streamlit as st
 
-from pages.shell import show
+from pages.common import show
 from pages.your_data import take_home, views
 from pages.your_data.shown import Shown, head, show_codebook
 from pages.your_data.state import open_ledger, owner_session
-from privcov.bundle.opened import Opened, open_stored
+from privcov.bundle.read import Opened, open_stored
+from privcov.core.guarantees import from_dict
 from privcov.ledger import Entry, Ledger
-from privcov.privacy import from_dict
 
 
 def section() -> None:
@@ -32,6 +32,7 @@ def section() -> None:
     assert isinstance(opened, Opened)
     with right:
         take_home.bundle(opened, entry, declaration)
+    st.header("The release")
     head(shown, entry.to_dict())
     show.say(f"Release {entry.number} is done.")
     st.caption("All of it comes from one noisy measurement. Looking at it is free.")

@@ -7,13 +7,13 @@ import secrets
 import pandas as pd
 import streamlit as st
 
-from pages.shell import show
-from pages.shell.hosted import Hosted
+from pages.common import show
+from pages.common.hosted import Hosted
 from pages.your_data.columns import leave_out
 from pages.your_data.state import OwnerSession, go_on, look_over, owner_session
 from privcov.data_sources.private_file import PrivateFileError
-from privcov.owner.check import CHOICE, MARK, OwnerCheck, advice
-from privcov.owner.needs import needs
+from privcov.steward.check import CHOICE, MARK, OwnerCheck, advice
+from privcov.steward.needs import needs
 
 _LINE = 33  # pixels of one line of a table in this theme
 _STYLE = '<style>.st-key-own-checked [data-testid="stElementToolbar"] {display: none;}</style>'

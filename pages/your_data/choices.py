@@ -8,11 +8,11 @@ import math
 from pages.your_data import plan_table
 from pages.your_data.noise import facts_of
 from pages.your_data.state import owner_session
+from privcov.core.guarantees import ZCDP
 from privcov.data_sources.private_file import Declaration
-from privcov.figures.words import plain
-from privcov.owner.example_rows import STRUCTURES
-from privcov.owner.preview import noise_for, preview
-from privcov.privacy import ZCDP
+from privcov.plots.words import plain
+from privcov.steward.example_rows import STRUCTURES
+from privcov.steward.preview import noise_for, preview
 
 GUARANTEE = ZCDP(0.1)
 _RULES = {"typical": "as the typical value", "drop-row": "their rows left out", "pairs": "measured by pairs"}
@@ -59,7 +59,7 @@ def _half_width(declared: Declaration) -> float:
     """Return half of the interval of a middle pair near zero, noise and sampling together."""
     kept = owner_session().kept
     given = {name: kept[name] for name in ("structure", "strength", "spread") if name in kept}
-    asked = plan_table.Asked(
+    asked = plan_table.PlanSettings(
         rows(), given.get("structure", next(iter(STRUCTURES))), given.get("strength", 0.5), given.get("spread", 0.3),
         missing(),
     )  # fmt: skip

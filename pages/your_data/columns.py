@@ -11,21 +11,33 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import show
-from pages.upload import limits_table
-from pages.upload.limits_table import Field
-from pages.your_data.state import OwnerSession, keep, keep_now, owner_session, shown
+from pages.common import show
+from pages.common.visitor_files import TableForm
+from pages.your_data import limits_table
+from pages.your_data.limits_table import Field
+from pages.your_data.state import form, keep, keep_now, shown
 from privcov.data_sources.declaring.spreadsheet import cells_of, columns_of, kind_fields, kind_texts
-from privcov.data_sources.declaring.usual import ends_in, range_in
+from privcov.data_sources.declaring.typical_ranges import ends_in, range_in
 from privcov.data_sources.private_file import Column
-from privcov.declared_columns import kinds_of_entries
-from privcov.persons import id_text
-from privcov.table_files.facts import quote
-from privcov.table_files.kinds import CATEGORY, DATE, INTEGER, KINDS, NUMBER, ORDINAL, TRANSFORMS, YES_NO, kind_by_name
-from privcov.table_files.numbers import number_of
+from privcov.tables.declared_columns import kinds_of_entries
+from privcov.tables.persons import id_text
+from privcov.tables.readers.facts import quote
+from privcov.tables.readers.kinds import (
+    CATEGORY,
+    DATE,
+    INTEGER,
+    KINDS,
+    NUMBER,
+    ORDINAL,
+    TRANSFORMS,
+    YES_NO,
+    kind_by_name,
+)
+from privcov.tables.readers.numbers import number_of
 
 DECADES = 10  # times as large is the upper end of a range that a log scale is proposed for
-MOST_WORDS = 200  # letters of a reason
+_FEW = 5  # wrong columns that are named at once
+MAX_WORDS = 200  # letters of a reason
 NUMBERS = ("low", "high", "typical")
 _OF_NUMBERS = tuple(f"{kind} {transform}" for kind in (NUMBER, INTEGER) for transform in TRANSFORMS)
 NUMERIC = (NUMBER, INTEGER, *_OF_NUMBERS)
@@ -50,7 +62,7 @@ FIELDS = (
         "yes-no: F | M, ordinal: low | high, category: A | B, with | ... at the end for all others; date: dd.mm.yyyy",
     ),
     Field("codes", "Missing codes", "text", "What is written for a missing cell of this column: -9 | 999"),
-    Field("reason", "Why these", "text", "It goes into the record.", most=MOST_WORDS),
+    Field("reason", "Why these", "text", "It goes into the record.", most=MAX_WORDS),
 )
 _TYPICAL = next(field for field in FIELDS if field.name == "typical")
 _WORDS = ("levels", "codes", "reason")
@@ -73,10 +85,11 @@ def section() -> None:
     st.markdown(
         "Type where nine in ten people lie (**Typical**, an age: 20 to 70), from what you know, not from this file. "
         "The noise then falls to what the column needs, often to a fifth. Lowest and highest are what it **can** be, "
-        "and values beyond are clipped; left empty they are three times as far. Without Typical they need a reason. A "
-        "column of texts has a **kind** with its levels, such as F | M, and one of dates the form that they are in."
+        "and values beyond are clipped; left empty they are three times as far. "
+        + "Without Typical they need a reason. " * form().reasons
+        + "A column of texts has a **kind** with its levels, such as F | M, and one of dates the form that they are in."
     )
-    session = owner_session()
+    session = form()
     if session.typed is None:
         session.typed = blank(session.header)
         session.past.clear()
@@ -89,7 +102,7 @@ def section() -> None:
         take_in,
         mistakes if session.problem else None,
     )
-    undo = f"own-undo-{session.file_id}"
+    undo = f"{session.prefix}-undo-{session.file_id}"
     st.button("Undo", key=undo, on_click=_undo, disabled=not session.past, help="Takes the last change back.")
     if doubtful := _doubtful(session.typed):
         st.warning(
@@ -102,7 +115,7 @@ def section() -> None:
     _many(session, session.typed)
 
 
-def _ask_for_logs(session: OwnerSession) -> None:
+def _ask_for_logs(session: TableForm) -> None:
     """Show which columns reach over decades, and the button that measures them on a log scale."""
     assert session.typed is not None  # the table of columns was drawn before
     decades = (
@@ -117,13 +130,13 @@ def _ask_for_logs(session: OwnerSession) -> None:
             "people count; without it the few largest do."
         )
     )
-    key = f"own-logs-{session.file_id}"
+    key = f"{session.prefix}-logs-{session.file_id}"
     st.button("Measure log(1 + x) of them", key=key, on_click=_take_logs, args=(names,))
 
 
 def _take_logs(names: list[str]) -> None:
     """Measure columns on a log scale; in a callback."""
-    typed = _to_change()
+    typed = to_change()
     here = typed["column"].isin(names)
     typed.loc[here, "kind"] = typed["kind"][here] + " log1p"
 
@@ -145,13 +158,13 @@ def _listed(names: list[str]) -> str:
     return ", ".join(map(quote, names[:5])) + f" and {len(names) - 5} more" * (len(names) > 5)
 
 
-def _key(session: OwnerSession) -> str:
-    return f"own-cells-{session.file_id}-{session.turn}"
+def _key(session: TableForm) -> str:
+    return f"{session.prefix}-cells-{session.file_id}-{session.turn}"
 
 
 def take_in() -> None:
     """Keep what was typed since the last run, for runs and callbacks in which the table is not drawn."""
-    session = owner_session()
+    session = form()
     if session.typed is not None and (
         (typed := limits_table.taken_in(session.typed, FIELDS, _key(session))) is not session.typed
     ):
@@ -159,10 +172,10 @@ def take_in() -> None:
         session.typed = typed
 
 
-def _to_change() -> pd.DataFrame:
+def to_change() -> pd.DataFrame:
     """Return the table as it is typed, and remember it as it is before a button changes it; in a callback."""
     take_in()
-    session = owner_session()
+    session = form()
     assert session.typed is not None  # the buttons stand below the table
     session.past.append(session.typed.copy())
     return session.typed
@@ -171,7 +184,7 @@ def _to_change() -> pd.DataFrame:
 def _undo() -> None:
     """Take the last change back; in a callback."""
     take_in()
-    session = owner_session()
+    session = form()
     assert session.typed is not None  # the button stands below the table
     before = session.past.pop()
     before.attrs[_key(session)] = session.typed.attrs.get(_key(session), 0)  # what was typed is not taken in again
@@ -189,7 +202,7 @@ def holes(rows: pd.DataFrame) -> list[tuple[str, str, pd.Series]]:
             "typical",
             bare & (empty(rows["low"]) | empty(rows["high"])),
         ),
-        ("the reason for the bounds", "reason", bare & empty(rows["reason"])),
+        ("the reason for the bounds", "reason", bare & empty(rows["reason"]) & form().reasons),
         ("the levels", "levels", levelled & empty(rows["levels"])),
     ]
 
@@ -198,7 +211,7 @@ def mistakes(typed: pd.DataFrame) -> dict[tuple[int, str], str]:
     """Return a sentence for each cell of the ticked lines that lacks something or cannot be."""
     rows = typed[typed["use"]]
     lacking = {(row, field): f"Still missing: {what}." for what, field, lack in holes(rows) for row in rows.index[lack]}
-    return lacking | impossible(rows, str(owner_session().kept.get("codes") or ""))
+    return lacking | impossible(rows, str(form().kept.get("codes") or ""))
 
 
 def impossible(rows: pd.DataFrame, codes: str = "") -> dict[tuple[int, str], str]:
@@ -220,9 +233,32 @@ def impossible(rows: pd.DataFrame, codes: str = "") -> dict[tuple[int, str], str
     return found
 
 
-def _many(session: OwnerSession, typed: pd.DataFrame) -> None:
+def entered(codes: str, lacking: Sequence[str] = ()) -> tuple[Column, ...]:
+    """Return the columns in the form.
+
+    Raises ValueError for what is missing, ``lacking`` of other questions among it, and for what cannot be, in one text.
+    """
+    typed = form().typed
+    assert typed is not None  # the table of columns was drawn before
+    rows, missing = typed[typed["use"]], list(lacking)
+    if not len(rows):
+        raise ValueError("No column is chosen, and at least one is needed: tick those that go into the matrix.")
+    for what, _, lack in holes(rows):
+        if lack.any():
+            names = [quote(name) for name in rows["column"][lack]]
+            missing.append(f"{what} of {', '.join(names[:3])}" + (f" and {len(names) - 3} more" * (len(names) > 3)))
+    wrong = list(impossible(rows, codes).values())
+    problems = [f"Still missing: {'; '.join(missing)}."] if missing else []
+    problems += [limits_table.unread(typed[typed["kind"].isin(NUMERIC)], FIELDS)]
+    problems += [*wrong[:_FEW], f"And {len(wrong) - _FEW} more." if len(wrong) > _FEW else ""]
+    if text := " ".join(filter(None, problems)):
+        raise ValueError(text)
+    return tuple(column_of(line) for line in rows.itertuples())
+
+
+def _many(session: TableForm, typed: pd.DataFrame) -> None:
     """Show how to give the same answer for many columns, or many answers at once."""
-    with st.expander("Several columns at once", key=f"own-many-{session.file_id}"):
+    with st.expander("Several columns at once", key=f"{session.prefix}-many-{session.file_id}"):
         part = st.text_input(
             "Columns whose name contains", placeholder="any: all columns", max_chars=80, **keep("all-part", "")
         )
@@ -233,7 +269,7 @@ def _many(session: OwnerSession, typed: pd.DataFrame) -> None:
         places[1].number_input("Highest for all", format="%g", **keep("all-high", None))
         places[2].text_input("Typical for all", placeholder="20 to 70", **keep("all-typical", ""))
         places[3].text_input(
-            "Why, for all", placeholder="yes or no, coded 0 and 1", max_chars=MOST_WORDS, **keep("all-reason", "")
+            "Why, for all", placeholder="yes or no, coded 0 and 1", max_chars=MAX_WORDS, **keep("all-reason", "")
         )
         kind, levels, codes = st.columns([3, 5, 3], vertical_alignment="bottom")
         kind.selectbox("Kind for all", CHOICES, placeholder="as it is", **keep("all-kind", None, among=CHOICES))
@@ -242,13 +278,13 @@ def _many(session: OwnerSession, typed: pd.DataFrame) -> None:
         fill, every, none, _ = st.columns([2, 1, 1, 2])
         fill.button(
             "Fill in where empty",
-            key=f"own-all-fill-{session.file_id}",
+            key=f"{session.prefix}-all-fill-{session.file_id}",
             on_click=_fill_in,
             help="In the ticked columns that are meant. A kind goes to those without levels, and one of texts to those "
             "without limits; a limit goes to numbers.",
         )
-        every.button("Tick all", key=f"own-all-{session.file_id}", on_click=_tick, args=(True,))
-        none.button("Tick none", key=f"own-none-{session.file_id}", on_click=_tick, args=(False,))
+        every.button("Tick all", key=f"{session.prefix}-all-{session.file_id}", on_click=_tick, args=(True,))
+        none.button("Tick none", key=f"{session.prefix}-none-{session.file_id}", on_click=_tick, args=(False,))
         st.text_area(
             "Or paste lines: name, low, high, typical, kind, why",
             height=100,
@@ -258,7 +294,7 @@ def _many(session: OwnerSession, typed: pd.DataFrame) -> None:
             "empty. Cells can also be pasted into the table above.",
             **keep("pasted", ""),
         )
-        st.button("Take these lines", key=f"own-pasted-take-{session.file_id}", on_click=_take_lines)
+        st.button("Take these lines", key=f"{session.prefix}-pasted-take-{session.file_id}", on_click=_take_lines)
         if said := session.kept.get("pasted-said"):
             st.error(show.as_text(said))
 
@@ -270,7 +306,7 @@ def _meant(typed: pd.DataFrame, part: str) -> pd.Series:
 
 def _fill_in() -> None:
     """Fill empty cells of the ticked columns that are meant, and empty the fields; in a callback."""
-    typed, filled, given = _to_change(), 0, False
+    typed, filled, given = to_change(), 0, False
     meant = _meant(typed, shown("all-part")) & typed["use"]
     for name, none in {**dict.fromkeys(("kind", *NUMBERS)), **dict.fromkeys(("typical", *_WORDS), "")}.items():
         if (value := shown(f"all-{name}")) != none:
@@ -289,13 +325,13 @@ def _fill_in() -> None:
 
 def _tick(use: bool) -> None:
     """Tick the columns that are meant, or take their ticks away; in a callback."""
-    typed = _to_change()
+    typed = to_change()
     typed.loc[_meant(typed, shown("all-part")), "use"] = use
 
 
 def _take_lines() -> None:
     """Put the pasted lines into the table, all or none; in a callback."""
-    session = owner_session()
+    session = form()
     try:
         take_codebook(shown("pasted"))
     except ValueError as problem:
@@ -307,10 +343,10 @@ def _take_lines() -> None:
 
 def take_codebook(text: str) -> None:
     """Put the lines of a codebook into the table, all or none; raise ValueError as `pasted` does."""
-    session = owner_session()
+    session = form()
     lines = pasted(text, session.header, "," if session.dialect and session.dialect.decimal == "," else ".")
     kinds = {cell["name"]: cell.get("kind") or cell.get("levels") for cell in cells_of(text).values()}
-    typed = _to_change()
+    typed = to_change()
     for column in lines:
         here = typed["column"] == column.name
         given = {name: value for name, value in line_of(column).items() if name != "weight"}
@@ -410,7 +446,7 @@ def _limit(cell: float | str | None, kind: dict[str, Any]) -> float | str | None
 def leave_out(name: str) -> None:
     """Untick a column; for callbacks, before the table is drawn."""
     take_in()
-    session = owner_session()
+    session = form()
     if session.typed is not None and session.typed.loc[session.typed["column"] == name, "use"].any():
         session.typed.loc[session.typed["column"] == name, "use"] = False
 

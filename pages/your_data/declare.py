@@ -5,27 +5,23 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from pages.shell import frame, show, visitor_files
-from pages.shell.study import CSV
-from pages.upload import how_written, limits_table, public_file
-from pages.your_data import choices, columns, drafts, plan_table, practice, state
+from pages.common import frame, show, visitor_files
+from pages.common.study import CSV
+from pages.your_data import choices, columns, drafts, how_written, plan_table, practice, public_file, state
 from pages.your_data.noise import MISSING, MISSING_WHEN, facts_in_words, text_table
 from pages.your_data.state import keep, keep_now, owner_session, practising
-from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Declaration, row_bound_fraction
-from privcov.declared_columns import LEAST_FRACTION
-from privcov.figures.words import percent
-from privcov.table_files.dialect import Dialect
-from privcov.table_files.facts import quote
+from privcov.plots.words import percent
+from privcov.tables.declared_columns import LEAST_FRACTION
+from privcov.tables.readers.dialect import Dialect
+from privcov.tables.readers.facts import quote
 
 ROWS_PUBLIC = {
     True: "Public: it may be known to everybody",
     False: "Not public: it is hidden, and a noisy count is made",
 }
-_FEW = 5  # wrong columns that are named at once
 
 
 def section() -> None:
@@ -40,9 +36,8 @@ def section() -> None:
         _written()
         _to_estimate()
         return
-    how = "" if session.dialect == Dialect() else f", {session.dialect.divider} between cells, {session.dialect.marks}"
-    size = f"{len(session.raw) / 1e6:,.2f} MB not read"
-    show.tag("Unread", f"{session.file_name}: {len(session.header)} column names read, {size}{how}")
+    size = f"{len(session.raw) / 1e6:,.2f} MB not read{session.dialect.in_words}"
+    show.tag("Unread", f"{session.file_name}: {len(session.header)} column names read, {size}")
     with st.container(horizontal=True):
         st.button("Written in another way", key=f"own-rewrite-{session.file_id}", on_click=_ask_again)
         if not practising():
@@ -60,8 +55,8 @@ def section() -> None:
 def _file() -> None:
     """Show the uploader, and read the header of the file."""
     st.markdown(
-        "Only the column names are read now, and no row before you declare the table. Rows leave this session's "
-        "memory with **Forget**, or two minutes after the tab is closed."
+        "Only the column names are read now, and no row before you declare the table. **Forget** removes the rows from "
+        "this session's memory."
     )
     file = visitor_files.uploader("Confidential table", "own")
     if file is None:
@@ -76,14 +71,8 @@ def _written() -> None:
     """Show the question how the file is written, with the names of its columns and nothing else of it."""
     session = owner_session()
     show.tag("Unread", session.file_name)
-    dialect = how_written.asked(session.raw, f"own-written-{session.file_id}-{session.turn}", rows=False)
-    if dialect is None:
-        return
-    header = tuple(read_header(session.raw[: MAX_HEADER_BYTES + 1], dialect))
-    if header != session.header:
-        session.typed = None
-    session.header, session.dialect = header, dialect
-    st.rerun()
+    if how_written.ask(session, f"own-written-{session.file_id}-{session.turn}", rows=False):
+        st.rerun()
 
 
 def _ask_again() -> None:
@@ -102,7 +91,7 @@ def _to_estimate() -> None:
             "was typed here is left."
         )
         if st.button("Anyone may see its rows: open it on Estimate", key=f"own-public-{session.file_id}"):
-            public_file.take_over(session.file_id, session.file_name, session.raw, session.dialect)
+            public_file.take_over(session)
             state.forget()
             frame.change(lambda study: dataclasses.replace(study, source=CSV, data=()))
             st.switch_page(frame.file_of("Estimate"))
@@ -334,24 +323,14 @@ def changed_since() -> None:
 
 def entered() -> Declaration:
     """Return the declaration in the form. Raises ValueError for what is missing, in one sentence."""
-    kept, typed = owner_session().kept, owner_session().typed
-    assert typed is not None  # the table of columns was drawn before
-    rows = typed[typed["use"]]
-    if not len(rows):
-        raise ValueError("No column is chosen, and at least one is needed: tick those that go into the matrix.")
-    lacking, wrong = _lacking(kept, rows), list(columns.impossible(rows, str(kept.get("codes") or "")).values())
-    problems = [f"Still missing: {'; '.join(lacking)}."] if lacking else []
-    problems += [limits_table.unread(typed[typed["kind"].isin(columns.NUMERIC)], columns.FIELDS)]
-    problems += [*wrong[:_FEW], f"And {len(wrong) - _FEW} more." if len(wrong) > _FEW else ""]
-    if text := " ".join(filter(None, problems)):
-        raise ValueError(text)
-    measured = [columns.column_of(line) for line in rows.itertuples()]
+    kept = owner_session().kept
+    measured = columns.entered(str(kept.get("codes") or ""), list(_unanswered(kept).values()))
     label, person = kept.get("label") or "", kept.get("person") or ""
     classes = tuple(c.strip() for c in str(kept.get("classes") or "").splitlines() if c.strip())
     return Declaration(
         name=str(kept.get("name") or "").strip(),
         row_stands_for=str(kept.get("unit") or "").strip(),
-        columns=tuple(measured),
+        columns=measured,
         rows_per_person=1 if person else int(kept["people"]),
         n_public=bool(kept["public"]),
         label=label,
@@ -392,16 +371,6 @@ def _mark(field: str) -> None:
     session = owner_session()
     if session.problem and field in _unanswered(session.kept):
         st.caption(":red[Still missing.]")
-
-
-def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
-    """Return everything that is not filled in yet, so that one press of the button names it all."""
-    lacking = list(_unanswered(kept).values())
-    for what, _, lack in columns.holes(rows):
-        if lack.any():
-            names = [quote(name) for name in rows["column"][lack]]
-            lacking.append(f"{what} of {', '.join(names[:3])}" + (f" and {len(names) - 3} more" * (len(names) > 3)))
-    return lacking
 
 
 def _as_used(declared: Declaration) -> None:

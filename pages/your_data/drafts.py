@@ -8,14 +8,14 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shell import show, visitor_files
-from pages.upload import limits_table
-from pages.your_data import columns, state
+from pages.common import show, visitor_files
+from pages.your_data import columns, limits_table, state
 from pages.your_data.state import OwnerSession, owner_session
-from privcov import checks
+from privcov.core import checks
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Declaration
-from privcov.declared_columns import LEAST_FRACTION
+from privcov.tables.declared_columns import LEAST_FRACTION
+from privcov.tables.readers import as_csv
 
 _DRAFT, _HEAD = "privcov draft", 100  # the format of a draft, and the letters in which it stands
 _OF_TABLE: dict[str, Callable[[Any], Any]] = {  # what a draft keeps of the questions about the table, and as what
@@ -180,7 +180,8 @@ def fill(declaration: Declaration) -> None:
     """Put a saved declaration into the form, as far as this file has its columns."""
     session = owner_session()
     declared = {c.name: c for c in declaration.columns}
-    if read_header(session.raw[: MAX_HEADER_BYTES + 1], declaration.dialect) != list(session.header):
+    raw = as_csv(session.workbook, session.file_name, declaration.dialect) if session.workbook else session.raw
+    if read_header(raw[: MAX_HEADER_BYTES + 1], declaration.dialect) != list(session.header):
         raise ValueError(
             f"The declaration says {declaration.dialect.divider} and {declaration.dialect.encoding}, by which this "
             "file has other columns: correct its dialect."
@@ -196,7 +197,7 @@ def fill(declaration: Declaration) -> None:
             for field, value in columns.line_of(known).items():
                 table.loc[row, field] = value
     codes = columns.codes_text(declaration.missing_codes)
-    session.typed, session.dialect = table, declaration.dialect
+    session.typed, session.dialect, session.raw = table, declaration.dialect, raw
     session.past.clear()
     session.kept |= {
         "name": declaration.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shell import frame, show
+from pages.common import frame, show
 from pages.your_data.state import forget
 
 _HOME = """

@@ -6,20 +6,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import show
+from pages.common import show
 from pages.your_data.shown import Shown, about, doubtful, lines, scaled, under_test, unknown
 from privcov.bundle.safe import cell, cells, table
-from privcov.figures.own import intervals, numbers, off_zero
-from privcov.figures.palette import Palette
-from privcov.figures.words import brief, percent, plain
-from privcov.measurements.exact_reading import read_sum
+from privcov.measurements.exact.reading import read_sum
+from privcov.plots.intervals import intervals, numbers, off_zero
+from privcov.plots.palette import Palette
+from privcov.plots.words import brief, percent, plain
 from privcov.postprocess.discriminant import discriminant
-from privcov.postprocess.synthetic import MOST_CELLS, synthetic_rows
+from privcov.postprocess.synthetic import MAX_CELLS, synthetic_rows
 from privcov.postprocess.two_values import two_values
-from privcov.table_files.kinds import DATE
+from privcov.tables.readers.kinds import DATE
 
 _FIRST = 4  # regressors at first: under noise a few have far shorter intervals than all
-_MOST = 40  # slopes in one picture
+_MAX_SLOPES = 40  # slopes in one picture
 
 
 def regression(shown: Shown, palette: Palette) -> None:
@@ -58,7 +58,7 @@ def regression(shown: Shown, palette: Palette) -> None:
             step=0.01,
             format="%g",
             help="Added to the variances of the regressors, for which a column's way from its typical value to the "
-            "farther bound is 1. The slopes are then those of the ridge regression in the population.",
+            "farther bound is 1. The intervals are then for the slopes of the ridge regression in the population.",
             **shown.keep("ridge", 0.0),
         )
     if on == [] or not others:
@@ -71,7 +71,7 @@ def regression(shown: Shown, palette: Palette) -> None:
             "No slope can be given under this noise. Choose fewer columns, or leave out one of two that are alike; a "
             "ridge asks for something else, which the noise may allow."
         )
-    drawn = found.head(_MOST)
+    drawn = found.head(_MAX_SLOPES)
     drawn = scaled(drawn, ranges[y] / ranges[drawn["column"]])
     if drawn["identified"].any():
         show.picture(
@@ -143,13 +143,13 @@ def groups(shown: Shown, palette: Palette) -> None:
     unknown(found)
     names = list(dict.fromkeys(found["group"]))
     if " less " in names[-1]:  # two groups
-        drawn, label = found[found["group"] == names[-1]].head(_MOST), "column"
+        drawn, label = found[found["group"] == names[-1]].head(_MAX_SLOPES), "column"
         drawn = scaled(drawn, shown.ranges[drawn["column"]])
         title = f"Difference, {shown.of_ranges}"
         st.markdown(f"**Means: {show.as_text(names[-1])}**")
     else:
         of = shown.column("Mean of", f"mean-of-{by}", list(dict.fromkeys(found["column"])))
-        drawn, label = found[found["column"] == of].head(_MOST), "group"
+        drawn, label = found[found["column"] == of].head(_MAX_SLOPES), "group"
         title = f"Mean of {brief(of, 16)}"
     if drawn["estimate"].notna().any():
         clear = off_zero(drawn) if label == "column" else drawn["identified"].to_numpy()
@@ -198,13 +198,13 @@ def scales(shown: Shown, palette: Palette) -> None:
         st.caption(show.as_text(alpha.attrs["coverage"]))
         found = scored.correlations(shown.rate)
         found = found[found["second"] == name].drop(columns="second").rename(columns={"first": "column"})
-        drawn = found.head(_MOST)
+        drawn = found.head(_MAX_SLOPES)
         if drawn["estimate"].notna().any():
             picture = intervals(
                 [brief(column) for column in drawn["column"]],
                 *numbers(drawn),
                 palette,
-                clear=off_zero(drawn.drop(columns="real")),
+                clear=off_zero(drawn.drop(columns="reject")),
                 x_title="Correlation with the score",
                 what="Correlations of a score",
                 level=shown.level,
@@ -237,7 +237,7 @@ def classes(shown: Shown, palette: Palette) -> None:
     else:
         found = shown.answers().contrast(a, b)
         unknown(found)
-        drawn = found.head(_MOST)
+        drawn = found.head(_MAX_SLOPES)
         drawn = scaled(drawn, shown.ranges[drawn["column"]])
         show.picture(
             intervals(
@@ -281,7 +281,7 @@ def synthetic(shown: Shown, palette: Palette) -> None:
     if noise := int(np.triu(pale, 1).sum()):
         pairs = under_test(shown.answers().correlations(shown.rate)).sum()
         st.warning(f"{noise} of {pairs} of its correlations may be noise alone.")
-    rows = st.number_input("Number of rows", 1, MOST_CELLS // facts.d, step=100, **shown.keep("synthetic", 1000))
+    rows = st.number_input("Number of rows", 1, MAX_CELLS // facts.d, step=100, **shown.keep("synthetic", 1000))
     whole = st.multiselect(
         "Whole numbers only in",
         range(facts.d),

@@ -8,14 +8,14 @@ from html import escape
 
 import numpy as np
 
-from pages.shell import show
-from privcov import accounting
+from pages.common import show
+from privcov.core import accounting
+from privcov.core.guarantees import Guarantee, ZCDP
 from privcov.data_sources.private_file import Declaration
-from privcov.figures.words import percent, plain, powers, raised
-from privcov.owner.preview import Preview, planned_trade_off
-from privcov.privacy import Guarantee, ZCDP
-from privcov.public_facts import PublicFacts
-from privcov.table_files.kinds import CATEGORY, YES_NO
+from privcov.plots.words import percent, plain, powers, raised
+from privcov.steward.preview import Preview, planned_trade_off
+from privcov.tables.public_facts import PublicFacts
+from privcov.tables.readers.kinds import CATEGORY, YES_NO
 
 IMPLIED_DELTA = 1e-6
 # What each rule is for; with pairs the joint law of all entries is not known.
@@ -49,7 +49,7 @@ def facts_in_words(declared: Declaration) -> list[str]:
         within = " A method's covariance is within the classes." if declared.missing != "pairs" else ""
         lines.append(
             f"Classes in {declared.label!r}: {', '.join(map(repr, declared.classes))}. Plan and the matrices of "
-            f"Answers are those of all rows.{within}"
+            f"Answers are for all rows.{within}"
         )
     return lines
 

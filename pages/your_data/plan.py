@@ -7,26 +7,26 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shell import frame, show
-from pages.shell.fields import ends
-from pages.shell.glossary import term
+from pages.common import frame, show
+from pages.common.fields import ends
+from pages.common.glossary import term
 from pages.your_data import plan_more, plan_table
 from pages.your_data.noise import IMPLIED_DELTA, attacker, facts_in_words, facts_of, in_words, line, text_table
 from pages.your_data.plan_table import as_declared, once
 from pages.your_data.state import keep, keep_now, next_step, owner_session
-from privcov import accounting
-from privcov.bundle.paper import officer_record
+from privcov.bundle.html import officer_record
 from privcov.bundle.safe import cell
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, with_level
 from privcov.data_sources.private_file import Declaration
-from privcov.figures import own as own_figures
-from privcov.figures.look import Picture
-from privcov.figures.palette import Palette
-from privcov.figures.words import percent, plain, raised
-from privcov.owner.example_rows import ExampleRows, kinds_of
-from privcov.owner.preview import Preview, noise_for, preview, preview_by_rule, smallest_level
-from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, with_level
-from privcov.public_facts import PublicFacts
-from privcov.table_files.kinds import CATEGORY, YES_NO
+from privcov.plots import intervals
+from privcov.plots.look import Picture
+from privcov.plots.palette import Palette
+from privcov.plots.words import percent, plain, raised
+from privcov.steward.example_rows import ExampleRows, kinds_of
+from privcov.steward.preview import Preview, noise_for, preview, preview_by_rule, smallest_level
+from privcov.tables.public_facts import PublicFacts
+from privcov.tables.readers.kinds import CATEGORY, YES_NO
 
 KINDS = {"zcdp": "zCDP", "approx": "(epsilon, delta)", "pure": "pure epsilon"}
 START = {"zcdp": (0.02, 0.1, 0.5), "approx": (0.5, 1.0, 3.0), "pure": (0.5, 1.0, 3.0)}
@@ -131,11 +131,11 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts, *, ap
 def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee]) -> str:
     """Return what stands in the table of guarantees, in words."""
     text = (
-        f"Expected error: of the covariance, relative, over {plan.replicates} draws of the noise; the variances alone "
-        f"would give {percent(plan.trivial)}. Noise on correlations: its deviation, for a middle pair and "
-        "(from, to) for nine in ten. Visible: a middle pair of this correlation exceeds, with a chance of 80 %, what "
-        "noise and sampling make of any pair in about one of 20 tables without correlations (pure DP: up to four). "
-        f"Without any noise, a correlation near zero is uncertain by {plain(plan.sampling_std)}."
+        f"Expected error: of the estimated covariance, relative, over {plan.replicates} draws of the noise; the "
+        f"variances alone would give {percent(plan.trivial)}. Noise on correlations: its deviation, for a middle pair "
+        "and (from, to) for nine in ten. Visible: a middle pair of this correlation exceeds, with a chance of 80 %, "
+        "what noise and sampling make of any pair in about one of 20 tables without correlations (pure DP: up to "
+        f"four). Without any noise, a correlation near zero is uncertain by {plain(plan.sampling_std)}."
     )
     if facts.rows_per_person > 1:
         text += f" The guarantee is for all {facts.rows_per_person} rows of a person together."
@@ -179,7 +179,7 @@ def _curves(plans: list[Preview]) -> None:
 def _chances(plans: list[Preview], palette: Palette) -> Picture:
     """Return the picture of the chance to see a correlation under each plan."""
     series = [(raised(str(p.guarantee)), np.array([p.survives(r) for r in _STRENGTHS])) for p in plans]
-    return own_figures.chances(_STRENGTHS, series, palette, x_title="Correlation of a pair")
+    return intervals.chances(_STRENGTHS, series, palette, x_title="Correlation of a pair")
 
 
 # --- beside the plan: which level, how bounds become noise, the record to sign -------------------------------
@@ -210,7 +210,7 @@ def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, 
             return
 
         def meets(level: float) -> bool:
-            tried, count = with_level(picked, level), 1 if what == "see" else None
+            tried, count = with_level(picked, level), 1 if what == "see" else 10
             plan = preview(simulated, tried, noise_for(simulated, tried), replicates=count)
             return plan.visible <= wanted if what == "see" else plan.error <= wanted
 

@@ -7,19 +7,19 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shell import frame, show
+from pages.common import frame, show
 from pages.your_data import drafts
-from pages.your_data.plan_table import Asked, as_declared, once
+from pages.your_data.plan_table import PlanSettings, as_declared, once
 from pages.your_data.state import owner_session
+from privcov.core.guarantees import Guarantee
 from privcov.data_sources.private_file import Declaration
-from privcov.figures.matrices import colour_limit, still
-from privcov.figures.words import plain, raised
-from privcov.owner.choices import Choice, choices
-from privcov.owner.example_rows import ExampleRows
-from privcov.owner.preview import Preview
-from privcov.privacy import Guarantee
-from privcov.public_facts import PublicFacts
-from privcov.table_files.kinds import MOST_WEIGHT
+from privcov.plots.matrices import colour_limit, still
+from privcov.plots.words import plain, raised
+from privcov.steward.choices import Choice, choices
+from privcov.steward.example_rows import ExampleRows
+from privcov.steward.preview import Preview
+from privcov.tables.public_facts import PublicFacts
+from privcov.tables.readers.kinds import MAX_WEIGHT
 
 _RULES = {"pairs": "measured", "typical": "counted as typical values"}
 
@@ -48,7 +48,7 @@ def draws(plans: list[Preview], columns: tuple[str, ...]) -> None:
     )
 
 
-def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee, asked: Asked) -> None:
+def recommended(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee, asked: PlanSettings) -> None:
     """Show what to declare otherwise, from public facts, and why."""
     with st.expander("Less noise: what to declare otherwise"), show.problems():
         st.markdown(
@@ -91,7 +91,7 @@ def with_choices(declared: Declaration, found: list[Choice]) -> Declaration:
     changes: dict[str, Any] = {one.name: one.value for one in found}
     # Only the ratios of weights count, and a weight of 1 is one that nobody declared.
     pairs = zip(declared.columns, changes.pop("weight", ()), strict=False)
-    heavy = tuple(dataclasses.replace(column, weight=min(2 * weight, MOST_WEIGHT)) for column, weight in pairs)
+    heavy = tuple(dataclasses.replace(column, weight=min(2 * weight, MAX_WEIGHT)) for column, weight in pairs)
     return dataclasses.replace(declared, columns=heavy or declared.columns, **changes)
 
 

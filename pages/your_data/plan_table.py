@@ -9,23 +9,24 @@ from typing import TypeVar
 
 import streamlit as st
 
-from pages.shell import show, visitor_files
-from pages.shell.fields import ends
-from pages.upload import how_written
+from pages.common import show, visitor_files
+from pages.common.fields import ends
+from pages.your_data import how_written
 from pages.your_data.state import keep, owner_session, public_rows
+from privcov.core.guarantees import Guarantee
 from privcov.data_sources.csv_file import read_header
 from privcov.data_sources.private_file import Declaration
-from privcov.owner.example_rows import STRUCTURES, ExampleRows, Invention, invented
-from privcov.owner.preview import Preview, noise_for, preview
-from privcov.privacy import Guarantee
-from privcov.public_facts import PublicFacts
+from privcov.steward.example_rows import STRUCTURES, ExampleRows, Invention, invented
+from privcov.steward.preview import Preview, noise_for, preview
+from privcov.tables.public_facts import PublicFacts
+from privcov.tables.readers import as_csv
 
 T = TypeVar("T")
 START = 1000  # rows, until somebody says how many
 
 
 @dataclasses.dataclass(frozen=True)
-class Asked:
+class PlanSettings:
     """What is asked about the table of the plan: rows or persons, and the invented table."""
 
     rows: int
@@ -35,7 +36,7 @@ class Asked:
     missing: float
 
 
-def ask(declared: Declaration) -> Asked:
+def ask(declared: Declaration) -> PlanSettings:
     """Show the settings of the table, which counts persons where rows have ids, and return them."""
     rows = st.number_input(
         "About how many persons" if declared.person else "About how many rows",
@@ -74,7 +75,7 @@ def ask(declared: Declaration) -> Asked:
         ends("bounds too wide", "too tight")
         missing = missing_share()
     _ask_for_public()
-    return Asked(int(rows), structure, strength, spread, missing)
+    return PlanSettings(int(rows), structure, strength, spread, missing)
 
 
 def missing_share() -> float:
@@ -110,7 +111,8 @@ def _ask_for_public() -> None:
         if file is not None:
             session.like_problem = ""
             try:
-                raw = how_written.text_of(file)
+                given = how_written.taken(file)
+                raw = as_csv(given.workbook, file.name, session.dialect) if given.workbook else given.raw
             except ValueError as problem:
                 session.like_problem = str(problem)
             else:
@@ -129,7 +131,7 @@ def _drop() -> None:
     session.like, session.like_name = b"", ""
 
 
-def table(declared: Declaration, facts: PublicFacts, asked: Asked) -> ExampleRows:
+def table(declared: Declaration, facts: PublicFacts, asked: PlanSettings) -> ExampleRows:
     """Return the table of the plan. Raises ValueError where the public one cannot be read as declared."""
     if owner_session().like:
         key = ("public", hash(owner_session().like), declared.to_json(), asked.rows)

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.shell import owner_token
+from pages.common import owner_token
 from pages.your_data import state
+from pages.your_data.how_written import Taken
 from privcov.data_sources.example import FILE, Example, written
 from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 
@@ -49,7 +50,7 @@ def _take(fill: Callable[[Declaration], None]) -> None:
     """Use the practice table; for the button."""
     turn = secrets.token_hex(3)
     # Other invented people each time: the ledger would refuse the same rows under another name.
-    state.keep_file(f"practice-{turn}", FILE.name, written(int(turn, 16)), practice=True)
+    state.keep_file(f"practice-{turn}", FILE.name, Taken(written(int(turn, 16))), practice=True)
     known = declaration(turn)
     fill(known)
     state.owner_session().declared = known

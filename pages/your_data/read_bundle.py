@@ -6,11 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shell import room, show, visitor_files
+from pages.common import room, show, visitor_files
 from pages.your_data import views
 from pages.your_data.shown import Shown, head, show_codebook
-from privcov import places
-from privcov.bundle.opened import OpenedBundle, open_bundle
+from privcov.bundle.read import OpenedBundle, open_bundle
+from privcov.core import places
 
 
 def section() -> None:
@@ -40,7 +40,7 @@ def _take(file: Any) -> None:
     raw = file.getvalue()
     try:
         with st.spinner("Working out every file again from the measurement ..."):
-            visitor_files.wait_for_room(room.MOST_CELLS)
+            visitor_files.wait_for_room(room.MAX_CELLS)
             opened = open_bundle(raw)
     except ValueError as problem:
         st.session_state["read-problem"] = f"{file.name}: {problem}"

@@ -8,24 +8,24 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.shell import fields, frame, show
+from pages.common import fields, frame, show
 from pages.your_data import check
 from pages.your_data.noise import attacker, facts_of
 from pages.your_data.state import drop, go_on, keep, open_ledger, owner_session, rows
+from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
 from privcov.estimators.base import METHODS
-from privcov.figures.words import raised
 from privcov.ledger import Account, Entry, Ledger, LedgerError, cost_of
 from privcov.ledger.sums import unit_of
-from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
-from privcov.public_facts import PublicFacts
-from privcov.releasing.private import MeasurementError, release_private
-from privcov.releasing.private_request import usual_request
+from privcov.plots.words import raised
+from privcov.releases.private import MeasurementError, release_private
+from privcov.releases.private_request import usual_request
+from privcov.tables.public_facts import PublicFacts
 
 LIMITS = {"zcdp": "zCDP: rho in all", "approx": "(epsilon, delta) in all", "pure": "pure epsilon in all"}
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReleaseRequest:
     """What one release is asked for: a method and its guarantee."""
 
     method: str
@@ -46,6 +46,7 @@ def section() -> None:
     _carry_out()
     ledger = open_ledger()
     account = ledger.account(session.declared.name)
+    st.header("The limit")
     st.markdown(show.as_text(f"Ledger for {session.declared.name!r}: {account.sentence}"))
     _limit(ledger, account, session.chosen)
     if account.limit is None:
@@ -64,7 +65,7 @@ def section() -> None:
             + ". Everything on Answers follows from it and spends nothing."
         )
     )
-    request = Asked(method.key, guarantee)
+    request = ReleaseRequest(method.key, guarantee)
     earlier, refused = _earlier(ledger, account.name, request, facts), False
     if earlier is not None:
         st.info(
@@ -159,7 +160,7 @@ def _level(guarantee: Guarantee) -> float:
 
 
 @st.dialog("Release once")
-def _confirm(request: Asked, account: Account, after: Account, stored: bool, chance: float) -> None:
+def _confirm(request: ReleaseRequest, account: Account, after: Account, stored: bool, chance: float) -> None:
     """Show the dialog that confirms a release, with an attacker's best chance; ``stored``: the ledger has it."""
     guarantee = request.guarantee
     if stored:
@@ -183,7 +184,7 @@ def _confirm(request: Asked, account: Account, after: Account, stored: bool, cha
     _carry_out()
 
 
-def _agree(request: Asked) -> None:
+def _agree(request: ReleaseRequest) -> None:
     """Keep what was confirmed until the next run carries it out."""
     st.session_state["own-agreed"] = request
 
@@ -198,15 +199,15 @@ def _carry_out() -> None:
     st.rerun()
 
 
-def _release(request: Asked) -> None:
+def _release(request: ReleaseRequest) -> None:
     """Run the release once; an error becomes one sentence that says nothing about the rows."""
     session = owner_session()
     try:
         ledger, private = open_ledger(), rows()
         release_private(
-            request.method,
             private,
             request.guarantee,
+            request.method,
             ledger=ledger,
             expected_rows=session.kept.get("rows") if private.facts.n is None else None,  # typed on Plan, if anything
         )
@@ -220,7 +221,7 @@ def _release(request: Asked) -> None:
         )
 
 
-def _earlier(ledger: Ledger, name: str, request: Asked, facts: PublicFacts) -> Entry | None:
+def _earlier(ledger: Ledger, name: str, request: ReleaseRequest, facts: PublicFacts) -> Entry | None:
     """Return the stored release of this request by the present version of its method.
 
     Whether the rows are the same is for the ledger to determine: a public number of rows is not known before the file
@@ -239,11 +240,11 @@ def _earlier(ledger: Ledger, name: str, request: Asked, facts: PublicFacts) -> E
     return entries[-1] if entries else None
 
 
-def _begun(ledger: Ledger, name: str, request: Asked) -> bool:
+def _begun(ledger: Ledger, name: str, request: ReleaseRequest) -> bool:
     """Return whether this request is paid and was interrupted: the ledger goes on with it, free."""
     return any(e.state in ("reserved", "committed") and request.same(e) for e in ledger.entries(name))
 
 
-def _token(ledger: Ledger, request: Asked, facts: dict, name: str) -> str:
+def _token(ledger: Ledger, request: ReleaseRequest, facts: dict, name: str) -> str:
     entries = [e for e in ledger.entries(name) if request.same(e) and e.request["facts"] == facts]
     return entries[-1].token if entries else ""

@@ -12,26 +12,28 @@ import pandas as pd
 import streamlit as st
 
 import privcov
-from pages.shell import show
+from pages.common import show
 from pages.your_data.state import keep_in
-from privcov.answering.answers import FALSE_DISCOVERIES, ReleaseAnswers
-from privcov.answering.unbiased import ONE_COLUMN, REASONS, TWO_VALUED
 from privcov.bundle.codebook import HEADINGS, about_rows, codebook
 from privcov.bundle.derived import noisy_of
-from privcov.bundle.opened import Opened, OpenedBundle
+from privcov.bundle.read import Opened, OpenedBundle
 from privcov.bundle.safe import cells
-from privcov.figures.words import percent, raised
-from privcov.measurements.exact_moment import NoisySum
+from privcov.core.guarantees import Guarantee, from_dict
+from privcov.inference.answers import FALSE_DISCOVERIES, ReleaseAnswers
+from privcov.inference.matrix_error import matrix_error
+from privcov.inference.unbiased import ONE_COLUMN, REASONS, TWO_VALUED
+from privcov.measurements.exact.moment import NoisySum
 from privcov.measurements.moment import Measured
+from privcov.plots.words import percent, raised
 from privcov.postprocess.matrices import Matrices, derive
-from privcov.privacy import Guarantee, from_dict
-from privcov.releasing.private_request import estimate
-from privcov.releasing.release import Release
+from privcov.releases.private_request import estimate, private_request
+from privcov.releases.release import Release
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 RATES = (0.01, 0.05, 0.1, 0.2)
 OF_ALL = ("partial", "precision")  # matrices of what is left given all other columns
 _TELLS = {"Useful": 0.1, "Rough": 0.3}  # up to which half-width of an interval the word is said
+_ERRS = {"Useful": 0.2, "Rough": 0.6}  # up to which error of a covariance the word is said
 _NUMBERS = ("estimate", "ci_low", "ci_high", "std_error", "p_value")
 
 
@@ -44,6 +46,7 @@ class Shown:
     kept: dict = field(default_factory=dict)
     made: dict[tuple, ReleaseAnswers] = field(default_factory=dict, repr=False)
     estimates: dict[str, Release] = field(default_factory=dict, repr=False)
+    errors: dict[str, float | None] = field(default_factory=dict, repr=False)
 
     @property
     def measurement(self) -> NoisySum:
@@ -82,6 +85,13 @@ class Shown:
         if method not in self.estimates:
             self.estimates[method] = estimate(method, self.measurement, self.guarantee)
         return self.estimates[method]
+
+    def error_of(self, method: str) -> float | None:
+        """Return the largest likely error of a method's covariance, from the release alone; see `matrix_error`."""
+        if method not in self.errors:
+            request = private_request(method, self.measurement.facts, self.guarantee)
+            self.errors[method] = matrix_error(*noisy_of(self.measurement), request.covariance_of)
+        return self.errors[method]
 
     @property
     def level(self) -> float:
@@ -226,6 +236,17 @@ def verdict(correlations: pd.DataFrame) -> str:
     return f"**{word} here.** A typical correlation is known to ± {typical:.2f} ({interval}).{remedy}"
 
 
+def matrix_verdict(error: float | None) -> str:
+    """Return in words how far a covariance errs at most, as markdown."""
+    if error is None:
+        return "How far it errs cannot be told from the release: the noise is too strong, or cells are missing."
+    word = next((word for word, most in _ERRS.items() if error <= most), "Useless")
+    return (
+        f"**{word} here.** By noise and shrinkage the covariance errs by at most about {percent(error)} of its size, "
+        f"and zeros by {percent(1.0)}: told by the release itself."
+    )
+
+
 def unknown(table: pd.DataFrame) -> None:
     """Show how many answers are not identified, and why."""
     missing = table.loc[~table["identified"], "reason"].value_counts()
@@ -257,5 +278,5 @@ def doubtful(found: ReleaseAnswers, which: str, rate: float, total: NoisySum) ->
     untested = which in OF_ALL and bool(total.facts.flagged)  # where missing cells are measured by pairs
     judged = found.correlations(rate) if which not in OF_ALL or untested else found.partial_correlations(rate)
     tested = under_test(judged)
-    judged = judged.assign(pale=tested & ~(judged["real"] & (not untested)), unknown=~judged["identified"])
+    judged = judged.assign(pale=tested & ~(judged["reject"] & (not untested)), unknown=~judged["identified"])
     return square(judged, "pale", found.columns, fill=False), square(judged, "unknown", found.columns, fill=False)

@@ -9,26 +9,25 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import pandas as pd
 import streamlit as st
 
-from pages.shell import hosted, owner_token, visitor_files
-from pages.upload import how_written
-from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
+from pages.common import hosted, owner_token, visitor_files
+from pages.common.visitor_files import TableForm
+from pages.your_data import how_written
+from pages.your_data.how_written import Taken
+from privcov.core.guarantees import Guarantee
+from privcov.data_sources.csv_file import MAX_BYTES
 from privcov.data_sources.private_file import Declaration, read_private
 from privcov.ledger import Ledger
-from privcov.owner.check import OwnerCheck, check_upload
-from privcov.owner.view import Look
-from privcov.privacy import Guarantee
-from privcov.private_dataset import PrivateDataset
-from privcov.table_files import says_how
-from privcov.table_files.dialect import Dialect
+from privcov.steward.check import OwnerCheck, check_upload
+from privcov.steward.view import Look
+from privcov.tables.private_dataset import PrivateDataset
+from privcov.tables.readers.dialect import Dialect
 
 DOORS = {"release": "Release a table", "bundle": "Read a bundle"}
 STEPS = {
@@ -41,32 +40,18 @@ STEPS = {
 
 
 @dataclass
-class OwnerSession:
-    """The owner's table in this session.
+class OwnerSession(TableForm):
+    """The owner's table in this session, whose file is unread beyond its first line.
 
-    ``file_id`` is part of the widgets' keys, so another file starts empty. ``raw`` is the file, unread beyond its first
-    line; ``dialect`` is None until its owner has said how it is written. ``typed`` is the editor's table, ``past`` what
-    it was before each change; ``chosen`` is the guarantee picked on Plan; ``look`` and ``checked`` are results of the
-    owner's view and check. ``released`` is the token of the last release. ``turn`` rises when the form is filled from a
-    file. ``kept`` holds widget values, for a return to an earlier step. ``like`` is a public file of the same columns,
-    on which Plan is computed. ``book`` is the ledger of a practice without the token, removed with the table.
+    ``chosen`` is the guarantee picked on Plan; ``look`` and ``checked`` are results of the owner's view and check.
+    ``released`` is the token of the last release. ``like`` is a public file of the same columns, on which Plan is
+    computed. ``book`` is the ledger of a practice without the token, removed with the table.
     """
 
-    file_id: str = ""
-    file_name: str = ""
-    raw: bytes = field(default=b"", repr=False)
-    header: tuple[str, ...] = ()
-    dialect: Dialect | None = None
-    typed: pd.DataFrame | None = None
-    past: deque[pd.DataFrame] = field(default_factory=lambda: deque(maxlen=50), repr=False)
-    declared: Declaration | None = None
     chosen: Guarantee | None = None
     look: Look | None = field(default=None, repr=False)
     checked: OwnerCheck | None = field(default=None, repr=False)
     released: str = ""
-    problem: str = ""
-    turn: int = 0
-    kept: dict = field(default_factory=dict)
     like: bytes = field(default=b"", repr=False)
     like_name: str = ""
     like_problem: str = ""
@@ -76,6 +61,17 @@ class OwnerSession:
 def owner_session() -> OwnerSession:
     """Return the session's one table."""
     return st.session_state.setdefault("own", OwnerSession())
+
+
+def show_form(which: Literal["own", "upload"]) -> None:
+    """Say whose form is shown from here on, also to the callbacks before the next run: of the owner, or of Estimate."""
+    st.session_state["form"] = which
+
+
+def form() -> TableForm:
+    """Return the form that is shown."""
+    public = visitor_files.upload() if st.session_state.get("form") == "upload" else None
+    return owner_session() if public is None else public
 
 
 def practising() -> bool:
@@ -110,35 +106,30 @@ def take(file) -> None:
                 f"The file has {file.size / 1e6:,.1f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: keep fewer rows, "
                 "columns or decimals."
             )
-        known = Dialect() if says_how(file.name) else None
-        keep_file(file.file_id, file.name, how_written.text_of(file), known)
+        keep_file(file.file_id, file.name, how_written.taken(file))
     except ValueError as problem:
         owner_session().problem = owner_session().kept["unread"] = str(problem)
     visitor_files.let_go(file)
 
 
-def keep_file(file_id: str, name: str, raw: bytes, dialect: Dialect | None = None, *, practice: bool = False) -> None:
-    """Keep these bytes instead of whatever was held.
+def keep_file(file_id: str, name: str, file: Taken, *, practice: bool = False) -> None:
+    """Keep this file instead of whatever was held.
 
-    Without a dialect they are a plain CSV, or else the owner is asked how they are written, by their first line alone.
+    Without a dialect it is a plain CSV, or else the owner is asked how it is written, by its first line alone.
     Raises ValueError for a first line that holds no names of columns, `hosted.Hosted` on a server that other people
     reach, and `Locked` for a visit that has not entered the token, but for the table of a ``practice``.
     """
     if not practice:
         owner_token.guard()
     hosted.guard()
-    if dialect is None and how_written.plain_header(raw):
-        dialect = Dialect()
-    header = tuple(read_header(raw[: MAX_HEADER_BYTES + 1], dialect)) if dialect else ()
+    if file.dialect is None and not file.workbook and how_written.plain_header(file.raw):
+        file.dialect = Dialect()
+    header = file.header()
     forget()
     session = owner_session()
-    session.file_id, session.file_name, session.raw, session.header, session.dialect = (
-        file_id,
-        name,
-        raw,
-        header,
-        dialect,
-    )
+    session.file_id, session.file_name, session.header = file_id, name, header
+    session.dialect, session.problem = file.dialect, file.problem
+    session.raw, session.workbook, session.sheets = file.raw, file.workbook, file.sheets
     if not owner_token.opened():
         folder = tempfile.mkdtemp(prefix="privcov-practice-")
         session.book = Path(folder) / "ledger.sqlite"
@@ -183,7 +174,7 @@ def keep(
     The value is passed a second time, see `fields.as_default`. ``among`` are the options of a list that has an index;
     ``argument`` is the name under which the value is passed where there is no index.
     """
-    return keep_in(owner_session().kept, _key_of(name), name, default, among=among, argument=argument)
+    return keep_in(form().kept, _key_of(name), name, default, among=among, argument=argument)
 
 
 def keep_in(
@@ -205,12 +196,12 @@ def keep_in(
 
 def keep_now(name: str, value: object) -> None:
     """Set the value that `keep` keeps by this name; in a callback."""
-    owner_session().kept[name] = st.session_state[_key_of(name)] = value
+    form().kept[name] = st.session_state[_key_of(name)] = value
 
 
 def drop(name: str) -> None:
     """Forget the value that `keep` keeps by this name; its widget begins anew in the next run."""
-    owner_session().kept.pop(name, None)
+    form().kept.pop(name, None)
     st.session_state.pop(_key_of(name), None)
 
 
@@ -220,8 +211,8 @@ def shown(name: str) -> Any:
 
 
 def _key_of(name: str) -> str:
-    session = owner_session()
-    return f"own-{name}-{session.file_id}-{session.turn}"
+    session = form()
+    return f"{session.prefix}-{name}-{session.file_id}-{session.turn}"
 
 
 _TOP = st.components.v2.component(

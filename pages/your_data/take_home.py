@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import privcov
-from pages.shell import show
+from pages.common import show
 from pages.your_data.shown import doubtful
-from privcov import places
-from privcov.answering.answers import FALSE_DISCOVERIES
-from privcov.bundle.opened import Opened, bundle_of
-from privcov.figures.look import Picture
-from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.own import pairs
-from privcov.figures.palette import LIGHT
+from privcov.bundle.read import Opened, bundle_of
+from privcov.core import places
+from privcov.inference.answers import FALSE_DISCOVERIES
 from privcov.ledger import Entry
+from privcov.plots.intervals import pairs
+from privcov.plots.look import Picture
+from privcov.plots.matrices import colour_limit, heatmap
+from privcov.plots.palette import LIGHT
 
 if TYPE_CHECKING:
     pass

@@ -7,13 +7,13 @@ import secrets
 import numpy as np
 import streamlit as st
 
-from pages.shell import frame, show
-from pages.shell.hosted import Hosted
+from pages.common import frame, show
+from pages.common.hosted import Hosted
 from pages.your_data.state import owner_session, rows
+from privcov.core.guarantees import Guarantee
 from privcov.data_sources.private_file import PrivateFileError
-from privcov.figures.matrices import colour_limit, heatmap
-from privcov.owner.view import Look, LookError, owner_look
-from privcov.privacy import Guarantee
+from privcov.plots.matrices import colour_limit, heatmap
+from privcov.steward.view import Look, LookError, owner_look
 
 MARK = "not private: for the owner's eyes"
 _STYLE = """

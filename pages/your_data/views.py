@@ -11,21 +11,33 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import frame, show
-from pages.shell.glossary import term
+from pages.common import frame, show
+from pages.common.glossary import term
 from pages.your_data import models
-from pages.your_data.shown import OF_ALL, Shown, about, doubtful, lines, scaled, square, under_test, unknown, verdict
+from pages.your_data.shown import (
+    OF_ALL,
+    Shown,
+    about,
+    doubtful,
+    lines,
+    matrix_verdict,
+    scaled,
+    square,
+    under_test,
+    unknown,
+    verdict,
+)
 from privcov.bundle.safe import cells, table
 from privcov.estimators.base import METHODS
-from privcov.figures.graphs import network, positions
-from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.own import intervals, numbers, off_zero, pairs, strongest_first
-from privcov.figures.palette import Palette
-from privcov.figures.words import percent, plain
+from privcov.plots.graphs import network, positions
+from privcov.plots.intervals import intervals, numbers, off_zero, pairs, strongest_first
+from privcov.plots.matrices import colour_limit, heatmap
+from privcov.plots.palette import Palette
+from privcov.plots.words import percent, plain
 from privcov.postprocess.terms import in_terms
 from privcov.postprocess.two_values import two_values
-from privcov.releasing.display import matrix_of
-from privcov.releasing.private_request import private_methods
+from privcov.releases.display import matrix_of
+from privcov.releases.private_request import private_methods
 
 VIEWS = {
     "matrices": "Matrices",
@@ -106,7 +118,9 @@ def _matrices(shown: Shown, palette: Palette) -> None:
             st.caption("From 0 to 1: from the lowest to the highest possible value.")
     with right:
         found = shown.answers().correlations(shown.rate)
-        if len(found):
+        if method:
+            st.markdown(matrix_verdict(shown.error_of(method)))
+        elif len(found):
             st.markdown(verdict(found))
         st.markdown(_EXPLAINED[which])
         if which in _ESTIMATED:
@@ -144,9 +158,7 @@ def _matrices(shown: Shown, palette: Palette) -> None:
 def _method(shown: Shown) -> str:
     """Show the methods that can estimate the covariance of this measurement; return the chosen one, "" for none."""
     facts, kind = shown.measurement.facts, shown.guarantee.kind
-    fit = [
-        c for c in private_methods() if c.target == "covariance" and not c.refuses(kind) and shown.measurement.n_anchors
-    ]
+    fit = [c for c in private_methods() if c.target == "covariance" and not c.refuses(kind)]
     labels = {c.key: c.label for c in fit if c.missing_cells or not facts.flagged} | {"": "Unshrunk"}
     if "wishart" not in shown.measurement.shape:
         labels.pop("wishart-difference", None)
@@ -170,19 +182,19 @@ def _others(doubtful: int, gone: int) -> str:
 # --- columns ------------------------------------------------------------------------------------------------
 
 _OF_COLUMNS = {"means": "Means", "variances": "Variances"}
-_MOST = 40  # columns in one picture
+_MAX_COLUMNS = 40  # columns in one picture
 
 
 def _columns(shown: Shown, palette: Palette) -> None:
     which = shown.segments("Answer", _OF_COLUMNS, "of-columns")
     found = getattr(shown.answers(), which)()
     unknown(found)
-    drawn, bounds = found.head(_MOST), shown.measurement.facts.bounds
+    drawn, bounds = found.head(_MAX_COLUMNS), shown.measurement.facts.bounds
     ranges = shown.ranges[drawn["column"]]
     if which == "variances":
         clear, drawn = drawn["ci_low"] > 0, scaled(drawn, ranges**2)
     else:
-        clear, drawn = drawn["identified"], scaled(drawn, ranges, 0.0 if bounds is None else bounds[:_MOST, 0])
+        clear, drawn = drawn["identified"], scaled(drawn, ranges, 0.0 if bounds is None else bounds[:_MAX_COLUMNS, 0])
     show.picture(
         intervals(
             list(drawn["column"]),
@@ -195,8 +207,8 @@ def _columns(shown: Shown, palette: Palette) -> None:
         ),
         "own-columns",
     )
-    if len(found) > _MOST:
-        st.caption(f"The first {_MOST} of {len(found)} columns.")
+    if len(found) > _MAX_COLUMNS:
+        st.caption(f"The first {_MAX_COLUMNS} of {len(found)} columns.")
     about(found)
     kinds = shown.measurement.facts.kinds
     if which == "means" and kinds:
@@ -224,20 +236,20 @@ _OF_PAIRS = {
     "correlations": "How two columns move together, from -1 to 1. Each estimate is unbiased: with its interval, the "
     "number to report. The matrix of *Matrices* is shrunk, for further computing.",
     "partial_correlations": "What is left between two columns when all others are fixed.",
-    "edges": "Partial correlations, also where noise is too large for their intervals: the test is then that of the "
-    "de-biased graphical lasso.",
+    "edges": "Partial correlations. Where the noise is too large for their intervals, the de-biased graphical lasso "
+    "tests them.",
     "covariances": "How two columns vary together. The table below is in their own units.",
 }
 
 
 def real_ones(found: pd.DataFrame, others: str = "pale") -> str:
     """Return how many pairs the test calls real, and what that promises, as markdown; ``others`` says how they look."""
-    rate, count = found.attrs["false_discovery_rate"], int(found["real"].sum())
+    rate, count = found.attrs["false_discovery_rate"], int(found["reject"].sum())
     if not under_test(found).any():
         return "There are no two columns to compare."
     said = f"**{count}** of {under_test(found).sum()} pairs{_of_columns(found)} are **real**"
     if count:
-        said += f": of those that are called so, on average at most {percent(rate)} have no relation at all"
+        said += f". On average at most {percent(rate)} of the pairs called real have no relation"
     return said + (f". The others are {others}: they may be noise alone." if count < under_test(found).sum() else ".")
 
 
@@ -330,7 +342,7 @@ def _graph(shown: Shown, palette: Palette) -> None:
         st.info("A single column has no graph.")
         return
     found = shown.answers().edges(shown.rate)
-    real = square(found, "real", shown.columns, fill=False)
+    real = square(found, "reject", shown.columns, fill=False)
     show.picture(
         network(
             [("Drawn", real)],
@@ -338,13 +350,13 @@ def _graph(shown: Shown, palette: Palette) -> None:
             shown.columns,
             palette,
             strength=square(found, "estimate", shown.columns, fill=1.0),
-            rest=f"{int((~found['real']).sum())} pairs have no edge.",
+            rest=f"{int((~found['reject']).sum())} pairs have no edge.",
             height=520,
         ),
         "own-network",
     )
     st.markdown(real_ones(found, "not drawn"))
-    linked = found[found["real"]].sort_values("p_value")
+    linked = found[found["reject"]].sort_values("p_value")
     if len(linked):
         names = [f"{a} and {b}" for a, b in zip(linked["first"], linked["second"], strict=True)]
         more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from privcov.bundle.safe import cell, cells
-from privcov.public_facts import PublicFacts
-from privcov.table_files.kinds import CATEGORY, DATE, ORDINAL, YES_NO, Kind
+from privcov.tables.public_facts import PublicFacts
+from privcov.tables.readers.kinds import CATEGORY, DATE, ORDINAL, YES_NO, Kind
 
 HEADINGS = ("column", "declared as", "kind", "lowest", "highest", "typical", "levels", "missing codes")
 _MIDDLE = "the middle"

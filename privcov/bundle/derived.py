@@ -16,24 +16,24 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from privcov.answering import entries
-from privcov.answering.unbiased import ONE_COLUMN, Intervals, known_of_sum
 from privcov.bundle.codebook import RULES, about_rows, codebook
-from privcov.bundle.paper import release_report
+from privcov.bundle.html import release_report
 from privcov.bundle.readers import LEVEL, extra_files
 from privcov.bundle.safe import cell, json_bytes, table
+from privcov.core.guarantees import ApproxDP, Guarantee, from_dict, shown, to_dict
 from privcov.estimators.base import METHODS
-from privcov.figures.words import plain
-from privcov.measurements.exact_moment import NoisySum
-from privcov.measurements.exact_reading import read_sum
+from privcov.inference import entries
+from privcov.inference.unbiased import ONE_COLUMN, Intervals, known_of_sum
+from privcov.measurements.exact.moment import NoisySum
+from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.moment import Measured
+from privcov.plots.words import plain
 from privcov.postprocess.matrices import Matrices, Noisy, derive
 from privcov.postprocess.terms import in_terms
 from privcov.postprocess.two_values import two_values
-from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
-from privcov.releasing.release import Statement, write_statement
+from privcov.releases.release import Statement, write_statement
 
-FORMAT = 8
+FORMAT = 9
 MATRICES = (
     "mean",
     "noisy",
@@ -78,21 +78,15 @@ class Inputs:
         return from_dict(self.entry["request"]["guarantee"])
 
 
-def centre_of(total: NoisySum) -> str:
-    """Return what is read from a stored sum: the mean wherever it was measured."""
-    return "joint" if total.n_anchors else "none"
-
-
 def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
     """Return the moment as it was measured, and the same with its public facts. The same sum gives the same doubles.
 
     Spends nothing and keeps the guarantee of the measurement: it is post-processing of the stored sum.
     """
-    measured = read_sum(total, centre_of(total))
+    measured = read_sum(total, "joint")
     facts, distribution = total.facts, measured.distribution
     return measured, Noisy(
         measured.matrix,
-        joint=bool(distribution.n_anchors),
         row_bound=facts.row_bound,
         scale=np.asarray(facts.scale),
         origin=np.asarray(facts.origin),
@@ -144,7 +138,7 @@ def derived_files(what: Inputs) -> dict[str, bytes]:
     correlations = entries.correlations(known, LEVEL, 0.0, tested=False)
     card = METHODS.get(what.entry["request"]["method"])
     inputs = {
-        "measurement.json": json_bytes({**what.measurement.to_dict(), "centre": centre_of(what.measurement)}),
+        "measurement.json": json_bytes({**what.measurement.to_dict(), "centre": "joint"}),
         "guarantee.json": json_bytes(to_dict(what.given)),
         "ledger_entry.json": json_bytes(what.entry),
         "declaration.json": json_bytes(what.declaration),
@@ -206,7 +200,7 @@ def _report(
         if real[i, j]
     ]
     terms = []
-    if facts.kinds and matrices.mean is not None:
+    if facts.kinds:
         mean = np.where(np.isnan(np.diag(matrices.noisy)), np.nan, matrices.mean)  # a column of too few rows has none
         terms = [(term.column, term.level, term.what, term.text) for term in in_terms(facts.kinds, mean)]
     return release_report(
@@ -218,8 +212,8 @@ def _report(
             *about_rows(facts),
             *what.entry["raised"],
         ],
-        f"The interval of {real[upper].sum()} of {compared} correlations leaves out 0; of pairs without a correlation, "
-        "so does that of one in twenty."
+        f"The intervals of {real[upper].sum()} of {compared} correlations leave out 0. Without any correlation, one "
+        "interval in twenty leaves out 0."
         if compared
         else "There are no two columns to compare.",
         pairs,

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import accounting
-from privcov.audit import disclosure
+from privcov.attacks import disclosure
 from privcov.bundle.verdict import verdict
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import GaussianDP, Guarantee, NoPrivacy
 from privcov.estimators.base import METHODS
-from privcov.figures.look import Picture
-from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.palette import LIGHT
-from privcov.figures.words import chance, percent, plain, raised
 from privcov.metrics.errors import error, reference_matrix, working
-from privcov.privacy import GaussianDP, Guarantee, NoPrivacy
-from privcov.releasing.release import Release
+from privcov.plots.look import Picture
+from privcov.plots.matrices import colour_limit, heatmap
+from privcov.plots.palette import LIGHT
+from privcov.plots.words import chance, percent, plain, raised
+from privcov.releases.release import Release
+from privcov.tables.dataset import Dataset
 
 FEW = 4  # columns whose bounds are listed
 FALSE = "Do not release it: the guarantee as published does not hold. The statement says what holds instead."
@@ -67,6 +67,7 @@ def assumptions_of(data: Dataset, guarantee: object, seed: str = "") -> list[tup
         ("Rows and columns", f"n = {data.n:,}, d = {data.d}"),
         ("Bounds", bounds_of(data.columns, data.bounds)),
         ("Row bound", f"R = {plain(data.row_bound)}; a longer row is shortened to it"),
+        ("Mean", "publicly zero" if data.mean_is_zero else "not known; measured as well"),
         ("Guarantee", raised(str(guarantee))),
         ("Rows", f"{data.name}: {WHERE.get(data.provenance, data.provenance)}"),
     ]
@@ -95,7 +96,7 @@ def of_release(rel: Release, data: Dataset, seed: str = "", *, correlations: boo
         [("Method", METHODS.get(rel.method).label), *assumptions_of(data, rel.given or "nothing measured", seed)],
         heatmap(released, data.columns, limit, LIGHT, what=f"released {rel.target}"),
         f"Released {rel.target}: orange is {plain(-limit)} or less, teal {plain(limit)} or more; first column on top "
-        "and left. The error is the Frobenius norm of the difference, relative to that of the "
+        "and left. The error is the Frobenius norm of the difference, divided by the norm of the "
         f"{against}.",
     )
 

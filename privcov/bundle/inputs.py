@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from privcov import accounting, checks
-from privcov.bundle.derived import Inputs, as_stated, centre_of, declared_facts
-from privcov.bundle.place import Wrong, must
+from privcov.bundle.archive import BundleError, must
+from privcov.bundle.derived import Inputs, as_stated, declared_facts
 from privcov.bundle.safe import ENCODER, json_bytes
-from privcov.declared_columns import kinds_of_entries, measured_names, typed_units, working_units
+from privcov.core import accounting, checks
+from privcov.core.guarantees import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict, to_dict
 from privcov.ledger.sums import cost_of
-from privcov.measurements.exact_moment import NoisySum, anchors_of, norm_of, planned_event
-from privcov.measurements.exact_reading import count_std
-from privcov.measurements.laws.anchor import matters_of
-from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict, to_dict
-from privcov.public_facts import LATER, PublicFacts, declared
-from privcov.table_files.dialect import Dialect, dialect_from
+from privcov.measurements.exact.moment import NoisySum, norm_of, planned_event
+from privcov.measurements.exact.reading import count_std
+from privcov.measurements.noise_theory.anchor import matters_of
+from privcov.tables.declared_columns import kinds_of_entries, measured_names, typed_units, working_units
+from privcov.tables.public_facts import LATER, PublicFacts, declared
+from privcov.tables.readers.dialect import Dialect, dialect_from
 
 INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
 ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at", "raised")
@@ -36,7 +36,7 @@ _KIND = ("kind", "values", "other", "transform", "format", "weight", "missing_co
 _DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person", "n_public", "row_bound", "label")
 _DECLARATION += ("classes", "missing")
 _RATIO = r"\d{1,400}(/\d{1,400})?"
-_MOST_CONTAINERS = 10_000
+_MAX_CONTAINERS = 10_000
 _DEVIATIONS = 12  # of a noisy count from the declared number of rows
 _CLOSE = Fraction(1, 10**9)  # relative tolerance for a number that was computed numerically
 _MARGIN = Fraction(1, 10**12)  # of a small epsilon: more than what `accounting.zcdp_to_approx` adds for rounding
@@ -44,7 +44,7 @@ _MARGIN = Fraction(1, 10**12)  # of a small epsilon: more than what `accounting.
 
 def parsed(name: str, raw: bytes) -> Any:
     """Return JSON's value in the one form of bundles, else raise `Wrong`: no changed byte reads as the same file."""
-    must(raw.count(b"[") + raw.count(b"{") <= _MOST_CONTAINERS, f"{name} holds more lists than any bundle")
+    must(raw.count(b"[") + raw.count(b"{") <= _MAX_CONTAINERS, f"{name} holds more lists than any bundle")
     try:
         text = raw.decode("ascii")
         value, at = json.loads(text, parse_constant=_no_number), 0
@@ -52,7 +52,7 @@ def parsed(name: str, raw: bytes) -> Any:
             must(text.startswith(piece, at), f"{name} is not as it was written")
             at += len(piece)
     except (ValueError, RecursionError):
-        raise Wrong(f"{name} cannot be read") from None
+        raise BundleError(f"{name} cannot be read") from None
     must(text[at:] == "\n", f"{name} is not as it was written")
     return value
 
@@ -68,8 +68,7 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
     try:
         name = "measurement.json"
         total = NoisySum.from_dict(read[name])
-        centre = centre_of(total)
-        must(json_bytes({**total.to_dict(), "centre": centre}) == files[name], f"{name} is not as it was written")
+        must(json_bytes({**total.to_dict(), "centre": "joint"}) == files[name], f"{name} is not as it was written")
         name = "ledger_entry.json"
         entry = read[name]
         asked = _check_entry(entry, total)
@@ -81,7 +80,9 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
         name = "declaration.json"
         _check_declaration(what)
     except (ValueError, TypeError, KeyError, ArithmeticError) as problem:
-        raise Wrong(f"{name}: {str(problem).rstrip('.')!s}".encode("ascii", "backslashreplace").decode()) from None
+        raise BundleError(
+            f"{name}: {str(problem).rstrip('.')!s}".encode("ascii", "backslashreplace").decode()
+        ) from None
     return what, sentence
 
 
@@ -109,10 +110,7 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     must(request["facts"] == total.facts.to_dict(), "the request has other facts than the measurement")
     must(json_bytes(request["facts"]) == json_bytes(total.facts.to_dict()), "the facts are written in another way")
     checks.one_of("tuning", request["tuning"], ("released", "fixed"))
-    centre = checks.one_of(
-        "centre", request["centre"], ("none", "joint", *(("classes",) if total.facts.classes else ()))
-    )
-    must(anchors_of(total.facts, centre) == total.n_anchors, "the request asked for another centre than was measured")
+    checks.one_of("centre", request["centre"], ("joint", "classes") if total.facts.classes else ("joint",))
     asked = from_dict(request["guarantee"])
     must(not isinstance(asked, NoPrivacy), "no guarantee was asked for")
     must(json_bytes(request["guarantee"]) == json_bytes(to_dict(asked)), "the guarantee is written in another way")
@@ -137,8 +135,7 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
     share: BudgetShare = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
     matters = matters_of(total.anchor, total.facts.d, total.n_anchors, total.facts.relation)
-    centre, shape = centre_of(total), total.shape
-    planned = planned_event(total.facts, share, centre=centre, shape=shape, matters=matters)
+    planned = planned_event(total.facts, share, shape=total.shape, matters=matters)
     _check_event(event, planned, slack)
     _check_count(total)
     must(norm_of(total.shape) == event.norm, "noise of this shape is not drawn for these facts")
@@ -162,9 +159,9 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
 
 
 def _check_count(total: NoisySum) -> None:
-    """Check the declared number of rows against the noisy one, where a sum has both."""
+    """Check the declared number of rows against the noisy one."""
     facts, d = total.facts, total.facts.width
-    if facts.n is None or not total.n_anchors:
+    if facts.n is None:
         return
     counted = sum(int(t) for t in np.diag(total.total)[d:]) / total.anchor**2
     far = _DEVIATIONS * count_std(total)

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of, zipped
 from privcov.bundle.inputs import ENTRY, REQUEST
 from privcov.bundle.safe import table
-from privcov.figures.look import Picture
-from privcov.releasing.display import matrix_of
-from privcov.releasing.private_request import estimate
+from privcov.plots.look import Picture
+from privcov.releases.display import matrix_of
+from privcov.releases.private_request import estimate
 
 
 def make_bundle(what: Inputs, pictures: Mapping[str, Picture]) -> bytes:
@@ -53,7 +53,7 @@ def _estimated(what: Inputs) -> dict[str, bytes]:
 def _drawn(pictures: Mapping[str, Picture]) -> dict[str, bytes]:
     if not pictures:
         return {}
-    from privcov.figures.exports import svg
+    from privcov.plots.exports import svg
 
     files = {f"extras/{stem}.svg": svg(picture).encode() for stem, picture in pictures.items()}
     assert set(files) <= set(EXTRAS), "a check refuses a file that it does not know"

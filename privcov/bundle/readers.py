@@ -22,15 +22,15 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from privcov.answering import entries
-from privcov.answering.contrasts import classes_of
-from privcov.answering.factors import NO_FIT
-from privcov.answering.unbiased import REASONS, Intervals, UnbiasedMoments
 from privcov.bundle.codebook import HEADINGS, codebook
 from privcov.bundle.safe import cells, table
-from privcov.measurements.exact_moment import NoisySum
-from privcov.measurements.exact_reading import count_std, read_sum
-from privcov.measurements.laws import tails
+from privcov.inference import entries
+from privcov.inference.contrasts import classes_of
+from privcov.inference.factors import NO_FIT
+from privcov.inference.unbiased import REASONS, Intervals, UnbiasedMoments
+from privcov.measurements.exact.moment import NoisySum
+from privcov.measurements.exact.reading import count_std, read_sum
+from privcov.measurements.noise_theory import tails
 from privcov.postprocess.matrices import Matrices
 
 LEVEL = 0.95
@@ -220,7 +220,7 @@ ANSWERS_R = """\
 # source("extras/read.R"); source("extras/answers.R")
 # regress("weight", c("age", "height")); group_means("sex"); alpha(c("q1", "q2", "q3"), reverse = "q3")
 # regress("age", "mood", from = with_score("mood", c("q1", "q2", "q3"))); factors(2, c("q1", "q2", "q3", "q4", "q5"))
-# The files of these names in privcov/answering/ have the derivations; a ridge is added to the
+# The files of these names in privcov/inference/ have the derivations; a ridge is added to the
 # variances of columns that are scaled by their public bounds.
 quantiles <- list(excess = c(@EXCESS@),
                   z = c(@Z@))
@@ -230,11 +230,8 @@ release <- local({
   found <- c(columns[1:2], lapply(columns[-(1:2)], as.numeric))
   n <- law["rows"]; k <- length(found$column)
   found$C <- unname(matrix_of("noisy")) / outer(found$scale, found$scale)
-  found$m <- numeric(k)
-  if (law["mean"] > 0) {
-    found$C <- (found$C + law["mean"] * diag(k)) * n / max(n - 1, 1)
-    found$m <- (c(matrix_of("mean")) - found$origin) / found$scale
-  }
+  found$C <- (found$C + law["mean"] * diag(k)) * n / max(n - 1, 1)
+  found$m <- (c(matrix_of("mean")) - found$origin) / found$scale
   found
 })
 places <- function(names, from) {
@@ -319,8 +316,8 @@ regress <- function(y, on = others(y, from), ridge = 0, from = release) {
     c(centre - e[j], own, centre - e[j] + ends)
   }
   found <- base::t(vapply(seq_len(k) + 1, slope, numeric(4))) * scale[1] / scale[-1]
-  if ((ridge > 0 || law["mean"] <= 0) && any(from$span[at] > 0)) {
-    message("No interval: with columns of two values it is not known here for a ridge, nor without a mean.")
+  if (ridge > 0 && any(from$span[at] > 0)) {
+    message("No interval: with columns of two values it is not known here for a ridge.")
     found[, 2:4] <- NA
   }
   data.frame(column = on, estimate = found[, 1], std_error = found[, 2], ci_low = found[, 3], ci_high = found[, 4])
@@ -329,7 +326,6 @@ group_means <- function(by, from = release) {
   at <- which(from$declared == by & from$span > 0)
   if (length(at) < 1) at <- places(by, from)
   if (any(from$span[at] <= 0)) stop(by, " is not declared with two values")
-  if (law["mean"] <= 0) stop("no mean was measured")
   t2 <- law["off"]; tm <- law["mean"]; n <- law["rows"]; u <- law["count"]; m <- from$m
   others <- setdiff(seq_along(m), which(from$declared == from$declared[at[1]] & from$declared != ""))
   others <- setdiff(others, at)

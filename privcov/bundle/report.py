@@ -17,24 +17,24 @@ import pandas as pd
 
 from privcov.bundle import front as fronts
 from privcov.bundle.front import Front
-from privcov.bundle.paper import STYLE, grid, listed, section, text
-from privcov.dataset import Dataset
+from privcov.bundle.html import STYLE, grid, listed, section, text
 from privcov.estimators.base import METHODS
-from privcov.figures.exports import svg
-from privcov.figures.look import Picture
-from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.palette import LIGHT, PAPER_CAPTION
-from privcov.figures.words import SCALED, percent, plain
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
+from privcov.plots.exports import svg
+from privcov.plots.look import Picture
+from privcov.plots.matrices import colour_limit, heatmap
+from privcov.plots.palette import LIGHT, PAPER_CAPTION
+from privcov.plots.words import SCALED, percent, plain
 from privcov.postprocess.two_values import same_column
-from privcov.releasing.release import Release
+from privcov.releases.release import Release
+from privcov.tables.dataset import Dataset
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MOST_LISTED = 12  # columns; a larger matrix is a picture only
-MOST_LINES = 200  # of a table; the CSV has the rest
-MOST_PRINTED = 24  # of them, on paper
+MAX_LISTED = 12  # columns; a larger matrix is a picture only
+MAX_LINES = 200  # of a table; the CSV has the rest
+MAX_PRINTED = 24  # of them, on paper
 DECLARED = (
     "The rows are a table that was declared public. This report holds matrices computed from it and no row of it; "
     "the guarantee describes the noise, and does not make the declaration true."
@@ -98,7 +98,7 @@ def build(
             versions=f"Python {platform.python_version()}, numpy {np.__version__}, pandas {pd.__version__}",
             style=Markup(STYLE),
             caption=PAPER_CAPTION,
-            printed=MOST_PRINTED,
+            printed=MAX_PRINTED,
         )
         + "\n"
     )
@@ -164,12 +164,9 @@ def _matrices(rel: Release, data: Dataset, against: str) -> str:
         for name, m in shown
     )
     unit = f", {SCALED}" if data.bounds is not None else ""
-    words = (
-        f"<p>{escape(rel.target.capitalize())}{unit}. Orange is {plain(-limit)} or less, teal {plain(limit)} or more; "
-        "first column on top and left.</p>"
-    )
+    words = f"<p>{escape(rel.target.capitalize())}{unit}. Values beyond the scale have the colour of its end.</p>"
     table = ""
-    if data.d <= MOST_LISTED:
+    if data.d <= MAX_LISTED:
         lines = [(name, *map(plain, row)) for name, row in zip(data.columns, rel.matrix, strict=True)]
         table = "<p>Released, in the units of the data:</p>" + grid(("", *data.columns), lines)
     return f'<div class="row">{pictures}</div>{words}{table}'
@@ -226,16 +223,16 @@ def of_curves(
 
 
 def frame(table: pd.DataFrame) -> str:
-    """Return a table as HTML, numbers with four digits: the first `MOST_LINES` lines, and `MOST_PRINTED` on paper."""
+    """Return a table as HTML, numbers with four digits: the first `MAX_LINES` lines, and `MAX_PRINTED` on paper."""
 
     def shown(value: object) -> str:
         if isinstance(value, (float, np.floating)):
             return "" if np.isnan(value) else f"{value:.4g}"
         return str(value)
 
-    lines = [[shown(v) for v in row] for row in table.head(MOST_LINES).itertuples(index=False)]
+    lines = [[shown(v) for v in row] for row in table.head(MAX_LINES).itertuples(index=False)]
     rest, kind, cut = len(table) - len(lines), "", ""
-    if len(lines) > MOST_PRINTED:
-        kind, cut = "long", f'<p class="paper">The first {MOST_PRINTED} of {len(table):,} lines.</p>'
+    if len(lines) > MAX_PRINTED:
+        kind, cut = "long", f'<p class="paper">The first {MAX_PRINTED} of {len(table):,} lines.</p>'
     more = f"<p>and {rest:,} more lines.</p>" if rest else ""
     return grid([str(c) for c in table.columns], lines, kind) + cut + more

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from privcov.releasing.release import json_default
+from privcov.releases.release import json_default
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 # Where a reader of another separator, or of lines, begins a cell inside the text.

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.figures.words import percent
-from privcov.metrics.errors import answers_to_beat, reference_matrix
+from privcov.metrics.errors import answers_to_beat, reference_matrix, waterfall
+from privcov.plots.words import percent
 from privcov.postprocess.correlation import correlation
-from privcov.releasing.display import matrix_of
-from privcov.releasing.release import Release
+from privcov.releases.display import matrix_of
+from privcov.releases.release import Release
+from privcov.tables.dataset import Dataset
 
 WORSE = "worse than the zero matrix here"
 _USEFUL, _WORTH = 1 / 3, 0.75  # of the error of the better of zero and the diagonal, which release no relation
 _SMALL = 0.1  # an error below a tenth is of use, whatever else is as good
+_REMEDY = "More rows, fewer columns or a weaker guarantee would help. "
 _NEAR = 0.05  # so is one of correlations, where the noise on them is as small
 STILL = 1e-24  # a variance that rounding alone may leave, in working units
 
 
 def verdict(wrong: float, data: Dataset, rel: Release, *, correlations: bool = False) -> tuple[str, str]:
-    """Return in words whether the release of a covariance is of use, and why, with the answers that need no noise.
+    """Return whether the release of a covariance is useful, and the reasons, with the errors of answers without noise.
 
-    With ``correlations`` their own error counts: in a covariance a few columns may have all the weight.
+    With ``correlations`` the error of the correlations decides: a few columns may dominate the covariance.
     """
     others, sample = answers_to_beat(data, rel.target), reference_matrix(data, rel.target, "sample")
     if np.trace(sample) <= data.d * STILL:
@@ -35,14 +36,18 @@ def verdict(wrong: float, data: Dataset, rel: Release, *, correlations: bool = F
         off = _off_diagonal(matrix_of(rel, "correlation") - true)
         noise = noise_on_entries(rel) * _off_diagonal(1 / np.outer(spread, spread))
         word = _word(off, size, _NEAR if noise <= _NEAR else 0.0)
-        lost = f"Correlations err by {off:.2g}, where they are {size:.2g} (root mean squares). "
-    helps = word != "Useful" and METHODS.get(rel.method).standing != "reference"
-    remedy = "More rows, fewer columns or a weaker guarantee would help. " if helps else ""
+        lost = f"The typical error of a correlation is {off:.2g}; the typical correlation is {size:.2g}. "
+    remedy = ""
+    if word != "Useful" and METHODS.get(rel.method).standing != "reference":
+        stages = dict(waterfall(rel, data))
+        cut = stages.get("Clipped", 0.0) - stages["Sample"]
+        remedy = "A larger row bound would help. " if cut > stages["Post-processed"] / 2 else _REMEDY
     more = f"It is {WORSE}. " if wrong > 1 else ""
     if word == "Useful" and data.truth is not None and wrong < others[-1][1]:
         more = "Closer to the truth than the sample: patterns and shrinkage remove sampling error too. "
     zero, *rest = (f"{name.removesuffix(' (not private)')} {percent(level)}" for name, level in others)
-    return f"{word} here.", f"{lost}{more}{remedy}Other errors: {zero}; not private: {', '.join(rest)}."
+    what = " for correlations" if correlations else " for covariances" if data.bounds is not None else ""
+    return f"{word} here{what}.", f"{lost}{more}{remedy}Other errors: {zero}; not private: {', '.join(rest)}."
 
 
 def noise_on_entries(rel: Release) -> float:

@@ -12,11 +12,11 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from privcov.bundle.archive import BundleError, must, read_place
 from privcov.bundle.derived import EXTRAS, FORMAT, VERIFY, Inputs, derived_files, manifest_of
 from privcov.bundle.inputs import INPUTS, parsed, read_inputs
-from privcov.bundle.place import Wrong, must, read_place
 from privcov.estimators.base import METHODS, MethodCard
-from privcov.releasing.private_request import private_methods, private_request
+from privcov.releases.private_request import private_methods, private_request
 
 UNCHECKED = (
     "measurement.json: that the noisy numbers were made from the declared table, with fresh noise of the stated law "
@@ -62,7 +62,7 @@ def _check_method(what: Inputs) -> None:
         )
         planned = asked.event()
     except (ValueError, TypeError) as problem:
-        raise Wrong(f"ledger_entry.json: {_ascii(problem)}") from None
+        raise BundleError(f"ledger_entry.json: {_ascii(problem)}") from None
     must(planned.mechanism == event.mechanism, f"the method draws no {event.mechanism} noise")
     must(planned.statistic == event.statistic, "the method measures with another anchor")
     must(asked.input.tuning == request["tuning"], "the method does not record this tuning")
@@ -90,13 +90,13 @@ def _compare(files: Mapping[str, bytes], expected: Mapping[str, bytes]) -> None:
 def _check_parameters(given: dict, card: MethodCard) -> None:
     """Check that the request has the parameters of its method, each with a value that the method takes."""
     for name in sorted(set(given) - {spec.name for spec in card.parameters}):
-        raise Wrong(f"ledger_entry.json: {card.key} has no parameter {name!a}")
+        raise BundleError(f"ledger_entry.json: {card.key} has no parameter {name!a}")
     for spec in card.parameters:
         must(spec.name in given, f"ledger_entry.json: the request lacks the parameter {spec.name} of {card.key}")
         try:
             value = spec.check(given[spec.name])
         except ValueError as problem:
-            raise Wrong(f"ledger_entry.json: {_ascii(problem)}") from None
+            raise BundleError(f"ledger_entry.json: {_ascii(problem)}") from None
         must(repr(value) == repr(given[spec.name]), f"ledger_entry.json: {spec.name} is written in another way")
 
 
@@ -128,7 +128,7 @@ def verify(place: Path) -> int:
     """Check the bundle at a place and print the result."""
     try:
         _, lines = check(read_place(place))
-    except Wrong as problem:
+    except BundleError as problem:
         print(f"NOT CONSISTENT: {problem}.")
         return 1
     except Exception as problem:  # a hostile file that breaks the check does not pass

@@ -15,8 +15,8 @@ from privcov.cli import streams
 if TYPE_CHECKING:
     import pandas as pd
 
-    from privcov.answering.answers import ReleaseAnswers
-    from privcov.bundle.opened import OpenedBundle
+    from privcov.bundle.read import OpenedBundle
+    from privcov.inference.answers import ReleaseAnswers
 
 _PLAIN = ("means", "variances", "covariances", "eigenvalues")
 _TESTED = ("correlations", "partial-correlations", "edges")
@@ -131,7 +131,7 @@ def _answers(options: argparse.Namespace) -> None:
 
 def _dates(answer: str, opened: OpenedBundle) -> set[str]:
     """Return the columns whose answers are days since 1970-01-01, and not numbers of days."""
-    from privcov.table_files.kinds import DATE
+    from privcov.tables.readers.kinds import DATE
 
     if answer != "means":
         return set()

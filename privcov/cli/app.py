@@ -10,8 +10,8 @@ import sys
 import threading
 import time
 
-from privcov import extras, places
 from privcov.cli import site
+from privcov.core import extras, places
 
 PORT = 8501
 
@@ -31,7 +31,7 @@ def add_app(commands: argparse._SubParsersAction) -> None:
 
 
 def _token(options: argparse.Namespace) -> None:
-    from privcov.owner.token_file import read_token
+    from privcov.steward.token_file import read_token
 
     print(read_token())
 
@@ -109,6 +109,6 @@ def _announce() -> None:
 
     while not runtime.exists():
         time.sleep(0.05)
-    from pages.shell import owner_token
+    from pages.common import owner_token
 
     owner_token.announce()

@@ -14,7 +14,7 @@ from privcov.cli.progress import Bar
 
 if TYPE_CHECKING:
     from privcov.data_sources.private_file import Declaration
-    from privcov.owner.check import ColumnCheck, OwnerCheck
+    from privcov.steward.check import ColumnCheck, OwnerCheck
 
 
 def add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,14 +30,14 @@ def add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _check(options: argparse.Namespace) -> None:
-    from privcov.owner.needs import needs
+    from privcov.steward.needs import needs
 
     declaration = read_declaration(options.declaration)
     result = looked_at(declaration, options.data)
     width, classes = len(result.columns) * (2 if result.missing == "pairs" else 1), len(declaration.classes)
     needed = needs(result.rows, width, classes, result.seconds, in_files=True, ledger=options.ledger)
     if options.json:
-        from privcov.owner.check import MARK, advice
+        from privcov.steward.check import MARK, advice
 
         print_json(
             {"view": f"Owner's view, {MARK}.", "name": result.name, "rows": result.rows, "verdict": result.verdict}
@@ -64,7 +64,7 @@ def read_declaration(path: Path) -> Declaration:
 
 def looked_at(declaration: Declaration, data: Sequence[str]) -> OwnerCheck:
     """Return the owner's check of declared files, with progress that shows no number of rows."""
-    from privcov.owner.check import check_files
+    from privcov.steward.check import check_files
 
     bar = Bar(sys.stderr, show_rows=False, what="check ")
     try:
@@ -75,7 +75,7 @@ def looked_at(declaration: Declaration, data: Sequence[str]) -> OwnerCheck:
 
 def stop_if_unreadable(declaration: Declaration, data: Sequence[str], accepted: Sequence[str]) -> None:
     """Raise ValueError, for the owner's eyes, where a column that was not accepted has no readable number."""
-    from privcov.owner.check import MARK
+    from privcov.steward.check import MARK
 
     names = [c.name for c in declaration.columns]
     if strange := [name for name in accepted if name not in names]:
@@ -93,7 +93,7 @@ def stop_if_unreadable(declaration: Declaration, data: Sequence[str], accepted: 
 
 def report(result: OwnerCheck) -> list[str]:
     """Return lines for the owner's screen."""
-    from privcov.owner.check import CHOICE, MARK, advice
+    from privcov.steward.check import CHOICE, MARK, advice
 
     wide = max(6, *(len(c.name) for c in result.columns))
     lines = [f"Owner's view, {MARK}.", f"{result.name}: {result.rows:,} rows", result.verdict, ""]

@@ -21,6 +21,9 @@ def add_declare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare.add_argument("--separator", help="what stands between cells: , ; | or tab; proposed from the header")
     declare.add_argument("--decimal", help="the decimal mark, . or , (must be declared where no comma separates cells)")
     declare.add_argument("--encoding", default="utf-8", help="utf-8, utf-16, latin-1 or cp1252")
+    declare.add_argument("--thousands", default="", help="what stands between thousands: , . ' or a blank")
+    declare.add_argument("--header-row", type=int, default=1, help="line of the column names; those above are left out")
+    declare.add_argument("--sheet", default="", help="name of the sheet of a workbook that has several")
     declare.add_argument(
         "--columns", type=Path, help="text with name, low, high, typical, kind, why: the columns to measure"
     )
@@ -32,8 +35,8 @@ def _declare(options: argparse.Namespace) -> None:
     from privcov.data_sources.declaring.spreadsheet import columns_of, text_of
     from privcov.data_sources.declaring.template import header_of, template
     from privcov.data_sources.private_file import Column
-    from privcov.table_files.facts import quote
-    from privcov.table_files.kinds import NUMBER, kind_by_name
+    from privcov.tables.readers.facts import quote
+    from privcov.tables.readers.kinds import NUMBER, kind_by_name
 
     streams.check_place(options.out, needed=[options.table, options.columns])
     if options.out and options.out.is_file() and options.out.stat().st_size:
@@ -41,7 +44,8 @@ def _declare(options: argparse.Namespace) -> None:
             f"--out {options.out} is there already and may be filled in. Choose another name, or remove the file."
         )
     separator = _SEPARATORS.get(options.separator, options.separator)
-    header = header_of(options.table, separator, options.decimal, options.encoding)
+    further = {name: getattr(options, name) for name in ("thousands", "header_row", "sheet")}
+    header = header_of(options.table, separator, options.decimal, options.encoding, **further)
     declared = columns_of(_text(options.columns), options.decimal or ".") if options.columns else ()
     columns = declared or tuple(map(Column, header.columns))
     between = _TEXT.get(options.out.suffix.lower()) if options.out else None

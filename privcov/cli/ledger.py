@@ -38,7 +38,7 @@ def add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _ledger(options: argparse.Namespace) -> None:
-    from privcov import checks
+    from privcov.core import checks
 
     known = ("number", "out", "declaration", *_LIMITS, "yes")
     given = {name for name in known if getattr(options, name) not in (None, "") and getattr(options, name) is not False}
@@ -80,7 +80,7 @@ def _ledger(options: argparse.Namespace) -> None:
 def _bundle(options: argparse.Namespace) -> None:
     if options.number is None or options.out is None:
         raise ValueError("ledger bundle needs the number of a release, as ledger show lists it, and --out.")
-    from privcov.bundle.opened import bundle_of, open_stored
+    from privcov.bundle.read import bundle_of, open_stored
     from privcov.ledger import default_path
     from privcov.ledger.access import NAMES
 
@@ -105,7 +105,7 @@ def _bundle(options: argparse.Namespace) -> None:
 
 def _account(ledger: privcov.Ledger, name: str) -> dict[str, Any]:
     """Return one table as JSON values: its limit, and every release."""
-    from privcov.privacy import to_dict
+    from privcov.core.guarantees import to_dict
 
     account = ledger.account(name)
     releases = [{**entry.to_dict(), "amount": float(entry.cost.amount)} for entry in ledger.entries(name)]

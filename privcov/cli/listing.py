@@ -9,7 +9,7 @@ import privcov
 from privcov.cli.options import add_json, print_json
 
 if TYPE_CHECKING:
-    from privcov.parameters import Spec
+    from privcov.core.parameters import Spec
 
 
 def add_listing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

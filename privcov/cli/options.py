@@ -47,7 +47,7 @@ def _plain(value: Any) -> Any:
 
 def guarantee_of(options: argparse.Namespace) -> privcov.PureDP | privcov.ApproxDP | privcov.ZCDP:
     """Return the guarantee that the options name. Raises ValueError for none or several."""
-    from privcov import checks
+    from privcov.core import checks
 
     given = (options.epsilon is not None, options.delta is not None, options.rho is not None)
     if given not in ((False, False, True), (True, True, False), (True, False, False)):

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import privcov
-from privcov import places
 from privcov.cli import check, streams
 from privcov.cli.options import add_guarantee, guarantee_of, parameters_of
 from privcov.cli.progress import progress
+from privcov.core import places
 
 if TYPE_CHECKING:
+    from privcov.core.guarantees import Guarantee
     from privcov.data_sources.private_file import Declaration
-    from privcov.privacy import Guarantee
 
 
 def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -55,7 +55,7 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _release(options: argparse.Namespace) -> None:
     from privcov.estimators.base import METHODS
-    from privcov.releasing.private_request import USUAL, usual_request
+    from privcov.releases.private_request import USUAL, usual_request
 
     guarantee = guarantee_of(options)
     METHODS.get(options.method or USUAL[0])  # a key that is none is refused before a row is read
@@ -79,9 +79,9 @@ def _release(options: argparse.Namespace) -> None:
             check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
         private = declaration.on_files(options.data, bar)
         release = privcov.release_private(
-            options.method or usual_request(private.facts, guarantee).method.card.key,
             private,
             guarantee,
+            options.method or usual_request(private.facts, guarantee).method.card.key,
             ledger=ledger,
             draw=options.draw,
             expected_rows=options.expected_rows,
@@ -105,7 +105,7 @@ def _needed(options: argparse.Namespace) -> list[Path]:
     """Return every file that a release reads or keeps its record in."""
     from privcov.ledger import default_path
     from privcov.ledger.access import NAMES
-    from privcov.table_files.reading import listed
+    from privcov.tables.readers.reading import listed
 
     ledger = options.ledger or default_path()
     record = [ledger.with_name(ledger.name + end) for end in NAMES]
@@ -114,7 +114,7 @@ def _needed(options: argparse.Namespace) -> list[Path]:
 
 def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: Guarantee) -> None:
     """Make a seeded release from rows that need no protection: the same bits wherever the sums are computed."""
-    from privcov.releasing.private_request import USUAL
+    from privcov.releases.private_request import USUAL
 
     only_private = (options.ledger, options.bundle, options.accept_unreadable, options.expected_rows)
     if any(only_private) or options.draw != 1:
@@ -123,9 +123,9 @@ def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: 
         )
     with progress(show_rows=True) as bar:
         release = privcov.release(
-            options.method or USUAL[0],
             declaration.on_public_files(options.data, bar),
             guarantee,
+            options.method or USUAL[0],
             random_state=options.seed or 0,
             centre="classes" if declaration.label else "auto",
             neighbours="replace-one" if declaration.n_public else "add-remove",

@@ -7,8 +7,8 @@ import logging
 import sys
 from pathlib import Path
 
-from privcov import extras, places
 from privcov.cli import streams
+from privcov.core import extras, places
 
 
 def add_site(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -13,7 +13,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from privcov.extras import MissingExtra
+from privcov.core.extras import MissingExtra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -86,7 +86,7 @@ def _of_running(problem: Exception) -> bool:
     """Return whether a ValueError is about files, the ledger or the network rather than about what was typed."""
     from privcov.data_sources.private_file import PrivateFileError
     from privcov.ledger import LedgerError
-    from privcov.table_files import TableFileError
+    from privcov.tables.readers import TableFileError
 
     return isinstance(problem, Failed | PrivateFileError | LedgerError | TableFileError)
 

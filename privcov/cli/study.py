@@ -26,13 +26,13 @@ def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _run(options: argparse.Namespace) -> None:
-    from privcov.sweeps import cluster, studies
-    from privcov.sweeps.cells import Cell
-    from privcov.sweeps.store import Store
+    from privcov.studies import cluster, saved
+    from privcov.studies.cells import Cell
+    from privcov.studies.store import Store
 
     _check_workers(options)
     streams.check_place(options.out, needed=[options.plan])
-    plans, store, kept = studies.read(options.plan.read_bytes()), None if options.fresh else Store(), 0
+    plans, store, kept = saved.read(options.plan.read_bytes()), None if options.fresh else Store(), 0
 
     def tell(done: int, total: int, cell: list[dict]) -> None:
         nonlocal kept
@@ -41,7 +41,7 @@ def _run(options: argparse.Namespace) -> None:
         counted(done, total, cell)
 
     with cluster.on(options.cluster) if options.cluster else contextlib.nullcontext():
-        table = studies.run(plans, tell, store, workers=options.workers)
+        table = saved.run(plans, tell, store, workers=options.workers)
     if kept:
         assert store is not None, "only a store has runs from before"
         print(f"{kept:,} of these runs were computed before and came from {store.path}.", file=sys.stderr)
@@ -49,7 +49,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _check_workers(options: argparse.Namespace) -> None:
-    from privcov import checks
+    from privcov.core import checks
 
     if options.workers is not None:
         checks.whole("--workers", options.workers, 1, 1024)

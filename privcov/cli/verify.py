@@ -67,11 +67,11 @@ def _show(options: argparse.Namespace) -> None:
 
 def _said(place: Path) -> dict[str, Any]:
     """Return what a bundle says, which may be anything, with the sizes of its files."""
-    from privcov.bundle.place import Wrong, read_place
+    from privcov.bundle.archive import BundleError, read_place
 
     try:
         files = read_place(place)
-    except Wrong as problem:
+    except BundleError as problem:
         raise streams.Failed(f"{place} is no bundle that can be read: {problem}.") from None
     read: dict[str, Any] = {}
     for name in ("declaration.json", "guarantee.json", "ledger_entry.json"):

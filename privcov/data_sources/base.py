@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from privcov.dataset import Dataset
-from privcov.parameters import Checked, Spec, specs
-from privcov.randomness import stream
-from privcov.registry import Registry
+from privcov.core.parameters import Checked, Spec, specs
+from privcov.core.randomness import stream
+from privcov.core.registry import Registry
+from privcov.tables.dataset import Dataset
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.bundled import Bundled, Column
+from privcov.data_sources.bundled import Bundled, BundledColumn
 
 # Per feature: unit; (low, high, typical) of its mean over the nuclei of an image, of the standard error of
 # that mean, and of its "worst" value, the mean of the three largest; the reason. The last two limits follow:
@@ -109,7 +109,7 @@ class BreastCancer(Bundled):
     """
 
     table: ClassVar = tuple(
-        Column(name.format(feature), low, high, typical, unit, why)
+        BundledColumn(name.format(feature), low, high, typical, unit, why)
         for part, name in enumerate(("mean {}", "{} error", "worst {}"))
         for feature, unit, *limits, why in _FEATURES
         for low, high, typical in (limits[part],)

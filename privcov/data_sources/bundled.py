@@ -12,10 +12,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from privcov.data_sources.base import Source
-from privcov.dataset import Dataset
+from privcov.tables.dataset import Dataset
 
 
-class Column(NamedTuple):
+class BundledColumn(NamedTuple):
     """Public facts about one column: its limits, a ``typical`` value between them, and why the limits are these."""
 
     name: str
@@ -35,7 +35,7 @@ class Bundled(Source):
     of that, they must all lie half way from typical to limit at once, which is rare.
     """
 
-    table: ClassVar[tuple[Column, ...]]
+    table: ClassVar[tuple[BundledColumn, ...]]
     provenance: ClassVar[str] = "public"
 
     def load(self) -> tuple[np.ndarray, np.ndarray | None]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.bundled import Bundled, Column
+from privcov.data_sources.bundled import Bundled, BundledColumn
 
 
 @SOURCES.add(
@@ -32,24 +32,28 @@ class Diabetes(Bundled):
     """
 
     table: ClassVar = (
-        Column("age", 18, 90, 50, "years", "adults; few above 90 come to a clinic"),
-        Column("sex", 1, 2, 1.5, "code", "two codes, 1 and 2, by definition"),
-        Column(
+        BundledColumn("age", 18, 90, 50, "years", "adults; few above 90 come to a clinic"),
+        BundledColumn("sex", 1, 2, 1.5, "code", "two codes, 1 and 2, by definition"),
+        BundledColumn(
             "body mass index", 15, 50, 25, "kg/m^2", "15 is starvation, above 40 obesity class III; 25 is the limit"
         ),
-        Column(
+        BundledColumn(
             "blood pressure", 50, 150, 95, "mmHg", "mean arterial: below 60 organs fail, 150 is 200/125; 93 is 120/80"
         ),
-        Column(
+        BundledColumn(
             "total cholesterol", 80, 400, 200, "mg/dL", "200 is the upper desirable value; 400 only in familial disease"
         ),
-        Column("LDL", 20, 300, 120, "mg/dL", "below 100 is optimal, 190 very high; a margin"),
-        Column("HDL", 15, 120, 50, "mg/dL", "below 40 is low, above 60 high; a margin"),
-        Column(
+        BundledColumn("LDL", 20, 300, 120, "mg/dL", "below 100 is optimal, 190 very high; a margin"),
+        BundledColumn("HDL", 15, 120, 50, "mg/dL", "below 40 is low, above 60 high; a margin"),
+        BundledColumn(
             "cholesterol / HDL", 1, 12, 4, "ratio", "a whole is at least its part; 5 is the limit of risk, 12 extreme"
         ),
-        Column("log triglycerides", 3, 7, 4.7, "ln mg/dL", "ln of 20 to 1,100 mg/dL; 150 (5.0) is the limit of normal"),
-        Column("glucose", 40, 250, 100, "mg/dL", "fasting: below 54 is hypoglycaemia, from 126 diabetes; a margin"),
+        BundledColumn(
+            "log triglycerides", 3, 7, 4.7, "ln mg/dL", "ln of 20 to 1,100 mg/dL; 150 (5.0) is the limit of normal"
+        ),
+        BundledColumn(
+            "glucose", 40, 250, 100, "mg/dL", "fasting: below 54 is hypoglycaemia, from 126 diabetes; a margin"
+        ),
     )
 
     def load(self) -> tuple[np.ndarray, None]:

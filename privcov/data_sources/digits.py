@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.bundled import Bundled, Column
+from privcov.data_sources.bundled import Bundled, BundledColumn
 
 SIDE = 8
 
@@ -36,7 +36,7 @@ class Digits(Bundled):
     """
 
     table: ClassVar = tuple(
-        Column(f"pixel {i},{j}", 0, 16, 0, "inked dots", "a block of 4 x 4 dots, each inked or not")
+        BundledColumn(f"pixel {i},{j}", 0, 16, 0, "inked dots", "a block of 4 x 4 dots, each inked or not")
         for i in range(SIDE)
         for j in range(SIDE)
     )

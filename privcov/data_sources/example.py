@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from privcov import places
+from privcov.core import places
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.bundled import Bundled, Column
+from privcov.data_sources.bundled import Bundled, BundledColumn
 
 FILE = places.shipped() / "example.csv"
 _N = 20_000
@@ -36,16 +36,16 @@ class Example(Bundled):
 
     provenance: ClassVar[str] = "simulated"
     table: ClassVar = (
-        Column("age", 18, 100, 50, "years", "adults; few live past 100"),
-        Column("height", 130, 210, 170, "cm", "nearly all adults"),
-        Column("weight", 30, 170, 75, "kg", "nearly all adults; household scales end at 150 to 180"),
-        Column("systolic", 70, 210, 120, "mmHg", "below is shock, above a hypertensive emergency"),
-        Column("diastolic", 40, 130, 80, "mmHg", "below is shock, above a hypertensive emergency"),
-        Column("cholesterol", 2, 10, 5, "mmol/L", "total cholesterol; beyond are rare inherited disorders"),
-        Column("glucose", 2, 15, 5.5, "mmol/L", "fasting; below is a coma, above untreated diabetes"),
-        Column("steps", 0, 30000, 7000, "per day", "30,000 is a five-hour walk every day"),
-        Column("sleep", 2, 13, 7, "hours", "shorter or longer on average is rare illness"),
-        Column("stress", 0, 40, 14, "points", "the questionnaire's scale: ten answers of 0 to 4 points"),
+        BundledColumn("age", 18, 100, 50, "years", "adults; few live past 100"),
+        BundledColumn("height", 130, 210, 170, "cm", "nearly all adults"),
+        BundledColumn("weight", 30, 170, 75, "kg", "nearly all adults; household scales end at 150 to 180"),
+        BundledColumn("systolic", 70, 210, 120, "mmHg", "below is shock, above a hypertensive emergency"),
+        BundledColumn("diastolic", 40, 130, 80, "mmHg", "below is shock, above a hypertensive emergency"),
+        BundledColumn("cholesterol", 2, 10, 5, "mmol/L", "total cholesterol; beyond are rare inherited disorders"),
+        BundledColumn("glucose", 2, 15, 5.5, "mmol/L", "fasting; below is a coma, above untreated diabetes"),
+        BundledColumn("steps", 0, 30000, 7000, "per day", "30,000 is a five-hour walk every day"),
+        BundledColumn("sleep", 2, 13, 7, "hours", "shorter or longer on average is rare illness"),
+        BundledColumn("stress", 0, 40, 14, "points", "the questionnaire's scale: ten answers of 0 to 4 points"),
     )
 
     def load(self) -> tuple[np.ndarray, None]:

@@ -1,8 +1,7 @@
 """Gaussian generators: rows i.i.d. N(0, Sigma) with a Sigma that is fixed by the parameters and the seed.
 
 Two of them also draw from t_5, as Mathematics 2023 does: Sigma is then the scale matrix and the covariance (5/3) Sigma,
-which is the truth. The default row bound is 1.3 sqrt(trace of the covariance), which clips few rows and is public
-because Sigma is.
+which is the truth. The default row bound is the length that at most 5 % of the rows exceed: public because Sigma is.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from privcov.core.parameters import parameter
+from privcov.core.randomness import stream
 from privcov.data_sources.base import SOURCES, Source
-from privcov.dataset import Dataset, Truth
-from privcov.parameters import parameter
-from privcov.randomness import stream
+from privcov.tables.dataset import Dataset, Truth
 
 ROWS: dict[str, Any] = {
     "label": "Rows n",
@@ -34,6 +33,7 @@ _FAMILY: dict[str, Any] = {
     "reference": "Mathematics 2023, Section 4.1. Its t_5 errors look measured against the scale matrix, not the "
     "covariance.",
 }
+LONGER = 1.7507  # standard deviations beyond which 4 % of a normal variable lie; up to 5 % of the rows do
 _T = 5  # degrees of freedom; a t_5 vector with scale matrix Sigma has covariance 5 / (5 - 2) Sigma
 
 
@@ -57,8 +57,19 @@ class Gaussian(Source):
         return _T / (_T - 2) if self.family == "t5" else 1.0
 
     def default_row_bound(self, seed: int) -> float:
-        """Return 1.3 sqrt(trace Sigma): public, as Sigma is."""
-        return 1.3 * math.sqrt(float(np.trace(self.truth(seed).covariance)))
+        """Return the length that at most 5 % of the rows exceed: public, as Sigma is.
+
+        The squared length of a normal row has the mean and the variance of trace(Sigma) chi^2_f / f, with
+        f = trace(Sigma)^2 / trace(Sigma^2) degrees of freedom (Satterthwaite 1946), and of a t_5 row is that over
+        chi^2_5 / 5. The cube roots of both chi squares are nearly normal (Wilson and Hilferty 1931, Paulson 1942).
+        """
+        scale = self.truth(seed).covariance / self.spread
+        trace = float(np.trace(scale))
+        freedom = trace**2 / float(np.sum(scale**2))
+        above, below = 2 / (9 * freedom), 2 / (9 * _T) if self.family == "t5" else 0.0
+        a, b, z = 1 - below, 1 - above, LONGER
+        root = a * b + z * math.sqrt(a * a * above + b * b * below - z * z * above * below)
+        return math.sqrt(trace * (root / (a * a - z * z * below)) ** 3)
 
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
         """Draw the rows."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.core.parameters import parameter
+from privcov.core.randomness import stream
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.gaussian import COLUMNS, ROWS, Gaussian, toeplitz
-from privcov.dataset import Truth
-from privcov.parameters import parameter
-from privcov.randomness import stream
+from privcov.tables.dataset import Truth
 
 _W_COLUMNS = 10_000
 
@@ -157,7 +157,7 @@ NEIGHBOURS, WEAK, STRONG, SMALLEST = 2.0, 0.5, 1.0, 0.5
     order=44,
     summary="Two neighbours per variable on average; n = r d rows, which is a guess at the r of Wang et al. 2018.",
     reference="Wang et al. 2018, slides, Tables 1 and 2 (r = 0.5, 1, 1.5). They print neither n, d nor the "
-    "distribution of the matrix, nor what r is: its Laplace errors halve when r doubles and the noise is "
+    "distribution of the matrix, nor a meaning of r: its Laplace errors halve when r doubles and the noise is "
     "2d/(n epsilon), so n grows with r.",
 )
 @dataclass(frozen=True)

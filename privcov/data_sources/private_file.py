@@ -11,30 +11,32 @@ import dataclasses
 import json
 import math
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from privcov import checks
+from privcov.core import checks
 from privcov.data_sources.csv_file import MAX_BYTES, decode, read_header, upload
-from privcov.data_sources.declaring import usual
-from privcov.dataset import Dataset, Progress
-from privcov.declared_columns import Kinds, kinds_of_entries, measured_names
-from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import LATER, MOST_COLUMNS, MOST_ROWS, check_person
-from privcov.table_files import Dialect, Part, tables_of
-from privcov.table_files.blocks import ids_of, labels_of
-from privcov.table_files.dialect import dialect_from
-from privcov.table_files.facts import quote
-from privcov.table_files.kinds import CATEGORY, DATE, INTEGER, ISO, NUMBER, ORDINAL, YES_NO, Kind
-from privcov.table_files.numbers import floats_of
+from privcov.data_sources.declaring import typical_ranges
+from privcov.tables.dataset import Dataset, Progress
+from privcov.tables.declared_columns import Kinds, kinds_of_entries, measured_names
+from privcov.tables.persons import id_text
+from privcov.tables.private_dataset import PrivateDataset
+from privcov.tables.public_facts import LATER, MAX_COLUMNS, MAX_ROWS, check_person
+from privcov.tables.readers import Dialect, Part, tables_of
+from privcov.tables.readers.blocks import ids_of, labels_of
+from privcov.tables.readers.coding import coded_table
+from privcov.tables.readers.dialect import dialect_from
+from privcov.tables.readers.facts import quote
+from privcov.tables.readers.kinds import CATEGORY, DATE, INTEGER, ISO, NUMBER, ORDINAL, YES_NO, Kind
+from privcov.tables.readers.numbers import floats_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from privcov.table_files.reading import Paths
+    from privcov.tables.readers.reading import Paths
 
 Limit = Any  # a number, the text of a date or of a level, or None
 Built = TypeVar("Built", bound="Column | Declaration")
@@ -57,7 +59,7 @@ class Column:
     """One column of a declaration.
 
     low, high: lowest and highest value, or the first and the last date; None where a row_bound is declared instead, and
-    for levels. reason: for the limits. kind: what the cells are, see `privcov.table_files.kinds.Kind`, as all that
+    for levels. reason: for the limits. kind: what the cells are, see `privcov.tables.readers.kinds.Kind`, as all that
     follows. values: the levels. other: whether a text that is not listed is a level. transform: what is measured of a
     number. format: how dates are written. missing_codes: what is written for a missing cell of this column. usual:
     between which values most people lie; limits, typical value and weight follow from it where they are left out.
@@ -78,10 +80,11 @@ class Column:
     usual: tuple[Limit, Limit] | None = None
 
     def __post_init__(self) -> None:
+        self._spell()
         if self.usual is None:
             return
         try:
-            found = usual.completed({**self._kind(), "typical": None}, self.usual)
+            found = typical_ranges.completed({**self._kind(), "typical": None}, self.usual)
             if self.typical not in (None, found["typical"]):
                 raise ValueError(
                     f"typical is {self.typical} beside the range {self.usual[0]} to {self.usual[1]}, of which it is "
@@ -93,6 +96,13 @@ class Column:
             raise ValueError(f"Column {quote(self.name)}: {problem}") from None
         if not str(self.reason or "").strip():
             object.__setattr__(self, "reason", _FROM_USUAL)
+
+    def _spell(self) -> None:
+        """Write levels and codes as cells are compared: 1 for 1.0, as a file of whole numbers with gaps has them."""
+        for name in ("values", "missing_codes", *(["typical", "usual"] if self.values else [])):
+            object.__setattr__(self, name, _spelt(getattr(self, name)))
+        if self.format == ISO:
+            object.__setattr__(self, "format", "")
 
     @property
     def plain(self) -> bool:
@@ -155,6 +165,13 @@ class Column:
 
     def _kind(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _COLUMN if name not in ("name", "reason", "usual")}
+
+
+def _spelt(given: Any) -> Any:
+    """Return a text, or each of several, as cells are compared; what stands for a missing cell, as it is."""
+    if isinstance(given, list | tuple):
+        return tuple(map(_spelt, given))
+    return id_text(given) or given if isinstance(given, str) else given
 
 
 _KIND = tuple(f.name for f in dataclasses.fields(Column))[5:-1]  # what the first version does not hold of a column
@@ -246,14 +263,15 @@ class Declaration:
         for name, meaning in (("name", "how the ledger knows the table"), ("row_stands_for", "such as 'one patient'")):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
                 raise ValueError(f"The declaration needs {name}, {meaning}. Fill it in.")
-        if not 1 <= len(self.columns) <= MOST_COLUMNS:
-            raise ValueError(f"The declaration must name 1 to {MOST_COLUMNS} columns, got {len(self.columns)}.")
+        if not 1 <= len(self.columns) <= MAX_COLUMNS:
+            raise ValueError(f"The declaration must name 1 to {MAX_COLUMNS} columns, got {len(self.columns)}.")
         if self.label in [c.name for c in self.columns]:
             raise ValueError(f"{quote(self.label)} is the label, so it cannot be a measured column too. Leave it out.")
         if self.person and self.person == self.label:
             raise ValueError(
                 f"{quote(self.label)} is the label, so it cannot hold the ids of persons too. Name another."
             )
+        object.__setattr__(self, "missing_codes", _spelt(self.missing_codes))
         row, labels, persons = (
             np.zeros((1, len(self.columns))),
             [""] if self.label else None,
@@ -293,6 +311,14 @@ class Declaration:
 
     def on_public_files(self, paths: Paths, progress: Progress | None = None) -> Dataset:
         """Return the same table as one whose rows need no protection; see `Dataset.from_files`."""
+        missing: Literal["", "drop-row"] = "drop-row" if self.missing == "drop-row" else ""
+        facts = self.public_facts()
+        return Dataset.from_files(
+            paths, label=self.label, progress=progress, missing=missing, dialect=self.dialect, **facts
+        )
+
+    def public_facts(self) -> dict[str, Any]:
+        """Return the arguments of `Dataset.from_files` and `Dataset.from_rows` but what differs."""
         if self.rows_per_person > 1 or self.person:
             several = f"person={self.person!r}" if self.person else f"rows_per_person={self.rows_per_person}"
             raise ValueError(
@@ -308,8 +334,7 @@ class Declaration:
         elif "kinds" in facts and self.row_bound_fraction != 1:
             weights = math.fsum(column.weight**2 for column in self.columns)
             facts["row_bound"] = self.row_bound_fraction * math.sqrt(weights)
-        facts |= {"missing": "drop-row" if self.missing == "drop-row" else "", "dialect": self.dialect}
-        return Dataset.from_files(paths, label=self.label, progress=progress, **facts)
+        return facts
 
     def _facts(self) -> dict:
         typed = bool(self.missing_codes) or not all(c.plain for c in self.columns)
@@ -385,31 +410,58 @@ def row_bound_fraction(columns: Sequence[Column]) -> float:
     """Return the row bound that follows from what most people have, as a fraction of the longest possible row."""
     if all(column.usual is None for column in columns):
         return 1.0
-    return usual.row_bound_fraction([(column.of_kind(), column.usual) for column in columns])
+    return typical_ranges.row_bound_fraction([(column.of_kind(), column.usual) for column in columns])
 
 
 def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
     """Read the declared columns of a private CSV; by rule, a cell that is no number is a missing cell, not an error."""
-    columns, decimal = [c.name for c in declaration.columns], declaration.dialect.decimal
-    kinds = dict(declaration.kinds) or dict.fromkeys(columns)
-    numeric = [name for name, kind in kinds.items() if kind is None or kind.kind in (NUMBER, INTEGER)]
     tables = tables_in(raw, declaration)
     with _nothing_said(declaration.dialect):
-        import pyarrow as pa
-
-        def as_kept(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-            return pa.chunked_array([floats_of(column, decimal)[0]]) if name in numeric else column
-
-        whole = pa.concat_tables(
-            pa.table({name: as_kept(table.column(name), name) for name in table.column_names}) for table in tables
-        )
-        labels, ids = (
-            [texts[at] for texts, places in [encoded(whole.column(name))] for at in places] if name else None
-            for name, encoded in ((declaration.label, labels_of), (declaration.person, ids_of))
-        )
-        cells = whole.select(columns)
-        rows = cells if declaration.kinds else np.ascontiguousarray(np.column_stack(cells.columns))
+        rows, labels, ids = _columns_of(tables, declaration)
     return declaration.on_rows(rows, labels, ids)
+
+
+def public_upload(raw: bytes, declaration: Declaration) -> tuple[Dataset, int, dict[str, int]]:
+    """Read the declared columns of a public CSV as `read_private` does.
+
+    A cell that is none of its column's values, or infinite, is a missing one. Return the data set, the rows of the file
+    and, by measured column, the number of missing cells where there are some. Raises ValueError in one sentence.
+    """
+    header = _header(raw, declaration)
+    names = [name for name in (*(c.name for c in declaration.columns), declaration.label) if name]
+    part = _part(raw, header, declaration.dialect)
+    tables = (table for table, _ in tables_of(part, names, private=False))
+    rows, labels, _ = _columns_of(tables, declaration)
+    cells = coded_table(rows, declaration.kinds) if declaration.kinds else np.where(np.isfinite(rows), rows, np.nan)
+    holes = zip(declaration.measured, np.isnan(cells).sum(axis=0).tolist(), strict=True)
+    missing: Literal["drop-row", "typical"] = "drop-row" if declaration.missing == "drop-row" else "typical"
+    facts = declaration.public_facts()
+    data = Dataset.from_rows(rows if declaration.kinds else cells, labels=labels, missing=missing, **facts)
+    return data, len(rows), {name: number for name, number in holes if number}
+
+
+def _columns_of(tables: Iterable[pa.Table | pa.RecordBatch], declaration: Declaration) -> tuple[Any, Any, Any]:
+    """Return the cells of the declared columns, the labels and the ids of persons."""
+    import pyarrow as pa
+
+    columns = [c.name for c in declaration.columns]
+    marks = declaration.dialect.decimal, declaration.dialect.thousands
+    kinds = dict(declaration.kinds) or dict.fromkeys(columns)
+    numeric = [name for name, kind in kinds.items() if kind is None or kind.kind in (NUMBER, INTEGER)]
+
+    def as_kept(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+        return pa.chunked_array([floats_of(column, *marks)[0]]) if name in numeric else column
+
+    whole = pa.concat_tables(
+        pa.table({name: as_kept(table.column(name), name) for name in table.column_names}) for table in tables
+    )
+    labels, ids = (
+        [texts[at] for texts, places in [encoded(whole.column(name))] for at in places] if name else None
+        for name, encoded in ((declaration.label, labels_of), (declaration.person, ids_of))
+    )
+    cells = whole.select(columns)
+    rows = cells if declaration.kinds else np.ascontiguousarray(np.column_stack(cells.columns))
+    return rows, labels, ids
 
 
 def tables_in(raw: bytes, declaration: Declaration) -> Iterator[pa.Table | pa.RecordBatch]:
@@ -436,8 +488,6 @@ def _header(raw: bytes, declaration: Declaration) -> list[str]:
 
 def _part(raw: bytes, header: list[str], dialect: Dialect) -> Part:
     """Return a CSV in memory as one part of a table."""
-    if len(raw) > MAX_BYTES:
-        raise ValueError
     text = dialect.to_utf8(raw, "The file")
     decode(text, "The file")
     return upload(text, header, dialect)
@@ -452,7 +502,7 @@ def _nothing_said(dialect: Dialect) -> Iterator[None]:
         raise PrivateFileError(
             f"The file could not be read as declared (id {secrets.token_hex(4)}). It must be a CSV in "
             f"{dialect.encoding.upper()}, {dialect.divider} between as many cells on every line, at most "
-            f"{MAX_BYTES / 1e6:,.0f} MB and {MOST_ROWS:,} rows."
+            f"{MAX_BYTES / 1e6:,.0f} MB and {MAX_ROWS:,} rows."
         ) from None
 
 

@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from privcov import places
+from privcov.core import places
+from privcov.core.parameters import parameter
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.bundled import Bundled, Column
-from privcov.parameters import parameter
+from privcov.data_sources.bundled import Bundled, BundledColumn
 
 CELLS, NETWORKS = places.shipped() / "sachs.csv", places.shipped() / "sachs_networks.csv"
 PROTEINS = ("raf", "mek", "plc", "pip2", "pip3", "erk", "akt", "pka", "pkc", "p38", "jnk")
@@ -53,11 +53,11 @@ class Sachs(Bundled):
     )
 
     @property
-    def table(self) -> tuple[Column, ...]:  # type: ignore[override] # the limits depend on the scale
+    def table(self) -> tuple[BundledColumn, ...]:  # type: ignore[override] # the limits depend on the scale
         """The eleven proteins with their public limits, on the scale that was chosen."""
         why = "a cytometer with logarithmic amplifiers spans four decades"
         low, high, typical, unit = (0, 4, 1.5, "log10") if self.scale == "log10" else (1, 1e4, 30, "intensity")
-        return tuple(Column(name, low, high, typical, unit, why) for name in PROTEINS)
+        return tuple(BundledColumn(name, low, high, typical, unit, why) for name in PROTEINS)
 
     def load(self) -> tuple[np.ndarray, None]:
         """Load the cells on the chosen scale; they have no labels."""

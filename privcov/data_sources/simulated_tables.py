@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.core.parameters import parameter
+from privcov.core.randomness import stream
 from privcov.data_sources.base import SOURCES, Source
 from privcov.data_sources.gaussian import ROWS
-from privcov.dataset import Dataset, Truth
-from privcov.parameters import parameter
-from privcov.randomness import stream
+from privcov.tables.dataset import Dataset, Truth
 
 # name, mean, standard deviation; the bounds are three standard deviations on either side
 MEASURES = (
@@ -30,7 +30,7 @@ MEASURES = (
     ("weight", 75.0, 14.0),
     ("sodium", 139.0, 3.0),
 )
-_MOST_VISITS, _LAST_VISIT = 10, 0.345  # the chance that a visit is the last one
+_MAX_VISITS, _LAST_VISIT = 10, 0.345  # the chance that a visit is the last one
 _LEVELS, _SPREAD = 5, 1.1  # answers from 1 to 5; standard deviation of what is rounded
 _NODES = 32
 
@@ -104,7 +104,7 @@ class HospitalVisits(Source):
     def _drawn(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return the number of each visit's patient, from 1, and the visits."""
         truth, d = self.truth(), len(MEASURES)
-        visits = np.minimum(rng.geometric(_LAST_VISIT, self.patients), _MOST_VISITS)
+        visits = np.minimum(rng.geometric(_LAST_VISIT, self.patients), _MAX_VISITS)
         whose = np.repeat(np.arange(self.patients), visits)
         root = np.linalg.cholesky(truth.covariance / 2)
         own = rng.standard_normal((self.patients, d)) @ root.T

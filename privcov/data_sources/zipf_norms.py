@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.core.parameters import parameter
 from privcov.data_sources.base import SOURCES, Source
 from privcov.data_sources.gaussian import COLUMNS, ROWS
-from privcov.dataset import Dataset
-from privcov.parameters import parameter
+from privcov.tables.dataset import Dataset
 
 
 @SOURCES.add(

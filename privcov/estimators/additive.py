@@ -15,15 +15,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.core.guarantees import RELATIONS, ApproxDP, ZCDP
+from privcov.core.parameters import parameter
 from privcov.estimators.base import METHODS, MethodInput, Outcome
 from privcov.estimators.mechanisms import PRINTED, SOUND, Mechanical, Mechanism
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.noise import COUPLED
-from privcov.parameters import parameter
-from privcov.postprocess.available import Available, available_cases
+from privcov.postprocess.available_cases import Available, available_cases
 from privcov.postprocess.joint import Moments, unpack
 from privcov.postprocess.spectrum import clip_box, clip_psd, shrink_spectrum, shrink_wishart_difference
-from privcov.privacy import RELATIONS, ApproxDP, ZCDP
 
 _NAMED = 5  # columns or pairs in a note
 REPAIRS = ("none", "psd", "box", "shrink")
@@ -53,7 +53,7 @@ def finish_available(
 
     A repair needs the whole matrix: a refused pair is zero before it, with a note, and a refused column stays zero.
     """
-    available, distribution = available_of(measured), measured.distribution
+    available = available_of(measured)
     known = ~available.refused
     off = known & ~np.eye(ask.d, dtype=bool)
     std = float(np.sqrt(available.variance[off].mean())) if off.any() else 0.0
@@ -62,9 +62,6 @@ def finish_available(
     if len(there):
         matrix[block] = repair(np.where(known, available.covariance, 0.0)[block], std)
     notes = (*notes, *_refusals(available, ask.facts.columns))
-    if not distribution.n_anchors:
-        return Outcome(measured, Moments(matrix, None, None), count=measured.count, notes=notes)
-    assert available.mean is not None, "the mean was measured"
     mean = np.where(np.diag(known), available.mean, 0.0)
     return Outcome(measured, Moments(matrix + np.outer(mean, mean), mean, matrix), count=measured.count, notes=notes)
 
@@ -72,8 +69,7 @@ def finish_available(
 def available_of(measured: Measured) -> Available:
     """Return the available cases of a measurement with flags."""
     assert measured.flags is not None, "missing cells were measured"
-    joint = bool(measured.distribution.n_anchors)
-    return available_cases(measured.matrix, measured.flags, joint=joint, row_bound=measured.row_bound)
+    return available_cases(measured.matrix, measured.flags, row_bound=measured.row_bound)
 
 
 def repaired(matrix: np.ndarray, noise_std: float, how: str, shape: str, top: float) -> np.ndarray:

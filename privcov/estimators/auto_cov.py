@@ -22,20 +22,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import RELATIONS, BudgetShare, Event, NoPrivacy, PureDP
+from privcov.core.parameters import parameter
 from privcov.estimators.additive import finish_available, repaired
 from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, OtherSteps, Outcome, Request
 from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.labels import CLASSES
-from privcov.measurements.laws.anchor import COVARIANCE
 from privcov.measurements.moment import ALL_CENTRES, Measured
+from privcov.measurements.noise_theory.anchor import COVARIANCE
 from privcov.measurements.norm_histogram import measure_norms, norm_noise
-from privcov.parameters import parameter
 from privcov.postprocess.denoise import CLEAR, BlockNoise, denoise
 from privcov.postprocess.joint import Moments
 from privcov.postprocess.structure.mixture import Mixture, mix
-from privcov.privacy import RELATIONS, BudgetShare, Event, NoPrivacy, PureDP
+from privcov.tables.dataset import Dataset
 
 CLIP_SHARE = 0.02
 ROUTES = {
@@ -265,7 +265,7 @@ def _means(measured: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def mixture_of(measured: Measured, structure: str) -> Mixture | None:
     """Return the estimate by a pattern of the columns, where its risk is known."""
     law = measured.distribution
-    if structure == OFF or measured.flags is not None or law.n_anchors or law.dimension < FEWEST:
+    if structure == OFF or law.n_anchors or law.dimension < FEWEST:
         return None
     found = centred(measured)
     return mix(found.covariance, found.noise) if found.noise.gaussian and found.noise.std > 0 else None

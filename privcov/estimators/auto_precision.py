@@ -14,17 +14,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.core.guarantees import RELATIONS
+from privcov.core.parameters import parameter
 from privcov.estimators.base import ALL_KINDS, METHODS, MethodInput
 from privcov.estimators.glasso import FLOOR, TUNINGS, Glasso, Solved
 from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.labels import CLASSES
-from privcov.measurements.laws.forms import law_of, moments_of, relative_count_std
 from privcov.measurements.moment import ALL_CENTRES, Measured
-from privcov.parameters import parameter
+from privcov.measurements.noise_theory.forms import law_of, moments_of, relative_count_std
 from privcov.postprocess.edge_test import EdgeTest, edge_test, on_graph
 from privcov.postprocess.lambda_choice import RULES
 from privcov.postprocess.repair import repair_for_lasso
-from privcov.privacy import RELATIONS
 
 TESTED, OTHERWISE = "edge-test", "ebic"
 _UNTESTED = "The edge test is not derived for class sums: the rule ebic took its place."

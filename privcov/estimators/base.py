@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from privcov.dataset import Dataset
+from privcov.core.guarantees import KINDS, ApproxDP, BudgetShare, Event, Guarantee, Kind, NoPrivacy, PureDP, ZCDP
+from privcov.core.parameters import Checked, Spec, specs
+from privcov.core.registry import Registry
 from privcov.measurements.labels import CLASSES, class_list
 from privcov.measurements.moment import CENTRES, Measured, measure_moment
-from privcov.parameters import Checked, Spec, specs
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.joint import Moments
-from privcov.privacy import KINDS, ApproxDP, BudgetShare, Event, Guarantee, Kind, NoPrivacy, PureDP, ZCDP
-from privcov.public_facts import PublicFacts
-from privcov.registry import Registry
+from privcov.tables.dataset import Dataset
+from privcov.tables.public_facts import PublicFacts
 
 ALL_KINDS: tuple[Kind, ...] = (PureDP, ApproxDP, ZCDP)
 
@@ -90,7 +90,6 @@ class Request:
     """One measurement of the moment matrix, decided by public facts alone: arguments of `measure_moment`."""
 
     share: BudgetShare
-    centre: str
     shape: str
     matters: str = "both"
 
@@ -99,7 +98,7 @@ class Request:
         return measure_moment(
             ask.dataset,
             self.share,
-            centre=self.centre,
+            centre=ask.centre,
             shape=self.shape,
             rng=ask.rng,
             relation=ask.relation,

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.core.parameters import parameter
 from privcov.estimators.base import MethodInput, Outcome
 from privcov.estimators.mechanisms import Mechanical
 from privcov.estimators.precision import fission_halves, target
 from privcov.measurements.moment import Measured
-from privcov.parameters import parameter
 from privcov.postprocess.feasibility import Infeasible, diagnose
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.glasso import has_descent, lambda_max, solve_path

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from privcov.core.guarantees import RELATIONS, PureDP
+from privcov.core.parameters import parameter
 from privcov.estimators.additive import REPAIR_HELP, REPAIRS, AdditiveCov
 from privcov.estimators.base import METHODS
 from privcov.estimators.glasso import TUNINGS, Glasso
 from privcov.estimators.mechanisms import PRINTED_LAPLACE, SOUND, Mechanism
 from privcov.measurements.moment import ALL_CENTRES
-from privcov.parameters import parameter
-from privcov.privacy import RELATIONS, PureDP
 
 
 @METHODS.add(

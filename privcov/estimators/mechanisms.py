@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from privcov import accounting
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, BudgetShare, GaussianDP, Guarantee, Kind, NoPrivacy, PureDP, ZCDP
 from privcov.estimators.base import MethodInput, OneMeasurement, OtherSteps, Request
 from privcov.measurements.moment import ANCHOR_SQUARED, Measured, sensitivity
 from privcov.measurements.wishart import measure_wishart
-from privcov.privacy import ApproxDP, BudgetShare, GaussianDP, Guarantee, Kind, NoPrivacy, PureDP, ZCDP
 
 SOUND = "right sensitivity, exact calibration, rounded to the safe side"
 
@@ -98,12 +98,12 @@ class Mechanism(Noise):
     def request(self, ask: MethodInput) -> Request:
         """Return the one measurement, under the whole guarantee."""
         if ask.calibration == "sound":
-            return Request(ask.guarantee, ask.centre, self.shape)
+            return Request(ask.guarantee, self.shape)
         assert self.printed is not None
         shape = self.printed_shape or self.shape
         norm = {"laplace": "l1", "upper-triangle": "triangle"}.get(shape, "l2")
         calibrate = accounting.laplace_scale if shape == "laplace" else accounting.gaussian_scale
-        return Request(printed_share(ask, self.printed, norm, calibrate), ask.centre, shape)
+        return Request(printed_share(ask, self.printed, norm, calibrate), shape)
 
 
 def sulq_scale(guarantee: ApproxDP, p: int) -> float:
@@ -169,7 +169,7 @@ class LeastNoise(Noise):
 
     def request(self, ask: MethodInput) -> Request:
         """Return the one measurement, under the whole guarantee."""
-        return Request(ask.guarantee, ask.centre, self.shape(ask))
+        return Request(ask.guarantee, self.shape(ask))
 
 
 class Mechanical(OneMeasurement):

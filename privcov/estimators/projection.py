@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.core.guarantees import RELATIONS, ApproxDP, ZCDP
+from privcov.core.parameters import parameter
 from privcov.estimators.base import METHODS, MethodInput, Outcome
 from privcov.estimators.mechanisms import Mechanical, Mechanism
 from privcov.measurements.moment import ALL_CENTRES, Measured
-from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import project_trace
-from privcov.privacy import RELATIONS, ApproxDP, ZCDP
 
 
 @METHODS.add(

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import accounting
+from privcov.core import accounting
+from privcov.core.guarantees import RELATIONS, ApproxDP, BudgetShare, ZCDP
+from privcov.core.parameters import parameter
 from privcov.estimators.base import METHODS, MethodInput, OneMeasurement, Outcome, Request
 from privcov.estimators.mechanisms import SOUND, printed_share
 from privcov.estimators.precision import fission_halves, target
 from privcov.measurements.moment import ALL_CENTRES, Measured
-from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.lambda_choice import fission_scores
 from privcov.postprocess.ridge import ridge_path, ridge_precision
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import RELATIONS, ApproxDP, BudgetShare, ZCDP
 
 PENALTIES = np.geomspace(1e-4, 10.0, 41)  # tried by the rules, in the unit of the parameter
 SPLITS = 10
@@ -84,8 +84,8 @@ class RidgePrecision(OneMeasurement):
     def request(self, ask: MethodInput) -> Request:
         """Return one Gaussian measurement of the whole guarantee."""
         if ask.calibration == "sound":
-            return Request(ask.guarantee, ask.centre, "free-trace")
-        return Request(self._printed(ask), ask.centre, "upper-triangle")
+            return Request(ask.guarantee, "free-trace")
+        return Request(self._printed(ask), "upper-triangle")
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """Repair the noisy matrix, choose the penalty, and invert with the ridge."""

@@ -16,9 +16,11 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from privcov.core.guarantees import ApproxDP, BudgetShare, GaussianDP, NoPrivacy
+from privcov.core.parameters import parameter
 from privcov.estimators import mechanisms
 from privcov.estimators.base import MethodInput, OneMeasurement, Outcome, Request
-from privcov.estimators.threshold_noise import (
+from privcov.estimators.papers.threshold_noise import (
     diagonal_variance,
     in_working_units,
     off_diagonal_variance,
@@ -27,11 +29,9 @@ from privcov.estimators.threshold_noise import (
     unit_moments,
 )
 from privcov.measurements.moment import Measured, sensitivity
-from privcov.parameters import parameter
 from privcov.postprocess import threshold as cutting
 from privcov.postprocess.joint import Moments
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import ApproxDP, BudgetShare, GaussianDP, NoPrivacy
 
 Std = TypeVar("Std", float, np.ndarray)
 SOUND = mechanisms.SOUND + "; the diagonal is never cut"
@@ -93,8 +93,8 @@ class Thresholding(OneMeasurement):
     def request(self, ask: MethodInput) -> Request:
         """Return one Gaussian measurement of the whole guarantee; as published, of the printed shape and scale."""
         if ask.calibration == "sound":
-            return Request(ask.guarantee, ask.centre, "free-trace")
-        return Request(self._printed_share(ask), ask.centre, "upper-triangle")
+            return Request(ask.guarantee, "free-trace")
+        return Request(self._printed_share(ask), "upper-triangle")
 
     def printed_std(self, ask: MethodInput) -> float:
         """Return sigma as printed, in unit-ball units: what the papers add to an entry and put into the threshold."""

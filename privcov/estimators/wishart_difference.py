@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from privcov.core.guarantees import RELATIONS, PureDP, ZCDP
+from privcov.core.parameters import parameter
 from privcov.estimators.additive import REPAIR_HELP, REPAIRS, AdditiveCov
 from privcov.estimators.base import METHODS
 from privcov.estimators.mechanisms import Mechanism
 from privcov.measurements.moment import ALL_CENTRES
-from privcov.parameters import parameter
-from privcov.privacy import RELATIONS, PureDP, ZCDP
 
 
 @METHODS.add(
@@ -38,7 +38,7 @@ class WishartDifference(AdditiveCov):
     ---------
     Pure epsilon-DP; the proof is in measurements/wishart.py. Under zCDP it is run at epsilon = sqrt(2 rho), and pure
     epsilon-DP is (epsilon^2 / 2)-zCDP. On private rows whose number is public, up to ten columns and anchors have the
-    coupled distribution of measurements/exact_wishart.py instead: the same guarantee with a quieter trace.
+    coupled distribution of measurements/exact/wishart.py instead: the same guarantee with a quieter trace.
 
     Spends
     ------

@@ -16,7 +16,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from privcov import places
+from privcov.core import places
 from privcov.ledger.access import NAMES
 from privcov.ledger.counter import sync_folder
 from privcov.ledger.errors import LedgerError

@@ -12,7 +12,7 @@ class Entry:
     """One transaction of the ledger.
 
     number: of the releases of the table, from 1. name: the table. state: "reserved", "committed", "stored" or "failed",
-    see `privcov.ledger.book`. cost: exact. request: the release that was asked for, as JSON values. reserved_at: in
+    see `privcov.ledger.ledger`. cost: exact. request: the release that was asked for, as JSON values. reserved_at: in
     UTC. raised: every limit set until then that allowed more than the one before, with its day and reason.
     """
 

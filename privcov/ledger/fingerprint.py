@@ -16,10 +16,10 @@ import json
 
 import numpy as np
 
-from privcov.dataset import FileRows
-from privcov.measurements.tables.file_moment import sums_of
-from privcov.measurements.tables.marks import marks_of
-from privcov.private_dataset import PrivateDataset
+from privcov.measurements.exact.file_pass.file_moment import sums_of
+from privcov.measurements.exact.file_pass.marks import marks_of
+from privcov.tables.dataset import FileRows
+from privcov.tables.private_dataset import PrivateDataset
 
 _PARTS = ("cells", "persons", "classes")  # of every row: its cells, these and its person, these and its class
 

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-from privcov import accounting
-from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP
 
 
 @dataclass(frozen=True)

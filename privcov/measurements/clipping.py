@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from privcov import checks
-from privcov.dataset import Dataset
+from privcov.core import checks
+from privcov.tables.dataset import Dataset
 
 _BLOCK_ENTRIES = 400_000  # 3.2 MB: the few passes over a block stay in cache
 

@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
-from privcov import accounting, checks
-from privcov.dataset import Dataset
+from privcov.core import accounting, checks
+from privcov.core.guarantees import BudgetShare, Event, PureDP
 from privcov.measurements.moment import ANCHOR_SQUARED, CENTRES, Measured, clipped_moment, rounded_up, sensitivity
 from privcov.measurements.noise import NoiseDistribution
-from privcov.privacy import BudgetShare, Event, PureDP
+from privcov.tables.dataset import Dataset
 
 
 def measure_diagonal(dataset: Dataset, share: BudgetShare, *, centre: str, rng: np.random.Generator) -> Measured:

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import accounting, checks
-from privcov.dataset import Dataset
+from privcov.core import accounting, checks
+from privcov.core.guarantees import BudgetShare, Event, PureDP
 from privcov.measurements import moment
-from privcov.privacy import BudgetShare, Event, PureDP
+from privcov.tables.dataset import Dataset
 
 
 @dataclass(frozen=True, eq=False)

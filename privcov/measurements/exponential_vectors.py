@@ -16,11 +16,11 @@ import math
 
 import numpy as np
 
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import Event, NoPrivacy, PureDP
 from privcov.measurements.eigenvalues import top
 from privcov.measurements.moment import clipped_moment, rounded_up
-from privcov.privacy import Event, NoPrivacy, PureDP
+from privcov.tables.dataset import Dataset
 
 _BATCH = 8  # proposals drawn at a time; the first accepted one counts
 

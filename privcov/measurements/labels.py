@@ -10,9 +10,9 @@ import dataclasses
 
 import numpy as np
 
-from privcov import checks
-from privcov.dataset import Dataset, FileRows, Kept
-from privcov.public_facts import MOST_CLASSES, label_text
+from privcov.core import checks
+from privcov.tables.dataset import Dataset, FileRows, Kept
+from privcov.tables.public_facts import MAX_CLASSES, label_text
 
 CLASSES = "classes"
 
@@ -61,8 +61,8 @@ def _code(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
         raise ValueError(
             f"labels must name at least two classes, and here every row is {classes[0]!r}. Use centre='joint'."
         )
-    if len(classes) > min(dataset.n, MOST_CLASSES):
-        limit = f"{dataset.n} rows" if dataset.n < MOST_CLASSES else f"the {MOST_CLASSES} that are offered"
+    if len(classes) > min(dataset.n, MAX_CLASSES):
+        limit = f"{dataset.n} rows" if dataset.n < MAX_CLASSES else f"the {MAX_CLASSES} that are offered"
         raise ValueError(
             f"labels name {len(classes)} classes, more than {limit}. "
             "Labels must be classes, not measurements; merge rare ones."

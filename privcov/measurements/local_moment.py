@@ -17,12 +17,12 @@ import math
 
 import numpy as np
 
-from privcov import accounting, checks
-from privcov.dataset import Dataset
+from privcov.core import accounting, checks
+from privcov.core.guarantees import BudgetShare, Event
 from privcov.measurements.labels import count_anchors
 from privcov.measurements.moment import STATISTICS, Measured, clipped_moment, sensitivity
 from privcov.measurements.noise import NoiseDistribution
-from privcov.privacy import BudgetShare, Event
+from privcov.tables.dataset import Dataset
 
 LOCAL_SHAPES = ("free-trace", "isotropic", "upper-triangle")
 

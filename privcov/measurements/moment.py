@@ -52,17 +52,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import accounting, checks
-from privcov.dataset import Dataset, FileRows
+from privcov.core import accounting, checks
+from privcov.core.guarantees import RELATIONS, BudgetShare, Event
 from privcov.measurements.clipping import blocks, clip_rows
+from privcov.measurements.exact.file_pass.file_moment import class_moments, moments
+from privcov.measurements.exact.triangle_l1 import l1_change
 from privcov.measurements.labels import CLASSES, class_index, class_list, count_anchors
-from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH, anchor_squared, with_anchor
-from privcov.measurements.laws.free_groups import in_unit_ball
 from privcov.measurements.noise import FREE_GROUPS, NoiseDistribution
-from privcov.measurements.tables.file_moment import class_moments, moments
-from privcov.measurements.triangle_l1 import l1_change
-from privcov.privacy import RELATIONS, BudgetShare, Event
-from privcov.public_facts import Flags
+from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED, BOTH, anchor_squared, with_anchor
+from privcov.measurements.noise_theory.free_groups import in_unit_ball
+from privcov.tables.dataset import Dataset, FileRows
+from privcov.tables.public_facts import Flags
 
 CENTRES = ("none", "zero", "joint")
 ALL_CENTRES = (*CENTRES, CLASSES)

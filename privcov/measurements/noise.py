@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import checks
+from privcov.core import checks
 
 FREE_GROUPS = "free-groups"
 SHAPES = (
@@ -38,7 +38,7 @@ class NoiseDistribution:
     laplace         entries on and above the diagonal i.i.d. Laplace(b).
     wishart-difference  A - B, independent W_p(p + 1, C I); p the size of the whole matrix, the mean included.
     wishart         W_p(m, C I) less its mean m C I, m = freedom + p - 1.
-    coupled-wishart  A - B, (A, B) of density proportional to exp(-max(tr A, tr B) / t), see exact_wishart.py, as it is
+    coupled-wishart  A - B, (A, B) of density proportional to exp(-max(tr A, tr B) / t), see exact/wishart.py, as it is
                     read from a private release, p = dimension + measured. With one anchor and n public the corner is
                     known, so the noise on the trace of the block is that of tr(A - B).
 
@@ -166,15 +166,14 @@ class NoiseDistribution:
         traces = rng.permutation([larger, larger * rng.random() ** (1 / freedom)])
         whole = traces[0] * plus / np.trace(plus) - traces[1] * minus / np.trace(minus)
         whole = np.triu(whole) + np.triu(whole, 1).T
-        if k == 1 and not self.corner:
+        if k == 1:
             whole[np.diag_indices(d)] += whole[d, d] / d
         read = np.zeros((self.size, self.size))
         read[:d, :d] = whole[:d, :d]
-        if self.n_anchors:
-            edge = whole[:d, d:] if self.n_anchors > 1 else whole[:d, d:].sum(axis=1, keepdims=True) / np.sqrt(k)
-            read[:d, d:], read[d:, :d] = edge, edge.T
-            if self.n_anchors > 1:
-                read[d:, d:] = self._corner(np.diag(whole)[d:])
+        edge = whole[:d, d:] if self.n_anchors > 1 else whole[:d, d:].sum(axis=1, keepdims=True) / np.sqrt(k)
+        read[:d, d:], read[d:, :d] = edge, edge.T
+        if self.n_anchors > 1:
+            read[d:, d:] = self._corner(np.diag(whole)[d:])
         return read
 
     @property
@@ -230,7 +229,7 @@ class NoiseDistribution:
             return float(np.sqrt(2) * self.off_diagonal_std)
         if self.shape == COUPLED:
             flat, trace = coupled_moments(d + self.measured)
-            moved = 1 / d if self.measured == 1 and not self.corner else 0.0
+            moved = 1 / d if self.measured == 1 else 0.0
             return float(self.scale * np.sqrt(flat * (1 + moved**2) + trace * (1 + moved) ** 2))
         return float(self.scale * self.std_of_one_draw)
 
@@ -282,13 +281,12 @@ class NoiseDistribution:
         d, k = self.dimension, self.measured
         whole = np.zeros((d + k, d + k))
         whole[:d, :d] = a[:d, :d]
-        if k == 1 and not self.corner:
+        if k == 1:
             whole[d, d] = np.trace(a[:d, :d]) / d
-        if self.n_anchors:
-            whole[:d, d:] = a[:d, d:] if self.n_anchors > 1 else a[:d, d:] / np.sqrt(k)
-            whole[d:, :d] = whole[:d, d:].T
-            if self.n_anchors > 1:
-                whole[d:, d:] += np.diag(corner)
+        whole[:d, d:] = a[:d, d:] if self.n_anchors > 1 else a[:d, d:] / np.sqrt(k)
+        whole[d:, :d] = whole[:d, d:].T
+        if self.n_anchors > 1:
+            whole[d:, d:] += np.diag(corner)
         flat, trace = coupled_moments(d + k)
         return flat * float(np.sum(whole**2)) + trace * float(np.trace(whole)) ** 2
 
@@ -323,7 +321,7 @@ def coupled_moments(p: int) -> tuple[float, float]:
     larger, ratio, square = 2 * d * (2 * d + 1), d / (d + 1), 1 + d / (d + 2)
     norm = larger * (square * 2 * (p + 1) / (p * p + p + 2) - 2 * ratio / p)
     trace = larger * (square - 2 * ratio)
-    alpha = norm if p == 1 else (norm - trace / p) / (d - 1)
+    alpha = (norm - trace / p) / (d - 1)
     return alpha, (trace - alpha * p) / p**2
 
 

@@ -13,11 +13,11 @@ import math
 
 import numpy as np
 
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import BudgetShare, Event, PureDP
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import rounded_up
-from privcov.privacy import BudgetShare, Event, PureDP
+from privcov.tables.dataset import Dataset
 
 BINS = 20
 

@@ -30,11 +30,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from privcov import accounting, checks
-from privcov.dataset import Dataset
+from privcov.core import accounting, checks
+from privcov.core.guarantees import BudgetShare, Event, NoPrivacy, PureDP
 from privcov.measurements.moment import ANCHOR_SQUARED, CENTRES, clipped_moment, rounded_up, sensitivity
 from privcov.measurements.noise import NoiseDistribution
-from privcov.privacy import BudgetShare, Event, NoPrivacy, PureDP
+from privcov.tables.dataset import Dataset
 
 PROOF = "privcov/measurements/output_noise.py"
 

@@ -20,10 +20,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import BudgetShare, Event
 from privcov.measurements.clipping import blocks, clip_rows
-from privcov.privacy import BudgetShare, Event
+from privcov.tables.dataset import Dataset
 
 # The paper's grid of d n halvings is theoretical: 2^-40 of the public bound is below any rounding of data.
 HALVINGS = 40

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import BudgetShare, Event, PureDP
 from privcov.measurements.moment import rounded_up
 from privcov.measurements.sparse_vector import unit_norms
-from privcov.privacy import BudgetShare, Event, PureDP
+from privcov.tables.dataset import Dataset
 
 
 def measure_trace(

@@ -12,12 +12,12 @@ import math
 
 import numpy as np
 
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import BudgetShare, Event
 from privcov.measurements import moment
 from privcov.measurements.clipping import blocks, clip_rows
 from privcov.measurements.noise import NoiseDistribution
-from privcov.privacy import BudgetShare, Event
+from privcov.tables.dataset import Dataset
 
 
 def sensitivity(size: int, n: int, radius: float) -> float:

@@ -30,13 +30,13 @@ import math
 
 import numpy as np
 
-from privcov import checks
-from privcov.dataset import Dataset
+from privcov.core import checks
+from privcov.core.guarantees import ApproxDP, Event, Guarantee, NoPrivacy, PureDP
+from privcov.core.wishart_curve import LARGEST_EPSILON, LARGEST_FREEDOM, wishart_freedom
 from privcov.measurements.labels import count_anchors
 from privcov.measurements.moment import ANCHOR_SQUARED, STATISTICS, Measured, clipped_moment, rounded_up
 from privcov.measurements.noise import NoiseDistribution
-from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP
-from privcov.wishart_curve import LARGEST_EPSILON, LARGEST_FREEDOM, wishart_freedom
+from privcov.tables.dataset import Dataset
 
 UNIT_RATIO = 0.5  # C = |z|^2 / n
 
@@ -97,7 +97,7 @@ def measure_wishart(dataset: Dataset, *, freedom: int, ratio: float, centre: str
         norm="squared length of one vector, over n",
         sensitivity=delta,
         scale=distribution.scale,
-        proof="privcov/wishart_curve.py",
+        proof="privcov/core/wishart_curve.py",
         law=f"m = {distribution.degrees:g}",
         freedom=float(freedom),
     )

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import checks
-from privcov.dataset import Dataset
+from privcov.core import checks
+from privcov.core.randomness import stream
 from privcov.measurements.labels import class_index, class_list, take
-from privcov.randomness import stream
-from privcov.releasing.release import Release
+from privcov.releases.release import Release
+from privcov.tables.dataset import Dataset
 
 FLOOR = 0.01
 # Fraction of the end of the noise spectrum; it had the smallest error on the labelled public tables at epsilon 1 to 10.
@@ -29,7 +29,7 @@ METRICS = ("lda-error", "majority-error")
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SplitSizes:
     """Sizes of a public random split; the rows that are left are tested on.
 
     The release is made from at least 2 ``training`` rows; ``validation`` rows are kept aside, as in Su et al. 2019.
@@ -48,7 +48,7 @@ class Sizes:
             checks.whole("best", self.best, 1)
 
 
-def split(dataset: Dataset, sizes: Sizes, *, seed: int, repeat: int = 0) -> tuple[Dataset, Dataset]:
+def split(dataset: Dataset, sizes: SplitSizes, *, seed: int, repeat: int = 0) -> tuple[Dataset, Dataset]:
     """Split a data set into training and test rows, by the seed, the repetition and the name of the data alone.
 
     So the split reveals nothing and costs nothing; choosing the best columns does read the training rows.

@@ -6,16 +6,16 @@ from typing import Literal
 
 import numpy as np
 
-from privcov import checks
-from privcov.dataset import Dataset, FileRows
+from privcov.core import checks
+from privcov.core.guarantees import NoPrivacy
+from privcov.measurements.exact.file_pass.file_moment import rows_shortened
 from privcov.measurements.labels import CLASSES, class_index, count_anchors
 from privcov.measurements.moment import clipped_moment
-from privcov.measurements.tables.file_moment import rows_shortened
 from privcov.postprocess.joint import Moments, unpack
-from privcov.privacy import NoPrivacy
-from privcov.private_dataset import RELEASE_PRIVATE
-from privcov.releasing.release import Release
-from privcov.releasing.run import build_method, run_method
+from privcov.releases.public import build_method, run_method
+from privcov.releases.release import Release
+from privcov.tables.dataset import Dataset, FileRows
+from privcov.tables.private_dataset import RELEASE_PRIVATE
 
 NORMS = ("frobenius", "spectral", "l1", "max")
 _ORDERS: dict[str, Literal["fro", 1, 2]] = {"frobenius": "fro", "spectral": 2, "l1": 1}  # as numpy names them
@@ -177,11 +177,11 @@ def error(
     --------
     >>> import privcov
     >>> ds = privcov.source("ar1-covariance", n=2_000, d=4, random_state=0)
-    >>> rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), random_state=1)
+    >>> rel = privcov.release(ds, privcov.ZCDP(rho=0.1), "auto-cov", random_state=1)
     >>> round(privcov.error(rel, ds), 3)
-    0.484
+    0.168
     >>> round(privcov.error(rel, ds, relative=True, against="truth"), 3)
-    0.201
+    0.079
     """
     _check_pair(rel, dataset)
     reference = reference_matrix(dataset, rel.target, against, rel)

@@ -13,20 +13,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import checks
-from privcov.answering.unbiased import known_of
-from privcov.dataset import Dataset
+from privcov.core import checks
+from privcov.core.randomness import stream
 from privcov.estimators.additive import available_of
 from privcov.estimators.precision import noise_on_target, target
+from privcov.inference.unbiased import known_of
 from privcov.metrics.errors import matrix_norm, without_noise
 from privcov.postprocess.edge_test import edge_test
 from privcov.postprocess.edges import EdgeStates, edge_states
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.glasso import solve
 from privcov.postprocess.repair import repair_for_lasso
-from privcov.randomness import stream
-from privcov.releasing.display import matrix_of
-from privcov.releasing.release import Release
+from privcov.releases.display import matrix_of
+from privcov.releases.release import Release
+from privcov.tables.dataset import Dataset
 
 NORMS = ("l1", "frobenius", "spectral")  # of the tables of Su et al. 2019
 
@@ -126,7 +126,7 @@ def graph_recovery(rel: Release | np.ndarray, truth_precision: np.ndarray, thres
     --------
     >>> import privcov
     >>> ds = privcov.source("precision-ar2", n=20_000, d=5, random_state=0)
-    >>> rel = privcov.release("auto-precision", ds, privcov.ZCDP(rho=1.0), random_state=1)
+    >>> rel = privcov.release(ds, privcov.ZCDP(rho=1.0), "auto-precision", random_state=1)
     >>> recovery = privcov.graph_recovery(rel, ds.truth.precision)
     >>> recovery.tp, recovery.fn, recovery.tpr
     (7, 0, 1.0)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from privcov.dataset import Dataset
 from privcov.metrics.errors import of_target, reference_matrix, working
 from privcov.postprocess.joint import unpack
-from privcov.releasing.release import Release
+from privcov.releases.release import Release
+from privcov.tables.dataset import Dataset
 
 
 def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import checks
+from privcov.core import checks
 
 RELAX = 1.6  # over-relaxation, between 1 and 2
 LOOK = 4  # iterations between two checks of the gap (two Cholesky factors each)

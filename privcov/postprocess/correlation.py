@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from privcov import checks
+from privcov.core import checks
 
 
 def correlation(covariance: np.ndarray, floor: float) -> np.ndarray:

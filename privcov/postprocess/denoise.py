@@ -53,7 +53,7 @@ _SURPRISE, _SURPRISE_WISHART = 2.0, 3.0
 CLEAR = 2.5
 RISE = 6  # the power of t/T: how soon a part that has left the noise is taken whole
 _EDGE, _EDGE_WISHART = 2.0, 4.0
-_MOST = 1.0  # no trace, eigenvalue or norm of a covariance of the unit ball is larger
+_MAX_NORM = 1.0  # no trace, eigenvalue or norm of a covariance of the unit ball is larger
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class LinearEstimate:
     """A symmetric estimate F = ``matrix`` with unbiased estimates of <F, S> over the diagonal and over the rest.
 
     positive: whether no eigenvalue of F can be negative.
@@ -116,11 +116,11 @@ class Estimate:
     positive: bool = False
 
 
-def before_projection(matrix: np.ndarray, noise: BlockNoise) -> Estimate:
+def before_projection(matrix: np.ndarray, noise: BlockNoise) -> LinearEstimate:
     """Return the estimate by parts or, where an eigenvalue leaves the noise, as far from it as is sure to pay."""
     parts, edge = _by_parts(matrix, noise), noise.edge(len(matrix))
     values, vectors = np.linalg.eigh(matrix)
-    if values[-1] <= edge or edge >= _MOST:
+    if values[-1] <= edge or edge >= _MAX_NORM:
         return parts
     spectral = _by_eigenvalues(matrix, values, vectors, noise)
     step = spectral.matrix - parts.matrix
@@ -133,7 +133,7 @@ def before_projection(matrix: np.ndarray, noise: BlockNoise) -> Estimate:
     beside = _fraction(of_rest, square, noise.std * math.sqrt(2 * square))
     if along == beside == 1:
         return spectral
-    return Estimate(
+    return LinearEstimate(
         parts.matrix + along * np.diag(diagonal) + beside * rest,
         parts.diagonal + along * (spectral.diagonal - parts.diagonal),
         parts.rest + beside * (spectral.rest - parts.rest),
@@ -152,11 +152,11 @@ def inside(matrix: np.ndarray) -> np.ndarray:
 
 
 def _fraction(product: float, square: float, spread: float) -> float:
-    """Return how far to go along a step of this squared length, whose product with S - J has this spread."""
+    """Return the fraction of a step to take: <step, S - J> less its spread, over the squared length of the step."""
     return min(max((product - spread) / square, 0.0), 1.0) if square > 0 else 0.0
 
 
-def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> Estimate:
+def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> LinearEstimate:
     """Shrink the mean of the diagonal, the rest of the diagonal and the rest of the matrix, each by one factor."""
     d, diagonal = len(matrix), np.diag(matrix)
     kept, on = _diagonal_part(diagonal, noise)
@@ -164,7 +164,7 @@ def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> Estimate:
     square = float(np.sum(rest**2))
     factor, off = james_stein(square, noise.rest, pairs, hidden(square, noise.rest, pairs, noise))
     others = factor * rest
-    return Estimate(np.diag(kept) + others, float(kept @ diagonal) - on, factor * square - off)
+    return LinearEstimate(np.diag(kept) + others, float(kept @ diagonal) - on, factor * square - off)
 
 
 def _diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray, float]:
@@ -198,9 +198,9 @@ def _diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray,
 def _hidden(reach: float, square: float, beyond: float) -> float:
     """Return the fraction, 0 to 1, that is not kept of a part whose noise alone reaches this square.
 
-    beyond: what the part must have of its own to be kept; nothing of the unit ball has as much as _MOST.
+    beyond: what the part must have of its own to be kept; nothing of the unit ball has as much as _MAX_NORM.
     """
-    return 1.0 if square <= reach or beyond >= _MOST else (reach / square) ** RISE
+    return 1.0 if square <= reach or beyond >= _MAX_NORM else (reach / square) ** RISE
 
 
 def hidden(square: float, energy: float, k: int, noise: BlockNoise) -> float:
@@ -219,7 +219,7 @@ def james_stein(square: float, energy: float, k: int, gone: float, fixed: bool =
     return factor, energy * (factor + 2 * slope / k)
 
 
-def _by_eigenvalues(matrix: np.ndarray, values: np.ndarray, vectors: np.ndarray, noise: BlockNoise) -> Estimate:
+def _by_eigenvalues(matrix: np.ndarray, values: np.ndarray, vectors: np.ndarray, noise: BlockNoise) -> LinearEstimate:
     """Shrink the eigenvalues, to a trace of at most that of the matrix where the noise is Gaussian."""
     d = len(values)
     if noise.gaussian:
@@ -241,7 +241,7 @@ def _by_eigenvalues(matrix: np.ndarray, values: np.ndarray, vectors: np.ndarray,
     found = (vectors * kept) @ vectors.T
     diagonal = float(np.diag(found) @ np.diag(matrix))
     total = float(kept @ values)
-    return Estimate(
+    return LinearEstimate(
         (found + found.T) / 2,
         diagonal - float(noise.diagonal @ own),
         total - diagonal - (whole - 2 * noise.std**2 * float(own.sum())),

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import checks
+from privcov.core import checks
 from privcov.postprocess.glasso import solve_path
 from privcov.postprocess.repair import repair_for_lasso
 

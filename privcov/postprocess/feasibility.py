@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import checks
+from privcov.core import checks
 
 EPS = np.finfo(float).eps
 AGREE = 1e-3  # the two bounds meet to this relative accuracy
 ROOM = 0.9  # of the least penalty asked about: an anchor at the edge of its box would be nearly singular
-MOST, WORK = 3000, 40_000_000  # at most MOST iterations, and at most WORK / d^2 (from 115 columns on)
+MAX_ITERATIONS, WORK = 3000, 40_000_000  # and at most WORK / d^2 iterations (from 115 columns on)
 RELAX = 1.6
 BALANCE = 10
 
@@ -136,7 +136,7 @@ def diagnose(
     reason = f"the matrix is indefinite (smallest eigenvalue {lowest:.3g})"
     if (bad := np.flatnonzero(np.diag(s) < 0)).size:
         reason += f" and {_diagonal_reason(bad, s)}"
-    most = min(MOST, max(WORK // d**2, 10))
+    most = min(MAX_ITERATIONS, max(WORK // d**2, 10))
     return _project(s, values, vectors, penalise_diagonal, asked, most, reason)
 
 

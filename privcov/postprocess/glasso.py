@@ -18,13 +18,13 @@ from types import ModuleType
 
 import numpy as np
 
-from privcov import checks
+from privcov.core import checks
 from privcov.postprocess.admm import Admm, solve_admm
 from privcov.postprocess.feasibility import Diagnosis, Infeasible, diagnose, quick_psd
 from privcov.postprocess.fit import Fit
 
 BLOCK, ADMM, CLOSED = "block descent", "admm", "closed form"
-MOST_SWEEPS = 500
+MAX_SWEEPS = 500
 SMALLEST_UNIT, LARGEST_UNIT = 1e-150, 1e150  # beyond, products and reciprocals leave the range of a float
 
 
@@ -166,7 +166,7 @@ class _Descent:
         while len(fits) < len(lams):
             left = lams[len(fits) :]
             precisions, gaps, sweeps, codes = kernel.descend_path(
-                self.s, left, self.ridged, self.anchor, self.distance, w, b, known, self.tol, MOST_SWEEPS
+                self.s, left, self.ridged, self.anchor, self.distance, w, b, known, self.tol, MAX_SWEEPS
             )
             good = int(np.count_nonzero(codes == kernel.OK))
             fits += [Fit(left[i], precisions[i], "ok", float(gaps[i]), int(sweeps[i]), BLOCK) for i in range(good)]

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from privcov.compiled import compiled
+from privcov.core.compiled import compiled
 
-MOST_PASSES = 2000  # over the active coordinates of one column
+MAX_PASSES = 2000  # over the active coordinates of one column
 TIGHTER = 0.3  # factor on the inner tolerance when the gap stalls
 LOOSEST = 1e-13  # an inner tolerance below this is rounding
 OK, STALLED, LOST = 0, 1, 2  # LOST: an update left W indefinite
@@ -148,7 +148,7 @@ def _column(
     limit = inner * inner * s[j, j]  # inner is a tolerance on correlations
     _product(w, beta, r, active)
     n, _ = _candidates(w, s[j], lam, beta, r, active, j)
-    for _ in range(MOST_PASSES):
+    for _ in range(MAX_PASSES):
         if _pass(w, s[j], lam, beta, r, active, n) <= limit:
             n, fresh = _candidates(w, s[j], lam, beta, r, active, j)
             if fresh <= limit:

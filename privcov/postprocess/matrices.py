@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.postprocess.available import Available, available_cases
+from privcov.postprocess.available_cases import Available, available_cases
 from privcov.postprocess.correlation import correlation
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.plain_algebra import eigen, rebuild
 from privcov.postprocess.threshold import noise_variance
 from privcov.postprocess.two_values import TwoValues, with_identities, within_values
-from privcov.public_facts import Flags
+from privcov.tables.public_facts import Flags
 
 LEAST_EIGENVALUE = 0.01  # of a correlation matrix, before it is inverted
 
@@ -26,15 +26,14 @@ LEAST_EIGENVALUE = 0.01  # of a correlation matrix, before it is inverted
 class Noisy:
     """The noisy measurement and the public facts about it.
 
-    matrix: noisy moment in unit-ball units (rows divided by R), p x p; p = d, or d + 1 with the mean when ``joint``.
-    row_bound: R, in working units, which are (data - origin) / scale. rows: public or noisy. entry_std,
-    diagonal_std: standard deviation of the noise on an entry off the diagonal, also of the extra row, and on a diagonal
-    entry (on each, where they differ), in the unit of ``matrix``. flags: where the flags of missing cells are in
-    ``matrix``, whose p is then larger by their number; None without flags. two: the columns of two values.
+    matrix: noisy moment in unit-ball units (rows divided by R), p x p, p = d + 1, the mean last.
+    row_bound: R, in working units, which are (data - origin) / scale. rows: public or noisy. entry_std, diagonal_std:
+    standard deviation of the noise on an entry off the diagonal, also of the extra row, and on a diagonal entry (on
+    each, where they differ), in the unit of ``matrix``. flags: where the flags of missing cells are in ``matrix``,
+    whose p is then larger by their number; None without flags. two: the columns of two values.
     """
 
     matrix: np.ndarray
-    joint: bool
     row_bound: float
     scale: np.ndarray
     origin: np.ndarray
@@ -54,9 +53,9 @@ class Noisy:
 class Matrices:
     """The matrices, in the data's units; symmetric unless said otherwise.
 
-    mean: None when not measured; the covariance is then about the origin. noisy: covariance before any repair, unbiased
-    up to the noise on the mean; it may have negative eigenvalues. noise_std: standard deviation of the privacy noise on
-    each entry of ``noisy``. Both are NaN where too few rows have both cells, and every other matrix has zero there.
+    noisy: covariance before any repair, unbiased up to the noise on the mean; it may have negative eigenvalues.
+    noise_std: standard deviation of the privacy noise on each entry of ``noisy``. Both are NaN where too few rows have
+    both cells, and every other matrix has zero there.
 
     covariance: positive semi-definite, the whole noisy moment without its negative eigenvalues; its diagonal is that of
     ``noisy`` where variances are less noisy than covariances. correlation: a variance below its own noise counts as
@@ -67,7 +66,7 @@ class Matrices:
     noisy share of rows that have both cells, and the deviation of its noise; None where missing cells are not measured.
     """
 
-    mean: np.ndarray | None
+    mean: np.ndarray
     noisy: np.ndarray
     noise_std: np.ndarray
     covariance: np.ndarray
@@ -84,17 +83,16 @@ class Matrices:
 
 def derive(noisy: Noisy) -> Matrices:
     """Compute all matrices from the noisy moment."""
-    mean, raw, variance = _unbiased(noisy)
+    mean, raw, variance = unbiased(noisy)
     available = _available(noisy)
     known = np.ones(raw.shape, dtype=bool) if available is None else ~available.refused
     stated, stated_std = raw, np.sqrt(variance)
     raw, variance = np.where(known, raw, 0.0), np.where(known, variance, 0.0)
     if available is None:
-        centre = "joint" if noisy.joint else "none"
-        repaired = unpack(_psd(noisy.matrix), centre=centre, row_bound=noisy.row_bound).target
+        repaired = unpack(_psd(noisy.matrix), centre="joint", row_bound=noisy.row_bound).target
     else:
         repaired = _psd(raw)
-        mean = None if mean is None else np.where(np.diag(known), mean, 0.0)
+        mean = np.where(np.diag(known), mean, 0.0)
     std = np.sqrt(variance)
     if available is None:
         accurate = np.full(noisy.d, noisy.diagonal_std < noisy.entry_std)
@@ -103,9 +101,8 @@ def derive(noisy: Noisy) -> Matrices:
         accurate = np.full(noisy.d, some)
     if accurate.any():
         repaired = _with_diagonal(repaired, np.where(accurate, np.diag(raw), np.diag(repaired)), np.diag(std))
-    if mean is not None:
-        told = within_values(np.where(np.diag(known), mean, np.nan), noisy.two)
-        repaired = with_identities(repaired, told, noisy.two)
+    told = within_values(np.where(np.diag(known), mean, np.nan), noisy.two)
+    repaired = with_identities(repaired, told, noisy.two)
     units = noisy.scale[:, None] * noisy.scale[None, :]
 
     least = float(np.diag(std).max())
@@ -124,7 +121,7 @@ def derive(noisy: Noisy) -> Matrices:
     partial = -inverse / (root[:, None] * root[None, :])
     np.fill_diagonal(partial, 1.0)
     return Matrices(
-        mean=None if mean is None else noisy.origin + noisy.scale * mean,
+        mean=noisy.origin + noisy.scale * mean,
         noisy=stated * units,
         noise_std=stated_std * units,
         covariance=repaired * units,
@@ -155,21 +152,18 @@ def _available(noisy: Noisy) -> Available | None:
     """Return the available cases of a measurement with flags, else None."""
     if noisy.flags is None:
         return None
-    return available_cases(noisy.matrix, noisy.flags, joint=noisy.joint, row_bound=noisy.row_bound)
+    return available_cases(noisy.matrix, noisy.flags, row_bound=noisy.row_bound)
 
 
-def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
-    """Return mean or None, unrepaired covariance (NaN where refused), and its noise variance, in working units."""
+def unbiased(noisy: Noisy) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mean, unrepaired covariance (NaN where refused), and its noise variance, in working units."""
     if (available := _available(noisy)) is not None:
         return available.mean, available.covariance, available.variance
     r2 = noisy.row_bound * noisy.row_bound
-    moments = unpack(noisy.matrix, centre="joint" if noisy.joint else "none", row_bound=noisy.row_bound)
+    moments = unpack(noisy.matrix, centre="joint", row_bound=noisy.row_bound)
     raw = moments.target
     block, diagonal = noisy.entry_std * r2, noisy.diagonal_std * r2
-    if moments.mean is None:
-        variance = np.full((noisy.d, noisy.d), block * block)
-        np.fill_diagonal(variance, diagonal * diagonal)
-        return None, raw, variance
+    assert moments.mean is not None, "the centre is joint"
     edge = noisy.entry_std * noisy.row_bound / math.sqrt(noisy.matrix[-1, -1])
     variance = np.array(noise_variance(moments.mean, block, edge))
     # The square of a noisy mean: Var[w - 2 mu e - e^2] = diagonal^2 + 4 mu^2 edge^2 + 2 edge^4.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from privcov import checks
+from privcov.core import checks
 
 _SWEEPS = 40
 _SMALL = 2.0**-52

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import checks
+from privcov.core import checks
 from privcov.postprocess.feasibility import diagnose
 from privcov.postprocess.spectrum import clip_psd
 

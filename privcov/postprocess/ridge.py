@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from privcov import checks
+from privcov.core import checks
 
 
 def ridge_precision(s: np.ndarray, lam: float) -> np.ndarray:

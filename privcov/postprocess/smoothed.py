@@ -37,7 +37,7 @@ import math
 
 import numpy as np
 
-from privcov import checks
+from privcov.core import checks
 
 LOOK = 4  # steps between two checks of the gap
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from privcov import checks
+from privcov.core import checks
 from privcov.postprocess.matrices import Matrices
 from privcov.postprocess.plain_algebra import eigen
 
-MOST_CELLS = 5_000_000
+MAX_CELLS = 5_000_000
 
 
 def synthetic_rows(
@@ -20,10 +20,8 @@ def synthetic_rows(
     """
     d = len(matrices.covariance)
     rows = checks.whole("rows", rows, 1)
-    if rows * d > MOST_CELLS:
-        raise ValueError(f"rows x columns is {rows * d:,} cells and the limit is {MOST_CELLS:,}: ask for fewer rows.")
-    if matrices.mean is None:
-        raise ValueError("A synthetic table needs the mean, and this release did not measure it.")
+    if rows * d > MAX_CELLS:
+        raise ValueError(f"rows x columns is {rows * d:,} cells and the limit is {MAX_CELLS:,}: ask for fewer rows.")
     spread = np.sqrt(np.maximum(np.diag(matrices.covariance), 0.0))
     safe = np.where(spread > 0, spread, 1.0)
     values, vectors = eigen(matrices.covariance / np.outer(safe, safe))  # columns may differ much in their units

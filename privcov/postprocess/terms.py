@@ -24,8 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.declared_columns import Kinds
-from privcov.table_files.kinds import CATEGORY, DATE, FIRST_DAY, ORDINAL, YES_NO, Kind, natural_exp
+from privcov.tables.declared_columns import Kinds
+from privcov.tables.readers.kinds import CATEGORY, DATE, FIRST_DAY, ORDINAL, YES_NO, Kind, natural_exp
 
 _BACK = {"log": "geometric mean", "log1p": "geometric mean of 1 + x, less 1", "sqrt": "squared mean of the root"}
 

@@ -2,7 +2,7 @@
 
 With p_j the mean of column j as a share, (m_j - low_j) / span_j, the covariance of two levels of one column is
 -p_i p_j span_i span_j, also where rows are shortened, which leaves a zero what it is. The variance is
-p_j (1 - p_j) span_j^2 where no cell lies between the two values.
+p_j (1 - p_j) span_j^2 where no cell lies between the two values, and at most that where some do.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.declared_columns import Kinds
 from privcov.postprocess.plain_algebra import eigen, product, rebuild
-from privcov.table_files.kinds import CATEGORY, INTEGER, ORDINAL, YES_NO
-from privcov.units import Units
+from privcov.tables.declared_columns import Kinds
+from privcov.tables.readers.kinds import CATEGORY, INTEGER, ORDINAL, YES_NO
+from privcov.tables.units import Units
 
 _LEAST = 1e-4  # of the largest eigenvalue of a block, to which others are raised before it is inverted
 
@@ -88,11 +88,12 @@ def with_identities(covariance: np.ndarray, mean: np.ndarray, two: TwoValues | N
     for at in [] if two is None else map(list, two.blocks):
         assert two is not None
         own, exact = covariance[np.ix_(at, at)], np.broadcast_to(two.exact, len(mean))[at]
-        if np.isnan(mean[at]).any() or not (exact.all() or len(at) > 1):
-            continue
         span = two.span[at]
         p = (mean[at] - two.low[at]) / span
-        square = np.where(exact, p, np.maximum(np.diag(own), 0.0) / (span * span) + p * p)
+        square = np.maximum(np.diag(own), 0.0) / (span * span) + p * p
+        if np.isnan(p).any() or (len(at) == 1 and square <= p and not exact.all()):
+            continue
+        square = np.where(exact, p, np.minimum(square, p))
         square = square * max(float(np.sum(p * p / np.maximum(square, 1e-300))), 1.0)
         block = (np.diag(square) - p[:, None] * p[None, :]) * (span[:, None] * span[None, :])
         values, axes = eigen(own)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from privcov.core.guarantees import Guarantee, PureDP, ZCDP
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS as REGISTERED
-from privcov.estimators.em_cov import LARGEST
-from privcov.privacy import Guarantee, PureDP, ZCDP
-from privcov.sweeps.plan import Plan, run
+from privcov.estimators.papers.em_cov import LARGEST
+from privcov.studies.plan import Plan, run
 from replication.base import Number, Point, Table, View
 from replication.sources.news import EACH
 from replication.sources.news import LARGEST as LONGEST
@@ -26,9 +26,9 @@ from replication.sources.papers import MissingData
 
 FROBENIUS = "frobenius"
 ZIPF = "zipf-norms"
-MOST_D, MOST_N = 200, 50_000  # columns and rows of the curves
+MAX_D, MAX_N = 200, 50_000  # columns and rows of the curves
 _RHOS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
-_DS = [10, 20, 30, 50, 70, 100, MOST_D]
+_DS = [10, 20, 30, 50, 70, 100, MAX_D]
 METHODS = ("gaussian-cov", "separate-cov", "adaptive-cov", "zero")
 EM = ("em-cov",)
 
@@ -44,7 +44,7 @@ class Simulated:
 
 
 def _varying(x: str, bins: int = 4, /, *, rhos: tuple[float, ...] = (0.1,), **varies: list[int]) -> Simulated:
-    block = {"n": [MOST_N], "d": [MOST_D], **varies}
+    block = {"n": [MAX_N], "d": [MAX_D], **varies}
     return Simulated(x, block, {k: v for k, v in {"bins": bins, "skew": 3.0}.items() if k not in block}, rhos)
 
 
@@ -52,7 +52,7 @@ SIMULATED = {
     **{f"5-figure-2-{x}": _varying("d", 1, n=[n], d=_DS) for x, n in zip("abc", (1_000, 4_000, 16_000), strict=True)},
     "5-figure-3-a": _varying("bins", bins=[1, 2, 4, 8, 16, 32]),
     "5-figure-3-b": _varying("d", d=_DS),
-    "5-figure-3-c": _varying("n", n=[1_000, 3_000, 10_000, MOST_N]),
+    "5-figure-3-c": _varying("n", n=[1_000, 3_000, 10_000, MAX_N]),
     "5-figure-3-d": _varying("rho", rhos=_RHOS),
 }
 LARGE = {"d": [512], "n": [200_000, 1_000_000]}  # the ends of the axes that are printed; half an hour
@@ -60,7 +60,7 @@ MAIN, OF_EM, OF_LARGE = "", ", EMCov", ", largest"
 
 
 def simulated_plan(panel: str, part: str, published: bool, replicates: int, seed: int) -> Plan:
-    """Return the panel's plan: up to `MOST_D` columns and `MOST_N` rows, of EMCov alone, or the `LARGE` sizes."""
+    """Return the panel's plan: up to `MAX_D` columns and `MAX_N` rows, of EMCov alone, or the `LARGE` sizes."""
     own = SIMULATED[panel]
     return Plan(
         source=ZIPF,
@@ -150,7 +150,7 @@ class Panel:
 
 
 def _pure(epsilons: tuple[float, ...], ns: tuple[int, ...]) -> Panel:
-    params = {"bins": 4, "skew": 3.0, "d": MOST_D, "n": ns[0]}
+    params = {"bins": 4, "skew": 3.0, "d": MAX_D, "n": ns[0]}
     levels = tuple(PureDP(epsilon) for epsilon in epsilons)
     return Panel(ZIPF, tuple(params.items()), PURE_METHODS, levels, ns if len(ns) > 1 else ())
 
@@ -163,7 +163,7 @@ def _panels() -> dict[str, Panel]:
     for digit in DIGITS:
         panels[f"digit {digit}"] = Panel("mnist", (("n", PICTURES[0]), ("digit", digit)))
     epsilons = tuple(0.05 * 2**k for k in range(8))
-    return panels | {"pure epsilon": _pure(epsilons, (MOST_N,)), "pure n": _pure((1.0,), (1_000, 5_000, 20_000))}
+    return panels | {"pure epsilon": _pure(epsilons, (MAX_N,)), "pure n": _pure((1.0,), (1_000, 5_000, 20_000))}
 
 
 PANELS = _panels()
@@ -214,7 +214,7 @@ def _points(*panels: str) -> tuple[Point, ...]:
 # --- the figures ----------------------------------------------------------------------------------------------
 
 _LARGEST = (
-    f"Up to {MOST_D} columns and {MOST_N:,} rows; {LARGE['d'][0]} columns and up to {LARGE['n'][-1]:,} rows belong to "
+    f"Up to {MAX_D} columns and {MAX_N:,} rows; {LARGE['d'][0]} columns and up to {LARGE['n'][-1]:,} rows belong to "
     "the overnight preset.",
     "The norms are fixed by the generator, so R = 1 is public here; the paper rescaled by the largest norm.",
 )
@@ -268,7 +268,7 @@ TABLES = (
         (
             "The appendix is not in the text that was read: d = 200, n = 50,000, N = 4 as in Figure 3, these epsilons, "
             "and epsilon = 1 along n are ours. The additive method is Laplace noise with the printed scale.",
-            f"Up to {MOST_N:,} rows.",
+            f"Up to {MAX_N:,} rows.",
         ),
         replicates=50, small=(3, 3),
     ),

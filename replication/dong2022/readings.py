@@ -14,11 +14,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov import accounting
+from privcov.core import accounting
+from privcov.core.guarantees import BudgetShare, Guarantee, ZCDP
+from privcov.core.randomness import stream
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.dataset import Dataset
-from privcov.estimators.adaptive_cov import ExpectedNoise, shares_of
-from privcov.estimators.separate_cov import PUBLISHED, eigenvectors, measure_both, tidy
+from privcov.estimators.papers.adaptive_cov import ExpectedNoise, shares_of
+from privcov.estimators.papers.separate_cov import PUBLISHED, eigenvectors, measure_both, tidy
 from privcov.measurements import eigenvalues
 from privcov.measurements.moment import clipped_moment, measure_moment, sensitivity
 from privcov.measurements.noise_constants import closed_form
@@ -26,8 +27,7 @@ from privcov.measurements.sparse_vector import measure_threshold
 from privcov.measurements.trace import measure_trace
 from privcov.metrics.errors import matrix_norm
 from privcov.postprocess.spectrum import assemble, clip_box
-from privcov.privacy import BudgetShare, Guarantee, ZCDP
-from privcov.randomness import stream
+from privcov.tables.dataset import Dataset
 from replication.base import Number, Point, Table
 from replication.dong2022.checks import ADAPTIVE, CODE, CODE_LETTER, against_better
 from replication.dong2022.figures import FROBENIUS, SIMULATED, ZIPF, read_simulated

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from privcov import accounting
+from privcov.core import accounting
 from privcov.metrics.errors import matrix_norm
 from replication.checks import NOT_COMPUTED, Check, cells, check, literal, middle, spread_question, wide
 from replication.mdpi2023.tables import TABLES, TO_SCALE, printed_scales, source

@@ -17,8 +17,8 @@ import pandas as pd
 from scipy.interpolate import PchipInterpolator
 from scipy.optimize import minimize
 
-from privcov.dataset import Dataset
 from privcov.postprocess.spectrum import clip_psd
+from privcov.tables.dataset import Dataset
 from replication.base import Number, Point, Table, join_printed, recompute, stored, truth_of
 from replication.checks import NOT_COMPUTED, Check, check
 from replication.mdpi2023 import tables

@@ -13,11 +13,12 @@ from functools import partial
 
 import numpy as np
 
-from privcov import accounting
-from privcov.audit.raw_tuning import chosen_on_raw_rows
+from privcov.attacks.raw_tuning import chosen_on_raw_rows
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP
+from privcov.core.randomness import stream
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.data_sources.gaussian import Gaussian
-from privcov.dataset import Dataset
 from privcov.estimators.thresholding import papers_threshold
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
@@ -25,9 +26,8 @@ from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.classification import FLOOR, t_test_columns
 from privcov.metrics.errors import matrix_norm
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import ApproxDP
-from privcov.randomness import stream
-from privcov.sweeps.plan import Plan
+from privcov.studies.plan import Plan
+from privcov.tables.dataset import Dataset
 from replication.base import Number, Point, Table, truth_of
 from replication.sources.microbiome import LOG, PRESENT
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from privcov.core.parameters import parameter
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.bundled import Column
-from privcov.parameters import parameter
+from privcov.data_sources.bundled import BundledColumn
 from replication.sources import tables
 from replication.sources.papers import GROUP, PaperData, Raw, facts
 
@@ -49,10 +49,10 @@ class Colon(PaperData):
     d: int = parameter(50, "Genes d", low=2, high=GENES, help="The first d genes of the file.")
 
     @property
-    def table(self) -> tuple[Column, ...]:
+    def table(self) -> tuple[BundledColumn, ...]:
         """The genes with their public limits."""
         top = round(math.log10(2**16 - 1), 2)
-        return tuple(Column(name, 0, top, 2.5, "log10", "16-bit scanner") for name in GENE_NAMES[: self.d])
+        return tuple(BundledColumn(name, 0, top, 2.5, "log10", "16-bit scanner") for name in GENE_NAMES[: self.d])
 
     @classmethod
     def parse(cls, parts: Sequence[bytes]) -> Raw:

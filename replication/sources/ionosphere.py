@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.bundled import Column
+from privcov.data_sources.bundled import BundledColumn
 from replication.sources import tables
 from replication.sources.papers import GROUP, OpenML, PaperData, Raw, facts
 
@@ -48,7 +48,7 @@ class Ionosphere(PaperData):
     files: ClassVar = (("ionosphere.csv",), ("ionosphere.data",))
     openml: ClassVar = OpenML("ionosphere", 1, 1)
     table: ClassVar = tuple(
-        Column(f"V{k}", -1, 1, 0, "share", f"{'imaginary' if k % 2 == 0 else 'real'} part, normalised")
+        BundledColumn(f"V{k}", -1, 1, 0, "share", f"{'imaginary' if k % 2 == 0 else 'real'} part, normalised")
         for k in range(1, 35)
     )
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from privcov.core.parameters import parameter
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.bundled import Column
-from privcov.parameters import parameter
+from privcov.data_sources.bundled import BundledColumn
 from replication.sources import tables
 from replication.sources.papers import GROUP, PaperData, Raw, facts
 
@@ -99,5 +99,5 @@ class Microbiome(PaperData):
         values = counts / counts.sum(axis=1, keepdims=True) if shares else np.log10(1 + counts)
         top, unit = (1, "share") if shares else (4.5, "log10")
         why = "a share" if shares else "30,000 reads of one sample, three times the usual"
-        table = [Column(name, 0, top, 0, unit, why) for name, k in zip(raw.columns, kept, strict=True) if k]
+        table = [BundledColumn(name, 0, top, 0, unit, why) for name, k in zip(raw.columns, kept, strict=True) if k]
         return {"X": values[:, kept], "labels": raw.labels, **facts(table)}

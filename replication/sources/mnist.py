@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from privcov.core.parameters import parameter
 from privcov.data_sources.base import SOURCES
-from privcov.parameters import parameter
 from replication.sources import tables
 from replication.sources.archives import arrays
 from replication.sources.papers import GROUP, OpenML, PaperData, Raw

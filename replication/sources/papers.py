@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from privcov.core.places import data_folder
 from privcov.data_sources.base import Source
-from privcov.data_sources.bundled import Column
-from privcov.dataset import Dataset
-from privcov.places import data_folder
+from privcov.data_sources.bundled import BundledColumn
+from privcov.tables.dataset import Dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ class OpenML:
     megabytes: int
 
 
-def facts(table: Sequence[Column]) -> dict[str, Any]:
+def facts(table: Sequence[BundledColumn]) -> dict[str, Any]:
     """Return columns with their public limits, as arguments of `Dataset.from_rows`."""
     return {
         "columns": [column.name for column in table],

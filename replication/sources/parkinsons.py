@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.bundled import Column
+from privcov.data_sources.bundled import BundledColumn
 from replication.sources import tables
 from replication.sources.papers import GROUP, OpenML, PaperData, Raw, facts
 
@@ -51,28 +51,28 @@ class Parkinsons(PaperData):
     files: ClassVar = (("parkinsons.csv",), ("parkinsons.data",))
     openml: ClassVar = OpenML("parkinsons", 1, 1)
     table: ClassVar = (
-        Column("MDVP:Fo(Hz)", 60, 400, 150, "Hz", "mean pitch of adult speech; 400 is a high soprano speaking"),
-        Column("MDVP:Fhi(Hz)", 60, 625, 180, "Hz", "the analyser follows pitch up to 625 Hz"),
-        Column("MDVP:Flo(Hz)", 60, 400, 110, "Hz", "as the mean pitch"),
-        Column("MDVP:Jitter(%)", 0, 0.05, 0.006, "share", f"threshold 0.0104; {_JITTER}"),
-        Column("MDVP:Jitter(Abs)", 0, 4e-4, 4e-5, "s", f"threshold 83 microseconds; {_JITTER}"),
-        Column("MDVP:RAP", 0, 0.035, 0.003, "share", f"threshold 0.0068; {_JITTER}"),
-        Column("MDVP:PPQ", 0, 0.042, 0.0035, "share", f"threshold 0.0084; {_JITTER}"),
-        Column("Jitter:DDP", 0, 0.105, 0.009, "share", "three times RAP by definition"),
-        Column("MDVP:Shimmer", 0, 0.19, 0.03, "share", f"threshold 0.0381; {_JITTER}"),
-        Column("MDVP:Shimmer(dB)", 0, 1.75, 0.3, "dB", f"threshold 0.35; {_JITTER}"),
-        Column("Shimmer:APQ3", 0, 0.15, 0.015, "share", "shorter average than MDVP:APQ, so no larger as a rule"),
-        Column("Shimmer:APQ5", 0, 0.15, 0.018, "share", "shorter average than MDVP:APQ, so no larger as a rule"),
-        Column("MDVP:APQ", 0, 0.15, 0.025, "share", f"threshold 0.0307; {_JITTER}"),
-        Column("Shimmer:DDA", 0, 0.45, 0.045, "share", "three times APQ3 by definition"),
-        Column("NHR", 0, 0.95, 0.03, "ratio", f"threshold 0.19; {_JITTER}"),
-        Column("HNR", 0, 40, 20, "dB", "0 dB is as much noise as tone; a clear vowel has 20, a flute 40"),
-        Column("RPDE", 0, 1, 0.5, "share", "an entropy divided by its maximum"),
-        Column("DFA", 0.5, 1, 0.7, "exponent", "0.5 is white noise, 1 is 1/f noise; a voice lies between"),
-        Column("spread1", -10, 0, -6, "log", "a natural logarithm of a spread below 1; no published range"),
-        Column("spread2", 0, 0.6, 0.2, "log", "no published range; round limits"),
-        Column("D2", 1, 4, 2.4, "dimension", "1 is a periodic signal; estimates of a short one do not pass 4"),
-        Column("PPE", 0, 1, 0.2, "share", "an entropy divided by its maximum"),
+        BundledColumn("MDVP:Fo(Hz)", 60, 400, 150, "Hz", "mean pitch of adult speech; 400 is a high soprano speaking"),
+        BundledColumn("MDVP:Fhi(Hz)", 60, 625, 180, "Hz", "the analyser follows pitch up to 625 Hz"),
+        BundledColumn("MDVP:Flo(Hz)", 60, 400, 110, "Hz", "as the mean pitch"),
+        BundledColumn("MDVP:Jitter(%)", 0, 0.05, 0.006, "share", f"threshold 0.0104; {_JITTER}"),
+        BundledColumn("MDVP:Jitter(Abs)", 0, 4e-4, 4e-5, "s", f"threshold 83 microseconds; {_JITTER}"),
+        BundledColumn("MDVP:RAP", 0, 0.035, 0.003, "share", f"threshold 0.0068; {_JITTER}"),
+        BundledColumn("MDVP:PPQ", 0, 0.042, 0.0035, "share", f"threshold 0.0084; {_JITTER}"),
+        BundledColumn("Jitter:DDP", 0, 0.105, 0.009, "share", "three times RAP by definition"),
+        BundledColumn("MDVP:Shimmer", 0, 0.19, 0.03, "share", f"threshold 0.0381; {_JITTER}"),
+        BundledColumn("MDVP:Shimmer(dB)", 0, 1.75, 0.3, "dB", f"threshold 0.35; {_JITTER}"),
+        BundledColumn("Shimmer:APQ3", 0, 0.15, 0.015, "share", "shorter average than MDVP:APQ, so no larger as a rule"),
+        BundledColumn("Shimmer:APQ5", 0, 0.15, 0.018, "share", "shorter average than MDVP:APQ, so no larger as a rule"),
+        BundledColumn("MDVP:APQ", 0, 0.15, 0.025, "share", f"threshold 0.0307; {_JITTER}"),
+        BundledColumn("Shimmer:DDA", 0, 0.45, 0.045, "share", "three times APQ3 by definition"),
+        BundledColumn("NHR", 0, 0.95, 0.03, "ratio", f"threshold 0.19; {_JITTER}"),
+        BundledColumn("HNR", 0, 40, 20, "dB", "0 dB is as much noise as tone; a clear vowel has 20, a flute 40"),
+        BundledColumn("RPDE", 0, 1, 0.5, "share", "an entropy divided by its maximum"),
+        BundledColumn("DFA", 0.5, 1, 0.7, "exponent", "0.5 is white noise, 1 is 1/f noise; a voice lies between"),
+        BundledColumn("spread1", -10, 0, -6, "log", "a natural logarithm of a spread below 1; no published range"),
+        BundledColumn("spread2", 0, 0.6, 0.2, "log", "no published range; round limits"),
+        BundledColumn("D2", 1, 4, 2.4, "dimension", "1 is a periodic signal; estimates of a short one do not pass 4"),
+        BundledColumn("PPE", 0, 1, 0.2, "share", "an entropy divided by its maximum"),
     )
 
     @classmethod

@@ -11,25 +11,25 @@ from functools import partial
 
 import numpy as np
 
-from privcov import accounting
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, NoPrivacy
+from privcov.core.randomness import stream
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.dataset import Dataset
-from privcov.estimators.glasso_gaussian import RHO, GlassoGaussian
+from privcov.estimators.papers.glasso_gaussian import RHO, GlassoGaussian
 from privcov.estimators.ridge_precision import PENALTIES, ridge_lambda
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
 from privcov.measurements.noise import NoiseDistribution
-from privcov.metrics.classification import Sizes, majority_error, split
+from privcov.metrics.classification import SplitSizes, majority_error, split
 from privcov.metrics.graphs import edges, noisy_matrix, path_rates, roc_at, solved
 from privcov.postprocess.admm import published_admm
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.glasso import lambda_max
 from privcov.postprocess.repair import repair_for_lasso
 from privcov.postprocess.ridge import ridge_path
-from privcov.privacy import ApproxDP, NoPrivacy
-from privcov.randomness import stream
-from privcov.releasing.run import run_method
-from privcov.sweeps.plan import Plan
+from privcov.releases.public import run_method
+from privcov.studies.plan import Plan
+from privcov.tables.dataset import Dataset
 from replication.base import Number, Point, Table, View, truth_of
 from replication.su2019.tables import MODELS, STOP
 
@@ -144,7 +144,7 @@ def sound_rates(
 def lda(seed: int, replicate: int) -> list[Number]:
     """Compute the fraction of wrong test rows of one split, with the penalty chosen on the validation rows."""
     data = make_dataset(SOURCES.get("ionosphere").cls(), seed=seed)
-    train, rest = split(data, Sizes(TRAINING), seed=seed, repeat=replicate)
+    train, rest = split(data, SplitSizes(TRAINING), seed=seed, repeat=replicate)
     own, seen, labels = train.rows, np.asarray(train.labels), np.asarray(rest.labels)
     classes = np.unique(np.asarray(data.labels))
     means = np.array([own[seen == c].mean(axis=0) for c in classes])

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from privcov.core.guarantees import ApproxDP
 from privcov.estimators.ridge_precision import PENALTIES, RidgePrecision, ridge_lambda
 from privcov.metrics.errors import without_noise
 from privcov.postprocess.ridge import ridge_path
-from privcov.privacy import ApproxDP
-from privcov.releasing.run import run_method
+from privcov.releases.public import run_method
 from replication.base import KEYS, Number, Point, Table, recompute, stored
 from replication.readings import FITTED, SEEN, Found, Reading, distance, with_ours
 from replication.su2019 import tables

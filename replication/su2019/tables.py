@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from privcov import accounting
-from privcov.audit.raw_tuning import fold_moments
+from privcov.attacks.raw_tuning import fold_moments
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP
+from privcov.core.randomness import stream
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.dataset import Dataset
 from privcov.estimators.glasso import PATH_DEPTH, PATH_POINTS
-from privcov.estimators.glasso_gaussian import RHO
+from privcov.estimators.papers.glasso_gaussian import RHO
 from privcov.estimators.ridge_precision import PENALTIES, RidgePrecision, ridge_lambda
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
@@ -26,10 +27,9 @@ from privcov.postprocess.admm import published_admm
 from privcov.postprocess.glasso import lambda_max, solve_path
 from privcov.postprocess.lambda_choice import likelihood_loss
 from privcov.postprocess.ridge import ridge_path
-from privcov.privacy import ApproxDP
-from privcov.randomness import stream
-from privcov.releasing.run import run_method
-from privcov.sweeps.plan import Plan
+from privcov.releases.public import run_method
+from privcov.studies.plan import Plan
+from privcov.tables.dataset import Dataset
 from replication.base import Number, Point, Table
 
 MODELS = {"1": "precision-wishart", "2": "precision-full", "3": "precision-ar2", "4": "precision-random"}

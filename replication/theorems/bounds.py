@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privcov.randomness import stream
+from privcov.core.randomness import stream
 from replication.base import LITERAL, REPRODUCED, Number, Point, Table, stored
 from replication.checks import slope
 from replication.theorems import draws

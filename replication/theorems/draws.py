@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import accounting
+from privcov.core import accounting
+from privcov.core.guarantees import ZCDP
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.dataset import Dataset
 from privcov.estimators.thresholding import papers_threshold
 from privcov.measurements.clipping import clip_rows
 from privcov.measurements.noise import NoiseDistribution
@@ -23,8 +23,8 @@ from privcov.postprocess.feasibility import Infeasible
 from privcov.postprocess.glasso import solve
 from privcov.postprocess.ridge import ridge_precision
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import ZCDP
-from privcov.releasing.run import release
+from privcov.releases.public import release
+from privcov.tables.dataset import Dataset
 from replication.mdpi2023.tables import XI
 from replication.wang2018 import noise as slides_noise
 
@@ -331,5 +331,5 @@ def adaptive(at: Setting, rng: np.random.Generator) -> tuple[float, float]:
         apart += tau**2 * vector / (math.sqrt(RHO) * at.n)
         best = min(best, wide * min(both, apart) + long * _tail(norms, float(tau)))
     seed = int(rng.integers(2**31))
-    answer = release("adaptive-cov", data, ZCDP(RHO), random_state=seed, calibration="as-published-5", centre="none")
+    answer = release(data, ZCDP(RHO), "adaptive-cov", random_state=seed, calibration="as-published-5", centre="none")
     return frobenius(answer.matrix - s), best

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pages.shell.frame import MENU
+from pages.common.frame import MENU
 from tests.browser import test_own_data as own_data
 from tests.serving import serving
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from pages.shell import follow
+from pages.common import follow
 from tests.browser.test_journeys import chart_words
 from tests.patience import patient, until
 

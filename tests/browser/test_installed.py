@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from pages.shell.frame import HOME
+from pages.common.frame import HOME
 from tests.installed import ROOT, install
 from tests.patience import patient
 from tests.serving import free_port, healthy, running

@@ -145,13 +145,7 @@ def test_a_public_csv_becomes_matrices(visit, settle):
     page = open_csv(visit, settle)
     assert page.locator("input[type=file]").count() == 0  # asked first, whether it is public
     upload(page, settle, "Yes, anyone may see its rows", "mine.csv", CSV.encode())
-    page.get_by_text("One row bound").first.click()
-    settle(page)
-    bound = page.get_by_role("spinbutton", name=re.compile("row bound", re.I)).first
-    bound.fill("250")
-    bound.press("Enter")
-    settle(page)
-    page.get_by_role("button", name="Use this table").click()
+    page.get_by_role("button", name="Start with the file's own range").click()
     settle(page)
     assert "3 by 3" in chart_words(page, "square-released")
     said = "between (age|height) and (height|weight)|Every off-diagonal entry is zero"  # 400 rows say little here
@@ -179,10 +173,24 @@ def test_a_number_beyond_its_limits_hides_what_belongs_to_the_one_before(visit, 
         settle(page)
         for answer in (
             headline,
-            page.get_by_text("Attacker, this method").first,
-            page.get_by_role("link", name="See such a release"),
+            page.get_by_text("Attacker, this release").first,
+            page.locator(".stPlotlyChart").first,
         ):
             assert answer.is_hidden() is hidden
         assert page.get_by_text("rows and", exact=True).is_visible(), "the question stands"
         assert ("outside its limits" in page.evaluate(said)) is hidden
     assert headline.inner_text() == words
+
+
+def test_a_wider_row_bound_is_taken_and_left_by_the_mouse(visit, settle):
+    page = visit("/Trade_offs?kind=approx&epsilon=0.5&data.n=12000&data.d=25")
+    answer = page.locator("p[data-says]")
+    before = answer.inner_text()
+    taken = page.get_by_role("button", name="Take a row bound")
+    error = taken.inner_text().rsplit("error ", 1)[1]
+    taken.click()
+    settle(page)
+    until(lambda: error in answer.inner_text(), 20)
+    page.get_by_role("button", name="Leave the row bound").click()
+    settle(page)
+    until(lambda: answer.inner_text() == before, 20)

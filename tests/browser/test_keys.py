@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from pages.upload.public_file import ANSWERS
+from pages.your_data.public_file import ANSWERS
 from tests.patience import until
 from tests.serving import serving
 
@@ -13,7 +13,6 @@ HOME = "/?kind=approx&epsilon=1"
 STUDIES = [
     HOME,
     "/Trade_offs?kind=approx&epsilon=1",
-    # Known to fail now and then on a busy machine: the answer of the last key stays away, and the page stays blurred.
     *(
         pytest.param(f"/{name}?kind=approx&epsilon=1", marks=pytest.mark.deep)
         for name in ("Estimate", "Graph_recovery", "Spectra")
@@ -134,6 +133,18 @@ def test_no_toolbar_of_a_chart_is_on_the_way_of_tab(visit, settle):
         assert not page.evaluate("document.activeElement.closest('.modebar-container')")
     page.locator(".stPlotlyChart").first.hover()
     assert page.locator(".stPlotlyChart").first.get_by_role("button", name="Zoom in").is_visible()
+
+
+def test_nothing_in_the_closed_menu_takes_the_focus(visit):
+    """The first ten stops of Tab on a phone are on the screen."""
+    page = visit("/Estimate", width=390)
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        box = page.evaluate(
+            "(() => { const r = document.activeElement.getBoundingClientRect(); return [r.right, r.left]; })()"
+        )
+        assert box[0] > 0
+        assert box[1] < 390
 
 
 @pytest.mark.parametrize(("path", "button"), [("/", "Open your own table"), ("/Your_data", "Use the practice table")])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from privcov.figures.matrices import RIGHT, TOP
-from privcov.figures.palette import DARK, LIGHT, channels
+from privcov.plots.matrices import RIGHT, TOP
+from privcov.plots.palette import DARK, LIGHT, channels
 
 SVG = "{http://www.w3.org/2000/svg}"
 

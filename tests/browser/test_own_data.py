@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from privcov.core.guarantees import ZCDP
 from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.ledger import Ledger, LedgerError
-from privcov.privacy import ZCDP
-from privcov.releasing.private import release_private
+from privcov.releases.private import release_private
 from tests.patience import patient, until
 from tests.serving import ROOT, serving
 
@@ -255,7 +255,7 @@ def test_killed_in_mid_release_it_is_spent_and_never_drawn_again(tab, settle, tm
     assert "committed" in shown
     for draw, reason in ((1, "begun and did not finish"), (2, "more than is left")):  # the same again, and another
         with pytest.raises(LedgerError, match=reason):
-            release_private("gaussian-cov", read_private(raw, what), ZCDP(0.1), ledger=Ledger(path), draw=draw)
+            release_private(read_private(raw, what), ZCDP(0.1), "gaussian-cov", ledger=Ledger(path), draw=draw)
     assert Ledger(path).entries() == (entry,)
     assert hosts <= {"127.0.0.1", None}
 
@@ -266,7 +266,7 @@ def test_killed_in_mid_release_it_is_spent_and_never_drawn_again(tab, settle, tm
 def test_a_matrix_beside_words_takes_the_whole_width_of_a_phone(visit, settle, tmp_path):
     book = Ledger(tmp_path / "ledger.sqlite")
     book.set_limit("ward", ZCDP(1.0))
-    release_private("gaussian-cov", read_private(rows_of(500), declared()), ZCDP(0.1), ledger=book)
+    release_private(read_private(rows_of(500), declared()), ZCDP(0.1), "gaussian-cov", ledger=book)
     with serving(tmp_path) as server:
         page = visit("/Your_data", base=server.address, width=390)
         step(page, settle, "4 Answers")

@@ -7,7 +7,7 @@ import sys
 import pytest
 from playwright.sync_api import expect
 
-from privcov.bundle.opened import open_stored
+from privcov.bundle.read import open_stored
 from privcov.ledger import Ledger
 from tests.browser.reach import reached
 from tests.browser.test_own_data import said, step

@@ -159,7 +159,9 @@ def test_a_public_file_travels_with_the_protection_against_other_sites_on(page, 
     file = {"name": "ages.csv", "mimeType": "text/csv", "buffer": f"age,dose\n{rows}".encode()}
     page.locator("input[type=file]").first.set_input_files(file)
     still(page)
-    expect(page.get_by_text("40 rows, 2 numeric columns")).to_be_visible(timeout=patient(SECONDS) * 1000)
+    expect(page.get_by_text("ages.csv: 2 columns")).to_be_visible(timeout=patient(SECONDS) * 1000)
+    page.get_by_role("button", name="Start with the file's own range").click()
+    expect(page.locator(".st-key-square-released")).to_be_visible(timeout=patient(SECONDS) * 1000)
 
 
 def test_the_private_path_is_shut_though_the_server_listens_on_loopback(page, proxied):

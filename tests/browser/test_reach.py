@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from pages.shell.frame import MENU
+from pages.common.frame import MENU
 from tests.browser.reach import first_screen, reached
 from tests.browser.test_accessibility import AT_REST, cut_off, violations
 from tests.patience import patient

@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pytest
 
+from pages.common import show
 from pages.lessons import site
-from pages.lessons.book import LESSONS
+from pages.lessons.catalogue import LESSONS
 from pages.lessons.guess import exact_moments, limit
-from pages.lessons.paper import content
-from pages.shell import show
+from pages.lessons.offline import content
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ limits, of eighteen fields each: a key lost in one field of twenty shows with pr
 
 import pytest
 
-from tests.browser.test_journeys import open_csv, upload
 from tests.browser.test_own_data import press, said, step
 
 TRIALS = 5
@@ -179,15 +178,6 @@ def test_limits_stay_however_soon_one_clicks_or_goes_on_typing(visit, settle):
         page.keyboard.press("Tab")
         settle(page)
         assert (highest.input_value(), use.is_checked()) == (f"{trial + 1}23456", trial % 2 == 1), f"after {pause} ms"
-
-
-def test_limits_of_a_public_file_stay_however_soon_another_kind_of_limit_is_chosen(visit, settle):
-    page = open_csv(visit, settle)
-    upload(page, settle, "Yes, anyone may see its rows", "mine.csv", b"u,v\n1,2\n2,5\n")
-    type_two(page, "12", "34")
-    for kind in ("One row bound", "Bounds per column"):
-        step(page, settle, kind)
-    assert [cell(page, label, "u").input_value() for label in LABELS[1:3]] == ["12", "34"]
 
 
 def test_mistakes_are_marked_taken_back_and_typing_outlasts_a_reload(visit, settle):

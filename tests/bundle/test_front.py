@@ -6,11 +6,11 @@ import pytest
 
 import privcov
 from pages.estimate import shown
-from privcov.audit import disclosure
+from privcov.attacks import disclosure
 from privcov.bundle import front
-from privcov.figures.words import percent
+from privcov.core.guarantees import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
 from privcov.metrics.errors import error
-from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
+from privcov.plots.words import percent
 
 
 @pytest.fixture(scope="module")
@@ -20,12 +20,12 @@ def data():
 
 @pytest.fixture(scope="module")
 def rel(data):
-    return privcov.release("gaussian-cov", data, ZCDP(1.0), random_state=1)
+    return privcov.release(data, ZCDP(1.0), "gaussian-cov", random_state=1)
 
 
 @pytest.fixture(scope="module")
 def published(data):
-    found = privcov.release("gaussian-cov", data, ApproxDP(1.0, 1e-6), calibration="as-published-1", random_state=1)
+    found = privcov.release(data, ApproxDP(1.0, 1e-6), "gaussian-cov", calibration="as-published-1", random_state=1)
     assert found.claim_is_false
     return found
 
@@ -64,14 +64,14 @@ def test_a_report_and_its_page_say_the_same(rel, data):
         said = front._advised(rel, data, wrong, correlations=False)
         assert f"**{said.split('.')[0]}.** {said.split('. ', 1)[1]}" == shown.verdict(wrong, data, rel)
     wine = privcov.source("wine", random_state=0)
-    other = privcov.release("auto-cov", wine, ZCDP(0.01), random_state=1)
+    other = privcov.release(wine, ZCDP(0.01), "auto-cov", random_state=1)
     found = front.of_release(other, wine, correlations=True).recommendation
-    assert "Correlations err by" in found
+    assert "typical error of a correlation" in found
     assert found == shown.verdict(error(other, wine, relative=True), wine, other, shown.CORRELATIONS).replace("*", "")
 
 
 def test_a_precision_is_used_where_it_is_better_than_zero(data):
-    precision = privcov.release("auto-precision", data, ZCDP(1.0), random_state=1)
+    precision = privcov.release(data, ZCDP(1.0), "auto-precision", random_state=1)
     assert front._advised(precision, data, 1.0, correlations=False) == front.HOPELESS
     fit = front._advised(precision, data, 0.01, correlations=False)
     assert fit == f"Use it where an error of {percent(0.01)} is small enough."
@@ -84,7 +84,7 @@ def test_a_precision_is_used_where_it_is_better_than_zero(data):
 def test_one_step_is_said_as_the_relation_has_it(relation):
     """A value under replace-one; elsewhere the presence of a row, as two values of it are two steps apart."""
     data = privcov.source("ar1-covariance", n=2000, d=2, random_state=0)
-    rel = privcov.release("gaussian-cov", data, ZCDP(0.1), neighbours=relation, random_state=0)
+    rel = privcov.release(data, ZCDP(0.1), "gaussian-cov", neighbours=relation, random_state=0)
     words = front.risk_of(rel)
     assert ("suspicion about one row" in words) is (relation == "replace-one")
     assert ("Which of two values one given row has" in words) is (relation == "replace-one")

@@ -18,13 +18,13 @@ import pandas as pd
 import pytest
 
 import privcov
-from privcov.answering.unbiased import ONE_COLUMN, REASONS
 from privcov.bundle import readers
 from privcov.bundle.derived import EXTRAS
-from privcov.bundle.opened import open_bundle
+from privcov.bundle.read import open_bundle
 from privcov.cli.entry import main
-from privcov.measurements.laws import tails
-from privcov.privacy import ZCDP
+from privcov.core.guarantees import ZCDP
+from privcov.inference.unbiased import ONE_COLUMN, REASONS
+from privcov.measurements.noise_theory import tails
 from tests.forging import KINDS, bundled, files_of, problem, redone
 from tests.patience import patient
 from tests.test_bundle_forged import unpacked
@@ -112,7 +112,7 @@ def test_n_eff_is_what_correlations_vary_by(related):
     r = root @ root.T
     for seed in range(400):
         rows = rng.standard_normal((1000, 3)) @ root.T
-        rel = privcov.release("gaussian-cov", privcov.Dataset.from_rows(rows, 6.0), ZCDP(0.5), random_state=seed)
+        rel = privcov.release(privcov.Dataset.from_rows(rows, 6.0), ZCDP(0.5), "gaussian-cov", random_state=seed)
         known = privcov.answers(rel)._known
         std = np.sqrt(np.diag(known.covariance))
         seen.append((known.covariance / np.outer(std, std))[np.triu_indices(3, 1)])
@@ -138,7 +138,7 @@ def exact(tmp_path_factory):
         private = privcov.PrivateDataset.from_rows(table, bounds=[(0, 100)] * 3, columns=list("xyz"), name=name, **more)
         ledger = privcov.Ledger(folder / f"{name}.sqlite")
         ledger.set_limit(name, ZCDP(2.0))
-        privcov.release_private("gaussian-cov", private, ZCDP(2.0), ledger=ledger).save_bundle(folder / "out.zip")
+        privcov.release_private(private, ZCDP(2.0), "gaussian-cov", ledger=ledger).save_bundle(folder / "out.zip")
         found[name] = files_of((folder / "out.zip").read_bytes())
     return rows, labels, found
 
@@ -262,7 +262,6 @@ def test_base_r_reads_the_same_numbers(made, kind):
 LAWS = {
     "free groups": ("auto-cov", ZCDP(2.0), {}),
     "free groups, hidden n, classes": ("auto-cov", ZCDP(4.0), {"n_public": False, "labels": True}),
-    "no mean": ("gaussian-cov", ZCDP(2.0), {"centre": "none"}),
     "laplace": ("laplace-cov", privcov.PureDP(20.0), {}),
     "wishart difference": ("wishart-difference", privcov.PureDP(20.0), {"n_public": False}),
     "coupled": ("wishart-difference", privcov.PureDP(20.0), {}),
@@ -296,8 +295,7 @@ def test_a_regression_is_the_same_in_python_in_the_shell_and_in_r(law, tmp_path,
     private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 100)] * 6, columns=names, name="t", **declared)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", guarantee)
-    centre = {name: value for name, value in more.items() if name == "centre"}
-    rel = privcov.release_private(method, private, guarantee, ledger=ledger, **centre)
+    rel = privcov.release_private(private, guarantee, method, ledger=ledger)
     rel.save_bundle(tmp_path / "out.zip")
     place = unpacked(files_of((tmp_path / "out.zip").read_bytes()), tmp_path / "b")
     calls = [f"regressed({json.dumps(y)}, c({json.dumps(on)[1:-1]}), {ridge})" for y, on, ridge in ASKED]
@@ -343,7 +341,7 @@ for (i in 1:1000) {
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not here: Debian's r-base-core has it")
-@pytest.mark.parametrize("law", [law for law in LAWS if law not in ("no mean", "free groups, hidden n, classes")])
+@pytest.mark.parametrize("law", [law for law in LAWS if law != "free groups, hidden n, classes"])
 def test_groups_scales_and_factors_are_the_same_in_python_in_the_shell_and_in_r(law, tmp_path, capsys):
     method, guarantee, more = LAWS[law]
     rng = np.random.default_rng(12)
@@ -360,7 +358,7 @@ def test_groups_scales_and_factors_are_the_same_in_python_in_the_shell_and_in_r(
     private = privcov.PrivateDataset.from_rows(rows, kinds=kinds, name="t", **more)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", guarantee)
-    privcov.release_private(method, private, guarantee, ledger=ledger).save_bundle(tmp_path / "out.zip")
+    privcov.release_private(private, guarantee, method, ledger=ledger).save_bundle(tmp_path / "out.zip")
     place = unpacked(files_of((tmp_path / "out.zip").read_bytes()), tmp_path / "b")
     found = privcov.answers(open_bundle(tmp_path / "out.zip"))
     scored = found.with_score("mood", ["a", "b", "c"], reverse=["c"])
@@ -404,7 +402,7 @@ def test_the_report_counts_no_pair_of_levels(tmp_path):
     found = privcov.answers(privcov.open_bundle(tmp_path / "out.zip")).correlations()
     levels = (found["reason"] == REASONS[ONE_COLUMN]).sum()
     assert levels
-    assert f" of {len(found) - levels} correlations leaves out 0" in files["report.html"].decode()
+    assert f" of {len(found) - levels} correlations leave out 0" in files["report.html"].decode()
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not here: Debian's r-base-core has it")
@@ -417,7 +415,7 @@ def test_r_names_what_is_reversed_and_refuses_what_python_refuses(tmp_path):
     private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 100)] * 6, columns=names, name="t")
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", privcov.ZCDP(1.0))
-    release = privcov.release_private("auto-cov", private, privcov.ZCDP(1.0), ledger=ledger)
+    release = privcov.release_private(private, privcov.ZCDP(1.0), "auto-cov", ledger=ledger)
     release.save_bundle(tmp_path / "out.zip")
     place = unpacked(files_of((tmp_path / "out.zip").read_bytes()), tmp_path / "b")
     code = """source("extras/read.R"); source("extras/answers.R")

@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 import privcov
+from privcov.core.randomness import stream
 from privcov.data_sources.simulated_tables import HospitalVisits, LikertSurvey
 from privcov.metrics.errors import reference_matrix
-from privcov.randomness import stream
 
 PATIENTS = 20_000
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from privcov import ZCDP
+from privcov.bundle.archive import BundleError
 from privcov.bundle.inputs import facts_of
-from privcov.bundle.place import Wrong
-from privcov.data_sources.declaring import usual
+from privcov.data_sources.declaring import typical_ranges
 from privcov.data_sources.declaring.spreadsheet import columns_of, text_of
 from privcov.data_sources.declaring.template import header_of, template
 from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
-from privcov.measurements.integer_gram import to_working
-from privcov.owner.example_rows import Invention, invented
-from privcov.owner.preview import planned_noise, preview
+from privcov.measurements.exact.integer_gram import to_working
+from privcov.steward.example_rows import Invention, invented
+from privcov.steward.preview import planned_noise, preview
 
 AGE = Column("age", usual=(20, 70))
 PAY = Column("pay", low=0, high=1e6, usual=(500, 20_000), transform="log1p")
@@ -136,7 +136,7 @@ def test_hardly_a_row_is_longer_than_the_row_bound(k, strength):
     facts = declared.on_rows(np.full((1, k), 100.0), None).facts
     rng = np.random.default_rng(k)
     z = np.sqrt(strength) * rng.standard_normal((40_000, 1)) + np.sqrt(1 - strength) * rng.standard_normal((40_000, k))
-    cells = 100 + widths / 2 + z * widths / 2 / usual.NINE_IN_TEN
+    cells = 100 + widths / 2 + z * widths / 2 / typical_ranges.NINE_IN_TEN
     low, high = facts.bounds.T
     longer = np.mean(np.linalg.norm(to_working(facts.units, np.clip(cells, low, high)), axis=1) > facts.row_bound)
     assert longer < 0.06
@@ -147,8 +147,8 @@ def test_a_typical_level_beside_the_middle_counts_with_its_distance():
     """Literally: levels 10 to 11 of twelve, 10.5 in the middle and 10 typical, which is 9 from the farther end."""
     column = Column("x", kind="ordinal", values=tuple(map(str, range(1, 13))), usual=("10", "11"))
     assert column.typical == "10"
-    square = (0.5 / usual.NINE_IN_TEN / 9) ** 2 + (0.5 / 9) ** 2
-    quantile = (1 - 2 / 9 + usual.LONGER * np.sqrt(2 / 9)) ** 3  # of one column, one degree of freedom
+    square = (0.5 / typical_ranges.NINE_IN_TEN / 9) ** 2 + (0.5 / 9) ** 2
+    quantile = (1 - 2 / 9 + typical_ranges.LONGER * np.sqrt(2 / 9)) ** 3  # of one column, one degree of freedom
     assert row_bound_fraction((column,)) == pytest.approx(np.sqrt(quantile * square), abs=0.01)
     assert np.sqrt(quantile * (square - (0.5 / 9) ** 2)) < row_bound_fraction((column,)) - 0.02
 
@@ -199,7 +199,7 @@ def test_the_facts_are_the_same_in_a_file_in_a_text_and_in_a_bundle(tmp_path):
 def test_a_forged_range_is_refused(ends):
     fields = json.loads(declaration(AGE).to_json())
     fields["columns"][0]["usual"] = ends
-    with pytest.raises((ValueError, Wrong)):
+    with pytest.raises((ValueError, BundleError)):
         facts_of(fields, 10)
     with pytest.raises(ValueError, match=r"usual of a column|has two numbers"):
         Declaration.from_json(json.dumps(fields))
@@ -227,7 +227,7 @@ def test_the_invented_table_varies_as_most_people_do_and_the_noise_falls():
 
 def test_a_text_is_a_range_only_where_it_has_two_ends():
     texts = ("20 to 70", "-3..5", "20-70", "-3", "2024-01-31")
-    assert [usual.ends_in(text) for text in texts] == [("20", "70"), ("-3", "5"), ("20", "70"), None, None]
+    assert [typical_ranges.ends_in(text) for text in texts] == [("20", "70"), ("-3", "5"), ("20", "70"), None, None]
     bands = {"kind": "ordinal", "values": ("10-19", "20-29", "30-39")}
-    assert usual.range_in("20-29", bands) is None
-    assert usual.range_in("10-19 to 20-29", bands) == ("10-19", "20-29")
+    assert typical_ranges.range_in("20-29", bands) is None
+    assert typical_ranges.range_in("10-19 to 20-29", bands) == ("10-19", "20-29")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privcov.dataset import Dataset
-from privcov.estimators.adaptive_cov import WITH_RADIUS, WITHOUT_RADIUS, shares_of
+from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP
+from privcov.estimators.papers.adaptive_cov import WITH_RADIUS, WITHOUT_RADIUS, shares_of
 from privcov.measurements.noise_constants import closed_form
-from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
-from privcov.releasing.run import release
+from privcov.releases.public import release
+from privcov.tables.dataset import Dataset
 
 
 def data(n=3000, d=6, long=30, short=0.02, seed=0, bound=1.0):
@@ -35,7 +35,7 @@ def test_shares_add_up_to_the_whole_exactly(radius, asked):
         assert whole * (1 - Fraction(1, 2**52)) <= sum(budget) <= whole
         if radius == "private":
             assert sum(budget) == whole
-    rel = release("adaptive-cov", data(), asked, radius=radius, random_state=0)
+    rel = release(data(), asked, "adaptive-cov", radius=radius, random_state=0)
     names = [e.share for e in rel.events]
     assert names[: len(weights) - 1] == list(weights)[:-1]
     assert set(names[len(weights) - 1 :]) in ({"matrix"}, {"values", "vectors"})
@@ -44,7 +44,7 @@ def test_shares_add_up_to_the_whole_exactly(radius, asked):
 def test_the_published_budgets_are_those_of_the_table():
     """rho/8, rho/8, rho/4, rho/2: radius and threshold by pure steps of sqrt(rho)/2 and sqrt(rho/2)."""
     rho = 0.32
-    rel = release("adaptive-cov", data(), ZCDP(rho), radius="private", calibration="as-published-5", random_state=0)
+    rel = release(data(), ZCDP(rho), "adaptive-cov", radius="private", calibration="as-published-5", random_state=0)
     by_name = {e.share: e for e in rel.events}
     assert by_name["radius"].sensitivity / by_name["radius"].scale == pytest.approx(math.sqrt(rho) / 2, rel=1e-12)
     assert by_name["threshold"].sensitivity / by_name["threshold"].scale == pytest.approx(math.sqrt(rho / 2), rel=1e-12)
@@ -58,7 +58,7 @@ def test_a_few_long_rows_are_clipped_and_it_pays():
     ds = data(long=3, d=20)
     truth = ds.rows.T @ ds.rows / ds.n
     ours, plain = (
-        [np.linalg.norm(release(key, ds, ZCDP(0.02), random_state=s).covariance - truth) for s in range(20)]
+        [np.linalg.norm(release(ds, ZCDP(0.02), key, random_state=s).covariance - truth) for s in range(20)]
         for key in ("adaptive-cov", "gaussian-cov")
     )
     assert np.median(ours) < 0.5 * np.median(plain)
@@ -67,7 +67,7 @@ def test_a_few_long_rows_are_clipped_and_it_pays():
 def test_rows_of_one_length_are_not_clipped():
     ds = data(long=3000)
     for seed in range(10):
-        rel = release("adaptive-cov", ds, ZCDP(0.5), random_state=seed)
+        rel = release(ds, ZCDP(0.5), "adaptive-cov", random_state=seed)
         assert rel.notes[0].startswith("Rows were clipped at 1 R")
 
 
@@ -81,7 +81,7 @@ def test_every_clip_is_its_own(asked):
     for radius in ("public", "private"):
         one, two = (
             release(
-                "adaptive-cov", Dataset.from_rows(rows, 1.0, mean_is_zero=True), asked, random_state=3, radius=radius
+                Dataset.from_rows(rows, 1.0, mean_is_zero=True), asked, "adaptive-cov", random_state=3, radius=radius
             )
             for rows in (ds.rows, x)
         )
@@ -96,13 +96,13 @@ def test_zero_rows_are_fine(asked, radius, constants):
     """log2(0) is an error in the published code."""
     for rows in (np.zeros((50, 3)), np.vstack([np.zeros((50, 3)), np.eye(3)])):
         ds = Dataset.from_rows(rows, 1.0, mean_is_zero=True)
-        rel = release("adaptive-cov", ds, asked, radius=radius, constants=constants, random_state=0)
+        rel = release(ds, asked, "adaptive-cov", radius=radius, constants=constants, random_state=0)
         assert np.isfinite(rel.covariance).all()
 
 
 def test_the_bound_only_sets_the_unit():
     one, two = (
-        release("adaptive-cov", data(bound=b), ZCDP(0.3), random_state=2, radius="private") for b in (1.0, 64.0)
+        release(data(bound=b), ZCDP(0.3), "adaptive-cov", random_state=2, radius="private") for b in (1.0, 64.0)
     )
     np.testing.assert_allclose(two.covariance, 64.0**2 * one.covariance, rtol=1e-12)
     for a, b in zip(one.events, two.events, strict=True):
@@ -112,7 +112,7 @@ def test_the_bound_only_sets_the_unit():
 def test_a_private_radius_saves_noise_where_all_rows_are_short():
     """All rows at 2^-10 R. Public radius: the search must get there alone, and its noise counts in units of R."""
     ds = data(long=0, short=2.0**-10)
-    rels = [release("adaptive-cov", ds, ZCDP(0.5), random_state=s, radius="private") for s in range(5)]
+    rels = [release(ds, ZCDP(0.5), "adaptive-cov", random_state=s, radius="private") for s in range(5)]
     truth = ds.rows.T @ ds.rows / ds.n
     for rel in rels:
         assert rel.raw.distribution.scale <= 2.0**-18
@@ -123,7 +123,7 @@ def test_a_private_radius_saves_noise_where_all_rows_are_short():
 
 def test_without_noise_nothing_is_clipped():
     ds = data()
-    rel = release("adaptive-cov", ds, NoPrivacy(), radius="private", random_state=0)
+    rel = release(ds, NoPrivacy(), "adaptive-cov", radius="private", random_state=0)
     np.testing.assert_allclose(rel.covariance, ds.rows.T @ ds.rows / ds.n, rtol=0, atol=1e-15)
 
 
@@ -131,7 +131,7 @@ def test_steering_is_free():
     """Other constants and another beta change the answer, never what was spent."""
     spent = []
     for own in ({}, {"constants": "closed-form"}, {"beta": 0.01}, {"discount": 1.0}):
-        rel = release("adaptive-cov", data(), ZCDP(0.1), **own)
+        rel = release(data(), ZCDP(0.1), "adaptive-cov", **own)
         assert rel.given.rho <= 0.1
         spent.append([e.multiplier for e in rel.events[:2]])
     assert all(s == spent[0] for s in spent)
@@ -197,7 +197,7 @@ def test_as_published_agrees_with_the_literal_steps():
     """300 draws each: KS on the Frobenius error below 0.159 (p = 0.001), frequencies of tau within 0.14 (3.5 sd)."""
     ds, rho = data(n=1500, d=5, long=60, short=0.1), 0.02
     truth = ds.rows.T @ ds.rows / ds.n
-    fast = [release("adaptive-cov", ds, ZCDP(rho), random_state=s, calibration="as-published-5") for s in range(300)]
+    fast = [release(ds, ZCDP(rho), "adaptive-cov", random_state=s, calibration="as-published-5") for s in range(300)]
     rng = np.random.default_rng(1)
     slow = [algorithm_2(ds.rows, rho, 0.1, rng) for _ in range(300)]
     errors = [
@@ -211,4 +211,4 @@ def test_as_published_agrees_with_the_literal_steps():
 
 def test_a_published_form_under_epsilon_delta_does_not_exist():
     with pytest.raises(ValueError, match="no published form under"):
-        release("adaptive-cov", data(), ApproxDP(1.0, 1e-6), calibration="as-published-5", random_state=0)
+        release(data(), ApproxDP(1.0, 1e-6), "adaptive-cov", calibration="as-published-5", random_state=0)

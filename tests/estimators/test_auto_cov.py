@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov import accounting
+from privcov.core import accounting
 from privcov.estimators.auto_cov import NO_PATTERN, affordable_rows
 
 RHO = privcov.ZCDP(0.1)
@@ -17,15 +17,15 @@ def zipf(d: int, row_bound: float = 1.0, n: int = 20_000, bins: int = 1):
 
 
 def mean_error(data, **options) -> float:
-    found = [privcov.error(privcov.release("auto-cov", data, RHO, random_state=s, **options), data) for s in range(5)]
+    found = [privcov.error(privcov.release(data, RHO, "auto-cov", random_state=s, **options), data) for s in range(5)]
     return float(np.mean(found))
 
 
 def test_few_columns_mean_one_measurement_and_it_says_why():
-    rel = privcov.release("auto-cov", zipf(20), RHO, random_state=1)
+    rel = privcov.release(zipf(20), RHO, "auto-cov", random_state=1)
     assert [e.share for e in rel.events] == ["matrix"]
     assert "smaller row bound was not looked for: no gain at" in rel.notes[1]
-    off = privcov.release("auto-cov", zipf(20), RHO, random_state=1, clip_search="off")
+    off = privcov.release(zipf(20), RHO, "auto-cov", random_state=1, clip_search="off")
     assert np.array_equal(rel.second_moment, off.second_moment)
 
 
@@ -33,12 +33,12 @@ def test_the_decision_to_search_is_public():
     """It depends on d and the guarantee only: other rows, another n or row bound change nothing."""
     for d, shares in ((20, 1), (100, 2)):
         for data in (zipf(d), zipf(d, n=50), zipf(d, 100.0), zipf(d, bins=8)):
-            assert len(privcov.release("auto-cov", data, RHO, random_state=1).events) == shares
+            assert len(privcov.release(data, RHO, "auto-cov", random_state=1).events) == shares
 
 
 @pytest.mark.parametrize("guarantee", [RHO, privcov.ApproxDP(1.0, 1e-6)])
 def test_the_shares_never_exceed_the_whole(guarantee):
-    rel = privcov.release("auto-cov", zipf(100), guarantee, random_state=1)
+    rel = privcov.release(zipf(100), guarantee, "auto-cov", random_state=1)
     assert accounting.covers(guarantee, rel.given)
     if guarantee is RHO:
         assert accounting.gaussian_square(rel.events) / 2 <= Fraction(0.1)
@@ -47,7 +47,7 @@ def test_the_shares_never_exceed_the_whole(guarantee):
 def test_a_bound_that_is_far_too_large_is_found_and_cut():
     """Norms are 1, R is 8: without the search the noise is 64 times too large."""
     data = zipf(100, 8.0)
-    rel = privcov.release("auto-cov", data, RHO, random_state=1)
+    rel = privcov.release(data, RHO, "auto-cov", random_state=1)
     assert rel.row_bound == 1.0
     assert "lowered the row bound from 8 to 1" in rel.notes[1]
     assert mean_error(data) < 0.3 * mean_error(data, clip_search="off")
@@ -55,7 +55,7 @@ def test_a_bound_that_is_far_too_large_is_found_and_cut():
 
 def test_a_bound_that_fits_is_kept_and_the_search_costs_little():
     data = zipf(100)
-    assert privcov.release("auto-cov", data, RHO, random_state=1).row_bound == 1.0
+    assert privcov.release(data, RHO, "auto-cov", random_state=1).row_bound == 1.0
     assert mean_error(data) < 1.06 * mean_error(data, clip_search="off")
 
 
@@ -66,13 +66,13 @@ def test_affordable_rows_grow_with_columns_and_with_noise():
 
 def test_where_nothing_stands_out_it_is_as_good_as_zero():
     data = zipf(200, n=2000, bins=16)
-    zero = privcov.error(privcov.release("zero", data, RHO, random_state=0), data)
+    zero = privcov.error(privcov.release(data, RHO, "zero", random_state=0), data)
     assert mean_error(data) <= 1.05 * zero
 
 
 @pytest.mark.parametrize(("d", "mechanism"), [(1, "laplace"), (2, "wishart-difference"), (20, "wishart-difference")])
 def test_pure_dp_takes_the_pure_route(d, mechanism):
-    rel = privcov.release("auto-cov", zipf(d), privcov.PureDP(1.0), random_state=1)
+    rel = privcov.release(zipf(d), privcov.PureDP(1.0), "auto-cov", random_state=1)
     assert [e.mechanism for e in rel.events] == [mechanism]
     assert rel.given.epsilon <= 1.0
     assert "pure DP was asked for" in rel.notes[0]
@@ -82,7 +82,7 @@ def test_pure_dp_beats_laplace_by_far():
     data = zipf(50)
     found = {}
     for key in ("auto-cov", "laplace-cov"):
-        rels = [privcov.release(key, data, privcov.PureDP(1.0), random_state=s) for s in range(5)]
+        rels = [privcov.release(data, privcov.PureDP(1.0), key, random_state=s) for s in range(5)]
         found[key] = np.mean([privcov.error(r, data) for r in rels])
     assert found["auto-cov"] < 0.3 * found["laplace-cov"]
 
@@ -95,15 +95,15 @@ def test_the_bound_is_cut_only_where_few_rows_are_long(long_rows):
     lengths = np.where(np.arange(20_000) < long_rows, 0.9, 0.1)
     rows = directions * (lengths / np.linalg.norm(directions, axis=1))[:, None]
     data = privcov.Dataset.from_rows(rows, 1.0, mean_is_zero=True)
-    rel = privcov.release("auto-cov", data, RHO, random_state=1)
+    rel = privcov.release(data, RHO, "auto-cov", random_state=1)
     assert rel.row_bound == (1.0 if long_rows else 0.125)
 
 
 def test_patterns_of_columns_are_used_by_default_and_cost_nothing():
     """One measurement under both choices; where the mean is measured or the noise is not Gaussian, a note says so."""
     data = privcov.source("ar1-covariance", n=2000, d=20, random_state=0)
-    plain = privcov.release("auto-cov", data, RHO, random_state=1, structure="off")
-    mixed = privcov.release("auto-cov", data, RHO, random_state=1)
+    plain = privcov.release(data, RHO, "auto-cov", random_state=1, structure="off")
+    mixed = privcov.release(data, RHO, "auto-cov", random_state=1)
     assert mixed.events == plain.events
     assert np.array_equal(mixed.raw.matrix, plain.raw.matrix)
     assert "band" in mixed.notes[2]
@@ -111,7 +111,7 @@ def test_patterns_of_columns_are_used_by_default_and_cost_nothing():
     with_mean = privcov.source("example", random_state=0)
     for rows, guarantee in ((with_mean, RHO), (data, privcov.PureDP(1.0))):
         before, after = (
-            privcov.release("auto-cov", rows, guarantee, **{"random_state": 0, **how})
+            privcov.release(rows, guarantee, "auto-cov", **{"random_state": 0, **how})
             for how in ({"structure": "off"}, {})
         )
         assert np.array_equal(before.covariance, after.covariance)
@@ -121,15 +121,15 @@ def test_patterns_of_columns_are_used_by_default_and_cost_nothing():
 @pytest.mark.parametrize("d", [1, 4, 5])
 def test_fewer_than_five_columns_have_no_pattern(d):
     rel = privcov.release(
-        "auto-cov", privcov.source("ar1-covariance", n=2000, d=d, random_state=0), RHO, random_state=1
+        privcov.source("ar1-covariance", n=2000, d=d, random_state=0), RHO, "auto-cov", random_state=1
     )
     assert (NO_PATTERN in rel.notes) == (d < 5)
 
 
 def test_no_noise_is_left_alone_by_every_pattern():
     data = privcov.source("ar1-covariance", n=200, d=5, random_state=0)
-    rel = privcov.release("auto-cov", data, privcov.NoPrivacy(), random_state=0)
+    rel = privcov.release(data, privcov.NoPrivacy(), "auto-cov", random_state=0)
     assert np.allclose(
         rel.covariance,
-        privcov.release("auto-cov", data, privcov.NoPrivacy(), structure="off", random_state=0).covariance,
+        privcov.release(data, privcov.NoPrivacy(), "auto-cov", structure="off", random_state=0).covariance,
     )

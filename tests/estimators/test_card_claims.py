@@ -17,7 +17,7 @@ def noise(method: str, guarantee, d: int, **options) -> float:
     """Root mean squared Frobenius norm of the noise, from the distribution that a release states."""
     rows = np.full((500, d), 0.1 / math.sqrt(d))
     law = privcov.release(
-        method, Dataset.from_rows(rows, row_bound=1.0), guarantee, random_state=1, **options
+        Dataset.from_rows(rows, row_bound=1.0), guarantee, method, random_state=1, **options
     ).raw.distribution
     return math.sqrt(d * law.diagonal_std**2 + d * (d - 1) * law.off_diagonal_std**2)
 

@@ -43,7 +43,7 @@ def test_without_noise_classes_are_pooled():
     rows, labels = rng.uniform(-1, 1, (200, 3)), [("a", "b")[i] for i in rng.integers(0, 2, 200)]
     rows[np.array(labels) == "a"] += 0.7
     data = privcov.Dataset.from_rows(rows, 4.0, labels=labels)
-    rel = privcov.release("auto-cov", data, privcov.NoPrivacy(), centre="classes", random_state=0)
+    rel = privcov.release(data, privcov.NoPrivacy(), "auto-cov", centre="classes", random_state=0)
     inside = [rows[np.array(labels) == c] for c in ("a", "b")]
     assert np.allclose(rel.class_means, [x.mean(axis=0) for x in inside])
     assert np.allclose(rel.covariance, sum(len(x) * np.cov(x.T, bias=True) for x in inside) / 200)
@@ -81,7 +81,7 @@ def test_a_rare_class_costs_no_more_than_its_rows():
         labels = ["a" if i < 1000 else "c" if i >= 2000 - rare else "b" for i in range(2000)]
         data = privcov.Dataset.from_rows(rows, 2.3, labels=labels)
         rels = [
-            privcov.release("auto-cov", data, privcov.ZCDP(0.05), centre="classes", random_state=s) for s in range(20)
+            privcov.release(data, privcov.ZCDP(0.05), "auto-cov", centre="classes", random_state=s) for s in range(20)
         ]
         errors.append(np.mean([privcov.error(rel, data) for rel in rels]))
     assert errors[1] <= 1.2 * errors[0]
@@ -96,7 +96,7 @@ def test_where_nothing_shows_it_is_no_worse_than_zero(guarantee, relation, centr
     rows, labels = rng.uniform(-1, 1, (300, 12)) + 0.2, [("a", "b")[i] for i in rng.integers(0, 2, 300)]
     data = privcov.Dataset.from_rows(rows, 6.0, labels=labels)
     how = {"centre": centre, "neighbours": relation}
-    found = [privcov.error(privcov.release("auto-cov", data, guarantee, random_state=s, **how), data, relative=True)
+    found = [privcov.error(privcov.release(data, guarantee, "auto-cov", random_state=s, **how), data, relative=True)
              for s in range(25)]  # fmt: skip
     assert np.median(found) <= 1.02
     assert np.mean(np.array(found) > 1.02) <= 0.12
@@ -104,7 +104,7 @@ def test_where_nothing_shows_it_is_no_worse_than_zero(guarantee, relation, centr
 
 def test_moments_hang_together():
     data = privcov.source("example", random_state=0)
-    rel = privcov.release("auto-cov", data, privcov.ZCDP(0.01), random_state=1)
+    rel = privcov.release(data, privcov.ZCDP(0.01), "auto-cov", random_state=1)
     centre = rel.mean - rel.origin
     assert np.allclose(rel.second_moment - np.outer(centre, centre), rel.covariance)
     assert np.linalg.eigvalsh(rel.covariance)[0] >= -1e-9 * np.abs(rel.covariance).max()

@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privcov.dataset import Dataset
-from privcov.estimators import coinpress
+from privcov.core.guarantees import ApproxDP, NoPrivacy, ZCDP
+from privcov.estimators.papers import coinpress
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import ApproxDP, NoPrivacy, ZCDP
-from privcov.releasing.run import release
+from privcov.releases.public import release
+from privcov.tables.dataset import Dataset
 
 
 def ellipsoid(n=4000, d=5, seed=0, small=0.03):
@@ -35,7 +35,7 @@ def mahalanobis(found, truth):
 def test_without_noise_the_sample_comes_back_at_every_number_of_steps(steps):
     """coin-press#5: the public code ends with A^-1 Z A^-1, right only for symmetric A, that is for at most 2 steps."""
     ds = data()
-    rel = release("coinpress", ds, NoPrivacy(), steps=steps, random_state=0)
+    rel = release(ds, NoPrivacy(), "coinpress", steps=steps, random_state=0)
     truth = ds.rows.T @ ds.rows / ds.n
     np.testing.assert_allclose(rel.covariance, truth, rtol=0, atol=1e-13)
 
@@ -55,7 +55,7 @@ def test_the_published_congruence_would_be_seen(steps, monkeypatch):
     monkeypatch.setattr(coinpress, "measure_whitened", recorded)
     truth, ours, theirs = ds.rows.T @ ds.rows / ds.n, [], []
     for seed in range(20):
-        found = release("coinpress", ds, ZCDP(0.05), random_state=seed, steps=steps).covariance
+        found = release(ds, ZCDP(0.05), "coinpress", random_state=seed, steps=steps).covariance
         back = np.linalg.inv(last["a"])
         np.testing.assert_allclose(found, back @ last["z"] @ back.T, rtol=0, atol=1e-10)
         ours.append(np.linalg.norm(found - truth))
@@ -75,7 +75,7 @@ def test_three_steps_help_on_ill_conditioned_rows():
     truth = ds.rows.T @ ds.rows / ds.n
     error = {
         key: np.median(
-            [mahalanobis(release(key, ds, ZCDP(0.5), random_state=s, **own).covariance, truth) for s in range(20)]
+            [mahalanobis(release(ds, ZCDP(0.5), key, random_state=s, **own).covariance, truth) for s in range(20)]
         )
         for key, own in (("gaussian-cov", {}), ("coinpress", {"steps": 3}))
     }
@@ -83,15 +83,15 @@ def test_three_steps_help_on_ill_conditioned_rows():
 
 
 def test_one_step_is_the_gaussian_mechanism():
-    rel = release("coinpress", data(), ZCDP(0.5), steps=1, random_state=0)
-    plain = release("gaussian-cov", data(), ZCDP(0.5), shape="free-trace", random_state=0)
+    rel = release(data(), ZCDP(0.5), "coinpress", steps=1, random_state=0)
+    plain = release(data(), ZCDP(0.5), "gaussian-cov", shape="free-trace", random_state=0)
     assert rel.events[0].scale == pytest.approx(plain.events[0].scale, rel=1e-12)
     assert rel.events[0].sensitivity == pytest.approx(np.sqrt(2) / 4000, rel=1e-12)
 
 
 @pytest.mark.parametrize("asked", [ZCDP(0.5), ApproxDP(1.0, 1e-6)])
 def test_the_last_step_has_three_quarters(asked):
-    rel = release("coinpress", data(), asked, steps=4, random_state=0)
+    rel = release(data(), asked, "coinpress", steps=4, random_state=0)
     square = [(Fraction(e.sensitivity) / Fraction(e.scale)) ** 2 for e in rel.events]
     assert [float(s / sum(square)) for s in square] == pytest.approx([1 / 12] * 3 + [3 / 4], rel=1e-12)
     if asked.kind == "zcdp":
@@ -102,8 +102,8 @@ def test_rows_are_never_clipped_in_place():
     """The mean step of the public code clips the caller's array, so a second release sees other data."""
     ds = Dataset.from_rows(5 * ellipsoid(), 1.0, mean_is_zero=True)
     before = ds.rows.copy()
-    one = release("coinpress", ds, ZCDP(0.5), random_state=1, steps=3)
-    two = release("coinpress", ds, ZCDP(0.5), random_state=1, steps=3)
+    one = release(ds, ZCDP(0.5), "coinpress", random_state=1, steps=3)
+    two = release(ds, ZCDP(0.5), "coinpress", random_state=1, steps=3)
     np.testing.assert_array_equal(ds.rows, before)
     np.testing.assert_array_equal(one.covariance, two.covariance)
 
@@ -111,7 +111,7 @@ def test_rows_are_never_clipped_in_place():
 @pytest.mark.parametrize("u", [1e-6, 1e-3, 1.0])
 def test_a_wrong_bound_costs_accuracy_not_privacy(u):
     ds = data()
-    rel = release("coinpress", ds, ZCDP(0.5), steps=1, largest_eigenvalue=u, random_state=0)
+    rel = release(ds, ZCDP(0.5), "coinpress", steps=1, largest_eigenvalue=u, random_state=0)
     assert rel.given.rho <= 0.5
     top = np.linalg.eigvalsh(rel.covariance)[-1]
     # Whitened rows have norm at most gamma = 4.05: the answer cannot exceed gamma^2 u by more than noise.
@@ -119,5 +119,5 @@ def test_a_wrong_bound_costs_accuracy_not_privacy(u):
 
 
 def test_the_clip_of_a_step_is_no_longer_than_the_rows():
-    rel = release("coinpress", data(), ZCDP(0.5), steps=1, random_state=0)
+    rel = release(data(), ZCDP(0.5), "coinpress", steps=1, random_state=0)
     assert rel.notes == ("Clipping norms of the whitened rows, step by step: 1.",)

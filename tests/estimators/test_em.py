@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privcov.dataset import Dataset
+from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP
 from privcov.measurements.exponential_vectors import measure_directions
-from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
-from privcov.releasing.run import release
+from privcov.releases.public import release
+from privcov.tables.dataset import Dataset
 
 
 def data(n=60, d=3, seed=0):
@@ -25,7 +25,7 @@ def draws(rel):
 @pytest.mark.parametrize("budgets", ["auto", "adaptive", "uniform"])
 @pytest.mark.parametrize("asked", [ZCDP(0.1), PureDP(1.7), ApproxDP(1.0, 1e-6)])
 def test_draws_and_values_spend_the_whole_and_no_more(asked, budgets):
-    rel = release("em-cov", data(d=7), asked, budgets=budgets, random_state=0)
+    rel = release(data(d=7), asked, "em-cov", budgets=budgets, random_state=0)
     epsilons = [Fraction(e.sensitivity) / Fraction(e.scale) for e in draws(rel)]
     assert len(epsilons) == 6, "the seventh direction is what six leave"
     if asked.kind == "pure":
@@ -45,7 +45,7 @@ def test_draws_and_values_spend_the_whole_and_no_more(asked, budgets):
 def test_uniform_epsilons_under_zcdp():
     """eps_i = 2 sqrt(rho/(d-1)) with half of rho for the vectors; the paper's exponent pays for d."""
     for how, paid in (({}, 4), ({"exponent": "published"}, 5)):
-        events = draws(release("em-cov", data(d=5), ZCDP(0.2), **how))
+        events = draws(release(data(d=5), ZCDP(0.2), "em-cov", **how))
         assert len(events) == paid
         waste = 2 if how else 1
         for event in events:
@@ -84,11 +84,11 @@ def test_a_free_last_direction_lowers_the_error_at_four_columns():
 
 def test_the_published_exponent_spends_half():
     for own in ({"exponent": "published"}, {"calibration": "as-published-5"}):
-        rel = release("em-cov", data(), PureDP(2.0), **own)
+        rel = release(data(), PureDP(2.0), "em-cov", **own)
         assert float(sum(Fraction(e.sensitivity) / Fraction(e.scale) for e in draws(rel))) == pytest.approx(0.5)
         assert rel.given.epsilon == pytest.approx(1.5)
     with pytest.raises(ValueError, match="stated under pure DP"):
-        release("em-cov", data(), ApproxDP(1.0, 1e-6), calibration="as-published-5", random_state=0)
+        release(data(), ApproxDP(1.0, 1e-6), "em-cov", calibration="as-published-5", random_state=0)
 
 
 def slow_em(x, epsilon, rng, factor):
@@ -121,7 +121,7 @@ def test_agrees_with_the_literal_steps(exponent, factor):
     ds, rng = data(n=100), np.random.default_rng(1)
     truth = ds.rows.T @ ds.rows / ds.n
     fast = [
-        np.linalg.norm(release("em-cov", ds, PureDP(2.0), random_state=s, exponent=exponent).covariance - truth)
+        np.linalg.norm(release(ds, PureDP(2.0), "em-cov", random_state=s, exponent=exponent).covariance - truth)
         for s in range(1500)
     ]
 
@@ -135,9 +135,9 @@ def test_agrees_with_the_literal_steps(exponent, factor):
 def test_without_noise_it_is_the_sample_and_with_many_rows_nearly():
     ds = data(n=2000, d=6)
     truth = ds.rows.T @ ds.rows / ds.n
-    np.testing.assert_allclose(release("em-cov", ds, NoPrivacy(), random_state=0).covariance, truth, atol=1e-14)
+    np.testing.assert_allclose(release(ds, NoPrivacy(), "em-cov", random_state=0).covariance, truth, atol=1e-14)
     error = [
-        np.linalg.norm(release("em-cov", ds, ZCDP(rho), random_state=0).covariance - truth) for rho in (1e-2, 1e2, 1e6)
+        np.linalg.norm(release(ds, ZCDP(rho), "em-cov", random_state=0).covariance - truth) for rho in (1e-2, 1e2, 1e6)
     ]
     assert error[2] < 0.02 < error[0]
     assert error[2] < error[1] < error[0]
@@ -145,4 +145,4 @@ def test_without_noise_it_is_the_sample_and_with_many_rows_nearly():
 
 def test_more_columns_than_it_can_do_is_a_sentence_with_a_time():
     with pytest.raises(ValueError, match=r"300 directions one after another, about [\d.]+ seconds"):
-        release("em-cov", data(n=5, d=300), ZCDP(1.0), random_state=0)
+        release(data(n=5, d=300), ZCDP(1.0), "em-cov", random_state=0)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.output_noise import unit_moment, unit_sensitivity
 from privcov.postprocess.admm import solve_admm
 from privcov.postprocess.smoothed import smoothed_lasso
-from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
+from privcov.tables.dataset import Dataset
 
 KEY = "output-perturbation"
 
@@ -30,7 +30,7 @@ def test_no_neighbour_moves_the_answer_more_than_its_event_says(d, centre):
     The search reaches a tenth of the bound, so a bound ten times too small would be seen.
     """
     rng = np.random.default_rng(d)
-    rel = privcov.release(KEY, dataset(d, 6), ZCDP(1.0), penalty=0.3, cap=1.0, centre=centre, random_state=0)
+    rel = privcov.release(dataset(d, 6), ZCDP(1.0), KEY, penalty=0.3, cap=1.0, centre=centre, random_state=0)
     declared = rel.events[0].sensitivity
     rows = rng.standard_normal((40, d))
     rows = np.vstack([np.eye(d), -np.eye(d), rows])
@@ -52,7 +52,7 @@ def test_no_neighbour_moves_the_answer_more_than_its_event_says(d, centre):
 
 @pytest.mark.parametrize("asked", [PureDP(2.0), ApproxDP(1.0, 1e-6), ZCDP(0.3)])
 def test_the_sound_form_gives_what_was_asked(asked):
-    rel = privcov.release(KEY, dataset(), asked, penalty=0.1, cap=0.5, random_state=0)
+    rel = privcov.release(dataset(), asked, KEY, penalty=0.1, cap=0.5, random_state=0)
     assert accounting.covers(asked, rel.given)
     event = rel.events[0]
     assert event.mechanism == ("wishart-difference" if isinstance(asked, PureDP) else "gaussian")
@@ -68,7 +68,7 @@ def test_without_noise_the_joint_form_is_the_precision_about_the_mean():
     want = np.linalg.inv(np.cov(x.T, bias=True))
     wrong = []
     for penalty in (4e-3, 2e-3, 1e-3):
-        rel = privcov.release(KEY, Dataset.from_rows(x, 3.0), NoPrivacy(), penalty=penalty, cap=1.0, random_state=0)
+        rel = privcov.release(Dataset.from_rows(x, 3.0), NoPrivacy(), KEY, penalty=penalty, cap=1.0, random_state=0)
         wrong.append(np.linalg.norm(rel.precision - want) / np.linalg.norm(want))
         np.testing.assert_allclose(rel.covariance, np.linalg.inv(rel.precision), rtol=1e-9)
     assert wrong[2] < 0.55 * wrong[1] < 0.55**2 * wrong[0] * 1.1
@@ -77,8 +77,8 @@ def test_without_noise_the_joint_form_is_the_precision_about_the_mean():
 
 def test_edges_that_noise_could_have_made_are_cut_and_the_rest_stays_definite():
     ds = dataset(6, 3000)
-    sparse = privcov.release(KEY, ds, ZCDP(0.5), penalty=0.1, random_state=0)
-    full = privcov.release(KEY, ds, ZCDP(0.5), penalty=0.1, threshold="none", random_state=0)
+    sparse = privcov.release(ds, ZCDP(0.5), KEY, penalty=0.1, random_state=0)
+    full = privcov.release(ds, ZCDP(0.5), KEY, penalty=0.1, threshold="none", random_state=0)
     off = ~np.eye(6, dtype=bool)
     assert (sparse.precision[off] == 0).any()
     assert (full.precision[off] != 0).all()
@@ -94,7 +94,7 @@ def test_the_printed_noise(d):
     """C = d^2.5 / (n epsilon rho^2), d + 1 degrees of freedom, mean left in. The claim is false."""
     n, epsilon, rho = 400, 0.7, 0.2
     rel = privcov.release(
-        KEY, dataset(d), PureDP(epsilon), calibration="as-published", penalty=rho, centre="none", random_state=0
+        dataset(d), PureDP(epsilon), KEY, calibration="as-published", penalty=rho, centre="none", random_state=0
     )
     event = rel.events[0]
     c = d**2.5 / (n * epsilon * rho**2)
@@ -107,7 +107,7 @@ def test_the_printed_noise(d):
     assert rel.statement["Guarantee"].endswith("is false")
     assert f"{(d + 1) * c:.4g} / R^2" in rel.notes[1]
     clean = privcov.release(
-        KEY, dataset(d), NoPrivacy(), calibration="as-published", penalty=rho, centre="none", random_state=0
+        dataset(d), NoPrivacy(), KEY, calibration="as-published", penalty=rho, centre="none", random_state=0
     )
     noise = rel.precision - clean.precision
     assert np.linalg.eigvalsh(noise)[0] > 0  # what rules out neighbours
@@ -119,7 +119,7 @@ def test_the_published_lasso_is_not_capped():
     from privcov.postprocess.glasso import solve_path
 
     ds, rho = dataset(4), 0.05
-    rel = privcov.release(KEY, ds, NoPrivacy(), calibration="as-published", penalty=rho, centre="none", random_state=0)
+    rel = privcov.release(ds, NoPrivacy(), KEY, calibration="as-published", penalty=rho, centre="none", random_state=0)
     want = solve_path(clipped_moment(ds, n_anchors=0), [rho], penalise_diagonal=True)[0].precision / 4
     assert np.linalg.norm(rel.precision - want) < 5e-3 * np.linalg.norm(want)
 
@@ -148,9 +148,9 @@ def test_the_total_variation_of_shifted_wishart_noise_stays_below_its_bound():
 
 def test_the_published_form_is_printed_for_pure_dp_only():
     with pytest.raises(ValueError, match="printed for Pure DP"):
-        privcov.release(KEY, dataset(), ZCDP(1.0), calibration="as-published", random_state=0)
+        privcov.release(dataset(), ZCDP(1.0), KEY, calibration="as-published", random_state=0)
     with pytest.raises(ValueError, match="is calibrated for replace-one"):
-        privcov.release(KEY, dataset(), ZCDP(1.0), neighbours="add-remove", random_state=0)
+        privcov.release(dataset(), ZCDP(1.0), KEY, neighbours="add-remove", random_state=0)
 
 
 @pytest.mark.parametrize("lam", [0.02, 0.1])

@@ -9,13 +9,13 @@ import pytest
 from scipy.linalg import toeplitz
 
 import privcov
-from privcov.dataset import Dataset, Truth
+from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP
 from privcov.estimators.base import METHODS
 from privcov.estimators.precision import fission_halves, noise_on_target, target
 from privcov.measurements.moment import measure_moment
 from privcov.metrics.graphs import graph_recovery
 from privcov.postprocess.lambda_choice import choices
-from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
+from privcov.tables.dataset import Dataset, Truth
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 LASSOS = ["auto-precision", "glasso-gaussian", "glasso-laplace", "glasso-wishart-approx"]
@@ -53,7 +53,7 @@ def f1(theta, truth) -> float:
 
 @pytest.mark.parametrize("key", LASSOS)
 def test_the_path_holds_every_lambda_and_the_release_is_one_of_them(key):
-    rel = privcov.release(key, rows(), asked(key), rule="ebic", random_state=0)
+    rel = privcov.release(rows(), asked(key), key, rule="ebic", random_state=0)
     assert len(rel.path) == 20
     assert all(fit.status == "ok" and fit.gap <= 1e-6 and fit.solver for fit in rel.path)
     lambdas = [fit.lam for fit in rel.path]
@@ -67,7 +67,7 @@ def test_the_chosen_point_is_that_of_the_rule_on_the_released_matrix():
     """From the release alone, as a page does it: the noisy matrix, its law, and the path."""
     for centre in ("zero", "joint"):
         for rule in ("ebic", "half-universal"):
-            rel = privcov.release("glasso-gaussian", rows(), ZCDP(0.05), rule=rule, centre=centre, random_state=0)
+            rel = privcov.release(rows(), ZCDP(0.05), "glasso-gaussian", rule=rule, centre=centre, random_state=0)
             s = target(rel.raw.matrix, centre) * rel.row_bound**2
             assert np.linalg.eigvalsh(s)[0] > 0.01 * np.trace(s) / 6  # so that the repair did nothing
             noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2
@@ -77,13 +77,13 @@ def test_the_chosen_point_is_that_of_the_rule_on_the_released_matrix():
 
 def test_the_tunings():
     ds = rows()
-    fixed = privcov.release("glasso-gaussian", ds, ZCDP(0.5), tuning="fixed", penalty=0.5, random_state=0)
+    fixed = privcov.release(ds, ZCDP(0.5), "glasso-gaussian", tuning="fixed", penalty=0.5, random_state=0)
     at = next(i for i, fit in enumerate(fixed.path) if np.array_equal(fit.precision, fixed.precision))
     assert fixed.path[at].lam == pytest.approx(0.5 * fixed.path[0].lam, rel=0.15)  # twenty points over two decades
-    fission = privcov.release("glasso-gaussian", ds, ZCDP(0.5), rule="fission", random_state=0)
+    fission = privcov.release(ds, ZCDP(0.5), "glasso-gaussian", rule="fission", random_state=0)
     assert "rule fission" in fission.notes[-1]
     assert (
-        fission.to_json() == privcov.release("glasso-gaussian", ds, ZCDP(0.5), rule="fission", random_state=0).to_json()
+        fission.to_json() == privcov.release(ds, ZCDP(0.5), "glasso-gaussian", rule="fission", random_state=0).to_json()
     )
 
 
@@ -92,10 +92,10 @@ def test_units_of_the_row_bound_change_nothing():
     ds = rows()
     big = Dataset.from_rows(1000 * ds.rows, 4000.0, mean_is_zero=True)
     for key in ("auto-precision", "ridge-precision", "output-perturbation"):
-        one, two = (privcov.release(key, data, ZCDP(0.5), random_state=0) for data in (ds, big))
+        one, two = (privcov.release(data, ZCDP(0.5), key, random_state=0) for data in (ds, big))
         np.testing.assert_allclose(two.precision * 1e6, one.precision, rtol=1e-6, atol=1e-9)
     lambdas = [
-        [fit.lam for fit in privcov.release("auto-precision", data, ZCDP(0.5), random_state=0).path]
+        [fit.lam for fit in privcov.release(data, ZCDP(0.5), "auto-precision", random_state=0).path]
         for data in (ds, big)
     ]
     np.testing.assert_allclose(lambdas[1], 1e6 * np.array(lambdas[0]), rtol=1e-9)
@@ -107,7 +107,7 @@ def test_repair_none_keeps_the_penalties_without_a_solution_in_the_path():
     some = 0
     for seed in range(8):
         with contextlib.suppress(ValueError):
-            rel = privcov.release("glasso-gaussian", ds, ZCDP(0.05), random_state=seed, repair="none")
+            rel = privcov.release(ds, ZCDP(0.05), "glasso-gaussian", random_state=seed, repair="none")
             lost = [fit for fit in rel.path if fit.status == "infeasible"]
             assert all(fit.precision is None for fit in lost)
             assert rel.precision.size
@@ -115,9 +115,9 @@ def test_repair_none_keeps_the_penalties_without_a_solution_in_the_path():
             some += bool(lost)
     assert some >= 3
     with pytest.raises(ValueError, match=r"The graphical lasso failed on the noisy matrix: .* diagonal entr.*\.$"):
-        privcov.release("glasso-gaussian", rows(60, 20), ZCDP(0.05), repair="none", random_state=0)
+        privcov.release(rows(60, 20), ZCDP(0.05), "glasso-gaussian", repair="none", random_state=0)
     for repair in ("psd", "max-norm", "ridge"):
-        rel = privcov.release("glasso-gaussian", ds, ZCDP(0.05), repair=repair, random_state=0)
+        rel = privcov.release(ds, ZCDP(0.05), "glasso-gaussian", repair=repair, random_state=0)
         assert {fit.status for fit in rel.path} == {"ok"}
 
 
@@ -168,7 +168,7 @@ def test_auto_precision_finds_the_graph():
     for seed in range(5):
         ds = ar2(20, 20_000, seed)
         for rule, scores in found.items():
-            rel = privcov.release("auto-precision", ds, ApproxDP(1.0, 1e-5), rule=rule, random_state=seed)
+            rel = privcov.release(ds, ApproxDP(1.0, 1e-5), "auto-precision", rule=rule, random_state=seed)
             scores.append(f1(rel.precision, ds.truth.precision))
     for scores in found.values():
         assert np.mean(scores) > 0.5
@@ -181,7 +181,7 @@ def test_auto_precision_is_at_least_as_good_as_laplace_noise_under_pure_dp():
     for seed in range(3):
         ds = ar2(20, 20_000, seed)
         for key in error:
-            rel = privcov.release(key, ds, PureDP(2.0), random_state=seed, rule="fission")
+            rel = privcov.release(ds, PureDP(2.0), key, random_state=seed, rule="fission")
             error[key] += privcov.error(rel, ds, relative=True, against="truth")
     assert error["auto-precision"] < error["glasso-laplace"]
 
@@ -194,7 +194,7 @@ def test_ridge_tunes_itself_near_the_best_penalty():
         ds = ar2(10, 5_000, seed)
 
         def wrong(ds=ds, seed=seed, **options):
-            rel = privcov.release("ridge-precision", ds, ApproxDP(1.0, 1e-5), random_state=seed, **options)
+            rel = privcov.release(ds, ApproxDP(1.0, 1e-5), "ridge-precision", random_state=seed, **options)
             return privcov.error(rel, ds, relative=True, against="truth")
 
         own += wrong()
@@ -228,7 +228,7 @@ def test_constant_columns_and_more_columns_than_rows(key, name, columns):
     for asked_for in (guarantee, NoPrivacy()):
         theta, said = None, ""
         try:
-            theta = privcov.release(key, ds, asked_for, **{"random_state": 0, **options}).precision
+            theta = privcov.release(ds, asked_for, key, **{"random_state": 0, **options}).precision
         except ValueError as refusal:
             said = str(refusal)
         if theta is None:
@@ -243,7 +243,7 @@ def test_duplicated_columns():
     x = np.repeat(np.random.default_rng(0).standard_normal((500, 2)), 2, axis=1)
     for key in ("auto-precision", "ridge-precision", "output-perturbation"):
         for guarantee in (ZCDP(1.0), NoPrivacy()):
-            rel = privcov.release(key, Dataset.from_rows(x, 4.0), guarantee, random_state=0)
+            rel = privcov.release(Dataset.from_rows(x, 4.0), guarantee, key, random_state=0)
             assert np.linalg.eigvalsh(rel.precision)[0] > 0
 
 
@@ -257,12 +257,12 @@ def test_print_accuracy_holds_for_the_fits_that_choose_lambda_too(monkeypatch):
         return real(*args, **named)
 
     monkeypatch.setattr(glasso, "solve_path", noted)
-    privcov.release("glasso-gaussian", ds, ApproxDP(2.0, 1e-3), random_state=1, accuracy="print", rule="fission")
+    privcov.release(ds, ApproxDP(2.0, 1e-3), "glasso-gaussian", random_state=1, accuracy="print", rule="fission")
     assert asked == [1e-7] * 6  # the path, and five splits
 
 
 def test_print_accuracy_is_certified_tenfold():
     ds = privcov.source("precision-ar2", n=2000, d=12, random_state=3)
     for accuracy, gap in (("screen", 1e-6), ("print", 1e-7)):
-        rel = privcov.release("glasso-gaussian", ds, ApproxDP(2.0, 1e-3), random_state=1, accuracy=accuracy)
+        rel = privcov.release(ds, ApproxDP(2.0, 1e-3), "glasso-gaussian", random_state=1, accuracy=accuracy)
         assert max(fit.gap for fit in rel.path) <= gap

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov import accounting
-from privcov.dataset import Dataset
-from privcov.estimators.glasso_gaussian import GlassoGaussian
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP
 from privcov.estimators.mechanisms import sulq_scale
+from privcov.estimators.papers.glasso_gaussian import GlassoGaussian
 from privcov.estimators.precision import target
 from privcov.measurements.moment import ANCHOR_SQUARED
 from privcov.postprocess.glasso import solve_path
-from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
+from privcov.tables.dataset import Dataset
 
 N, DELTA = 300, 1e-3
 
@@ -25,7 +25,7 @@ def dataset(d: int = 4, n: int = N) -> Dataset:
 
 def release(key: str, asked, calibration: str = "as-published", d: int = 4, **options):
     options = {"centre": "none", "random_state": 0, **options}
-    return privcov.release(key, dataset(d), asked, calibration=calibration, **options)
+    return privcov.release(dataset(d), asked, key, calibration=calibration, **options)
 
 
 # --- the printed noise --------------------------------------------------------------------------------------

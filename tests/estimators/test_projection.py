@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.dataset import Dataset
+from privcov.core.guarantees import RELATIONS, ApproxDP, ZCDP
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import RELATIONS, ApproxDP, ZCDP
-from privcov.releasing.run import release
+from privcov.releases.public import release
+from privcov.tables.dataset import Dataset
 
 
 def data(n=300, d=20, centre="zero"):
@@ -19,7 +19,7 @@ def data(n=300, d=20, centre="zero"):
 
 @pytest.mark.parametrize("trace", ["released", "bound"])
 def test_no_matrix_of_the_set_is_nearer(trace):
-    rel = release("projection", data(), ZCDP(0.02), trace=trace, random_state=0)
+    rel = release(data(), ZCDP(0.02), "projection", trace=trace, random_state=0)
     noisy, found = rel.raw.matrix, rel.covariance
     limit = min(max(np.trace(noisy), 0.0), 1.0) if trace == "released" else 1.0
     assert np.trace(found) <= limit * (1 + 1e-12)
@@ -36,14 +36,14 @@ def test_it_beats_the_psd_repair_of_the_same_measurement():
     ds = data()
     truth = ds.rows.T @ ds.rows / ds.n
     for seed in range(20):
-        rel = release("projection", ds, ZCDP(0.02), random_state=seed)
+        rel = release(ds, ZCDP(0.02), "projection", random_state=seed)
         assert np.linalg.norm(rel.covariance - truth) < np.linalg.norm(clip_psd(rel.raw.matrix) - truth)
 
 
 def test_the_released_trace_is_as_accurate_as_one_entry():
     """400 draws: the deviation of the trace is sigma sqrt(d/(d+1)); 12 % would be seen (3.5 deviations of 3.5 %)."""
     ds = data()
-    rels = [release("projection", ds, ZCDP(0.5), random_state=s) for s in range(400)]
+    rels = [release(ds, ZCDP(0.5), "projection", random_state=s) for s in range(400)]
     traces = [np.trace(r.raw.matrix) for r in rels]
     assert np.std(traces) == pytest.approx(rels[0].raw.distribution.scale * np.sqrt(20 / 21), rel=0.12)
 
@@ -52,7 +52,7 @@ def test_the_released_trace_is_as_accurate_as_one_entry():
 @pytest.mark.parametrize("centre", ["zero", "none", "joint"])
 def test_every_relation_and_centre(relation, centre):
     for asked in (ZCDP(0.3), ApproxDP(1.0, 1e-6)):
-        rel = release("projection", data(centre=centre), asked, centre=centre, neighbours=relation, random_state=0)
+        rel = release(data(centre=centre), asked, "projection", centre=centre, neighbours=relation, random_state=0)
         assert len(rel.events) == 1
         assert rel.given is not None
         assert np.linalg.eigvalsh(rel.second_moment)[0] >= -1e-12
@@ -63,4 +63,4 @@ def test_much_noise_does_not_make_a_large_answer():
     """Where noise is hundreds of times the truth, the answer still has a trace of at most R^2."""
     ds = privcov.Dataset.from_rows(data().rows, 2.0, mean_is_zero=True)
     for seed in range(10):
-        assert np.trace(release("projection", ds, ZCDP(1e-9), random_state=seed).covariance) <= 4 * (1 + 1e-12)
+        assert np.trace(release(ds, ZCDP(1e-9), "projection", random_state=seed).covariance) <= 4 * (1 + 1e-12)

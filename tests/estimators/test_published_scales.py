@@ -7,10 +7,10 @@ import pytest
 from scipy.optimize import brentq
 
 import privcov
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP
 from privcov.measurements.moment import ANCHOR_SQUARED
-from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
+from privcov.tables.dataset import Dataset
 
 N = 50
 
@@ -21,7 +21,7 @@ def dataset(d: int = 3) -> Dataset:
 
 def release(key: str, asked, calibration: str, d: int = 3, **options):
     options = {"centre": "none", "random_state": 0, **options}
-    return privcov.release(key, dataset(d), asked, calibration=calibration, **options)
+    return privcov.release(dataset(d), asked, key, calibration=calibration, **options)
 
 
 # From this epsilon on the noise of paper 1 no longer gives (epsilon, delta), replacing a row.

@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 import privcov
-from privcov.dataset import Dataset
-from privcov.estimators.separate_cov import eigenvectors, tidy
-from privcov.privacy import ApproxDP, PureDP, ZCDP
-from privcov.releasing.run import release
+from privcov.core.guarantees import ApproxDP, PureDP, ZCDP
+from privcov.estimators.papers.separate_cov import eigenvectors, tidy
+from privcov.releases.public import release
+from privcov.tables.dataset import Dataset
 
 
 def skewed(n=400, d=8, seed=0):
@@ -28,7 +28,7 @@ def errors(ds, guarantee, draws, **more):
     truth = ds.rows.T @ ds.rows / ds.n
     return np.array(
         [
-            np.linalg.norm(release("separate-cov", ds, guarantee, random_state=s, **more).matrix - truth)
+            np.linalg.norm(release(ds, guarantee, "separate-cov", random_state=s, **more).matrix - truth)
             for s in range(draws)
         ]
     )
@@ -45,7 +45,7 @@ def test_directions_of_negative_noise_come_last():
 
 def test_the_largest_value_goes_to_the_largest_direction_of_an_indefinite_matrix():
     ds = data(n=40, d=30)
-    rel = release("separate-cov", ds, ZCDP(0.5), random_state=1)
+    rel = release(ds, ZCDP(0.5), "separate-cov", random_state=1)
     values, vectors = np.linalg.eigh(rel.raw.matrix)
     assert values[0] < -0.05 < 0.05 < values[-1]
     found = np.diag(vectors.T @ rel.covariance @ vectors)
@@ -59,7 +59,7 @@ def test_the_published_order_is_worse_where_noise_is_strong():
     for seed in range(20):
         ours, theirs = (
             privcov.error(
-                release("separate-cov", ds, ZCDP(0.1), random_state=seed, calibration="as-published-5", eig=eig), ds
+                release(ds, ZCDP(0.1), "separate-cov", random_state=seed, calibration="as-published-5", eig=eig), ds
             )
             for eig in ("eigh", "svd-authors")
         )
@@ -108,7 +108,7 @@ def test_as_published_agrees_with_the_literal_steps(guarantee, literal):
 
 
 def test_the_published_pure_scale_spends_less_than_it_claims():
-    rel = release("separate-cov", data(), PureDP(1.0), calibration="as-published-5", random_state=0)
+    rel = release(data(), PureDP(1.0), "separate-cov", calibration="as-published-5", random_state=0)
     needed = math.sqrt(8**2 / 2 + 8 + 1)
     assert rel.given.epsilon == pytest.approx(0.5 + 0.5 * needed / (math.sqrt(2) * 8), rel=1e-9)
     assert rel.raw.distribution.scale == pytest.approx(math.sqrt(2) * 8 / (400 * 0.5), rel=1e-9)
@@ -118,7 +118,7 @@ def test_the_published_pure_scale_spends_less_than_it_claims():
 @pytest.mark.parametrize("share", [0.5, 0.25, 0.1, 0.9])
 def test_the_two_shares_make_the_whole(share):
     for asked in (ZCDP(0.25), PureDP(1.5), ApproxDP(1.0, 1e-6)):
-        rel = release("separate-cov", data(), asked, values_share=share, random_state=0)
+        rel = release(data(), asked, "separate-cov", values_share=share, random_state=0)
         ratio = [Fraction(e.sensitivity) / Fraction(e.scale) for e in rel.events]
         spent = ratio if asked.kind == "pure" else [r * r for r in ratio]
         assert [e.share for e in rel.events] == ["values", "vectors"]
@@ -131,19 +131,19 @@ def test_the_two_shares_make_the_whole(share):
 def test_values_are_clipped_and_sorted():
     np.testing.assert_array_equal(tidy(np.array([0.2, 1.7, -0.3, 0.4]), 1.0), [1.0, 0.4, 0.2, 0.0])
     for seed in range(5):
-        rel = release("separate-cov", data(n=20), ZCDP(0.01), random_state=seed)
+        rel = release(data(n=20), ZCDP(0.01), "separate-cov", random_state=seed)
         values = np.linalg.eigvalsh(rel.covariance)
         assert -1e-12 <= values[0] <= values[-1] <= 1 + 1e-12
 
 
 def test_a_published_form_under_epsilon_delta_does_not_exist():
     with pytest.raises(ValueError, match="no published form under"):
-        release("separate-cov", data(), ApproxDP(1.0, 1e-6), calibration="as-published-5", random_state=0)
+        release(data(), ApproxDP(1.0, 1e-6), "separate-cov", calibration="as-published-5", random_state=0)
 
 
 def test_the_authors_order_is_not_used_silently():
-    plain = release("separate-cov", data(), ZCDP(0.1), random_state=0)
-    rel = release("separate-cov", data(), ZCDP(0.1), eig="svd-authors", random_state=0)
+    plain = release(data(), ZCDP(0.1), "separate-cov", random_state=0)
+    rel = release(data(), ZCDP(0.1), "separate-cov", eig="svd-authors", random_state=0)
     np.testing.assert_array_equal(rel.covariance, plain.covariance)
     assert "needs as-published-5" in rel.notes[0]
 
@@ -152,7 +152,7 @@ def test_many_columns_are_its_home():
     """d = 100, n = 2,000 rows of norm 1: the paper's claim, and far from a tie (5 draws, ratio below 0.8)."""
     ds = privcov.source("zipf-norms", n=2000, d=100, bins=1, skew=3.0, random_state=0)
     both = [
-        np.mean([privcov.error(release(key, ds, ZCDP(0.1), random_state=s), ds) for s in range(5)])
+        np.mean([privcov.error(release(ds, ZCDP(0.1), key, random_state=s), ds) for s in range(5)])
         for key in ("separate-cov", "gaussian-cov")
     ]
     assert both[0] < 0.8 * both[1]

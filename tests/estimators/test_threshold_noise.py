@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.dataset import Dataset
-from privcov.estimators.threshold_noise import (
+from privcov.core.guarantees import ZCDP
+from privcov.estimators.papers.threshold_noise import (
     diagonal_variance,
     in_working_units,
     off_diagonal_variance,
@@ -14,7 +14,7 @@ from privcov.estimators.threshold_noise import (
     unit_moments,
 )
 from privcov.measurements.moment import measure_moment
-from privcov.privacy import ZCDP
+from privcov.tables.dataset import Dataset
 
 
 def test_variances_and_bias_with_class_means_against_draws():

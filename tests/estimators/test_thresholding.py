@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.dataset import Dataset
-from privcov.estimators import base, ldp_thresholding, thresholding
+from privcov.core.guarantees import LOCAL, ApproxDP, NoPrivacy, ZCDP
+from privcov.estimators import base, thresholding
+from privcov.estimators.papers import ldp_thresholding
 from privcov.measurements.local_moment import measure_reports
 from privcov.measurements.moment import measure_moment
-from privcov.privacy import LOCAL, ApproxDP, NoPrivacy, ZCDP
-from privcov.releasing.run import release
+from privcov.releases.public import release
+from privcov.tables.dataset import Dataset
 
 CENTRAL = ["dp-thresholding", "modified-dp-thresholding"]
 LOCALS = ["ldp-thresholding", "modified-ldp-thresholding"]
@@ -47,7 +48,7 @@ def test_every_way_gives_a_symmetric_semidefinite_matrix(key):
     for centre, rule, calibration, asked in itertools.product(
         ("zero", "none", "joint"), RULES, ("sound", "as-published"), (ASKED, NoPrivacy())
     ):
-        rel = release(key, data(x, 4.0), asked, centre=centre, rule=rule, calibration=calibration, random_state=0)
+        rel = release(data(x, 4.0), asked, key, centre=centre, rule=rule, calibration=calibration, random_state=0)
         for a in (rel.matrix, rel.second_moment):
             np.testing.assert_allclose(a, a.T, rtol=0, atol=1e-13 * np.abs(a).max())
             assert np.linalg.eigvalsh(a)[0] >= -1e-12 * max(np.abs(rel.second_moment).max(), 1e-300)
@@ -59,7 +60,7 @@ def test_a_sparse_truth_is_found_better_than_by_noise_alone(rule):
     x, truth = banded_rows(30_000, 40)
     ds = data(x, 8.5, truth=privcov.Truth(truth))
     ours, plain, trivial = (
-        np.mean([privcov.error(release(key, ds, ASKED, random_state=s, **own), ds, against="truth") for s in range(3)])
+        np.mean([privcov.error(release(ds, ASKED, key, random_state=s, **own), ds, against="truth") for s in range(3)])
         for key, own in (("dp-thresholding", {"rule": rule}), ("gaussian-cov", {}), ("diagonal", {}))
     )
     assert ours < 0.85 * plain < trivial
@@ -68,7 +69,7 @@ def test_a_sparse_truth_is_found_better_than_by_noise_alone(rule):
 @pytest.mark.parametrize("key", KEYS)
 def test_the_diagonal_is_never_cut_when_sound(key):
     x, _ = banded_rows(50, 6)
-    rel = release(key, data(x, 4.0), NoPrivacy(), rule="paper", diagonal="keep", **biggest(key))
+    rel = release(data(x, 4.0), NoPrivacy(), key, rule="paper", diagonal="keep", **biggest(key))
     clipped = x * np.minimum(1, 4 / np.linalg.norm(x, axis=1))[:, None]
     np.testing.assert_allclose(np.diag(rel.covariance), np.mean(clipped**2, axis=0), rtol=1e-12)
     assert not rel.covariance[~np.eye(6, dtype=bool)].any()
@@ -83,9 +84,9 @@ def biggest(key):
 def test_units_of_the_data_do_not_matter(key, rule):
     x, _ = banded_rows(2000, 6)
     for centre in ("zero", "joint"):
-        one = release(key, data(x, 4.0), ASKED, rule=rule, centre=centre, random_state=0)
+        one = release(data(x, 4.0), ASKED, key, rule=rule, centre=centre, random_state=0)
         for c in (2.0**-20, 2.0**15):  # powers of two: rounding is the same, so the cuts are too
-            two = release(key, data(c * x, c * 4.0), ASKED, rule=rule, centre=centre, random_state=0)
+            two = release(data(c * x, c * 4.0), ASKED, key, rule=rule, centre=centre, random_state=0)
             np.testing.assert_allclose(two.covariance, c * c * one.covariance, rtol=1e-9, atol=0)
 
 
@@ -94,7 +95,7 @@ def test_units_of_the_data_do_not_matter(key, rule):
 def test_free_rules_keep_everything_when_noise_and_sampling_vanish(key, rule):
     """40,000 rows: a correlation of 0.1 is 20 deviations; the enormous epsilon leaves no noise."""
     x, _ = banded_rows(40_000, 3, band=(1.0, 0.3, 0.1))
-    rel = release(key, data(x, 6.0), ApproxDP(1e5, 0.1), rule=rule, random_state=0)
+    rel = release(data(x, 6.0), ApproxDP(1e5, 0.1), key, rule=rule, random_state=0)
     x = x * np.minimum(1, 6 / np.linalg.norm(x, axis=1))[:, None]
     assert (rel.covariance[~np.eye(3, dtype=bool)] != 0).all()
     np.testing.assert_allclose(rel.covariance, x.T @ x / len(x), rtol=0, atol=0.02)
@@ -107,7 +108,7 @@ def test_shrinking_the_variances_helps_where_noise_is_large():
         shrunk, kept = (
             np.mean(
                 [
-                    privcov.error(release(key, ds, ASKED, random_state=s, diagonal=how), ds, against="truth")
+                    privcov.error(release(ds, ASKED, key, random_state=s, diagonal=how), ds, against="truth")
                     for s in range(8)
                 ]
             )
@@ -124,7 +125,7 @@ def test_variances_stay_unbiased_when_the_mean_is_noisy():
     ds, want = data(x, 1.1), np.cov(x.T, bias=True)
     traces = []
     for seed in range(3000):
-        rel = release("dp-thresholding", ds, ZCDP(0.56), random_state=seed, centre="joint", diagonal="keep")
+        rel = release(ds, ZCDP(0.56), "dp-thresholding", random_state=seed, centre="joint", diagonal="keep")
         traces.append(np.trace(rel.covariance))
     assert abs(np.mean(traces) - np.trace(want)) < 4 * np.std(traces) / math.sqrt(3000)
 
@@ -152,8 +153,8 @@ def test_the_rows_are_read_by_the_measurement_alone(key, monkeypatch):
     own = {"eta": 0.1} if key.startswith("modified") else {"gamma": 0.1}
     for rule, calibration in itertools.product(RULES, ("sound", "as-published")):
         stored.clear()
-        a = release(key, one, ASKED, rule=rule, calibration=calibration, **{"random_state": 0, **own})
-        b = release(key, two, ASKED, rule=rule, calibration=calibration, **{"random_state": 0, **own})
+        a = release(one, ASKED, key, rule=rule, calibration=calibration, **{"random_state": 0, **own})
+        b = release(two, ASKED, key, rule=rule, calibration=calibration, **{"random_state": 0, **own})
         assert a.to_json() == b.to_json()
 
 
@@ -186,12 +187,12 @@ def test_the_halves_of_fission_are_independent(centre):
 @pytest.mark.parametrize("key", LOCALS)
 def test_a_local_release_speaks_of_one_users_report(key):
     ds = data(unit_rows(500, 4), 1.0)
-    rel = release(key, ds, ASKED, random_state=0)
+    rel = release(ds, ASKED, key, random_state=0)
     (event,) = rel.events
     assert rel.neighbours == LOCAL
     assert event.sensitivity == pytest.approx(math.sqrt(2), rel=1e-12)
     assert rel.raw.distribution.scale == pytest.approx(event.scale / math.sqrt(500), rel=1e-15)
-    central = release("dp-thresholding", ds, ASKED, random_state=0)
+    central = release(ds, ASKED, "dp-thresholding", random_state=0)
     assert rel.raw.distribution.scale == pytest.approx(central.raw.distribution.scale * math.sqrt(500), rel=1e-9)
 
 
@@ -200,7 +201,7 @@ def test_a_local_release_speaks_of_one_users_report(key):
 
 @pytest.mark.parametrize("key", KEYS)
 def test_google_research_1631_noise_is_symmetric(key):
-    rel = release(key, data(unit_rows(50, 5), 1.0), ASKED, random_state=0)
+    rel = release(data(unit_rows(50, 5), 1.0), ASKED, key, random_state=0)
     np.testing.assert_array_equal(rel.raw.matrix, rel.raw.matrix.T)
 
 
@@ -210,7 +211,7 @@ def test_smartnoise_622_the_clipped_rows_are_measured(key):
     longer = x.copy()
     longer[:50] /= np.linalg.norm(x[:50], axis=1, keepdims=True)
     one, two = data(longer, 1.0), data(np.vstack([1e6 * longer[:50], x[50:]]), 1.0)
-    a, b = (release(key, ds, ASKED, random_state=0) for ds in (one, two))
+    a, b = (release(ds, ASKED, key, random_state=0) for ds in (one, two))
     np.testing.assert_allclose(a.covariance, b.covariance, rtol=0, atol=1e-12)
 
 
@@ -218,5 +219,5 @@ def test_smartnoise_622_the_clipped_rows_are_measured(key):
 def test_smartnoise_342_no_variance_is_negative(key):
     x, _ = banded_rows(30, 8)
     for seed in range(20):
-        rel = release(key, data(x, 4.0), ApproxDP(0.1, 1e-6), random_state=seed, centre="joint")
+        rel = release(data(x, 4.0), ApproxDP(0.1, 1e-6), key, random_state=seed, centre="joint")
         assert (np.diag(rel.covariance) >= -1e-12 * np.abs(rel.second_moment).max()).all()

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from privcov import accounting
-from privcov.dataset import Dataset
-from privcov.privacy import ApproxDP, ZCDP
-from privcov.releasing.run import release
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, ZCDP
+from privcov.releases.public import release
+from privcov.tables.dataset import Dataset
 
 CENTRAL = ["dp-thresholding", "modified-dp-thresholding"]
 LOCALS = ["ldp-thresholding", "modified-ldp-thresholding"]
@@ -79,7 +79,7 @@ def test_the_printed_algorithm_written_out_agrees_in_distribution(key):
         literal(x, asked.epsilon, asked.delta, rng, constant=constant / 4, variance=variance, local=local)
         for _ in range(300)
     ]
-    fast = [release(key, ds, asked, random_state=seed, calibration="as-published", **own) for seed in range(300)]
+    fast = [release(ds, asked, key, random_state=seed, calibration="as-published", **own) for seed in range(300)]
     zeros = np.mean([np.count_nonzero(cut == 0) for cut, _ in slow])
     assert 3 < zeros < 13
     for look in (np.linalg.norm, np.trace, lambda m: m[0, 1]):
@@ -92,14 +92,14 @@ def test_the_printed_local_threshold_removes_everything(key):
     gap = np.abs(np.subtract.outer(np.arange(100), np.arange(100)))
     x = np.random.default_rng(0).standard_normal((200, 100)) @ np.linalg.cholesky(0.6**gap).T
     asked = ApproxDP(0.5, 1 / 400)
-    rel = release(key, data(x, 12.0), asked, calibration="as-published", random_state=0)
+    rel = release(data(x, 12.0), asked, key, calibration="as-published", random_state=0)
     sigma = rel.events[0].scale
     assert sigma == pytest.approx(math.sqrt(2 * math.log(500)) / 0.5, rel=1e-12)
     assert 4 * sigma * math.sqrt(math.log(100)) >= 60
     assert not rel.covariance.any()
     assert "the answer is the zero matrix" in rel.notes[-1]
     assert float(rel.notes[0].split("entry: ")[1].split(" R^2")[0]) >= 60
-    sound = release(key, data(x, 12.0), asked, random_state=0)
+    sound = release(data(x, 12.0), asked, key, random_state=0)
     assert sound.covariance.any()
 
 
@@ -109,15 +109,15 @@ def test_what_the_printed_noise_really_gives():
     (central) has the sqrt(2) and more noise than needed."""
     ds = data(unit_rows(200, 4), 1.0)
     for key in ("dp-thresholding", *LOCALS):
-        rel = release(key, ds, ASKED, calibration="as-published", random_state=0)
+        rel = release(ds, ASKED, key, calibration="as-published", random_state=0)
         (event,) = rel.events
         true_delta = accounting.delta_of_gaussian(1.0, event.sensitivity / event.scale)
         assert 3.5e-5 < true_delta < 3.9e-5
         assert rel.statement["Guarantee"].endswith("the claim of (1, 1e-05)-DP is false")
-        fine = release(key, ds, ApproxDP(0.5, 1 / 400), calibration="as-published", random_state=0)
+        fine = release(ds, ApproxDP(0.5, 1 / 400), key, calibration="as-published", random_state=0)
         assert fine.given.delta < 1 / 400
         assert "as published; the claim was" in fine.statement["Guarantee"]
-    rel = release("modified-dp-thresholding", ds, ASKED, calibration="as-published", random_state=0)
+    rel = release(ds, ASKED, "modified-dp-thresholding", calibration="as-published", random_state=0)
     assert rel.given.delta < 1e-5
 
 
@@ -125,11 +125,11 @@ def test_what_the_printed_noise_really_gives():
 def test_published_noise_needs_epsilon_delta_and_a_public_n(key):
     ds = data(unit_rows(50, 3), 1.0)
     with pytest.raises(ValueError, match="needs epsilon and delta"):
-        release(key, ds, ZCDP(0.5), calibration="as-published", random_state=0)
+        release(ds, ZCDP(0.5), key, calibration="as-published", random_state=0)
     if key in CENTRAL:
         with pytest.raises(ValueError, match="no published calibration for add-remove"):
-            release(key, ds, ASKED, calibration="as-published", neighbours="add-remove", random_state=0)
-        assert release(key, ds, ASKED, neighbours="add-remove", random_state=0).as_asked
+            release(ds, ASKED, key, calibration="as-published", neighbours="add-remove", random_state=0)
+        assert release(ds, ASKED, key, neighbours="add-remove", random_state=0).as_asked
     else:
         with pytest.raises(ValueError, match="calibrated for replace-one"):
-            release(key, ds, ASKED, neighbours="add-remove", random_state=0)
+            release(ds, ASKED, key, neighbours="add-remove", random_state=0)

@@ -11,11 +11,11 @@ import pytest
 from scipy import stats
 
 import privcov
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import RELATIONS, ApproxDP, PureDP, ZCDP
 from privcov.estimators.base import METHODS
-from privcov.privacy import RELATIONS, ApproxDP, PureDP, ZCDP
-from privcov.releasing.run import build_method, run_method
+from privcov.releases.public import build_method, run_method
+from privcov.tables.dataset import Dataset
 
 DRAWS = 1500
 
@@ -58,7 +58,7 @@ def literal_wishart(ds: Dataset, m: int, c: float) -> np.ndarray:
 def test_wishart_pure_says_what_it_really_gives(epsilon, centre):
     """diffprivlib#23, #42: this noise was believed to be pure DP. Here delta = 1 - e^(-epsilon/3), at every epsilon."""
     rel = privcov.release(
-        "wishart-pure", dataset(), PureDP(epsilon), calibration="as-published", centre=centre, random_state=0
+        dataset(), PureDP(epsilon), "wishart-pure", calibration="as-published", centre=centre, random_state=0
     )
     assert rel.given.delta == pytest.approx(1 - math.exp(-epsilon / 3))
     assert rel.given.delta == pytest.approx(accounting.delta_of_wishart_event(rel.events[0], 400.0))
@@ -91,7 +91,7 @@ def test_a_method_without_a_sound_form(key, asked):
     assert card.default_calibration == "as-published"
     for options in ({}, {"calibration": "sound"}):
         with pytest.raises(ValueError, match=r"has no sound form.*calibration='as-published'"):
-            privcov.release(key, dataset(), asked, **options)
+            privcov.release(dataset(), asked, key, **options)
     rel = run_method(build_method(key, {}), dataset(), asked, seed=0)
     assert rel.parameters["calibration"] == "as-published"
     assert not rel.as_asked
@@ -104,7 +104,7 @@ def test_a_method_without_a_sound_form(key, asked):
 @pytest.mark.parametrize(("asked", "more"), [(ApproxDP(0.5, 1e-3), 50), (ApproxDP(1.0, 1e-5), 44)])
 def test_wishart_approx_uses_the_fewest_degrees_of_freedom(asked, more):
     for centre in ("none", "joint"):
-        rel = privcov.release("wishart-approx", dataset(), asked, centre=centre, random_state=0)
+        rel = privcov.release(dataset(), asked, "wishart-approx", centre=centre, random_state=0)
         assert rel.events[0].freedom - 1 == more
         assert accounting.covers(asked, rel.given)
         assert rel.statement["Guarantee"].endswith(f"asked for {asked}")
@@ -115,7 +115,7 @@ def test_wishart_approx_as_published_is_the_printed_mechanism_and_a_true_claim()
     more = math.ceil(14 * math.log(4 / asked.delta) / asked.epsilon**2)
     fast = released("wishart-approx", ds, asked, calibration="as-published")
     assert_same_law(fast, literal_wishart(ds, ds.d + more, 1 / ds.n))
-    rel = privcov.release("wishart-approx", ds, asked, calibration="as-published", random_state=0)
+    rel = privcov.release(ds, asked, "wishart-approx", calibration="as-published", random_state=0)
     assert not rel.claim_is_false
     assert rel.given.delta < 1e-12
     assert "as published; the claim was" in rel.statement["Guarantee"]
@@ -149,7 +149,7 @@ def test_wishart_difference_is_two_wishart_matrices():
 @pytest.mark.parametrize("centre", ["none", "joint"])
 @pytest.mark.parametrize("asked", [PureDP(0.3), ZCDP(0.1)])
 def test_wishart_difference_under_every_relation(relation, centre, asked):
-    rel = privcov.release("wishart-difference", dataset(300), asked, centre=centre, neighbours=relation, random_state=0)
+    rel = privcov.release(dataset(300), asked, "wishart-difference", centre=centre, neighbours=relation, random_state=0)
     assert accounting.covers(asked, rel.given)
     assert vars(rel.given) == pytest.approx(vars(asked), rel=1e-12)
     assert (rel.n is None) == (relation == "add-remove")
@@ -178,7 +178,7 @@ def test_wishart_difference_on_the_data_of_paper_5():
     truth = ds.rows.T @ ds.rows / ds.n
 
     def error(key, **options):
-        rel = privcov.release(key, ds, PureDP(1.0), random_state=0, centre="none", **options)
+        rel = privcov.release(ds, PureDP(1.0), key, random_state=0, centre="none", **options)
         return np.linalg.norm(rel.second_moment - truth)
 
     assert error("wishart-difference") == pytest.approx(0.034, rel=0.1)
@@ -193,7 +193,7 @@ def test_sulq_is_the_printed_mechanism():
     d, n, epsilon, delta = ds.d, ds.n, asked.epsilon, asked.delta
     beta = (d + 1) / (n * epsilon) * math.sqrt(2 * math.log((d * d + d) / (delta * 2 * math.sqrt(2 * math.pi))))
     beta += 1 / (n * math.sqrt(epsilon))
-    rel = privcov.release("sulq", ds, asked, calibration="as-published", centre="none", random_state=0)
+    rel = privcov.release(ds, asked, "sulq", calibration="as-published", centre="none", random_state=0)
     assert rel.events[0].scale == pytest.approx(beta)
     upper = np.triu(np.random.default_rng(97).standard_normal((DRAWS, d, d)) * beta)
     literal = moment(ds) + upper + np.triu(upper, 1).transpose(0, 2, 1)
@@ -213,7 +213,7 @@ def test_the_claim_of_sulq_is_true_and_about_d_times_too_careful(d, centre):
         for delta in (1e-2, 1e-6, 1e-12):
             asked = ApproxDP(epsilon, delta)
             rel = privcov.release(
-                "sulq", dataset(d=d), asked, calibration="as-published", centre=centre, random_state=0
+                dataset(d=d), asked, "sulq", calibration="as-published", centre=centre, random_state=0
             )
             assert not rel.claim_is_false
             if epsilon <= 1:
@@ -224,5 +224,5 @@ def test_the_claim_of_sulq_is_true_and_about_d_times_too_careful(d, centre):
 def test_sulq_refuses_a_delta_without_a_scale():
     with pytest.raises(ValueError, match=r"has no value at delta=0\.45"):
         privcov.release(
-            "sulq", dataset(d=1), ApproxDP(1.0, 0.45), calibration="as-published", centre="none", random_state=0
+            dataset(d=1), ApproxDP(1.0, 0.45), "sulq", calibration="as-published", centre="none", random_state=0
         )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from privcov.dataset import Dataset
+from privcov.core.guarantees import NoPrivacy, PureDP, ZCDP
 from privcov.measurements import eigenvalues, exponential_vectors, whitened
 from privcov.measurements.eigenvalues import measure_eigenvalues
 from privcov.measurements.exponential_vectors import deflate, measure_directions, sample_bingham
@@ -24,7 +24,7 @@ from privcov.measurements.sparse_vector import (
     unit_norms,
 )
 from privcov.measurements.trace import measure_trace
-from privcov.privacy import NoPrivacy, PureDP, ZCDP
+from privcov.tables.dataset import Dataset
 
 TAUS = 2.0 ** -np.arange(HALVINGS + 1)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privcov.dataset import Dataset
 from privcov.measurements import clipping
 from privcov.measurements.clipping import clip_rows
+from privcov.tables.dataset import Dataset
 
 
 def _rows(d, n=400, seed=0):

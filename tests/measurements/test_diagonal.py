@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
 from privcov.measurements.diagonal import measure_diagonal
 from privcov.measurements.moment import clipped_moment
-from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
+from privcov.tables.dataset import Dataset
 
 N, D = 6, 4
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from scipy.special import erf
 
-from privcov.measurements import exact_wishart as exact
+from privcov.measurements.exact import wishart as exact
 from tests.measurements.test_exact_wishart import literal, recorded
 
 ONES, ZEROS = 2**64 - 1, 0
@@ -18,7 +18,7 @@ ONES, ZEROS = 2**64 - 1, 0
 
 def made_up(p: int, first: list[int], rest: list[int], sign: list[int]) -> exact._Deviates:
     """Deviates of digits of 4 bits: the first digit of each, and all ones or all zeros for ever after."""
-    digits = exact.Digits(4, lambda count: np.array(rest, dtype=np.uint64))
+    digits = exact.DigitStream(4, lambda count: np.array(rest, dtype=np.uint64))
     fraction = exact._Uniforms(len(first), digits)
     fraction.columns[0][:] = first
     return exact._Deviates(p, np.array(sign), np.zeros(len(first), dtype=np.int64), fraction)
@@ -47,7 +47,7 @@ def test_the_acceptance_covers_all_deviates_at_their_ends_at_once():
     taken = {}
     for first in (1, 2, 3):
         extreme = made_up(1, [6, 6, 4, 4], [ONES, ONES, ZEROS, ZEROS], [1, -1, 1, -1])
-        e = exact._Uniforms(1, exact.Digits(4, lambda count: np.zeros(count, dtype=np.uint64)))
+        e = exact._Uniforms(1, exact.DigitStream(4, lambda count: np.zeros(count, dtype=np.uint64)))
         e.columns[0][:] = first
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(exact, "_exponential", lambda digits, e=e: (0, e))
@@ -110,7 +110,7 @@ def test_what_is_returned_are_the_deviates_that_were_accepted():
     """
     rng = np.random.default_rng(11)
     source = lambda count: rng.integers(0, 2**64, size=count, dtype=np.uint64)  # noqa: E731
-    drawn = [int(exact._coupled(1, 1e9, exact.Digits(64, source))[0, 0]) / 1e9 for _ in range(250)]
+    drawn = [int(exact._coupled(1, 1e9, exact.DigitStream(64, source))[0, 0]) / 1e9 for _ in range(250)]
     assert stats.kstest(drawn, "laplace").pvalue > 1e-3
 
 
@@ -118,10 +118,10 @@ def test_every_digit_is_asked_of_the_system_when_it_is_drawn(monkeypatch):
     """No pool of random bytes: one that is filled before a fork would give both processes the same noise."""
     asked, system = [], exact.os.urandom
     monkeypatch.setattr(exact.os, "urandom", lambda size: asked.append(size) or system(size))
-    digits = exact.Digits()
+    digits = exact.DigitStream()
     digits.draw(5)
     digits.below(np.array([2]))
-    exact.Digits(4).draw(3)
+    exact.DigitStream(4).draw(3)
     assert asked == [40, 8, 24]
 
 

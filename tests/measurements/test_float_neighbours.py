@@ -164,7 +164,7 @@ def test_one_weight_for_all_groups_is_caught(name, monkeypatch):
 
 def test_the_statement_names_units_and_weights():
     data = table(TABLES["typed"], [[20, "no", "A", "2020-03-01"], [5, "yes", "B", "2020-05-01"]], None, 1)
-    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(0.5), random_state=0)
+    rel = privcov.release(data, privcov.ZCDP(0.5), "gaussian-cov", random_state=0)
     assert "weight 0.3 of 1, weight 2 of 1, weight 3 of 1" in rel.statement["Measured"]
     assert "in units of the public half-ranges over the weights" in rel.statement["Measured"]
     assert "of the longest possible row" not in rel.statement["Measured"]

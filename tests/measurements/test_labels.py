@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP
 from privcov.estimators.base import METHODS
 from privcov.measurements.labels import class_index, class_list, names_of, take
 from privcov.measurements.moment import ANCHOR_SQUARED, clipped_moment, measure_moment, sensitivity
@@ -16,8 +16,8 @@ from privcov.measurements.noise import SHAPES, NoiseDistribution
 from privcov.measurements.wishart import measure_wishart
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
-from privcov.releasing.release import Release
+from privcov.releases.release import Release
+from privcov.tables.dataset import Dataset
 
 S2 = ANCHOR_SQUARED
 K = 3
@@ -259,7 +259,7 @@ def test_against_the_slow_formula(k):
 def test_without_noise_they_are_the_class_means_and_the_pooled_covariance():
     ds = labelled(n=200)
     clipped = ds.rows * np.minimum(1, 2.0 / np.linalg.norm(ds.rows, axis=1))[:, None]
-    rel = privcov.release("gaussian-cov", ds, NoPrivacy(), centre="classes", random_state=0)
+    rel = privcov.release(ds, NoPrivacy(), "gaussian-cov", centre="classes", random_state=0)
     within = 0.0
     for j, name in enumerate(rel.classes):
         part = clipped[ds.labels == name]
@@ -289,7 +289,7 @@ def test_a_class_without_rows_gets_the_overall_mean():
     ds = labelled(n=40)
     part = take(ds, np.flatnonzero(ds.labels != "c"))
     assert class_list(part) == ("a", "b", "c")
-    rel = privcov.release("gaussian-cov", part, NoPrivacy(), centre="classes", random_state=0)
+    rel = privcov.release(part, NoPrivacy(), "gaussian-cov", centre="classes", random_state=0)
     assert rel.class_counts[2] == 0
     np.testing.assert_allclose(rel.class_means[2], rel.mean)
 
@@ -301,12 +301,12 @@ def test_every_method_that_lists_classes_measures_them(key):
     ds = Dataset.from_rows(base.rows, 4.0, [(-8.0, 6.0)] * 4, base.labels)
     card = METHODS.get(key)
     calibration = card.default_calibration
-    exact = privcov.release(key, ds, NoPrivacy(), centre="classes", calibration=calibration, random_state=0)
+    exact = privcov.release(ds, NoPrivacy(), key, centre="classes", calibration=calibration, random_state=0)
     for j, name in enumerate(exact.classes):
         np.testing.assert_allclose(exact.class_means[j], ds.rows[ds.labels == name].mean(axis=0), atol=1e-8)
     kind = card.guarantees[0]
     asked = {PureDP: PureDP(3.0), ApproxDP: ApproxDP(3.0, 1e-3), ZCDP: ZCDP(1.0)}[kind]
-    rel = privcov.release(key, ds, asked, centre="classes", calibration=calibration, random_state=4)
+    rel = privcov.release(ds, asked, key, centre="classes", calibration=calibration, random_state=4)
     assert rel.classes == ("a", "b", "c")
     assert rel.class_counts.sum() == pytest.approx(300)
     if rel.as_asked:
@@ -325,7 +325,7 @@ def test_methods_that_do_not_measure_classes_say_so_before_they_run(monkeypatch)
     for card in others:
         monkeypatch.setattr(card.cls, "run", lambda *a: pytest.fail("it touched the rows"))
         with pytest.raises(ValueError, match="does not measure class means"):
-            privcov.release(card.key, labelled(), USUAL[card.guarantees[0]], centre="classes",
+            privcov.release(labelled(), USUAL[card.guarantees[0]], card.key, centre="classes",
                             calibration=card.default_calibration, random_state=0)  # fmt: skip
 
 
@@ -359,10 +359,10 @@ def test_names_and_order():
 def test_labels_that_cannot_be_used(labels, classes, says):
     ds = Dataset.from_rows(np.eye(4), labels=labels, classes=classes)
     with pytest.raises(ValueError, match=says):
-        privcov.release("auto-cov", ds, ZCDP(1.0), centre="classes", random_state=0)
+        privcov.release(ds, ZCDP(1.0), "auto-cov", centre="classes", random_state=0)
 
 
 def test_measurements_are_not_classes():
     ds = Dataset.from_rows(np.ones((300, 2)), labels=np.random.default_rng(0).random(300))
     with pytest.raises(ValueError, match="classes, not measurements"):
-        privcov.release("auto-cov", ds, ZCDP(1.0), centre="classes", random_state=0)
+        privcov.release(ds, ZCDP(1.0), "auto-cov", centre="classes", random_state=0)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from privcov.dataset import Dataset
+from privcov.core.guarantees import NoPrivacy, ZCDP
 from privcov.measurements.local_moment import measure_reports, report_sensitivity
 from privcov.measurements.moment import ANCHOR_SQUARED
-from privcov.privacy import NoPrivacy, ZCDP
+from privcov.tables.dataset import Dataset
 
 
 def unit_rows(n, d, seed=0):

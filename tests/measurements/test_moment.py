@@ -12,12 +12,12 @@ import math
 import numpy as np
 import pytest
 
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
 from privcov.measurements.clipping import clip_rows
 from privcov.measurements.moment import ANCHOR_SQUARED, clipped_moment, measure_moment, sensitivity
 from privcov.measurements.noise import NoiseDistribution
-from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
+from privcov.tables.dataset import Dataset
 
 S2 = ANCHOR_SQUARED
 DIMENSIONS = (1, 2, 3, 5, 20)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import PureDP, ZCDP
 from privcov.measurements.norm_histogram import BINS, exact_histogram, measure_norms, norm_noise
-from privcov.privacy import PureDP, ZCDP
+from privcov.tables.dataset import Dataset
 
 
 def rows_of_norm(norms) -> np.ndarray:

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov import accounting
-from privcov.dataset import Dataset
+from privcov.core import accounting
+from privcov.core.guarantees import KINDS, RELATIONS, ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
 from privcov.estimators.base import METHODS
 from privcov.measurements.clipping import clip_rows
 from privcov.measurements.moment import ANCHOR_SQUARED, clipped_moment, measure_moment, sensitivity
 from privcov.measurements.noise import NoiseDistribution
-from privcov.privacy import KINDS, RELATIONS, ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
-from privcov.releasing.release import Release
+from privcov.releases.release import Release
+from privcov.tables.dataset import Dataset
 from tests.measurements.test_moment import UnitDraws, frobenius, pairs, upper_l1, upper_l2
 
 S2 = ANCHOR_SQUARED
@@ -286,7 +286,7 @@ def test_a_count_far_below_its_noise_gives_a_finite_release(key, n):
     floored = 0
     for seed in range(30):
         asked = PureDP(0.01) if key == "laplace-cov" else ZCDP(1e-4)
-        rel = privcov.release(key, data, asked, random_state=seed, neighbours="add-remove", **own)
+        rel = privcov.release(data, asked, key, random_state=seed, neighbours="add-remove", **own)
         floored += rel.count == 1
         assert rel.count >= 1
         assert rel.raw.matrix[-1, -1] == S2
@@ -314,7 +314,7 @@ def test_with_an_enormous_epsilon_the_covariance_is_that_of_the_clipped_rows(key
     clipped = clip_rows(x, 3.0)
     for guarantee, centre in itertools.product(METHODS.get(key).guarantees, ("none", "joint")):
         rel = privcov.release(
-            key, Dataset.from_rows(x, 3.0), ENORMOUS[guarantee.kind], centre=centre, neighbours=relation, random_state=0
+            Dataset.from_rows(x, 3.0), ENORMOUS[guarantee.kind], key, centre=centre, neighbours=relation, random_state=0
         )
         # (1e4, 1e-6)-DP has mu of about 137: noise of 1e-2 / 1237 in unit-ball units, times R^2 = 9, times 6
         atol = 6 * 9 * rel.raw.distribution.scale * 3 + 1e-9
@@ -334,7 +334,7 @@ def test_no_privacy_gives_the_same_under_every_relation(key, relation):
     data = Dataset.from_rows(rows(300), 3.0)
     calibration = METHODS.get(key).default_calibration
     want, found = (
-        privcov.release(key, data, NoPrivacy(), neighbours=r, calibration=calibration, random_state=0)
+        privcov.release(data, NoPrivacy(), key, neighbours=r, calibration=calibration, random_state=0)
         for r in ("replace-one", relation)
     )
     np.testing.assert_allclose(found.matrix, want.matrix, rtol=0, atol=1e-9 * np.abs(want.matrix).max())
@@ -354,7 +354,7 @@ def test_n_is_nowhere_in_a_release_that_must_not_know_it(key):
     n = 1237
     x = Dataset.from_rows(rows(n), 3.0)
     for guarantee, centre in itertools.product(METHODS.get(key).guarantees, ("none", "joint")):
-        rel = privcov.release(key, x, USUAL[guarantee.kind], random_state=1, centre=centre, neighbours="add-remove")
+        rel = privcov.release(x, USUAL[guarantee.kind], key, random_state=1, centre=centre, neighbours="add-remove")
         assert rel.n is None
         assert rel.raw is None or rel.raw.n is None
         assert rel.count != n
@@ -382,7 +382,7 @@ def test_a_release_depends_on_n_through_the_noisy_sum_only(key, monkeypatch):
     one = rows(50)
     two = np.vstack([one, np.zeros(4)])
     asked = USUAL[METHODS.get(key).guarantees[0].kind]
-    want = privcov.release(key, Dataset.from_rows(one, 3.0), asked, random_state=2, neighbours="add-remove")
+    want = privcov.release(Dataset.from_rows(one, 3.0), asked, key, random_state=2, neighbours="add-remove")
     if len(want.events) != 1:
         pytest.skip("several measurements: there is no one noise to shift")
     honest, drawn = NoiseDistribution.draw, []
@@ -395,7 +395,7 @@ def test_a_release_depends_on_n_through_the_noisy_sum_only(key, monkeypatch):
         return noise
 
     monkeypatch.setattr(NoiseDistribution, "draw", shifted)
-    found = privcov.release(key, Dataset.from_rows(two, 3.0), asked, random_state=2, neighbours="add-remove")
+    found = privcov.release(Dataset.from_rows(two, 3.0), asked, key, random_state=2, neighbours="add-remove")
     a, b = (json.loads(rel.to_json()) for rel in (want, found))
     np.testing.assert_allclose(numbers_in(a), numbers_in(b), rtol=1e-9, atol=1e-12)
     assert [line[0] for line in a["statement"]] == [line[0] for line in b["statement"]]
@@ -405,12 +405,12 @@ def test_a_release_depends_on_n_through_the_noisy_sum_only(key, monkeypatch):
 
 def test_a_release_read_back_keeps_its_noisy_count():
     rel = privcov.release(
-        "auto-cov", Dataset.from_rows(rows(50), 3.0), ZCDP(1.0), neighbours="add-remove", random_state=0
+        Dataset.from_rows(rows(50), 3.0), ZCDP(1.0), "auto-cov", neighbours="add-remove", random_state=0
     )
     back = Release.from_json(rel.to_json())
     assert back.count == rel.count == rel.raw.count == back.raw.count
     assert back.raw.rows == rel.raw.rows
-    public = privcov.release("auto-cov", Dataset.from_rows(rows(50), 3.0), ZCDP(1.0), random_state=0)
+    public = privcov.release(Dataset.from_rows(rows(50), 3.0), ZCDP(1.0), "auto-cov", random_state=0)
     assert Release.from_json(public.to_json()).raw.rows == 50
 
 
@@ -425,7 +425,7 @@ def test_the_relation_changes_the_noise_only(key, relation):
     clean = clipped_moment(data, n_anchors=1)[:4, :4]
     units = []
     for r in ("replace-one", relation):
-        rel = privcov.release(key, data, asked, random_state=3, neighbours=r, **own)
+        rel = privcov.release(data, asked, key, random_state=3, neighbours=r, **own)
         rest = rel.raw.matrix[:4, :4] - clean * (1 if r != "add-remove" else 200 / rel.count)
         units.append(rest / rel.raw.distribution.scale)
     if key == "auto-cov":  # free trace against isotropic: only the trace differs
@@ -440,20 +440,20 @@ def test_a_method_is_refused_under_a_relation_it_was_not_calibrated_for(card):
         asked = USUAL[card.guarantees[0].kind]
         if relation in card.relations:
             rel = privcov.release(
-                card.key, data, asked, neighbours=relation, calibration=card.default_calibration, random_state=0
+                data, asked, card.key, neighbours=relation, calibration=card.default_calibration, random_state=0
             )
             if card.trust == "central":
                 assert rel.neighbours == RELATIONS[relation]
         else:
             with pytest.raises(ValueError, match="Choose another method or neighbouring relation"):
                 privcov.release(
-                    card.key, data, asked, neighbours=relation, calibration=card.default_calibration, random_state=0
+                    data, asked, card.key, neighbours=relation, calibration=card.default_calibration, random_state=0
                 )
     assert set(KINDS) >= set(USUAL)
 
 
 def test_an_unknown_relation_is_a_sentence():
     with pytest.raises(ValueError, match="neighbours must be one of"):
-        privcov.release("auto-cov", DATA, ZCDP(1.0), neighbours="everybody", random_state=0)
+        privcov.release(DATA, ZCDP(1.0), "auto-cov", neighbours="everybody", random_state=0)
     with pytest.raises(ValueError, match="relation must be one of"):
         sensitivity(3, 1, norm="l2", n_anchors=0, relation="local")

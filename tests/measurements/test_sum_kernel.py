@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from privcov.measurements.integer_gram import UNIT, to_working, whole_rows
-from privcov.measurements.tables.marks import marks_of, together
-from privcov.measurements.tables.table_sums import Adding, SumSpec
-from privcov.units import Units
+from privcov.measurements.exact.file_pass.marks import marks_of, together
+from privcov.measurements.exact.file_pass.table_sums import Adding, SumSpec
+from privcov.measurements.exact.integer_gram import UNIT, to_working, whole_rows
+from privcov.tables.units import Units
 
 pytest.importorskip("numba")
 

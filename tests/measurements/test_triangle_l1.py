@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from privcov.estimators.separate_cov import published_share
-from privcov.measurements.exact_moment import norm_bound
-from privcov.measurements.integer_gram import ANCHOR, UNIT
+from privcov.core.guarantees import PureDP
+from privcov.estimators.papers.separate_cov import published_share
+from privcov.measurements.exact.integer_gram import ANCHOR, UNIT
+from privcov.measurements.exact.moment import norm_bound
+from privcov.measurements.exact.triangle_l1 import l1_change
 from privcov.measurements.moment import ANCHOR_SQUARED, sensitivity
-from privcov.measurements.triangle_l1 import l1_change
-from privcov.privacy import PureDP
-from privcov.private_dataset import PrivateDataset
+from privcov.tables.private_dataset import PrivateDataset
 
 S = math.sqrt(ANCHOR_SQUARED)
 
@@ -117,7 +117,7 @@ def test_with_the_mean_the_bound_is_the_best_of_its_kind(d):
 
 
 @pytest.mark.parametrize("people", [1, 7])
-@pytest.mark.parametrize("n_anchors", [0, 1, 3])
+@pytest.mark.parametrize("n_anchors", [1, 3])
 @pytest.mark.parametrize("d", [1, 2, 3, 8, 200])
 def test_in_whole_numbers_it_is_the_same_bound(d, n_anchors, people):
     facts = PrivateDataset.from_rows(np.zeros((2, d)), row_bound=1.0, rows_per_person=people).facts

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from privcov import Kind, PrivateDataset
-from privcov.measurements.exact_moment import measure_exactly
-from privcov.measurements.exact_reading import read_sum
+from privcov.core.guarantees import ZCDP
+from privcov.measurements.exact.moment import measure_exactly
+from privcov.measurements.exact.reading import read_sum
 from privcov.postprocess.matrices import Noisy, derive
-from privcov.privacy import ZCDP
 
 SIZE, DRAWS = 12, 25
 KINDS = {f"c{k}": Kind("category", values=tuple("ABCDE"), weight=0.5 + k / 12) for k in range(SIZE)}
@@ -29,10 +29,10 @@ def test_the_stated_deviations_are_those_of_the_draws(missing):
     object.__setattr__(private, "_rows", np.zeros_like(private._rows) + facts.origin)
     found = []
     for _ in range(DRAWS):
-        noisy = measure_exactly(private, ZCDP(0.1), centre="none", shape="isotropic")
-        found.append(read_sum(noisy, "none"))
+        noisy = measure_exactly(private, ZCDP(0.1), shape="isotropic")
+        found.append(read_sum(noisy, "joint"))
     law, flags = found[0].distribution, found[0].flags
-    diagonal = np.array([np.diag(one.matrix) for one in found]) / law.diagonal_stds
+    diagonal = np.array([np.diag(one.matrix)[:-1] for one in found]) / law.diagonal_stds
     levels, numbers = slice(0, 5 * SIZE), slice(5 * SIZE, 6 * SIZE)
     assert np.mean(diagonal[:, levels] ** 2) == pytest.approx(1, abs=0.25)
     assert np.mean(diagonal[:, numbers] ** 2) == pytest.approx(1, abs=0.5)
@@ -41,7 +41,7 @@ def test_the_stated_deviations_are_those_of_the_draws(missing):
     assert len(set(np.round(law.diagonal_stds / law.scale, 6))) > SIZE, "weights give each block a noise of its own"
     if missing == "pairs":
         assert flags.columns == tuple(range(5 * SIZE, 6 * SIZE))
-        both = np.array([np.diag(one.matrix) for one in found])
+        both = np.array([np.diag(one.matrix)[:-1] for one in found])
         products = both[:, flags.columns] * both[:, 6 * SIZE :] / np.array(flags.own_covariance)
         assert np.mean(products) == pytest.approx(1, abs=0.6)
         assert len(set(flags.own_covariance)) == SIZE
@@ -49,8 +49,8 @@ def test_the_stated_deviations_are_those_of_the_draws(missing):
 
 def test_a_variance_that_is_known_well_is_kept_beside_one_that_is_not():
     """Repair raises both variances; the accurate one is put back, and correlations stay."""
-    matrix = np.array([[1.0, 2.0, 0.3], [2.0, 1.0, 0.1], [0.3, 0.1, 2.0]])
-    noisy = Noisy(matrix, False, 1.0, np.ones(3), np.zeros(3), 100, 0.5, np.array([0.1, 0.9, 0.1]))
+    matrix = np.array([[1.0, 2.0, 0.3, 0], [2.0, 1.0, 0.1, 0], [0.3, 0.1, 2.0, 0], [0, 0, 0, 1e6]])  # a mean of zero
+    noisy = Noisy(matrix, 1.0, np.ones(3), np.zeros(3), 100, 0.5, np.array([0.1, 0.9, 0.1]))
     alike = dataclasses.replace(noisy, diagonal_std=0.9)
     kept, lost = derive(noisy), derive(alike)
     assert np.diag(lost.covariance)[0] > 1.4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privcov.dataset import Dataset
+from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP
 from privcov.measurements.moment import ANCHOR_SQUARED, clipped_moment, measure_moment, sensitivity
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.wishart import (
@@ -16,7 +16,7 @@ from privcov.measurements.wishart import (
     pure_noise_as_published,
 )
 from privcov.postprocess.spectrum import clip_psd, shrink_wishart_difference
-from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
+from privcov.tables.dataset import Dataset
 
 S = math.sqrt(ANCHOR_SQUARED)
 

@@ -8,11 +8,11 @@ from scipy.stats import ttest_ind
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import privcov
-from privcov.dataset import Dataset
+from privcov.core.guarantees import ApproxDP, NoPrivacy, ZCDP
 from privcov.measurements.labels import class_index, class_list
 from privcov.metrics.classification import (
     NOISE_PART,
-    Sizes,
+    SplitSizes,
     classification_error,
     majority_error,
     scores,
@@ -21,7 +21,7 @@ from privcov.metrics.classification import (
     usable_precision,
 )
 from privcov.metrics.errors import error, waterfall
-from privcov.privacy import ApproxDP, NoPrivacy, ZCDP
+from privcov.tables.dataset import Dataset
 
 
 def three_groups(n=900, d=4, seed=0, apart=2.5) -> Dataset:
@@ -33,7 +33,7 @@ def three_groups(n=900, d=4, seed=0, apart=2.5) -> Dataset:
 
 
 def exact(ds, method="gaussian-cov"):
-    return privcov.release(method, ds, NoPrivacy(), centre="classes", random_state=0)
+    return privcov.release(ds, NoPrivacy(), method, centre="classes", random_state=0)
 
 
 def predict(rel, rows):
@@ -83,11 +83,11 @@ def test_bounds_and_units_do_not_matter_without_noise():
 
 def test_more_privacy_costs_accuracy_and_much_epsilon_gives_the_exact_rule():
     """Means of 12 draws of noise: at epsilon 0.05 hardly better than guessing, at 1,000 the exact error to 1 %."""
-    train, test = split(three_groups(2000), Sizes(600), seed=0)
+    train, test = split(three_groups(2000), SplitSizes(600), seed=0)
 
     def mean_error(epsilon: float) -> float:
         found = [
-            privcov.release("auto-cov", train, ApproxDP(epsilon, 1e-5), centre="classes", random_state=s)
+            privcov.release(train, ApproxDP(epsilon, 1e-5), "auto-cov", centre="classes", random_state=s)
             for s in range(12)
         ]
         return float(np.mean([classification_error(rel, test) for rel in found]))
@@ -101,7 +101,7 @@ def test_more_privacy_costs_accuracy_and_much_epsilon_gives_the_exact_rule():
 
 def test_the_ridge_is_what_the_docstring_says():
     ds = three_groups(200)
-    rel = privcov.release("auto-cov", ds, ZCDP(0.05), centre="classes", random_state=0)
+    rel = privcov.release(ds, ZCDP(0.05), "auto-cov", centre="classes", random_state=0)
     found = 1 / np.linalg.eigvalsh(usable_precision(rel))
     values = np.linalg.eigvalsh(rel.covariance)
     ridge = max(0.01 * values.clip(0).mean(), NOISE_PART * rel.raw.distribution.edge * 12.0**2)
@@ -110,7 +110,7 @@ def test_the_ridge_is_what_the_docstring_says():
 
 def test_a_precision_methods_own_matrix_is_used():
     ds = three_groups()
-    rel = privcov.release("ridge-precision", ds, ZCDP(5.0), centre="classes", random_state=0)
+    rel = privcov.release(ds, ZCDP(5.0), "ridge-precision", centre="classes", random_state=0)
     np.testing.assert_array_equal(usable_precision(rel), rel.precision)
     assert classification_error(rel, three_groups(300, seed=5)) < 0.2
 
@@ -121,7 +121,7 @@ def test_constant_and_duplicated_columns_do_no_harm(constant):
     x = np.column_stack([base.rows, base.rows[:, 1], np.full(base.n, float(constant))])
     ds = Dataset.from_rows(x, 15.0, labels=base.labels)
     for guarantee in (NoPrivacy(), ZCDP(1.0)):
-        rel = privcov.release("auto-cov", ds, guarantee, centre="classes", random_state=0)
+        rel = privcov.release(ds, guarantee, "auto-cov", centre="classes", random_state=0)
         assert np.isfinite(scores(rel, ds.rows)).all()
         assert classification_error(rel, ds) < 0.25
 
@@ -132,14 +132,14 @@ def test_more_columns_than_rows():
     for guarantee in (NoPrivacy(), ZCDP(0.1)):
         assert (
             0
-            <= classification_error(privcov.release("auto-cov", ds, guarantee, centre="classes", random_state=0), ds)
+            <= classification_error(privcov.release(ds, guarantee, "auto-cov", centre="classes", random_state=0), ds)
             <= 1
         )
 
 
 def test_a_class_without_rows_is_not_predicted():
     ds = three_groups()
-    train, _ = split(ds, Sizes(600), seed=0)
+    train, _ = split(ds, SplitSizes(600), seed=0)
     absent = train.rows[train.labels != "c"]
     part = Dataset.from_rows(absent, 12.0, labels=train.labels[train.labels != "c"], classes=class_list(ds))
     rel = exact(part)
@@ -155,8 +155,8 @@ def test_majority_error_by_counting():
 
 def test_majority_where_the_matrix_has_drowned():
     """Nothing stands out of the noise: all class means are one, and the noisy counts alone decide."""
-    train, test = split(three_groups(2000), Sizes(1200), seed=0)
-    rel = privcov.release("auto-cov", train.with_row_bound(3000.0), ZCDP(1.0), centre="classes", random_state=0)
+    train, test = split(three_groups(2000), SplitSizes(1200), seed=0)
+    rel = privcov.release(train.with_row_bound(3000.0), ZCDP(1.0), "auto-cov", centre="classes", random_state=0)
     assert classification_error(rel, test) == pytest.approx(majority_error(train, test), abs=0.02)
 
 
@@ -165,27 +165,27 @@ def test_majority_where_the_matrix_has_drowned():
 
 def test_a_split_is_public_disjoint_and_redrawn():
     ds = three_groups(100)
-    train, test = split(ds, Sizes(40, 25), seed=3)
+    train, test = split(ds, SplitSizes(40, 25), seed=3)
     assert (train.n, test.n) == (40, 35)
     assert not {tuple(r) for r in train.rows} & {tuple(r) for r in test.rows}
     other = Dataset.from_rows(np.roll(ds.rows, 1, axis=1), 12.0, labels=ds.labels[::-1])
-    again, _ = split(other, Sizes(40, 25), seed=3)
+    again, _ = split(other, SplitSizes(40, 25), seed=3)
     np.testing.assert_array_equal(np.roll(train.rows, 1, axis=1), again.rows)  # neither rows nor labels moved it
     for change in ({"seed": 4}, {"seed": 3, "repeat": 1}):
-        assert (split(ds, Sizes(40, 25), **change)[0].rows != train.rows).any()
+        assert (split(ds, SplitSizes(40, 25), **change)[0].rows != train.rows).any()
 
 
 def test_sizes_that_cannot_be():
     with pytest.raises(ValueError, match="leave no row"):
-        split(three_groups(50), Sizes(40, 10), seed=0)
+        split(three_groups(50), SplitSizes(40, 10), seed=0)
     for bad in ((1,), (10, -1), (10, 0, 0)):
         with pytest.raises(ValueError, match="must be >="):
-            Sizes(*bad)
+            SplitSizes(*bad)
     with pytest.raises(ValueError, match="two classes, got 3"):
-        split(three_groups(50), Sizes(40, 5, best=2), seed=0)
+        split(three_groups(50), SplitSizes(40, 5, best=2), seed=0)
     few = Dataset.from_rows(np.random.default_rng(0).random((20, 3)), labels=["a", *["b"] * 19])
     with pytest.raises(ValueError, match="two rows of each class"):
-        split(few, Sizes(15, best=1), seed=0)
+        split(few, SplitSizes(15, best=1), seed=0)
 
 
 def test_the_t_test_is_scipys_and_sees_the_training_rows_only():
@@ -194,8 +194,8 @@ def test_the_t_test_is_scipys_and_sees_the_training_rows_only():
     x = rng.standard_normal((120, 9)) + 0.5 * y[:, None] * np.arange(9)
     x[:, 4] = 1.0  # constant: no t statistic
     ds = Dataset.from_rows(x, 6.0, [(-9.0, 12.0)] * 9, y.astype(str))
-    train, test = split(ds, Sizes(80, best=3), seed=0)
-    whole, _ = split(ds, Sizes(80), seed=0)
+    train, test = split(ds, SplitSizes(80, best=3), seed=0)
+    whole, _ = split(ds, SplitSizes(80), seed=0)
     t = ttest_ind(*(np.delete(whole.rows, 4, 1)[whole.labels == c] for c in "01"), axis=0).statistic
     names = np.delete(np.array(whole.columns), 4)[np.argsort(-np.abs(t))[:3]]
     assert set(train.columns) == set(names)
@@ -210,7 +210,7 @@ def test_the_t_test_is_scipys_and_sees_the_training_rows_only():
 def test_what_does_not_fit_together_is_a_sentence():
     ds = three_groups()
     with pytest.raises(ValueError, match="no class means"):
-        scores(privcov.release("auto-cov", ds, ZCDP(1.0), random_state=0), ds.rows)
+        scores(privcov.release(ds, ZCDP(1.0), "auto-cov", random_state=0), ds.rows)
     other = Dataset.from_rows(ds.rows[:, :3], 12.0, labels=ds.labels)
     with pytest.raises(ValueError, match="differ in their columns"):
         classification_error(exact(ds), other)
@@ -224,7 +224,7 @@ def test_errors_of_the_pooled_covariance_compare_with_the_pooled_sample():
     rel = exact(ds)
     assert error(rel, ds, relative=True) == pytest.approx(0, abs=1e-9)
     assert waterfall(rel, ds)[-1][1] == pytest.approx(0, abs=1e-9)
-    whole = privcov.release("gaussian-cov", ds, NoPrivacy(), centre="joint", random_state=0)
+    whole = privcov.release(ds, NoPrivacy(), "gaussian-cov", centre="joint", random_state=0)
     assert error(whole, ds, relative=True) == pytest.approx(0, abs=1e-9)
     assert np.trace(rel.covariance) < np.trace(whole.covariance)
 
@@ -241,8 +241,8 @@ def test_real_tables(key, training, epsilon, exact_below, private_below):
     found = []
     ds = privcov.source(key, random_state=0)
     for repeat in range(5):
-        train, test = split(ds, Sizes(training), seed=0, repeat=repeat)
-        private = privcov.release("auto-cov", train, ApproxDP(epsilon, 1e-5), centre="classes", random_state=repeat)
+        train, test = split(ds, SplitSizes(training), seed=0, repeat=repeat)
+        private = privcov.release(train, ApproxDP(epsilon, 1e-5), "auto-cov", centre="classes", random_state=repeat)
         found.append((classification_error(exact(train), test), classification_error(private, test)))
         assert majority_error(train, test) > 0.3
     non_private, private = np.mean(found, axis=0)

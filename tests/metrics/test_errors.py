@@ -8,8 +8,8 @@ import pytest
 import privcov
 from privcov.data_sources.base import make_dataset
 from privcov.data_sources.gaussian import AR1Covariance
-from privcov.dataset import Dataset, Truth
 from privcov.metrics.errors import NORMS, answers_to_beat, error, matrix_norm, reference_matrix, waterfall
+from privcov.tables.dataset import Dataset, Truth
 
 ENOUGH = privcov.ZCDP(0.5)
 
@@ -32,10 +32,10 @@ def test_sample_reference_by_hand():
     data = privcov.Dataset.from_rows([[0, 0], [2, 0], [0, 4]], row_bound=5.0)
     want = np.array([[8 / 9, -8 / 9], [-8 / 9, 32 / 9]])
     np.testing.assert_allclose(reference_matrix(data, "covariance", "sample"), want)
-    zero = privcov.release("zero", data, ENOUGH, random_state=0)
+    zero = privcov.release(data, ENOUGH, "zero", random_state=0)
     assert error(zero, data) == pytest.approx(np.linalg.norm(want))
     assert error(zero, data, relative=True) == 1.0
-    about_origin = privcov.release("zero", data, ENOUGH, centre="none", random_state=0)
+    about_origin = privcov.release(data, ENOUGH, "zero", centre="none", random_state=0)
     assert error(about_origin, data, "max") == pytest.approx(16 / 3)  # mean of 0, 0, 16
     assert reference_matrix(data, "second moment", "sample")[1, 1] == pytest.approx(16 / 3)
     assert waterfall(about_origin, data) == [("Sample", 0.0), ("Post-processed", 1.0)]
@@ -44,8 +44,8 @@ def test_sample_reference_by_hand():
 def test_truth_and_nonprivate_references():
     data = privcov.source("ar1-covariance", n=2000, d=3, rho=0.5, random_state=0)
     truth = np.array([[1, 0.5, 0.25], [0.5, 1, 0.5], [0.25, 0.5, 1]])
-    rel = privcov.release("gaussian-cov", data, ENOUGH, random_state=3)
-    clean = privcov.release("gaussian-cov", data, privcov.NoPrivacy(), random_state=0)
+    rel = privcov.release(data, ENOUGH, "gaussian-cov", random_state=3)
+    clean = privcov.release(data, privcov.NoPrivacy(), "gaussian-cov", random_state=0)
     for norm in NORMS:
         assert error(rel, data, norm, against="truth") == pytest.approx(matrix_norm(rel.covariance - truth, norm))
         assert error(rel, data, norm, against="nonprivate") == pytest.approx(
@@ -53,7 +53,7 @@ def test_truth_and_nonprivate_references():
         )
         assert error(clean, data, norm, against="nonprivate") == 0.0
     graph = privcov.source("precision-ar2", n=3000, d=4, random_state=0)
-    rel = privcov.release("glasso-gaussian", graph, ENOUGH, random_state=0)
+    rel = privcov.release(graph, ENOUGH, "glasso-gaussian", random_state=0)
     assert error(rel, graph, against="truth") == pytest.approx(np.linalg.norm(rel.precision - graph.truth.precision))
     inverse = np.linalg.inv(graph.rows.T @ graph.rows / graph.n)
     assert error(rel, graph, against="sample") == pytest.approx(np.linalg.norm(rel.precision - inverse))
@@ -64,7 +64,7 @@ def test_precision_about_the_origin_is_compared_with_its_own_kind():
     rows = np.random.default_rng(0).uniform(0, 1, (4000, 3))
     data = privcov.Dataset.from_rows(rows, row_bound=2.0)
     for centre, moment in (("none", rows.T @ rows / 4000), ("joint", np.cov(rows.T, bias=True))):
-        rel = privcov.release("glasso-gaussian", data, ENOUGH, centre=centre, random_state=0)
+        rel = privcov.release(data, ENOUGH, "glasso-gaussian", centre=centre, random_state=0)
         want = np.linalg.norm(rel.precision - np.linalg.inv(moment))
         assert error(rel, data) == pytest.approx(want, rel=1e-9)
 
@@ -84,7 +84,7 @@ def test_errors_are_in_working_units():
     plain = privcov.Dataset.from_rows(rows, bounds=bound)
     scaled = privcov.Dataset.from_rows(rows * scale, bounds=bound * scale[:, None])
     for method in ("auto-cov", "glasso-gaussian"):
-        one, two = (privcov.release(method, data, ENOUGH, random_state=1) for data in (plain, scaled))
+        one, two = (privcov.release(data, ENOUGH, method, random_state=1) for data in (plain, scaled))
         for against in ("sample", "nonprivate"):
             assert error(one, plain, against=against) == pytest.approx(error(two, scaled, against=against), rel=1e-6)
 
@@ -93,7 +93,7 @@ def test_the_release_remembers_its_own_row_bound():
     """The same method without noise is the same release, also when the data set now says another R."""
     data = privcov.source("ar1-covariance", n=400, d=3, random_state=0)
     tight = data.with_row_bound(1.0)
-    rel = privcov.release("gaussian-cov", tight, privcov.NoPrivacy(), random_state=0)
+    rel = privcov.release(tight, privcov.NoPrivacy(), "gaussian-cov", random_state=0)
     assert error(rel, data, against="nonprivate") == 0.0
     assert waterfall(rel, data) == waterfall(rel, tight)
     assert error(rel, data) > 0.1  # R = 1 clips most rows
@@ -108,7 +108,7 @@ def test_waterfall_ends_at_the_error(method, centre, source):
         if source[0] == "a"
         else privcov.source(source, n=500, d=4, random_state=0)
     )
-    rel = privcov.release(method, data, privcov.ZCDP(0.01), centre=centre, random_state=2)
+    rel = privcov.release(data, privcov.ZCDP(0.01), method, centre=centre, random_state=2)
     stages = waterfall(rel, data, "spectral")
     against = "truth" if data.truth is not None else "sample"
     assert stages[-1] == ("Post-processed", error(rel, data, "spectral", relative=True, against=against))
@@ -123,7 +123,7 @@ def test_waterfall_ends_at_the_error(method, centre, source):
 
 def test_nothing_to_compare_with_is_a_sentence():
     data = privcov.Dataset.from_rows(np.eye(3) * 0.5)
-    rel = privcov.release("gaussian-cov", data, ENOUGH, random_state=0)
+    rel = privcov.release(data, ENOUGH, "gaussian-cov", random_state=0)
     with pytest.raises(ValueError, match="no known truth"):
         error(rel, data, against="truth")
     with pytest.raises(ValueError, match="singular"):
@@ -137,7 +137,7 @@ def test_nothing_to_compare_with_is_a_sentence():
     with pytest.raises(TypeError, match=r"dataset must be a privcov\.Dataset, got ndarray"):
         error(rel, np.eye(3))
     graph = privcov.release(
-        "glasso-gaussian", privcov.source("precision-ar2", n=2000, d=3, random_state=0), ENOUGH, random_state=0
+        privcov.source("precision-ar2", n=2000, d=3, random_state=0), ENOUGH, "glasso-gaussian", random_state=0
     )
     with pytest.raises(ValueError, match="waterfall explains covariance"):
         waterfall(graph, privcov.source("precision-ar2", n=2000, d=3, random_state=0))
@@ -145,9 +145,9 @@ def test_nothing_to_compare_with_is_a_sentence():
 
 def test_a_data_set_of_zeros_has_no_relative_error_to_divide_by():
     data = privcov.Dataset.from_rows(np.zeros((10, 2)))
-    noisy = privcov.release("gaussian-cov", data, ENOUGH, random_state=0)
+    noisy = privcov.release(data, ENOUGH, "gaussian-cov", random_state=0)
     assert error(noisy, data, relative=True) == math.inf
-    assert error(privcov.release("zero", data, ENOUGH, random_state=0), data, relative=True) == 0.0
+    assert error(privcov.release(data, ENOUGH, "zero", random_state=0), data, relative=True) == 0.0
     with pytest.raises(ValueError, match="sample is zero"):
         waterfall(noisy, data)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import privcov
+from privcov.core.guarantees import NoPrivacy
 from privcov.metrics.graphs import (
     Rates,
     Recovery,
@@ -26,8 +27,7 @@ from privcov.metrics.graphs import (
     without_noise_at,
 )
 from privcov.postprocess.fit import Fit
-from privcov.privacy import NoPrivacy
-from privcov.releasing.run import release
+from privcov.releases.public import release
 
 # True graph 0-1, 1-2, 2-3; found 0-1, 2-3, 0-3.
 TRUE = np.array([[1, 0.5, 0, 0], [0.5, 1, 0.3, 0], [0, 0.3, 1, -0.4], [0, 0, -0.4, 1]])
@@ -82,7 +82,7 @@ def test_roc_of_a_made_path():
 
 def test_roc_of_a_real_path_goes_up():
     data = privcov.source("precision-ar2", n=20_000, d=8, random_state=1)
-    rel = release("glasso-gaussian", data, privcov.ZCDP(1.0), random_state=1)
+    rel = release(data, privcov.ZCDP(1.0), "glasso-gaussian", random_state=1)
     rates = path_rates(rel.path, edges(data.truth.precision))
     assert rates.lam.tolist() == sorted(rates.lam, reverse=True)
     assert (rates.fpr[0], rates.tpr[0]) == (0.0, 0.0)  # the largest lambda empties the graph
@@ -93,7 +93,7 @@ def test_roc_of_a_real_path_goes_up():
 
 def test_what_cannot_be_compared_is_a_sentence():
     data = privcov.source("ar1-covariance", n=100, d=3, random_state=0)
-    rel = release("auto-cov", data, privcov.ZCDP(0.1), random_state=0)
+    rel = release(data, privcov.ZCDP(0.1), "auto-cov", random_state=0)
     with pytest.raises(ValueError, match=r"has no precision matrix\. It has 'covariance'"):
         graph_recovery(rel, np.eye(3))
     with pytest.raises(ValueError, match="square matrix"):
@@ -132,7 +132,7 @@ def test_path_rates_count_what_has_no_answer_and_never_take_it_for_an_empty_grap
 
 def test_path_rates_are_those_of_graph_recovery_at_every_lambda():
     data = privcov.source("precision-ar2", n=500, d=7, random_state=2)
-    rel = release("glasso-gaussian", data, privcov.ZCDP(0.5), random_state=1)
+    rel = release(data, privcov.ZCDP(0.5), "glasso-gaussian", random_state=1)
     found = path_rates(rel.path, data.truth.graph)
     slow = [graph_recovery(fit.precision, data.truth.precision) for fit in rel.path]
     np.testing.assert_array_equal(found.fpr, [c.fpr for c in slow])
@@ -192,10 +192,10 @@ def test_losses_are_paper_2_s_three_norms():
 
 def test_without_noise_the_same_problem_has_the_same_answer():
     data = privcov.source("precision-ar2", n=4_000, d=6, random_state=1)
-    rel = release("glasso-gaussian", data, NoPrivacy(), random_state=0)
+    rel = release(data, NoPrivacy(), "glasso-gaussian", random_state=0)
     for fit in rel.path[::6]:
         np.testing.assert_allclose(without_noise_at(rel, data, fit.lam), fit.precision, atol=2e-3)
-    noisy = release("glasso-gaussian", data, privcov.ZCDP(0.01), random_state=1)
+    noisy = release(data, privcov.ZCDP(0.01), "glasso-gaussian", random_state=1)
     np.testing.assert_allclose(without_noise_at(noisy, data, rel.path[9].lam), rel.path[9].precision, atol=2e-3)
     np.testing.assert_allclose(noisy_matrix(rel), rel.covariance, atol=1e-9)
     assert np.abs(noisy_matrix(noisy) - noisy_matrix(rel)).max() > 1e-3
@@ -205,7 +205,7 @@ def test_what_the_noise_leaves_open_grows_with_the_noise():
     data = privcov.source("precision-ar2", n=20_000, d=8, random_state=1)
     open_pairs = []
     for rho in (1e-3, 10.0):
-        rel = release("auto-precision", data, privcov.ZCDP(rho), random_state=1)
+        rel = release(data, privcov.ZCDP(rho), "auto-precision", random_state=1)
         states = decided_edges(rel, 8, copies=20)
         assert sum(states.counts) == 28
         np.testing.assert_array_equal(states.state, decided_edges(rel, 8, copies=20).state)
@@ -242,8 +242,8 @@ def test_a_plan_measures_the_area_of_every_path_and_says_where_there_is_none():
     assert noisy.mean() < exact.mean()
     source = privcov.data_sources.base.SOURCES.get("precision-ar2").cls(n=400, d=8)
     rows = privcov.data_sources.base.make_dataset(source, seed=0, repeat=2)
-    method = privcov.releasing.run.build_method("glasso-gaussian", {})
-    rel = privcov.releasing.run.run_method(method, rows, privcov.ApproxDP(2, 1e-3), seed=0, repeat=2)
+    method = privcov.releases.public.build_method("glasso-gaussian", {})
+    rel = privcov.releases.public.run_method(method, rows, privcov.ApproxDP(2, 1e-3), seed=0, repeat=2)
     assert noisy[2] == graph_auc(rel, rows)
     with pytest.raises(ValueError, match="ridge-precision"):
         dataclasses.replace(plan, methods=["glasso-gaussian", "ridge-precision"])

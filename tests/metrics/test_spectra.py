@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import privcov
+from privcov.core.guarantees import NoPrivacy
 from privcov.metrics.graphs import noisy_matrix
 from privcov.metrics.spectra import spectra
-from privcov.privacy import NoPrivacy
 
 
 def pooled(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -23,7 +23,7 @@ def test_what_was_measured_with_classes_is_the_covariance_within_them(classes):
     labels = np.array(["a", "b", "c"])[np.arange(300) % classes]
     rows = rng.standard_normal((300, 4)) + 2.0 * (labels == "a")[:, None]
     data = privcov.Dataset.from_rows(rows, 50.0, labels=labels)
-    rel = privcov.release("gaussian-cov", data, NoPrivacy(), centre="classes", random_state=0)
+    rel = privcov.release(data, NoPrivacy(), "gaussian-cov", centre="classes", random_state=0)
     want = pooled(rows, labels)
     np.testing.assert_allclose(noisy_matrix(rel), want, atol=1e-9)
     stages = dict(spectra(rel, data))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.shell import show
+from pages.common import show
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.shell import address
-from pages.shell.study import DEFAULT_METHOD, Study, from_query
+from pages.common import address
+from pages.common.study import DEFAULT_METHOD, Study, from_query
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
-from privcov.sweeps import studies
+from privcov.studies import saved
 from tests.patience import patient
 from tests.serving import ROOT
 
@@ -148,14 +148,14 @@ def test_every_place_of_a_study_meets_every_absurd_value():
     for path in places:
         for value in VALUES:
             text = json.dumps(with_value(plain, path)).replace('"@here"', value)
-            if said := sentence(studies.read, text):
+            if said := sentence(saved.read, text):
                 refused += 1
                 assert is_a_sentence(said), (path, value[:40])
                 continue
-            (plan,) = studies.read(text)
+            (plan,) = saved.read(text)
             assert 1 <= plan.steps <= 10**9, (path, value[:40])
             assert isinstance(plan.seed, int)
-            assert studies.read(studies.write([plan])) == (plan,)
+            assert saved.read(saved.write([plan])) == (plan,)
     assert refused > 0.7 * len(places) * len(VALUES)
 
 
@@ -167,4 +167,4 @@ def test_what_is_absurd_is_named(text, word):
     with contextlib.suppress(ValueError):
         text = json.dumps(plain | json.loads(text)) if word == "replicates" else text
     with pytest.raises(ValueError, match=word):
-        studies.read(text)
+        saved.read(text)

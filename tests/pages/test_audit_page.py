@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.audit import claims as audit_claims
-from privcov.audit import catalogue, claims, disclosure
-from privcov.audit.live import Asked, audit
-from privcov.privacy import PureDP
+from privcov.attacks import catalogue, claims, disclosure
+from privcov.attacks.live import AuditSettings, audit
+from privcov.core.guarantees import PureDP
 from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
@@ -67,7 +67,7 @@ def test_a_sound_method_passes_and_the_page_says_what_that_is_worth():
     at.selectbox(key="audit-pair-2-orthogonal").set_value("orthogonal").run()
     next(b for b in at.button if b.label == "Run the audit").click().run()
     at = finished(at)
-    told = audit(Asked("wishart-difference:sound:pure", pair="orthogonal")).sentence
+    told = audit(AuditSettings("wishart-difference:sound:pure", pair="orthogonal")).sentence
     assert told == verdict(at)
     assert "passing is no proof" in told
     assert "nine times in ten" in texts(at)

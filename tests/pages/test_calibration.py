@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import privcov
-from pages.shell import cached, script
-from pages.shell.study import CSV, Study, from_query, to_query
-from privcov import accounting
+from pages.common import cached, script
+from pages.common.study import CSV, Study, from_query, to_query
+from privcov.core import accounting
+from privcov.core.guarantees import RELATIONS, ApproxDP
 from privcov.estimators.base import METHODS
-from privcov.privacy import RELATIONS, ApproxDP
 from tests.pages.test_pages import SMALL, open_page
 
 PAPER = "as-published-9"
@@ -258,7 +258,7 @@ def test_historical_methods_stand_last_and_say_so(monkeypatch):
 def test_the_verdict_is_computed_from_the_events(published, monkeypatch):
     data = privcov.Dataset.from_rows(np.random.default_rng(0).standard_normal((50, 3)))
     asked = ApproxDP(1.0, 1e-6)
-    rel = privcov.release("gaussian-cov", data, asked, calibration=PAPER, random_state=0)
+    rel = privcov.release(data, asked, "gaussian-cov", calibration=PAPER, random_state=0)
     given = accounting.compose(rel.events, asked)
     assert not accounting.covers(asked, given)
     assert rel.given == given
@@ -276,7 +276,7 @@ def test_the_verdict_is_computed_from_the_events(published, monkeypatch):
         )
 
     monkeypatch.setattr(published.cls, "run", twice)
-    rel = privcov.release("gaussian-cov", data, asked, calibration=PAPER, random_state=0)
+    rel = privcov.release(data, asked, "gaussian-cov", calibration=PAPER, random_state=0)
     assert rel.statement["Guarantee"] == f"{rel.given} as published; the claim was {asked}"
     assert not rel.claim_is_false
     assert accounting.covers(asked, rel.given)
@@ -284,6 +284,6 @@ def test_the_verdict_is_computed_from_the_events(published, monkeypatch):
 
 def test_a_sound_release_makes_no_false_claim():
     data = privcov.Dataset.from_rows(np.random.default_rng(0).standard_normal((50, 3)))
-    rel = privcov.release("gaussian-cov", data, ApproxDP(1.0, 1e-6), random_state=0)
+    rel = privcov.release(data, ApproxDP(1.0, 1e-6), "gaussian-cov", random_state=0)
     assert not rel.claim_is_false
     assert "as published" not in rel.statement["Guarantee"]

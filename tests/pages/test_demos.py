@@ -6,9 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.lessons import demos
-from privcov.audit import demonstrations
-from privcov.audit.demonstrations import DEMONSTRATIONS
-from privcov.figures.words import chance
+from privcov.attacks import demonstrations
+from privcov.attacks.demonstrations import DEMONSTRATIONS
+from privcov.plots.words import chance
 from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from pages.shell.fair_queue import FairQueue
+from pages.common.fair_queue import FairQueue
 from tests import patience
 from tests.patience import patient
 
@@ -164,3 +164,31 @@ def test_a_run_that_ends_while_it_waits_holds_nobody_up():
     until(lambda: began == ["a", "c"])
     assert not gone.is_alive()
     behind.end()
+
+
+def test_a_thread_that_forgets_the_name_of_its_visit_holds_nobody_up():
+    """A visitor who empties the caches empties the session, and the same thread comes again under another name."""
+    turns, began = FairQueue(places=1), []
+
+    class Forgetful(Run):
+        def run(self) -> None:
+            for k in range(3):
+                try:
+                    turns.take(f"{self.visit} {k}", self.look)
+                except Overtaken:
+                    continue
+            turns.take(self.visit, lambda: None)
+            self.began.append(self.name)
+            self.over.wait(SOON)
+
+    class Cleared(Forgetful):
+        def look(self) -> None:
+            raise Overtaken
+
+    them = [Cleared(turns, name, began) for name in "ab"]
+    for run in them:
+        until(lambda run=run: run.name in began)
+        run.end()
+    other = Run(turns, "c", began)
+    until(lambda: "c" in began)
+    other.end()

@@ -6,13 +6,13 @@ import json
 import numpy as np
 import pytest
 
-from pages.lessons.book import LESSONS
-from pages.lessons.paper import content
-from pages.shell import cached, follow
-from pages.shell.study import CSV, Study, from_query
-from privcov.figures.matrices import colour_limit
+from pages.common import cached, follow
+from pages.common.study import CSV, Study, from_query
+from pages.lessons.catalogue import LESSONS
+from pages.lessons.offline import content
 from privcov.metrics.errors import error, reference_matrix, working
-from privcov.releasing.display import matrix_of
+from privcov.plots.matrices import colour_limit
+from privcov.releases.display import matrix_of
 from tests.pages import test_upload
 from tests.pages.test_pages import open_page
 

@@ -9,12 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.graph_recovery import board, settings
-from pages.shell.study import Study, from_query, to_query
-from privcov.figures.graphs import LINKED, TESTED_EDGE
-from privcov.figures.words import percent
+from pages.common.study import Study, from_query, to_query
+from pages.graphs import board, settings
 from privcov.metrics import graphs
 from privcov.metrics.graphs import decided_edges, losses, without_noise_at
+from privcov.plots.graphs import LINKED, TESTED_EDGE
+from privcov.plots.words import percent
 from tests.pages.test_pages import chart
 from tests.patience import patient
 
@@ -51,7 +51,7 @@ def test_the_network_is_the_release_s_and_the_counts_are_recovery_s():
     at = open_page(**SMALL, **EBIC)
     assert not at.error
     data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), random_state=1, rule="ebic")
+    rel = privcov.release(data, privcov.ZCDP(0.1), "auto-precision", random_state=1, rule="ebic")
     want = privcov.graph_recovery(rel, data.truth.precision)
     assert counts(at) == {"Missed": want.fn, "False": want.fp, "Found": want.tp}
     assert f"**{want.tp} of {want.tp + want.fn}** edges of the true graph found" in words(at)
@@ -60,7 +60,7 @@ def test_the_network_is_the_release_s_and_the_counts_are_recovery_s():
 def test_the_slider_reads_the_path_and_moves_the_mark_but_no_node():
     at = open_page(**SMALL, **EBIC)
     data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), random_state=1, rule="ebic")
+    rel = privcov.release(data, privcov.ZCDP(0.1), "auto-precision", random_state=1, rule="ebic")
     slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
     before, _ = chart(at, "Recovered network")
     curve, _ = chart(at, "ROC curves")
@@ -87,7 +87,7 @@ def test_the_tested_edges_are_the_release_s_in_every_view():
     """A visit without a link begins with them; they stand at the left end of the slider and need no lambda."""
     at = open_page(**SMALL, method="auto-precision", **{"method.rule": "edge-test"})
     data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), random_state=1)
+    rel = privcov.release(data, privcov.ZCDP(0.1), "auto-precision", random_state=1)
     want = privcov.graph_recovery(rel, data.truth.precision)
     assert want.tp
     assert counts(at) == {"Missed": want.fn, "False": want.fp, "Found": want.tp}
@@ -111,7 +111,7 @@ def test_the_curves_are_those_of_the_release_and_of_the_same_without_noise(pictu
     at = open_page(**SMALL)
     data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
     paths = {
-        name: privcov.release("auto-precision", data, guarantee, random_state=1).path
+        name: privcov.release(data, guarantee, "auto-precision", random_state=1).path
         for name, guarantee in (("This release", privcov.ZCDP(0.1)), ("Without noise", privcov.NoPrivacy()))
     }
     figure, alt = pictures["roc"]
@@ -123,7 +123,7 @@ def test_the_curves_are_those_of_the_release_and_of_the_same_without_noise(pictu
         assert f"{name}: {graphs.auc(rates):.2f}" in words(at)
     below, _ = pictures["precision-recall"]
     assert below.data[0].y[0] == pytest.approx(data.truth.graph.sum() / 56)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), random_state=1)
+    rel = privcov.release(data, privcov.ZCDP(0.1), "auto-precision", random_state=1)
     counted = privcov.graph_recovery(rel, data.truth.precision)
     assert (below.data[-1].x, below.data[-1].y) == ((counted.tpr,), (counted.precision,))
     scope: dict = {}
@@ -220,7 +220,7 @@ def test_the_owner_s_view_has_three_states():
     at = open_page(**SMALL, **EBIC)
     at.segmented_control(key="graph.view").set_value("As an owner sees it").run()
     data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), random_state=1, rule="ebic")
+    rel = privcov.release(data, privcov.ZCDP(0.1), "auto-precision", random_state=1, rule="ebic")
     at_chosen = next(i for i, fit in enumerate(rel.path) if np.array_equal(fit.precision, rel.precision))
     edge, undecided, none = decided_edges(rel, at_chosen).counts
     assert counts(at) == {"Undecided": undecided, LINKED: edge}
@@ -248,7 +248,7 @@ def test_matrices_share_one_scale_and_the_losses_are_paper_2_s():
         ranges.add((spec["data"][0]["zmin"], spec["data"][0]["zmax"]))
     assert len(ranges) == 1
     data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), random_state=1, rule="ebic")
+    rel = privcov.release(data, privcov.ZCDP(0.1), "auto-precision", random_state=1, rule="ebic")
     lam = next(fit.lam for fit in rel.path if np.array_equal(fit.precision, rel.precision))
     want = losses(rel.precision, without_noise_at(rel, data, lam))
     shown = next(d.value for d in at.dataframe if "Spectral" in d.value.columns)
@@ -266,10 +266,10 @@ def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch, pictu
     public = privcov.Dataset.from_rows(
         data.rows, data.row_bound, graphs={"line": line, "star": star}, mean_is_zero=True, name="wine"
     )
-    from pages.shell import cached
+    from pages.common import cached
 
     monkeypatch.setattr(cached, "dataset", lambda study, default_source="": public)
-    rel = privcov.release("auto-precision", public, privcov.ZCDP(0.1), random_state=1, rule="ebic")
+    rel = privcov.release(public, privcov.ZCDP(0.1), "auto-precision", random_state=1, rule="ebic")
     monkeypatch.setattr(cached, "release", lambda study, **_: rel)
     at = open_page(source="wine", bound="1")
     at.selectbox(key="graph.reference").set_value("star").run()
@@ -292,7 +292,7 @@ def test_many_columns_are_asked_about_before_they_are_solved():
 
 def test_a_lambda_that_was_computed_from_a_visitor_s_rows_is_not_put_into_the_address():
     data = privcov.source("precision-ar2", n=200, d=4, random_state=0)
-    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.5), random_state=1, rule="ebic")
+    rel = privcov.release(data, privcov.ZCDP(0.5), "auto-precision", random_state=1, rule="ebic")
     solved = [i for i, fit in enumerate(rel.path) if fit.precision is not None]
     ours, theirs = (board._position(rel, solved, visitors=visitors) for visitors in (False, True))
     for at in solved:

@@ -6,15 +6,15 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from pages.common import frame, hosted
 from pages.home import doors
-from pages.shell import frame, hosted
 from pages.your_data import practice
+from privcov.core.guarantees import ZCDP
 from privcov.data_sources.example import written
 from privcov.data_sources.private_file import read_private
 from privcov.ledger import Ledger, LedgerError
 from privcov.ledger.fingerprint import fingerprint, same_cells
-from privcov.privacy import ZCDP
-from privcov.releasing.private import release_private
+from privcov.releases.private import release_private
 from tests.pages.test_pages import open_page, settle
 
 
@@ -63,11 +63,12 @@ def test_explore_asks_trade_offs_about_any_size():
     at.number_input(key="w.data.ar1-covariance.d").set_value(12)
     page = at.button(key="home-ask").click().run()
     settle(page)
+    page.run()
     assert page.number_input(key="ask.n").value == 5_000
     assert page.number_input(key="ask.d").value == 12
     assert next(box for box in page.selectbox if box.label == "Question").value == "error"
     told = [h.proto.body for h in page.main.get("html") if "<p data-says" in h.proto.body]
-    assert "epsilon = 1 gives" in told[0]
+    assert "epsilon = 1, expect an error of" in told[0]
 
 
 def test_on_a_server_that_others_reach_the_door_to_your_data_says_that_it_is_shut(monkeypatch):
@@ -115,7 +116,7 @@ def test_each_practice_has_a_limit_of_its_own():
 def test_the_practice_may_be_walked_again_on_one_ledger(tmp_path, monkeypatch):
     """The page's own button twice; and the rows of the first practice under the second name are still refused."""
     taken = []
-    monkeypatch.setattr(practice.state, "keep_file", lambda name, file, raw, **more: taken.append(raw))
+    monkeypatch.setattr(practice.state, "keep_file", lambda name, file, given, **more: taken.append(given.raw))
     monkeypatch.setattr(practice.state, "owner_session", lambda: SimpleNamespace(kept={}))
     declared = []
     for _ in range(2):
@@ -125,7 +126,7 @@ def test_the_practice_may_be_walked_again_on_one_ledger(tmp_path, monkeypatch):
         book.set_limit(made.name, ZCDP(0.1))
 
     def release(raw: bytes, made) -> None:
-        release_private("gaussian-cov", read_private(raw, made), ZCDP(0.05), ledger=book)
+        release_private(read_private(raw, made), ZCDP(0.05), "gaussian-cov", ledger=book)
 
     release(taken[0], declared[0])
     with pytest.raises(LedgerError, match="has these very rows as 'practice table"):

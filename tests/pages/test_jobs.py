@@ -8,13 +8,14 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.audit import live
-from pages.shell.jobs import Jobs, Progress, Words
+from pages.common.jobs import ANSWERS, Job, Jobs, Progress, Words
 from pages.trade_offs import curves
+from privcov.studies.cells import Cell
 from tests.patience import patient
 
 
 def page(job, words, again) -> None:
-    from pages.shell.jobs import status
+    from pages.common.jobs import status
 
     status(job, words, again)
 
@@ -77,3 +78,25 @@ def test_one_job_runs_and_the_last_few_stay(monkeypatch):
     assert not second.progress.alive
     kept.start("third", lambda _: iter(()), 1, wait=patient(10))
     assert list(kept.all()) == ["second", "third"]
+
+
+def test_an_answer_does_not_wait_for_the_long_sweeps_of_others():
+    """Two sweeps hold every place of sweeps; an answer has places of its own."""
+    let_go, begun = threading.Event(), [threading.Event(), threading.Event()]
+
+    def long(mark: threading.Event):
+        mark.set()
+        let_go.wait(patient(60))
+        yield Cell([{}], False)
+
+    sweeps = [Job(lambda mark=mark: long(mark), 1) for mark in begun]
+    try:
+        assert all(mark.wait(patient(20)) for mark in begun)
+        waiting = Job(lambda: iter([Cell([{}], False)]), 1)
+        answer = Job(lambda: iter([Cell([{}], False)]), 1, places=ANSWERS)
+        assert answer.wait(patient(20))
+        assert answer.progress.state == "finished"
+        assert waiting.progress.state == "waiting"
+    finally:
+        let_go.set()
+        assert all(job.wait(patient(20)) for job in (*sweeps, waiting))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import privcov
+from pages.common import show
 from pages.lessons import (
     clipping,
     columns,
@@ -21,16 +22,15 @@ from pages.lessons import (
     simulated,
     thresholding,
 )
-from pages.lessons.paper import content
-from pages.shell import show
-from privcov import accounting
-from privcov.audit.bounds import binomial_high, binomial_low
-from privcov.figures.palette import DARK, LIGHT
-from privcov.figures.words import percent
+from pages.lessons.offline import content
+from privcov.attacks.bounds import binomial_high, binomial_low
+from privcov.core import accounting
+from privcov.core.guarantees import GaussianDP, ZCDP
 from privcov.measurements.moment import clipped_moment, measure_moment
 from privcov.metrics.errors import reference_matrix
 from privcov.metrics.graphs import edges, without_noise_at
-from privcov.privacy import GaussianDP, ZCDP
+from privcov.plots.palette import DARK, LIGHT
+from privcov.plots.words import percent
 
 
 def test_neighbours_differ_in_one_row_by_at_most_the_bound():
@@ -64,7 +64,7 @@ def test_privacy_noise_falls_like_one_over_n_and_sampling_error_like_its_root():
     assert sampling / smaller == pytest.approx(math.sqrt(10))
     # What is told is the deviation of the noise that a release carries: 45 entries, seen to 25 % at two deviations.
     data = simulated.widened(simulated.made("ar1-covariance", n=1_000, **rows.DATA))
-    rel = privcov.release("gaussian-cov", data, ZCDP(rows.RHO), random_state=3, repair="none")
+    rel = privcov.release(data, ZCDP(rows.RHO), "gaussian-cov", random_state=3, repair="none")
     off = (rel.covariance - rows.of_many(1_000).sample)[np.triu_indices(rows.D, 1)]
     assert np.std(off) == pytest.approx(noise, rel=0.25)
 
@@ -167,7 +167,7 @@ def test_shrinkage_says_where_chance_beats_its_rule():
 def test_edges_of_independent_columns_are_those_of_the_release():
     found = graphs.false_edges(4)
     data = simulated.made("ar1-covariance", **graphs.DATA)
-    rel = privcov.release("glasso-gaussian", data, ZCDP(graphs.RHO), random_state=simulated.SEED)
+    rel = privcov.release(data, ZCDP(graphs.RHO), "glasso-gaussian", random_state=simulated.SEED)
     np.testing.assert_array_equal(found.released, edges(rel.path[4].precision))
     noisy, exact = found.counts
     assert noisy > 2 * exact
@@ -179,7 +179,7 @@ def test_edges_that_two_releases_share_are_more_often_those_of_the_sample():
     data, upper = simulated.made("ar1-covariance", **graphs.DATA), np.triu_indices(graphs.DATA["d"], 1)
     drawn, sample = [], []
     for seed in range(1, 9):
-        rel = privcov.release(graphs.METHOD, data, ZCDP(graphs.RHO), random_state=seed)
+        rel = privcov.release(data, ZCDP(graphs.RHO), graphs.METHOD, random_state=seed)
         drawn.append(edges(rel.path[4].precision)[upper])
         sample.append(edges(without_noise_at(rel, data, rel.path[4].lam))[upper])
     shared = [(drawn[i] & drawn[j], sample[i]) for i in range(8) for j in range(8) if i != j]
@@ -192,12 +192,12 @@ def test_edges_that_two_releases_share_are_more_often_those_of_the_sample():
 def test_independent_columns_give_no_upper_limit_for_dependent_ones():
     """At a penalty that leaves independent columns without an edge, dependent ones have many false edges."""
     rel = privcov.release(
-        graphs.METHOD, simulated.made("ar1-covariance", **graphs.DATA), ZCDP(graphs.RHO), random_state=1
+        simulated.made("ar1-covariance", **graphs.DATA), ZCDP(graphs.RHO), graphs.METHOD, random_state=1
     )
     assert not edges(rel.path[0].precision).any()
     data = simulated.made("ar1-covariance", **{**graphs.DATA, "rho": 0.8})
     chain = np.abs(np.subtract.outer(np.arange(data.d), np.arange(data.d))) == 1
-    other = privcov.release(graphs.METHOD, data, ZCDP(graphs.RHO), random_state=1)
+    other = privcov.release(data, ZCDP(graphs.RHO), graphs.METHOD, random_state=1)
     fit = next(fit for fit in other.path if fit.lam <= 1.5 * rel.path[0].lam)
     assert fit.lam >= rel.path[0].lam
     assert (edges(fit.precision) & ~chain).sum() / 2 > 5

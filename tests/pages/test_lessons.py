@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import privcov
+from pages.common import cached
 from pages.lessons import clipping, columns, guess, reruns, rows, scale, shrinkage, simulated
-from pages.lessons.book import FILES, LESSONS, NUMBERS, place
-from pages.lessons.paper import content
-from pages.shell import cached
-from privcov import accounting
-from privcov.figures.words import percent
-from privcov.privacy import ZCDP
+from pages.lessons.catalogue import FILES, LESSONS, NUMBERS, place
+from pages.lessons.offline import content
+from privcov.core import accounting
+from privcov.core.guarantees import ZCDP
+from privcov.plots.words import percent
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/6_Lessons.py"
@@ -167,7 +167,7 @@ def test_links_open_the_very_matrices_of_the_lesson():
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_every_link_survives_its_address(number):
-    from pages.shell.study import from_query, to_query
+    from pages.common.study import from_query, to_query
 
     lesson = LESSONS[number]
     for value in (lesson.control.options[0], lesson.control.options[-1]):

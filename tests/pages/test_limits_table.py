@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.upload import limits_table
-from pages.upload.limits_table import Field
+from pages.your_data import limits_table
+from pages.your_data.limits_table import Field
 
 FIELDS = (
     Field("use", "Use", "tick"),

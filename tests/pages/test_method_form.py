@@ -2,9 +2,9 @@
 
 import pytest
 
-from pages.shell.fields import is_shown
-from pages.shell.strip import CALIBRATION, NEIGHBOURS, RARE, USUAL
-from pages.shell.study import Study, from_query
+from pages.common.fields import is_shown
+from pages.common.strip import CALIBRATION, NEIGHBOURS, RARE, USUAL
+from pages.common.study import Study, from_query
 from privcov.estimators.base import METHODS
 from tests.pages.test_pages import SMALL, open_page
 

@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 import privcov
 from pages.methods import converter
 from pages.methods.converter import shown
-from privcov import accounting
-from privcov.figures.words import chance
-from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, GaussianDP, PureDP, ZCDP
+from privcov.plots.words import chance
 from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
@@ -255,7 +255,7 @@ def test_it_starts_at_the_study_whatever_that_is(query):
 
 def test_repeating_is_composing_events():
     """The sums against the accountant's own, where it has one: Laplace events and Gaussian events."""
-    from privcov.privacy import Event
+    from privcov.core.guarantees import Event
 
     laplace = (Event("a", "b", "laplace", "l1", 0.1, 1.0, "p"),) * 7
     gauss = (Event("a", "b", "gaussian", "l2", 0.1, 1.0, "p"),) * 7

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pages.shell import cached, frame
-from pages.shell.study import OPENING, Study, opening
+from pages.common import cached, frame
+from pages.common.study import OPENING, Study, opening
 from privcov.metrics.errors import error
 from tests.pages.test_home import links, open_page
 

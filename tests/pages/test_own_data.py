@@ -1,5 +1,6 @@
 """The data owner's page: nothing is read before it is declared, one confirmed release, and every answer from it."""
 
+import io
 import re
 from pathlib import Path
 
@@ -8,17 +9,20 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import hosted, show
+from pages.common import hosted, show
 from pages.your_data import declare, noise, state, views
-from privcov.accounting import attacker_success
 from privcov.cli.entry import main
+from privcov.core.accounting import attacker_success
+from privcov.core.guarantees import ZCDP
 from privcov.data_sources import private_file
 from privcov.data_sources.private_file import Column, Declaration
-from privcov.figures.words import percent, plain, raised
 from privcov.ledger import Ledger, LedgerError
-from privcov.privacy import ZCDP
+from privcov.plots.words import percent, plain, raised
+from privcov.steward.check import check_upload
+from privcov.tables.readers.dialect import Dialect
 from tests.pages.limits import type_in
 from tests.patience import patient
+from tests.tables.readers.test_excel import several_sheets
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 PAGE = "pages/5_Your_data.py"
@@ -221,11 +225,9 @@ def test_nothing_is_declared_before_it_is_complete():
 
 def test_what_is_missing_is_called_as_the_form_calls_it():
     """With a column of ids the form asks for the number of persons."""
-    rows = pd.DataFrame({"column": ["age"], "kind": "number", "low": [0.0], "high": [110.0], "reason": ["a form"]})
-    rows["levels"] = rows["typical"] = ""
     for kept, counted in (({"person": "id"}, "persons"), ({"people": 1}, "rows")):
         lacking = [f"whether the number of {counted} is public", "what a missing cell counts as"]
-        assert declare._lacking(kept, rows)[-2:] == lacking
+        assert list(declare._unanswered(kept).values())[-2:] == lacking
 
 
 def test_what_is_missing_shrinks_while_the_form_is_filled():
@@ -749,3 +751,87 @@ def test_a_codebook_that_cannot_be_taken_changes_nothing(raw, said):
     press(calm(uploader.set_value(("codebook.csv", raw, "text/csv")).run()), "Fill the form from it")
     assert any(said in e.value.replace("\\", "") for e in at.error)
     assert at.session_state["own"].typed["low"].isna().all()
+
+
+def test_the_sheet_and_the_row_of_the_names_are_asked_of_a_workbook_and_saved_with_the_declaration():
+    """The declaration of the page then reads the same workbook in Python, and the page again."""
+    pytest.importorskip("openpyxl", reason="openpyxl is not installed: the extra files has it")
+    raw = several_sheets()
+    at = opened()
+    at.file_uploader[0].set_value(("survey.xlsx", raw, "")).run()
+    mine = calm(at).session_state["own"]
+    assert (mine.header, mine.dialect) == ((), None)
+    asked = f"own-written-{mine.file_id}-{mine.turn}"
+    at.selectbox(key=f"{asked}-sheet").set_value("Data")
+    press(at, "Read the column names")
+    assert at.error  # a merged title stands in line 1
+    at.number_input(key=f"{asked}-header-row").set_value(3)
+    press(at, "Read the column names")
+    assert at.session_state["own"].header == ("a", "b")
+    columns = (Column("a", 0, 9, 4, "x"), Column("b", 0, 9, 4, "x"))
+    dialect = Dialect(sheet="Data", header_row=3)
+    declared = Declaration("t", "one row", columns, dialect=dialect, missing="typical")
+    press(fill(at, declared), "Declare")
+    session = at.session_state["own"]
+    assert session.declared == declared
+    assert check_upload(session.raw, session.declared).rows == 2
+    press(at, "Written in another way")
+    assert at.session_state["own"].dialect is None
+
+
+def test_marks_between_thousands_are_chosen_in_the_form():
+    """The owner's own answer: of a confidential file nothing is guessed."""
+    at = given(b'pay,age\n"1,234.5",40\n"12,000",50\n')
+    press(at, "Written in another way")
+    mine = at.session_state["own"]
+    asked = f"own-written-{mine.file_id}-{mine.turn}"
+    at.selectbox(key=f"{asked}-thousands").set_value(",")
+    press(at, "1,5 (decimal comma)")
+    assert at.error  # one mark has two meanings
+    press(at, "1.5 (decimal point)")
+    session = at.session_state["own"]
+    assert session.dialect == Dialect(thousands=",")
+    columns = (Column("pay", 0, 1e5, 4, "x"), Column("age", 0, 99, 4, "x"))
+    declared = Declaration("t", "one row", columns, dialect=session.dialect, missing="typical")
+    press(fill(at, declared), "Declare")
+    (pay, _) = check_upload(at.session_state["own"].raw, at.session_state["own"].declared).columns
+    assert (pay.missing, pay.unreadable) == (0, 0)
+
+
+def test_a_table_below_a_title_asks_where_its_names_stand():
+    """As Excel exports it, and as a workbook of one sheet; nothing is refused before it is asked."""
+    at = given(b"Survey of 2025,,\npay,age,owns\n1,40,1\n2,50,0\n")
+    mine = at.session_state["own"]
+    assert (mine.dialect, mine.header) == (None, ())
+    assert any("no name" in w.value for w in at.warning)
+    asked = f"own-written-{mine.file_id}-{mine.turn}"
+    at.number_input(key=f"{asked}-header-row").set_value(2).run()
+    press(at, "1.5 (decimal point)")
+    assert at.session_state["own"].header == ("pay", "age", "owns")
+    assert not at.warning or not any("no name" in w.value for w in at.warning)
+
+
+def test_a_workbook_below_a_title_asks_where_its_names_stand():
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed: the extra files has it")
+    made, out = openpyxl.Workbook(), io.BytesIO()
+    for row in (["Survey of 2025"], [], ["pay", "age"], [1, 40], [2, 50]):
+        made.active.append(row)
+    made.save(out)
+    at = opened()
+    at.file_uploader[0].set_value(("survey.xlsx", out.getvalue(), "")).run()
+    mine = calm(at).session_state["own"]
+    assert (mine.dialect, mine.header) == (None, ())
+    asked = f"own-written-{mine.file_id}-{mine.turn}"
+    at.number_input(key=f"{asked}-header-row").set_value(3).run()
+    press(at, "Read the column names")
+    assert at.session_state["own"].header == ("pay", "age")
+
+
+def test_no_line_below_the_first_is_shown_before_it_is_chosen():
+    """A wrong row of the names would show a person; the page says what becomes of it."""
+    at = given(b"name,city\nAlicea,Rome0\nBrunob,Rome1\n")
+    press(at, "Written in another way")
+    mine = at.session_state["own"]
+    at.number_input(key=f"own-written-{mine.file_id}-{mine.turn}-header-row").set_value(3).run()
+    assert "Brunob" not in text_of(at)
+    assert any("never choose a row about a person" in c.value for c in at.caption)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from pages.your_data import columns, noise, plan_table, practice
-from privcov.bundle.opened import open_stored
+from privcov.bundle.read import open_stored
+from privcov.core.guarantees import ZCDP
 from privcov.data_sources.private_file import Column, Declaration
-from privcov.figures.words import plain
 from privcov.ledger import Ledger
-from privcov.privacy import ZCDP
+from privcov.plots.words import plain
 from tests.pages.limits import type_in
 from tests.pages.sent import everything
 from tests.pages.sent import plain as unmarked
@@ -131,7 +131,7 @@ def test_everything_declared_under_advanced_is_said_before_a_row_is_read():
     by_class = declaration(n_public=False, missing="drop-row", label="arm", classes=("a", "b"))
     assert noise.facts_in_words(by_class) == [
         "A row with a missing cell is left out.",
-        "Classes in 'arm': 'a', 'b'. Plan and the matrices of Answers are those of all rows. A method's covariance is "
+        "Classes in 'arm': 'a', 'b'. Plan and the matrices of Answers are for all rows. A method's covariance is "
         "within the classes.",
     ]
     pairs = declaration(missing="pairs", label="arm", classes=("a", "b"))

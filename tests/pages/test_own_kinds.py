@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.upload import limits_table
-from pages.your_data import columns, drafts
-from privcov.bundle.opened import open_stored
+from pages.your_data import columns, drafts, limits_table
+from privcov.bundle.read import open_stored
 from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 from privcov.ledger import Ledger
-from privcov.table_files.dialect import Dialect
+from privcov.tables.readers.dialect import Dialect
 from tests.pages.limits import drawn, type_in
 from tests.pages.sent import everything, plain
 from tests.pages.test_own_data import (

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.common import cached, hosted, show
 from pages.lessons import guess
-from pages.shell import cached, hosted, show
 from pages.your_data import take_home, views
 from pages.your_data import view as own_view
-from privcov.bundle.opened import bundle_of, open_stored
+from privcov.bundle.read import bundle_of, open_stored
 from privcov.bundle.safe import cell, cells
 from privcov.data_sources import csv_file
 from privcov.data_sources.private_file import Column, Declaration, read_private
-from privcov.figures.words import brief
 from privcov.ledger import Ledger
+from privcov.plots.words import brief
 from tests.pages.sent import everything, plain
 from tests.patience import patient
 
@@ -326,7 +326,7 @@ def test_a_failing_measurement_or_view_is_generic_and_spent(ledger, monkeypatch,
         raise ZeroDivisionError(f"row 17 holds {CANARY}")
 
     at = limited(declared(table(), declaration()))
-    monkeypatch.setattr("privcov.releasing.private.measure_exactly", burst)
+    monkeypatch.setattr("privcov.releases.private.measure_exactly", burst)
     press(press(at, "Release ..."), "Confirm and release")
     assert any("The private measurement failed (id " in plain(e.value) for e in at.error)
     monkeypatch.setattr(own_view, "owner_look", burst)
@@ -380,7 +380,7 @@ def test_every_limit_has_its_sentence(monkeypatch):
 
 
 def test_too_many_rows_are_refused_without_being_counted_out(ledger, monkeypatch):
-    monkeypatch.setattr("privcov.private_dataset.MOST_ROWS", 100)
+    monkeypatch.setattr("privcov.tables.private_dataset.MAX_ROWS", 100)
     at = limited(declared(table(), declaration()))
     press(press(at, "Release ..."), "Confirm and release")
     said = plain(at.error[0].value)
@@ -394,14 +394,9 @@ def test_the_page_shows_the_security_text_and_its_limits_are_the_codes():
     assert text.partition("\n")[2].strip() in [
         m.value.strip() for m in press(session(), "Security and limits").markdown
     ]
-    from privcov import private_dataset, public_facts
+    from privcov.tables import private_dataset, public_facts
 
-    for limit in (
-        csv_file.MAX_COLUMNS,
-        private_dataset.MOST_ROWS,
-        csv_file.MAX_HEADER_BYTES,
-        public_facts.MOST_CLASSES,
-    ):
+    for limit in (csv_file.MAX_COLUMNS, private_dataset.MAX_ROWS, csv_file.MAX_HEADER_BYTES, public_facts.MAX_CLASSES):
         assert f"{limit:,}" in text
     assert f"{csv_file.MAX_BYTES / 1e6:.0f} MB" in text
     assert hosted.EXCEPTION in text

@@ -13,12 +13,13 @@ import streamlit as st
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import hosted, owner_token
+from pages.common import hosted, owner_token
 from pages.your_data import state
+from pages.your_data.how_written import Taken
 from privcov.cli.entry import main
+from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger
-from privcov.owner import token_file
-from privcov.privacy import ZCDP
+from privcov.steward import token_file
 from tests.pages.sent import everything, plain
 from tests.patience import patient
 
@@ -182,7 +183,7 @@ def test_no_widget_event_reaches_what_lies_behind(ledger):
 
 @pytest.mark.parametrize(
     "touch",
-    [state.open_ledger, state.rows, lambda: state.keep_file("f", "table.csv", b"a\n1\n", ("a",))],
+    [state.open_ledger, state.rows, lambda: state.keep_file("f", "table.csv", Taken(b"a\n1\n"))],
     ids=["ledger", "rows", "hold"],
 )
 def test_the_functions_refuse_and_not_only_the_page(touch, ledger):
@@ -217,7 +218,7 @@ def test_practice_needs_no_token_and_touches_nothing_of_the_owner_s(ledger):
         assert not at.error
     assert book.exists()
     assert ledger.read_bytes() == before
-    for refused in (lambda: state.keep_file("f", "t.csv", b"a\n1\n", ("a",)), lambda: state.take(None)):
+    for refused in (lambda: state.keep_file("f", "t.csv", Taken(b"a\n1\n")), lambda: state.take(None)):
         with pytest.raises(owner_token.Locked):
             refused()
     next(b for b in at.button if b.label == "Forget this file").click().run()

@@ -12,9 +12,9 @@ from pages.your_data import plan_more, practice
 from pages.your_data.plan_more import with_choices
 from privcov.data_sources.example import written
 from privcov.data_sources.private_file import Column, Declaration, read_private
-from privcov.owner.choices import Choice
-from privcov.owner.example_rows import ExampleRows, Invention, invented
-from privcov.owner.preview import planned_noise, preview
+from privcov.steward.choices import Choice
+from privcov.steward.example_rows import ExampleRows, Invention, invented
+from privcov.steward.preview import planned_noise, preview
 from tests.pages.test_own_data import SECRET, calm, declaration, declared, go, ledger, press, table, text_of, widget
 
 __all__ = ["ledger"]  # every test here has a ledger of its own
@@ -170,7 +170,7 @@ def test_the_practice_plan_is_that_of_its_release(tmp_path):
     )  # fmt: skip
     ledger = privcov.Ledger(tmp_path / "l.sqlite")
     ledger.set_limit(known.name, privcov.ZCDP(0.1))
-    rel = privcov.release_private("auto-cov", private, privcov.ZCDP(0.1), ledger=ledger)
+    rel = privcov.release_private(private, privcov.ZCDP(0.1), "auto-cov", ledger=ledger)
     raw = privcov.answers(rel).correlations()
     truth = np.corrcoef(rows.T)[np.triu_indices(10, 1)]
     came = float(np.sqrt(np.mean((raw["estimate"] - truth) ** 2)))

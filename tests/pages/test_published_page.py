@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pages.common import show
 from pages.published import front, opened
 from pages.published.stored import stored
-from pages.shell import show
-from privcov.figures import published as pictures
-from privcov.figures.palette import DARK, LIGHT, wash
-from privcov.papers import AUTHORS, place_in
+from privcov.core.references import AUTHORS, place_in
+from privcov.plots import published as pictures
+from privcov.plots.palette import DARK, LIGHT, wash
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/8_Published_results.py"

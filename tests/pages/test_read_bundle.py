@@ -11,13 +11,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.shell import hosted, owner_token
+from pages.common import hosted, owner_token
 from pages.your_data import state, views
 from privcov.bundle.derived import zipped
-from privcov.figures.words import percent
+from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger
-from privcov.privacy import ZCDP
-from privcov.releasing.display import matrix_of
+from privcov.plots.words import percent
+from privcov.releases.display import matrix_of
 from tests import forging
 from tests.pages.sent import plain
 from tests.patience import patient
@@ -38,7 +38,7 @@ def bundle(folder: Path, rho: float, names: list[str] = NAMES) -> bytes:
     private = privcov.PrivateDataset.from_rows(rows(), bounds=[(0, 100)] * 6, columns=names, name="ward")
     ledger = Ledger(folder / "ledger.sqlite")
     ledger.set_limit("ward", ZCDP(rho))
-    rel = privcov.release_private("auto-cov", private, ZCDP(rho), ledger=ledger)
+    rel = privcov.release_private(private, ZCDP(rho), "auto-cov", ledger=ledger)
     rel.save_bundle(folder / "out.zip")
     return (folder / "out.zip").read_bytes()
 
@@ -195,7 +195,7 @@ def test_pictures_of_several_columns_go_from_the_lowest_to_the_highest_value(tmp
     private = privcov.PrivateDataset.from_rows(rows()[:, :3], bounds=bounds, columns=list("abc"), name="ward")
     ledger = Ledger(tmp_path / "own.sqlite")
     ledger.set_limit("ward", ZCDP(1000.0))
-    rel = privcov.release_private("auto-cov", private, ZCDP(1000.0), ledger=ledger)
+    rel = privcov.release_private(private, ZCDP(1000.0), "auto-cov", ledger=ledger)
     rel.save_bundle(tmp_path / "out.zip")
     at, found = dropped((tmp_path / "out.zip").read_bytes()), privcov.answers(rel)
 
@@ -229,8 +229,9 @@ def test_another_level_and_rate_are_those_of_python(clear):
     widget(at, "select_slider", "rate").set_value(0.01).run()
     asked = privcov.answers(privcov.open_bundle(clear), level=0.8).correlations(0.01)
     assert sorted(csv_of(calm(at), "first")["ci_low"]) == sorted(asked["ci_low"])
-    assert f"**{asked['real'].sum()}** of 15 pairs are **real**" in " ".join(m.value for m in at.markdown)
-    assert f"at most {percent(0.01)} have no relation" in " ".join(m.value for m in at.markdown)
+    assert f"**{asked['reject'].sum()}** of 15 pairs are **real**" in " ".join(m.value for m in at.markdown)
+    said = f"at most {percent(0.01)} of the pairs called real have no relation"
+    assert said in " ".join(m.value for m in at.markdown)
     assert any("Another level than 95" in plain(c.value) for c in at.caption)
 
 
@@ -264,7 +265,7 @@ def test_groups_of_shortened_rows_are_not_offered(tmp_path):
         private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name=name, row_bound_fraction=fraction)
         ledger = Ledger(tmp_path / f"{fraction}.sqlite")
         ledger.set_limit(name, ZCDP(1.0))
-        rel = privcov.release_private("auto-cov", private, ZCDP(1.0), ledger=ledger)
+        rel = privcov.release_private(private, ZCDP(1.0), "auto-cov", ledger=ledger)
         rel.save_bundle(tmp_path / f"{fraction}.zip")
         at = dropped((tmp_path / f"{fraction}.zip").read_bytes())
         offered[fraction] = "Groups" in widget(at, "segmented_control", "answer").options
@@ -280,7 +281,7 @@ def test_groups_on_the_page_have_the_numbers_of_python(tmp_path, clear):
     private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name="ward")
     ledger = Ledger(tmp_path / "groups.sqlite")
     ledger.set_limit("ward", ZCDP(1.0))
-    privcov.release_private("auto-cov", private, ZCDP(1.0), ledger=ledger).save_bundle(tmp_path / "out.zip")
+    privcov.release_private(private, ZCDP(1.0), "auto-cov", ledger=ledger).save_bundle(tmp_path / "out.zip")
     raw = (tmp_path / "out.zip").read_bytes()
     at, found = view(dropped(raw), "groups"), privcov.answers(privcov.open_bundle(raw))
     assert found.groupings == ("ward", "ward=A", "ward=B", "ward=C")
@@ -315,7 +316,7 @@ def test_a_ridge_that_two_values_refuse_does_not_blame_the_noise(tmp_path):
     ledger = Ledger(tmp_path / "two.sqlite")
     ledger.set_limit("ward", ZCDP(1000.0))
     private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name="ward")
-    rel = privcov.release_private("auto-cov", private, ZCDP(1000.0), ledger=ledger)
+    rel = privcov.release_private(private, ZCDP(1000.0), "auto-cov", ledger=ledger)
     rel.save_bundle(tmp_path / "out.zip")
     at = view(dropped((tmp_path / "out.zip").read_bytes()), "regression")
     assert not at.warning
@@ -348,7 +349,7 @@ def test_a_category_alone_has_nothing_to_be_explained_by(tmp_path):
     ledger = Ledger(tmp_path / "one.sqlite")
     ledger.set_limit("ward", ZCDP(1.0))
     private = privcov.PrivateDataset.from_rows(table, kinds=kinds, name="ward")
-    privcov.release_private("auto-cov", private, ZCDP(1.0), ledger=ledger).save_bundle(tmp_path / "out.zip")
+    privcov.release_private(private, ZCDP(1.0), "auto-cov", ledger=ledger).save_bundle(tmp_path / "out.zip")
     at = view(dropped((tmp_path / "out.zip").read_bytes()), "regression")
     widget(at, "toggle", "everything").set_value(True).run()
     assert not calm(at).error
@@ -384,15 +385,14 @@ def test_pure_noise_is_an_empty_cell_in_every_matrix(noisy, clear, pictures):
         assert bool(at.get("plotly_chart")) != pale, "a value that may be any number is not drawn"
 
 
-@pytest.mark.parametrize("kind", ["classes, hidden n", "missing cells", "typed columns", "no mean", "laplace"])
+@pytest.mark.parametrize("kind", ["classes, hidden n", "missing cells", "typed columns", "laplace"])
 def test_every_kind_of_bundle_opens_with_hostile_names_as_text(kind, tmp_path):
     at = dropped(packed(forging.bundled(tmp_path, kind)))
     for name in (*(v for v in views.VIEWS if offers(at, v)), "checked"):
         view(at, name)
         for said in at.error:
-            words = "needs the mean" if kind == "no mean" else "This answer is not given: missing cells"
-            assert words in plain(said.value), (kind, name, said.value)
-            assert kind in ("missing cells", "typed columns", "no mean")
+            assert "This answer is not given: missing cells" in plain(said.value), (kind, name, said.value)
+            assert kind in ("missing cells", "typed columns")
         for node in (*at.markdown, *at.caption, *at.error, *at.warning, *at.info, *at.success):
             assert not getattr(node.proto, "allow_html", False)
             assert "<script>" not in node.value
@@ -431,7 +431,7 @@ def test_a_file_that_breaks_the_check_gives_no_answer(clear, monkeypatch):
     def broken(*_):
         raise RecursionError("deep")
 
-    monkeypatch.setattr("privcov.bundle.opened.check", broken)
+    monkeypatch.setattr("privcov.bundle.read.check", broken)
     with pytest.raises(ValueError, match="the check failed with RecursionError"):
         privcov.open_bundle(clear)
 
@@ -468,12 +468,12 @@ def test_every_method_that_fits_estimates_from_the_one_measurement(clear, pictur
     assert cells() == pytest.approx(stored, abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["classes, hidden n", "missing cells", "typed columns", "no mean", "laplace"])
+@pytest.mark.parametrize("kind", ["classes, hidden n", "missing cells", "typed columns", "laplace"])
 def test_every_kind_of_measurement_has_an_estimate(kind, tmp_path):
     at = dropped(packed(forging.bundled(tmp_path, kind)))
     by = next(s for s in at.selectbox if s.label == "Estimated by")
     assert ("Wishart difference" in by.options) == (kind == "classes, hidden n"), "only for noise of that shape"
-    assert by.value == {"laplace": "laplace-cov", "no mean": ""}.get(kind, "auto-cov")
+    assert by.value == ("laplace-cov" if kind == "laplace" else "auto-cov")
     for method in by.options:
         by.select(method).run()
         assert not at.exception, (method, at.exception)

@@ -15,7 +15,9 @@ NUMBERS = st.one_of(
     st.integers(-1000, 1000).map(float), st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: float(f"{x:.6g}"))
 )
 WORDS = st.text("abcdefg 0123456789-éß", min_size=1, max_size=8).map(str.strip).filter(bool)
-CODES = st.lists(st.sampled_from(["-9", "9", "99", "999", "NA", "na", "missing", "-1", "0"]), max_size=3, unique=True)
+CODES = st.lists(
+    st.sampled_from(["-9", "9", "99", "999", "NA", "na", "missing", "-1", "0", "9.0", "-1.0"]), max_size=3, unique=True
+)
 
 
 @st.composite
@@ -27,8 +29,8 @@ def lines(draw):
     ends = sorted(draw(st.lists(NUMBERS, min_size=2, max_size=2, unique=True)))
     if kind == "date":
         days = [(datetime.date(2000, 1, 1) + datetime.timedelta(int(x) % 9000)).isoformat() for x in ends]
-        ends, line["levels"] = sorted(days), draw(st.sampled_from(["", "%d.%m.%Y"]))
-        if line["levels"]:
+        ends, line["levels"] = sorted(days), draw(st.sampled_from(["", "%d.%m.%Y", "%Y-%m-%d"]))
+        if "." in line["levels"]:
             ends = [datetime.date.fromisoformat(day).strftime("%d.%m.%Y") for day in ends]
     if kind in ("yes-no", "ordinal", "category"):
         size = 2 if kind == "yes-no" else draw(st.integers(2, 5))
@@ -37,6 +39,7 @@ def lines(draw):
                 st.lists(WORDS, min_size=size, max_size=size, unique=True),
                 st.just([str(k) for k in range(size)]),
                 st.just([f"0{k}" for k in range(1, size + 1)]),
+                st.just([f"{k}.0" for k in range(1, size + 1)]),
             )
         )
         line["levels"] = " | ".join(levels)

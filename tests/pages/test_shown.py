@@ -8,17 +8,17 @@ import pandas as pd
 import pytest
 
 import privcov
+from pages.common import show
 from pages.estimate import shown
-from pages.graph_recovery import board
-from pages.shell import show
+from pages.graphs import board
 from pages.your_data import views
 from pages.your_data.shown import doubtful
 from pages.your_data.shown import verdict as own_verdict
-from privcov.answering.unbiased import REASONS, TOO_NOISY, TWO_VALUED
 from privcov.bundle.verdict import noise_on_entries
+from privcov.inference.unbiased import REASONS, TOO_NOISY, TWO_VALUED
 from privcov.metrics.errors import error, reference_matrix
 from privcov.metrics.graphs import Recovery
-from privcov.releasing.display import matrix_of
+from privcov.releases.display import matrix_of
 from tests.pages.test_pages import alts, open_page
 
 ESTIMATE = "pages/1_Estimate.py"
@@ -28,7 +28,7 @@ QUERY = {"source": "wine", "kind": "zcdp", "rho": "5"}
 @pytest.fixture(scope="module")
 def wine():
     data = privcov.source("wine", random_state=0)
-    return data, privcov.release("auto-cov", data, privcov.ZCDP(5.0), random_state=1)
+    return data, privcov.release(data, privcov.ZCDP(5.0), "auto-cov", random_state=1)
 
 
 def of_rows(data) -> np.ndarray:
@@ -77,7 +77,7 @@ def test_the_noise_beside_a_pair_is_that_of_many_releases():
     """Of 400 raw releases of two columns; the deviation of that many is known within 7 %, two standard errors."""
     rows = np.random.default_rng(3).uniform(-1, 1, (4000, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]]) / 2
     data = privcov.Dataset.from_rows(rows, bounds=[(-1, 1)] * 2, mean_is_zero=True)
-    rels = [privcov.release("gaussian-cov", data, privcov.ZCDP(0.1), random_state=seed) for seed in range(400)]
+    rels = [privcov.release(data, privcov.ZCDP(0.1), "gaussian-cov", random_state=seed) for seed in range(400)]
     said = shown.strongest(data, matrix_of(rels[0], "correlation"), noise_on_entries(rels[0]))
     spread = np.sqrt(np.diag(reference_matrix(data, "covariance", "sample")))
     raw = [rel.raw.matrix[0, 1] * rel.row_bound**2 / np.prod(spread) for rel in rels]
@@ -92,7 +92,7 @@ def word(rel, data) -> str:
 def test_the_verdict_follows_the_answers_that_release_nothing():
     """Three words over the levels, in this order; a remedy where it is not of use."""
     data = privcov.source("ar1-covariance", n=2000, d=20, random_state=0)
-    said = [word(privcov.release("gaussian-cov", data, privcov.ZCDP(rho), random_state=1), data)
+    said = [word(privcov.release(data, privcov.ZCDP(rho), "gaussian-cov", random_state=1), data)
             for rho in (1e-5, 3e-4, 1e-3, 1e-2, 1.0)]  # fmt: skip
     words = [re.match(r"\*\*(\w+) here", text)[1] for text in said]
     assert list(dict.fromkeys(words)) == ["Useless", "Rough", "Useful"]
@@ -106,20 +106,29 @@ def test_the_verdict_follows_the_answers_that_release_nothing():
 def test_a_small_error_is_of_use_where_the_diagonal_is_as_good(rows):
     """Independent columns, and a single one, whose diagonal is all of the sample."""
     data = privcov.Dataset.from_rows(rows, bounds=[(-1, 1)] * rows.shape[1])
-    assert word(privcov.release("auto-cov", data, privcov.ZCDP(1.0), random_state=1), data).startswith("**Useful here")
+    assert word(privcov.release(data, privcov.ZCDP(1.0), "auto-cov", random_state=1), data).startswith("**Useful here")
+
+
+def test_where_the_error_is_clipping_a_larger_row_bound_is_the_remedy():
+    data = privcov.source("ar1-covariance", n=2000, d=6, random_state=0)
+    short = data.with_row_bound(data.row_bound / 4)
+    assert "A larger row bound would help." in word(
+        privcov.release(short, privcov.ZCDP(10.0), "auto-cov", random_state=1), short
+    )
+    assert "More rows" in word(privcov.release(data, privcov.ZCDP(1e-4), "auto-cov", random_state=1), data)
 
 
 def test_what_has_no_remedy_gets_none_and_rows_that_do_not_vary_say_so():
     data = privcov.source("ar1-covariance", n=2000, d=6, random_state=0)
-    zero = word(privcov.release("zero", data, privcov.ZCDP(1.0), random_state=0), data)
+    zero = word(privcov.release(data, privcov.ZCDP(1.0), "zero", random_state=0), data)
     assert zero.startswith("**Useless here")
     assert "would help" not in zero
     few = privcov.source(
         "ar1-covariance", n=3, d=20, random_state=0
     )  # the sample itself is farther from the truth than zero
-    assert "Closer" not in word(privcov.release("zero", few, privcov.ZCDP(1.0), random_state=0), few)
+    assert "Closer" not in word(privcov.release(few, privcov.ZCDP(1.0), "zero", random_state=0), few)
     still = privcov.Dataset.from_rows(np.full((20, 3), 0.2), bounds=[(-1, 1)] * 3)
-    rel = privcov.release("auto-cov", still, privcov.ZCDP(1.0), random_state=1)
+    rel = privcov.release(still, privcov.ZCDP(1.0), "auto-cov", random_state=1)
     assert shown.verdict(0.0, still, rel) == "**Nothing varies in these rows.**"
     assert shown.strongest(still, np.eye(3), 0.1) == ""
     apart = privcov.source("ar1-covariance", n=20_000, d=3, rho=0.0, random_state=0)  # correlations about .01
@@ -159,7 +168,7 @@ def test_a_table_of_one_category_has_no_two_columns_to_compare():
     rows = pd.DataFrame({"ward": list("AABBC") * 400})
     data = privcov.Dataset.from_rows(rows, kinds={"ward": privcov.Kind("category", values=["A", "B", "C"])})
     found = privcov.answers(
-        privcov.release("auto-cov", data, privcov.ZCDP(5.0), random_state=1, centre="joint")
+        privcov.release(data, privcov.ZCDP(5.0), "auto-cov", random_state=1, centre="joint")
     ).correlations()
     assert len(found) == 3
     for words in (own_verdict(found), views.real_ones(found)):
@@ -173,13 +182,13 @@ def test_levels_of_one_column_are_not_pale_and_not_counted():
     private = privcov.PrivateDataset.from_rows(rows, kinds=kinds, name="t")
     total = SimpleNamespace(facts=private.facts)
     rel = privcov.release(
-        "auto-cov", privcov.Dataset.from_rows(rows, kinds=kinds), privcov.ZCDP(5.0), random_state=1, centre="joint"
+        privcov.Dataset.from_rows(rows, kinds=kinds), privcov.ZCDP(5.0), "auto-cov", random_state=1, centre="joint"
     )
     found = privcov.answers(rel)
     pale, unknown = doubtful(found, "correlation", 0.05, total)
     assert (unknown == (np.add.outer([0, 0, 0, 1], [0, 0, 0, 1]) == 0) & ~np.eye(4, dtype=bool)).all()  # hatched
     assert not pale[:3, :3].any()
-    assert list(~pale[:3, 3]) == list(found.correlations()["real"][[2, 4, 5]])
+    assert list(~pale[:3, 3]) == list(found.correlations()["reject"][[2, 4, 5]])
     assert "of 3 pairs of different columns" in views.real_ones(found.correlations())
 
 
@@ -187,7 +196,7 @@ def test_a_pair_that_is_not_identified_is_an_empty_cell():
     rows = np.random.default_rng(1).uniform(0, 1, (300, 4))
     rows[:, 3] = 0.5  # it never changes, so no correlation with it is known
     data = privcov.Dataset.from_rows(rows, bounds=[(0, 1)] * 4)
-    found = privcov.answers(privcov.release("auto-cov", data, privcov.ZCDP(5.0), random_state=1, centre="joint"))
+    found = privcov.answers(privcov.release(data, privcov.ZCDP(5.0), "auto-cov", random_state=1, centre="joint"))
     pale, unknown = doubtful(found, "correlation", 0.05, SimpleNamespace(facts=SimpleNamespace(flagged=())))
     last = np.arange(4) == 3
     assert np.array_equal(unknown, last[:, None] != last)
@@ -210,7 +219,7 @@ def test_a_verdict_is_about_the_pairs_whose_law_is_known():
 
 def test_noise_as_large_as_a_correlation_is_said_in_words(wine):
     data, _ = wine
-    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(0.01), random_state=1)
+    rel = privcov.release(data, privcov.ZCDP(0.01), "gaussian-cov", random_state=1)
     noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2
     assert "lost in the noise" in shown.strongest(data, matrix_of(rel, "correlation"), noise)
     assert shown.strongest(data, np.eye(data.d), noise).count("released as 0") == 3
@@ -226,13 +235,13 @@ def test_where_correlations_are_shown_their_own_error_counts():
     rows = rng.normal(size=(4000, 6)) @ (np.eye(6) + 0.5) * 0.02
     rows[:, 0] *= 20
     data = privcov.Dataset.from_rows(rows, bounds=[(-1, 1)] * 6)
-    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(0.05), random_state=1)
+    rel = privcov.release(data, privcov.ZCDP(0.05), "gaussian-cov", random_state=1)
     wrong = error(rel, data, relative=True)
     assert shown.verdict(wrong, data, rel).startswith("**Useful here")
     said = shown.verdict(wrong, data, rel, show.CORRELATIONS)
     assert said.startswith("**Useless here")
     apart = (matrix_of(rel, "correlation") - np.corrcoef(data.rows.T))[np.triu_indices(6, 1)]
-    told = float(re.search(r"Correlations err by ([\d.]+),", said)[1])
+    told = float(re.search(r"error of a correlation is ([\d.]+);", said)[1])
     assert told == pytest.approx(np.sqrt(np.mean(apart**2)), rel=0.1)
 
 
@@ -241,14 +250,14 @@ def test_small_correlations_that_are_lost_in_the_noise_are_of_no_use():
     rows = np.random.default_rng(4).uniform(0, 0.03, (800, 4))
     data = privcov.Dataset.from_rows(rows, bounds=[(0, 1)] * 4)
     for rho, said in ((0.5, "Useless"), (1e8, "Useful")):
-        rel = privcov.release("auto-cov", data, privcov.ZCDP(rho), random_state=1)
+        rel = privcov.release(data, privcov.ZCDP(rho), "auto-cov", random_state=1)
         wrong = error(rel, data, relative=True)
         assert shown.verdict(wrong, data, rel, show.CORRELATIONS).startswith(f"**{said} here")
 
 
 def test_a_release_closer_to_the_truth_than_the_rows_says_why():
     data = privcov.source("ar1-covariance", n=5000, d=40, random_state=0)
-    rel = privcov.release("auto-cov", data, privcov.ZCDP(0.1), random_state=1)
+    rel = privcov.release(data, privcov.ZCDP(0.1), "auto-cov", random_state=1)
     assert "Closer to the truth than the sample" in shown.verdict(
         error(rel, data, relative=True, against="truth"), data, rel
     )

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pages.shell.study import CSV, OPENING, Study, from_query, to_query
+from pages.common.study import CSV, OPENING, Study, from_query, to_query
+from privcov.core import accounting
 from tests.pages.test_pages import open_page
 
 ESTIMATE = "pages/1_Estimate.py"
@@ -50,3 +51,25 @@ def test_an_epsilon_without_a_kind_is_that_of_approximate_dp(query, kind):
     assert (study.kind, problems) == (kind, [])
     assert from_query(to_query(study)) == (study, [])
     assert from_query(to_query(Study(epsilon=0.3)))[0] == Study(epsilon=0.3)
+
+
+def test_another_kind_has_the_nearest_level_and_the_way_back_the_same():
+    at = open_page("pages/1_Estimate.py", rho="0.1", **{"data.n": "300", "data.d": "4"})
+    at.segmented_control(key="w.kind").set_value("approx").run()
+    epsilon = at.session_state["study"].epsilon
+    assert epsilon == pytest.approx(accounting.zcdp_to_approx(0.1, 1e-6), rel=0.05)
+    assert any("is the nearest to" in c.value for c in at.caption)
+    at.segmented_control(key="w.kind").set_value("pure").run()
+    assert at.session_state["study"].epsilon == epsilon, "the same number, and delta is 0"
+    at.segmented_control(key="w.kind").set_value("zcdp").run()
+    assert at.session_state["study"].rho == 0.1
+    at.select_slider(key="w.rho").set_value(0.2).run()
+    assert not any("is the nearest to" in c.value for c in at.caption)
+
+
+@pytest.mark.parametrize("rho", ["1e-05", "0.01", "10"])
+def test_another_kind_at_the_ends_stays_within_the_slider(rho):
+    at = open_page("pages/1_Estimate.py", rho=rho, delta="0.1", **{"data.n": "300", "data.d": "4"})
+    at.segmented_control(key="w.kind").set_value("approx").run()
+    assert not at.exception
+    assert 0.01 <= at.session_state["study"].epsilon <= 20

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import privcov
-from pages.shell.study import CSV, Study, from_query, in_address, means_study, opening, to_query
+from pages.common.study import CSV, Study, from_query, in_address, means_study, opening, to_query
 from privcov.estimators.base import METHODS
 
 

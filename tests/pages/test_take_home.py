@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import privcov
-from pages.shell import show
+from pages.common import show
 from privcov.bundle import report
 from tests.pages.test_pages import answer, draw_curves
 from tests.pages.test_sharing import TRADE_OFFS, open_page
@@ -92,7 +92,7 @@ def test_a_hostile_name_is_text_in_a_report():
     rows = np.random.default_rng(0).normal(size=(60, 2))
     bounds = [(-4.0, 4.0), (-4.0, 4.0)]
     data = privcov.Dataset.from_rows(rows, columns=[HOSTILE, "b"], name=HOSTILE, bounds=bounds)
-    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1.0), random_state=1)
+    rel = privcov.release(data, privcov.ZCDP(1.0), "gaussian-cov", random_state=1)
     html = report.of_release(rel, data, title=HOSTILE, script=f"# {HOSTILE}", address=f"/Estimate?{HOSTILE}")
     first = html[html.index("<body>") :]
     assert "<script" not in first

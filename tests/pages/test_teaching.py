@@ -12,10 +12,10 @@ import pytest
 import segno
 
 from pages.lessons import guess, plan, rows, sheets, site, teach
-from pages.lessons.book import LESSONS, NUMBERS
-from pages.lessons.paper import content
-from privcov.figures.exports import svg
-from privcov.figures.palette import LIGHT
+from pages.lessons.catalogue import LESSONS, NUMBERS
+from pages.lessons.offline import content
+from privcov.plots.exports import svg
+from privcov.plots.palette import LIGHT
 from tests.pages.test_lessons import element, told
 from tests.pages.test_pages import open_page
 

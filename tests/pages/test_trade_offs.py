@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,14 +11,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.shell import jobs
-from pages.shell.jobs import Job
-from pages.shell.study import Study
+from pages.common import jobs, visitor_files
+from pages.common.jobs import Job
+from pages.common.study import Study
 from pages.trade_offs import curves, sweep
 from pages.trade_offs.sweep import axes, read_values, script
-from privcov import accounting
-from privcov.sweeps import draws as draws_module
-from privcov.sweeps.cells import Cell
+from privcov.core import accounting
+from privcov.data_sources.private_file import Column, Declaration, public_upload
+from privcov.studies import draws as draws_module
+from privcov.studies.cells import Cell
 from tests.pages.test_pages import ROOT, chart, draw_curves, open_page, settle
 from tests.patience import patient, until
 
@@ -165,14 +167,18 @@ def test_the_script_gives_the_same_table(changes, capsys):
 def test_rows_of_a_file_are_swept_in_the_session_and_the_script_reads_the_file(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.uniform(-1, 1, (40, 3)), columns=["a", "b", "c"])
-    data = privcov.Dataset.from_rows(table, bounds=[[-1, 1]] * 3, columns=table.columns, name="your table")
+    raw = table.to_csv(index=False, float_format="%.17g").encode()
+    declaration = Declaration("csv", "one row", tuple(Column(name, -1, 1) for name in table.columns))
+    data, *_ = public_upload(raw, declaration)
+    upload = visitor_files.Upload("1", "your.csv", raw, declared=declaration)
+    monkeypatch.setattr(visitor_files, "upload", lambda: upload)
     study = Study(source="csv")
     made = sweep.build(study, data, setting(axis="row_bound", values=(1.0, 1.5), against="sample"))
     assert made.plan is None
     assert made.key[0].source == "csv"
     rows = [row for cell in made.cells(None) for row in cell]
     monkeypatch.chdir(tmp_path)
-    table.to_csv("your.csv", index=False, float_format="%.17g")
+    Path("your.csv").write_bytes(raw)
     scope: dict = {}
     exec(script(made, study), scope)
     pd.testing.assert_frame_equal(scope["table"], pd.DataFrame(rows), check_exact=False, rtol=1e-9)
@@ -244,8 +250,8 @@ def test_a_crowd_waits_its_turn():
     for job in many:
         assert job.wait(patient(5))
     assert [j.progress.state for j in many[:3]] == ["finished"] * 3
-    assert jobs._PLACES.acquire(timeout=patient(1))
-    jobs._PLACES.release()
+    assert jobs._SWEEPS.acquire(timeout=patient(1))
+    jobs._SWEEPS.release()
 
 
 def test_of_jobs_with_large_tables_one_runs_at_a_time_and_small_ones_beside_it():
@@ -374,7 +380,7 @@ def test_a_sweep_that_goes_on_takes_the_place_of_the_stopped_one_on_the_page(mon
 def test_the_script_on_the_page_is_its_table(capsys):
     at = draw_curves(open_page(PAGE, **{"data.n": "50", "data.d": "3"}))
     scope: dict = {}
-    exec(at.code[0].value, scope)
+    exec(next(c.value for c in at.code if "table = " in c.value), scope)
     shown = at.dataframe[0].value
     means = scope["table"].groupby(["method", "rho"], sort=False)["value"].mean()
     assert np.array_equal(np.sort(means.to_numpy()), np.sort(shown["mean"].to_numpy()))
@@ -392,8 +398,6 @@ def test_pins_stand_side_by_side_and_go():
 
 
 def test_curves_of_a_file_go_with_the_file():
-    from pages.shell import visitor_files
-
     at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
     import streamlit as st
 
@@ -413,7 +417,7 @@ def test_nonsense_in_the_values_is_one_sentence():
 
 
 def test_plan_json_of_a_page_runs():
-    from privcov.sweeps.studies import write as plans_json
+    from privcov.studies.saved import write as plans_json
 
     one = built(values=(0.1,))
     assert privcov.Plan.from_json(plans_json([one.plan])) == one.plan

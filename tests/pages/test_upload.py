@@ -13,10 +13,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import cached, own_range, script, show, strip, visitor_files
-from pages.shell.show import as_text
-from pages.shell.study import CSV, Study
+from pages.common import cached, own_range, script, show, strip, visitor_files
+from pages.common.show import as_text
+from pages.common.study import CSV, Study
 from privcov.data_sources.csv_file import codes_of
+from privcov.plots.words import percent
 from tests.pages.limits import drawn, type_in
 from tests.pages.sent import everything, plain
 from tests.patience import patient, until
@@ -46,6 +47,11 @@ def give(at: AppTest, raw: bytes, name: str = "kohort77.csv") -> AppTest:
     at.file_uploader[0].set_value((name, raw, "text/csv")).run()
     assert not at.exception
     return at
+
+
+def confidential(raw: bytes, name: str = "kohort77.csv") -> AppTest:
+    at = AppTest.from_file(APP, default_timeout=patient(30))
+    return give(at.switch_page("pages/5_Your_data.py").run(), raw, name)
 
 
 def public(raw: bytes = GOOD, name: str = "kohort77.csv") -> AppTest:
@@ -111,11 +117,10 @@ def secret_file(n: int = 1234) -> tuple[bytes, list[str]]:
 
 def test_of_a_confidential_file_only_the_header_is_shown():
     raw, cells = secret_file()
-    at = give(answer(estimate(), NO), raw, "ward.csv")
+    at = confidential(raw, "ward.csv")
     shown = everything(at)
     for name in ("name of ward", "pulse", "salary"):
         assert name in shown
-    assert "ledger" in shown
     assert not [cell for cell in cells if cell in shown]
     for number in (1234, len(raw), 1235):
         assert str(number) not in shown
@@ -127,7 +132,7 @@ def test_of_a_confidential_file_only_the_header_is_shown():
 
 def test_a_confidential_file_stays_unread_in_the_session_for_your_data():
     raw, cells = secret_file()
-    at = give(answer(estimate(), NO), raw, "ward.csv")
+    at = confidential(raw, "ward.csv")
     kept = at.session_state["own"]
     assert kept.header == ("name of ward", "pulse", "salary")
     assert kept.raw == raw, "unread, for Your data"
@@ -149,44 +154,23 @@ def test_the_bytes_of_a_file_are_given_back(monkeypatch):
         gone.append((file_id, self.get_files(session_id, [file_id])))
 
     monkeypatch.setattr(MemoryUploadedFileManager, "remove_file", spy)
-    for what, where in ((NO, "own"), (YES, "upload")):
-        at = give(answer(estimate(), what), GOOD)
+    for take, where in ((confidential, "own"), (public, "upload")):
+        at = take(GOOD)
         assert gone.pop() == (at.session_state[where].file_id, [])
 
 
 @pytest.mark.parametrize(
     ("raw", "said"),
-    [
-        (b"", "blank"),
-        (b"\n1,2\n", "blank"),
-        (b"a,a\n1,2\n", "same name"),
-        (b"a,\n1,2\n", "no name"),
-        (b"4711,4712\n", "numbers only"),
-        (b"x" * 70_000, "longer than"),
-    ],
+    [(b"", "blank"), (b"a,a\n1,2\n", "same name"), (b"4711,4712\n", "numbers only"), (b"x" * 70_000, "longer than")],
 )
 def test_a_confidential_file_with_a_bad_header_gets_one_sentence_without_content(raw, said):
-    at = give(answer(estimate(), NO), raw)
+    at = confidential(raw)
     assert len(at.error) == 1
     assert said in plain(at.error[0].value)
     assert "4711" not in everything(at)
     give(at, b"good,names\n1,2\n")
     assert not at.error
     assert at.session_state["own"].header == ("good", "names")
-
-
-def test_a_confidential_file_is_given_once_and_declared_on_your_data():
-    """Public or confidential is asked on Estimate; Your data has the file, and asks for nothing twice."""
-    at = give(answer(estimate(), NO), GOOD, "ward.csv")
-    at.switch_page("pages/5_Your_data.py").run()
-    assert not at.exception
-    assert [u.label for u in at.file_uploader] == ["Corrected table", "Declaration"]
-    assert list(drawn(at)["column"]) == ["age", "stature"]
-    at.switch_page("pages/1_Estimate.py").run()
-    assert "ward.csv" in everything(at)
-    press(at, "Forget this file")
-    assert "own" not in at.session_state
-    assert at.radio(key="upload-public").value is None
 
 
 @pytest.mark.parametrize("raw", [GOOD, GOOD.replace(b",", b";")])
@@ -199,7 +183,7 @@ def test_a_public_file_given_on_your_data_is_opened_on_estimate_without_a_second
     assert "own" not in at.session_state
     assert at.radio(key="upload-public").value == YES
     at.switch_page("pages/1_Estimate.py").run()  # where a browser is by now
-    np.testing.assert_array_equal(at.session_state["upload"].table.frame["age"], [30, 41, 57])
+    assert list(drawn(at)["column"]) == ["age", "stature"]
 
 
 def test_changing_the_answer_forgets_the_file():
@@ -226,6 +210,7 @@ def test_a_public_file_from_upload_to_matrices():
     np.testing.assert_array_equal(data.rows, [[30, 170.5], [41, 182.25], [57, 165]])
     np.testing.assert_array_equal(data.bounds, [[0, 120], [140, 180]])
     np.testing.assert_array_equal(data.origin, [40, 160])
+    assert data.row_bound == pytest.approx(2**0.5)
     assert data.provenance == "public"
     assert data.truth is None
     assert at.get("plotly_chart")
@@ -269,53 +254,32 @@ def test_a_column_can_be_left_out():
     assert at.session_state["csv"].columns == ("age",)
 
 
-def test_a_row_bound_instead_of_bounds():
-    at = public()
-    at.button_group(key=key(at, "how")).set_value("row").run()
-    at.number_input(key=key(at, "row")).set_value(175.0)
-    use(at)
-    data = at.session_state["csv"]
-    assert data.row_bound == 175.0
-    assert data.bounds is None
-    assert not at.error
-
-
 def test_text_columns_are_left_out_and_named():
-    at = declared(b"age,stature,ward\n30,170,north\n41,180,south\n")
+    at = press(public(b"age,stature,ward\n30,170,north\n41,180,south\n"), "Start with the file's own range")
     assert at.session_state["csv"].columns == ("age", "stature")
-    assert "Column 'ward' is left out because it holds text" in "\n".join(t.value for t in at.text)
-
-
-def test_constant_columns_work_and_are_flagged():
-    at = public(b"age,stature\n30,170\n41,170\n")
-    assert list(drawn(at)["remark"]) == ["", "one value throughout"]
-    type_in(at, LIMITS)
-    use(at)
-    assert not at.error
-    assert any("one value throughout" in t.value for t in at.text)
+    assert "Left out: ward (no numbers)." in [t.value for t in at.text]
 
 
 def test_missing_and_infinite_cells_are_counted_and_their_rows_left_out():
     at = public(b"age,stature\n30,170\n,180\n50,inf\n60,165\nNA,-inf\n")
-    assert list(drawn(at)["missing"]) == ["2", "2"]
-    assert "2 infinite" in drawn(at)["remark"][1]
-    assert "2 missing cells, 2 infinite cells" in everything(at)
+    at.toggle(key=key(at, "missing")).set_value(True)
     type_in(at, LIMITS)
     use(at)
     np.testing.assert_array_equal(at.session_state["csv"].rows, [[30, 170], [60, 165]])
     assert any("3 of 5 rows" in t.value for t in at.text)
+    at.toggle(key=key(at, "missing")).set_value(False)
     type_in(at, {0: {"low": 0, "high": 120, "typical": 45}, 1: {"low": 140, "high": 210, "typical": 170}})
-    use(at)  # a missing cell takes the typical value, an infinite one has none
-    np.testing.assert_array_equal(at.session_state["csv"].rows, [[30, 170], [45, 180], [60, 165]])
+    use(at)
+    rows = [[30, 170], [45, 180], [50, 170], [60, 165], [45, 170]]
+    np.testing.assert_array_equal(at.session_state["csv"].rows, rows)
 
 
 # One row has a sample covariance of zero, and errors relative to it are infinite.
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 @pytest.mark.parametrize("raw", [b"age,stature\n30,170\n", b'age,stature,"a, b"\n30,170,2\n41,180,3\n'])
-def test_one_row_and_more_columns_than_rows_work_with_a_note(raw):
+def test_one_row_and_more_columns_than_rows_work(raw):
     at = declared(raw, {**LIMITS, **({2: {"low": 0, "high": 9}} if b"a, b" in raw else {})})
     assert "csv" in at.session_state
-    assert any("one row only" in t.value or "more columns" in t.value for t in at.text)
     assert all("\n" not in e.value for e in at.error)
 
 
@@ -325,14 +289,13 @@ def test_one_row_and_more_columns_than_rows_work_with_a_note(raw):
 @pytest.mark.parametrize(
     ("raw", "said"),
     [
-        (b"", "empty"),
+        (b"", "blank"),
         (b"  \n", "blank"),
         (b"a,b\n", "no rows"),
         (b"a,b\n1,5,2\n", "decimal"),
         (b'a,b\n"1,5",2\n', "comma"),
         (b"a,a\n1,2\n", "same name"),
-        (b"a,\n1,2\n", "no name"),
-        (b"a,b\nx,y\n", "numbers only"),
+        (b"a,b\nx,y\n", "No column has numbers"),
         (b"a,b\n1\n", "cell"),
         (b"a,b\n1,2\x00\n", "zero byte"),
         (b'a,b\n"1,2\n', "quotation"),
@@ -341,10 +304,14 @@ def test_one_row_and_more_columns_than_rows_work_with_a_note(raw):
 )
 def test_a_bad_file_gets_one_sentence_and_the_next_one_is_read(raw, said):
     at = public(raw)
+    if at.session_state["upload"].raw:  # its first line is good
+        press(at, "Start with the file's own range")
     assert len(at.error) == 1
     assert said in plain(at.error[0].value)
     assert "csv" not in at.session_state
     assert at.title[0].value == "Estimate"
+    if at.session_state["upload"].raw:
+        answer(press(at, "Forget this file"), YES)
     give(at, GOOD)
     assert not at.error
     assert list(drawn(at)["column"]) == ["age", "stature"]
@@ -360,25 +327,21 @@ def test_a_bad_file_gets_one_sentence_and_the_next_one_is_read(raw, said):
     ],
 )
 def test_a_public_file_of_another_dialect_is_guessed_and_may_be_read_otherwise(raw, decimal, monkeypatch, tmp_path):
-    """The bytes are kept until the table is used, and no longer."""
     at = public(raw)
     assert not at.error
     assert "csv" not in at.session_state
     assert at.session_state["upload"].dialect.decimal == decimal
     assert f"decimal {'commas' if decimal == ',' else 'points'}" in everything(at)
-    table = at.session_state["upload"].table
-    np.testing.assert_array_equal(table.frame, [[30, 170.5], [41, 182.25], [57, 165]])
-    type_in(at, LIMITS)
+    type_in(at, LIMITS | ({2: {"use": False}} if len(drawn(at)) == 3 else {}))
     use(at)
     data = at.session_state["csv"]
-    assert at.session_state["upload"].raw == b""
-    assert data.rows[1, 1] == 182.25
+    np.testing.assert_array_equal(data.rows, [[30, 170.5], [41, 182.25], [57, 165]])
     read_by_script(at.session_state["upload"], data, raw, monkeypatch, tmp_path)
 
 
 def read_by_script(upload, data, raw, monkeypatch, folder) -> None:
     """Run the script of the page beside the file: the rows are the page's, bit for bit."""
-    (folder / upload.name).write_bytes(raw)
+    (folder / upload.file_name).write_bytes(raw)
     scope: dict = {}
     with monkeypatch.context() as inner:
         inner.setattr(visitor_files, "upload", lambda: upload)
@@ -389,18 +352,14 @@ def read_by_script(upload, data, raw, monkeypatch, folder) -> None:
 
 
 def test_a_guess_may_be_wrong_and_is_mended():
-    """A reading that fails leaves table and words as they were."""
     at = public(b"a;b\n1.5;2\n2.25;4\n")
-    np.testing.assert_array_equal(at.session_state["upload"].table.frame["a"], [1.5, 2.25])
+    type_in(at, {0: {"low": 0, "high": 9}, 1: {"low": 0, "high": 9}})
     press(at, "1,5 (decimal comma)")
-    assert at.session_state["upload"].table.columns == ("b",)
+    use(at)
+    assert at.session_state["csv"].rows[0, 0] == 4.5, "no cell of it is a number, and the middle is typical"
     press(at, "1.5 (decimal point)")
-    assert at.session_state["upload"].table.columns == ("a", "b")
-    at = public(b"a\tb\n1.5\t2.5\n2.25\t4.5\n")
-    press(at, "1,5 (decimal comma)")
-    assert "numbers only" in plain(at.error[0].value)
-    assert at.session_state["upload"].dialect.decimal == "."
-    assert at.session_state["upload"].table.columns == ("a", "b")
+    use(at)
+    np.testing.assert_array_equal(at.session_state["csv"].rows, [[1.5, 2], [2.25, 4]])
 
 
 @pytest.mark.parametrize(
@@ -409,13 +368,29 @@ def test_a_guess_may_be_wrong_and_is_mended():
 def test_what_cannot_be_guessed_is_asked(raw, error):
     """Points that may stand between thousands, and bytes of no likely encoding."""
     at = public(raw)
-    assert at.session_state["upload"].table is None
+    assert at.session_state["upload"].dialect is None
     assert any("decimal comma" in b.label for b in at.button) or at.selectbox(key=key(at, "written") + "-encoding")
     assert error in "".join(e.value for e in at.error)
     if error:
         at.selectbox(key=key(at, "written") + "-encoding").set_value("latin-1").run()
         press(at, "1,5 (decimal comma)")
-        assert at.session_state["upload"].table.columns == ("a",)
+        assert at.session_state["upload"].header == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"), [(b"\n\na,b\n1,2\n3,4\n", "blank"), (b"A title,\n,\na,b\n1,2\n3,4\n", "no name")]
+)
+def test_a_public_table_below_a_title_asks_where_its_names_stand(raw, said):
+    at = public(raw)
+    assert any(said in plain(w.value) for w in at.warning)
+    at.number_input(key=key(at, "written") + "-header-row").set_value(3).run()
+    press(at, "1.5 (decimal point)")
+    assert at.session_state["upload"].header == ("a", "b")
+    press(at, "Start with the file's own range")
+    np.testing.assert_array_equal(at.session_state["csv"].rows, [[1, 2], [3, 4]])
+    other = public(raw)
+    press(other, "Forget this file")
+    assert "upload" not in other.session_state
 
 
 def test_a_file_that_is_no_text_is_told_so():
@@ -431,26 +406,23 @@ def line_of_survey(k: int) -> str:
 def test_a_survey_with_an_id_codes_and_gaps_becomes_matrices_by_one_press(monkeypatch, tmp_path):
     raw = "\n".join(["id;age;mood;often;weight", *map(line_of_survey, range(150))]).encode()
     at = public(raw, "survey.csv")
-    table = drawn(at)
-    assert list(table["use"]) == [False, True, True, True, True]
-    assert table["remark"][0] == "numbers the rows"
-    (codes,) = [t for t in at.toggle if "missing cells" in t.label]
-    assert codes.label == "-9, 99 in 2 columns: missing cells"
     press(at, "Start with the file's own range")
     data, upload = at.session_state["csv"], at.session_state["upload"]
     assert data.columns == ("age", "mood", "often", "weight")
     assert data.n == 150, "no row is left out"
-    np.testing.assert_array_equal(data.bounds, [[20, 79], [1, 5], [0, 3], [61.5, 89.5]])
-    assert any("Missing cells at the typical value" in t.value for t in at.text)
+    table = drawn(at)
+    assert list(table["use"]) == [False, True, True, True, True], "the first numbers the rows"
+    assert list(table["codes"]) == ["", "", "-9", "99", ""]
+    assert list(table["typical"]) == ["", "22 to 75.55", "1 to 5", "0 to 3", "62.5 to 88.5"]
+    np.testing.assert_array_equal(data.bounds, [[0, 130], [1, 5], [0, 3], [30, 120]])
     assert any("Not private" in w.value for w in at.warning)
     assert at.get("plotly_chart")
     read_by_script(upload, data, raw, monkeypatch, tmp_path)
-    next(t for t in at.toggle if "missing cells" in t.label).set_value(False).run()  # the guess was wrong
-    assert not at.exception
-    assert "csv" not in at.session_state
-    press(at, "Start with the file's own range")
+    type_in(at, {2: {"codes": "", "low": -9}, 3: {"codes": "", "high": 99}})  # the guess was wrong
+    use(at)
     data = at.session_state["csv"]
-    np.testing.assert_array_equal(data.bounds, [[20, 79], [-9, 5], [0, 99], [61.5, 89.5]])
+    np.testing.assert_array_equal(data.bounds, [[0, 130], [-9, 5], [0, 99], [30, 120]])
+    assert ["The range of 2 of 4 columns" in w.value for w in at.warning if "Not private" in w.value] == [True]
     read_by_script(at.session_state["upload"], data, raw, monkeypatch, tmp_path)
 
 
@@ -486,8 +458,7 @@ def test_a_wrong_answer_about_a_file_gets_one_sentence():
 
 def test_the_names_alone_of_a_confidential_file_are_shown():
     raw = b"age;stature\n" + b"".join(b"73152%d;84263%d,5\n" % (100 + k, 100 + k) for k in range(9))
-    at = give(answer(estimate(), NO), raw, "ward.csv")
-    at.switch_page("pages/5_Your_data.py").run()
+    at = confidential(raw, "ward.csv")
     shown = everything(at)
     assert "age   |   stature" in shown
     assert "73152" not in shown
@@ -498,56 +469,68 @@ def bodies(at) -> str:
     return " ".join(h.proto.body for h in at.main.get("html"))
 
 
-def test_bounds_of_a_public_file_may_start_from_its_own_range_and_say_so():
+def test_a_public_file_may_start_from_its_own_range_and_says_so():
     at = public(b"age,stature,site,gone\n30,170.5,1,\n41,inf,1,2\n57,165,1,5\n,160,1,3\n")
-    type_in(at, {0: {"low": 0}})
+    type_in(at, {0: {"low": 0, "high": 120}})
     press(at, "Start with the file's own range")
     data = at.session_state["csv"]
     assert data.columns == ("age", "stature", "gone"), "one value throughout"
-    np.testing.assert_array_equal(data.bounds, [[0, 57], [160, 170.5], [2, 5]])
+    np.testing.assert_array_equal(data.bounds, [[0, 120], [160, 170.5], [2, 5]])
+    columns = at.session_state["upload"].declared.columns
+    assert [c.reason for c in columns] == ["", "from the file's own range", "from the file's own range"]
+    assert any(f"most of them in age ({percent(0.25)})" in t.value for t in at.text), "what is filled is said"
     assert at.get("plotly_chart")
     (warning,) = [w.value for w in at.warning if "Not private" in w.value]
-    assert "3 of 3 columns" in warning, "the other end of a bound that was typed is the file's"
+    assert "2 of 3 columns" in warning, "a line with limits stays as it was typed"
     assert [m.value for m in at.markdown].count(f"**{own_range.IF_PUBLIC}**") == 2, "at the attacker, at the statement"
     assert "Attacker, if the bounds were public" in bodies(at)
-    type_in(at, {1: {"low": 140, "high": 210}, 3: {"low": 0, "high": 9}})
+    at.select_slider(key="w.bound").set_value(2.0).run()
+    type_in(at, {1: {"low": 140, "high": 210}, 3: {"high": 9}})
     use(at)
-    assert ["1 of 3 columns" in w.value for w in at.warning if "Not private" in w.value] == [True], "57 is of the file"
-    type_in(at, {0: {"high": 120}})
-    use(at)
-    assert not [w for w in at.warning if "Not private" in w.value]
+    assert at.session_state["study"].bound == 1.0, "it belonged to the other limits"
+    assert {c.reason for c in at.session_state["upload"].declared.columns} <= {"", "from where nine in ten people lie"}
+    assert not [w for w in at.warning if "Not private" in w.value], "each line was changed"
     assert not [m for m in at.markdown if own_range.IF_PUBLIC in m.value]
     assert "Attacker, this release" in bodies(at)
 
 
-def test_bounds_from_the_file_may_be_twice_as_wide_and_back():
-    """The error flatters less, what was typed stays, and the preview stays not private."""
-    draw = random.Random(5)
-    raw = "age,stature,gone\n" + "\n".join(
-        f"{draw.gauss(40, 9):.2f},{draw.gauss(170, 8):.2f},{draw.random()}" for _ in range(900)
-    )
-    at = press(public(raw.encode()), "Start with the file's own range")
-    type_in(at, {2: {"low": 0, "high": 1}})
+def test_half_a_limit_is_completed_by_the_range_of_the_file():
+    at = public(b"age,stature\n30,170.5\n41,182\n57,165\n")
+    type_in(at, {0: {"low": 18}})
+    press(at, "Start with the file's own range")
+    assert at.session_state["csv"].bounds[0].tolist()[0] == 18
+
+
+def test_a_file_that_is_read_otherwise_has_no_picture_of_the_first_reading():
+    at = public(b"a;b\n1.5;2\n2.25;4\n")
+    press(at, "Start with the file's own range")
+    assert at.get("plotly_chart")
+    press(at, "1,5 (decimal comma)")
+    assert "csv" not in at.session_state
+    assert not at.get("plotly_chart")
+    press(at, "Start with the file's own range")
+    assert at.session_state["csv"].columns == ("b",), "the range of the first reading is gone"
+    assert "Left out: a (no numbers)." in [t.value for t in at.text]
+
+
+def test_the_own_range_leaves_out_the_codes_that_are_typed():
+    rows = "\n".join(f"{-1 if k % 5 == 0 else 20 + k % 60},{k + 7}" for k in range(100))
+    at = public(f"age,rowno\n{rows}\n".encode())
+    type_in(at, {0: {"codes": "-1"}})
+    press(at, "Start with the file's own range")
+    assert float(drawn(at)["typical"][0].split(" to ")[0]) > 20
+    assert "Left out: rowno (numbers the rows)." in [t.value for t in at.text]
+    type_in(at, {1: {"use": True, "low": 0, "high": 200}})
     use(at)
-    tight = at.session_state["csv"].bounds
-    wide = at.toggle(key=key(at, "wide"))
-    wide.set_value(True).run()
-    bounds = at.session_state["csv"].bounds
-    np.testing.assert_allclose(bounds[:2] @ [-1, 1], 2 * (tight[:2] @ [-1, 1]))
-    np.testing.assert_allclose(bounds[:2].mean(axis=1), tight[:2].mean(axis=1))
-    np.testing.assert_array_equal(bounds[2], [0, 1])
-    (warning,) = [w.value for w in at.warning if "Not private" in w.value]
-    assert "Bounds of 2 of 3 columns are the file" in warning
-    press(at, "Start with the file's own range")  # nothing is empty, so nothing changes
-    assert ["of 2 of 3 columns" in w.value for w in at.warning if "Not private" in w.value] == [True]
-    at.toggle(key=key(at, "wide")).set_value(False).run()
-    np.testing.assert_array_equal(at.session_state["csv"].bounds, tight)
-    type_in(at, {0: {"low": 0}, 1: {"low": 100}})
-    use(at)  # the other end of both is the file's yet
-    assert ["of 2 of 3 columns" in w.value for w in at.warning if "Not private" in w.value] == [True]
-    type_in(at, {0: {"high": 120}, 1: {"high": 250}})
-    use(at)
-    assert not [w for w in at.warning if "Not private" in w.value]
+    assert at.session_state["csv"].columns == ("age", "rowno")
+
+
+def test_a_far_value_does_not_set_the_range():
+    draw = random.Random(3)
+    rows = [f"{draw.gauss(40, 9):.2f},{draw.lognormvariate(10, 1):.2f}" for _ in range(900)]
+    rows[7] = "41,9e8"
+    at = press(public(("age,income\n" + "\n".join(rows)).encode()), "Start with the file's own range")
+    assert at.session_state["csv"].bounds[1, 1] < 1e6
 
 
 def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_report(monkeypatch):
@@ -580,13 +563,15 @@ def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_
         if page != "2_Trade_offs":
             assert any("; not private, bounds from this file" in h.proto.body for h in at.get("html"))
         if page == "2_Trade_offs":
-            assert "# Not private: bounds come from the file." in " ".join(code.value for code in at.code)
+            assert "# Not private: ranges come from the file." in " ".join(code.value for code in at.code)
     at.query_params["more"] = "matrix"
     at.switch_page("pages/1_Estimate.py").run()
     assert made["download-matrix"]().startswith('"not private, bounds from this file",age,stature')
+    assert made["download-correlations"]().startswith('"not private, bounds from this file",first,second')
     type_in(at, {0: {"low": 0, "high": 120}, 1: {"low": 100, "high": 230}})
     use(at)
     assert made["download-matrix"]().startswith(",age,stature")
+    assert made["download-correlations"]().startswith("first,second")
     at.query_params["more"] = "take-home"
     at.switch_page("pages/4_Spectra.py").run()
     assert not [w for w in at.warning if "Not private" in w.value]
@@ -595,42 +580,43 @@ def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_
 def test_a_table_without_a_range_gets_one_sentence():
     at = press(public(b"a,b\n1,2\n1,2\n"), "Start with the file's own range")
     assert [plain(e.value) for e in at.error] == [
-        "Every column has one value throughout, so the file has no range to start with. Type bounds."
+        "No column has numbers of more than one value, so the file has no range to start with. Give texts a kind with "
+        "levels, or choose Written otherwise."
     ]
 
 
-@pytest.mark.parametrize(("what", "where"), [(YES, "upload"), (NO, "own")])
-def test_an_excel_workbook_is_taken_by_both_doors(what, where, monkeypatch, tmp_path):
+@pytest.mark.parametrize(("take", "where"), [(public, "upload"), (confidential, "own")])
+def test_an_excel_workbook_is_taken_by_both_doors(take, where, monkeypatch, tmp_path):
     openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed: the extra files has it")
     book, out = openpyxl.Workbook(), io.BytesIO()
     for row in (["age", "stature"], [30, 170.5], [41, 182.25]):
         book.active.append(row)
     book.save(out)
-    at = give(answer(estimate(), what), out.getvalue(), "t.xlsx")
+    at = take(out.getvalue(), "t.xlsx")
     assert not at.error
     held = at.session_state[where]
-    if what == YES:
-        np.testing.assert_array_equal(held.table.frame, [[30, 170.5], [41, 182.25]])
+    if where == "upload":
         press(at, "Start with the file's own range")
+        np.testing.assert_array_equal(at.session_state["csv"].rows, [[30, 170.5], [41, 182.25]])
         read_by_script(held, at.session_state["csv"], out.getvalue(), monkeypatch, tmp_path)
     else:
         assert (held.header, held.raw) == (("age", "stature"), b"age,stature\n30,170.5\n41,182.25\n")
     book.active["A3"], out = "=A2", io.BytesIO()
     book.save(out)
-    at = give(answer(estimate(), what), out.getvalue(), "t.xlsx")
+    at = take(out.getvalue(), "t.xlsx")
     assert ["formulas" in plain(e.value) for e in at.error] == [True]
 
 
-@pytest.mark.parametrize(("what", "where"), [(YES, "upload"), (NO, "own")])
-def test_a_parquet_file_is_taken_by_both_doors(what, where, monkeypatch, tmp_path):
+@pytest.mark.parametrize(("take", "where"), [(public, "upload"), (confidential, "own")])
+def test_a_parquet_file_is_taken_by_both_doors(take, where, monkeypatch, tmp_path):
     out = io.BytesIO()
     pd.DataFrame({"age": [30, 41], "stature": [170.5, 182.25]}).to_parquet(out)
-    at = give(answer(estimate(), what), out.getvalue(), "t.parquet")
+    at = take(out.getvalue(), "t.parquet")
     assert not at.error
     held = at.session_state[where]
-    if what == YES:
-        np.testing.assert_array_equal(held.table.frame, [[30, 170.5], [41, 182.25]])
+    if where == "upload":
         press(at, "Start with the file's own range")
+        np.testing.assert_array_equal(at.session_state["csv"].rows, [[30, 170.5], [41, 182.25]])
         read_by_script(held, at.session_state["csv"], out.getvalue(), monkeypatch, tmp_path)
     else:
         assert (held.header, held.raw) == (("age", "stature"), b'"age","stature"\n30,170.5\n41,182.25\n')
@@ -642,21 +628,21 @@ def test_where_other_people_reach_the_server_a_file_is_smaller_and_no_parquet(mo
     pd.DataFrame({"age": [30, 41]}).to_parquet(out)
     at = public(out.getvalue(), "t.parquet")
     assert ["takes no Parquet" in plain(e.value) for e in at.error] == [True]
-    assert at.session_state["upload"].table is None
-    monkeypatch.setattr("pages.shell.visitor_files.HOSTED_MEGABYTES", 1)
+    assert not at.session_state["upload"].raw
+    monkeypatch.setattr("pages.common.visitor_files.HOSTED_MEGABYTES", 1)
     at = public(b"a,b\n" + b"1,2\n" * 300_000, "t.csv")
     assert ["this server takes 1 MB" in plain(e.value) for e in at.error] == [True]
 
 
 def test_a_workbook_that_asks_for_endless_work_is_refused_on_a_hosted_server(monkeypatch):
     pytest.importorskip("openpyxl", reason="openpyxl is not installed: the extra files has it")
-    from tests.table_files.test_excel import ATTACKS
+    from tests.tables.readers.test_excel import ATTACKS
 
     monkeypatch.setenv("PRIVCOV_HOSTED", "1")
     make, words = ATTACKS["row"]
     at = public(make(), "t.xlsx")  # within the time that a run may take
     assert [words in plain(e.value) for e in at.error] == [True]
-    assert at.session_state["upload"].table is None
+    assert not at.session_state["upload"].raw
 
 
 def test_a_visit_holds_files_up_to_its_quota_and_no_other_visit_loses_by_it(monkeypatch):
@@ -665,7 +651,7 @@ def test_a_visit_holds_files_up_to_its_quota_and_no_other_visit_loses_by_it(monk
     from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
     from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-    monkeypatch.setattr("pages.shell.visitor_files.QUOTA", 1_000)
+    monkeypatch.setattr("pages.common.visitor_files.QUOTA", 1_000)
     held = MemoryUploadedFileManager("/upload")
 
     def send(visit: str, name: str) -> None:
@@ -687,7 +673,7 @@ def test_all_visits_together_hold_files_up_to_a_limit(monkeypatch):
     from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
     from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-    monkeypatch.setattr("pages.shell.visitor_files.TOGETHER", 1_000)
+    monkeypatch.setattr("pages.common.visitor_files.TOGETHER", 1_000)
     held = MemoryUploadedFileManager("/upload")
     for visit in ("one", "two"):
         held.add_file(visit, UploadedFileRec("a", "t.csv", "text/csv", bytes(400)))
@@ -703,7 +689,7 @@ def test_files_on_their_way_in_have_a_limit_together_and_give_it_back(monkeypatc
     from starlette.exceptions import HTTPException
     from starlette.formparsers import MultiPartParser
 
-    monkeypatch.setattr("pages.shell.visitor_files.ARRIVING", 1_000)
+    monkeypatch.setattr("pages.common.visitor_files.ARRIVING", 1_000)
     start = b'--b\r\nContent-Disposition: form-data; name="f"; filename="t.csv"\r\n\r\n'
 
     async def sent(size: int, go: asyncio.Event):
@@ -732,8 +718,8 @@ def test_files_on_their_way_in_have_a_limit_together_and_give_it_back(monkeypatc
 
 def test_tables_that_visits_keep_on_a_shared_server_have_a_limit_together(monkeypatch):
     monkeypatch.setenv("PRIVCOV_HOSTED", "1")
-    monkeypatch.setattr("pages.shell.visitor_files.KEPT", 24 * 10)
-    monkeypatch.setattr("pages.shell.visitor_files._uploads", weakref.WeakSet())
+    monkeypatch.setattr("pages.common.visitor_files.KEPT", 2 * len(GOOD) - 1)
+    monkeypatch.setattr("pages.common.visitor_files._uploads", weakref.WeakSet())
     first = public()
     assert not first.error
     second = public()
@@ -743,7 +729,7 @@ def test_tables_that_visits_keep_on_a_shared_server_have_a_limit_together(monkey
 
 
 def test_what_visits_share_is_limited_by_its_bytes(monkeypatch):
-    from pages.shell.study import Study
+    from pages.common.study import Study
 
     limit = 10_000_000
     monkeypatch.setattr(cached, "SHARED", cached.ByBytes(limit))
@@ -766,12 +752,12 @@ def test_home_leads_to_one_s_own_table():
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        ({}, "'age' has no bounds"),
-        ({0: {"low": 0, "high": 120}}, "'stature' has no bounds"),
-        ({0: {"low": 0}, 1: LIMITS[1]}, "'age' has no bounds"),
-        ({0: {"low": 120, "high": 0}, 1: LIMITS[1]}, "swap them"),
-        ({0: {"low": 5, "high": 5}, 1: LIMITS[1]}, "widen them"),
-        ({0: {"low": 0, "high": 120, "typical": 130}, 1: LIMITS[1]}, "move it inside"),
+        ({}, "lowest and highest value of 'age', 'stature'"),
+        ({0: {"low": 0, "high": 120}}, "lowest and highest value of 'stature'"),
+        ({0: {"low": 0}, 1: LIMITS[1]}, "lowest and highest value of 'age'"),
+        ({0: {"low": 120, "high": 0}, 1: LIMITS[1]}, "Swap or widen them"),
+        ({0: {"low": 5, "high": 5}, 1: LIMITS[1]}, "Swap or widen them"),
+        ({0: {"low": 0, "high": 120, "typical": 130}, 1: LIMITS[1]}, "typical must be inside"),
         ({0: {"use": False}, 1: {"use": False}}, "No column is chosen"),
         ({0: {"low": "1,500", "high": 120}, 1: LIMITS[1]}, "Lowest of 'age' is '1,500', which is not a finite number"),
         ({0: {"low": "nan", "high": 120}, 1: LIMITS[1]}, "is 'nan', which is not a finite number"),
@@ -793,23 +779,13 @@ def test_bad_bounds_get_one_sentence_and_what_was_typed_survives(cells, said):
     assert len(drawn(at)) == 2
 
 
-@pytest.mark.parametrize(
-    ("bound", "said"), [(None, "Enter the largest norm"), (0.0, "must be > 0"), (-2.0, "must be > 0")]
-)
-def test_a_bad_row_bound_gets_one_sentence(bound, said):
-    at = public()
-    at.button_group(key=key(at, "how")).set_value("row").run()
-    at.number_input(key=key(at, "row")).set_value(bound)
+def test_a_file_of_missing_cells_is_refused_kindly():
+    at = public(b"age,stature\n,170\n30,\n")
+    at.toggle(key=key(at, "missing")).set_value(True)
+    type_in(at, LIMITS)
     use(at)
     assert len(at.error) == 1
-    assert said in plain(at.error[0].value)
-    assert at.number_input(key=key(at, "row")).value == bound
-
-
-def test_a_file_of_missing_cells_is_refused_kindly():
-    at = declared(b"age,stature\n,170\n30,\n")
-    assert len(at.error) == 1
-    assert "leave that column out" in plain(at.error[0].value)
+    assert "Every row has a missing cell" in plain(at.error[0].value)
 
 
 def test_an_error_leaves_the_table_that_is_in_use():
@@ -828,14 +804,13 @@ NASTY = "<img src=x onerror=alert(1)> **b** $x$ :red[y] :smile: [l](http://e.x) 
 
 def test_column_names_are_never_markup():
     raw = f'"{NASTY}",b\n1,2\n3,5\n'.encode()
-    header = give(answer(estimate(), NO), raw)
+    header = confidential(raw)
     bodies = "".join(element.proto.body for element in header.get("html"))
     assert "<img" not in bodies
-    assert "&lt;img" in bodies
     at = public(raw)
     use(at)  # no bounds: the sentence quotes the name
     sentence = at.error[0].value
-    assert plain(sentence).startswith("Column '<img src=x")
+    assert "'<img src=x" in plain(sentence)
     for markup in ("<img", "**b", "$x", ":red[", ":smile:", "](", "`c"):
         assert not re.search(rf"(?<!\\){re.escape(markup)}", sentence)
     type_in(at, {0: {"low": 0, "high": 5}, 1: {"low": 0, "high": 3}})
@@ -881,7 +856,7 @@ def test_the_address_holds_nothing_of_the_file():
 
 
 def test_no_shared_cache_holds_the_table(monkeypatch):
-    from pages.shell import cached
+    from pages.common import cached
 
     def refuse(*args, **kwargs):
         raise AssertionError("an upload reached a shared cache")
@@ -916,20 +891,6 @@ def test_an_upload_of_the_largest_size_stays_in_memory_on_its_way_in():
         return result
 
     assert asyncio.run(rolled()) == (False, 50 * 2**20)
-
-
-def test_a_file_is_parsed_once(monkeypatch):
-    from pages.upload import public_file
-
-    calls = []
-    read = public_file.read_public
-    monkeypatch.setattr(public_file, "read_public", lambda *given: calls.append(1) or read(*given))
-    at = public()
-    at.run()
-    type_in(at, LIMITS)
-    use(at)
-    at.run()
-    assert calls == [1]
 
 
 def test_what_was_typed_survives_another_page():
@@ -985,14 +946,3 @@ def test_a_page_of_an_own_table_that_is_opened_again_says_that_the_table_is_gone
     again.run()
     assert again.session_state["study"].source == CSV
     assert not again.warning
-
-
-def test_a_far_value_that_sets_the_range_is_named():
-    draw = random.Random(3)
-    rows = [
-        f"{draw.gauss(40, 9):.2f},{draw.lognormvariate(10, 1):.2f},{int(draw.random() < 0.005)}" for _ in range(900)
-    ]
-    rows[7] = "41,9e8,0"
-    at = press(public(("age,income,rare\n" + "\n".join(rows)).encode()), "Start with the file's own range")
-    (said,) = [t.value for t in at.text if "set the range" in t.value]
-    assert said.startswith("A few values set the range of income, and with"), "not of a rare yes: other cells are equal"

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from pages.graph_recovery import settings
-from pages.shell import cached, frame, glossary, show
-from pages.shell.address import word
-from privcov import accounting
+from pages.common import cached, frame, glossary, show
+from pages.common.address import word
+from pages.graphs import settings
+from privcov.core import accounting
+from privcov.core.guarantees import KINDS, RELATIONS, ZCDP
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
-from privcov.privacy import KINDS, RELATIONS, ZCDP
 from tests.pages.test_pages import PAGES, SMALL, open_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,8 +93,8 @@ def within(path: Path) -> str:
 # Where one `ends` serves two calls: a slider of a field is either linear or logarithmic; the shared slider's caller
 # writes the words; a lesson's words are two buttons that move its control.
 SHARED = {
-    ("shell/fields.py", "of_parameter"): 1,
-    ("shell/strip.py", "_study_slider"): 1,
+    ("common/fields.py", "of_parameter"): 1,
+    ("common/strip.py", "_study_slider"): 1,
     ("lessons/view.py", "_control"): 1,
 }
 
@@ -120,8 +120,8 @@ def test_every_slider_on_the_page_is_followed_by_its_words(file, query):
 def test_the_interval_of_a_release_is_named_in_the_picture():
     import numpy as np
 
-    from privcov.figures.own import intervals
-    from privcov.figures.palette import LIGHT
+    from privcov.plots.intervals import intervals
+    from privcov.plots.palette import LIGHT
 
     one = np.array([0.2, -0.1])
     made = intervals(
@@ -225,7 +225,7 @@ def test_wherever_a_method_is_chosen_it_says_when_not_to():
             ):
                 choosing.add(within(path))
     assert {"trade_offs/form.py"} <= choosing
-    assert "shell/strip.py" in choosing
+    assert "common/strip.py" in choosing
     for path in FILES:
         assert within(path) not in choosing or "when_not(" in path.read_text(encoding="utf-8"), path.name
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.answering.unbiased import known_of
-from privcov.measurements.laws.forms import Law, law_of
+from privcov.core.guarantees import PureDP, ZCDP
+from privcov.inference.unbiased import known_of
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
+from privcov.measurements.noise_theory.forms import Law, law_of
 from privcov.metrics.graphs import tested_states as states_of
 from privcov.postprocess.edge_test import SLIGHT, discoveries, edge_test, on_graph
 from privcov.postprocess.edges import EDGE, NO_EDGE
-from privcov.privacy import PureDP, ZCDP
 
 AR2 = np.eye(6) * 1.0
 for i in range(5):
@@ -108,28 +108,28 @@ def test_the_matrix_on_a_graph_has_its_zeros_and_keeps_the_rest_of_s():
 @pytest.mark.parametrize("centre", ["zero", "joint"])
 def test_the_estimator_the_answers_and_the_page_draw_the_same_edges(guarantee, centre):
     ds = privcov.source("precision-ar2", n=4_000, d=8, random_state=4)
-    rel = privcov.release("auto-precision", ds, guarantee, random_state=2, centre=centre, rate=0.08)
+    rel = privcov.release(ds, guarantee, "auto-precision", random_state=2, centre=centre, rate=0.08)
     upper = np.triu_indices(8, 1)
     told = privcov.answers(rel).edges(rate=0.08)
-    assert told["real"].any()
-    np.testing.assert_array_equal(rel.precision[upper] != 0, told["real"].to_numpy())
-    np.testing.assert_array_equal(states_of(rel)[upper] == EDGE, told["real"].to_numpy())
+    assert told["reject"].any()
+    np.testing.assert_array_equal(rel.precision[upper] != 0, told["reject"].to_numpy())
+    np.testing.assert_array_equal(states_of(rel)[upper] == EDGE, told["reject"].to_numpy())
     known = known_of(rel)
     literal = edge_test(known.covariance, known.centre, known.rows, known.law).p_value[upper]
-    np.testing.assert_array_equal(told["real"].to_numpy(), discoveries(literal, 0.08))
+    np.testing.assert_array_equal(told["reject"].to_numpy(), discoveries(literal, 0.08))
 
 
 def test_class_sums_have_the_rule_ebic_and_say_so():
     ds = privcov.source("breast-cancer")
-    rel = privcov.release("auto-precision", ds, ZCDP(5.0), random_state=1, centre="classes")
-    old = privcov.release("auto-precision", ds, ZCDP(5.0), random_state=1, centre="classes", rule="ebic")
+    rel = privcov.release(ds, ZCDP(5.0), "auto-precision", random_state=1, centre="classes")
+    old = privcov.release(ds, ZCDP(5.0), "auto-precision", random_state=1, centre="classes", rule="ebic")
     np.testing.assert_array_equal(rel.precision, old.precision)
     assert rel.notes[-1] == "The edge test is not derived for class sums: the rule ebic took its place."
 
 
 def test_noise_alone_draws_no_edges_and_a_diagonal_matrix():
     ds = privcov.source("precision-ar2", n=300, d=8, random_state=4)
-    rel = privcov.release("auto-precision", ds, ZCDP(1e-4), random_state=2)
+    rel = privcov.release(ds, ZCDP(1e-4), "auto-precision", random_state=2)
     assert (rel.precision == np.diag(np.diag(rel.precision))).all()
     assert "the matrix is diagonal" in rel.notes[-1]
 
@@ -142,7 +142,7 @@ def test_private_rows_have_the_edges_of_their_answers(more, tmp_path):
     private = privcov.PrivateDataset.from_rows(cells, bounds=[(-1, 1)] * 5, name="t", **more)
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", ZCDP(50.0))
-    rel = privcov.release_private("auto-precision", private, ZCDP(10.0), ledger=ledger)
+    rel = privcov.release_private(private, ZCDP(10.0), "auto-precision", ledger=ledger)
     told = privcov.answers(rel).edges(rate=0.1)
-    assert told["real"].any()
-    np.testing.assert_array_equal(rel.precision[np.triu_indices(5, 1)] != 0, told["real"].to_numpy())
+    assert told["reject"].any()
+    np.testing.assert_array_equal(rel.precision[np.triu_indices(5, 1)] != 0, told["reject"].to_numpy())

@@ -72,8 +72,8 @@ def lacked(lam: float, tables: int, copies: int = 60) -> float:
     for seed in range(tables):
         rows = np.random.default_rng(seed).standard_normal((n, d)) @ root.T
         data = privcov.Dataset.from_rows(rows, row_bound=bound, mean_is_zero=True, provenance="simulated")
-        rel = privcov.release("auto-cov", data, privcov.ZCDP(0.05), centre="joint", random_state=seed)
-        exact = noisy_matrix(privcov.release("auto-cov", data, privcov.NoPrivacy(), centre="joint", random_state=0))
+        rel = privcov.release(data, privcov.ZCDP(0.05), "auto-cov", centre="joint", random_state=seed)
+        exact = noisy_matrix(privcov.release(data, privcov.NoPrivacy(), "auto-cov", centre="joint", random_state=0))
         noisy, draw = noisy_matrix(rel) / bound**2, noise_on_target(rel.raw)
         units = np.sqrt(np.outer(np.diag(noisy), np.diag(noisy)))
         found = edge_states(
@@ -110,7 +110,7 @@ def test_no_text_makes_a_confidence_of_the_share():
     tellers = [
         p for p in [*(root / "privcov").rglob("*.py"), *(root / "pages").rglob("*.py")] if TELLS in p.read_text()
     ]
-    assert {"/".join(p.parts[-2:]) for p in tellers} >= {"figures/graphs.py", "graph_recovery/board.py"}
+    assert {"/".join(p.parts[-2:]) for p in tellers} >= {"plots/graphs.py", "graphs/board.py"}
     for path in (*tellers, root / "privcov/postprocess/edges.py"):
         text = " ".join(path.read_text(encoding="utf-8").split())
         assert not re.search(r"(95|5) ?% (sure|certain|confiden|chance)|confidence|how sure the answer", text), (

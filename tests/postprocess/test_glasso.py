@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from numba import jit, njit
 
-from privcov import accounting
-from privcov import compiled as compiled_module
+from privcov.core import accounting
+from privcov.core import compiled as compiled_module
+from privcov.core.guarantees import ApproxDP
 from privcov.postprocess.feasibility import Infeasible, diagnose
 from privcov.postprocess.glasso import lambda_max, solve, solve_path, warm_up
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import ApproxDP
 
 N = 2000
 
@@ -337,7 +337,7 @@ def test_a_release_without_numba_says_which_solver_it_used(without_numba):
     import privcov
 
     ds = privcov.source("precision-ar2", n=2_000, d=5, random_state=0)
-    notes = " ".join(privcov.release("glasso-gaussian", ds, privcov.ApproxDP(2.0, 1e-3), random_state=1).notes)
+    notes = " ".join(privcov.release(ds, privcov.ApproxDP(2.0, 1e-3), "glasso-gaussian", random_state=1).notes)
     assert "Solved by ADMM" in notes
     assert "numba" in notes
 
@@ -346,7 +346,7 @@ def test_without_a_folder_for_machine_code_it_is_made_in_every_process(monkeypat
     """numba raises as soon as it decorates when it finds no folder to write to; the descent works all the same."""
     caching = pytest.importorskip("numba.core.caching")
 
-    from privcov import compiled
+    from privcov.core import compiled
 
     def double(x):
         return 2 * x

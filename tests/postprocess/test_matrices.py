@@ -5,13 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from privcov.dataset import Dataset
+from privcov.core.guarantees import NoPrivacy, ZCDP
 from privcov.measurements.moment import measure_moment
 from privcov.postprocess.discriminant import discriminant
 from privcov.postprocess.matrices import Noisy, derive
 from privcov.postprocess.plain_algebra import eigen, product, rebuild
 from privcov.postprocess.synthetic import synthetic_rows
-from privcov.privacy import NoPrivacy, ZCDP
+from privcov.tables.dataset import Dataset
 
 
 def rows(n: int = 3000, d: int = 5, seed: int = 0) -> np.ndarray:
@@ -30,7 +30,7 @@ def noisy(data: Dataset, guarantee, seed: int = 1):
     found = measure_moment(data, guarantee, centre="joint", shape="isotropic", rng=rng)
     distribution = found.distribution
     made = Noisy(
-        found.matrix, True, found.row_bound, data.scale, data.origin, data.n,
+        found.matrix, found.row_bound, data.scale, data.origin, data.n,
         distribution.off_diagonal_std, distribution.diagonal_std,
     )  # fmt: skip
     return made, distribution
@@ -151,9 +151,9 @@ def test_accurate_variances_survive_the_repair():
     truth = 0.1 * 0.5 ** np.abs(np.subtract.outer(range(d), range(d)))
     half = np.triu(rng.normal(0, 0.03, (d, d)), 1)
     noise = half + half.T + np.diag(rng.normal(0, 0.003, d))
-    kept = {}
+    kept, corner = {}, np.diag([0.0] * d + [0.5])
     for name, diagonal_std in (("accurate", 0.003), ("as the rest", 0.03)):
-        noisy = Noisy(truth + noise, False, 1.0, np.ones(d), np.zeros(d), 1000, 0.03, diagonal_std)
+        noisy = Noisy(np.pad(truth + noise, (0, 1)) + corner, 1.0, np.ones(d), np.zeros(d), 1000, 0.03, diagonal_std)
         kept[name] = derive(noisy)
     raw = np.diag(truth + noise)
     np.testing.assert_allclose(np.diag(kept["accurate"].covariance), raw, rtol=1e-12)

@@ -8,10 +8,10 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
 import privcov
+from privcov.core.randomness import stream
 from privcov.measurements.moment import clipped_moment
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.spectrum import clip_box, clip_psd, project_trace, shrink_spectrum
-from privcov.randomness import stream
 
 
 def symmetric(d: int, seed: int) -> np.ndarray:

@@ -6,10 +6,10 @@ import pytest
 
 import privcov
 from privcov import Dataset, Kind
-from privcov.answering.unbiased import REASONS
-from privcov.owner.example_rows import Invention, invented
-from privcov.owner.preview import noise_for, preview
+from privcov.inference.unbiased import REASONS
 from privcov.postprocess.two_values import TwoValues, same_column, with_identities
+from privcov.steward.example_rows import Invention, invented
+from privcov.steward.preview import noise_for, preview
 
 KINDS = {
     "age": Kind("number", 0, 100),
@@ -28,7 +28,7 @@ def rows(n=600, seed=0):
 
 def released(method="auto-cov", rho=0.02, bound=1.0, seed=1, n=600):
     data = Dataset.from_rows(rows(n), kinds=KINDS)
-    return privcov.release(method, data.with_row_bound(data.row_bound * bound), privcov.ZCDP(rho), random_state=seed)
+    return privcov.release(data.with_row_bound(data.row_bound * bound), privcov.ZCDP(rho), method, random_state=seed)
 
 
 @pytest.mark.parametrize("method", ["auto-cov", "gaussian-cov"])
@@ -51,7 +51,7 @@ def test_no_release_has_levels_of_one_column_that_go_together(method, bound):
 
 def test_without_noise_nothing_changes():
     data = Dataset.from_rows(rows(), kinds=KINDS)
-    rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1e9), random_state=0)
+    rel = privcov.release(data, privcov.ZCDP(1e9), "gaussian-cov", random_state=0)
     table = pd.get_dummies(rows()[["age", "region", "yes"]], columns=["region", "yes"], dtype=float)
     table = table[["age", "region_N", "region_S", "region_E", "yes_y"]]
     assert rel.covariance == pytest.approx(np.cov(table.to_numpy().T, ddof=0), rel=1e-3, abs=1e-3)
@@ -101,7 +101,7 @@ def test_answers_of_levels_cover(rho):
     truth, hits = np.cov(table.T, ddof=0), []
     for seed in range(200):
         data = Dataset.from_rows(rows(500, 100 + seed), kinds=KINDS)
-        a = privcov.answers(privcov.release("gaussian-cov", data, privcov.ZCDP(rho), random_state=seed))
+        a = privcov.answers(privcov.release(data, privcov.ZCDP(rho), "gaussian-cov", random_state=seed))
         pairs, own = a.covariances(), a.variances().iloc[LEVELS]
         pairs = pairs[pairs["first"].str.startswith("region") & pairs["second"].str.startswith("region")]
         found = pd.concat([own, pairs])
@@ -120,7 +120,7 @@ def test_a_pair_of_levels_is_shown_as_its_means_have_it():
 def test_a_cell_between_the_two_values_is_not_ruled_out_by_a_declaration():
     """A missing yes-no cell counts as the middle, so its variance does not follow from its mean."""
     kinds = KINDS | {"yes": Kind("yes-no", values=("n", "y"))}
-    rel = privcov.release("gaussian-cov", Dataset.from_rows(rows(), kinds=kinds), privcov.ZCDP(0.5), random_state=0)
+    rel = privcov.release(Dataset.from_rows(rows(), kinds=kinds), privcov.ZCDP(0.5), "gaussian-cov", random_state=0)
     mean, variance = rel.mean[4], rel.covariance[4, 4]
     assert variance != pytest.approx(mean * (1 - mean))
 
@@ -143,7 +143,7 @@ def test_eigenvalues_of_few_rows_are_refused():
     """Of 15 rows of 4 columns the smallest was inside its interval in .76."""
     few, many = (privcov.source("ar1-covariance", n=n, d=4, random_state=0) for n in (79, 80))
     answers = [
-        privcov.answers(privcov.release("gaussian-cov", x, privcov.ZCDP(5.0), random_state=0)) for x in (few, many)
+        privcov.answers(privcov.release(x, privcov.ZCDP(5.0), "gaussian-cov", random_state=0)) for x in (few, many)
     ]
     assert not answers[0].eigenvalues()["identified"].any()
     assert "20 rows" in answers[0].eigenvalues()["reason"][0]
@@ -159,7 +159,7 @@ def test_an_unbiased_correlation_is_not_clipped():
     for seed in range(20):
         data = Dataset.from_rows(np.column_stack([x, x]), bounds=[(-1, 1)] * 2)
         found = privcov.answers(
-            privcov.release("gaussian-cov", data, privcov.ZCDP(0.05), random_state=seed, centre="joint")
+            privcov.release(data, privcov.ZCDP(0.05), "gaussian-cov", random_state=seed, centre="joint")
         )
         estimates.append(found.correlations()["estimate"][0])
     assert 2 <= np.sum(np.array(estimates) > 1) <= 18
@@ -177,7 +177,7 @@ def test_every_method_with_kinds_has_levels_that_fit_together(method, rho, level
     )
     data, at = Dataset.from_rows(table, kinds=kinds), np.arange(1, levels + 1)
     for seed in range(3):
-        rel = privcov.release(method, data, privcov.ZCDP(rho), random_state=seed, centre="joint")
+        rel = privcov.release(data, privcov.ZCDP(rho), method, random_state=seed, centre="joint")
         c, share = rel.covariance, rel.mean[at]
         assert np.linalg.eigvalsh(c)[0] >= -1e-9 * np.abs(c).max()
         assert (c[np.ix_(at, at)][np.triu_indices(levels, 1)] <= 0).all()

@@ -15,12 +15,14 @@ from fractions import Fraction
 import numpy as np
 
 import privcov
-from privcov import accounting
+from privcov.core import accounting
 from privcov.estimators.base import MethodInput, OtherSteps
-from privcov.measurements import exact_moment, exact_noise, exact_reading
-from privcov.measurements.integer_gram import UNIT, noiseless_gram
-from privcov.private_dataset import PrivateDataset
-from privcov.releasing import private as release_steps
+from privcov.measurements.exact import moment as exact_moment
+from privcov.measurements.exact import noise as exact_noise
+from privcov.measurements.exact import reading as exact_reading
+from privcov.measurements.exact.integer_gram import UNIT, noiseless_gram
+from privcov.releases import private as release_steps
+from privcov.tables.private_dataset import PrivateDataset
 
 SHARES = {"isotropic": privcov.ZCDP(0.1), "laplace": privcov.PureDP(0.7), "wishart-difference": privcov.PureDP(0.7)}
 
@@ -45,7 +47,7 @@ def replayed(scales: list, monkeypatch, noise: int = 12_345):
         yield
 
 
-def drawn_scales(private: PrivateDataset, share, shape: str, centre: str, monkeypatch, **how) -> tuple[list, list]:
+def drawn_scales(private: PrivateDataset, share, shape: str, monkeypatch, **how) -> tuple[list, list]:
     """(scale of the noise on every entry of the sum, scale on every second sum of a group), as they were drawn."""
     scales = []
 
@@ -58,7 +60,7 @@ def drawn_scales(private: PrivateDataset, share, shape: str, centre: str, monkey
             patch.setattr(exact_noise, f"add_discrete_{name}", numbered)
         for name in ("wishart_difference", "coupled_wishart"):
             patch.setattr(exact_noise, f"add_{name}", numbered)
-        noisy = exact_moment.measure_exactly(private, share, centre=centre, shape=shape, **how)
+        noisy = exact_moment.measure_exactly(private, share, shape=shape, **how)
     return [[scales[v] for v in line] for line in noisy.total], [scales[v] for v in noisy.sums]
 
 
@@ -67,7 +69,7 @@ def free_divisors(noisy: exact_moment.NoisySum) -> tuple[list[Fraction], list[Fr
     facts, size = noisy.facts, len(noisy.total)
     on, sums = [Fraction(1)] * size, []
     if noisy.shape == "free-groups":
-        a2 = noisy.anchor**2 if noisy.n_anchors else 0
+        a2 = noisy.anchor**2
         cell = math.isqrt(UNIT**2 // facts.d) ** 2
         bounded = facts.bounds is not None and facts.row_bound == math.sqrt(facts.d)
         if bounded or facts.d == 1:
@@ -77,11 +79,9 @@ def free_divisors(noisy: exact_moment.NoisySum) -> tuple[list[Fraction], list[Fr
     return on, sums
 
 
-def check_replay(
-    one: PrivateDataset, other: PrivateDataset, shape: str, centre: str, monkeypatch, matters: str = "both"
-) -> float:
+def check_replay(one: PrivateDataset, other: PrivateDataset, shape: str, monkeypatch, matters: str = "both") -> float:
     """The cost of telling two neighbours apart stays within the event and the share. Returns cost / claim."""
-    share, scales, how = SHARES[shape], [], {"shape": shape, "centre": centre, "matters": matters}
+    share, scales, how = SHARES[shape], [], {"shape": shape, "matters": matters}
     with replayed(scales, monkeypatch):
         first = exact_moment.measure_exactly(one, share, **how)
         cut = len(scales)
@@ -119,16 +119,16 @@ def check_replay(
     return float(cost / claim)
 
 
-def check_structure(private: PrivateDataset, shape: str, centre: str) -> None:
+def check_structure(private: PrivateDataset, shape: str) -> None:
     """Whole numbers, symmetric, no more of them than there are looks at the data; on the grid after reading."""
-    noisy = exact_moment.measure_exactly(private, SHARES[shape], centre=centre, shape=shape)
+    noisy = exact_moment.measure_exactly(private, SHARES[shape], shape=shape)
     assert noisy.total.dtype == np.int64
     np.testing.assert_array_equal(noisy.total, noisy.total.T)
-    measured = exact_reading.read_sum(noisy, centre)
+    measured = exact_reading.read_sum(noisy, "joint")
     np.testing.assert_array_equal(measured.matrix, measured.matrix.T)
     d, n = private.facts.d, private.facts.n
     if noisy.sums:  # two looks at one trace, averaged with weights 1 : d kappa, and rounded once
-        kappa = 1 + Fraction(2 * noisy.anchor**2 * (noisy.n_anchors > 0), UNIT**2)
+        kappa = 1 + Fraction(2 * noisy.anchor**2, UNIT**2)
         more = kappa * (noisy.sums[0] - int(np.trace(noisy.total[:d, :d]))) / (1 + d * kappa)
         by_hand = [float((int(noisy.total[j, j]) + more) / UNIT**2 / n) for j in range(d)]
         assert np.diag(measured.matrix)[:d].tolist() == by_hand, "a diagonal entry is not the average of its looks"
@@ -137,7 +137,7 @@ def check_structure(private: PrivateDataset, shape: str, centre: str) -> None:
         limit = np.maximum(np.abs(steps) * 2**-51, 1e-9)
         assert (np.abs(steps - np.round(steps)) <= limit).all(), "a released number lies between two steps of the grid"
     again = exact_moment.NoisySum.from_dict(json.loads(json.dumps(noisy.to_dict())))
-    np.testing.assert_array_equal(exact_reading.read_sum(again, centre).matrix, measured.matrix)
+    np.testing.assert_array_equal(exact_reading.read_sum(again, "joint").matrix, measured.matrix)
 
 
 def check_noise_size(shape: str, d: int = 60) -> None:
@@ -147,36 +147,34 @@ def check_noise_size(shape: str, d: int = 60) -> None:
     in 10^7 runs. Half the noise, or a factor sqrt(2), is always seen.
     """
     empty = PrivateDataset.from_rows(np.zeros((2, d)), row_bound=1.0)
-    noisy = exact_moment.measure_exactly(empty, SHARES[shape], centre="none", shape=shape)
-    distribution = exact_reading.read_sum(noisy, "none").distribution
+    noisy = exact_moment.measure_exactly(empty, SHARES[shape], shape=shape)
+    distribution = exact_reading.read_sum(noisy, "joint").distribution
     off = noisy.total[np.triu_indices(d, 1)].astype(float)
     unit = noisy.scale / distribution.scale
     assert abs(np.std(off) / (distribution.off_diagonal_std * unit) - 1) < 0.15, "off-diagonal noise has another scale"
     if shape != "wishart-difference":
         # 60 numbers: standard error 9 %; half or twice the noise would be 5 of them away.
         own = noisy.event.scale * (np.sqrt(2) if shape == "laplace" else 1)
-        assert 0.6 < np.std(np.diag(noisy.total).astype(float)) / own < 1.6, "diagonal noise has another scale"
+        assert 0.6 < np.std(np.diag(noisy.total)[:d].astype(float)) / own < 1.6, "diagonal noise has another scale"
 
 
 def check_fresh_noise(shape: str) -> None:
     """No two draws are alike."""
     empty = PrivateDataset.from_rows(np.zeros((2, 3)), row_bound=1.0)
-    first, second = (
-        exact_moment.measure_exactly(empty, SHARES[shape], centre="none", shape=shape).total for _ in range(2)
-    )
+    first, second = (exact_moment.measure_exactly(empty, SHARES[shape], shape=shape).total for _ in range(2))
     assert (first != second).sum() >= 8, "two draws share their noise"
 
 
 def check_unbiased(private: PrivateDataset, expected: np.ndarray, monkeypatch) -> None:
     """Without noise, the answer is the moment of the clipped rows over the number of rows, to the width of the grid."""
     with replayed([], monkeypatch, noise=0):
-        noisy = exact_moment.measure_exactly(private, privcov.ZCDP(1.0), centre="joint", shape="isotropic")
+        noisy = exact_moment.measure_exactly(private, privcov.ZCDP(1.0), shape="isotropic")
     np.testing.assert_allclose(exact_reading.read_sum(noisy, "joint").matrix, expected, atol=4e-6)
 
 
 def check_only_measures(method, facts, guarantee) -> None:
     """A method asks a private table for its one measurement and for nothing else."""
-    from privcov.releasing.private_request import PrivateRequest
+    from privcov.releases.private_request import PrivateRequest
 
     private = PrivateDataset.from_rows(np.zeros((2, facts.d)), row_bound=facts.row_bound)
     given = MethodInput(facts, guarantee, "joint", method.card.tunings[0], np.random.default_rng(0))
@@ -199,7 +197,7 @@ def check_spent_first(ledger, monkeypatch) -> None:
     table = PrivateDataset.from_rows(np.zeros((50, 2)), row_bound=1.0, name="t")
     with monkeypatch.context() as patch:
         patch.setattr(release_steps, "measure_exactly", watched)
-        privcov.release_private("gaussian-cov", table, privcov.ZCDP(0.25), ledger=ledger)
+        privcov.release_private(table, privcov.ZCDP(0.25), "gaussian-cov", ledger=ledger)
     assert seen == [[("committed", Fraction(1, 4))]], "the rows were measured before it was paid"
 
 
@@ -212,7 +210,7 @@ def audit(pair: tuple[PrivateDataset, PrivateDataset], share, draws: int = 1_500
     """
     from scipy.special import betaincinv
 
-    ends = [noiseless_gram(p, 0).astype(float) for p in pair]
+    ends = [noiseless_gram(p, 1).astype(float) for p in pair]
     direction = ends[0] - ends[1]
     scores = [
         np.array([((_total(p, share) - ends[1]) * direction).sum() for _ in range(draws)]) / (direction**2).sum()
@@ -227,7 +225,7 @@ def audit(pair: tuple[PrivateDataset, PrivateDataset], share, draws: int = 1_500
 
 
 def _total(private: PrivateDataset, share) -> np.ndarray:
-    return exact_moment.measure_exactly(private, share, centre="none", shape="isotropic").total
+    return exact_moment.measure_exactly(private, share, shape="isotropic").total
 
 
 def _delta(rho: float, epsilon: float) -> float:

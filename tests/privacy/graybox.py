@@ -33,8 +33,8 @@ from typing import Any
 import numpy as np
 
 import privcov.estimators
-from privcov import accounting
-from privcov.dataset import Dataset, Kept
+from privcov.core import accounting
+from privcov.core.guarantees import Event
 from privcov.estimators.base import MethodInput, Outcome
 from privcov.measurements import (
     eigenvalues,
@@ -45,8 +45,8 @@ from privcov.measurements import (
     trace,
     whitened,
 )
-from privcov.privacy import Event
-from privcov.releasing.run import build_method
+from privcov.releases.public import build_method
+from privcov.tables.dataset import Dataset, Kept
 from tests.privacy import laws
 
 ADDITIVE: dict[str, Callable] = {
@@ -63,8 +63,8 @@ CHOSEN: dict[str, Callable] = {
 DRAWN: dict[str, Callable] = {"measure_directions": exponential_vectors.measure_directions}
 SLACK = 1e-9  # rounding of the losses that are computed here
 MODULES = [
-    importlib.import_module(f"privcov.estimators.{found.name}")
-    for found in pkgutil.iter_modules(privcov.estimators.__path__)
+    importlib.import_module(found.name)
+    for found in pkgutil.walk_packages(privcov.estimators.__path__, "privcov.estimators.")
 ]
 
 

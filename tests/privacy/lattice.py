@@ -36,14 +36,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from privcov.measurements import exact_noise
+from privcov.measurements.exact import noise as exact_noise
 
 LIMIT = 40.0
 FLAT = 64  # |theta| s from which a theta is tested
 FEWEST = 80
 MULTIPLES = (1, 3, 5)
 FINEST = 60  # the float lattices go down to scale / 2^60
-MOST_CORANK = 9
+MAX_CORANK = 9
 GROUPS = ("all entries", "diagonal", "largest quarter", "smallest quarter")
 
 Sampler = Callable[[int, float], np.ndarray]
@@ -96,7 +96,7 @@ class Evenness:
         """The faults in words; empty for even noise."""
         faults = [self.worst.words] if self.worst.statistic > self.worst.limit else []
         faults += [f"{self.repeated:,} of {self.numbers:,} numbers occur more than once"] if self.repeated else []
-        faults += [f"parities have corank {self.corank}"] if self.corank > MOST_CORANK else []
+        faults += [f"parities have corank {self.corank}"] if self.corank > MAX_CORANK else []
         return tuple(faults)
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.audit.bounds import binomial_low
-from privcov.measurements.integer_gram import UNIT, whole_rows
+from privcov.attacks.bounds import binomial_low
+from privcov.measurements.exact.integer_gram import UNIT, whole_rows
 from tests.privacy.lattice import Sampler
 
 SURE = 1e-6  # probability of accusing noise whose attacker is right as often as its claim allows

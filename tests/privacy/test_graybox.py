@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov import accounting
-from privcov.dataset import Dataset
-from privcov.estimators import adaptive_cov, auto_cov, coinpress, em_cov, separate_cov
+from privcov.core import accounting
+from privcov.estimators import auto_cov
+from privcov.estimators.papers import adaptive_cov, coinpress, em_cov, separate_cov
 from privcov.measurements import (
     eigenvalues,
     exponential_vectors,
@@ -22,6 +22,7 @@ from privcov.measurements import (
     whitened,
 )
 from privcov.measurements.moment import clipped_moment
+from privcov.tables.dataset import Dataset
 from tests.privacy import graybox, laws
 
 PURE, APPROX, CONCENTRATED = privcov.PureDP(1.0), privcov.ApproxDP(1.0, 1e-5), privcov.ZCDP(0.5)

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.measurements import exact_moment, exact_noise
-from privcov.measurements.integer_gram import UNIT
-from privcov.private_dataset import PrivateDataset
+from privcov.measurements.exact import moment as exact_moment
+from privcov.measurements.exact import noise as exact_noise
+from privcov.measurements.exact.integer_gram import UNIT
+from privcov.tables.private_dataset import PrivateDataset
 from tests.privacy import lattice, reachable
 from tests.privacy.lattice import floating_wishart
 
@@ -49,9 +50,8 @@ def asked(shape: str, d: int, rows_per_person: int, epsilon: float):
 def scale_of(shape: str, d: int, rows_per_person: int, epsilon: float) -> tuple[str, int, float]:
     """(shape that is drawn, rows of its matrix, scale) of a private release, from public facts alone."""
     facts, share = asked(shape, d, rows_per_person, epsilon)
-    event = exact_moment.planned_event(facts, share, centre="joint", shape=shape)
-    n_anchors = exact_moment.anchors_of(facts, "joint")
-    return exact_moment.settle_shape(facts, shape, n_anchors), d + n_anchors, event.scale
+    event = exact_moment.planned_event(facts, share, shape=shape)
+    return exact_moment.settle_shape(facts, shape, 1), d + 1, event.scale
 
 
 def check_even(name: str, p: int, scale: float, draws: int) -> lattice.Evenness:
@@ -102,8 +102,8 @@ def test_even_at_the_scales_of_releases(shape, d, rows_per_person, epsilon, draw
 def test_even_at_the_scales_of_the_diagonal(d, rows_per_person, epsilon):
     """The variances of bounded tables have the smallest noise that is drawn, sqrt(1 + 2 d) below the rest."""
     within = PrivateDataset.from_rows(np.zeros((2, d)), bounds=[(0, 1)] * d, rows_per_person=rows_per_person).facts
-    event = exact_moment.planned_event(within, privcov.ZCDP(epsilon**2 / 2), centre="joint", shape="isotropic")
-    _, kappas = exact_moment.weights(within, 1, exact_moment.ANCHOR)
+    event = exact_moment.planned_event(within, privcov.ZCDP(epsilon**2 / 2), shape="isotropic")
+    _, kappas = exact_moment.weights(within, exact_moment.ANCHOR)
     smallest = exact_moment.scale_over(event.scale, 1 + kappas[0])
     assert smallest == pytest.approx(event.scale / math.sqrt(1 + 2 * d), rel=1e-5 * d)
     check_even("add_discrete_gaussian", 60, smallest, 2)
@@ -180,8 +180,7 @@ def test_the_floating_point_sampler_is_saturated_and_the_exact_one_is_not():
     rows = np.array([[0.6, 0.8, 0.0], [0.0, 0.6, -0.8]])
     table = PrivateDataset.from_rows(rows, row_bound=1.0, rows_per_person=10**6)
     sums = [
-        exact_moment.measure_exactly(table, privcov.PureDP(1.0), centre="none", shape="wishart-difference").total
-        for _ in range(20)
+        exact_moment.measure_exactly(table, privcov.PureDP(1.0), shape="wishart-difference").total for _ in range(20)
     ]
     # Saturated noise would put half of the 180 values there; by chance three have probability 1e-12.
     assert sum(abs(abs(int(v)) - 2**61) <= 2 * UNIT**2 for total in sums for v in total.ravel()) < 3
@@ -195,7 +194,7 @@ def test_the_old_sampler_lives_in_one_place():
     assert not using
     # Quantiles of intervals are read from it, after the noise is drawn.
     inverts = {name for name, source in text.items() if "/measurements/" in name and "ndtri" in source}
-    assert inverts == {"privcov/measurements/laws/tails.py"}
+    assert inverts == {"privcov/measurements/noise_theory/tails.py"}
 
 
 # --- other faults, and the test itself ----------------------------------------------------------------------

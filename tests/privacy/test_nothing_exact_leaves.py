@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from privcov import Ledger, PrivateDataset, Release, ZCDP, release_private
-from privcov.bundle.opened import bundle_of, open_stored
+from privcov.bundle.read import bundle_of, open_stored
 from privcov.cli.entry import main
 from privcov.data_sources.private_file import Column, Declaration
-from privcov.measurements import exact_moment
-from privcov.measurements.integer_gram import UNIT
-from privcov.owner.view import owner_look
+from privcov.measurements.exact import moment as exact_moment
+from privcov.measurements.exact.integer_gram import UNIT
+from privcov.steward.view import owner_look
 
 BOUNDS = [(0.0, 10.0), (0.0, 1.0), (-5.0, 5.0)]
 NAMES = ["age", "share", "change"]
@@ -59,7 +59,7 @@ def test_release_ledger_entry_and_bundle_tell_nothing_exact(rule, tmp_path, same
         (tmp_path / place).mkdir()
         ledger = Ledger(tmp_path / place / "ledger.sqlite")
         ledger.set_limit("t", ZCDP(0.5))
-        made = release_private("auto-cov", private, ZCDP(0.5), ledger=ledger)
+        made = release_private(private, ZCDP(0.5), "auto-cov", ledger=ledger)
         (entry,) = ledger.entries("t")
         opened = open_stored(ledger.stored(entry.token))
         told = entry.to_dict() | {"reserved_at": "2026-01-01T00:00:00+00:00"}

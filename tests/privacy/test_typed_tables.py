@@ -22,14 +22,14 @@ from hypothesis import strategies as st
 
 import privcov
 from privcov import PrivateDataset
-from privcov.measurements import integer_gram
-from privcov.measurements.exact_moment import GAUSSIAN, anchor_of, exact_sum, norm_bound, settle_shape, weights
-from privcov.measurements.exact_reading import read_sum
-from privcov.measurements.integer_gram import ANCHOR, UNIT, block_squares, flag_of, most_entries
-from privcov.measurements.laws.free_groups import groups_of
-from privcov.public_facts import PublicFacts
-from privcov.table_files import TableFileError, coding
-from privcov.table_files.kinds import Kind
+from privcov.measurements.exact import integer_gram
+from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, block_squares, flag_of, most_entries
+from privcov.measurements.exact.moment import GAUSSIAN, anchor_of, exact_sum, norm_bound, settle_shape, weights
+from privcov.measurements.exact.reading import read_sum
+from privcov.measurements.noise_theory.free_groups import groups_of
+from privcov.tables.public_facts import PublicFacts
+from privcov.tables.readers import TableFileError, coding
+from privcov.tables.readers.kinds import Kind
 
 KINDS = {
     "pay": Kind("number", 0, 1000, transform="log1p", weight=2),
@@ -61,43 +61,39 @@ def table(rows, **more) -> PrivateDataset:
     return PrivateDataset.from_rows(frame, kinds=KINDS, missing_codes=["-9"], name="t", **more)
 
 
-def summed(rows, n_anchors=1, **more) -> np.ndarray:
+def summed(rows, **more) -> np.ndarray:
     private = table(rows, **more)
-    return exact_sum(private, n_anchors, anchor_of(private.facts, n_anchors, "both")).astype(object)
+    return exact_sum(private, 1, anchor_of(private.facts, "both")).astype(object)
 
 
-def cost(facts: PublicFacts, change: np.ndarray, n_anchors: int) -> Fraction:
+def cost(facts: PublicFacts, change: np.ndarray) -> Fraction:
     """Squared norm of a change for Gaussian noise, with the groups that are measured again."""
     total = Fraction(int((change * change).sum()))
     if facts.n is not None:
-        for group, kappa in zip(*weights(facts, n_anchors, ANCHOR), strict=True):
+        for group, kappa in zip(*weights(facts, ANCHOR), strict=True):
             total += kappa * int(sum(change[j, j] for j in group.columns)) ** 2
     return total
 
 
-# Where n is hidden the count is measured for every centre.
-MEASURED = [(form, k) for form in FORMS for k in (0, 1) if k or FORMS[form].get("n_public", True)]
-
-
-@pytest.mark.parametrize(("form", "n_anchors"), MEASURED)
-def test_no_two_rows_change_the_sum_by_more_than_is_claimed(form, n_anchors):
+@pytest.mark.parametrize("form", FORMS)
+def test_no_two_rows_change_the_sum_by_more_than_is_claimed(form):
     """All 144 rows, all pairs of them. Where nothing is added to a bound that can be reached, a pair reaches it."""
     more = FORMS[form]
     facts = table(REST, **more).facts
-    base = summed(REST, n_anchors, **more)
+    base = summed(REST, **more)
     rows = [list(row) for row in itertools.product(*ENDS)]
     if facts.n is None:
-        changes = [summed([*REST, row], n_anchors, **more) - base for row in rows]
+        changes = [summed([*REST, row], **more) - base for row in rows]
     else:
-        alone = [summed([*REST[1:], row], n_anchors, **more) for row in rows]
+        alone = [summed([*REST[1:], row], **more) for row in rows]
         different = {one.tobytes() if one.dtype != object else str(one.tolist()): one for one in alone}
         changes = [a - b for a, b in itertools.combinations(different.values(), 2)]
-    bound = norm_bound(facts, settle_shape(facts, "isotropic", n_anchors), n_anchors, ANCHOR)
-    worst = max(cost(facts, change, n_anchors) for change in changes)
+    bound = norm_bound(facts, settle_shape(facts, "isotropic", 1), 1, ANCHOR)
+    worst = max(cost(facts, change) for change in changes)
     assert worst <= bound
     if form == "plain":
         assert worst > 0.9 * bound
-    l1 = math.isqrt(norm_bound(facts, "laplace", n_anchors, ANCHOR))
+    l1 = math.isqrt(norm_bound(facts, "laplace", 1, ANCHOR))
     assert max(np.abs(np.triu(change)).sum() for change in changes) <= l1
 
 
@@ -119,7 +115,7 @@ def test_a_persons_rows_change_the_sum_by_no_more_than_one_row(form):
     bound = norm_bound(facts, settle_shape(facts, "isotropic", 1), 1, ANCHOR)
     for k, row in itertools.product((1, 2, 30), rows):
         _, other = of([*REST, *[row] * k], [*ids, *[7] * k])
-        assert cost(facts, other - base, 1) <= bound
+        assert cost(facts, other - base) <= bound
 
 
 @given(st.lists(st.lists(st.text(max_size=8), min_size=4, max_size=4), min_size=1, max_size=3))
@@ -174,26 +170,25 @@ def test_two_levels_at_once_count_as_none(tmp_path, monkeypatch):
     monkeypatch.setattr(coding, "coded", lambda kind, cells: np.ones((kind.width, len(cells))))
     (tmp_path / "a.csv").write_text("pay,smokes,ward,day\n1,no,A,2020-01-01\n", encoding="utf-8")
     for private in (table(REST[:1]), PrivateDataset.from_files(tmp_path / "a.csv", kinds=KINDS, missing_codes=["-9"])):
-        gram = exact_sum(private, 0)
-        assert np.count_nonzero(np.diag(gram)) == 3
+        gram = exact_sum(private, 1)
+        assert np.count_nonzero(np.diag(gram)[:-1]) == 3
         assert not gram[2:5].any()
 
 
 @pytest.mark.parametrize("more", [{}, {"missing": "pairs"}, {"n_public": False}])
-@pytest.mark.parametrize("n_anchors", [0, 1])
-def test_laplace_noise_counts_the_numbers_that_are_not_zero(more, n_anchors):
+def test_laplace_noise_counts_the_numbers_that_are_not_zero(more):
     """A category of 40 levels beside two numbers: 3 of 42 numbers of a row, so the bound is a tenth of that of 42."""
     levels = [f"L{k}" for k in range(40)]
     kinds = {"w": Kind("category", values=levels), "x": Kind("number", -1, 1), "y": Kind("number", 0, 1, typical=0)}
     cells = itertools.product(["L0", "L1", "L39", ""], ["-1", "1", ""], ["0", "1", ""])
     held = [PrivateDataset.from_rows([row], kinds=kinds, **more) for row in cells]
     facts = held[0].facts
-    bound = math.isqrt(norm_bound(facts, "laplace", n_anchors, ANCHOR))
-    whole = [np.triu(exact_sum(one, n_anchors, ANCHOR)).astype(object) for one in held]
+    bound = math.isqrt(norm_bound(facts, "laplace", 1, ANCHOR))
+    whole = [np.triu(exact_sum(one, 1, ANCHOR)).astype(object) for one in held]
     pairs = [(one, 0 * one) for one in whole] if facts.n is None else itertools.combinations(whole, 2)
     changes = [np.abs(one - other).sum() for one, other in pairs]
     assert 0.4 * bound < max(changes) <= bound
-    assert bound < 0.25 * math.isqrt(norm_bound(dataclasses.replace(facts, units=plain(facts)), "laplace", n_anchors))
+    assert bound < 0.25 * math.isqrt(norm_bound(dataclasses.replace(facts, units=plain(facts)), "laplace", 1))
 
 
 def plain(facts):
@@ -224,19 +219,19 @@ def test_no_row_is_shortened_and_no_number_cut(missing):
     working = integer_gram.to_working(facts.units, private._rows)
     assert (np.linalg.norm(np.nan_to_num(working), axis=1) <= facts.row_bound * (1 + 1e-12)).all()
     free = np.trunc(np.nan_to_num(working) * (UNIT / facts.row_bound))
-    (block,) = integer_gram.whole_blocks(private, 0)
+    (block,) = integer_gram.whole_blocks(private, 1)
     assert np.array_equal(block[0][:, : facts.d], free)
     assert (np.abs(free) <= most_entries(facts.units)).all()
 
 
 def test_a_bound_without_the_blocks_is_seen(monkeypatch):
     """R^2 without the category: its rows would have no room, and the bounds of the groups add up to more than m^2."""
-    short = privcov.units.Units.longest.fget
+    short = privcov.tables.units.Units.longest.fget
 
     def without(units):
         return math.sqrt(short(units) ** 2 - 0.25)
 
-    monkeypatch.setattr(privcov.units.Units, "longest", property(without))
+    monkeypatch.setattr(privcov.tables.units.Units, "longest", property(without))
     with pytest.raises(AssertionError):
         test_no_row_is_shortened_and_no_number_cut("typical")
 
@@ -322,7 +317,7 @@ def test_a_release_has_the_means_and_says_its_kinds(missing, tmp_path):
     private = PrivateDataset.from_rows(frame, kinds=KINDS, missing_codes=["-9"], missing=missing, name="t")
     ledger = privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", privcov.ZCDP(50))
-    rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(50), ledger=ledger)
+    rel = privcov.release_private(private, privcov.ZCDP(50), "gaussian-cov", ledger=ledger)
     there = frame["pay"] != -9
     pay = np.log1p(frame["pay"][there].clip(0, 1000)).mean()
     middle = math.log1p(1000) / 2
@@ -354,7 +349,7 @@ def test_a_column_that_too_few_rows_have_is_said_to_be_unknown(tmp_path):
     """With noise on the shares that no share stands out from, every column with a flag is refused."""
     private, ledger = table(REST * 1000, missing="pairs"), privcov.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_limit("t", privcov.ZCDP(0.1))
-    rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(0.1), ledger=ledger)
+    rel = privcov.release_private(private, privcov.ZCDP(0.1), "gaussian-cov", ledger=ledger)
     loud = dataclasses.replace(rel.raw.flags, entry_std=1e9)
     rel = privcov.Release(**vars(rel) | {"raw": dataclasses.replace(rel.raw, flags=loud)})
     assert [term.text == "too few rows" for term in rel.terms] == [True, True, False, False, False, True]

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2, norm
 
-from privcov import places
-from privcov.audit import claims as curves
-from privcov.audit.catalogue import CLAIMS as GUARANTEES
-from privcov.estimators.em_cov import LARGEST
+from privcov.attacks import claims as curves
+from privcov.attacks.catalogue import CLAIMS as GUARANTEES
+from privcov.core import places
+from privcov.core.references import AUTHORS
+from privcov.estimators.papers.em_cov import LARGEST
 from privcov.measurements.noise_constants import closed_form
-from privcov.papers import AUTHORS
 from replication import base, claims, published, reproduce, shown
 from replication.__main__ import main
 from replication.catalogue import CHECKS, TABLES

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from privcov import places
-from privcov.answering import evidence
-from privcov.randomness import stream
+from privcov.core import places
+from privcov.core.randomness import stream
+from privcov.inference import evidence
 from replication import coverage
 from replication.coverage import Cell
 

@@ -8,7 +8,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 
 import privcov
 from privcov.data_sources.base import SOURCES
-from privcov.sweeps.store import place_part
+from privcov.studies.store import place_part
 from replication.sources import papers
 from replication.sources.papers import MissingData
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privcov.core.guarantees import ZCDP
 from privcov.estimators.ridge_precision import ridge_lambda
 from privcov.postprocess.ridge import ridge_precision
-from privcov.privacy import ZCDP
 from replication import base, catalogue, reproduce, shown
 from replication.base import KEYS, LITERAL, SOUND
 from replication.catalogue import FIGURES, READINGS, TABLES, results_of, run_check

@@ -23,8 +23,7 @@ Not checked here, but by `privcov verify`, which derives every file again and co
   - for tables with measured missing cells, the numbers of check 3. The last line of the output says so.
 
 Nobody can check without the data: that the noisy numbers were made from the declared table, and that the declaration
-is true of it. The number of rows is compared with the noisy count, within the noise; where no mean and no class was
-measured, there is no count.
+is true of it. The number of rows is compared with the noisy count, within the noise.
 """
 
 import sys
@@ -52,7 +51,7 @@ try:
 except ImportError:
     sys.exit(f"verify.py needs numpy, installed for {sys.executable}; PYTHONPATH is not used.")
 
-MOST_BYTES = 2**27  # of all files together
+MAX_BYTES = 2**27  # of all files together
 UNIT = 2**20  # the row bound R in the whole numbers of a row; an entry of the sum is in steps of R^2 / 2^40
 JUST = 1 + Fraction(1, 2**52)  # the ledger counts the double 0.1, which is a little more, as 1/10
 CLOSE = 1e-9  # relative, for numbers that are computed in doubles
@@ -86,7 +85,7 @@ def read_files(place):
     paths = [path for path in sorted(Path(place).rglob("*")) if path.is_symlink() or not path.is_dir()]
     for path in paths:
         must(path.is_file() and not path.is_symlink(), f"{str(path)!a} is a link, and no file")
-    must(sum(path.stat().st_size for path in paths) <= MOST_BYTES, "it has more bytes than any bundle")
+    must(sum(path.stat().st_size for path in paths) <= MAX_BYTES, "it has more bytes than any bundle")
     return {path.relative_to(place).as_posix(): path.read_bytes() for path in paths}
 
 
@@ -218,13 +217,13 @@ def check_facts(measurement):
         must(near, "the row bound does not follow from the bounds")
     flags = sum(kind.get("kind") != "category" for kind in kinds) if facts["missing"] == "pairs" else 0
     must(flags or facts["missing"] != "pairs", "no missing cell is measured")
-    must(anchors in ((len(facts["classes"]),) if facts["classes"] else (0, 1)), "the number of anchors is another")
-    must((n is None and anchors) or (type(n) is int and n > 0), "the number of rows is none, and not measured")
+    must(anchors == (len(facts["classes"]) or 1), "the number of anchors is another: one per class, else one")
+    must(n is None or (type(n) is int and n > 0), "the number of rows is none")
     must(positive(facts["row_bound"]), "the row bound must be positive")
     must([len(line) for line in total] == [d + flags + anchors] * (d + flags + anchors), "the sum has another size")
     other = math.isqrt(math.isqrt(UNIT**4 // (4 * (d + 1))))
     must(a == USUAL_ANCHOR or (a == other and anchors == 1 and n is not None), "the anchor is none of PrivCov")
-    if anchors and n is not None:  # of classes, some rows may have a label that is not listed
+    if n is not None:  # of classes, some rows may have a label that is not listed
         far = 12 * measurement["scale"] * math.sqrt(anchors) * noise_stds(measurement)[-1]
         apart = sum(total[-c][-c] for c in range(1, anchors + 1)) - n * a**2
         must(apart <= far and (facts["classes"] or apart >= -far), "the number of rows is not the noisy one")
@@ -242,8 +241,7 @@ def noisy_covariance(measurement):
     """Return the noisy covariance and the standard deviation of the privacy noise on its entries, in data units.
 
     A row x becomes u = (x - origin) / scale in whole numbers, R = UNIT steps, and (u, a) with an anchor a for the mean,
-    or (u, a e_c) for its class c. ``total`` is the noisy sum of (u, a)(u, a)'. Without an anchor no mean is known, and
-    the matrix is the second moment about the origin. Classes add up to one anchor.
+    or (u, a e_c) for its class c. ``total`` is the noisy sum of (u, a)(u, a)'. Classes add up to one anchor.
     """
     facts, anchors, a = measurement["facts"], measurement["anchors"], measurement["anchor"]
     total = np.array(measurement["total"], dtype=object)  # whole numbers of any size
@@ -257,19 +255,15 @@ def noisy_covariance(measurement):
     second = (total[:d, :d] * Fraction(step)).astype(float) * bound**2
     off, diagonal, _ = noise_stds(measurement)
     off, diagonal = measurement["scale"] * step * off * bound**2, measurement["scale"] * step * diagonal * bound**2
-    if not anchors:
-        covariance, variance = second, np.full((d, d), off**2)
-        np.fill_diagonal(variance, diagonal**2)
-    else:
-        mean = (total[:d, d:].sum(axis=1) * Fraction(1 / (a * UNIT) / rows)).astype(float) * bound
-        # The mean has the noise e, off the diagonal: its variance is that of an entry over R s, once for each class.
-        # The product m_i m_j has the noise m_i e_j + m_j e_i + e_i e_j; the square of a mean is m^2 - Var e on average.
-        square = 0.5 if a == USUAL_ANCHOR else 0.5 / math.sqrt(d + 1)  # s^2, of the anchor a = s UNIT, rounded down
-        e2 = (off / bound) ** 2 * anchors / square
-        squares = np.maximum(mean**2 - e2, 0.0)
-        covariance = second - np.outer(mean, mean)
-        variance = off**2 + (squares[:, None] + squares[None, :]) * e2 + e2**2
-        np.fill_diagonal(variance, diagonal**2 + 4 * squares * e2 + 2 * e2**2)
+    mean = (total[:d, d:].sum(axis=1) * Fraction(1 / (a * UNIT) / rows)).astype(float) * bound
+    # The mean has the noise e, off the diagonal: its variance is that of an entry over R s, once for each class. The
+    # product m_i m_j has the noise m_i e_j + m_j e_i + e_i e_j; the square of a mean is m^2 - Var e on average.
+    square = 0.5 if a == USUAL_ANCHOR else 0.5 / math.sqrt(d + 1)  # s^2, of the anchor a = s UNIT, rounded down
+    e2 = (off / bound) ** 2 * anchors / square
+    squares = np.maximum(mean**2 - e2, 0.0)
+    covariance = second - np.outer(mean, mean)
+    variance = off**2 + (squares[:, None] + squares[None, :]) * e2 + e2**2
+    np.fill_diagonal(variance, diagonal**2 + 4 * squares * e2 + 2 * e2**2)
     units = np.outer(facts["scale"], facts["scale"])
     return covariance * units, np.sqrt(variance) * units
 
@@ -280,7 +274,7 @@ def weights_of(measurement):
     A group is a set of columns whose sum of squares in a row has a bound c^2: a column with bounds, the levels of a
     category, or all columns where there are no bounds, or where rows are shortened. That sum is measured once more,
     with the variance of the noise on the diagonal over kappa = (R^2 + 2 a^2) / c^2, at no cost: the proof is in
-    privcov/measurements/laws/free_groups.py.
+    privcov/measurements/noise_theory/free_groups.py.
     """
     facts, d = measurement["facts"], len(measurement["facts"]["columns"])
     if facts["bounds"] is None or facts.get("row_bound_fraction", 1.0) != 1:
@@ -291,7 +285,7 @@ def weights_of(measurement):
         squares = [math.floor(UNIT**2 * length / sum(lengths)) for length in lengths]
     else:
         sizes, squares = [1] * d, [math.isqrt(UNIT**2 // d) ** 2] * d
-    whole = sum(squares) + (2 * measurement["anchor"] ** 2 if measurement["anchors"] else 0)
+    whole = sum(squares) + 2 * measurement["anchor"] ** 2
     starts = np.cumsum([0, *sizes]).tolist()
     return [(range(starts[k], starts[k + 1]), Fraction(whole, square)) for k, square in enumerate(squares)]
 
@@ -337,7 +331,7 @@ def noise_stds(measurement):
     larger, ratio, square = 2 * size * (2 * size + 1), size / (size + 1), 1 + size / (size + 2)
     norm = larger * (square * 2 * (p + 1) / (p * p + p + 2) - 2 * ratio / p)
     whole = larger * (square - 2 * ratio)
-    flat = norm if p == 1 else (norm - whole / p) / (size - 1)
+    flat = (norm - whole / p) / (size - 1)
     trace = (whole - flat * p) / p**2
     moved = 1 / d if measurement["anchors"] == 1 and measurement["facts"]["n"] is not None else 0.0
     diagonal = math.sqrt(flat * (1 + moved**2) + trace * (1 + moved) ** 2)

@@ -14,13 +14,13 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from privcov.data_sources.declaring.usual import range_in
+from privcov.data_sources.declaring.typical_ranges import range_in
 from privcov.data_sources.private_file import Column
-from privcov.public_facts import MOST_COLUMNS
-from privcov.table_files.dialect import proposed_separator
-from privcov.table_files.facts import quote
-from privcov.table_files.kinds import CATEGORY, DATE, INTEGER, KINDS, NUMBER, TRANSFORMS, YES_NO
-from privcov.table_files.numbers import number_of
+from privcov.tables.public_facts import MAX_COLUMNS
+from privcov.tables.readers.dialect import proposed_separator
+from privcov.tables.readers.facts import quote
+from privcov.tables.readers.kinds import CATEGORY, DATE, INTEGER, KINDS, NUMBER, TRANSFORMS, YES_NO
+from privcov.tables.readers.numbers import number_of
 
 HEADINGS = ("name", "low", "high", "typical", "kind", "why")
 FURTHER = ("levels", "codes")
@@ -55,10 +55,8 @@ def cells_of(text: str) -> dict[int, dict[str, str]]:
         headings = _checked(rows.pop(0)[1], named)
     elif rows and len({*HEADINGS, *FURTHER}.intersection(named)) > 1:
         raise ValueError("The first line is a line of headings, and none of them is name: head the columns' names so.")
-    if not 1 <= len(rows) <= MOST_COLUMNS:
-        raise ValueError(
-            f"The text holds {len(rows):,} columns, and a table has 1 to {MOST_COLUMNS}: give a line each."
-        )
+    if not 1 <= len(rows) <= MAX_COLUMNS:
+        raise ValueError(f"The text holds {len(rows):,} columns, and a table has 1 to {MAX_COLUMNS}: give a line each.")
     found: dict[int, dict[str, str]] = {}
     first: dict[str, int] = {}
     for line, cells in rows:

@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from privcov.data_sources.csv_file import read_header
 from privcov.data_sources.private_file import FORMAT, Column
-from privcov.table_files.dialect import Dialect, proposed_separator
-from privcov.table_files.facts import quote
-from privcov.table_files.reading import describe, first_line
+from privcov.tables.readers.dialect import Dialect, proposed_separator
+from privcov.tables.readers.facts import quote
+from privcov.tables.readers.reading import describe, lines_to_header
 
 
 @dataclass(frozen=True)
@@ -20,25 +21,36 @@ class Header:
 
     name: str
     columns: tuple[str, ...]
-    dialect: dict[str, str | None] | None
+    dialect: dict[str, Any] | None
 
 
 def header_of(
-    path: str | os.PathLike, separator: str | None = None, decimal: str | None = None, encoding: str = "utf-8"
+    path: str | os.PathLike,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str = "utf-8",
+    **written: Any,
 ) -> Header:
-    """Read the names of the columns from the first line of a CSV file, or from the metadata of another."""
+    """Read the names of the columns from their line of a CSV file or workbook, or from the metadata of another.
+
+    ``written`` are further fields of the dialect.
+    """
     path = os.fspath(path)
     name = os.path.basename(path).partition(".")[0]
-    raw = first_line(path, encoding)
+    told = Dialect(encoding=encoding, **written)
+    raw = lines_to_header(path, told)
     if raw is None:
         if (separator, decimal, encoding) != (None, None, "utf-8"):
             raise ValueError(
                 f"{path} is no CSV file, so it has no separator, decimal mark or encoding: leave them out."
             )
-        return Header(name, describe(path, any_type=True).columns, None)
-    mark = separator or proposed_separator(raw.decode("utf-8-sig", "replace"))
-    columns = tuple(read_header(raw, Dialect(mark, decimal or ".")))  # no name depends on the decimal mark
-    return Header(name, columns, {"separator": mark, "decimal": decimal or {",": "."}.get(mark), "encoding": encoding})
+        columns = describe(path, any_type=True, dialect=told).columns
+        return Header(name, columns, told.to_dict() if told != Dialect() else None)
+    line = raw.splitlines()[-1] if raw else b""
+    mark = separator or proposed_separator(line.decode("utf-8-sig", "replace"))
+    # The text is UTF-8 by now, and no name depends on the decimal mark.
+    columns = tuple(read_header(raw, Dialect(mark, decimal or ".", header_row=told.header_row)))
+    return Header(name, columns, told.to_dict() | {"separator": mark, "decimal": decimal or {",": "."}.get(mark)})
 
 
 def template(header: Header, declared: Iterable[Column] = ()) -> str:

@@ -1,0 +1,242 @@
+"""A widget whose value is kept in the page's address, in one line; and an address for whatever a page shows.
+
+Its name is among the ``keeps`` of `frame.page`. Text in an address comes from outside: what is not a value of the
+widget is left out, with a sentence where a link brought it. Nothing of a file ever becomes such a text: options are
+those of the program, and numbers and search words are the visitor's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from pages.common import frame
+from pages.common.fields import as_default
+from pages.common.study import number_in
+
+NONE = "none"  # an empty list, where the default has entries
+_LONGEST = 1_000  # letters of a text box
+
+
+@dataclass(frozen=True)
+class Code:
+    """The translation between a widget's value and its text in the address; ``read`` may raise ValueError."""
+
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
+
+
+def word(option: object) -> str:
+    """Return an option as its text in an address: numbers in full, words without what would have to be quoted."""
+    if isinstance(option, float):
+        return repr(int(option)) if option == int(option) and abs(option) < 1e15 else repr(option)
+    return re.sub(r"[^A-Za-z0-9_.+-]+", "-", str(option)).strip("-").lower()
+
+
+def one_of(options: Sequence) -> Code:
+    """Return the code of one option."""
+    known: dict[str, object] = {}
+    for place, option in enumerate(options):  # two options that differ only in what a word leaves out get numbers
+        known[word(option) if word(option) not in known else f"{word(option)}.{place}"] = option
+
+    def read(text: str) -> object:
+        if text not in known:
+            shown = list(known) if len(known) <= 12 else [*list(known)[:12], "..."]
+            raise ValueError(f"Here it is one of {', '.join(shown)}.")
+        return known[text]
+
+    return Code(read, lambda value: next(text for text, option in known.items() if _same(option, value)))
+
+
+def several_of(options: Sequence, known: Sequence = ()) -> Code:
+    """Return the code of a list of options; ``known`` entries, not on offer at present, are passed over."""
+    one, any_of = one_of(options), one_of([*options, *(k for k in known if k not in options)])
+
+    def read(text: str) -> list:
+        if text == NONE:
+            return []
+        values = [value for value in map(any_of.read, text.split(",")) if value in options]
+        if not values:
+            one.read(text.split(",", maxsplit=1)[0])
+        return values
+
+    return Code(read, lambda values: ",".join(map(any_of.write, values)) or NONE)
+
+
+def span_of(options: Sequence) -> Code:
+    """Return the code of a range between two options."""
+    one = one_of(options)
+
+    def read(text: str) -> tuple:
+        ends = tuple(one.read(part) for part in text.split(","))
+        if len(ends) != 2 or ends[0] > ends[1]:
+            raise ValueError("It takes two values, the smaller one first, with a comma between them.")
+        return ends
+
+    return Code(read, lambda values: ",".join(map(one.write, values)))
+
+
+def number(low: float, high: float, *, whole: bool) -> Code:
+    """Return the code of a number in [low, high], or of a whole number."""
+    return Code(lambda text: number_in(text, low, high, whole=whole), lambda value: word(float(value)))
+
+
+def switch() -> Code:
+    """Return the code of yes or no."""
+
+    def read(text: str) -> bool:
+        if text not in ("yes", "no"):
+            raise ValueError("It is yes or no.")
+        return text == "yes"
+
+    return Code(read, lambda value: "yes" if value else "no")
+
+
+def written(check: Callable[[str], object]) -> Code:
+    """Return the code of free text; ``check`` raises ValueError for what the page cannot use."""
+
+    def read(text: str) -> str:
+        if len(text) > _LONGEST:
+            raise ValueError(f"It has {len(text):,} letters; {_LONGEST:,} is the limit.")
+        check(text)
+        return text
+
+    return Code(read, str)
+
+
+def code_of(kind: str, args: tuple, default: object, more: dict) -> Code:
+    """Return the code of a Streamlit widget, from its name, its arguments and the type of its default."""
+    if kind in ("toggle", "checkbox"):
+        return switch()
+    if kind in ("number_input", "slider"):
+        return number(*args[:2], whole=isinstance(default, int))
+    if kind == "text_input":
+        return written(lambda text: text)
+    if kind == "multiselect" or more.get("selection_mode") == "multi":
+        return several_of(args[0])
+    return span_of(args[0]) if isinstance(default, tuple) else one_of(args[0])
+
+
+def bound(
+    make: Callable,
+    label: str,
+    *args: object,
+    name: str,
+    default: object,
+    key: str = "",
+    code: Code | None = None,
+    clears: Sequence[str] = (),
+    quiet: bool = False,
+    form: BoundForm | None = None,
+    **more: Any,
+) -> Any:
+    """Show ``make(label, *args, **more)`` at the value that the address has under ``name``; return its value.
+
+    ``default`` is shown where the address has no value; then the address stays without one. A tuple asks for a range.
+    ``clears`` names settings that lose their meaning when this one changes. ``quiet`` is for fragments: the page does
+    not run again. ``form`` is the form that holds the widget and whose button writes the address.
+    """
+    key = key or f"own.{name}"
+    if "page_keeps" in st.session_state and name not in st.session_state["page_keeps"]:
+        raise KeyError(f"{name} is not among the settings that this page keeps in its address.")
+    code = code or code_of(make.__name__, args, default, more)
+    shown = settle(name, key, code, default)
+    if isinstance(default, tuple):
+        # A range is set by its default only, so a new key makes the widget take another one.
+        turn = st.session_state.get(f"{key}.turn", 0)
+        more["value"], held = shown, f"{key}.{turn}" if turn else key
+        st.session_state[f"{key}.now"] = held
+    else:
+        held = key
+        more |= as_default(make.__name__, args, shown)
+
+    def setting() -> dict[str, str]:
+        chosen = st.session_state[held]
+        return {name: "" if chosen is None or _same(chosen, default) else code.write(chosen)}
+
+    def on_change() -> None:
+        # The browser may send the words of an option from before these changed: `settle` shows the present one again.
+        with contextlib.suppress(StopIteration):
+            (frame.note_query if quiet else frame.set_query)(**setting(), **dict.fromkeys(clears, ""))
+
+    if form is not None:
+        form.parts.append(setting)
+        value = make(label, *args, key=held, **more)
+    else:
+        value = make(label, *args, key=held, on_change=on_change, **more)
+    return shown if value is None else value
+
+
+def settle(name: str, key: str, code: Code, default: Any) -> Any:
+    """Return what a widget shows in this run, also out of sight: what the address says, or what the program set."""
+    state, text, shown = st.session_state, frame.page_setting(name), default
+    if text:
+        try:
+            shown = code.read(text)
+        except ValueError as problem:
+            frame.leave_out(name, str(problem))
+            text = ""
+    state.get("unchecked", set()).discard(name)
+    if isinstance(default, tuple):
+        held = state.get(f"{key}.now", key)
+        if held in state and not _same(state[held], shown):
+            state[f"{key}.turn"] = state.get(f"{key}.turn", 0) + 1
+        return shown
+    last = state.setdefault("own.seen", {}).get(key, (text, None))
+    if key in state and last[0] == text and not _same(state[key], last[1]):
+        try:
+            written_text = code.write(state[key])
+            shown = code.read(written_text)
+            text = "" if _same(shown, default) else written_text
+            frame.note_query(**{name: text})
+        except (
+            ValueError,
+            TypeError,
+            StopIteration,
+        ):  # no value of this widget: an emptied choice, or options that have changed
+            state[key] = shown
+    elif state.get("fresh_page", True) or key not in state or not _same(state[key], shown):
+        state[key] = shown
+    state["own.seen"][key] = (text, shown)
+    return shown
+
+
+def _same(one: object, other: object) -> bool:
+    """Return whether two values are the same for a widget."""
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return list(one) == list(other)
+    return (type(one) is type(other) and one == other) or (_number(one) and _number(other) and one == other)
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def tabs(labels: Sequence[str], *, name: str, key: str, quiet: bool = False) -> Sequence:
+    """Return `st.tabs` whose open tab is kept in the address; the first is the default. ``quiet`` as for `bound`."""
+    settle(name, key, one_of(labels), labels[0])
+
+    def on_change() -> None:
+        chosen = st.session_state[key]
+        (frame.note_query if quiet else frame.set_query)(**{name: "" if chosen in (None, labels[0]) else word(chosen)})
+
+    return st.tabs(list(labels), key=key, on_change=on_change)
+
+
+class BoundForm:
+    """The bound widgets of an `st.form`, which changes the address when sent; ``parts`` return {name: text}."""
+
+    def __init__(self) -> None:
+        self.parts: list[Callable[[], dict[str, str]]] = []
+
+    def send(self, **more: str) -> None:
+        """Write the settings of all widgets into the address; for the form's button."""
+        settings = dict(more)
+        for part in self.parts:
+            settings |= part()
+        frame.set_query(**settings)

@@ -1,0 +1,257 @@
+"""The network with its lambda slider and the open tab, in one fragment: the slider computes nothing again."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from pages.common import address, cached, frame, show
+from pages.common import script as python_script
+from pages.common.fields import ends
+from pages.common.glossary import term
+from pages.common.study import Study
+from pages.graphs import matrices as graph_matrices
+from pages.graphs import roc, settings
+from privcov.core.guarantees import NoPrivacy
+from privcov.metrics.graphs import Recovery, compare, decided_edges, edges, partial_correlations, tested_states
+from privcov.plots.graphs import TESTED_EDGE, against_reference, by_state, network, positions
+from privcov.plots.words import plain
+from privcov.postprocess.edge_test import SLIGHT
+from privcov.postprocess.edges import EDGE, LACKED, NO_EDGE, UNDECIDED, EdgeStates
+from privcov.releases.release import Release
+from privcov.tables.dataset import Dataset
+
+_USEFUL, _ROUGH = 0.7, 0.3  # F1 score of the drawn edges
+KEEPS = ("tab", "view", "partial", "lambda", "reference")
+AGAINST, OWNER = "Against the graph", "As an owner sees it"
+_SOURCE = ("fit.precision", "rel.precision")  # in a script: of a network on the path, and of the tested one
+
+
+@st.fragment
+def show_all(study: Study, data: Dataset, rel: Release, reference: settings.Reference) -> None:
+    """Show the network and its tabs."""
+    if frame.changed():
+        st.rerun()  # a button here set another study, and a fragment alone would show the old one
+    left, right = st.columns(2, gap="large")
+    with left:
+        picture = st.container()
+        view = AGAINST if reference.graph is not None else OWNER
+        if reference.graph is not None:
+            view = address.bound(
+                st.segmented_control, "View", [AGAINST, OWNER], name="view", default=AGAINST, key="graph.view",
+                quiet=True, width="stretch", label_visibility="collapsed",
+            )  # fmt: skip
+        at = _slider(study, rel)
+        words = st.container()
+        with picture:
+            here = _network(study, data, rel, reference, at, view, words)
+        with st.expander("What the method did"):
+            for text in rel.notes:
+                st.caption(show.as_text(text))
+            for title, text in rel.statement.lines:
+                st.caption(show.as_text(f"{title}: {text}"))
+    with right:
+        curves, matrices = address.tabs([settings.CURVES, settings.MATRICES], name="tab", key="graph-tab", quiet=True)
+        if curves.open:
+            with curves:
+                roc.section(study, data, rel, reference, here)
+        if matrices.open:
+            with matrices, show.problems():
+                show.tag(data.provenance.capitalize(), settings.place_of(rel, at))
+                graph_matrices.section(study, data, rel, at)
+    with st.expander("The same in Python: this network"):
+        st.code(_network_script(study, data, at, reference, settings.SOURCE), language="python")
+
+
+def _slider(study: Study, rel: Release) -> int:
+    """Show the lambda slider and return its position; only lambdas with a graph are offered, and the tested edges."""
+    path = settings.path_of(rel)
+    solved = [i for i, fit in enumerate(path) if fit.precision is not None]
+    released = rel.precision
+    chosen = next((i for i in solved if np.array_equal(settings.graph_at(rel, i), released)), solved[0])
+    if settings.is_tested(rel):
+        chosen, solved = settings.TESTED, [settings.TESTED, *solved]
+    rule = rel.parameters.get("rule", "") if rel.parameters["tuning"] == "released" else ""
+    word = f"chosen: {rule}" if rule and rel.parameters["calibration"] == "sound" else "chosen"
+    if len(solved) == 1:
+        st.caption(f"One lambda has a graph: {plain(path[chosen].lam)}.")
+        return chosen
+    at = address.bound(
+        st.select_slider,
+        "Penalty lambda",
+        solved,
+        name="lambda",
+        default=chosen,
+        code=_position(rel, solved, visitors=cached.in_session(study, settings.SOURCE)),
+        quiet=True,
+        key=f"lambda-{hash((study, len(solved), chosen)) & 0xFFFFFFFF:x}",
+        format_func=lambda i: (
+            "edge test" if i == settings.TESTED else plain(path[i].lam) + (f" ({word})" if i == chosen else "")
+        ),
+        help=f"Of the {term('lambda', 'graphical lasso')}: no new noise, no privacy cost."
+        + (" At the left end: the edges that pass a test, which need no lambda." if settings.is_tested(rel) else ""),
+    )
+    ends("tested edges; then few" if settings.is_tested(rel) else "fewer edges", "more edges")
+    infeasible = sum(fit.status == "infeasible" for fit in path)
+    lost = sum(fit.precision is None for fit in path) - infeasible
+    if infeasible:
+        st.caption(f"{infeasible} of {len(path)} lambdas left out: no solution. Choose a repair of the noisy matrix.")
+    if lost:
+        st.caption(f"{lost} of {len(path)} lambdas left out: the solver did not converge.")
+    if at != settings.TESTED and path[at].status == "not converged":
+        st.caption(f"The solver stopped at a gap of {path[at].gap:.1g} nats per variable.")
+    return at
+
+
+def _position(rel: Release, solved: list[int], *, visitors: bool) -> address.Code:
+    """Return the code between a position on the path and its text in the address.
+
+    The text is the lambda, because on another path the same position is another network. A lambda is computed from the
+    rows, so for ``visitors``, the rows of a visitor's file, it is the position alone.
+    """
+    path = settings.path_of(rel)
+    texts = {i: "tested" if i == settings.TESTED else str(i) if visitors else f"{path[i].lam:.6g}" for i in solved}
+    positions_by_text = {text: i for i, text in texts.items()}
+
+    def read(text: str) -> int:
+        if text not in positions_by_text:
+            raise ValueError("The path of this study has no such lambda.")
+        return positions_by_text[text]
+
+    return address.Code(read, texts.__getitem__)
+
+
+def _network(study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int, view: str, words):
+    """Show the network; return (fpr, tpr, precision) against the reference, or None without one."""
+    precision = settings.graph_at(rel, at)
+    drawn = edges(precision)
+    place = positions(reference.graph, data.d)
+    strength = partial_correlations(precision)
+    if view == OWNER or reference.graph is None:
+        _owner(study, data, rel, at, drawn, place, strength, words)
+    else:
+        counts = compare(drawn, reference.graph)
+        show.picture(
+            network(
+                against_reference(drawn, reference.graph), place, data.columns, frame.palette(), strength=strength,
+                height=480,
+            ),
+            "network",
+        )  # fmt: skip
+        with words:
+            show.say(f"{counts.tp} of {counts.tp + counts.fn} edges found, {counts.fp} false.")
+        words.markdown(
+            f"{verdict(counts)} **{counts.tp} of {counts.tp + counts.fn}** edges of {reference.words} found; "
+            f"**{counts.fp}** of {counts.tp + counts.fp} drawn edges are "
+            + ("false." if not reference.name else "not in it. It is a published reference, not the truth.")
+        )
+    if reference.graph is None:
+        return None
+    counts = compare(drawn, reference.graph)
+    if not (counts.tp + counts.fn and counts.fp + counts.tn):
+        return None
+    return counts.fpr, counts.tpr, counts.precision
+
+
+def verdict(counts: Recovery) -> str:
+    """Return in words whether a graph is of use: its F1 score, 1 for the reference itself, as markdown."""
+    score = 2 * counts.tp / max(2 * counts.tp + counts.fp + counts.fn, 1)
+    word = "Useful" if score >= _USEFUL else "Rough" if score >= _ROUGH else "Useless"
+    return f"**{word} here.**" + ("" if word == "Useful" else " More rows or a weaker guarantee would help.")
+
+
+def _owner(study: Study, data: Dataset, rel: Release, at: int, drawn, place, strength, words) -> None:
+    """Show the network as a data owner sees it, without the graph: three states where the noise is known."""
+    if at == settings.TESTED:
+        _owner_tested(data, rel, place, strength, words)
+        return
+    states, why = _states(study, rel, at)
+    with words:
+        show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
+    if states is None:
+        picture = network([("Drawn", drawn)], place, data.columns, frame.palette(), strength=strength, height=480)
+        show.picture(picture, "network")
+        words.caption(why)
+        return
+    edge, undecided, none = states.counts
+    picture = network(
+        by_state(states.state), place, data.columns, frame.palette(), strength=strength,
+        rest=f"{none} pairs are linked in at most 5 %.", height=480,
+    )  # fmt: skip
+    show.picture(picture, "network")
+    words.markdown(
+        f"**{edge}** pairs linked in at least 95 % of {_COPIES} redraws, **{none}** in at most 5 %, "
+        f"**{undecided}** undecided, under {show.given(rel)}."
+    )
+    words.caption(why)
+
+
+def _owner_tested(data: Dataset, rel: Release, place, strength, words) -> None:
+    """Show the network of the edge test as a data owner sees it, with what the test leaves undecided."""
+    states = tested_states(rel)
+    upper = states[np.triu_indices(len(states), 1)]
+    edge, undecided, none = (int((upper == kind).sum()) for kind in (EDGE, UNDECIDED, NO_EDGE))
+    with words:
+        show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
+    picture = network(
+        by_state(states, TESTED_EDGE), place, data.columns, frame.palette(), strength=strength,
+        rest=f"{none} pairs have no edge above {SLIGHT:g}.", height=480,
+    )  # fmt: skip
+    show.picture(picture, "network")
+    words.markdown(
+        f"**{edge}** edges, **{none}** pairs without one, **{undecided}** undecided, under {show.given(rel)}."
+    )
+    rate = show.percent(float(rel.parameters["rate"]))
+    words.caption(
+        f"On simulated Gaussian rows at most {rate} of the edges were false, on average over releases, and fewer of "
+        f"the pairs without one had a partial correlation above {SLIGHT:g}. Privacy noise and sampling together. Free."
+    )
+
+
+# --- what the known noise leaves open ------------------------------------------------------------------------
+
+
+_MAX_COLUMNS = 60  # columns; more would make the slider wait
+_COPIES = 60
+
+
+def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | None, str]:
+    """Return (states or None, one sentence on how they were computed or why there are none)."""
+    if isinstance(rel.guarantee, NoPrivacy) or rel.raw is None or not rel.raw.distribution.scale:
+        return None, "Without noise no edge is undecided."
+    if rel.parameters["calibration"] != "sound":
+        return None, "Undecided edges are computed for the sound calibration only."
+    if len(rel.columns) > _MAX_COLUMNS:
+        return None, f"Undecided edges are not computed above {_MAX_COLUMNS} columns: too many solves."
+    text = (
+        f"The known noise is added to the release {_COPIES} times more and solved at the same lambda; pairs are "
+        f"marked by the share of redraws that link them. {LACKED} Privacy noise only, not sampling. Free."
+    )
+    states = cached.of_release(
+        study, ("states", position), lambda: decided_edges(rel, position, _COPIES), settings.SOURCE
+    )
+    if states.copies < _COPIES:
+        text += f" {_COPIES - states.copies} of {_COPIES} draws had no answer here and count against both."
+    return states, text
+
+
+def _network_script(study: Study, dataset: Dataset, at: int, reference: settings.Reference, default_source: str) -> str:
+    """Return source text for the network on Graph recovery: ``fit`` is its point of the path, ``counts`` its edges."""
+    lines = [
+        *python_script.release(study, dataset, default_source),
+        "",
+        "from privcov.metrics.graphs import compare, edges"
+        + (", reference_graph" if reference.graph is not None else ""),
+        "",
+    ]
+    precision = _SOURCE[at == settings.TESTED]
+    if at == settings.TESTED:
+        lines.append('print(f"{edges(rel.precision).sum() // 2} tested edges")')
+    else:
+        lines += [f"fit = rel.path[{at}]", 'print(f"lambda = {fit.lam:.6g}, {edges(fit.precision).sum() // 2} edges")']
+    if reference.graph is not None:
+        lines += [
+            f"counts = compare(edges({precision}), reference_graph(ds, {reference.name!r}))",
+            'print(f"found {counts.tp}, false {counts.fp}, missed {counts.fn}")',
+        ]
+    return "\n".join(lines)

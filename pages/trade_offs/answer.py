@@ -1,0 +1,412 @@
+"""The question of Trade-offs in one editable sentence, and its answer by `privcov.expect`: releases simulated now."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.common import address, cached, fields, frame, show
+from pages.common.jobs import ANSWERS, Job, Jobs
+from pages.common.study import CSV, Study
+from privcov.core.guarantees import Guarantee, level_of, with_level
+from privcov.data_sources.base import SOURCES
+from privcov.data_sources.declaring.typical_ranges import NINE_IN_TEN
+from privcov.estimators.base import METHODS
+from privcov.plots.errors import bars, curves
+from privcov.plots.look import Picture
+from privcov.plots.palette import Palette
+from privcov.plots.words import percent, plain
+from privcov.releases.private_request import private_methods
+from privcov.steward.example_rows import STRUCTURES
+from privcov.steward.expect import ENDS, FEWEST_ROWS, Expectation, expect, fraction_declared, least_level, least_rows
+from privcov.studies.cells import Cell
+from privcov.tables.declared_columns import MAX_COLUMNS
+
+ERROR, LEVEL, ROWS = "error", "level", "rows"  # what is asked for
+KEEPS = ("ask", "ask.error", "ask.bounds", "ask.structure", "ask.row", "ask.methods")
+JOBS = Jobs("expected", places=ANSWERS)
+USUAL = "usual"  # the bounds of a table like most
+BOUNDS = {USUAL: None, "2": 0.5, "3": 0.33, "5": 0.2, "10": 0.1}  # half-range in deviations, and `spread`
+# What moves together and its largest correlation, by what stands in the address.
+MOVES = {
+    f"{structure}{'' if strength == 0.5 else f'-{strength:g}'}": (structure, strength)
+    for structure in STRUCTURES
+    for strength in ((0.5,) if structure == "independent" else (0.2, 0.5, 0.8))
+}
+_WAIT = 0.4  # seconds for a first answer
+_POINTS, _ON_CURVE = 9, 20  # of a curve, and releases at each
+_SIZES = (100, 10**6)  # rows of a curve
+_WIDER = (1.15, 1.35, 1.7, 2.3)  # times the row bound that follows from the declaration
+_PAYS = 0.95  # times the error is what a wider row bound must leave to be offered
+_FLOOR = 0.7  # part of the error from which clipping is named
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """What the sentence asks; ``wanted`` is an error, 0 where the error is asked for; ``n`` is 0 where the rows are."""
+
+    asked: str
+    n: int
+    d: int
+    guarantee: Guarantee
+    wanted: float
+    bounds: str
+    structure: str
+    strength: float = 0.5
+    fraction: float = 0.0  # row bound over the longest row; 0 for what follows from the declaration
+
+    def answer(self) -> Expectation:
+        """Return the expectation that answers the question."""
+        if self.asked == ERROR:
+            return self.at(level_of(self.guarantee))
+        least = (
+            least_level(self.wanted, self.n, self.d, self.guarantee, **self.supposed)
+            if self.asked == LEVEL
+            else least_rows(self.wanted, self.d, self.guarantee, **self.supposed)
+        )
+        return self.expected(least.n, least.guarantee)
+
+    def at(self, value: float, releases: int | None = None) -> Expectation:
+        """Return the expectation at another level, or at another number of rows where these are asked for."""
+        if self.asked == ROWS:
+            return self.expected(round(value), self.guarantee, releases=releases)
+        return self.expected(self.n, with_level(self.guarantee, value), releases=releases)
+
+    def expected(self, n: int, guarantee: Guarantee, method: str = "auto-cov", **more: Any) -> Expectation:
+        """Return an expectation under the suppositions, kept for all visits: nothing in it is of a visitor's rows."""
+        return cached.SHARED.get(
+            (
+                "expected",
+                n,
+                dataclasses.replace(self, n=0, asked="", wanted=0.0, guarantee=guarantee),
+                method,
+                *more.values(),
+            ),
+            lambda: expect(n, self.d, guarantee, method, **self.supposed, **more),
+        )
+
+    @property
+    def supposed(self) -> dict[str, Any]:
+        """The arguments of `expect` for what is supposed of the rows."""
+        given = {"spread": BOUNDS[self.bounds], "structure": self.structure, "strength": self.strength}
+        given["random_state"] = 0
+        return given | ({"row_bound_fraction": self.fraction} if self.fraction else {})
+
+    def wider(self, found: Expectation) -> tuple[float, float] | None:
+        """Return the row bound that costs least, as a part of the longest row, and its error; None if no wider pays."""
+        now = self.fraction or fraction_declared(found.d, BOUNDS[self.bounds])
+        tried = {
+            fraction: dataclasses.replace(self, fraction=fraction).expected(
+                found.n, found.guarantee, releases=_ON_CURVE
+            )
+            for fraction in (float(f"{now * times:.2g}") for times in _WIDER)
+            if now < fraction <= 1
+        }
+        if not tried:
+            return None
+        best = min(tried, key=lambda one: tried[one].error)
+        error = dataclasses.replace(self, fraction=best).expected(found.n, found.guarantee).error
+        return (best, error) if error < _PAYS * found.error else None
+
+    def axis(self) -> np.ndarray:
+        """Return the places of the curve, so that the first ones drawn are far apart."""
+        low, high = _SIZES if self.asked == ROWS else ENDS[self.guarantee.kind]
+        order = [*range(0, _POINTS, 4), *range(2, _POINTS, 4), *range(1, _POINTS, 2)]
+        return np.geomspace(low, high, _POINTS)[order]
+
+    def script(self) -> str:
+        """Return the Python of the answer."""
+        given = ", ".join(f"{name}={value!r}" for name, value in self.supposed.items())
+        level = f"privcov.{self.guarantee!r}"
+        call = {
+            ERROR: f"privcov.expect({self.n}, {self.d}, {level}, {given})",
+            LEVEL: f"least_level({self.wanted!r}, {self.n}, {self.d}, {level}, {given})",
+            ROWS: f"least_rows({self.wanted!r}, {self.d}, {level}, {given})",
+        }[self.asked]
+        imported = {ERROR: "import privcov", LEVEL: "least_level", ROWS: "least_rows"}[self.asked]
+        if self.asked != ERROR:
+            imported = f"import privcov\nfrom privcov.steward.expect import {imported}"
+        return f"{imported}\n\nprint({call})"
+
+
+def section(study: Study) -> None:
+    """Show the sentence, its answer, and on request other methods."""
+    question = _sentence(study)
+    job = JOBS.find(question)
+    if job is None or job.progress.state == "stopped":  # another question had taken its place
+        job = JOBS.start(question, lambda stop: _cells(question, stop), _POINTS + 2, wait=_WAIT)
+    JOBS.watch(question, lambda job: _paint(question, study, job), every=0.5)
+    compared = address.bound(
+        st.toggle, "Which method?", name="ask.methods", default=False, key="ask.methods",
+        help="The same question for other methods that private rows are offered, on the same rows.",
+    )  # fmt: skip
+    answers = job.progress.rows[:1]
+    if compared and answers:
+        _methods(question, answers[0]["answer"])
+
+
+def _cells(question: Question, stop: threading.Event) -> Iterator[Cell]:
+    """Compute the answer, then the points of the curve."""
+    found = question.answer()
+    yield Cell([{"answer": found}], False)
+    yield Cell([{"wider": question.wider(found) if _is_floor(found) else None}], False, 1)
+    for place, value in enumerate(question.axis()):
+        if not stop.is_set():
+            yield Cell([{"point": (float(value), question.at(value, _ON_CURVE))}], False, place + 2)
+
+
+def _paint(question: Question, study: Study, job: Job) -> None:
+    """Show the answer as far as it is there; before, the last one, which is dimmed."""
+    if job.progress.problem:
+        st.error(show.as_text(job.progress.problem))
+        return
+    rows = job.progress.rows[:]
+    found = next((row["answer"] for row in rows if "answer" in row), None)
+    left, right = st.columns([5, 7], gap="medium")
+    with left:
+        if found is None:
+            last = st.session_state.get("ask.last", "")
+            st.html(f'<p style="{_LARGE}; opacity: 0.35" aria-hidden="true"><b>{escape(last)}</b></p>Simulating ...')
+            right.html('<div style="height: 27rem"></div>')
+            return
+        words = st.session_state["ask.last"] = sentence(question, found)
+        st.html(f'<p data-says="{escape(words)}" style="{_LARGE}"><b>{escape(words)}</b></p>')
+        show.attacker_line(found.attacker, frame.palette(), "Attacker, this release")
+        if question.asked == LEVEL:
+            st.caption("The slider does not change this answer.")
+        st.markdown(" ".join(map(show.as_text, notes(question, found))))
+        _row_bound(question, next((row["wider"] for row in rows if "wider" in row), None))
+    with right:
+        show.tag("Simulated", "releases of invented rows; below, those of the data above")
+        points = [row["point"] for row in rows if "point" in row]
+        if len(points) > 2:
+            show.picture(chart(question, found, points, study.level_name, frame.palette()), "answer")
+            st.caption("Band: eight in ten of 20 releases, over tables and noise.")
+    with st.expander("What was simulated"):
+        st.markdown(show.as_text(explained(found)))
+        st.code(question.script(), language="python")
+        if question.asked != ROWS:
+            level = level_of(found.guarantee)
+            source = "your table" if study.source_key() == CSV else SOURCES.get(study.source_key()).label
+            words = f"One release of {source.split(':')[0]} at {study.level_name} = {level:g}"
+            frame.link("pages/1_Estimate.py", words, study.at(level).with_method("auto-cov"))
+
+
+_LARGE = "font-size: 1.35rem; line-height: 1.35; margin: 0"
+
+
+def sentence(question: Question, found: Expectation) -> str:
+    """Return the answer in one sentence."""
+    level = f"{'rho' if found.guarantee.kind == 'zcdp' else 'epsilon'} = {plain(level_of(found.guarantee))}"
+    if question.asked == ERROR:
+        return f"At {level}, expect an error of {percent(found.error)}."
+    wanted = f"{100 * question.wanted:g}\u00a0%"
+    if found.error > question.wanted:
+        most = f"{found.n:,} rows" if question.asked == ROWS else level
+        return f"Up to {most} the error is never {wanted} under this row bound: still {percent(found.error)}."
+    if question.asked == ROWS:
+        more = " or more" if found.n == FEWEST_ROWS else ""
+        return f"{found.n:,} rows{more} give an error of {wanted} at {level}."
+    if level_of(found.guarantee) == ENDS[found.guarantee.kind][0]:
+        return f"An error of {wanted} comes with any level from {level}."
+    return f"An error of {wanted} needs {level}."
+
+
+def _is_floor(found: Expectation) -> bool:
+    """Return whether clipping makes most of the error."""
+    return found.nonprivate > _FLOOR * found.error
+
+
+def _row_bound(question: Question, wider: tuple[float, float] | None) -> None:
+    """Show the button for a wider row bound that costs less, or for the one of the declaration.
+
+    The button stands in a fragment, and the question is asked by the page.
+    """
+    pressed = False
+    if wider is not None:
+        fraction, error = wider
+        words = f"Take a row bound of {percent(fraction)} of the longest row"
+        words += f": error {percent(error)}" if question.asked == ERROR else ""
+        pressed = st.button(words, key="ask-wider", on_click=frame.set_query, kwargs={"ask.row": f"{fraction:g}"})
+    elif question.fraction:
+        words = f"Leave the row bound of {percent(question.fraction)} of the longest row"
+        pressed = st.button(words, key="ask-usual", on_click=frame.set_query, kwargs={"ask.row": ""})
+    if pressed:
+        st.rerun()
+
+
+def notes(question: Question, found: Expectation) -> list[str]:
+    """Return how far the releases spread, and what the number is mostly made of."""
+    low, high = found.error_range
+    said = [f"Nine in ten releases: {percent(low)} to {percent(high)}."]
+    if not low <= found.error <= high:
+        said.append("A few are far worse.")
+    if found.d > 1:
+        said.append(f"Correlations are off by {plain(found.correlation_error)} (root mean square).")
+    related = found.d > 1 and question.structure != "independent"
+    if related and found.error >= 0.95 * min(found.zeros, found.diagonal):
+        said.append("The variances alone, or zeros, are as good: take more rows, or fewer columns.")
+    if _is_floor(found):
+        said.append(f"Clipping alone costs {percent(found.nonprivate)}.")
+    return said
+
+
+def explained(found: Expectation) -> str:
+    """Return of what the number is a mean, and what to compare it with."""
+    releases = f"{len(found.errors)} releases, ± {percent(found.error_se)} over five tables"
+    return (
+        f"Normal rows of columns alike, one row a person, the number of rows public; {found.table}; the mean of the "
+        f"rows is measured too. Method {METHODS.get(found.method).label}, mean of {releases}. To compare: zeros "
+        f"{percent(found.zeros)}; the variances alone, not private, {percent(found.diagonal)}; the shortened rows "
+        f"without noise {percent(found.nonprivate)}; sampling, rows to population, {percent(found.sampling)}. Skewed "
+        "columns and heavy tails err more: Plan knows the limits of each column, and a public table all of it."
+    )
+
+
+def chart(
+    question: Question, found: Expectation, points: list[tuple[float, Expectation]], level_name: str, palette: Palette
+) -> Picture:
+    """Return the errors against the level, or against the rows where these were asked for."""
+    rows = [
+        {"method": "Auto", "key": found.method, "x": value, "mean": one.error}
+        | dict(zip(("low", "high"), np.quantile(one.errors, (0.1, 0.9)), strict=True))
+        for value, one in points
+    ]
+    references = [("zeros", 1.0), ("variances alone", found.diagonal), ("clipping alone", found.nonprivate)]
+    if question.wanted:
+        references.append(("asked for", question.wanted))
+    drawn = curves(
+        pd.DataFrame(rows), palette, x="x", order=["Auto"], labels={}, height=390,
+        x_label="Rows" if question.asked == ROWS else f"{level_name} (stronger privacy left)",
+        y_label="Relative Frobenius error", references=[one for one in references if one[1] > 1e-3],
+        marked=found.n if question.asked == ROWS else level_of(found.guarantee),
+    )  # fmt: skip
+    return Picture(drawn.figure, f"The answer. {drawn.alt}")
+
+
+def _methods(question: Question, found: Expectation) -> None:
+    """Show the errors of the other methods on the same rows, as bars."""
+    kind = found.guarantee.kind
+    cards = [c for c in private_methods() if c.target == "covariance" and not c.refuses(kind)]
+    with st.spinner("Simulating releases of each method ...", show_time=False):
+        others = {c.label: question.expected(found.n, found.guarantee, c.key, releases=_ON_CURVE) for c in cards[1:]}
+        errors = {cards[0].label: found} | others
+    listed = sorted(errors.items(), key=lambda one: one[1].error)
+    trivial = [("Variances alone, not private", found.diagonal), ("Zeros", found.zeros)]
+    show.picture(
+        bars([*((name, one.error) for name, one in listed), *trivial], frame.palette(), quiet=len(trivial)), "methods"
+    )
+    best = next(c for c in cards if c.label == listed[0][0])
+    least = min(_ON_CURVE, len(found.errors))
+    st.caption(f"Mean of {least} releases or more, on the same five invented tables. {METHODS.get(best.key).summary}")
+
+
+# --- the sentence -------------------------------------------------------------------------------------------
+
+
+def _sentence(study: Study) -> Question:
+    """Show the sentence and return its question.
+
+    The level is chosen in the strip alone: two fields of one number overtake each other under quick keys.
+    """
+    name = study.level_name
+    asks = {
+        ERROR: f"what error comes with {name} =",
+        LEVEL: f"which {name} gives an error of",
+        ROWS: "how many rows give an error of",
+    }
+    sizes, percentage, n = named(study).sizes(), 0.0, 0
+    if not sizes:
+        data = cached.dataset(study)
+        sizes = {"n": data.n, "d": data.d}
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="ask"):
+        _word("With")
+        asked = frame.page_setting("ask", ERROR)
+        if asked != ROWS:
+            n = _size(study, sizes, "n", "Rows", 135)
+            _word("rows and")
+        d = _size(study, sizes, "d", "Columns", 100)
+        _word("columns,")
+        asked = address.bound(
+            st.selectbox, "Question", list(asks), name="ask", default=ERROR, key=f"ask.what.{name}",
+            format_func=asks.get, label_visibility="collapsed", width=270,
+        )  # fmt: skip
+        if asked == ERROR:
+            _word(f"{getattr(study, name):g}, if")
+        else:
+            percentage = address.bound(
+                st.number_input, "Error, %", 0.1, 300.0, name="ask.error", default=10.0, key="ask.percent",
+                step=1.0, format="%g", label_visibility="collapsed", width=120,
+            )  # fmt: skip
+            _word("%, if" if asked == LEVEL else f"% at {name} = {getattr(study, name):g}, if")
+        bounds = address.bound(
+            st.selectbox, "Bounds", list(BOUNDS), name="ask.bounds", default=USUAL, key="ask.bounds",
+            format_func=_bounds, label_visibility="collapsed", width=330,
+        )  # fmt: skip
+        _word("and")
+        moves = address.bound(
+            st.selectbox, "Structure", list(MOVES), name="ask.structure", default="factor", key="ask.structure",
+            format_func=_moves, label_visibility="collapsed", width=270,
+        )  # fmt: skip
+    # The level of the strip does not change the answer where it is asked for.
+    guarantee = with_level(study.guarantee, 1.0) if asked == LEVEL else study.guarantee
+    row_bound = address.number(0.001, 1.0, whole=False)
+    fraction = address.settle("ask.row", "ask.row", row_bound, 0.0)
+    if d > MAX_COLUMNS or (asked != ROWS and n < 2):
+        raise ValueError(f"A table with 2 rows or more and at most {MAX_COLUMNS} columns can be simulated. Change it.")
+    return Question(asked, n, d, guarantee, percentage / 100, bounds, *MOVES[moves], fraction)
+
+
+def named(study: Study) -> Study:
+    """Return the study with the name of its source, also of the default."""
+    return dataclasses.replace(study, source=study.source_key())
+
+
+def _bounds(key: str) -> str:
+    """Return how wide the bounds are, in words."""
+    if (spread := BOUNDS[key]) is None:
+        return "you declare where nine in ten values lie"
+    return f"nine in ten values fill {round(100 * NINE_IN_TEN * spread)}\u00a0% of the bounds"
+
+
+def _moves(key: str) -> str:
+    """Return what moves together, and how much, in words."""
+    structure, strength = MOVES[key]
+    return STRUCTURES[structure] + ("" if structure == "independent" else f", r = {strength:g}")
+
+
+def _word(text: str) -> None:
+    """Show words between the fields of the sentence."""
+    st.markdown(text, width="content")
+
+
+def _size(study: Study, sizes: dict[str, Any], name: str, label: str, width: int) -> int:
+    """Show and return the number of rows or of columns, which belongs to the study; a table has its own."""
+    value = int(sizes[name])
+    more: dict[str, Any] = {"label_visibility": "collapsed", "width": width}
+    if name not in named(study).sizes():
+        st.number_input(
+            label, value, value, value, key=f"ask.{name}.{value}", disabled=True, **more,
+            help="Of this table; simulated sources have any size.",
+        )  # fmt: skip
+        return value
+    spec = next(s for s in SOURCES.get(study.source_key()).parameters if s.name == name)
+    assert spec.low is not None  # a number is declared with its bounds
+    assert spec.high is not None
+
+    def put(s: Study, chosen: float) -> Study:
+        rest = {k: v for k, v in s.data if k != name}
+        if int(chosen) != spec.default:
+            rest[name] = int(chosen)
+        return dataclasses.replace(s, data=tuple(sorted(rest.items())))
+
+    high = max(value, MAX_COLUMNS) if name == "d" else int(spec.high)
+    fields.of_study(st.number_input, label, int(spec.low), high, key=f"ask.{name}", shown=value, put=put, **more)
+    return value

@@ -1,0 +1,1 @@
+"""Guarantees and their arithmetic, randomness, checks, and what else every room uses."""

@@ -1,0 +1,211 @@
+"""Checks that raise ``ValueError`` with a sentence for the user, which the screen shows too.
+
+The sentence is kind, and names the parameter, its value, the limit and, where one helps, the remedy.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+Choice = TypeVar("Choice")
+Called = TypeVar("Called", bound=Callable)
+_WRITTEN = "Guarantees are privcov.PureDP(1.0), privcov.ApproxDP(1.0, 1e-6) and privcov.ZCDP(rho=0.1)."
+_ELSEWHERE = dict.fromkeys(("guarantee", "epsilon", "rho", "delta"), _WRITTEN) | {
+    "alpha": "The level is 1 - alpha.",
+    "level": "The level of all intervals is that of privcov.answers(x, level=0.95).",
+    "seed": "The noise of simulated and public rows has random_state=.",
+    "person": "Persons with several rows are protected by PrivateDataset.from_rows.",
+}
+
+_OF_COLUMNS = {"row_bound": "Limits of columns are given as bounds=."}
+
+
+def explained(called: Called) -> Called:
+    """Make a function, or a class, say which arguments it takes where it is called with others."""
+    if isinstance(called, type):
+        called.__init__ = explained(called.__init__)  # type: ignore[misc] # of the class itself
+        return called
+
+    @functools.wraps(called)
+    def explaining(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return called(*args, **kwargs)
+        except TypeError as problem:
+            if problem.__traceback__ is None or problem.__traceback__.tb_next is not None:
+                raise  # from inside
+            raise TypeError(_which(called, str(problem), kwargs)) from None
+
+    return explaining  # type: ignore[return-value] # the same signature
+
+
+def _which(called: Callable, problem: str, given: Iterable[str]) -> str:
+    """Return what was wrong with the arguments of a call, and which there are."""
+    import inspect
+
+    owner = called.__qualname__.partition(".")[0]
+    if owner in ("Dataset", "PrivateDataset") and called.__name__ == "__init__":
+        return f"Make a {owner} with {owner}.from_rows(table, bounds={{column: (low, high)}}), or from_files."
+    takes = inspect.signature(called).parameters.values()
+    names = [one.name for one in takes if one.name not in ("self", "cls") and one.kind != one.VAR_KEYWORD]
+    strange = [name for name in given if name not in names]
+    concerned = [*strange, *(name for name in ("guarantee", "epsilon", "rho", "delta") if f"'{name}'" in problem)]
+    concerned += ["guarantee"] if "DP.__init__" in problem else []
+    seeded = "random_state" in strange and "noise_seed" in names
+    remedy = next((_ELSEWHERE[name] for name in concerned if name in _ELSEWHERE), "")
+    remedy = "The seed of rows and noise is seed=, of the noise alone noise_seed=." if seeded else remedy
+    said = _finish(f"{problem.replace('.__init__', '')}. It takes {', '.join(names)}", remedy)
+    return said if remedy or not strange else said + meant(strange[0], names)
+
+
+def _finish(sentence: str, remedy: str) -> str:
+    """Return the sentence with its remedy, if there is one."""
+    return f"{sentence}. {remedy}" if remedy else f"{sentence}."
+
+
+def number(name: str, value: object) -> float:
+    """Return ``value`` as a finite float."""
+    if hasattr(value, "__len__") and not isinstance(value, str):  # its content may be rows
+        raise ValueError(_finish(f"{name} must be a number, got {type(value).__name__}", _OF_COLUMNS.get(name, "")))
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError(f"{name} must be a number, got {name}={value!r:.80}.")
+    try:
+        x = float(value)
+    except OverflowError:  # an int beyond the largest float
+        x = math.inf
+    if not math.isfinite(x):
+        raise ValueError(f"{name} must be finite, got {name}={value}.")
+    return x
+
+
+def positive(name: str, value: object, remedy: str = "") -> float:
+    """Return ``value`` as a finite float > 0."""
+    x = number(name, value)
+    if x <= 0:
+        raise ValueError(_finish(f"{name} must be > 0, got {name}={value}", remedy))
+    return x
+
+
+def in_range(name: str, value: object, low: float, high: float, remedy: str = "") -> float:
+    """Return ``value`` as a float with low <= value <= high."""
+    x = number(name, value)
+    if not low <= x <= high:
+        raise ValueError(_finish(f"{name} must lie in [{low:g}, {high:g}], got {name}={value}", remedy))
+    return x
+
+
+def strictly_between(name: str, value: object, low: float, high: float, remedy: str = "") -> float:
+    """Return ``value`` as a float with low < value < high."""
+    x = number(name, value)
+    if not low < x < high:
+        raise ValueError(_finish(f"{name} must be > {low:g} and < {high:g}, got {name}={value}", remedy))
+    return x
+
+
+def whole(name: str, value: Any, low: float, high: float | None = None, remedy: str = "") -> int:
+    """Return ``value`` as an int with low <= value (<= high)."""
+    x = number(name, value)
+    if x != int(x):
+        raise ValueError(_finish(f"{name} must be a whole number, got {name}={value}", remedy))
+    if x < low or (high is not None and x > high):
+        limit = f">= {low}" if high is None else f"in {low}..{high}"
+        raise ValueError(_finish(f"{name} must be {limit}, got {name}={value}", remedy))
+    return int(value)  # not int(x): above 2^53 the float has lost digits, and two seeds would become one
+
+
+def one_of(name: str, value: Any, choices: tuple[Choice, ...], remedy: str = "") -> Choice:
+    """Return ``value`` itself, where it is one of ``choices``."""
+    if value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(
+            _finish(f"{name} must be one of {listed}, got {name}={value!r}", remedy) + meant(value, choices)
+        )
+    return value
+
+
+def meant(value: object, choices: Iterable[object]) -> str:
+    """Return " Did you mean ...?" with the choice that begins with the value or is spelt most like it, else ""."""
+    from difflib import SequenceMatcher, get_close_matches
+
+    def bare(word: str) -> str:
+        return word.lower().replace("_", "-")
+
+    if not isinstance(value, str):
+        return ""
+    known = [choice for choice in choices if isinstance(choice, str)]
+    words, word = [bare(choice) for choice in known], bare(value)
+    near = [other for other in words if other == word]
+    if not near and len(word) > 2:  # less is too short to tell
+        near = [other for other in words if other.startswith(word)] or get_close_matches(word, words, n=1)
+        near = near or [other for other in words if word in other]
+    same = [choice for choice in known if bare(choice) in near[:1]]
+    same.sort(key=lambda choice: -SequenceMatcher(None, value, choice).ratio())
+    return f" Did you mean {same[0]!r}?" if same else ""
+
+
+def by_name(what: str, values: Mapping, names: Sequence[str]) -> list:
+    """Return the values of a mapping from column names, in the order of the columns; ``what`` is the parameter."""
+    given = {str(name): value for name, value in values.items()}
+    for name in given:
+        if name not in names:
+            some = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+            raise ValueError(f"{what} names {name!r}, and the columns are {some}.{meant(name, names)}")
+    lacking = [name for name in names if name not in given]
+    if lacking:
+        raise ValueError(
+            f"{what} must name every column, and it lacks {', '.join(map(repr, lacking[:5]))}. "
+            "Give their (low, high), or leave the columns out of the table."
+        )
+    return [given[name] for name in names]
+
+
+def per_column(what: str, values: Any, names: Sequence[str], remedy: str) -> list:
+    """Return one value per column, from a sequence or a mapping from their names; ``what`` is the parameter."""
+    if isinstance(values, Mapping):
+        return by_name(what, values, names)
+    if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != len(names):
+        got = len(values) if hasattr(values, "__len__") and not isinstance(values, str) else repr(values)
+        raise ValueError(f"{what} must have one entry per column, {len(names)} in all, got {got}. {remedy}")
+    return list(values)
+
+
+def words(name: str, value: object, meaning: str) -> str:
+    """Return text that can be written down, without the blanks around it; ``meaning`` says what it should be."""
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{name} must be {meaning}.")
+    if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise ValueError(f"{name} holds half a character, which cannot be written down: {value!r}. Type it again.")
+    return value.strip()
+
+
+def one_line(name: str, value: object, meaning: str) -> str:
+    """Return `words` of one line: a name that holds a line end or an escape would forge lines of a list."""
+    value = words(name, value, meaning)
+    if any(unicodedata.category(letter) in ("Cc", "Zl", "Zp") for letter in value):
+        raise ValueError(f"{name} must be of one line, without control characters, got {value!r}. Type it again.")
+    return value
+
+
+def encodable(name: str, text: str) -> None:
+    """Raise ValueError for a text that UTF-8 cannot write: half of a character could be stored and never written."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} must be whole characters, got {text!a}. Rename it.") from None
+
+
+def square(name: str, matrix: np.ndarray) -> np.ndarray:
+    """Return a finite symmetric float64 matrix (symmetric to 1e-9 of its largest entry)."""
+    a = np.asarray(matrix, dtype=np.float64)
+    if a.ndim != 2 or a.shape[0] != a.shape[1] or a.shape[0] == 0:
+        raise ValueError(f"{name} must be a square matrix, got shape {a.shape}.")
+    if not np.isfinite(a).all():
+        raise ValueError(f"{name} must be finite, but it holds NaN or infinite entries.")
+    if np.abs(a - a.T).max() > 1e-9 * max(np.abs(a).max(), 1e-300):
+        raise ValueError(f"{name} must be symmetric, but it differs from its transpose. Use (A + A.T) / 2.")
+    return a

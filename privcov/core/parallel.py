@@ -1,0 +1,224 @@
+"""Many cores: `each` runs one function on many tasks and yields the results as they finish.
+
+joblib runs the tasks: in processes of this machine, or where the caller's `joblib.parallel_config` sends them (dask,
+ray). A file of rows is read by threads of this process alone, whatever the caller has set.
+
+A result does not depend on where it was computed: a task contains all that it needs, its random streams included,
+linear algebra has one thread everywhere, and a worker with other versions refuses the task.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from threading import Event
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from privcov.core import checks
+
+if TYPE_CHECKING:
+    from threadpoolctl import threadpool_limits
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Results = Generator[tuple[int, Result], None, None]  # (position, result); closing it drops what has not begun
+
+MAX_DEATHS = 3
+_NICENESS = 10  # a tenth of the time of a process that has 0, where both compute
+LOOK_SECONDS = 0.2  # how long threads may leave a request to stop unnoticed
+# A sweep that is stopped drops tasks on purpose.
+warnings.filterwarnings("ignore", r"\d+ tasks (which|have)", module=r"joblib\.parallel")
+
+
+class ParallelError(RuntimeError):
+    """The workers could not do their work; the message says what happened and the remedy."""
+
+
+class _OneBlasThread:
+    """One BLAS thread while tasks run: workers would compete for the cores, and small matrices gain nothing by more.
+
+    It also keeps every bit the same wherever a task runs. The setting belongs to the whole process, so the first user
+    makes it and the last one undoes it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._users = threading.Lock(), 0
+        self._limit: threadpool_limits | None = None
+
+    def __enter__(self) -> None:
+        from threadpoolctl import threadpool_limits
+
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._limit = threadpool_limits(1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                assert self._limit is not None, "the first user made it"
+                self._limit.restore_original_limits()
+
+
+ONE_BLAS_THREAD = _OneBlasThread()
+_HERE = threading.local()
+_PROCESSES = threading.Lock()  # held by the sweep that has the processes of this machine
+
+
+def asked(stop: Event | None) -> bool:
+    """Return whether the caller was asked to stop."""
+    return stop is not None and stop.is_set()
+
+
+def inside() -> bool:
+    """Return whether the caller is a task of `each` in a worker."""
+    return getattr(_HERE, "working", False)
+
+
+def workers() -> int:
+    """Return how many processes or threads `each` uses here: PRIVCOV_WORKERS, or the cores of this process."""
+    given = os.environ.get("PRIVCOV_WORKERS", "").strip()
+    if given:
+        if not given.isascii() or not given.isdigit() or not 1 <= int(given) <= 1024:
+            raise ParallelError(
+                f"PRIVCOV_WORKERS must be a whole number from 1 to 1024, got {given!r}. Correct it, or unset it to use "
+                "every core."
+            )
+        return int(given)
+    from joblib import cpu_count
+
+    return cpu_count()
+
+
+def elsewhere() -> bool:
+    """Return whether the caller's `joblib.parallel_config` sends tasks to another backend than joblib's own."""
+    from joblib.parallel import BACKENDS, DEFAULT_BACKEND, get_active_backend
+
+    return not isinstance(get_active_backend()[0], BACKENDS[DEFAULT_BACKEND])
+
+
+def each(
+    work: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    *,
+    threads: bool = False,
+    workers: int | None = None,
+    stop: Event | None = None,
+) -> Results[Result]:
+    """Yield (position, work(task)) of every task, each exactly once, in the order in which they finish.
+
+    Closing the iterator drops what has not begun. An exception of ``work`` is raised here and does the same. A worker
+    that dies (killed, out of memory) costs nothing but time: its tasks are computed again, at most three times. What
+    was yielded before an error is complete.
+    """
+    tasks = list(tasks)
+    count = _default_workers() if workers is None else checks.whole("workers", workers, 1, 1024)
+    if inside() or len(tasks) < 2:  # a task with tasks of its own: the other cores are already in use
+        return _here(work, tasks, stop)
+    if not threads and elsewhere():
+        return _by_joblib(work, tasks, -1, stop)
+    if count == 1:
+        return _here(work, tasks, stop)
+    return (_threads if threads else _by_joblib)(work, tasks, min(count, len(tasks)), stop)
+
+
+_default_workers = workers  # the argument of `each` hides the name
+
+
+def _here(work: Callable, tasks: list, stop: Event | None) -> Results:
+    with ONE_BLAS_THREAD:
+        for position, task in enumerate(tasks):
+            if asked(stop):
+                return
+            yield position, work(task)
+
+
+def _threads(work: Callable, tasks: list, count: int, stop: Event | None) -> Results:
+    """Run the tasks in threads, one more than threads at a time, so that results not taken yet do not pile up."""
+    todo = iter(enumerate(tasks))
+    running: dict[Future, int] = {}
+    pool = ThreadPoolExecutor(count, thread_name_prefix="privcov")
+    with ONE_BLAS_THREAD:
+        try:
+            while not asked(stop):
+                while len(running) <= count and (following := next(todo, None)) is not None:
+                    running[pool.submit(work, following[1])] = following[0]
+                if not running:
+                    return
+                for future in wait(running, LOOK_SECONDS, FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _by_joblib(work: Callable, tasks: list, count: int, stop: Event | None) -> Results:
+    """Run the tasks with joblib; ``count`` is -1 for a backend of the caller.
+
+    joblib has one pool of processes: two sweeps of different sizes wait for each other there, and one that stops ends
+    the tasks of the other. So one sweep at a time has the processes, and the others compute in this one meanwhile.
+    """
+    left, deaths, own = dict(enumerate(tasks)), 0, count > 0
+    while left and not asked(stop):
+        if own and not _PROCESSES.acquire(blocking=False):
+            position = next(iter(left))
+            yield _one(work, position, left.pop(position), _versions())
+            continue
+        try:
+            with contextlib.closing(_dispatched(work, left, count)) as made:
+                for position, result in made:
+                    del left[position]
+                    deaths = 0
+                    yield position, result
+                    if asked(stop):
+                        return
+        except BrokenProcessPool as problem:
+            deaths += 1
+            if deaths > MAX_DEATHS:
+                raise ParallelError(
+                    f"Worker processes ended {deaths} times before their work was done (killed, or out of memory). Use "
+                    "fewer workers (PRIVCOV_WORKERS=1) or smaller tables."
+                ) from problem
+        finally:
+            if own:
+                _PROCESSES.release()
+
+
+def _dispatched(work: Callable, left: dict[int, object], count: int) -> Results:
+    from joblib import Parallel, delayed
+
+    one = _one_quietly if count > 0 else _one
+    calls = [delayed(one)(work, position, task, _versions()) for position, task in left.items()]
+    return Parallel(n_jobs=count, return_as="generator_unordered")(calls)
+
+
+def _versions() -> tuple[str, str]:
+    """Return the versions that the bits of a result depend on."""
+    return sys.modules["privcov"].__version__, np.__version__  # an import of the package would be a circle
+
+
+def _one_quietly(*task: Any) -> tuple[int, object]:
+    """Compute a task in a process of this machine, which gives way to others: to the pages of a server."""
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(_NICENESS - os.nice(0))
+    return _one(*task)
+
+
+def _one(work: Callable, position: int, task: object, versions: tuple[str, str]) -> tuple[int, object]:
+    if versions != _versions():
+        here, there = (f"privcov {own} with numpy {arrays}" for own, arrays in (_versions(), versions))
+        raise ParallelError(f"A worker has {here}, and this machine has {there}. Install the same on both.")
+    before, _HERE.working = inside(), True
+    try:
+        with ONE_BLAS_THREAD:
+            return position, work(task)
+    finally:
+        _HERE.working = before

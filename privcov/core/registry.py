@@ -1,0 +1,80 @@
+"""A registry of classes: ``@table.add(key=..., ...)`` enters one, and all that lists or runs methods reads it.
+
+A method or a source is one file with one frozen dataclass.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from privcov.core import checks
+from privcov.core.parameters import documented
+
+Card = TypeVar("Card", bound=Any)
+
+
+class Registry(Generic[Card]):
+    """Entries of one package, by key, whose modules are imported when the entries are first read.
+
+    what: an entry in words, for messages. package: its dotted name. card: makes an entry's card, with ``key`` and
+    ``order``, from ``cls`` and the fields given to `add`.
+    """
+
+    def __init__(self, what: str, package: str, card: Callable[..., Card]) -> None:
+        self.what, self.package, self.card = what, package, card
+        self._entries: dict[str, Card] = {}
+        self._unlisted: set[str] = set()
+        self._loaded = False
+        self._order: list[str] = []  # the listed keys
+
+    def add(self, **fields: Any) -> Callable[[type], type]:
+        """Return a decorator that enters the class under ``key`` with the rest of its card.
+
+        With ``listed=False``, `get` alone finds the entry.
+        """
+        listed = fields.pop("listed", True)
+
+        def enter(cls: type) -> type:
+            card = self.card(cls=cls, **fields)
+            if card.key in self._entries:
+                raise ValueError(f"{self.what} {card.key!r} is registered twice")
+            self._entries[card.key] = card
+            if not listed:
+                self._unlisted.add(card.key)
+            self._order = []
+            cls.__doc__ = documented(cls)
+            cls.card = card  # type: ignore[attr-defined] # the base class of every entry has it
+            return cls
+
+        return enter
+
+    def all(self) -> list[Card]:
+        """Return every listed card, in the order of ``card.order`` and then of the key."""
+        return list(self._in_order().values())
+
+    def _in_order(self) -> dict[str, Card]:
+        if not self._loaded:
+            root = importlib.import_module(self.package)
+            for module in pkgutil.walk_packages(root.__path__, f"{self.package}."):
+                importlib.import_module(module.name)
+            self._loaded = True
+        if not self._order:
+            listed = [card for key, card in self._entries.items() if key not in self._unlisted]
+            self._order = [card.key for card in sorted(listed, key=lambda c: (c.order, c.key))]
+        return {key: self._entries[key] for key in self._order}
+
+    def get(self, key: str) -> Card:
+        """Return the card of a key."""
+        by_key = self._in_order()
+        if not isinstance(key, str):
+            raise ValueError(f"The {self.what} must be one of the keys {', '.join(by_key)}, got {type(key).__name__}.")
+        if key in self._unlisted:
+            return self._entries[key]
+        if key not in by_key:
+            raise ValueError(
+                f"There is no {self.what} {key!r}. There are: {', '.join(by_key)}.{checks.meant(key, by_key)}"
+            )
+        return by_key[key]

@@ -1,0 +1,354 @@
+"""Intervals of means, variances, covariances and correlations: privacy noise and sampling together.
+
+Every one inverts a test: a value belongs to the interval where the difference to the estimate is at most z standard
+deviations, these taken at that value. N(A) is the noise of forms.py, n the number of rows, k the assumed excess
+kurtosis of the rows (0 for Gaussian ones; elliptical rows otherwise).
+
+    mean          t_m^2 + v_u m^2 + c_jj / n; of two values a and b, c_jj = (m - a)(b - m) at the tested m
+    variance      (v' - v)^2 <= z^2 (N + (2 + 3 k) v^2 / n), a quadratic in v
+    covariance    N + [(1 + k)(c_ii c_jj + c_ij^2) + k c_ij^2] / n
+    correlation   Fieller: (c_ij - r g)^2 <= z^2 (N(A_r) + (1 + k)(1 - r^2)^2 g^2 / n), g^2 = c_ii c_jj, where A_r has
+                  1/2 at (i, j), -r a / 2 at (i, i) and -r / (2 a) at (j, j), a^2 = c_jj / c_ii
+
+A column of two values, s apart, has (x - m)^2 = v + t (x - m), t = low + high - 2 m, t^2 = s^2 - 4 v, and no kurtosis
+is assumed of it. With T = t / sqrt(v) the sampling part over n is
+
+    variance      v s^2 - 4 v^2; and v' is below v by (m' - m)^2 <= z^2 v / n, which is all there is at t = 0
+    covariance    of two such columns c_ii c_jj + t_i t_j c_ij - c_ij^2, of one and another kind of column, whose mean
+                  alone depends on it, c_ii c_jj + c_ij^2 (T^2 - 1); each with 3 (s_i s_j)^2 / n more, as if three more
+                  rows had the rarer value
+    correlation   of two 1 - r^2 + T_i T_j (r + r^3 / 2) - 3/4 r^2 (T_i^2 + T_j^2) (Yule 1912); of one
+                  (1 - r^2)^2 (1 + r^2 (T^2 - 2) / 4)
+
+Of such a column without a cell between the two values, the variance is (m - a)(b - m) over the interval of the mean.
+Two levels of one column, with means l_i and l_j above their lower values, have the covariance -l_i l_j. Its interval
+has the products of the ends of both means: the relative error of a product is at most the sum of both.
+
+Where missing cells are measured by pairs, n is the number n_ij of rows that have both cells. A correlation also has
+variances of n_i and n_j rows, so its sampling part is, for x and y in standard deviations from their means,
+
+    (E x^2 y^2 - r^2) / n_ij + r^2 / 4 [(E x^4 - 1) / n_i + (E y^4 - 1) / n_j + 2 (E x^2 y^2 - 1) n_ij / (n_i n_j)]
+        - r [(E x^3 y - r) / n_i + (E x y^3 - r) / n_j],
+
+which is the one above where all have n rows. Elliptical rows have E x^4 = 3 (1 + k), E x^3 y = 3 (1 + k) r and
+E x^2 y^2 = (1 + k)(1 + 2 r^2). A column of two values has x^2 = 1 + T x and E x^4 = 1 + T^2. Beside one, y = r x + e
+gives E x^2 y^2 = 1 + r^2 T^2, E x y^3 = 3 r + r^3 (T^2 - 2) and E y^4 = 3 + r^4 (T^2 - 2).
+
+Where rows are shortened, such a column has any value between its two, so bounds take the place of these. With q the
+largest square of a deviation from the mean: the mean has the same interval, because v <= (m - a)(b - m); the variance
+q v; the covariance q_i c_jj, or the smaller of both; and the correlation, by the triangle inequality for standard
+deviations, (s + |r| (s_i + s_j) / 2)^2 with s^2 the bound of the covariance over g^2 and s_i^2 = q_i / c_ii, or
+3 (1 + k) of a column of many values.
+
+The test of a zero correlation is that of c_ij at r = 0, whose noise is one entry with its exact law.
+
+The way of a correlation: `ReleaseAnswers.correlations`, `unbiased.known_of_sum` (the unbiased moments of the stored
+whole numbers), `correlations` here, and `measurements.laws.forms` for the variance N(A) of a linear form of the noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from privcov.inference.unbiased import NO_MEAN, NO_VARIANCE, ONE_COLUMN, TOO_FEW, TOO_NOISY, Intervals, UnbiasedMoments
+from privcov.measurements.noise_theory.tails import tail
+
+_HALVINGS = 44
+
+
+def means(known: UnbiasedMoments, level: float) -> Intervals:
+    """Return the interval of every mean, in working units."""
+    d, law = known.d, known.law
+    if known.mean is None:
+        none = np.full(d, np.nan)
+        return Intervals(none, none, none, np.full(d, NO_MEAN))
+    variances = np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0)
+    if known.available is None:
+        noise, rows = np.full(d, law.mean), np.full(d, known.rows)
+        noise = noise + law.count * known.mean**2
+    else:
+        noise, rows = known.available.mean_std**2, known.rows * np.maximum(np.diag(known.available.shares), 1e-9)
+    z = known.z(level, noise, variances / rows, law.excess(1.0, 0.0))
+    half = z * np.sqrt(noise + variances / rows)
+    estimate, low, high = known.mean, known.mean - half, known.mean + half
+    if known.two is not None:  # the variance at the mean m that is tested is (m - a)(b - m)
+        first, last, q = known.two.low, known.two.low + known.span, z * z / rows
+        middle = (known.mean + q * (first + last) / 2) / (1 + q)
+        square = middle**2 - (known.mean**2 + q * first * last - z * z * noise) / (1 + q)
+        half, two = np.sqrt(np.maximum(square, 0.0)), known.span > 0
+        low, high = np.where(two, middle - half, low), np.where(two, middle + half, high)
+        estimate, low, high = (np.where(two, np.clip(x, first, last), x) for x in (estimate, low, high))
+    return Intervals(estimate, low, high, np.where(np.isnan(known.mean), TOO_FEW, 0))
+
+
+def variances(known: UnbiasedMoments, level: float, kurtosis: float) -> Intervals:
+    """Return the interval of every variance, in working units."""
+    seen = np.diag(known.covariance)
+    noise, rows = np.diag(_entry_noise(known)), known.rows * np.diag(_shares(known))
+    two, square, short = known.span > 0, known.span**2, known.shortened
+    linear = np.where(short, known.reach, square) / rows
+    part = np.where(short, 0.0, np.where(two, -4.0, 2 + 3 * kurtosis)) / rows
+    on = np.where(two, np.clip(seen, 0.0, square / 4), np.maximum(seen, 0.0))
+    z = known.z(level, noise, linear * on + part * on**2, known.law.excess(1.0, 1.0))
+    a = np.maximum(1 - z * z * part, 1e-9)
+    middle = seen + z * z * linear / 2
+    root = np.sqrt(np.maximum(middle**2 - a * (seen**2 - z * z * noise), 0.0))
+    low, high = np.maximum((middle - root) / a, 0.0), (middle + root) / a
+    high = np.where(two, np.minimum(high + z * z * on / rows, square / 4), high)
+    reason = np.where(np.isnan(seen), TOO_FEW, np.where(high > 0, 0, NO_VARIANCE))
+    estimate, high = np.where(two, np.minimum(seen, square / 4), seen), np.maximum(high, 0.0)  # two values vary no more
+    if known.two is not None and known.mean is not None:
+        mean = means(known, level)
+        m, *ends = (_of_mean(known, x) for x in (mean.estimate, mean.low, mean.high))
+        middle = (mean.low - known.two.low < known.span / 2) & (mean.high - known.two.low > known.span / 2)
+        most = np.where(middle, square / 4, np.maximum(*ends))
+        low = np.where(known.exact, np.minimum(*ends), np.where(two, np.minimum(low, most), low))
+        high = np.where(known.exact, most, np.where(two, np.minimum(high, most), high))
+        # Between the two values E (x - a)(b - x) >= 0, so no column varies more than two values of its mean.
+        estimate = np.where(known.exact, m, np.where(two, np.minimum(np.clip(estimate, low, high), m), estimate))
+        low = np.minimum(low, np.where(two, estimate, low))
+        reason = np.where(two & (reason != TOO_FEW), 0, reason)
+    return Intervals(estimate, low, high, reason).refusing(known.unknown)
+
+
+def _of_mean(known: UnbiasedMoments, mean: np.ndarray) -> np.ndarray:
+    """Return the variance of every column of two values with this mean."""
+    above = np.clip(mean - (0.0 if known.two is None else known.two.low), 0.0, known.span)
+    return above * (known.span - above)
+
+
+def _of_levels(known: UnbiasedMoments, level: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (estimate, low, high) of the covariances that two levels of one column have by their means."""
+    assert known.two is not None, "they are levels"
+    mean = means(known, level)
+    m, low, high = (np.clip(x - known.two.low, 0.0, known.span) for x in (mean.estimate, mean.low, mean.high))
+    return -np.outer(m, m), -np.outer(high, high), -np.outer(low, low)
+
+
+def covariances(known: UnbiasedMoments, level: float, kurtosis: float) -> Intervals:
+    """Return the interval of every covariance, in working units."""
+    seen, noise = known.covariance, _entry_noise(known)
+    on = np.maximum(np.nan_to_num(np.diag(seen)), 0.0)
+    sampling = _covariance_sampling(known, on, seen, kurtosis) / (known.rows * _shares(known))
+    half = known.z(level, noise, sampling, known.law.excess(1.0, 0.0)) * np.sqrt(noise + sampling)
+    low, high = seen - half, seen + half
+    if (same := known.same_column).any() and known.mean is not None:
+        levels = _of_levels(known, level)
+        seen, low, high = (np.where(same, b, a) for a, b in zip((seen, low, high), levels, strict=True))
+    found = Intervals(seen, low, high, np.where(np.isnan(known.covariance), TOO_FEW, 0))
+    return found.refusing(known.unknown[:, None] | known.unknown[None, :])
+
+
+def correlations(known: UnbiasedMoments, level: float, kurtosis: float, tested: bool = True) -> Intervals:
+    """Return every correlation's interval (Fieller 1954; noise derived above and in forms.py), with a test of zero."""
+    seen, law, n = known.covariance, known.law, known.rows * _shares(known)
+    on = np.nan_to_num(np.diag(seen))
+    least = known.z(level, np.diag(_entry_noise(known)), 0 * on, law.excess(1.0, 1.0))
+    weak = on <= least * np.sqrt(np.diag(_entry_noise(known)))
+    safe = np.where(on > 0, on, 1.0)
+    a = np.sqrt(safe[None, :] / safe[:, None])
+    g = np.sqrt(np.outer(safe, safe))
+    noise = _correlation_noise(known, a)
+    zero = noise[0]
+    two = known.span > 0
+    plain = 1 + np.where(two[:, None] | two[None, :], 0.0, kurtosis)
+    sampling = np.where(_either_short(known), _shortened(known, on), plain * g * g + _few(known)) / n
+    one, p = _one_entry(known), None
+    if tested:
+        p = tail(np.nan_to_num(seen), zero - one + sampling, one, _shape(known))
+    own = _correlation_sampling(known, plain)
+    z = known.z(level, zero, g * g * own(np.clip(np.nan_to_num(seen) / g, -1, 1)), law.excess(1.0, 0.0))
+    estimate, low, high = fieller(seen, g, noise, own, z)
+    reason = np.where(weak[:, None] | weak[None, :], NO_VARIANCE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
+    reason = np.where(np.isnan(seen), TOO_FEW, reason)
+    # Noise over noise is a number anywhere in [-1, 1], and often at its ends; nobody can say of it that it is real.
+    estimate, p = np.where(reason > 0, np.nan, estimate), None if p is None else np.where(reason > 0, np.nan, p)
+    if (same := known.same_column).any() and known.mean is not None:
+        own = np.sqrt(np.maximum(variances(known, level, kurtosis).estimate, 1e-300))
+        r = np.clip(_of_levels(known, level)[0] / np.outer(own, own), -1.0, 0.0)
+        estimate = np.where(same & ~np.isnan(seen), r, estimate)
+    found = Intervals(estimate, low, high, reason, p)
+    return found.refusing(known.unknown[:, None] | known.unknown[None, :]).refusing(same, ONE_COLUMN)
+
+
+def correlation_variances(known: UnbiasedMoments, r: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the variances of the noise and of sampling on every correlation, as derived in the module's docstring."""
+    zero, first, second = _correlation_noise(known, spread[None, :] / spread[:, None])
+    g = spread[:, None] * spread[None, :]
+    noise = np.maximum(zero + r * (first + r * second), 0.0) / (g * g)
+    return noise, _moment_variance(known, r, 1 + 2 * r * r, 3 * r, np.full_like(r, 3.0))
+
+
+def fieller(
+    above: np.ndarray,
+    below: np.ndarray,
+    noise: tuple[np.ndarray, ...],
+    sampling: Callable[[np.ndarray], np.ndarray],
+    z: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (estimate, low, high) of a correlation: all r with (above - r below)^2 <= z^2 V(r), by bisection.
+
+    V(r) = n_0 + n_1 r + n_2 r^2 + below^2 sampling(r); the ends are those nearest to the estimate (Fieller 1954).
+    """
+    ratio = np.nan_to_num(above) / below
+    start = np.clip(ratio, -1.0, 1.0)
+
+    def outside(r: np.ndarray) -> np.ndarray:
+        spread = noise[0] + r * (noise[1] + r * noise[2])
+        return (ratio - r) ** 2 > z * z * (np.maximum(spread, 0.0) / below**2 + sampling(r))
+
+    ends = []
+    for end in (-1.0, 1.0):
+        inner, outer = start.copy(), np.full_like(start, end)
+        for _ in range(_HALVINGS):
+            middle = (inner + outer) / 2
+            out = outside(middle)
+            inner, outer = np.where(out, inner, middle), np.where(out, middle, outer)
+        ends.append(np.where(outside(np.full_like(start, end)), inner, end))
+    return np.where(np.isnan(above), np.nan, ratio), ends[0], ends[1]
+
+
+def _covariance_sampling(known: UnbiasedMoments, on: np.ndarray, seen: np.ndarray, kurtosis: float) -> np.ndarray:
+    """Return the variance of the product of two deviations from the mean, for every pair of columns."""
+    two, t, both = known.span > 0, known.skew, np.outer(on, on)
+    square = np.minimum(np.nan_to_num(seen) ** 2, both)
+    found = (1 + kurtosis) * (both + seen**2) + kurtosis * seen**2
+    one = (
+        both
+        + _few(known)
+        - square
+        + np.minimum(square / np.maximum(on, 1e-300)[:, None], on[None, :]) * (t * t)[:, None]
+    )
+    found = np.where(two[:, None], one, np.where(two[None, :], one.T, found))
+    pair = np.maximum(both + np.outer(t, t) * np.nan_to_num(seen) - square, 0.0) + _few(known)
+    found = np.where(two[:, None] & two[None, :], pair, found)
+    return np.where(_either_short(known), _shortened(known, on), found)
+
+
+def _either_short(known: UnbiasedMoments) -> np.ndarray:
+    """Return which pairs have a column of two values in shortened rows."""
+    return known.shortened[:, None] | known.shortened[None, :]
+
+
+def _shortened(known: UnbiasedMoments, on: np.ndarray) -> np.ndarray:
+    """Return the bound on the variance of the product of two deviations, where rows are shortened."""
+    most = np.where(known.shortened, known.reach, np.nan)[:, None] * on[None, :]
+    return np.nan_to_num(np.fmin(most, most.T)) + _few(known)
+
+
+def _correlation_sampling(known: UnbiasedMoments, plain: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function that gives the sampling variance of every correlation r."""
+    two, v = known.span > 0, np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0)
+    t = np.divide(known.skew, np.sqrt(v), out=np.zeros(known.d), where=two & (v > 0))
+    first, second, square = two[:, None], two[None, :], (t * t)[:, None] + np.zeros((known.d, known.d))
+    few = np.divide(_few(known), np.outer(v, v), out=np.zeros((known.d, known.d)), where=np.outer(v, v) > 0)
+    pairs = known.rows * _shares(known)
+
+    safe = np.where(v > 0, v, 1.0)
+    fourth = np.sqrt(np.where(known.shortened, known.reach / safe, 3 * np.diag(plain)))
+    product_std = np.sqrt(_shortened(known, v) / np.outer(safe, safe))
+
+    def own(r: np.ndarray) -> np.ndarray:
+        r2 = r * r
+        bent = r2 * (square.T - 2)  # of a column of many values beside one of two
+        m22 = np.where(first & second, 1 + np.outer(t, t) * r, 1 + r2 * (square + square.T))
+        m22 = np.where(first | second, m22, plain * (1 + 2 * r2))
+        m31 = np.where(first, r * (1 + square), np.where(second, r * (3 + bent), 3 * plain * r))
+        m40 = np.where(first, 1 + square, np.where(second, 3 + r2 * bent, 3 * plain))
+        found = _moment_variance(known, r, m22, m31, m40) + np.where(first & second, few, 0.0) / pairs
+        most = product_std + np.abs(r) * (fourth[:, None] + fourth[None, :]) / 2
+        return np.where(_either_short(known), most * most / pairs, np.maximum(found, 0.0))
+
+    return own
+
+
+def _moment_variance(
+    known: UnbiasedMoments, r: np.ndarray, m22: np.ndarray, m31: np.ndarray, m40: np.ndarray
+) -> np.ndarray:
+    """Return the sampling variance of every correlation r, from the fourth moments E x^2 y^2, E x^3 y and E x^4."""
+    pairs = known.rows * _shares(known)
+    each = np.diag(pairs)[:, None]
+    part = r * r / 4 * (m40 - 1) / each - r * (m31 - r) / each
+    return (m22 - r * r) / pairs + part + part.T + r * r / 2 * (m22 - 1) * pairs / (each * each.T)
+
+
+def sampling_norm(known: UnbiasedMoments) -> float:
+    """Return the root of the mean squared Frobenius norm of the sampling error of the covariance."""
+    seen, on = known.covariance, np.maximum(np.diag(known.covariance), 0.0)
+    entries = _covariance_sampling(known, on, seen, 0.0)
+    np.fill_diagonal(entries, np.where(known.span > 0, np.maximum(on * known.span**2 - 4 * on**2, 0.0), 2 * on**2))
+    return math.sqrt(float(entries.sum()) / known.rows)
+
+
+def _few(known: UnbiasedMoments) -> np.ndarray:
+    """Return 3 (s_i s_j)^2 / n, the standard deviation in place of s for a column of many values; 0 for two of these.
+
+    A count of 3 has no more than 5 % to be seen as none.
+    """
+    two, std = known.span > 0, np.sqrt(np.maximum(np.nan_to_num(np.diag(known.covariance)), 0.0))
+    size = np.where(two, known.span, std)
+    either = two[:, None] | two[None, :]
+    return np.where(either, 3 * np.outer(size, size) ** 2, 0.0) / (known.rows * _shares(known))
+
+
+def _shares(known: UnbiasedMoments) -> np.ndarray:
+    """Return the share of rows behind every entry, d x d."""
+    if known.available is None:
+        return np.ones((known.d, known.d))
+    return np.maximum(known.available.shares, 1e-9)
+
+
+def _entry_noise(known: UnbiasedMoments) -> np.ndarray:
+    """Return the variance of the noise on every entry of the covariance: N(A) for A = (e_i e_j' + e_j e_i') / 2."""
+    if known.available is not None:
+        return known.available.variance
+    law, m = known.law, known.centre
+    size = np.where(np.eye(known.d) > 0, 1.0, 0.5)
+    square = m * m
+    turned = np.where(np.eye(known.d) > 0, square[:, None], (square[:, None] + square[None, :]) / 4)
+    # The square of a noisy mean is too large by t_m^2; |A m|^2 by t_m^2 |A|^2.
+    turned = np.maximum(turned - law.mean * size, 0.0)
+    noise = (
+        2 * law.off * size + np.diag(law.extra + law.common) + 4 * law.mean * turned + 2 * law.mean * law.mean * size
+    )
+    q = np.outer(m, m) - known.covariance
+    return np.maximum(noise + law.count * q * q + 2 * law.tie * np.diag(np.diag(q)), 0.0)
+
+
+def _one_entry(known: UnbiasedMoments) -> np.ndarray:
+    """Return the part of the noise on every covariance that is one number of the noise."""
+    if known.available is None:
+        return np.full((known.d, known.d), known.law.off)
+    return known.available.variance
+
+
+def _shape(known: UnbiasedMoments) -> float:
+    """Return j, the shape of the Gamma mixture that one number above the diagonal is."""
+    return 1.0 if known.law.laplace else known.law.freedom or math.inf
+
+
+def _correlation_noise(known: UnbiasedMoments, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (n_0, n_1, n_2): N(A_r) = n_0 + n_1 r + n_2 r^2 for every pair.
+
+    With flags of missing cells, entries are taken as uncorrelated with the noise on the variances.
+    """
+    law, m = known.law, known.centre
+    one = _entry_noise(known)
+    x, y = a / 2, 1 / (2 * a)  # of -r in the two diagonal entries
+    if known.available is not None:
+        v = np.diag(known.available.variance)
+        return one, 0 * one, x * x * v[:, None] + y * y * v[None, :]
+    mi, mj = m[:, None], m[None, :]
+    size = x * x + y * y
+    on = law.extra
+    second = 2 * law.off * size + on[:, None] * x * x + on[None, :] * y * y + law.common * (x + y) ** 2
+    second = second + 4 * law.mean * (x * x * mi * mi + y * y * mj * mj) + 2 * law.mean * law.mean * size
+    first = -4 * law.mean * (x + y) * mi * mj
+    q0, q1 = mi * mj, -(x * mi * mi + y * mj * mj)  # <A_r, C> = 0 where r is the correlation
+    second = second + law.count * q1 * q1 - 2 * law.tie * q1 * (x + y)
+    first = first + 2 * law.count * q0 * q1 - 2 * law.tie * q0 * (x + y)
+    zero = one + law.count * (q0 * q0 - (q0 - known.covariance) ** 2)
+    return zero, first, second

@@ -1,0 +1,433 @@
+"""What is left of columns after others: slopes, R squared and partial correlations, with privacy noise and sampling.
+
+Let O be the columns that are held fixed, Q the inverse of their noisy covariance (a ridge added), and v, e two vectors
+whose parts on O are the regression on O, so that without noise v'C0 and C0 e vanish on O. With E the whole error of the
+covariance, exactly
+
+    g = v'C e, both fitted in the noisy C,  =  v0'C0 e0 + v0'E e0 - (E v0)_O' Q (E e0)_O.
+
+The last term does not average out. With the noise of forms.py its mean is -B(v, e),
+
+    B = t^2 (v.e tr Q + v'Q e) + sum_a x_a Q_aa v_a e_a + c v'Q e + t_m^4 (v.e tr Q + v'Q e)
+      + t_m^2 [v.e m'Qm + (m.e)(m'Qv) + (m.v)(m'Qe) + tr Q (m.v)(m.e)] + v_u (m.v)(m.e) m'Qm
+
+(Q is zero outside O), so g + B is centred, and its variance is, with w = v'C v + B(v, v), s = e'C e + B(e, e) and
+u^2 = t^2 + t_m^4 + t_m^2 |m|^2 / p over the p columns that take part,
+
+    V = N((v e' + e v') / 2) + [w s + (v'C e)^2] / n
+      + u^4 (|v|^2 |e|^2 + (v.e)^2) |Q|^2 + u^2 (|v|^2 s + |e|^2 w) tr Q / n + |O| w s / n^2.
+
+**Slope** b_j of y on X, ridge l: O = X without j, v the column j less its regression on O, e(d) = y - X b - d v for the
+fitted b. Fixing every other coefficient at its fit under b_j + d leaves g(d) = -d D + B(v, e(d)), D = v'(C + l I) v.
+The standard error is sqrt V / (D + B(v, v)) at the estimate, the d with g(d) = 0. The test of no slope is that of g
+at d = -b_j. A sum w'b of slopes is the slope on v = P w / (w'P w) in place of P_j / P_jj, where P = (C_XX + l I)^-1.
+The interval is all d with g(d)^2 <= z^2 V(d), a quadratic inequality; where it has no end, the slope is not identified.
+With a ridge the target is the ridge coefficient of the population. Whatever the law of the regressors, a response that
+is linear in them with errors of one variance has w s / n as well; for one of two values, h apart, h^2 / 4 takes the
+place of s (Popoviciu 1935). **Expected response** at x, with w = x - m: the mean of the residual, m_y - m'b, and w'b.
+With e the noise on the means, the first has the error e'(y - X b), of variance t_m^2 |y - X b|^2, and the sampling
+variance s / n; its covariance with the error of w'b is -t_m^2 (v.r m.r + |r|^2 v.m), r = y - X b. **Partial
+correlation**: O = all but i and j; T = the 2 x 2 matrix of g + B, then the interval of a correlation; with columns of
+two values only the test of zero, in which a pair of them has min(h_i^2 T_jj, h_j^2 T_ii) / 4n in place of
+T_ii T_jj / n.
+**R squared** r: s = e'C e + B(e, e) with O = X, corrected for the |X| fitted slopes; all r with
+(s - (1 - r) c_yy)^2 <= z^2 V, V with the form e e' - (1 - r) y y'.
+
+The last level of a category follows from its others and is left out of partial correlations.
+
+Nothing is answered where C_XX has an eigenvalue at or below zero, or t^2 tr Q^2 > 1: there the second order that B
+corrects is as large as the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from privcov.inference.entries import fieller
+from privcov.inference.unbiased import (
+    FOLLOWS,
+    NO_END,
+    NO_INVERSE,
+    NO_MEAN,
+    TESTED_ONLY,
+    TOO_NOISY,
+    TWO_VALUED,
+    Intervals,
+    UnbiasedMoments,
+)
+from privcov.measurements.noise_theory.forms import Law
+from privcov.measurements.noise_theory.tails import tail
+
+MAX_NOISE = 1.0  # of t^2 tr Q^2
+_WEAK = 2.8  # standard deviations of its noise that what is left of a column must have
+_CLEAR = (
+    3.3  # standard deviations of the noise that the least eigenvalue must have for an upper end of R squared below 1
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionFit:
+    """A regression in working units: the slopes by column of the regressors, R squared, and the expected responses."""
+
+    slopes: Intervals
+    r_squared: Intervals
+    expected: Intervals
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The columns that take part: law, mean, covariance, number of rows, and u^2."""
+
+    law: Law
+    mean: np.ndarray
+    covariance: np.ndarray
+    rows: float
+    square: float
+
+    def bias(self, v: np.ndarray, e: np.ndarray, q: np.ndarray) -> float:
+        """Return B(v, e) for one Q."""
+        law, m = self.law, self.mean
+        ve, trace, qv, qe, qm = float(v @ e), float(np.trace(q)), q @ v, q @ e, q @ m
+        mv, me, both = float(m @ v), float(m @ e), float(v @ qe)
+        found = (law.off + law.mean**2) * (ve * trace + both) + law.common * both
+        found += float((law.extra * np.diag(q) * v) @ e)
+        found += law.mean * (ve * float(m @ qm) + me * float(m @ qv) + mv * float(m @ qe) + trace * mv * me)
+        return found + law.count * mv * me * float(m @ qm)
+
+    def noise(self, form: np.ndarray) -> float:
+        """Return N(A), in which |A m|^2 is corrected for the noise in m."""
+        return self.law.cleared_variance(form, self.mean, self.covariance)
+
+
+def _part(known: UnbiasedMoments, columns: list[int]) -> _Part:
+    at = np.array(columns)
+    law, mean = known.law.of(at), known.centre[at]
+    square = law.off + law.mean**2 + law.mean * float(mean @ mean) / len(at)
+    return _Part(law, mean, known.covariance[np.ix_(at, at)], known.rows, square)
+
+
+def _mixed(v: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """Return (v e' + e v') / 2."""
+    outer = np.outer(v, e)
+    return (outer + outer.T) / 2
+
+
+def _excess(law: Law, v: np.ndarray, e: np.ndarray) -> float:
+    vv, ee = float(v @ v), float(e @ e)
+    return float(law.excess(float(np.sum(v**4) * np.sum(e**4)) / (vv * ee) ** 2, float(v @ e) / np.sqrt(vv * ee)))
+
+
+def _inverse(covariance: np.ndarray, off: float) -> tuple[np.ndarray | None, float]:
+    """Return the inverse, None where the noise forbids it, and the least eigenvalue."""
+    if np.isnan(covariance).any():
+        return None, float("nan")
+    values, vectors = np.linalg.eigh(covariance)
+    if values[0] <= 0 or off * float(np.sum(values**-2)) > MAX_NOISE:
+        return None, float(values[0])
+    return (vectors / values) @ vectors.T, float(values[0])
+
+
+def least_ridge(known: UnbiasedMoments, target: int, on: list[int]) -> float:
+    """Return the smallest ridge with which there are slopes: 0 where there are without one."""
+    part, c = _part(known, [target, *on]), known.covariance[np.ix_(on, on)]
+    if _inverse(c, part.square)[0] is not None:
+        return 0.0
+    low, high = 0.0, 2 * float(np.abs(c).sum()) + np.sqrt(len(on) * part.square / MAX_NOISE) + 1e-12
+    least = 1e-12 * high  # where any ridge will do, as beside a constant column without noise
+    while high - low > 1e-3 * high and high > least:
+        middle = (low + high) / 2
+        fits = _inverse(c + middle * np.eye(len(on)), part.square)[0] is not None
+        low, high = (low, middle) if fits else (middle, high)
+    return float(high)
+
+
+def regress(
+    known: UnbiasedMoments, target: int, on: list[int], ridge: float, level: float, at: np.ndarray | None = None
+) -> RegressionFit:
+    """Return the slopes of one column on others, R squared, and the expected response at rows of regressors.
+
+    By the inversion of a test, as Anderson and Rubin (1949) do for a set; derived in the docstring of the module.
+    """
+    points = np.zeros((0, len(on))) if at is None else at
+    part, k, n = _part(known, [target, *on]), len(on), known.rows
+    c = part.covariance
+    penalised = c.copy()
+    penalised[1:, 1:] += ridge * np.eye(k)
+    inner, least = _inverse(penalised[1:, 1:], part.square)
+    if inner is None:
+        none, why, one = np.full(k, np.nan), np.full(k, NO_INVERSE), np.array(np.nan)
+        there = np.full(len(points), np.nan)
+        return RegressionFit(
+            Intervals(none, none, none, why, none, none),
+            Intervals(one, np.array(0.0), np.array(1.0), np.array(NO_INVERSE)),
+            Intervals(there, there, there, np.full(len(points), NO_INVERSE)),
+        )
+    p = np.zeros((k + 1, k + 1))
+    p[1:, 1:] = inner
+    e = np.concatenate([[1.0], -inner @ c[1:, 0]])
+    most = float(known.span[target]) ** 2 / 4
+    ways = np.column_stack([np.zeros(k), np.eye(k)])
+    slopes, low, high, std, p_value, why = np.array(
+        [_slope(part, p, e, w, n, level, ridge, known, most) for w in ways]
+    ).T
+    two = bool(known.span[[target, *on]].any())
+    own = np.array(two and (ridge > 0 or bool(known.unknown.any())))
+    fit = Intervals(slopes, low, high, why.astype(np.int64), p_value, np.where(own, np.nan, std)).refusing(own)
+    expected = [_expected(part, p, e, x, slopes, n, level, ridge, known, most) for x in points]
+    estimate, half, reason = np.array(expected).reshape(-1, 3).T
+    told = Intervals(estimate, estimate - half, estimate + half, reason.astype(np.int64)).refusing(own)
+    return RegressionFit(fit, _r_squared(part, p, e, least, n, level, known).refusing(np.array(two)), told)
+
+
+def _expected(
+    part: _Part, p: np.ndarray, e: np.ndarray, x: np.ndarray, slopes: np.ndarray, n: float, level: float, ridge: float,
+    known: UnbiasedMoments, most: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return (estimate, half-length of the interval, reason) of the expected response at x, in working units."""
+    law, m = part.law, part.mean
+    rest = np.concatenate([[1.0], -slopes])
+    away = x - m[1:]
+    estimate = float(m @ rest) + float(x @ slopes)
+    if known.mean is None:
+        return estimate, np.nan, NO_MEAN
+    residual = most or max(float(rest @ part.covariance @ rest), 0.0)
+    noise = law.mean * float(rest @ rest) + law.count * float(m @ rest) ** 2
+    sampling = residual / n
+    if away.any():
+        w = np.concatenate([[0.0], away])
+        std, reason = _slope(part, p, e, w, n, level, ridge, known, most)[3::2]
+        if reason:
+            return estimate, np.nan, reason
+        v = p @ w
+        both = float(v @ rest) * float(m @ rest) + float(rest @ rest) * float(v @ m)
+        apart = noise + std * std
+        noise = max(apart - 2 * law.mean * both, apart / 4)  # at noisy slopes both may be too large
+    z = float(known.z(level, np.array(noise), np.array(sampling), 0.0))
+    return estimate, z * np.sqrt(max(noise + sampling, 0.0)), 0
+
+
+def _slope(
+    part: _Part, p: np.ndarray, e: np.ndarray, w: np.ndarray, n: float, level: float, ridge: float,
+    known: UnbiasedMoments, most: float,
+) -> tuple[float, float, float, float, float, int]:  # fmt: skip
+    """Return (estimate, low, high, standard error, p-value, reason) of a sum w of slopes.
+
+    ``most``: a variance in place of s, or 0.
+    """
+    law, c, now = part.law, part.covariance, -float(w @ e)
+    turned = p @ w
+    size = 1 / float(w @ turned)
+    v, q = turned * size, p - np.outer(turned, turned) * size
+    h, g = part.bias(v, v, q), part.bias(v, e, q)
+    trace, norm = float(np.trace(q)), float(np.sum(q * q))
+    rest = len(e) - 2
+
+    def variance(step: float) -> float:
+        moved = e - step * v
+        w, s = float(v @ c @ v) + h, float(moved @ c @ moved) + part.bias(moved, moved, q)
+        w, s = max(w, 0.0), most or max(s, 0.0)
+        vv, ee, ve = float(v @ v), float(moved @ moved), float(v @ moved)
+        across = float(v @ c @ moved) if ridge else 0.0  # without a ridge it is zero in the population
+        second = part.square**2 * (vv * ee + ve * ve) * norm + part.square * (vv * s + ee * w) * trace / n
+        return part.noise(_mixed(v, moved)) + (w * s + across**2) / n + second + rest * w * s / n**2
+
+    # V is a quadratic in the step: three values give it, taken at a step of the interval's own size.
+    slope_of_g = size + h
+    if slope_of_g <= 0:
+        return now, np.nan, np.nan, np.nan, np.nan, NO_END
+    centre = g / slope_of_g
+    middle = variance(centre)
+    own = max(np.sqrt(middle) / slope_of_g, 1e-12)
+    up, down = variance(centre + own), variance(centre - own)
+    second, first = (up + down - 2 * middle) / 2 / own**2, (up - down) / 2 / own
+    noise = part.noise(_mixed(v, e - centre * v))
+    z = float(known.z(level, np.array(noise), np.array(middle - noise), _excess(law, v, e - centre * v)))
+    a, b, d = slope_of_g**2 - z * z * second, z * z * first, z * z * middle
+    start = now + centre
+    if a <= 0:
+        return start, np.nan, np.nan, np.nan, np.nan, NO_END
+    root = np.sqrt(max(b * b + 4 * a * d, 0.0))
+    at_zero, part_of_noise = variance(-now), part.noise(_mixed(v, e + now * v))
+    shape = 3 / max(_excess(law, v, e + now * v), 1e-9)
+    line, normal, mixed = np.array([[start * slope_of_g], [max(at_zero - part_of_noise, 0.0)], [part_of_noise]])
+    p_value = float(tail(line, normal, mixed, shape)[0])
+    return start, start + (b - root) / (2 * a), start + (b + root) / (2 * a), own, p_value, 0
+
+
+def _r_squared(
+    part: _Part, p: np.ndarray, e: np.ndarray, least: float, n: float, level: float, known: UnbiasedMoments
+) -> Intervals:
+    """Return R squared: the ratio of two forms, by bisection."""
+    law, c, k = part.law, part.covariance, len(e) - 1
+    whole = float(c[0, 0])
+    left = (float(e @ c @ e) + part.bias(e, e, p)) * n / max(n - k, 1.0)
+    if whole <= 0:
+        return Intervals(np.array(np.nan), np.array(0.0), np.array(1.0), np.array(NO_INVERSE))
+    y = np.zeros(k + 1)
+    y[0] = 1.0
+    forms = np.outer(e, e), np.outer(y, y)
+    n00, n11, cross = part.noise(forms[0]), part.noise(forms[1]), part.noise(forms[0] + forms[1])
+    n01 = (cross - n00 - n11) / 2
+    trace, norm, ee = float(np.trace(p)), float(np.sum(p * p)), float(e @ e)
+
+    def parts(r: float) -> tuple[float, float]:
+        rest, s = 1 - r, (1 - r) * whole
+        noise = max(n00 - 2 * rest * n01 + rest * rest * n11, 0.0)
+        noise += 2 * part.square**2 * ee * ee * norm
+        return noise, 4 * s * s * max(r, 0.0) / n + 4 * part.square * ee * s * trace / n + 2 * k * s * s / n**2
+
+    seen = 1 - left / whole
+    start = float(np.clip(seen, 0.0, 1.0))
+    noise, own = parts(start)
+    z = float(known.z(level, np.array(noise), np.array(own), _excess(law, e, e)))
+
+    def outside(r: float) -> bool:
+        return (left - (1 - r) * whole) ** 2 > z * z * sum(parts(r))
+
+    ends = []
+    for end in (0.0, 1.0):
+        inner, outer = start, end
+        if outside(end):
+            for _ in range(40):
+                middle = (inner + outer) / 2
+                inner, outer = (inner, middle) if outside(middle) else (middle, outer)
+            ends.append(inner)
+        else:
+            ends.append(end)
+    if least < _CLEAR * np.sqrt(part.square):
+        ends[1] = 1.0
+    reason = TOO_NOISY if ends == [0.0, 1.0] else 0
+    return Intervals(np.array(start), np.array(ends[0]), np.array(ends[1]), np.array(reason))
+
+
+def partial_correlations(known: UnbiasedMoments, level: float, among: list[int] | None = None) -> Intervals:
+    """Return the interval of every partial correlation given all others, with the test of zero, as derived above.
+
+    All others are those of ``among``, by default of all columns but the last level of every category.
+    """
+    kept, shape = np.flatnonzero(~known.follows) if among is None else np.array(among), (known.d, known.d)
+    d = len(kept)
+    part = _part(known, kept.tolist())
+    inverse, _ = _inverse(part.covariance, part.square)
+    if inverse is None or d < 2:
+        none = np.full(shape, np.nan)
+        return Intervals(none, none, none, np.full(shape, NO_INVERSE), none)
+    powers = _Powers(inverse, inverse @ inverse, inverse @ part.mean)
+    lines = [np.concatenate(line) for line in zip(*(_pairs_of(part, powers, i) for i in range(d - 1)), strict=True)]
+    above, below, zero, first, second, more, weak, excess, *left = lines
+    sampling = 1 / max(part.rows - (d - 2), 1.0)
+    own = more + sampling * below**2
+    z = known.z(level, zero, own, excess)
+    estimate, low, high = fieller(above, below, (zero + more, first, second), lambda r: sampling * (1 - r * r) ** 2, z)
+    shape_of = 1 / max(float(np.max(excess)) / 3, 1e-9)
+    upper = np.triu_indices(d, 1)
+    reason = np.where(weak > 0, NO_INVERSE, np.where((low <= -1) & (high >= 1), TOO_NOISY, 0))
+    if known.span.any():
+        most = known.span[kept] ** 2 / 4
+        both = np.minimum(most[upper[0]] * left[1], most[upper[1]] * left[0])
+        own = more + sampling * np.where(both > 0, both, below**2)
+        reason = np.where(weak > 0, NO_INVERSE, TWO_VALUED if known.unknown.any() else TESTED_ONLY)
+    p_value = tail(above, own, zero, shape_of)
+
+    def square(line: np.ndarray, rest: float) -> np.ndarray:
+        whole, places = np.full(shape, rest), (kept[upper[0]], kept[upper[1]])
+        whole[places] = line
+        whole.T[places] = line
+        return whole
+
+    estimate, low, high, p_value = (square(line, np.nan) for line in (estimate, low, high, p_value))
+    found = Intervals(estimate, low, high, square(reason, 0).astype(np.int64), p_value)
+    follows = np.isin(np.arange(known.d), kept, invert=True) & known.follows
+    return found.refusing(np.array(bool(known.unknown.any()))).refusing(follows[:, None] | follows, FOLLOWS)
+
+
+def given(known: UnbiasedMoments, level: float, held: list[int]) -> Intervals:
+    """Return the interval of every partial correlation given the held columns alone."""
+    d = known.d
+    estimate, low, high, p_value = np.full((4, d, d), np.nan)
+    reason, free = np.zeros((d, d), dtype=np.int64), [j for j in range(d) if j not in held]
+    for at, other in combinations(free, 2):
+        found, pair = partial_correlations(known, level, [at, other, *held]), ([at, other], [other, at])
+        assert found.p_value is not None, "a partial correlation is tested"
+        estimate[pair], low[pair], high[pair] = found.estimate[pair], found.low[pair], found.high[pair]
+        reason[pair], p_value[pair] = found.reason[pair], found.p_value[pair]
+    return Intervals(estimate, low, high, reason, p_value)
+
+
+@dataclass(frozen=True, eq=False)
+class _Powers:
+    """The inverse P, P^2 and P m, from which the products of every pair's vectors follow."""
+
+    one: np.ndarray
+    two: np.ndarray
+    at_mean: np.ndarray
+
+
+def _pairs_of(part: _Part, powers: _Powers, i: int) -> tuple[np.ndarray, ...]:
+    """Return what the intervals of the pairs (i, j), j > i, are made of, all at once.
+
+    With P_ij the two columns of P, T = (P_ij,ij)^-1, the vectors are v = P_ij T and Q = P - P_ij T P_ij', so all their
+    products are 2 x 2 matrices in P, P^2 and P^3.
+    """
+    law, m, p, d = part.law, part.mean, powers.one, len(powers.one)
+    js = np.arange(i + 1, d)
+
+    def corner(matrix: np.ndarray) -> np.ndarray:
+        small = np.empty((len(js), 2, 2))
+        small[:, 0, 0], small[:, 1, 1] = matrix[i, i], matrix[js, js]
+        small[:, 0, 1] = small[:, 1, 0] = matrix[i, js]
+        return small
+
+    def two(vector: np.ndarray) -> np.ndarray:
+        return np.stack([np.full(len(js), vector[i]), vector[js]], axis=1)[:, :, None]
+
+    block, gram = np.linalg.inv(corner(p)), corner(powers.two)
+    cross, pm, p2m = corner(powers.two @ p), two(powers.at_mean), two(powers.two @ m)
+    held, vm = block @ gram, block @ pm
+    trace = (float(np.trace(p)) - np.trace(held, axis1=1, axis2=2))[:, None, None]
+    norm = float(np.sum(p * p)) - 2 * np.einsum("kab,kba->k", block, cross) + np.einsum("kab,kba->k", held, held)
+    vv = held @ block
+    vqv = block @ (cross - gram @ held) @ block
+    vqm = block @ p2m - held @ vm
+    mqm = float(m @ powers.at_mean) - pm.transpose(0, 2, 1) @ vm
+    mm, around = vm @ vm.transpose(0, 2, 1), vm @ vqm.transpose(0, 2, 1)
+    rows = np.stack([np.broadcast_to(p[i], (len(js), d)), p[js]], axis=1)
+    v = block @ rows
+    v0, v1 = v[:, 0], v[:, 1]
+    on = (np.diag(p) - v0 * rows[:, 0] - v1 * rows[:, 1]) * law.extra
+    bias = (law.off + law.mean**2) * (vv * trace + vqv) + law.common * vqv + (v * on[:, None, :]) @ v.transpose(0, 2, 1)
+    bias = bias + law.mean * (vv * mqm + around + around.transpose(0, 2, 1) + trace * mm)
+    found = block + bias + law.count * mm * mqm
+    t0, t1, above = found[:, 0, 0], found[:, 1, 1], found[:, 0, 1]
+    aa, bb, ab = vv[:, 0, 0], vv[:, 1, 1], vv[:, 0, 1]
+    weak = np.minimum(t0 - _WEAK * np.sqrt(law.off) * aa, t1 - _WEAK * np.sqrt(law.off) * bb) <= 0
+    safe0, safe1 = np.where(t0 > 0, t0, 1.0), np.where(t1 > 0, t1, 1.0)
+    a, below = np.sqrt(safe1 / safe0), np.sqrt(safe0 * safe1)
+    squares = np.stack([v0 * v0, v1 * v1, v0 * v1], axis=1)  # the diagonal of A_r is made of these
+    quartic = (squares * law.extra) @ squares.transpose(0, 2, 1)
+    m0, m1 = vm[:, 0, 0], vm[:, 1, 0]
+
+    def noise(r: float) -> np.ndarray:
+        """Return N(A_r) for A_r = x v0 v0' + y v1 v1' + (v0 v1' + v1 v0') / 2."""
+        x, y = -r * a / 2, -r / (2 * a)
+        form = np.stack([x, y, np.ones_like(x)], axis=1)
+        size = (x * aa) ** 2 + (y * bb) ** 2 + (aa * bb + ab * ab) / 2 + 2 * ab * (x * y * ab + x * aa + y * bb)
+        on_trace = x * aa + y * bb + ab
+        f0, f1 = x * m0 + m1 / 2, y * m1 + m0 / 2  # A m = f0 v0 + f1 v1
+        turned = np.maximum(f0 * f0 * aa + f1 * f1 * bb + 2 * f0 * f1 * ab - law.mean * size, 0.0)
+        q = m0 * f0 + m1 * f1
+        found = 2 * law.off * size + np.einsum("ka,kab,kb->k", form, quartic, form) + law.common * on_trace**2
+        found = found + 4 * law.mean * turned + 2 * law.mean**2 * size
+        return np.maximum(found + law.count * q * q + 2 * law.tie * q * on_trace, 0.0)
+
+    zero, up, down = noise(0.0), noise(1.0), noise(-1.0)
+    n = max(part.rows - (d - 2), 1.0)
+    more = part.square**2 * (aa * bb + ab * ab) * norm
+    more = more + part.square * (aa * safe1 + bb * safe0) * trace[:, 0, 0] / n + (d - 2) * below**2 / n**2
+    spread = np.sum(squares[:, 0] ** 2, axis=1) * np.sum(squares[:, 1] ** 2, axis=1) / (aa * bb) ** 2
+    excess = law.excess(spread, ab / np.sqrt(aa * bb))
+    bent = (up + down) / 2 - zero
+    return above, below, zero, (up - down) / 2, bent, more, weak.astype(np.float64), excess, safe0, safe1

@@ -1,0 +1,1 @@
+"""Private rows as whole numbers, their exact sums, and discrete noise."""

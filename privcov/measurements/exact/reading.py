@@ -1,0 +1,131 @@
+"""Read noisy whole numbers as a moment matrix, each quotient rounded once: the same bits on every machine."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcov.measurements.exact.integer_gram import ANCHOR, UNIT, flag_of, flag_weight
+from privcov.measurements.exact.moment import NoisySum, weights
+from privcov.measurements.moment import Measured
+from privcov.measurements.noise import COUPLED, FREE_GROUPS, NoiseDistribution
+from privcov.measurements.noise_theory.anchor import anchor_squared, matters_of
+from privcov.measurements.noise_theory.free_groups import labels_of
+from privcov.tables.public_facts import Flags, PublicFacts
+
+
+def read_sum(noisy: NoisySum, centre: str) -> Measured:
+    """Return the moment matrix in unit-ball units, as `measure_moment` gives it.
+
+    The anchor of the integers is slightly below s m; the result has s^2 of anchor.py exactly, and the distribution of
+    its noise is right to six digits. Classes read as "joint": the k columns of class sums add up to one with k times
+    the noise variance, so it is written with the anchor s / sqrt(k), at which its noise has the distribution of the
+    rest and the corner is s^2 / k.
+
+    Guarantee: that of ``noisy``: reading it is post-processing. Spends: nothing: it sees only noisy numbers and public
+    facts. Source: own derivation, in the docstring above; exact/moment.py for the measurement.
+    """
+    facts, d, k = noisy.facts, noisy.facts.width, noisy.n_anchors
+    counts = [int(t) / noisy.anchor**2 for t in np.diag(noisy.total)[d:]]
+    # With classes a row whose label is not in the list counts as no row, so the number of rows comes from the counts.
+    count = None if facts.n is not None and not facts.classes else max(math.fsum(counts), 1.0)
+    rows = facts.n if count is None else count
+    assert rows is not None, "without a noisy count the number of rows is public"
+    n_anchors = 1 if centre == "joint" else len(facts.classes)
+    if not n_anchors:
+        raise ValueError(f"centre={centre!r} was not measured: no classes are declared. Use centre='joint'.")
+    block, square = _freed_block(noisy, rows), squared_anchor(noisy)
+    matrix = np.zeros((d + n_anchors, d + n_anchors))
+    matrix[:d, :d] = block
+    s, sums = math.sqrt(square), noisy.total[:d, d:].astype(object)
+    if n_anchors == 1:
+        shrink = math.sqrt(k)
+        edge = s / shrink * _over(sums.sum(axis=1, keepdims=True), noisy.anchor * UNIT, rows)
+        corner = np.array([[square / k]])
+    else:
+        edge = s * _over(sums, noisy.anchor * UNIT, rows)
+        corner = np.diag(square * np.array(counts) / rows)
+    matrix[:d, d:], matrix[d:, :d], matrix[d:, d:] = edge, edge.T, corner
+    distribution = noise_of(facts, noisy.shape, noisy.scale, k, n_anchors, rows, noisy.anchor)
+    weight, deviation = flag_of(facts.units, facts.flagged), 0.0 if count is None else count_std(noisy) / count
+    flags = flags_of(facts.d, facts.flagged, distribution, deviation, weight)
+    return Measured(matrix, distribution, noisy.event, centre, facts.n, facts.row_bound, count, square, flags)
+
+
+def flags_of(
+    d: int, flagged: tuple[int, ...], distribution: NoiseDistribution, count_std: float = 0.0, weight: int | None = None
+) -> Flags | None:
+    """Return where the flags of missing cells are in the moment matrix of a private table, and the noise there."""
+    if not flagged:
+        return None
+    own: float | tuple[float, ...] = 0.0
+    if distribution.shape == FREE_GROUPS:
+        groups = [distribution.groups[j] for j in flagged]
+        known = [(distribution.weights[group], distribution.groups.count(group)) for group in groups]
+        own = tuple(-distribution.scale * distribution.scale * kappa / (1 + size * kappa) for kappa, size in known)
+    stds = tuple(float(std) for std in distribution.diagonal_stds)
+    steps = flag_weight(d) if weight is None else weight
+    return Flags(d, flagged, steps / UNIT, distribution.off_diagonal_std, stds, own, count_std)
+
+
+def squared_anchor(noisy: NoisySum) -> float:
+    """Return s^2 of a measurement, the number for which its whole anchor stands."""
+    what = noisy.facts.d, noisy.n_anchors, noisy.facts.relation
+    return anchor_squared(matters_of(noisy.anchor, *what), *what)
+
+
+def noise_of(
+    facts: PublicFacts, shape: str, scale: float, measured: int, n_anchors: int, rows: float, anchor: int = ANCHOR
+) -> NoiseDistribution:
+    """Return the distribution of the noise of what `read_sum` gives."""
+    d, unit = facts.width, scale / UNIT**2 / rows
+    if shape == COUPLED:  # for a public number of rows only
+        return NoiseDistribution(shape, unit, d, n_anchors, measured=measured)
+    if shape == FREE_GROUPS:
+        groups, kappas = weights(facts, anchor)
+        labels, known = labels_of(groups), tuple(float(kappa) for kappa in kappas)
+        return NoiseDistribution(shape, unit, d, n_anchors, groups=labels, weights=known)
+    if shape == "wishart-difference":
+        # A block of a Wishart matrix keeps the degrees of freedom of the whole, d + k + 1, when fewer anchors are read.
+        unit *= math.sqrt((d + measured + 1) / (d + n_anchors + 1))
+    return NoiseDistribution(shape, unit, d, n_anchors)
+
+
+def count_std(noisy: NoisySum) -> float:
+    """Return the standard deviation of the noisy number of rows, the sum of the counts on the anchors' diagonal."""
+    distribution = noise_of(noisy.facts, noisy.shape, noisy.scale, noisy.n_anchors, noisy.n_anchors, 1, noisy.anchor)
+    return math.sqrt(noisy.n_anchors) * distribution.count_std / squared_anchor(noisy)
+
+
+def _freed_block(noisy: NoisySum, rows: int | float) -> np.ndarray:
+    """Return the block of columns over the rows, in units of R^2, from whole numbers.
+
+    Coupled noise is far smaller on the trace of the whole than on that of any block, so with one anchor whose corner is
+    public (n a^2) the trace of the block is that of the whole less the corner.
+    """
+    facts, d = noisy.facts, noisy.facts.width
+    block = noisy.total[:d, :d].astype(object)
+    diagonal = [int(t) for t in np.diag(noisy.total)[:d]]
+    moves: list[tuple[tuple[int, ...], int, int]] = []  # columns, and a fraction that is added to each of them
+    if noisy.shape == COUPLED and noisy.n_anchors == 1 and facts.n is not None:
+        moves.append((tuple(range(d)), int(noisy.total[d, d]) - facts.n * noisy.anchor**2, d))
+    elif noisy.shape == FREE_GROUPS:
+        again = iter(noisy.sums)
+        for group, kappa in zip(*weights(facts, noisy.anchor), strict=True):
+            if (m := len(group.columns)) > 1:
+                share = kappa / (1 + m * kappa)
+                more = next(again) - sum(diagonal[j] for j in group.columns)
+                moves.append((group.columns, share.numerator * more, share.denominator))
+    found = _over(block, UNIT**2, rows)
+    for columns, more, times in moves:
+        for j in columns:
+            found[j, j] = _over(np.array([[diagonal[j] * times + more]], dtype=object), times * UNIT**2, rows)[0, 0]
+    return found
+
+
+def _over(whole: np.ndarray, divisor: int, rows: int | float) -> np.ndarray:
+    """Divide whole numbers (object array) by divisor and rows."""
+    if isinstance(rows, int):
+        return np.array([[int(v) / (divisor * rows) for v in line] for line in whole], dtype=np.float64)
+    return np.array([[int(v) / divisor for v in line] for line in whole], dtype=np.float64) / rows

@@ -1,0 +1,106 @@
+"""Reading a stored measurement: every field is checked before anything is computed from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from privcov.core import checks
+from privcov.core.guarantees import Event
+from privcov.measurements.exact.integer_gram import BITS
+from privcov.measurements.noise import FREE_GROUPS
+from privcov.measurements.noise_theory.anchor import matters_of
+from privcov.measurements.noise_theory.free_groups import groups_of
+from privcov.tables.public_facts import PublicFacts
+
+VERSION = 2  # of the laws by which the noise was drawn
+_FIELDS = ("facts", "total", "anchors", "shape", "scale", "event", "grid", "anchor", "sums", "version")
+DRAWN_SHAPES = ("isotropic", FREE_GROUPS, "laplace", "wishart-difference", "coupled-wishart")  # that are drawn
+_LARGEST = 2**127  # of a number with its noise, at the largest table and the largest scale
+
+
+def fields_of(stored: Any) -> dict:
+    """Return the arguments of `NoisySum` from what its `to_dict` wrote; only their form is checked.
+
+    The sum must be symmetric, and zero where it is zero in every table; the guarantee is that of the stored event.
+    """
+    held = stored if isinstance(stored, dict) else {}
+    if repr(held.get("version")) != repr(VERSION):
+        raise ValueError(
+            f"The measurement is of version {held.get('version')!r}, and this privcov reads version {VERSION}. Read it "
+            "with the privcov that made it."
+        )
+    if set(held) - {"centre"} != set(_FIELDS):
+        raise ValueError(f"A stored measurement must hold {', '.join(_FIELDS)} and nothing else.")
+    if stored["grid"] != 2 ** (2 * BITS):
+        raise ValueError("The measurement was made on another grid, by another version of privcov.")
+    facts = PublicFacts.from_dict(stored["facts"])
+    n_anchors = checks.whole("anchors", stored["anchors"], 0)
+    if n_anchors != facts.n_anchors:
+        raise ValueError(
+            f"anchors must be {facts.n_anchors} for these facts, got anchors={n_anchors}: one per class, else one for "
+            "the mean. Measure the table again with this privcov."
+        )
+    matters_of(stored["anchor"], facts.d, n_anchors, facts.relation)  # raises for another anchor
+    shape = checks.one_of("shape", stored["shape"], DRAWN_SHAPES)
+    sums, wanted = stored["sums"], 0
+    if shape == FREE_GROUPS:
+        wanted = sum(len(group.columns) > 1 for group in groups_of(facts, facts.flagged))
+    if not isinstance(sums, list) or len(sums) != wanted:
+        raise ValueError(f"sums must hold one whole number for each of {wanted} groups of columns, got {sums!r}.")
+    scale = checks.positive("scale", stored["scale"])
+    event = event_of(stored["event"])
+    if event.scale != scale:
+        raise ValueError(f"The measurement and its event name different noise: {scale:g} and {event.scale:g}.")
+    return {
+        "facts": facts,
+        "total": _whole_sum(stored["total"], facts, n_anchors),
+        "n_anchors": n_anchors,
+        "shape": shape,
+        "scale": scale,
+        "event": event,
+        "anchor": stored["anchor"],
+        "sums": tuple(_whole("A sum of a group", value) for value in sums),
+    }
+
+
+def event_of(stored: Any) -> Event:
+    """Return the event that `dataclasses.asdict` wrote.
+
+    Guarantee: the one that the stored fields state; only their form is checked. Spends: nothing: it reads a stored
+    answer. Source: the file named in the field ``proof``.
+    """
+    known = dataclasses.fields(Event)
+    if not isinstance(stored, dict) or set(stored) != {f.name for f in known}:
+        raise ValueError(f"An event must hold {', '.join(f.name for f in known)} and nothing else.")
+    for f in known:
+        if f.type == "str" and not isinstance(stored[f.name], str):
+            raise ValueError(f"{f.name} of an event must be text, got {stored[f.name]!r}.")
+    checks.number("freedom", stored["freedom"])
+    return Event(**stored)
+
+
+def _whole(name: str, value: Any) -> int:
+    """Return a whole number within 2^127, or raise ValueError."""
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _LARGEST:
+        raise ValueError(f"{name} must be a whole number within 2^127, got {value!r}.")
+    return value
+
+
+def _whole_sum(lines: Any, facts: PublicFacts, n_anchors: int) -> np.ndarray:
+    """Return the sum as p x p int64, or Python integers where 64 bits do not suffice."""
+    d = facts.width
+    size = d + n_anchors
+    if not isinstance(lines, list) or [isinstance(x, list) and len(x) for x in lines] != [size] * size:
+        raise ValueError(f"total must be {size} lines of {size} whole numbers: declared columns, flags and anchors.")
+    numbers = [[_whole("An entry of total", v) for v in line] for line in lines]
+    if any(numbers[i][j] != numbers[j][i] for i in range(size) for j in range(i)):
+        raise ValueError("total must be symmetric.")
+    if any(numbers[i][j] for i in range(d, size) for j in range(d, i)):
+        raise ValueError("total must be zero where two classes meet: no row is in both.")
+    if any(numbers[column][flag] for column, flag in facts.own_flags):
+        raise ValueError("total must be zero where a column meets its own flag: no cell is there and missing.")
+    small = all(-(2**63) <= v < 2**63 for line in numbers for v in line)
+    return np.array(numbers, dtype=np.int64 if small else object)

@@ -1,0 +1,138 @@
+"""Draw one release, with the names of its columns, for a notebook: matrix, eigenvalues, network, uncertainty."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privcov.inference.answers import answers
+from privcov.metrics.errors import working
+from privcov.metrics.graphs import edges, noisy_matrix, partial_correlations
+from privcov.metrics.spectra import noise_edge
+from privcov.plots.graphs import network, positions
+from privcov.plots.intervals import pairs
+from privcov.plots.look import Picture
+from privcov.plots.matrices import RIGHT, colour_limit, heatmap, still
+from privcov.plots.palette import DARK, LIGHT, Palette
+from privcov.plots.spectra import spectrum
+from privcov.plots.words import SCALED, plain, raised
+from privcov.postprocess.two_values import same_column
+from privcov.releases.display import headline, matrix_of
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from privcov.releases.release import Release
+
+SIDE = 480  # pixels of a square figure
+_ROOM = 30  # pixels more for the numbers of the colour bar, which a page sets smaller
+_TABLE = 8  # columns of the table in a notebook
+_PAIRS = 20  # most correlations in the chart of the uncertainty
+_PIXELS = 320  # side of the picture of the matrix in a notebook
+
+
+def in_theme(dark: bool) -> Palette:
+    """Return the colours for a light or a dark notebook."""
+    return DARK if dark else LIGHT
+
+
+def _shown(rel: Release, picture: Picture, palette: Palette, *, what: str = "") -> go.Figure:
+    """Return the figure on its own ground, with method, guarantee and text alternative; ``what`` is a square matrix."""
+    figure, ground, asked = picture.figure, palette.ground, f"{rel.method}, {rel.guarantee}"
+    asked = f"{what.capitalize()}: {asked}" if what else asked
+    title = f"{asked}: claimed, not given" if rel.claim_is_false else asked
+    figure.update_layout(
+        paper_bgcolor=ground,
+        plot_bgcolor=ground,
+        meta={"alt": picture.alt},
+        title={"text": raised(title), "font": {"size": 14}, "y": 0.98, "yanchor": "top"},
+        margin={"t": (figure.layout.margin.t or 0) + _ROOM},
+    )
+    if what:
+        figure.update_layout(width=SIDE + 2 * _ROOM, height=SIDE + _ROOM, margin={"r": RIGHT + _ROOM})
+    return figure
+
+
+def matrix_figure(rel: Release, which: str = "", *, dark: bool = False) -> go.Figure:
+    """Return a heatmap of one matrix."""
+    what, matrix = _pictured(rel, which)
+    palette = in_theme(dark)
+    known, described = same_column(rel.kinds), f"the released {what}"
+    picture = heatmap(matrix, rel.columns, colour_limit(matrix), palette, what=described, unknown=known)
+    return _shown(rel, picture, palette, what=what)
+
+
+def _pictured(rel: Release, which: str = "") -> tuple[str, np.ndarray]:
+    """Return a matrix and its name; "" is the correlation in place of a covariance, in which one unit hides others."""
+    which = which or ("correlation" if rel.target == "covariance" else rel.target.replace(" ", "_"))
+    return which.replace("_", " "), matrix_of(rel, which)
+
+
+def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
+    """Return the eigenvalues of a covariance before and after its repair, and the band of the noise alone."""
+    palette, edge = in_theme(dark), 0.0
+    stages = [("Post-processed", np.linalg.eigvalsh(working(rel.matrix, rel.scale, rel.target)))]
+    if rel.raw is not None and rel.target != "precision" and rel.raw.centre != "classes":
+        stages.insert(0, ("Noisy", np.linalg.eigvalsh(noisy_matrix(rel))))
+        if rel.raw.flags is None:  # where missing cells are measured, entries have noise of different sizes
+            edge = noise_edge(rel)
+    plain_units = bool((rel.scale == 1).all())
+    unit = "in squared units of the data" if plain_units else f"of {SCALED}"
+    if rel.target == "precision":
+        unit = f"{unit}, inverted"
+    return _shown(rel, spectrum(stages, edge, palette, scale="linear", unit=unit), palette)
+
+
+def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:
+    """Return the graph of a released precision matrix: an edge where the partial correlation is not zero."""
+    precision = matrix_of(rel, "precision")
+    graph, palette = edges(precision), in_theme(dark)
+    strength = partial_correlations(precision)
+    picture = network([("Drawn", graph)], positions(graph, len(graph)), rel.columns, palette, strength=strength)
+    return _shown(rel, picture, palette, what="network")
+
+
+def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
+    """Return the largest correlations with their total intervals, for privacy noise and sampling together."""
+    if len(rel.columns) == 1:
+        raise ValueError("One column has no correlation. Release two columns or more.")
+    palette = in_theme(dark)
+    about = "Second moment about the origin, as a correlation"
+    picture = pairs(
+        answers(rel).correlations(),
+        palette,
+        x_title=about if rel.raw is not None and rel.raw.centre == "none" else "Correlation",
+        what="Correlations",
+        most=_PAIRS,
+    )
+    return _shown(rel, picture, palette)
+
+
+def html(rel: Release) -> str:
+    """Return a release for a notebook, without scripts: its matrix as a picture and a table, and its statement."""
+    matrix, d = rel.matrix, len(rel.columns)
+    what, drawn = _pictured(rel)
+    picture = still(drawn, rel.columns, colour_limit(drawn), LIGHT, what=f"the released {what}")
+    source = base64.b64encode(picture.png).decode()
+    size = f"width:{_PIXELS}px;height:{_PIXELS}px;image-rendering:pixelated"
+    parts = [
+        f"<p><strong>{escape(headline(rel))}</strong></p>",
+        f'<img src="data:image/png;base64,{source}" alt="{escape(picture.alt)}" style="{size}">',
+    ]
+    shown, more = rel.columns[:_TABLE], d > _TABLE
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in shown) + ("<th>…</th>" if more else "")
+    rows = [
+        f'<tr><th scope="row">{escape(name)}</th>'
+        + "".join(f"<td>{escape(plain(float(value)))}</td>" for value in line[:_TABLE])
+        + ("<td>…</td>" if more else "")
+        + "</tr>"
+        for name, line in zip(shown, matrix, strict=False)
+    ]
+    first = f"<caption>The first {_TABLE} of {d} columns</caption>" if more else ""
+    parts.append(f"<table>{first}<thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
+    lines = "".join(f"<dt>{escape(title)}</dt><dd>{escape(text)}</dd>" for title, text in rel.statement.lines)
+    parts.append(f"<dl>{lines}</dl>")
+    return f"<div>{''.join(parts)}</div>"

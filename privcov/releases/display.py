@@ -1,0 +1,185 @@
+"""A release outside the app: in a line of a shell, as a labelled table, in a file of arrays, for dp_accounting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privcov.core import checks, extras
+from privcov.core.guarantees import MECHANISMS, Event, NoPrivacy
+from privcov.postprocess.correlation import correlation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from privcov.releases.release import Release
+
+_WHICH = ("covariance", "second_moment", "precision", "correlation")
+_NAMES = 4  # of columns in a repr
+_LETTERS = 20  # of a name there
+
+
+def headline(rel: Release) -> str:
+    """Return what a release is, in one line: matrix, columns, rows and method."""
+    d = len(rel.columns)
+    short = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in rel.columns[:_NAMES]]
+    names = ", ".join([*short, *(["…"] if d > _NAMES else [])])
+    counted = rel.neighbours.counted
+    rows = f"about {rel.count:,.0f} {counted}" if rel.n is None else f"{rel.n:,} {counted}"
+    text = f"{rel.method}: {rel.target} of {d} column{'s' if d > 1 else ''} ({names}), {rows}"
+    return " ".join(text.split())
+
+
+def brief(rel: Release) -> str:
+    """Return a release in four lines: what it is, its guarantee, its neighbours, and where the rest is."""
+    has = [*rel.matrices, *(name for name in ("mean", "class_means", "path") if getattr(rel, name) is not None)]
+    measured = rel.raw is not None and rel.target == "covariance"
+    report = "; privcov.answers(release) has what to report" if measured else ""
+    return (
+        f"Release of {headline(rel)}\n"
+        f"  Guarantee: {rel.statement['Guarantee']}\n"
+        f"  Neighbours: {rel.neighbours.key}, R = {rel.row_bound:.6g}\n"
+        f"  It has {', '.join(has)}{report}; print(release.statement) says what was measured."
+    )
+
+
+def matrix_of(rel: Release, which: str = "") -> np.ndarray:
+    """Return one matrix of a release, in the data's units."""
+    if not which:
+        return rel.matrix
+    checks.one_of("which", which, _WHICH)
+    try:
+        found = getattr(rel, "covariance" if which == "correlation" else which)
+    except AttributeError as none:
+        raise ValueError(str(none)) from None
+    if which != "correlation":
+        return found
+    noise = 0.0 if rel.raw is None else rel.raw.distribution.diagonal_std * rel.row_bound**2
+    return correlation(found / np.outer(rel.scale, rel.scale), floor=max(noise, 1e-300))
+
+
+def frame(rel: Release, which: str = "") -> pd.DataFrame:
+    """Return one matrix of a release with the names of the columns."""
+    import pandas as pd
+
+    names = list(rel.columns)
+    return pd.DataFrame(matrix_of(rel, which), index=names, columns=names)
+
+
+def save_arrays(rel: Release, path: Path | str) -> Path:
+    """Write the arrays of a release and its text into one file of numpy."""
+    place = Path(path) if str(path).endswith(".npz") else Path(f"{path}.npz")
+    there: dict[str, Any] = {name: value for name, value in vars(rel).items() if isinstance(value, np.ndarray)}
+    texts = {"columns": rel.columns, "statement": str(rel.statement), "release": rel.to_json()}
+    there |= {name: np.array(value) for name, value in texts.items()}
+    there["classes"] = np.array(rel.classes, dtype=str)  # also of none
+    np.savez_compressed(place, **there)
+    return place
+
+
+def dp_event(rel: Release) -> Any:
+    """Return what a release did to the rows, as an event of dp_accounting.
+
+    Every event has the sensitivity of the release's own neighbouring relation already, so an accountant is to take it
+    as it is: the default ``NeighboringRelation.ADD_OR_REMOVE_ONE`` does, while REPLACE_ONE doubles Gaussian ones.
+
+    Gaussian noise has its own event. A pure mechanism of epsilon is a DiscreteLaplaceDpEvent of sensitivity 1: its
+    privacy loss takes the two values epsilon and -epsilon, as that of randomised response, which of all epsilon-DP
+    mechanisms is the easiest to tell apart (Kairouz, Oh and Viswanath 2015). The accountant of privacy loss
+    distributions takes both. Discrete Gaussian noise is a ZCDpEvent, which the Renyi accountant alone takes.
+    """
+    extras.require("dp_accounting", "Events for dp_accounting")
+    from dp_accounting import dp_event as events
+
+    if isinstance(rel.guarantee, NoPrivacy):
+        return events.NonPrivateDpEvent()
+    if not rel.events:
+        return events.NoOpDpEvent()
+
+    def one(event: Event) -> Any:
+        if event.mechanism == "gaussian":
+            return events.GaussianDpEvent(event.multiplier)
+        if event.mechanism == "discrete-gaussian":
+            return events.ZCDpEvent(0.5 / event.multiplier**2)
+        if event.pure:
+            return events.DiscreteLaplaceDpEvent(1 / event.multiplier, 1)
+        raise ValueError(
+            f"dp_accounting has no event for the noise of {rel.method} ({event.mechanism}). "
+            "Its delta for every epsilon is privcov.core.accounting.delta_of_wishart_event."
+        )
+
+    return events.ComposedDpEvent([one(event) for event in rel.events])
+
+
+def schema(format_number: int) -> dict[str, Any]:
+    """Return the JSON schema of the text of a release, for readers in other languages."""
+    number, text = {"type": "number"}, {"type": "string"}
+    maybe_number = {"type": ["number", "null"]}
+    texts = {"type": "array", "items": text}
+    row = {"type": "array", "items": number, "minItems": 1}
+    matrix = {"type": "array", "items": row, "minItems": 1}
+
+    def fields(more: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+        """Return an object with these fields and no other."""
+        required = [name for name in more if name not in optional]
+        return {"type": "object", "properties": more, "required": required, "additionalProperties": False}
+
+    def maybe(shape: dict[str, Any]) -> dict[str, Any]:
+        return {"anyOf": [shape, {"type": "null"}]}
+
+    def guarantee(kind: str, *levels: str) -> dict[str, Any]:
+        positive = {"type": "number", "exclusiveMinimum": 0}
+        return fields({"kind": {"const": kind}, **dict.fromkeys(levels, positive)})
+
+    event_texts = ("share", "statistic", "norm", "proof", "law", "unit")
+    event = dict.fromkeys(event_texts, text) | dict.fromkeys(("sensitivity", "scale", "freedom"), number)
+    law: dict[str, Any] = {
+        "shape": text,
+        "scale": number,
+        "dimension": {"type": "integer"},
+        "n_anchors": {"type": "integer"},
+    }
+    law |= {"corner": {"type": "boolean"}, "freedom": number, "measured": {"type": "integer"}}
+    law |= {"groups": {"type": "array", "items": {"type": "integer"}}, "weights": {"type": "array", "items": number}}
+    raw = {"matrix": matrix, "law": fields(law, ("groups", "weights")), "centre": text}
+    raw |= {"event": {"type": ["integer", "null"], "minimum": 0}, "anchor_squared": number}
+    raw |= {"flags": {"type": "array", "minItems": 2, "maxItems": 3}}
+    fit = {"lam": number, "precision": maybe(matrix), "status": text, "gap": maybe_number}
+    fit |= {"sweeps": {"type": "integer"}, "solver": text}
+    whole = {
+        "format": {"const": format_number},
+        "digest": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        "method": text,
+        "parameters": {"type": "object", "required": ["calibration", "centre", "tuning", "neighbours", "version"]},
+        "guarantee": {
+            "oneOf": [
+                guarantee("pure", "epsilon"),
+                guarantee("approx", "epsilon", "delta"),
+                guarantee("zcdp", "rho"),
+                guarantee("none"),
+            ]
+        },
+        "neighbours": fields({"key": text, "sentence": text, "unit": text}),
+        "events": {"type": "array", "items": fields(event | {"mechanism": {"enum": list(MECHANISMS)}})},
+        "target": {"enum": ["covariance", "second moment", "precision"]},
+        "n": {"type": ["integer", "null"], "minimum": 1},
+        "columns": texts | {"minItems": 1},
+        "row_bound": {"type": "number", "exclusiveMinimum": 0},
+        "scale": row,
+        "origin": row,
+        **dict.fromkeys(("covariance", "precision", "second_moment"), maybe(matrix)),
+        "mean": maybe(row),
+        "raw": maybe(fields(raw, ("anchor_squared", "flags"))),
+        "path": maybe({"type": "array", "items": fields(fit)}),
+        "notes": texts,
+        "count": maybe_number,
+        "class_means": maybe({"type": "array", "items": row}),
+        "class_counts": maybe({"type": "array", "items": number}),
+        "classes": texts,
+        "kinds": {"type": "array", "items": {"type": "object", "required": ["name", "kind"]}, "minItems": 1},
+        "statement": {"type": "array", "items": texts | {"minItems": 2, "maxItems": 2}, "minItems": 6, "maxItems": 6},
+    }
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:privcov:release:{format_number}"}
+    return head | {"title": f"The text of a release of PrivCov, format {format_number}"} | fields(whole, ("kinds",))

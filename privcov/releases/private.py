@@ -1,0 +1,347 @@
+"""`release_private`: the only way from private rows to a release, in five steps.
+
+    step      reads rows                                where it fails
+    plan      no                                        nothing was read, nothing is paid
+    reserve   once: the fingerprint, and in files the   nothing is paid, or the message says that the cost may have
+              exact sums                                been entered
+    measure   those in memory; noise is drawn           the cost counts, and nothing was published
+    store     no                                        the cost counts, and nobody received the measurement
+    finish    no, only noisy numbers                    nothing more: the same request, or `view`, tries again for free
+
+What is asked for is settled in `privcov.releases.private_request`, from public facts. The ledger keeps the request and
+its measurement; the release follows from them, every time the same. A request that is stored is neither measured nor
+paid again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from privcov.core import checks, extras
+from privcov.core.guarantees import Guarantee, from_dict, to_dict
+from privcov.core.keys import MethodKey
+from privcov.core.parallel import ParallelError
+from privcov.estimators.base import METHODS
+from privcov.ledger import Ledger
+from privcov.ledger.fingerprint import fingerprint
+from privcov.ledger.ledger import Payment
+from privcov.measurements.exact.file_pass.table_pass import PassError
+from privcov.measurements.exact.moment import NoisySum, anchor_of, measure_exactly
+from privcov.measurements.exact.reading import count_std, read_sum
+from privcov.measurements.usefulness import reason_useless
+from privcov.releases.private_request import PrivateRequest, private_request
+from privcov.releases.public import doubt_of
+from privcov.releases.release import Release
+from privcov.tables.private_dataset import PrivateDataset
+from privcov.tables.public_facts import MAX_FILE_ROWS, MAX_ROWS
+from privcov.tables.readers import TableFileError
+
+MAX_DRAWS = 10**9
+_FREE = (
+    "privcov.releases.private_request.view makes another method's release of the same measurement and costs nothing; "
+    "release_private with another method measures anew, and pays."
+)
+
+T = TypeVar("T")
+
+
+class MeasurementError(RuntimeError):
+    """Raised where a pass over private rows failed; the message says nothing about the rows."""
+
+
+@checks.explained
+def release_private(
+    private: PrivateDataset,
+    guarantee: Guarantee,
+    method: MethodKey | str = "auto-cov",
+    *,
+    ledger: Ledger,
+    centre: Literal["auto", "joint", "classes"] = "auto",
+    draw: int = 1,
+    token: str | None = None,
+    expected_rows: int | None = None,
+    **parameters: Any,
+) -> Release:
+    """Make one release from private rows, paid from the ledger.
+
+    A person is all of their rows: those with one id, or up to the declared ``rows_per_person``. The calibration is
+    always sound, and nothing is tuned on the rows.
+
+    Parameters
+    ----------
+    private : PrivateDataset
+        The table.
+    guarantee : PureDP, ApproxDP or ZCDP
+        Kept for all rows of a person together, and paid from the limit that the ledger has for ``private.name``.
+    method : str
+        A key whose `reason_against` is empty.
+    ledger : Ledger
+        Where the release is entered before anything is drawn.
+    centre : {"auto", "joint", "classes"}
+        "auto": "classes" where classes are declared and the method measures them, else "joint"; with missing="pairs"
+        always "joint". See `release`.
+    draw : int
+        The same request on the same table, under the same token, is one release and costs once, however often it is
+        made and by however many processes. draw=2 asks for another one, and pays again.
+    token : str or None
+        Another name for the request. Under a name of its own it is another release, and is paid.
+    expected_rows : int or None
+        A public guess of the number of rows where it is not public. It is used only to refuse, before anything is read
+        or spent, noise that exceeds all that so many rows can add up to. None takes a noisy count of the table's newest
+        release that has one clearly above its noise, or else the most rows that a table may have.
+    **parameters : object
+        The method's own parameters.
+
+    Returns
+    -------
+    Release
+        As it is stored in the ledger.
+
+    Raises
+    ------
+    TypeError
+        For arguments of another type, and for a seed, a generator or a neighbouring relation, which cannot be chosen.
+    ValueError
+        With the reason, where the request is refused or its release was lost; `LedgerError` is one.
+    MeasurementError
+        With an identifier and no detail, if the fingerprint or the measurement fails; it says what that costs.
+    RuntimeError
+        For a defect: a planned measurement that spends more than was asked for. Nothing is spent.
+    TableFileError, ParallelError, PassError
+        Where the files of a table cannot be read or their pass fails; nothing is spent.
+
+    Guarantee
+    ---------
+    The release has the guarantee under the neighbouring relation of the declaration (replace-one where the number of
+    rows is public, else add-remove), for all rows of a person together. The measurement is exact: whole numbers,
+    discrete noise from the operating system's randomness, no seed.
+
+    Spends
+    ------
+    The whole guarantee, once per request, from the limit of the table; a repeated request spends nothing. Nothing is
+    refunded: what is reserved counts, also when the release fails.
+
+    Reference
+    ---------
+    Canonne, Kamath and Steinke 2020 for discrete Gaussian noise. The sensitivities are proved in
+    measurements/moment.py and measurements/exact/moment.py.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import privcov
+    >>> rows = np.random.default_rng(0).uniform(size=(10_000, 2))
+    >>> private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1), (0, 1)], name="survey")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = privcov.Ledger(Path(folder) / "ledger.sqlite")
+    ...     account = ledger.set_limit("survey", privcov.ZCDP(rho=1.0))
+    ...     rel = privcov.release_private(private, privcov.ZCDP(rho=0.5), "gaussian-cov", ledger=ledger)
+    ...     print(ledger.account("survey").sentence)
+    1 release so far; of 1-zCDP there remains rho 0.5 in zCDP. Unit: one row; the number of rows is public.
+    >>> print(rel.statement["Guarantee"])
+    0.5-zCDP; asked for 0.5-zCDP
+    """
+    plan = _plan(method, private, guarantee, ledger, centre, draw, token, expected_rows, parameters)
+    if doubt := doubt_of(private.facts.n, guarantee):
+        warnings.warn(doubt, stacklevel=3)
+    with plan.alone, _reserve(plan) as payment:
+        if payment.stored is None:
+            payment.store(_measure(plan))
+    return _finish(payment)
+
+
+# --- 1: plan ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A release that can be made as far as public facts tell: the table, the ledger, and what is asked for.
+
+    fields: the request as the ledger keeps it; equal ones on a table are one release. token: its name there.
+    """
+
+    private: PrivateDataset
+    ledger: Ledger
+    request: PrivateRequest
+    fields: dict[str, Any]
+    token: str
+
+    @property
+    def alone(self) -> contextlib.AbstractContextManager:
+        """Held while the rows of a table in files are in use: two releases at once would share its one pass."""
+        return contextlib.nullcontext() if self.private.files is None else self.private.files.alone
+
+
+def _plan(
+    method: str,
+    private: PrivateDataset,
+    guarantee: Guarantee,
+    ledger: Ledger,
+    centre: str,
+    draw: int,
+    token: str | None,
+    expected_rows: int | None,
+    parameters: dict[str, Any],
+) -> _Plan:
+    if not isinstance(private, PrivateDataset):
+        remedy = "Make one with PrivateDataset.from_rows(table, ...), or use release for public rows."
+        if isinstance(private, Guarantee):
+            remedy = "The table comes first: release_private(table, guarantee, ledger=ledger)."
+        raise TypeError(f"private must be a PrivateDataset, got {type(private).__name__}. {remedy}")
+    if not isinstance(ledger, Ledger):
+        raise TypeError(
+            f"ledger must be a privcov.Ledger, got {type(ledger).__name__}: private rows are released on the record "
+            "only. Open one with privcov.Ledger(path)."
+        )
+    if expected_rows is not None and private.facts.n is not None:
+        raise ValueError("expected_rows is a guess for a hidden number of rows, and here it is public: leave it out.")
+    token = None if token is None else checks.one_line("token", token, "text, or None")
+    draw = _number_of(draw)
+    request = private_request(method, private.facts, guarantee, centre, parameters)
+    card = request.method.card
+    fields = {
+        "method": card.key,
+        "version": card.version,
+        "parameters": {s.name: getattr(request.method, s.name) for s in card.parameters},
+        "guarantee": to_dict(guarantee),
+        "facts": private.facts.to_dict(),
+        "draw": draw,
+        "centre": request.input.centre,
+        "tuning": request.input.tuning,
+    }
+    plan = _Plan(private, ledger, request, fields, token or ledger.token_of(private.name, fields))
+    if ledger.stored(plan.token) is None:
+        extras.require("opendp", "Private releases")
+        rows = _rows_of(private, ledger, expected_rows)
+        if useless := reason_useless(private.facts, request.event(), *rows):
+            raise ValueError(useless)
+        if private.files is not None:  # what the ledger refuses is refused before the files are read
+            ledger.check(private.name, guarantee, fields, plan.token)
+    return plan
+
+
+def _number_of(draw: object) -> int:
+    """Return the draw as an int, because 1, 1.0 and True would give three tokens, each paid for."""
+    try:
+        return checks.whole("draw", int(draw) if isinstance(draw, bool) else draw, 1, MAX_DRAWS)
+    except ValueError:
+        raise ValueError(
+            f"draw must be a whole number from 1 to {MAX_DRAWS:,}, got draw={draw!r}. Use 1 for the first draw; 2 is "
+            "another one, and pays again."
+        ) from None
+
+
+def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> tuple[float, str]:
+    """Return the number of rows by which to judge the noise, from public or already released facts, and its source."""
+    if private.facts.n is not None:
+        return private.facts.n, "public"
+    if expected is not None:
+        return checks.whole("expected_rows", expected, 1, MAX_FILE_ROWS), "as expected"
+    for entry in reversed(ledger.entries(private.name, last=20)):
+        stored = ledger.stored(entry.token)
+        if not stored or (noisy := read_measurement(stored)).facts.n is not None:
+            continue
+        count = read_sum(noisy, "joint").rows
+        if count > 3 * count_std(noisy):  # a smaller count may be noise, and would refuse useful releases
+            return count, f"the noisy count of release {entry.number}"
+    return (MAX_FILE_ROWS if private.files is not None else MAX_ROWS), "the most a table may have"
+
+
+# --- 2: reserve ---------------------------------------------------------------------------------------------------
+
+
+def _reserve(plan: _Plan) -> Payment:
+    """Return the payment, which holds the stored answer where this very request was made before."""
+    anchor = anchor_of(plan.private.facts, plan.request.wanted.matters)
+    mark = _apart(
+        lambda: fingerprint(plan.private, plan.ledger.key, anchor),
+        "The table could not be compared with those in the ledger (id {}). Nothing was drawn and nothing more spent.",
+        (TableFileError, ParallelError, PassError),
+    )
+    guarantee = plan.request.input.guarantee
+    return plan.ledger.reserve(plan.private.name, guarantee, plan.fields, fingerprint=mark, token=plan.token)
+
+
+def _apart(act: Callable[[], T], failed: str, passed: tuple[type[Exception], ...] = ()) -> T:
+    """Return what an act on rows returns. Its error is raised anew, because its own leads to frames that hold rows.
+
+    Its message may depend on the rows, so an identifier takes its place; those of ``passed`` say nothing about them.
+    """
+    problem: BaseException
+    try:
+        return act()
+    except passed as error:
+        problem = type(error)(str(error))
+    except KeyboardInterrupt:
+        problem = KeyboardInterrupt()
+    except Exception:
+        problem = MeasurementError(failed.format(secrets.token_hex(4)))
+    raise problem
+
+
+# --- 3: measure ---------------------------------------------------------------------------------------------------
+
+
+def _measure(plan: _Plan) -> str:
+    """Return the answer to store, as text: the request, and the noisy whole numbers."""
+
+    def measured() -> NoisySum:
+        noisy = measure_exactly(plan.private, **vars(plan.request.wanted))
+        plan.request.within(noisy.event)
+        return noisy
+
+    failed = (
+        "The private measurement failed (id {}). Nothing was published, and what it would have cost counts as spent."
+    )
+    return json.dumps({"request": plan.fields, "measurement": _apart(measured, failed).to_dict()}, allow_nan=False)
+
+
+# --- 4: store, by `Payment.store` ---------------------------------------------------------------------------------
+# --- 5: finish ----------------------------------------------------------------------------------------------------
+
+
+def _finish(payment: Payment) -> Release:
+    """Return the release that follows from what is stored, with its entry.
+
+    A failure depends on noisy numbers and public facts only, so its message may be shown.
+    """
+    assert payment.stored is not None, "what was paid is stored"
+    return Release(**vars(read_release(payment.stored)) | {"entry": payment.entry.to_dict()})
+
+
+def read_release(stored: str) -> Release:
+    """Return the release that follows from what a ledger stores; the same text gives the same doubles."""
+    noisy, request = read_measurement(stored), json.loads(stored)["request"]
+    key, version = request["method"], METHODS.get(request["method"]).version
+    if version != request["version"]:
+        raise ValueError(
+            f"This release was made by version {request['version']} of {key}, and this is version {version}, whose "
+            f"numbers may be others. {_FREE}"
+        )
+    choices = {**request["parameters"], "tuning": request["tuning"]}
+    paid = private_request(key, noisy.facts, from_dict(request["guarantee"]), request["centre"], choices)
+    if paid.event() != noisy.event:
+        raise ValueError("The stored measurement belongs to another release, so nothing follows from it.")
+    try:
+        return Release(**vars(paid.finish(noisy)) | {"measurement": noisy})
+    except Exception as failure:
+        why = (str(failure) or type(failure).__name__).rstrip(".")
+        raise ValueError(f"The measurement is stored, but the method could not use it: {why}. {_FREE}") from failure
+
+
+def read_measurement(answer: str) -> NoisySum:
+    """Return the noisy whole numbers in a ledger's answer; everything else follows from them."""
+    fields = json.loads(answer)
+    if not isinstance(fields, dict) or not {"request", "measurement"} <= fields.keys():
+        raise ValueError(
+            "The stored text holds no measurement; give the answer of an entry of the ledger that is a private release."
+        )
+    return NoisySum.from_dict(fields["measurement"])

@@ -1,0 +1,1 @@
+"""Estimators for pipelines of scikit-learn."""

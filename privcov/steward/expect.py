@@ -1,0 +1,352 @@
+"""What a private release of a table of this size is worth: releases of invented rows, simulated now.
+
+The rows are invented under a declaration, and measured by the functions of a private release: the same row bound, the
+same anchor for the mean, the same noise, and the method's own post-processing. Only the noise is simulated.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from scipy.optimize import brentq
+
+from privcov.core import accounting, checks
+from privcov.core.guarantees import Guarantee, with_level
+from privcov.core.keys import MethodKey
+from privcov.core.randomness import RandomState, seed_of, stream
+from privcov.data_sources.declaring.typical_ranges import NINE_IN_TEN
+from privcov.data_sources.private_file import Column, Declaration
+from privcov.data_sources.private_file import row_bound_fraction as fraction_of
+from privcov.measurements.noise import NoiseDistribution
+from privcov.postprocess.correlation import correlation
+from privcov.releases.private_request import PrivateRequest, private_request
+from privcov.steward.example_rows import ROWS, STRUCTURES, Invention, planned_anchor
+from privcov.steward.preview import simulated_release
+from privcov.tables.declared_columns import MAX_COLUMNS
+from privcov.tables.public_facts import MAX_FILE_ROWS, PublicFacts
+
+ENDS = {"zcdp": (1e-5, 10.0), "approx": (0.01, 20.0), "pure": (0.01, 20.0)}  # levels that are searched
+FEWEST_ROWS, MAX_ROWS = 10, 10**8  # that are searched
+_TABLES = 5
+_MOST, _WORK = 50, 400_000  # releases, where their number is not given: _WORK / d^2, at least two of each table
+_CELLS = 800_000  # of a table that is drawn, at least ROWS rows
+_NEAR = 0.01  # relative, of a level or a number of rows that is searched for
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """The expected error of a private release, and the errors of the answers to compare it with.
+
+    All errors of covariances are relative Frobenius errors to the covariance of the invented table.
+
+    Attributes
+    ----------
+    n, d : int
+        Sizes of the table.
+    guarantee : Guarantee
+        The guarantee that was asked about.
+    method : str
+        Key of the method.
+    error : float
+        Mean error of the covariance over the releases.
+    error_se : float
+        Standard error of the mean, from the differences between the invented tables.
+    error_range : tuple of (float, float)
+        Nine in ten releases have an error between these two.
+    correlation_error : float
+        Root mean square error of the correlations, over pairs and releases.
+    zeros : float
+        Error of the zero matrix, which is 1.
+    diagonal : float
+        Error of the variances alone, not private.
+    nonprivate : float
+        Error of the clipped rows without noise: what clipping alone costs.
+    sampling : float
+        Error of the table's own covariance to the population's: what the number of rows costs.
+    attacker : float
+        The best chance to guess which of two neighbouring tables a release comes from.
+    table : str
+        What the invented table is, in words.
+    errors : ndarray of shape (releases,)
+        The error of each release.
+    """
+
+    n: int
+    d: int
+    guarantee: Guarantee
+    method: str
+    error: float
+    error_se: float
+    error_range: tuple[float, float]
+    correlation_error: float
+    zeros: float
+    diagonal: float
+    nonprivate: float
+    sampling: float
+    attacker: float
+    table: str
+    errors: np.ndarray = field(repr=False)
+
+    def __repr__(self) -> str:
+        low, high = self.error_range
+        return (
+            f"{self.method} on {self.n:,} rows and {self.d} columns under {self.guarantee}:\n"
+            f"  error {self.error:.1%} (nine in ten releases: {low:.1%} to {high:.1%}); "
+            f"of a correlation {self.correlation_error:.2g}\n"
+            f"  to compare: zeros {self.zeros:.0%}, the variances alone {self.diagonal:.1%}, "
+            f"clipping without noise {self.nonprivate:.1%}, sampling {self.sampling:.1%}\n"
+            f"  attacker's best chance {self.attacker:.1%}\n"
+            f"  for invented rows: {self.table}"
+        )
+
+
+@checks.explained
+def expect(
+    n: int,
+    d: int,
+    guarantee: Guarantee,
+    method: MethodKey | str = "auto-cov",
+    *,
+    spread: float | None = None,
+    structure: Literal["factor", "blocks", "neighbours", "independent"] = "factor",
+    strength: float = 0.5,
+    row_bound_fraction: float | None = None,
+    releases: int | None = None,
+    random_state: RandomState = None,
+) -> Expectation:
+    """Return what a private release of a table of this size is worth, by simulation.
+
+    The table is invented: normal columns about their typical values, in no order that matters.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows, from 2; public, one row per person.
+    d : int
+        Number of columns, from 1 to 200.
+    guarantee : PureDP, ApproxDP or ZCDP
+        The guarantee of the release.
+    method : str
+        Key of a method that private rows are offered.
+    spread : float or None
+        None: for every column it is declared where nine in ten values lie, from which the row bound follows. A number
+        from 0.001 to 1: bounds alone are declared, and the standard deviation of a column is this part of its
+        half-range.
+    structure : {"factor", "blocks", "neighbours", "independent"}
+        Which columns move together: all, groups of four, neighbouring ones, none.
+    strength : float
+        The largest correlation, from 0 to 0.99.
+    row_bound_fraction : float or None
+        The row bound as a part of the longest possible row, from 0.001 to 1; None: what follows from the declaration.
+    releases : int or None
+        Number of simulated releases, from 2, rounded up to a multiple of the five tables. None: about as many as a
+        second allows.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        Seed of the invented rows and of the noise; None draws fresh ones.
+
+    Returns
+    -------
+    Expectation
+        The errors, with those of the answers to compare them with.
+
+    Raises
+    ------
+    ValueError
+        For sizes, a spread or a strength out of range, for a method that private rows are not offered or that estimates
+        no covariance, and for a guarantee whose noise is beyond what is drawn.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> found = privcov.expect(20_000, 10, privcov.ZCDP(0.5), releases=20, random_state=0)
+    >>> found.error < found.diagonal < found.zeros
+    True
+    """
+    n = checks.whole("n", n, 2, MAX_FILE_ROWS)
+    d = checks.whole("d", d, 1, MAX_COLUMNS)
+    if spread is not None:
+        checks.in_range("spread", spread, 0.001, 1.0)
+    if row_bound_fraction is not None:
+        checks.in_range("row_bound_fraction", row_bound_fraction, 0.001, 1.0)
+    facts = dataclasses.replace(_declared(d, spread, row_bound_fraction), n=n)
+    wanted = Invention(n, checks.one_of("structure", structure, tuple(STRUCTURES)), strength)
+    seed = seed_of(random_state)
+    request = private_request(method, facts, guarantee)
+    if request.method.card.target != "covariance":
+        raise ValueError(f"{request.method.card.label} estimates a precision matrix. Choose a covariance method.")
+    law, event = request.noise(n), request.event()
+    count = max(10, min(_MOST, _WORK // d**2)) if releases is None else checks.whole("releases", releases, 2, 10_000)
+    per = math.ceil(count / _TABLES)
+    tables = _tables(n, d, spread, row_bound_fraction, structure, strength, seed)
+    found = [_released(request, table, law, range(per * j, per * (j + 1)), seed) for j, table in enumerate(tables)]
+    errors, squares = (np.concatenate(part) for part in zip(*found, strict=True))
+    means = [one.mean() for one, _ in found]
+    low, high = (float(q) for q in np.quantile(errors, (0.05, 0.95)))
+    population = float(np.linalg.norm(wanted.correlation(d)))
+    return Expectation(
+        n,
+        d,
+        guarantee,
+        method,
+        error=float(errors.mean()),
+        error_se=float(np.std(means, ddof=1)) / math.sqrt(_TABLES),
+        error_range=(low, high),
+        correlation_error=math.sqrt(float(squares.mean())),
+        zeros=1.0,
+        diagonal=float(np.mean([table.error_of(np.diag(np.diag(table.covariance))) for table in tables])),
+        nonprivate=float(np.mean([table.error_of(table.clipped * facts.row_bound**2) for table in tables])),
+        sampling=math.sqrt((d * d + population**2) / n) / population,
+        attacker=accounting.attacker_success(accounting.trade_off_of((event,), guarantee)),
+        table=(
+            f"{STRUCTURES[structure]}, correlation {0 if structure == 'independent' else strength:g}; "
+            + (
+                "where nine in ten values lie is declared"
+                if spread is None
+                else f"deviation {spread:g} of half a range"
+            )
+            + f"; rows are shortened to {facts.units.row_bound / facts.units.longest:.2g} of the longest"
+        ),
+        errors=errors,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """One invented table: its covariance in working units, and the moment of its shortened rows.
+
+    ``moment`` is per row, (d + 1) x (d + 1), in units of R, with an anchor of 1.
+    """
+
+    covariance: np.ndarray
+    moment: np.ndarray
+
+    @property
+    def clipped(self) -> np.ndarray:
+        """The covariance of the shortened rows, in units of R."""
+        return self.moment[:-1, :-1] - np.outer(self.moment[:-1, -1], self.moment[:-1, -1])
+
+    def error_of(self, covariance: np.ndarray) -> float:
+        """Return the relative Frobenius error of a covariance in working units."""
+        return float(np.linalg.norm(covariance - self.covariance) / np.linalg.norm(self.covariance))
+
+
+def _tables(
+    n: int, d: int, spread: float | None, fraction: float | None, structure: str, strength: float, seed: int
+) -> list[_Table]:
+    """Return the invented tables, because what a release is worth differs from table to table as well.
+
+    Of a large table fewer rows are drawn. Their sampling error is then brought down to that of n rows, because a
+    method cannot tell it from structure: each table moves towards the population, of which all pairs of columns with
+    one correlation have the same moment.
+    """
+    rows = min(n, max(ROWS, _CELLS // d))
+    tables = [_table(rows, d, spread, fraction, structure, strength, _TABLES * seed + j) for j in range(_TABLES)]
+    if rows == n:
+        return tables
+    part, pairs = math.sqrt(rows / n), Invention(n, structure, strength).correlation(d)
+    covariance = _averaged(np.mean([table.covariance for table in tables], axis=0), pairs)
+    moment = np.eye(d + 1)  # the mean is zero, the anchor one
+    moment[:d, :d] = _averaged(np.mean([table.moment[:d, :d] for table in tables], axis=0), pairs)
+    return [
+        _Table((1 - part) * covariance + part * table.covariance, (1 - part) * moment + part * table.moment)
+        for table in tables
+    ]
+
+
+def _averaged(matrix: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Return the matrix with its mean over all entries at which ``pairs`` has the same value."""
+    _, where = np.unique(pairs, return_inverse=True)
+    where = where.ravel()
+    return (np.bincount(where, matrix.ravel()) / np.bincount(where))[where].reshape(matrix.shape)
+
+
+@lru_cache(maxsize=64)
+def _table(
+    rows: int, d: int, spread: float | None, fraction: float | None, structure: str, strength: float, seed: int
+) -> _Table:
+    """Return an invented table of normal rows under the declaration."""
+    facts = _declared(d, spread, fraction)
+    correlation = Invention(rows, structure, strength).correlation(d)
+    drawn = stream(seed, "rows", 0, "expect", "invented").standard_normal((rows, d))
+    cells = (spread or 1.0) * drawn @ np.linalg.cholesky(correlation + 1e-12 * np.eye(d)).T
+    y = facts.units.to_working(cells)
+    joint = np.hstack([y / facts.row_bound, np.ones((rows, 1))])
+    joint[:, :-1] /= np.maximum(1.0, np.linalg.norm(joint[:, :-1], axis=1))[:, None]
+    return _Table(np.cov(y, rowvar=False, bias=True).reshape(d, d), joint.T @ joint / rows)
+
+
+def _released(
+    request: PrivateRequest, table: _Table, law: NoiseDistribution, repeats: range, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the errors of simulated releases of one table, and the mean squared errors of their correlations."""
+    facts, off = request.input.facts, ~np.eye(len(table.covariance), dtype=bool)
+    assert facts.n is not None, "the number of rows is public"
+    release = simulated_release(request, law, facts.n)
+    true, floor = correlation(table.covariance, floor=1e-12), law.diagonal_std * facts.row_bound**2
+    edge = np.append(np.ones(facts.d), planned_anchor(facts, law.shape))
+    exact = table.moment * np.outer(edge, edge)
+    errors, squares = np.empty(len(repeats)), np.zeros(len(repeats))
+    for k, repeat in enumerate(repeats):
+        released = release(exact + law.draw(stream(seed, "noise", repeat, "plan", "twin")), None)
+        errors[k] = table.error_of(released)
+        if off.any():
+            squares[k] = float(np.mean((correlation(released, floor=floor) - true)[off] ** 2))
+    return errors, squares
+
+
+@lru_cache(maxsize=16)
+def _declared(d: int, spread: float | None, fraction: float | None = None) -> PublicFacts:
+    """Return the facts of a declaration of d columns: bounds alone, or where nine in ten cells of each lie."""
+    limits = {"usual": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1.0, "high": 1.0}
+    columns = tuple(Column(f"x{j + 1}", **limits) for j in range(d))
+    declared = Declaration("expected", "one row", columns, row_bound_fraction=fraction or fraction_of(columns))
+    return declared.on_rows(np.zeros((1, d)), None).facts
+
+
+def fraction_declared(d: int, spread: float | None) -> float:
+    """Return the row bound that follows from the declaration, as a part of the longest row."""
+    return _declared(d, spread).units.row_bound / _declared(d, spread).units.longest
+
+
+def least_level(error: float, n: int, d: int, guarantee: Guarantee, **supposed: Any) -> Expectation:
+    """Return the expectation at the smallest level of the guarantee's kind with at most this error.
+
+    Where no level has it, that of the largest level: its error says so. ``supposed`` are further arguments of `expect`.
+    """
+    checks.in_range("error", error, 1e-4, 100.0)
+    supposed["random_state"] = seed_of(supposed.get("random_state"))  # one noise at every level
+    return _least(error, lambda level: expect(n, d, with_level(guarantee, level), **supposed), *ENDS[guarantee.kind])
+
+
+def least_rows(error: float, d: int, guarantee: Guarantee, **supposed: Any) -> Expectation:
+    """Return the expectation with the smallest number of rows with at most this error; otherwise as `least_level`."""
+    checks.in_range("error", error, 1e-4, 100.0)
+    supposed["random_state"] = seed_of(supposed.get("random_state"))
+    return _least(error, lambda rows: expect(math.ceil(rows), d, guarantee, **supposed), FEWEST_ROWS, MAX_ROWS)
+
+
+def _least(error: float, at: Callable[[float], Expectation], low: float, high: float) -> Expectation:
+    """Return the expectation at the smallest value within the error: with one noise, errors fall with the value."""
+    found: dict[float, Expectation] = {}
+
+    def excess(log: float) -> float:
+        found[log] = at(_rounded_up(math.exp(log)))
+        return math.log(found[log].error / error)
+
+    low, high = math.log(low), math.log(high)
+    if excess(high) > 0 or excess(low) <= 0:
+        return found[high if found[high].error > error else low]
+    brentq(excess, low, high, xtol=_NEAR)
+    return found[min(log for log in found if found[log].error <= error)]
+
+
+def _rounded_up(value: float) -> float:
+    """Return the number of three digits that is not smaller."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return float(f"{math.ceil(value / unit - 1e-6) * unit:.6g}")

@@ -1,0 +1,209 @@
+"""The cells of an experiment (one method, on one draw of rows, under one guarantee), and those that a store has."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import itertools
+import json
+from collections.abc import Generator, Iterator, Sequence
+from threading import Event
+from typing import TYPE_CHECKING
+
+from privcov.core.guarantees import Guarantee, NoPrivacy
+from privcov.core.parameters import build
+from privcov.data_sources.base import SOURCES
+from privcov.estimators.base import Method
+from privcov.releases.public import build_method
+from privcov.studies.draws import Draw, Run, computed, fill, fill_draw, to_reference
+from privcov.studies.store import Store, guarantee_part, key_of, method_part, place_part
+from privcov.tables.dataset import Dataset
+
+if TYPE_CHECKING:
+    from privcov.studies.plan import Plan
+
+Entry = str | tuple[str, dict]  # of a plan's ``methods``: a key, alone or with parameters and options
+
+_OPTIONS = ("calibration", "centre", "tuning", "neighbours")
+# Columns of the table that a varied source parameter must not overwrite (AR(1) has a rho of its own).
+_TAKEN = ("source", "method", "guarantee", "epsilon", "delta", "rho", "replicate", "target", "metric", "value")
+
+
+def build_entry(entry: Entry) -> tuple[str, Method, dict]:
+    """Return (label, built method, options) of one entry of a plan's ``methods``."""
+    key, given = (entry, {}) if isinstance(entry, str) else entry
+    options = {k: given[k] for k in _OPTIONS if k in given}
+    own = {k: v for k, v in given.items() if k not in options}
+    label = key + "".join(f" {k}={v}" for k, v in sorted(given.items()))
+    return label, build_method(key, own), options
+
+
+def column_of(name: str) -> str:
+    """Return the column of the table that holds a varied name."""
+    return f"source_{name}" if name in _TAKEN else name
+
+
+class Cell(list):
+    """Rows that one method run fills, one per metric: of which plan, where in its table, and whether from the store."""
+
+    def __init__(self, rows: list, reused: bool, position: int = 0, plan: int = 0) -> None:
+        super().__init__(rows)
+        self.reused, self.position, self.plan = reused, position, plan
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The order of the table; cells come in the order in which they are finished."""
+        return self.plan, self.position
+
+
+def cells(
+    plans: Sequence[Plan], store: Store | None = None, *, workers: int | None = None, stop: Event | None = None
+) -> Generator[Cell, None, None]:
+    """Run the methods of plans and yield the cells: stored ones first, then the others as they are finished.
+
+    Rows are drawn when a cell first needs them, so nothing is drawn where the store has every cell. Small work is done
+    in this process, the rest by `privcov.core.parallel`. Only the caller's process writes the store, each cell when it
+    arrives. After ``stop`` is set, no further cell comes.
+    """
+    lists = [_List(plan) for plan in plans]
+    starts = [0, *itertools.accumulate(len(one) for one in lists)]
+    draws = []
+    for which, (one, start) in enumerate(zip(lists, starts[:-1], strict=True)):
+        for draw in one.draws(start):
+            missing = []
+            for run in draw.runs:
+                results = None if store is None else store.get(one.keys(run.position - start))
+                if results is None:
+                    missing.append(run)
+                else:
+                    yield one.cell(run.position - start, results, which, reused=True)
+            if missing:
+                draws.append(dataclasses.replace(draw, runs=tuple(missing)))
+    for position, results in computed(draws, workers, stop):
+        which = bisect.bisect_right(starts, position) - 1
+        one, own = lists[which], position - starts[which]
+        if store is not None:
+            store.put(one.keys(own), results)
+        yield one.cell(own, results, which, reused=False)
+
+
+def count_known(plan: Plan, store: Store) -> int:
+    """Return how many method runs of a plan the store already has."""
+    one = _List(plan)
+    return sum(store.get(one.keys(position)) is not None for position in range(len(one)))
+
+
+def rows_of(plan: Plan, replicate: int) -> list[dict]:
+    """Compute the rows of the table that belong to one replicate, in this process."""
+    one = _List(plan)
+    rows: list[dict] = []
+    for draw in one.draws(0):
+        if draw.replicate == replicate:
+            for position, results in fill_draw(draw):
+                rows += one.cell(position, results, 0, reused=False)
+    return rows
+
+
+class _List:
+    """The method runs of a plan by their position: every point once, then every point again, replicate by replicate."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.spots = list(_spots(plan))
+        built = [(*entry, method_part(*entry[1:])) for entry in _entries(plan)]
+        levels = [(guarantee, guarantee_part(guarantee)) for guarantee in plan.guarantees]
+        self.pairs = [pair for pair in itertools.product(built, levels) if not pair[0][1].card.refuses(pair[1][0].kind)]
+
+    def __len__(self) -> int:
+        return self.plan.replicates * len(self.spots) * len(self.pairs)
+
+    def _at(self, position: int) -> tuple:
+        """Return (replicate, spot, method, guarantee) of a position."""
+        place, pair = divmod(position, len(self.pairs))
+        replicate, spot = divmod(place, len(self.spots))
+        return replicate, self.spots[spot], *self.pairs[pair]
+
+    def keys(self, position: int) -> list[bytes]:
+        """Return the key of the store for every metric of one run."""
+        replicate, (*_, spot), (*_, part), (_, level) = self._at(position)
+        return [key_of(spot, part, level, replicate, metric) for metric in self.plan.metrics]
+
+    def cell(self, position: int, results: list[tuple], which: int, *, reused: bool) -> Cell:
+        """Return the cell of one run from its values."""
+        replicate, (named, *_), (label, *_), (guarantee, _) = self._at(position)
+        rows = _rows(label, guarantee, replicate, self.plan.metrics, results)
+        return Cell([{"source": self.plan.source, **named, **row} for row in rows], reused, position, which)
+
+    def draws(self, start: int) -> Iterator[Draw]:
+        """Yield all draws from the run ``start`` on, whatever the store has; points with equal rows share one."""
+        plan, position = self.plan, start
+        noise_seed = plan.seed if plan.noise_seed is None else plan.noise_seed
+        for replicate in range(plan.replicates):
+            for source, spots in itertools.groupby(self.spots, key=lambda spot: spot[1]):
+                runs = []
+                for _, _, bound, _ in spots:
+                    for (_, method, options, _), (guarantee, _) in self.pairs:
+                        runs.append(Run(position, bound, method, options, guarantee))
+                        position += 1
+                if runs:
+                    yield Draw(source, plan.seed, noise_seed, replicate, plan.sizes, tuple(plan.metrics), tuple(runs))
+
+
+def _entries(plan: Plan) -> Iterator[tuple[str, Method, dict]]:
+    """Build every method; for classification each measures the class means."""
+    more = {} if plan.sizes is None else {"centre": "classes"}
+    for label, method, options in map(build_entry, plan.methods):
+        yield label, method, options | more
+
+
+def _spots(plan: Plan) -> Iterator[tuple]:
+    """Yield (columns of the table, source, row bound, its part of the key) of every point."""
+    split = "" if plan.sizes is None else json.dumps(dataclasses.asdict(plan.sizes), sort_keys=True)
+    noise = "" if plan.noise_seed in (None, plan.seed) else f"noise {plan.noise_seed}"
+    for point in plan.points():
+        own = {k: v for k, v in point.items() if k != "row_bound"}
+        source = build(SOURCES.get(plan.source).cls, f"Source {plan.source!r}", {**plan.source_params, **own})
+        bound = point.get("row_bound", plan.row_bound)
+        bound = source.default_row_bound(plan.seed) if bound is None else float(bound)
+        place = place_part(source, bound, plan.seed) + split + noise
+        yield {column_of(k): v for k, v in point.items()}, source, bound, place
+
+
+def cells_on(
+    dataset: Dataset,
+    methods: list,
+    guarantees: list,
+    metrics: list,
+    *,
+    replicates: int,
+    seed: int,
+    row_bounds: Sequence[float] = (),
+) -> Generator[Cell, None, None]:
+    """Yield the cells for rows that no registered source can draw again; replicates redraw the noise only.
+
+    Nothing is kept. These may be rows of an upload, so they are never sent to another process.
+    row_bounds: values of R to vary, or () for the data set's own.
+    """
+    built = [build_entry(m) for m in methods]
+    points = [({"row_bound": r}, dataset.with_row_bound(r)) for r in row_bounds] or [({}, dataset)]
+    position = itertools.count()
+    for replicate in range(replicates):
+        for (named, rows), (label, method, options), guarantee in itertools.product(points, built, guarantees):
+            if not method.card.refuses(guarantee.kind):
+                measure = to_reference(rows)
+                results = fill(rows, measure, method, options, guarantee, metrics, seed, replicate)
+                filled = _rows(label, guarantee, replicate, metrics, results)
+                yield Cell([{**named, **row} for row in filled], False, next(position))
+
+
+def _rows(label: str, guarantee: Guarantee, replicate: int, metrics: list, results: list[tuple]) -> list[dict]:
+    named = {"method": label, **_columns(guarantee), "replicate": replicate}
+    return [
+        {**named, "target": target, "metric": metric, "value": value, "problem": text}
+        for metric, (target, value, text) in zip(metrics, results, strict=True)
+    ]
+
+
+def _columns(guarantee: Guarantee) -> dict:
+    empty = {"guarantee": guarantee.kind, "epsilon": float("nan"), "delta": float("nan"), "rho": float("nan")}
+    return empty if isinstance(guarantee, NoPrivacy) else {**empty, **vars(guarantee)}

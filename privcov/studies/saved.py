@@ -1,0 +1,70 @@
+"""A saved study: one plan or several as a JSON text, for `read`, `run` and `summary`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+
+from privcov.studies import plan as plans_module
+from privcov.studies.plan import Plan, column_of, summarise
+from privcov.studies.store import Store
+
+_SENTENCE = 300  # letters of a problem
+_FORM = "A field holds a value of the wrong form: compare it with a study that was saved."
+
+
+def write(plans: Sequence[Plan]) -> str:
+    """Return one plan as `Plan.to_json` writes it, several as a JSON list of them."""
+    if len(plans) == 1:
+        return plans[0].to_json()
+    return json.dumps([json.loads(plan.to_json()) for plan in plans], indent=2)
+
+
+def read(content: str | bytes) -> tuple[Plan, ...]:
+    """Return the plans of a text by `write`. Raises ValueError with one sentence that names what is wrong."""
+    try:
+        parsed = json.loads(content)
+    except (ValueError, RecursionError) as problem:
+        why = problem if isinstance(problem, json.JSONDecodeError) else "a number or a list in it has no end"
+        raise ValueError(f"A plan must be JSON, and this text is not: {why}.") from None
+    entries = parsed if isinstance(parsed, list) else [parsed]
+    if not entries:
+        raise ValueError("A saved study holds at least one plan, and this list is empty.")
+    plans = []
+    for i, entry in enumerate(entries, start=1):
+        try:
+            plans.append(Plan.from_json(json.dumps(entry)))
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as problem:
+            words = str(problem) if isinstance(problem, ValueError) else _FORM
+            words = words if len(words) <= _SENTENCE else words[: _SENTENCE - 4] + " ..."  # it may quote the file
+            raise ValueError(f"Plan {i} of {len(entries)}: {words}" if len(entries) > 1 else words) from None
+    return tuple(plans)
+
+
+def run(
+    plans: Sequence[Plan],
+    progress: Callable[[int, int, list[dict]], None] | None = None,
+    store: Store | None = None,
+    *,
+    workers: int | None = None,
+) -> pd.DataFrame:
+    """Return the tidy tables of all plans in one, as `privcov.run` makes them.
+
+    progress(done, total, cell) counts over all plans.
+    """
+    return pd.concat(plans_module.tables(plans, progress, store, workers=workers), ignore_index=True)
+
+
+def groups(plans: Sequence[Plan]) -> list[str]:
+    """Return the columns of the table that separate one point of the study from another."""
+    varied = dict.fromkeys(column_of(name) for plan in plans for name in plan.vary)
+    columns = ["source"] if len({plan.source for plan in plans}) > 1 else []
+    return [*columns, "method", "guarantee", "epsilon", "delta", "rho", *varied]
+
+
+def summary(plans: Sequence[Plan], table: pd.DataFrame) -> pd.DataFrame:
+    """Summarise every point: mean over replicates, 10 % and 90 % quantiles; columns without a value are left out."""
+    points = summarise(table, groups(plans))
+    return points.drop(columns=[name for name in groups(plans) if points[name].isna().all()])

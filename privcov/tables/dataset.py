@@ -1,0 +1,598 @@
+"""A data set whose rows need no protection: simulated, with a known truth, or declared public."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+
+import numpy as np
+
+from privcov.core import checks
+from privcov.tables import in_memory
+from privcov.tables.declared_columns import Kinds, kept_kinds, measured_names, typed_columns, typed_units
+from privcov.tables.units import InUnits, Units
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from privcov.tables.persons_in_files import PartIds
+    from privcov.tables.readers import Dialect, TableFiles
+    from privcov.tables.readers.kinds import Kind
+    from privcov.tables.readers.reading import Paths
+
+    # Public limits of the columns, in order or by name.
+    Limits = ArrayLike | Mapping[str, tuple[float, float]]
+
+T = TypeVar("T")
+_FARTHEST = 1e100  # a bound whose square is a number
+# Called while a table in files is read, from the thread that reads: (rows read, rows in all, seconds so far).
+Progress = Callable[[int, int, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """The population that a generator draws from, in the data's units.
+
+    Attributes
+    ----------
+    covariance : ndarray of shape (d, d)
+        The population covariance.
+    precision : ndarray of shape (d, d) or None
+        Its inverse.
+    graph : ndarray of bool of shape (d, d) or None
+        True where the precision is non-zero off the diagonal.
+    mean : ndarray of shape (d,) or None
+        The population mean; None where it is zero.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> truth = privcov.source("ar1-covariance", n=100, d=3, random_state=0).truth
+    >>> print(truth.covariance.round(2))
+    [[1.   0.6  0.36]
+     [0.6  1.   0.6 ]
+     [0.36 0.6  1.  ]]
+    """
+
+    covariance: np.ndarray
+    precision: np.ndarray | None = None
+    graph: np.ndarray | None = None
+    mean: np.ndarray | None = None
+
+
+class RowsClippedWarning(UserWarning):
+    """Rows of a data set without a bound are longer than R = 1, so that a release sees them scaled down.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import privcov
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", privcov.RowsClippedWarning)
+    ...     try:
+    ...         privcov.Dataset.from_rows([[0.1, 0.2], [3.0, 4.0]])
+    ...     except privcov.RowsClippedWarning as said:
+    ...         print(str(said)[:76])
+    No row_bound and no bounds were given, so R = 1: 50 % of the rows are longer
+    """
+
+
+class RowsInFiles(TypeError):
+    """Raised where rows are needed in memory and the table is in files."""
+
+
+class Kept:
+    """A store of values that were computed from the rows of a data set, so that each is computed once.
+
+    Data sets that differ only in their row bound share it: the key of a value that depends on the bound contains it.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return the value under the key, computed at the first call."""
+        if key not in self._values:
+            self._values[key] = compute()
+        return self._values[key]
+
+    def forget(self) -> None:
+        """Drop all values; they are computed again when they are needed."""
+        self._values.clear()
+
+
+class FileRows:
+    """Placeholder for the rows of a table in files: it has their shape, and raises RowsInFiles for everything else.
+
+    shape: number of rows, without those left out, and of columns. progress: called with (rows read, rows in all,
+    seconds so far), from the thread that reads. missing: the rule for missing cells of public rows, "" or "drop-row".
+    kinds: of every column of a public table, or ().
+
+    private_pass: the last pass over private rows, for `privcov.measurements` alone.
+    alone: held by a release, so that the measured sums are those of its fingerprint. persons: for each part of the
+    table how many rows every id has (`privcov.tables.persons_in_files`); None without ids.
+    """
+
+    def __init__(
+        self,
+        table: TableFiles,
+        shape: tuple[int, int],
+        progress: Progress | None = None,
+        missing: Literal["", "drop-row", "typical"] = "",
+        kinds: Kinds = (),
+    ) -> None:
+        self.table, self.shape, self.progress, self.missing, self.kinds = table, shape, progress, missing, kinds
+        self.private_pass: Any = None
+        self.alone = threading.RLock()
+        self.persons: tuple[PartIds, ...] | None = None
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise RowsInFiles(
+            "The rows of this table stay in their files: only methods that need its one moment work on it. "
+            "Where it fits into memory, read the columns and use from_rows."
+        )
+
+    __array__ = __getitem__ = __len__ = __iter__ = _refuse
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._refuse()
+
+
+@checks.explained
+@dataclass(frozen=True, eq=False)
+class Dataset(InUnits):
+    """Rows that need no protection, from `from_rows`, `from_files` or `privcov.source`, with their public facts.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, d) or FileRows
+        The rows, in the data's units; a placeholder where they stay in files.
+    units : Units
+        The working units; ``row_bound``, ``bounds``, ``origin`` and ``scale`` are theirs.
+    columns : tuple of str
+        Names of the d columns.
+    name : str
+        Name of the data set.
+    provenance : str
+        "simulated" or "public".
+    labels : ndarray of shape (n,) or None
+        One label per row.
+    truth : Truth or None
+        The population, where it is known.
+    mean_is_zero : bool
+        True where the mean is publicly known to be zero.
+    graphs : Mapping of str to ndarray
+        Published reference networks by name, each d x d bool, symmetric, False on the diagonal. They are not the truth.
+    classes : tuple of str
+        Public list of the names that labels may have; () stands for the distinct labels of the rows.
+    kinds : tuple of (str, Kind)
+        Name and kind of every declared column; () where all are plain numbers.
+    kept : Kept
+        Values that were computed from the rows.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> ds = privcov.Dataset.from_rows([[0.1, 0.2], [0.3, -0.1]], row_bound=1.0, columns=["a", "b"])
+    >>> ds.n, ds.d, ds.columns
+    (2, 2, ('a', 'b'))
+    """
+
+    rows: np.ndarray | FileRows
+    units: Units
+    columns: tuple[str, ...]
+    name: str
+    provenance: str
+    labels: np.ndarray | None
+    truth: Truth | None
+    mean_is_zero: bool
+    graphs: Mapping[str, np.ndarray] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
+    kinds: Kinds = ()
+    kept: Kept = field(default_factory=Kept, repr=False)
+
+    @classmethod
+    @checks.explained
+    def from_rows(
+        cls,
+        X: ArrayLike,
+        row_bound: float | None = None,
+        bounds: Limits | None = None,
+        labels: Sequence[Any] | np.ndarray | None = None,
+        columns: Iterable[object] | None = None,
+        truth: Truth | None = None,
+        *,
+        typical: ArrayLike | Mapping[str, float] | None = None,
+        mean_is_zero: bool = False,
+        graphs: Mapping[str, np.ndarray] | None = None,
+        classes: Iterable[object] | None = None,
+        name: str = "rows",
+        provenance: str = "public",
+        kinds: Mapping[str, Kind] | None = None,
+        missing_codes: Iterable[object] = (),
+        missing: Literal["", "drop-row", "typical"] = "",
+    ) -> Dataset:
+        """Make a data set from an array or a data frame.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or data frame
+            Finite numbers, and NaN under a rule for ``missing``; copied, never modified. A data frame of pandas, polars
+            or Arrow gives its names.
+        row_bound : float or None
+            R > 0, Euclidean norm in working units beyond which a row is scaled down. Default: sqrt(d) when bounds are
+            given (then no row can exceed it), else 1.0, with a `RowsClippedWarning` where a row exceeds it.
+        bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
+            Public lower and upper limit per column; values beyond are clipped. A mapping names every column.
+        labels : sequence of length n or None
+            One label per row.
+        columns : iterable of d different names or None
+            Default: the names of the data frame, else x1, x2, ...
+        truth : Truth or None
+            The population, where it is known.
+        typical : array-like of shape (d,), mapping of column to value, or None
+            Public typical values inside the bounds (default: the middle); they become the origin, which keeps the mean
+            small at no privacy cost.
+        mean_is_zero : bool
+            True only where the mean is publicly known to be zero (a generator's own fact).
+        graphs : Mapping of str to ndarray or None
+            Published reference networks by name (see the class), for example of a textbook.
+        classes : iterable of names or None
+            The public list of class names, for ``release(..., centre="classes")``. None takes the distinct labels,
+            which is not possible for private rows.
+        name : str
+            Name of the data set.
+        provenance : {"simulated", "public"}
+            Whether the rows were drawn or are published.
+        kinds : mapping of str to Kind, or None
+            Kind of every column to measure, instead of ``bounds``, for cells of any type: see
+            `privcov.tables.readers.kinds.Kind`. The data set then has the columns that follow from them.
+        missing_codes : iterable
+            What is written for a missing cell in any column, with ``kinds``, or with ``bounds`` and ``columns``.
+        missing : {"", "drop-row", "typical"}
+            What becomes of a row with missing cells, as in a private declaration: it is refused, left out, or its cells
+            count as the typical value.
+
+        Returns
+        -------
+        Dataset
+            Its rows are a read-only copy.
+
+        Raises
+        ------
+        ValueError
+            For rows, bounds, names or labels that do not fit.
+
+        Warns
+        -----
+        RowsClippedWarning
+            Without a bound, with the share of the rows that R = 1 scales down.
+        """
+        named = in_memory.names_in(X) if columns is None and kinds is None and missing_codes else columns
+        typed = _typed(kinds, missing_codes, named, bounds, typical)
+        if typed:
+            from privcov.tables.readers.coding import coded_table
+
+            rows, own = coded_table(X, typed), measured_names(typed)
+        else:
+            rows, own = in_memory.numbers_of(X)
+        n, d = rows.shape
+        names = own if typed and own else names_of(columns, own, d)
+        if 0 in rows.shape:
+            raise ValueError(f"X must be a table of n rows and d columns, got shape {rows.shape}.")
+        if labels is not None and (isinstance(labels, str) or len(labels) != n):
+            given = f"the text {labels!r}. Give the column itself" if isinstance(labels, str) else len(labels)
+            raise ValueError(f"labels must have one entry per row ({n}), got {given}.")
+        units = _units(names, row_bound, bounds, typical, mean_is_zero, typed)
+        if typed and (empty := np.flatnonzero(np.isnan(rows).all(axis=0))).size:
+            raise ValueError(f"No cell of {names[empty[0]]!r} is of its kind. Write levels as the cells have them.")
+        if checks.one_of("missing", missing, ("", "drop-row", "typical")) == "typical":
+            rows = np.where(np.isnan(rows), units.origin, rows)
+        elif missing:
+            whole = ~np.isnan(rows).any(axis=1)
+            rows = rows[whole]
+            labels = None if labels is None else np.asarray(labels)[whole]
+            if not len(rows):
+                raise ValueError(
+                    "Every row has a missing cell, so none is left. A text that is no declared level is one: check "
+                    "kinds. Else take missing='typical'."
+                )
+        if not np.isfinite(rows).all():
+            bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))[:8].tolist()
+            what, remedy = "missing or infinite values", "Take missing='drop-row' or 'typical' for missing ones."
+            if missing:
+                what, remedy = "infinite values", "Correct them, or put numpy.nan where they are missing."
+            where = [names[j] for j in bad] if own or columns is not None else bad
+            raise ValueError(f"X must be finite, but columns {where} hold {what}. {remedy}")
+        rows.flags.writeable = False
+        if row_bound is None and bounds is None and not typed:
+            _warn_if_clipped(rows)
+        return cls(
+            rows=rows,
+            units=units,
+            columns=names,
+            name=name,
+            provenance=checks.one_of("provenance", provenance, ("simulated", "public")),
+            labels=None if labels is None else np.array(labels, copy=True),
+            truth=truth,
+            mean_is_zero=bool(mean_is_zero),
+            graphs=dict(graphs or {}),
+            classes=tuple(map(str, classes or ())),
+            kinds=kept_kinds(typed),
+        )
+
+    @classmethod
+    @checks.explained
+    def from_files(
+        cls,
+        paths: Paths,
+        row_bound: float | None = None,
+        bounds: Limits | None = None,
+        label: str = "",
+        columns: Sequence[str] | None = None,
+        *,
+        classes: Iterable[object] | None = None,
+        typical: ArrayLike | Mapping[str, float] | None = None,
+        missing: Literal["", "drop-row", "typical"] = "",
+        mean_is_zero: bool = False,
+        name: str = "files",
+        provenance: str = "public",
+        progress: Progress | None = None,
+        dialect: Dialect | None = None,
+        kinds: Mapping[str, Kind] | None = None,
+        missing_codes: Iterable[object] = (),
+    ) -> Dataset:
+        """Make a data set that stays in its files: CSV (plain or gz), Parquet, Arrow or Excel.
+
+        Only headers and the number of rows are read here. The numbers are read in one pass, block by block, when a
+        method first needs the moment, and again for another row bound. In unit-ball units every entry of the moment is
+        within 2^-20 of that of `from_rows`, and its bits do not depend on how the rows are divided into files.
+
+        Parameters
+        ----------
+        paths : path, folder, pattern or list of them
+            One file, many, all files of a folder, or those that match a pattern.
+        row_bound : float or None
+            See `from_rows`.
+        bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
+            See `from_rows`.
+        label : str
+            Column of class names; needs ``classes``.
+        columns : sequence of str or None
+            Names to use; None takes all columns of the first file except the label.
+        classes : iterable of names or None
+            The public list of class names; required with ``label``.
+        typical : array-like of shape (d,), mapping of column to value, or None
+            See `from_rows`.
+        missing : {"", "drop-row"}
+            "" refuses missing and infinite cells. "drop-row" leaves out the rows that have one, which takes one more
+            pass, to count the others. With ``kinds`` a cell that is none of their values is a missing one.
+        mean_is_zero : bool
+            See `from_rows`.
+        name : str
+            Name of the data set.
+        provenance : {"simulated", "public"}
+            See `from_rows`.
+        progress : callable or None
+            Called with (rows read, rows in all, seconds so far), from the thread that reads.
+        dialect : Dialect or None
+            How CSV files are written; None for commas, decimal points and UTF-8.
+        kinds : mapping of str to Kind, or None
+            See `from_rows`.
+        missing_codes : iterable
+            See `from_rows`.
+
+        Returns
+        -------
+        Dataset
+            Its ``rows`` are a placeholder.
+
+        Raises
+        ------
+        TableFileError
+            A ValueError, for files that cannot be read.
+        ValueError
+            For bounds, names or labels that do not fit.
+        """
+        from privcov.tables import readers
+
+        if bool(label) != bool(classes):
+            raise ValueError("A label in files needs classes=[...], the list of its names, and classes need a label.")
+        typed = _typed(kinds, missing_codes, columns, bounds, typical)
+        kept = kept_kinds(typed)
+        columns = [column for column, _ in typed] or columns
+        of_kinds = tuple(kind for _, kind in kept)
+        table = readers.describe(paths, columns, label or None, kinds=of_kinds, dialect=dialect)
+        table = readers.count_rows(table, private=False)
+        names = measured_names(typed) or table.columns
+        units = _units(names, row_bound, bounds, typical, mean_is_zero, typed)
+        n = _whole_rows(table, kept) if checks.one_of("missing", missing, ("", "drop-row")) else table.n
+        if not n:
+            raise ValueError("The files hold no row without a missing cell. Give other files or columns.")
+        named = tuple(map(str, classes or ()))
+        return cls(
+            rows=FileRows(table, (n, len(names)), progress, missing, kept),
+            units=units,
+            columns=names,
+            name=name,
+            provenance=checks.one_of("provenance", provenance, ("simulated", "public")),
+            labels=None,
+            truth=None,
+            mean_is_zero=bool(mean_is_zero),
+            classes=named,
+            kinds=kept,
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make a copy or what was pickled; its rows are as fixed as those of the first."""
+        vars(self).update(state)
+        if isinstance(self.rows, np.ndarray):
+            self.rows.flags.writeable = False
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.columns[:4]) + (", ..." if self.d > 4 else "")
+        return f"Dataset({self.name!r}, {self.provenance}, n={self.n}, d={self.d}, R={self.row_bound:.6g}: {names})"
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.rows.shape[0]
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return self.rows.shape[1]
+
+    def with_row_bound(self, row_bound: float) -> Dataset:
+        """Return the same rows under another R, with the same store of computed values."""
+        bound = checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data.")
+        return dataclasses.replace(self, units=self.units.with_row_bound(bound))
+
+    def to_working(self, block: slice = slice(None)) -> np.ndarray:
+        """Return rows in working units (before the row bound), as a new array."""
+        rows = self.rows[block]
+        return rows.copy() if self.bounds is None else self.units.to_working(rows)
+
+
+def names_of(columns: Iterable[object] | None, own: tuple[str, ...] | None, d: int) -> tuple[str, ...]:
+    """Return the names of the columns: those given, else the table's own, else x1, x2, ..."""
+    if isinstance(columns, str):
+        raise ValueError(f"columns must be a list of names, got the text {columns!r}. Write columns=[{columns!r}].")
+    names = own or tuple(f"x{j + 1}" for j in range(d))
+    if columns is not None:
+        names = tuple(map(str, columns))
+    if own and names != own and sorted(names) == sorted(own):
+        raise ValueError(f"columns renames, and here has the table's own names in another order. Take X[{[*names]}].")
+    if len(names) != d:
+        raise ValueError(f"columns must name all {d} columns, got {len(names)} names.")
+    if not all(map(str.strip, names)):
+        raise ValueError("columns must have names, but one is empty. Name it, or give columns=[...].")
+    if len(set(names)) < d:
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise ValueError(
+            f"columns must have different names, but {twice!r} comes twice. Rename one, or give columns=[...]."
+        )
+    return names
+
+
+def _warn_if_clipped(rows: np.ndarray) -> None:
+    """Warn of rows beyond the R = 1 of a data set without a bound, with their share."""
+    with np.errstate(over="ignore"):  # a length beyond the largest number is beyond R as well
+        clipped = float(np.mean(np.linalg.norm(rows, axis=1) > 1.0))
+    if clipped:
+        warnings.warn(
+            f"No row_bound and no bounds were given, so R = 1: {100 * clipped:.3g} % of the rows are longer and are "
+            "scaled down to norm 1, and a release describes the scaled rows. Give bounds={column: (low, high)} or "
+            "row_bound from what is publicly known; row_bound=1 keeps these numbers.",
+            RowsClippedWarning,
+            stacklevel=4,  # the caller, behind checks.explained
+        )
+
+
+def _units(
+    names: tuple[str, ...],
+    row_bound: float | None,
+    bounds: Limits | None,
+    typical: ArrayLike | Mapping[str, float] | None,
+    mean_is_zero: bool,
+    typed: Kinds = (),
+) -> Units:
+    """Return the units as declared, or the data's own where nothing is declared."""
+    if typed:
+        units = typed_units(typed)
+        _check_mean(units.origin, mean_is_zero)
+        return units if row_bound is None else units.with_row_bound(_bound(row_bound))
+    d, origin, limits = len(names), np.zeros(len(names)), None
+    if isinstance(typical, Mapping):
+        typical = checks.by_name("typical", typical, names)
+    if bounds is not None:
+        limits = _check_bounds(bounds, names)
+        try:
+            origin = limits.mean(axis=1) if typical is None else np.asarray(typical, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"typical must hold one number per column ({d}), got {typical!r}.") from None
+        if origin.shape != (d,):
+            raise ValueError(f"typical must hold one value per column ({d}), got shape {origin.shape}.")
+        inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])  # False for NaN
+        if not inside.all():
+            where = ", ".join(np.array(names)[~inside][:5])
+            raise ValueError(f"typical must hold one value inside the bounds per column; check {where}.")
+    elif typical is not None:
+        raise ValueError("typical needs bounds: without bounds the origin is zero.")
+    _check_mean(origin, mean_is_zero)
+    if row_bound is None:
+        row_bound = 1.0 if limits is None else float(np.sqrt(d))
+    bound = _bound(row_bound)
+    return Units.unbounded(d, bound) if limits is None else Units.within(limits, origin, bound)
+
+
+def _bound(row_bound: float) -> float:
+    return float(checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data."))
+
+
+def _check_mean(origin: np.ndarray, mean_is_zero: bool) -> None:
+    """Raise ValueError where the mean is said to be zero and the typical values are not."""
+    if mean_is_zero and origin.any():
+        raise ValueError(
+            "mean_is_zero says the mean is publicly zero, so typical must be 0 for every column. "
+            "Set typical to zeros, or leave mean_is_zero out."
+        )
+
+
+def _typed(
+    kinds: Mapping[str, Kind] | None,
+    missing_codes: Iterable[object],
+    columns: Iterable[object] | None,
+    bounds: Limits | None,
+    typical: ArrayLike | Mapping[str, float] | None,
+) -> Kinds:
+    """Return name and kind of every declared column, () without kinds and codes."""
+    named = None if columns is None or isinstance(columns, str) else tuple(map(str, columns))
+    return typed_columns(kinds, missing_codes, named, bounds, typical, None)  # type: ignore[arg-type] # checked later
+
+
+def _check_bounds(bounds: Limits, names: tuple[str, ...]) -> np.ndarray:
+    """Return the bounds as an array, or raise ValueError."""
+    d, example = len(names), f"Write bounds={{{names[0]!r}: (low, high), ...}}."
+    pairs = checks.by_name("bounds", bounds, names) if isinstance(bounds, Mapping) else bounds
+    try:
+        b = np.array(pairs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"bounds must be (low, high) for each of {d} columns, got {bounds!r}. {example}") from None
+    if b.shape != (d, 2):
+        raise ValueError(f"bounds must have shape ({d}, 2), (low, high) per column, got {b.shape}. {example}")
+    written = np.asarray(pairs)
+    for name, given, ends in zip(names, written.tolist(), b, strict=True):
+        if not (np.abs(ends) <= _FARTHEST).all() or written.dtype.kind == "U":
+            raise ValueError(
+                f"The bounds of {name!r} must be finite numbers, at most {_FARTHEST:g}, got {given}. Choose them from "
+                "domain knowledge, not from data."
+            )
+    for name, (low, high) in zip(names, b, strict=True):
+        if low >= high:
+            raise ValueError(f"The bounds of {name!r} must satisfy low < high, got {low:g} and {high:g}.")
+    return b
+
+
+def _whole_rows(table: TableFiles, kinds: Kinds) -> int:
+    """Return the number of rows of a table in files without a missing or infinite cell."""
+    from privcov.core import parallel
+    from privcov.tables import readers
+
+    tasks = [(part, table.columns, table.label, tuple(kind for _, kind in kinds)) for part in readers.parts_of(table)]
+    return sum(count for _, count in parallel.each(_whole_rows_of, tasks, threads=True))
+
+
+def _whole_rows_of(task: tuple) -> int:
+    """Return that number for one part of the files."""
+    from privcov.tables.readers import blocks_of
+
+    part, columns, label, kinds = task
+    blocks = blocks_of(part, columns, label, private=bool(kinds), kinds=kinds)  # as the pass reads them
+    return sum(int(np.isfinite(block.cells).all(axis=0).sum()) for block in blocks)

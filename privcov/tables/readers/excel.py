@@ -1,0 +1,264 @@
+"""A sheet of an Excel workbook as the CSV that it means, so that everything after it reads one format.
+
+What a sheet shows and what it holds can differ: a formula holds a rule, and a merged cell leaves its neighbours empty.
+Such a workbook is refused, and so is one with several sheets of which none is declared. Its owner is told so before
+anything is paid for, and never which cell it was.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import functools
+import io
+import re
+import string
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from typing import IO, Any, TypeVar
+from xml.parsers import expat
+
+from privcov.core import extras
+from privcov.tables.readers.dialect import Dialect
+from privcov.tables.readers.facts import HeaderError, TableFileError
+
+ENDING = ".xlsx"
+MAX_BYTES = 200_000_000  # of the unpacked workbook: a small zip may hold far more
+MAX_PART_BYTES = 20_000_000  # of a part that is held as a whole
+MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384  # those of Excel
+MAX_CELLS = 10_000_000  # with the empty ones on the left of others
+MAX_TEXTS = 2_000_000
+MAX_OTHER = 100_000  # elements beside cells, 10 to 100 microseconds each
+_MAX_INSIDE = 8 * MAX_COLUMNS  # elements inside a row
+_CHUNK = 1 << 20
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main "
+_ROW, _TEXT = _MAIN + "row", _MAIN + "si"
+_PLAIN = {_MAIN + name for name in ("c", "v", "is", "t")}
+_SHEET_NAME, _TEXTS_NAME = re.compile(r"xl/worksheets/.*\.xml"), "xl/sharedstrings.xml"
+_PLACE = re.compile(r"([A-Z]{1,3})[0-9]{1,8}")
+T = TypeVar("T")
+_SAVE = "save the values of one sheet as a new workbook, or as CSV UTF-8"
+
+
+def sheets_of(raw: bytes, what: str) -> list[str]:
+    """Return the names of the sheets with cells; raise TableFileError as `as_csv` does."""
+    return _plainly(raw, what, lambda book: [sheet.title for sheet in book.worksheets])
+
+
+def as_csv(raw: bytes, what: str, dialect: Dialect | None = None) -> bytes:
+    """Return a sheet of a workbook as CSV that is written as `of_csv` says; lines above its header are blank."""
+    dialect = dialect or Dialect()
+    return _plainly(raw, what, lambda book: _written(book, what, dialect), dialect.header_row)
+
+
+def of_csv(dialect: Dialect) -> Dialect:
+    """Return how the CSV of `as_csv` is written: commas, decimal points, UTF-8."""
+    return Dialect(header_row=dialect.header_row)
+
+
+def _plainly(raw: bytes, what: str, act: Callable[[Any], T], header_row: int = MAX_ROWS) -> T:
+    """Return what ``act`` makes of a workbook that was checked, without the words of a library about it."""
+    extras.require("openpyxl", "Excel files")
+    problem = ""
+    try:
+        _check(raw, what, header_row)
+        import openpyxl
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of openpyxl, on styles and checks that no cell depends on
+            book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, keep_links=False)
+            try:
+                return act(book)
+            finally:
+                book.close()
+    except (TableFileError, MemoryError):
+        raise
+    except Exception:  # openpyxl has no error of its own, and the words of a library might repeat a cell
+        problem = f"{what} is damaged, locked by a password, or no Excel workbook: open it in Excel and {_SAVE}."
+    raise TableFileError(problem)
+
+
+def _check(raw: bytes, what: str, header_row: int) -> None:
+    """Raise TableFileError for a workbook that is too large, or that holds what would have to be guessed."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as packed:
+        size = sum(part.file_size for part in packed.infolist())
+        if size > MAX_BYTES:
+            raise TableFileError(
+                f"{what} unpacks to {size / 1e6:,.0f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: save it as CSV "
+                "UTF-8, or as Parquet."
+            )
+        look = _Look(what, header_row)
+        for part in sorted(packed.NameToInfo.values(), key=lambda part: part.filename):
+            if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ValueError("no workbook is packed like that, and others unpack without a limit")
+            with packed.open(part.filename) as stream:
+                look.at(part.filename.lower(), part.file_size, stream)
+
+
+class _Look:
+    """One pass over the parts of a workbook, in little memory, that counts what openpyxl makes objects of.
+
+    openpyxl frees rows of a sheet and shared texts one by one, and holds all else until the end. So these two are
+    counted within themselves, in the parts that are named as theirs.
+    """
+
+    def __init__(self, what: str, header_row: int) -> None:
+        self.what, self.header_row = what, header_row
+        self.cells = self.texts = self.other = 0
+
+    def at(self, name: str, size: int, stream: IO[bytes]) -> None:
+        """Count what a part has, or raise TableFileError."""
+        self.freed = _ROW if _SHEET_NAME.fullmatch(name) else _TEXT if name == _TEXTS_NAME else ""
+        if not self.freed:
+            self.most("MB in a part without cells", size / 1e6, MAX_PART_BYTES / 1e6)
+        self.unit, self.depth, self.unit_depth, self.inside, self.width, self.rows = "", 0, 0, 0, 0, 0
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.StartElementHandler, parser.EndElementHandler = self.start, self.end
+        parser.StartDoctypeDeclHandler = self.doctype
+        try:
+            while some := stream.read(_CHUNK):
+                if len(some) == _CHUNK and b"<" not in some:
+                    self.most("bytes in one text", _CHUNK, _CHUNK - 1)
+                parser.Parse(some, False)
+            parser.Parse(b"", True)
+        except expat.ExpatError:
+            if name.endswith((".xml", ".rels")):
+                raise
+            # Other parts are pictures.
+
+    def start(self, tag: str, given: dict[str, str]) -> None:
+        """Count an element."""
+        self.depth += 1
+        if self.unit_depth:
+            self.inside += 1
+            if self.unit == _ROW and self.depth == self.unit_depth + 1:  # openpyxl takes all of these for cells
+                self.cell(given.get("r"))
+            if self.inside > _MAX_INSIDE or tag in (_ROW, _TEXT):
+                raise ValueError("no row and no text has so much inside")
+            counted = tag not in _PLAIN
+        elif tag in (_ROW, _TEXT):
+            self.unit, self.unit_depth, self.inside, self.width = tag, self.depth, 0, 0
+            self.rows, self.texts = self.rows + (tag == _ROW), self.texts + (tag == _TEXT)
+            self.most("rows", max(self.rows, _whole(given.get("r", "1"))), MAX_ROWS)
+            self.most("texts", self.texts, MAX_TEXTS)
+            counted = False
+        else:
+            counted = True
+        if counted or self.unit != self.freed:
+            self.extra(tag, given)
+
+    def extra(self, tag: str, given: dict[str, str]) -> None:
+        """Count an element that is held until the end, or makes more of a cell than a value."""
+        self.other += 1
+        self.most("styles and settings", self.other, MAX_OTHER)
+        if tag == _MAIN + "mergeCell" and _last_row(given.get("ref", "")) >= self.header_row:
+            raise HeaderError(
+                f"{self.what} has merged cells below the column names, and a row needs a cell for each column: {_SAVE}."
+            )
+        # Rows or texts that are read as another part would be held as a whole.
+        kind, name = given.get("ContentType", ""), given.get("PartName", "")[1:].lower()
+        role = "worksheet+xml" if _SHEET_NAME.fullmatch(name) else "sharedStrings+xml" if name == _TEXTS_NAME else ""
+        if not kind.endswith(role) or ("main+xml" in kind and name and not name.endswith(".xml")):
+            raise ValueError("a part of a workbook is named as another one")
+
+    def end(self, _tag: str) -> None:
+        """Close an element."""
+        if self.depth == self.unit_depth:
+            self.unit_depth = 0
+            self.cells += self.width
+            self.most("cells", self.cells, MAX_CELLS)
+        self.depth -= 1
+
+    def cell(self, place: str | None) -> None:
+        """Count a cell, up to which openpyxl fills the row."""
+        column = self.width + 1
+        if place is not None:
+            found = _PLACE.fullmatch(place)
+            column = (
+                functools.reduce(lambda so_far, letter: 26 * so_far + ord(letter) - 64, found[1], 0) if found else 0
+            )
+            column = column or MAX_COLUMNS + 1
+        self.width = max(self.width, column)
+        self.most("columns", self.width, MAX_COLUMNS)
+
+    def doctype(self, *_: object) -> None:
+        """Raise ValueError: no workbook has one."""
+        raise ValueError("a document type")
+
+    def most(self, of: str, found: float, limit: float) -> None:
+        """Raise TableFileError beyond a limit."""
+        _at_most(self.what, of, found, limit)
+
+
+def _at_most(what: str, of: str, found: float, limit: float) -> None:
+    if found > limit:
+        raise TableFileError(f"{what} has more than {limit:,.0f} {of}, the limit for a workbook: {_SAVE}.")
+
+
+def _last_row(cells: str) -> int:
+    """Return the last row of a range such as A1:C2, one beyond the limit where it is none."""
+    return _whole(cells.rpartition(":")[2].lstrip(string.ascii_uppercase))
+
+
+def _whole(text: str) -> int:
+    """Return the number of a row, one beyond the limit where it is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else MAX_ROWS + 1
+
+
+def _written(book: Any, what: str, dialect: Dialect) -> bytes:
+    out = io.StringIO(newline="")
+    out.write("\n" * (dialect.header_row - 1))
+    writer = csv.writer(out, lineterminator="\n")
+    rows = _rows(_sheet(book, what, dialect.sheet), what, dialect.header_row)
+    header = [" ".join(cell.split()) for cell in next(rows, [])]
+    width = max((place for place, name in enumerate(header, 1) if name), default=0)
+    writer.writerow(header[:width])
+    written = width
+    for cells in rows:
+        if any(cells[width:]):
+            raise HeaderError(
+                f"{what} has a cell to the right of the last column name: give every column a name in row "
+                f"{dialect.header_row}, or declare the row of the column names (header_row)."
+            )
+        if any(cells):
+            _at_most(what, "cells", written := written + width, MAX_CELLS)
+            writer.writerow([*cells[:width], *[""] * (width - len(cells))])
+    return out.getvalue().encode("utf-8")
+
+
+def _sheet(book: Any, what: str, name: str) -> Any:
+    """Return the declared sheet, or the only one."""
+    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    if name and name not in sheets:
+        raise TableFileError(f"{what} has no sheet of the declared name: correct sheet.")
+    if not name and len(book.sheetnames) != 1:
+        raise TableFileError(
+            f"{what} has {len(book.sheetnames)} sheets, and which of them is meant is not guessed: declare it (sheet), "
+            f"or {_SAVE}."
+        )
+    if not sheets:
+        raise TableFileError(f"{what} has no sheet with cells: {_SAVE}.")
+    sheet = sheets[name] if name else next(iter(sheets.values()))
+    sheet.reset_dimensions()  # what a program wrote about them may be wrong
+    return sheet
+
+
+def _rows(sheet: Any, what: str, first: int) -> Iterator[list[str]]:
+    for row in sheet.iter_rows(min_row=first):
+        if any(cell.data_type == "f" for cell in row):
+            raise TableFileError(f"{what} has formulas, and a formula is a rule and no value: {_SAVE}.")
+        yield [_text(cell.value, cell.data_type) for cell in row]
+
+
+def _text(value: object, kind: str) -> str:
+    """Return the text of a cell, "" for an empty one and for an error."""
+    if value is None or kind == "e":
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, datetime.datetime):
+        value = value.date()
+    return value.isoformat() if isinstance(value, datetime.date) else str(value)

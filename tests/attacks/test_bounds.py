@@ -1,0 +1,90 @@
+"""Binomial bounds against another implementation, and what they are worth."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import binomtest
+
+from privcov.attacks import bounds
+from privcov.core import accounting
+from privcov.core.guarantees import ApproxDP, PureDP, ZCDP, level_of
+
+
+@pytest.mark.parametrize("n", [1, 7, 500, 50_000])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.4, 1.0])
+@pytest.mark.parametrize("alpha", [0.025, bounds.ALPHA])
+def test_they_are_those_of_clopper_and_pearson(n, share, alpha):
+    k = round(share * n)
+    one_sided = binomtest(k, n).proportion_ci(1 - 2 * alpha, method="exact")
+    assert float(bounds.binomial_low(k, n, alpha)) == pytest.approx(one_sided.low, rel=1e-8, abs=1e-15)
+    assert float(bounds.binomial_high(k, n, alpha)) == pytest.approx(one_sided.high, rel=1e-8)
+
+
+@pytest.mark.parametrize("p", [0.001, 0.2, 0.7])
+def test_the_bound_is_wrong_at_most_so_often(p):
+    """Exactly, by summing the binomial law over every outcome."""
+    from scipy.stats import binom
+
+    n, alpha, k = 60, 0.05, np.arange(61)
+    assert binom.pmf(k, n, p)[bounds.binomial_low(k, n, alpha) > p].sum() <= alpha
+    assert binom.pmf(k, n, p)[bounds.binomial_high(k, n, alpha) < p].sum() <= alpha
+
+
+def test_epsilon_and_difference_of_the_worst_mechanisms():
+    """Two outcomes with odds e^epsilon, and the same after a coin of bias delta that reveals all."""
+    epsilon, delta = 1.3, 0.07
+    p, q = 1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))
+    assert float(bounds.epsilon_low(p, q)) == pytest.approx(epsilon)
+    p2 = delta + (1 - delta) * p
+    q2 = (1 - delta) * q
+    assert float(bounds.epsilon_low(p2, q2, delta)) == pytest.approx(epsilon)
+    assert bounds.allowed_difference(PureDP(epsilon)) == pytest.approx(p - q)
+    assert bounds.allowed_difference(ApproxDP(epsilon, delta)) == pytest.approx(p2 - q2)
+    assert bounds.epsilon_low(0.0, 0.5) == -math.inf
+
+
+@pytest.mark.parametrize("rho", [1e-3, 0.1, 0.5, 1.0, 3.0])
+def test_the_difference_that_zcdp_allows(rho):
+    """Never less than Gaussian noise shows, never more than Pinsker's inequality or the attacker meter permits."""
+    found, guess = bounds.allowed_difference(ZCDP(rho)), accounting.attacker_success(ZCDP(rho))
+    assert 2 * ndtr(math.sqrt(rho / 2)) - 1 <= found <= math.sqrt(rho / 2) + 1e-12
+    assert (1 + found) / 2 <= guess + 1e-12
+
+
+@pytest.mark.parametrize("claim", [PureDP(0.7), ZCDP(0.3), ApproxDP(1.0, 1e-5)], ids=str)
+def test_a_weaker_claim_is_the_one_with_so_much_less_noise(claim):
+    made = accounting.laplace_scale if isinstance(claim, PureDP) else accounting.gaussian_scale
+    for times in (1.5, 4.0):
+        assert made(bounds.weaker(claim, times), 1.0) == pytest.approx(made(claim, 1.0) / times, rel=1e-6)
+
+
+def test_no_draws_prove_more_than_the_ceiling_and_more_draws_see_more():
+    assert bounds.ceiling(PureDP(1.0), 1000) == pytest.approx(
+        math.log(bounds.ALPHA ** (1 / 1000) / (1 - bounds.ALPHA ** (1 / 1000)))
+    )
+    for claim in (PureDP(1.0), ApproxDP(1.0, 1e-3), ZCDP(0.5)):
+        few, many = bounds.reach(claim, 2_000), bounds.reach(claim, 200_000)
+        assert 1 < many.factor < few.factor
+        assert level_of(claim) < many.level < few.level < few.ceiling
+    assert bounds.reach(PureDP(6.0), 500).factor == math.inf
+
+
+def test_the_factor_is_seen_nine_times_in_ten():
+    """200 simulated audits of two-outcome noise at the stated factor: fewer than 165 catches would be chance once in
+    10^3 even at exactly 90 %; the stated factor is an upper bound, so more are expected."""
+    n = 5_000
+    can = bounds.reach(PureDP(1.0), n)
+    q = 1 / (1 + math.exp(can.factor))
+    rng = np.random.default_rng(8)
+    low = bounds.binomial_low(rng.binomial(n, 1 - q, 200), n)
+    high = bounds.binomial_high(rng.binomial(n, q, 200), n)
+    assert (bounds.epsilon_low(low, high) > 1.0).sum() >= 165
+
+
+def test_the_sets_of_an_audit_share_its_chance_of_error():
+    """Two sets, a bound for either table each: together they may be wrong as often as the page says, and no more."""
+    from privcov.attacks import bounds
+
+    assert 2 * bounds.SETS * bounds.ALPHA <= bounds.ERROR

@@ -1,0 +1,60 @@
+"""What a release says about the error of its own covariance, against the error that it has."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov.bundle.derived import noisy_of
+from privcov.inference.matrix_error import matrix_error
+from privcov.measurements.exact.moment import measure_exactly
+from privcov.releases.private_request import private_request
+from privcov.steward.example_rows import Invention
+
+
+def errors(n, d, guarantee, structure, method="auto-cov", releases=24, spread=0.3):
+    """True and estimated errors of private releases of one table, NaN where none is told."""
+    rng = np.random.default_rng(n + d)
+    rows = spread * rng.standard_normal((n, d)) @ np.linalg.cholesky(Invention(n, structure).correlation(d)).T
+    table = privcov.PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * d)
+    request = private_request(method, table.facts, guarantee)
+    sample, found = np.cov(np.clip(rows, -1, 1).T, bias=True).reshape(d, d), []
+    for _ in range(releases):
+        measured, noisy = noisy_of(measure_exactly(table, **vars(request.wanted)))
+        true = np.linalg.norm(request.covariance_of(measured) - sample) / np.linalg.norm(sample)
+        told = matrix_error(measured, noisy, request.covariance_of)
+        found.append((true, np.nan if told is None else told))
+    return np.array(found).T
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "guarantee", "structure", "method", "most"),
+    [
+        (3_000, 12, privcov.ZCDP(0.01), "factor", "auto-cov", 2.0),
+        (3_000, 12, privcov.ZCDP(0.1), "blocks", "auto-cov", 2.0),
+        (3_000, 12, privcov.PureDP(1.0), "blocks", "auto-cov", 2.0),
+        (3_000, 6, privcov.ZCDP(0.1), "factor", "gaussian-cov", 2.0),
+        (3_000, 12, privcov.ZCDP(0.1), "independent", "auto-cov", 6.0),
+        (1_000, 10, privcov.ZCDP(0.2), "neighbours", "auto-cov", 2.0),
+    ],
+)
+def test_a_release_tells_how_far_it_errs_at_most(n, d, guarantee, structure, method, most):
+    """True in nine of ten releases at least, and not far too careful: root mean squares over releases."""
+    true, told = errors(n, d, guarantee, structure, method)
+    assert not np.isnan(told).any()
+    assert np.mean(true <= told) >= 0.85
+    assert np.sqrt(np.mean(told**2)) < most * np.sqrt(np.mean(true**2))
+
+
+def test_noise_that_hides_everything_tells_no_error():
+    _, told = errors(300, 20, privcov.ZCDP(0.0005), "factor", releases=4)
+    assert np.isnan(told).all()
+
+
+def test_missing_cells_tell_no_error():
+    rows = np.where(np.random.default_rng(0).random((500, 3)) < 0.1, np.nan, 0.3)
+    table = privcov.PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 3, missing="pairs")
+    request = private_request("auto-cov", table.facts, privcov.ZCDP(1.0))
+    measured, noisy = noisy_of(measure_exactly(table, **vars(request.wanted)))
+    assert matrix_error(dataclasses.replace(measured), noisy, request.covariance_of) is None

@@ -1,0 +1,121 @@
+"""One way to write a percentage and one to write a small number, in every page and figure."""
+
+import ast
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from privcov.attacks import disclosure
+from privcov.core import accounting
+from privcov.core.guarantees import GaussianDP, PureDP, ZCDP
+from privcov.plots.words import chance, labels, percent, plain, powers, raised
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")), *sorted((ROOT / "privcov/plots").glob("*.py"))]
+GLUED = re.compile(r"\d%(?!\{)|%\{[^}]*%\}")  # 10%, and d3's %{y:.1%}
+CSS = re.compile(r"[a-z-]+:[^;]*;|<\w+ style=")
+MAX_RAISED = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+
+def number(text: str) -> Decimal:
+    return Decimal(text.removesuffix("\u00a0%").replace(",", ""))
+
+
+@pytest.mark.parametrize(
+    "value", [*np.random.default_rng(0).uniform(-1.5, 25, 100).tolist(), 0, 1, 0.1, 1e-07, 0.99999]
+)
+def test_a_percentage_is_the_nearest_and_a_bound_stays_on_its_side(value):
+    """Half of the last shown digit at most; a bound within one digit, on its own side."""
+    exact = Decimal(f"{100 * value:.12g}")
+    near, most, least = (number(percent(value, bound)) for bound in ("", "at most", "at least"))
+    step = Decimal(1) if abs(exact) >= 1000 else Decimal("0.1")
+    assert abs(near - exact) <= step / 2
+    assert least <= exact <= most
+    assert most - least <= step
+
+
+def test_only_nothing_is_0_percent_and_only_all_is_100():
+    assert (percent(0), percent(-0.0), percent(1), percent(0.1)) == ("0\u00a0%", "0\u00a0%", "100\u00a0%", "10\u00a0%")
+    for away in 10.0 ** -np.arange(2, 9):
+        assert number(percent(away)) > 0
+        assert number(percent(1 - away)) < 100
+    assert percent(1e-9 / 2) != "0\u00a0%"
+    assert percent(25.678) == "2,568\u00a0%"
+    assert percent(float("nan")) == percent(float("inf")) == "undefined"
+
+
+@pytest.mark.parametrize("value", [1e-6, 2.5e-7, 1e-300, -3e-9, 1e8, 4.56e12, 0.25, 1e-4])
+def test_a_power_of_ten_is_the_number(value):
+    text = powers(value)
+    assert "e" not in text
+    found = re.fullmatch(rf"(?:(-?[\d.]+) × )?10([{MAX_RAISED}]+)", text)
+    power = found[2].translate(str.maketrans(MAX_RAISED, "-0123456789")) if found else "0"
+    assert float(f"{(found[1] or 1) if found else text}e{power}") == pytest.approx(value, rel=1e-2)
+    assert (
+        float(plain(value).replace(",", "")) == pytest.approx(value) if not found else plain(value).startswith(text[:1])
+    )
+
+
+def test_a_chance_is_rounded_up_and_one_word_where_it_is_nearly_certain():
+    """Both ways of writing it agree: the pages', and that of the sentences of the audit."""
+    for success in (0.5, 0.73105, 0.9998, 0.9999):
+        assert number(chance(success)) >= Decimal(f"{100 * success:.12g}")
+        assert chance(success, most=True) == f"at most {chance(success)}"
+    for nearly in (0.99991, 0.99999994, 1 - 1e-12):
+        assert (chance(nearly), chance(nearly, most=True)) == ("over 99.99\u00a0%", "a bound over 99.99\u00a0%")
+    assert (chance(1.0), chance(1.0, most=True)) == ("100\u00a0%", "at most 100\u00a0%")
+    for claim in (PureDP(1.0), PureDP(12.0), GaussianDP(9.0), ZCDP(0.1)):
+        assert chance(accounting.attacker_success(claim)) in disclosure.sentences(claim, 0.1, 0.001)[0]
+
+
+def test_numbers_inside_a_text_are_raised_and_names_are_not():
+    assert raised("(1, 1e-06)-DP and 2.5e-05") == "(1, 10⁻⁶)-DP and 2.5 × 10⁻⁵"
+    assert raised("x1e3 1e5b v1.2e3x") == "x1e3 1e5b v1.2e3x"
+
+
+def strings(tree):
+    """Every string of a file that is no docstring, and every format of a field."""
+    kept = {
+        id(n.body[0].value)
+        for n in ast.walk(tree)
+        if isinstance(getattr(n, "body", None), list) and n.body and isinstance(n.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in kept:
+            yield node
+
+
+def other_percentages(source: str) -> list[int]:
+    """Lines with a percentage that `percent` did not write."""
+    tree = ast.parse(source)
+    formats = [n for n in ast.walk(tree) if isinstance(n, ast.FormattedValue) and n.format_spec is not None]
+    wrong = [n.lineno for n in formats if ast.unparse(n.format_spec).rstrip("'\"").endswith("%")]
+    ticks = [n for n in strings(tree) if re.fullmatch(r"\.?\d?~?%", n.value)]
+    return (
+        wrong
+        + [n.lineno for n in strings(tree) if GLUED.search(n.value) and not CSS.search(n.value)]
+        + [n.lineno for n in ticks if n.value != "%"]
+    )
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_no_page_and_no_figure_writes_a_percentage_of_its_own(path):
+    assert not other_percentages(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "line", ['f"{x:.1%}"', 'f"{x:+,.0%} more"', '"85% is more"', '"%{y:.1%}"', '{"tickformat": ".0%"}']
+)
+def test_another_form_is_found(line):
+    assert other_percentages(f"shown = {line}")
+
+
+def test_labels_tell_names_apart_that_begin_alike():
+    long = [f"Average monthly consumption of group number {k:02d} (adjusted)" for k in range(3)]
+    assert list(labels([*long, "age"], 12).values()) == ["…00 (adjust…", "…01 (adjust…", "…02 (adjust…", "age"]
+    assert list(labels(["a_long_beginning_x", "a_long_beginning_y"], 9).values()) == ["…x", "…y"]
+    assert list(labels(["aaaaaaaaaa", "aaaaaaaaaab"], 6).values()) == ["…a", "…ab"]
+    assert labels(["age", "pressure of blood"], 10) == {"age": "age", "pressure of blood": "pressure…"}

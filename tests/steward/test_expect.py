@@ -1,0 +1,158 @@
+"""The expected error of a release is the error of private releases of such a table."""
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov.data_sources.declaring.typical_ranges import NINE_IN_TEN
+from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
+from privcov.ledger import Ledger
+from privcov.steward.example_rows import Invention, invented
+from privcov.steward.expect import _tables
+from privcov.steward.preview import noise_for, preview
+
+RELEASES = 32
+
+
+def private_errors(n, d, guarantee, spread, structure, folder, releases=RELEASES) -> tuple[np.ndarray, np.ndarray]:
+    """Relative errors of private releases of one table of normal rows to its own covariance, which comes with them."""
+    rng = np.random.default_rng(n + d)
+    rows = rng.standard_normal((n, d)) @ np.linalg.cholesky(Invention(n, structure).correlation(d)).T * (spread or 1.0)
+    limits = {"usual": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
+    columns = tuple(Column(f"x{j}", **limits) for j in range(d))
+    table = Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns)).on_rows(rows, None)
+    kept = np.clip(rows, table.facts.bounds[0, 0], table.facts.bounds[0, 1])
+    sample = np.cov(kept, rowvar=False, bias=True).reshape(d, d)
+    ledger = Ledger(folder / "ledger.sqlite")
+    ledger.set_limit("t", privcov.ZCDP(1e9) if isinstance(guarantee, privcov.ZCDP) else privcov.ApproxDP(1e6, 0.01))
+    made = [privcov.release_private(table, guarantee, ledger=ledger, draw=k).covariance for k in range(1, releases + 1)]
+    return np.array([np.linalg.norm(one - sample) / np.linalg.norm(sample) for one in made]), sample
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "guarantee", "spread", "structure"),
+    [
+        (12_000, 25, privcov.ApproxDP(0.5, 1e-6), None, "factor"),
+        (3_000, 12, privcov.ZCDP(0.05), 0.3, "blocks"),
+        (400, 5, privcov.ZCDP(1.0), 0.5, "independent"),
+        (20_000, 40, privcov.ZCDP(0.5), 0.2, "neighbours"),
+        (1_000, 2, privcov.ApproxDP(1.0, 1e-6), None, "factor"),
+        (5_000, 1, privcov.ZCDP(0.1), 0.4, "independent"),
+    ],
+)
+def test_the_expected_error_is_that_of_private_releases(n, d, guarantee, spread, structure, tmp_path):
+    """Of one table, which differs from others: by 3 % to 12 % of the error in these questions."""
+    errors, _ = private_errors(n, d, guarantee, spread, structure, tmp_path)
+    found = privcov.expect(n, d, guarantee, spread=spread, structure=structure, releases=60, random_state=1)
+    between = 5**0.5 * found.error_se  # deviation from table to table
+    apart = abs(errors.mean() - found.error)
+    assert apart < 3 * np.sqrt(errors.var(ddof=1) / RELEASES + between**2 + found.error_se**2) + 0.03 * found.error
+    assert between < 0.3 * found.error, "else the test could not fail"
+
+
+def test_what_is_compared_is_what_it_is_called():
+    """Sampling against 300 draws of such tables (4 %), the range and its parts."""
+    found = privcov.expect(400, 2, privcov.ZCDP(0.2), spread=0.4, strength=0.0, releases=200, random_state=0)
+    rng = np.random.default_rng(0)
+    drawn = [np.linalg.norm(np.cov(rng.standard_normal((400, 2)).T, bias=True) - np.eye(2)) for _ in range(300)]
+    assert found.sampling == pytest.approx(np.sqrt(np.mean(np.square(drawn)) / 2), rel=0.1)
+    assert found.error_range == tuple(np.quantile(found.errors, (0.05, 0.95)))
+    assert found.error_se == pytest.approx(np.std(found.errors.reshape(5, -1).mean(axis=1), ddof=1) / np.sqrt(5))
+    short = privcov.expect(20_000, 8, privcov.ZCDP(1e6), releases=10, random_state=0)
+    assert 0 < short.nonprivate == pytest.approx(short.error, rel=0.05), "at a huge budget clipping alone is left"
+
+
+@pytest.mark.parametrize("guarantee", [privcov.PureDP(1.0), privcov.ApproxDP(1.0, 1e-6), privcov.ZCDP(0.3)])
+def test_correlations_and_the_attacker_are_those_of_private_releases(guarantee, tmp_path):
+    """Eight tables of 40 releases: the root mean squares differ by 5 % of standard error, so 25 % are five of them."""
+    root, apart = np.linalg.cholesky(np.array([[1, 0.5], [0.5, 1]])).T, []
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for seed in range(8):
+        rows = np.clip(0.4 * np.random.default_rng(seed).standard_normal((2_000, 2)) @ root, -1, 1)
+        table = privcov.PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 2, name=f"t{seed}")
+        enough = privcov.ApproxDP(1e4, 0.1) if isinstance(guarantee, privcov.ApproxDP) else type(guarantee)(1e4)
+        ledger.set_limit(table.name, enough)
+        made = [privcov.release_private(table, guarantee, ledger=ledger, draw=k) for k in range(1, 41)]
+        true = np.corrcoef(rows.T)[0, 1]
+        apart += [one.covariance[0, 1] / np.sqrt(one.covariance[0, 0] * one.covariance[1, 1]) - true for one in made]
+    found = privcov.expect(2_000, 2, guarantee, spread=0.4, releases=400, random_state=0)
+    assert found.correlation_error == pytest.approx(np.sqrt(np.mean(np.square(apart))), rel=0.25)
+    assert found.attacker == pytest.approx(made[0].attacker_success)
+
+
+def test_every_release_has_noise_and_every_seed_tables_of_its_own():
+    """At so many rows the tables agree, so releases with one noise would have one error."""
+    many = privcov.expect(10**9, 3, privcov.ZCDP(1e-6), spread=0.3, releases=10)
+    assert np.ptp(many.errors.reshape(5, 2)[:, 0]) > 0.1 * many.error
+    assert many.error == many.errors.mean() != np.median(many.errors)
+    diagonals = {table.covariance[0, 0] for seed in (0, 1) for table in _tables(50, 2, 0.3, None, "factor", 0.5, seed)}
+    assert len(diagonals) == 10
+
+
+def test_the_answer_follows_what_is_asked():
+    few, many = (privcov.expect(n, 8, privcov.ZCDP(0.1), releases=20, random_state=0) for n in (500, 50_000))
+    assert few.error > 2 * many.error
+    assert few.sampling == pytest.approx(10 * many.sampling)
+    wide = privcov.expect(5_000, 8, privcov.ZCDP(0.1), spread=0.1, releases=20, random_state=0)
+    assert wide.error > 2 * privcov.expect(5_000, 8, privcov.ZCDP(0.1), spread=0.5, releases=20, random_state=0).error
+    alone = privcov.expect(5_000, 8, privcov.ZCDP(0.1), structure="independent", releases=20, random_state=0)
+    assert alone.diagonal < 0.2
+    assert alone.zeros == 1.0
+    assert 0.5 < few.attacker < 1.0
+    assert many.error_range[0] <= many.error <= many.error_range[1]
+    assert "8 columns" in repr(many)
+    again = privcov.expect(500, 8, privcov.ZCDP(0.1), releases=20, random_state=0)
+    np.testing.assert_array_equal(again.errors, few.errors)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"n": 1}, "n must be"),
+        ({"d": 0}, "d must be"),
+        ({"d": 201}, "d must be"),
+        ({"spread": 0.0}, "spread must lie"),
+        ({"spread": 1.5}, "spread must lie"),
+        ({"structure": "bands"}, "structure must be one of"),
+        ({"strength": 1.0}, "strength must lie"),
+        ({"releases": 1}, "releases must be"),
+        ({"method": "coinpress"}, "other steps"),
+        ({"method": "ridge-precision"}, "Choose a covariance method"),
+        ({"guarantee": privcov.NoPrivacy()}, "guarantee must be"),
+    ],
+)
+def test_what_cannot_be_asked_is_answered_in_a_sentence(wrong, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        privcov.expect(**{"n": 100, "d": 3, "guarantee": privcov.ZCDP(1.0)} | wrong)
+
+
+@pytest.mark.parametrize(("n", "d", "spread", "structure"), [(1_000, 40, None, "factor"), (3_000, 12, 0.3, "blocks")])
+def test_a_plan_of_the_same_declaration_says_the_same(n, d, spread, structure):
+    limits = {"usual": (-NINE_IN_TEN, NINE_IN_TEN)} if spread is None else {"low": -1, "high": 1}
+    columns = tuple(Column(f"x{j}", **limits) for j in range(d))
+    facts = (
+        Declaration("t", "one row", columns, row_bound_fraction=row_bound_fraction(columns))
+        .on_rows(np.zeros((n, d)), None)
+        .facts
+    )
+    usual = [limits.get("usual")] * d
+    guarantee, found = privcov.ApproxDP(1.0, 1e-6), []
+    for seed in range(5):
+        table = invented(facts, Invention(n, structure, 0.5, spread or 1.0), usual, seed, rows=n)
+        found.append(preview(table, guarantee, noise_for(table, guarantee), seed=seed).error)
+    expected = privcov.expect(n, d, guarantee, spread=spread, structure=structure, random_state=0)
+    assert abs(np.mean(found) - expected.error) < 3 * np.hypot(expected.error_se, np.std(found, ddof=1) / np.sqrt(5))
+
+
+@pytest.mark.parametrize(("n", "d", "rho"), [(200_000, 30, 0.05), (60_000, 60, 0.5)])
+def test_many_rows_have_the_sampling_error_of_many(n, d, rho, tmp_path):
+    """Fewer rows are drawn; their own pattern would look like structure to the method, and double the second error.
+
+    Medians, because one release in five errs by up to three times as much: of 31, fewer than one in 10,000 tests fails.
+    """
+    guarantee = privcov.ZCDP(rho)
+    expected = privcov.expect(n, d, guarantee, spread=0.2, structure="independent", releases=100, random_state=0)
+    errors, sample = private_errors(n, d, guarantee, 0.2, "independent", tmp_path, releases=31)
+    assert np.median(errors) == pytest.approx(np.median(expected.errors), rel=0.15)
+    alone = np.linalg.norm(sample - np.diag(np.diag(sample))) / np.linalg.norm(sample)
+    assert alone == pytest.approx(expected.diagonal, rel=0.1)

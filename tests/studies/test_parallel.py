@@ -1,0 +1,185 @@
+"""Sweeps on several processes: the same table, bit for bit; only what is missing is computed; rows of a file stay."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import privcov
+from privcov.core import parallel
+from privcov.studies import draws as draws_module
+from privcov.studies import saved
+from privcov.studies.cells import _List, cells, count_known
+from privcov.studies.plan import run_on
+from privcov.studies.store import Store
+from replication import base, catalogue, reproduce
+from tests.patience import patient
+
+ROOT = Path(__file__).parents[2]
+
+
+def plan(**changes) -> privcov.Plan:
+    fields = {
+        "source": "ar1-covariance",
+        "source_params": {"d": 8},
+        "methods": ["gaussian-cov", "auto-cov"],
+        "guarantees": [privcov.ZCDP(0.1), privcov.PureDP(1.0)],
+        "vary": {"n": [300, 2000], "row_bound": [1.0, 2.0]},
+        "metrics": ["frobenius-to-truth", "max-to-sample"],
+        "replicates": 3,
+        "seed": 4,
+    }
+    return privcov.Plan(**(fields | changes))
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Processes from the first cell on, however little there is to do."""
+    monkeypatch.setattr(draws_module, "PATIENCE", 0.0)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch, at_once):
+    """Fails when this process computes more than the first cell."""
+    mine = []
+    real = draws_module.run_method
+
+    def once(*given, **more):
+        mine.append(given)
+        return real(*given, **more)
+
+    monkeypatch.setattr(draws_module, "run_method", once)
+    return mine
+
+
+@pytest.fixture(scope="module")
+def alone() -> pd.DataFrame:
+    return privcov.run(plan(), workers=1)
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_the_table_does_not_depend_on_the_number_of_workers(alone, at_once, workers):
+    told = []
+    found = privcov.run(plan(), lambda done, total, cell: told.append((done, total)), workers=workers)
+    pd.testing.assert_frame_equal(found, alone, check_exact=True)
+    assert told == [(k, plan().steps) for k in range(1, plan().steps + 1)]
+
+
+def test_nor_on_threads(alone):
+    draws = list(_List(plan()).draws(0))
+    found = {}
+    for _, several in parallel.each(draws_module.fill_draw, draws, threads=True, workers=2):
+        found.update(several)
+    values = [value for position in sorted(found) for _, value, _ in found[position]]
+    np.testing.assert_array_equal(values, alone["value"].to_numpy())
+
+
+def test_few_draws_are_split_for_many_workers(at_once):
+    """One replicate of one point: its method runs are shared out, and give the same bits."""
+    one = plan(vary={}, replicates=1, guarantees=[privcov.ZCDP(0.1 * k) for k in range(1, 20)])
+    (draw,) = _List(one).draws(0)
+    parts = draws_module._parts(draw, 8)
+    assert [run.position for part in parts for run in part.runs] == list(range(one.steps))
+    assert 6 <= len(parts) <= 8
+    pd.testing.assert_frame_equal(privcov.run(one, workers=2), privcov.run(one, workers=1), check_exact=True)
+
+
+def test_several_plans_are_the_same_too(at_once):
+    plans = [plan(), plan(source_params={"d": 4}, seed=5)]
+    found = saved.run(plans, workers=2)
+    wanted = pd.concat([privcov.run(one, workers=1) for one in plans], ignore_index=True)
+    pd.testing.assert_frame_equal(found, wanted, check_exact=True)
+
+
+def test_a_stopped_sweep_goes_on_where_it_was(alone, at_once, tmp_path):
+    store, stop = Store(tmp_path / "cells.sqlite"), threading.Event()
+    kept = []
+    for cell in cells([plan()], store, workers=2, stop=stop):
+        kept.append(cell)
+        if len(kept) == 5:
+            stop.set()
+    assert 5 <= len(kept) < plan().steps
+    assert count_known(plan(), store) == len(kept)
+    reused = []
+    found = privcov.run(plan(), lambda done, total, cell: reused.append(cell.reused), store, workers=2)
+    assert reused.count(True) == len(kept)
+    pd.testing.assert_frame_equal(found, alone, check_exact=True)
+
+
+def test_a_finished_sweep_is_extended_by_the_cells_of_one_method(elsewhere, tmp_path):
+    store = Store(tmp_path / "cells.sqlite")
+    privcov.run(plan(), store=store, workers=2)
+    before = len(store)
+    elsewhere.clear()
+    told = []
+    wider = plan(methods=["gaussian-cov", "auto-cov", "zero"])
+    found = privcov.run(wider, lambda done, total, cell: told.append(cell), store, workers=2)
+    new = [cell for cell in told if not cell.reused]
+    assert {row["method"] for cell in new for row in cell} == {"zero"}
+    assert len(new) == wider.steps - plan().steps == (len(store) - before) / 2
+    assert {given[0].card.key for given in elsewhere} <= {"zero"}
+    pd.testing.assert_frame_equal(found, privcov.run(wider, workers=1), check_exact=True)
+
+
+def test_rows_that_no_source_makes_stay_in_this_process(at_once, monkeypatch):
+    """They may be an upload's: no worker process sees them."""
+    monkeypatch.setattr(parallel, "each", lambda *_, **__: pytest.fail("rows were handed on"))
+    rows = privcov.Dataset.from_rows(np.eye(4), row_bound=1.0)
+    found = run_on(rows, ["zero"], [privcov.ZCDP(0.1)], ["frobenius-to-sample"], replicates=20, seed=0)
+    assert len(found) == 20
+
+
+def test_the_papers_tables_are_the_same(at_once, monkeypatch, tmp_path):
+    """As published and sound, of one point of paper 4's first table."""
+    table = catalogue.TABLES["4-table-1"]
+    small = dataclasses.replace(table, points=table.points[:1], small=(3, 2))
+    monkeypatch.setattr(catalogue, "TABLES", {"4-table-1": small})
+    for count in (1, 2):
+        reproduce.reproduce(folder=tmp_path / str(count), workers=count)
+    one, two = ((tmp_path / str(count) / "4-table-1.csv").read_text() for count in (1, 2))
+    assert one == two
+    assert base.LITERAL in one
+    assert base.SOUND in one
+
+
+FULL_DISK = """
+import resource, signal, sys, warnings
+import privcov
+from privcov.studies.store import Store
+plan = privcov.Plan(source="ar1-covariance", source_params={"n": 40, "d": 3}, methods=["zero", "gaussian-cov"],
+                    guarantees=[privcov.ZCDP(0.1)], replicates=400)
+wanted = privcov.run(plan, workers=1)
+warnings.simplefilter("error")
+warnings.filterwarnings("always", category=RuntimeWarning)
+store = Store(sys.argv[1])
+half = privcov.Plan(**{**vars(plan), "replicates": 20})
+privcov.run(half, store=store)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    found = privcov.run(plan, store=store)
+assert found.equals(wanted), "the table changed"
+assert [str(w.message) for w in caught] == [store.problem], caught
+assert "PRIVCOV_CACHE_DIR" in store.problem
+print("same table")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of a process")
+def test_a_full_disk_costs_the_store_and_not_the_sweep(tmp_path):
+    path = tmp_path / "cells.sqlite"
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, timeout=patient(60), env=env
+    )
+    assert done.stdout.split() == ["same", "table"], done.stderr
+    again = Store(path)  # what was kept before is still there
+    assert len(again) >= 40
+    again.close()
