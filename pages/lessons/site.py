@@ -20,7 +20,8 @@ from pages.lessons.catalogue import LESSONS, NUMBERS
 from pages.lessons.lesson import Control, Lesson
 from pages.lessons.offline import Content, content
 from pages.lessons.plan import title
-from pages.lessons.simulated import AT_DELTA, DELTA, SEED, made
+from pages.lessons.simulated import AT_DELTA, DELTA, SEED
+from privcov import source
 from privcov.bundle.derived import zipped
 from privcov.core.guarantees import ApproxDP
 from privcov.metrics.errors import error, reference_matrix
@@ -104,7 +105,7 @@ def name(number: int) -> str:
 
 def at_home(epsilon: float) -> Content:
     """Return the demonstration of Home at an epsilon: the sample covariance beside its release."""
-    data = made("ar1-covariance", **HOME)
+    data = source("ar1-covariance", random_state=0, **HOME)
     rel = release(data, ApproxDP(epsilon, DELTA), "gaussian-cov", random_state=SEED)
     sample = reference_matrix(data, "covariance", "sample")
     pair = [("without privacy", sample), (f"released with epsilon = {epsilon:g}", rel.covariance)]

@@ -13,15 +13,24 @@ from privcov.releases.private_request import private_request
 from privcov.steward.example_rows import Invention
 
 
-def errors(n, d, guarantee, structure, method="auto-cov", releases=24, spread=0.3):
-    """True and estimated errors of private releases of one table, NaN where none is told."""
+ALMOST_NO_NOISE = privcov.ZCDP(1e8)
+
+
+def errors(n, d, guarantee, structure, method="auto-cov", releases=60, spread=0.3):
+    """True and estimated errors of releases of one table, NaN where none is told.
+
+    The table is measured almost without noise, and the noise of a release is drawn with a fixed seed.
+    """
     rng = np.random.default_rng(n + d)
     rows = spread * rng.standard_normal((n, d)) @ np.linalg.cholesky(Invention(n, structure).correlation(d)).T
     table = privcov.PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * d)
-    request = private_request(method, table.facts, guarantee)
+    request, exact = (private_request(method, table.facts, given) for given in (guarantee, ALMOST_NO_NOISE))
+    without, _ = noisy_of(measure_exactly(table, **vars(exact.wanted)))
+    private, facts = noisy_of(measure_exactly(table, **vars(request.wanted)))
     sample, found = np.cov(np.clip(rows, -1, 1).T, bias=True).reshape(d, d), []
     for _ in range(releases):
-        measured, noisy = noisy_of(measure_exactly(table, **vars(request.wanted)))
+        matrix = without.matrix + private.distribution.draw(rng)
+        measured, noisy = (dataclasses.replace(one, matrix=matrix) for one in (private, facts))
         true = np.linalg.norm(request.covariance_of(measured) - sample) / np.linalg.norm(sample)
         told = matrix_error(measured, noisy, request.covariance_of)
         found.append((true, np.nan if told is None else told))
@@ -40,7 +49,10 @@ def errors(n, d, guarantee, structure, method="auto-cov", releases=24, spread=0.
     ],
 )
 def test_a_release_tells_how_far_it_errs_at_most(n, d, guarantee, structure, method, most):
-    """True in nine of ten releases at least, and not far too careful: root mean squares over releases."""
+    """True in nine of ten releases at least, and not far too careful: root mean squares over releases.
+
+    Of 60 releases 51 show a share of .9 of nine seeds in ten, and a share of .7 of one in two hundred.
+    """
     true, told = errors(n, d, guarantee, structure, method)
     assert not np.isnan(told).any()
     assert np.mean(true <= told) >= 0.85
