@@ -3,7 +3,6 @@
 load  twenty visits of Estimate, each changing its privacy slider every second for two minutes, beside one visit of the
       same server; memory before and after. Each visit has its own seed, so no result of one serves another. About
       six minutes.
-sweep one visit of Estimate, before and while another visit's sweep of Trade-offs computes.
 soak  twenty minutes of visitors that come, wander over the pages and leave; a line on stderr every half minute.
 """
 
@@ -25,11 +24,6 @@ from tests.serving import Server, serving
 VISITS, CHANGES = 20, 120
 ALONE, WARM = 30, 30  # changes of the one visit, and of each of the twenty that warm the server up
 REST = 60.0  # seconds after the last visit has ended, before memory is read
-SWEEP_CHANGES = 20
-START = "Draw the curves"  # a sweep of more than some seconds begins when its button is pressed
-HEAVY = (
-    "kind=zcdp&data.n=50000&data.d=100&replicates=200"  # Trade-offs computes this for far longer than it is looked at
-)
 SOAK_MINUTES = 20.0
 LOOK = 30.0  # seconds between two lines of the soak
 # Page, and whether it has a privacy slider; the others are opened and looked at.
@@ -80,32 +74,6 @@ def load() -> Iterator[tuple[str, str, str]]:
     yield "errors and changes never drawn", f"{wrong} x one of {VISITS * CHANGES:,} changes (errors: {told})", "<= 0"
     told = f"(MB: {before:.0f} a minute after a warm-up by twenty visits, {during:.0f} at the end, {after:.0f} after)"
     yield "memory a minute after the last visit", f"{after / before:.2f} x before {told}", "<= 1.1"
-
-
-def sweep() -> Iterator[tuple[str, str, str]]:
-    """The same visit twice: alone, and while another one's sweep is under way from beginning to end."""
-
-    async def beside(server: Server) -> Seen:
-        async with Visitor(server.port) as busy:
-            await busy.open("Trade_offs", HEAVY)
-            await busy.click(START)
-            draw = random.Random(3)
-            seen = await changing(server.port, "Estimate", "kind=zcdp&seed=3", SWEEP_CHANGES, draw)
-            busy.progress = None
-            await busy.open("Trade_offs", HEAVY)
-            if busy.progress is None or busy.progress == 1:
-                busy.seen.errors.append("the sweep ended too early to measure anything beside it")
-            seen.errors += busy.seen.errors
-            return seen
-
-    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as server:
-        crowd(server, 1, 10, 1)
-        alone = crowd(server, 1, SWEEP_CHANGES, 2)
-        both = asyncio.run(beside(server))
-    unit, found = statistics.median(alone.took), statistics.median(both.took)
-    told = f"({1000 * found:.0f} of {1000 * unit:.0f} ms; 95th percentiles {1000 * tail(both.took):.0f} and "
-    told += f"{1000 * tail(alone.took):.0f} ms; errors: {'; '.join(both.errors) or 'none'})"
-    yield "a change while another visit sweeps", f"{found / unit:.1f} x without the sweep {told}", "<= 5"
 
 
 # --- soak ---------------------------------------------------------------------------------------------------

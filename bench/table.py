@@ -98,7 +98,6 @@ SECTIONS = {
     "sweep": Section("bench.sweep", "sweep", "A table of Mathematics 2023 on two workers"),
     "scale": Section("bench.scale", "scale", "Time of a size over that of a smaller one"),
     "load": Section("bench.load", "load", "Twenty visits that change a control every second, over one"),
-    "beside": Section("bench.load", "sweep", "A change while another visit sweeps, over one without"),
     "cpu": Section("bench.class", "cpu", "Processor time that one change of a page costs the server"),
     "class": Section("bench.class", "classroom", "Thirty visits that change something every four seconds"),
     "soak": Section("bench.load", "soak", "Visitors of many pages for twenty minutes", default=False),

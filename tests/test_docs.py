@@ -80,35 +80,6 @@ def test_links_and_anchors_exist(page):
         assert not anchor or anchor in anchors(there), f"{target}: {named(there)} has no such heading"
 
 
-def test_pictures_come_in_light_and_dark_with_words_and_are_small():
-    shown = set()
-    for page in EVERY:
-        pictures = re.findall(r'srcset="([^"]+)">\s*<img alt="([^"]+)" src="([^"]+)"', read(page))
-        assert len(pictures) == read(page).count("<img"), page
-        for dark, words, light in pictures:
-            assert dark.replace("-dark", "-light") == light
-            assert len(words) > 40
-            for name in (dark, light):
-                head = (page.parent / name).read_bytes()
-                shown.add((page.parent / name).resolve())
-                assert head[:8] == b"\x89PNG\r\n\x1a\n"
-                assert int.from_bytes(head[16:20], "big") == 2560, "twice the width of the page, so that it is sharp"
-                assert len(head) < 250_000
-    assert shown == set((DOCS / "images").glob("*.png")), "a picture that no page shows"
-    assert len(shown) >= 8
-
-
-def test_every_page_is_in_the_contents():
-    """By a toctree of another page, as Sphinx wants it."""
-    listed = set()
-    for page in PAGES:
-        for body in re.findall(r"^```\{toctree\}\n(.*?)^```$", read(page), re.S | re.M):
-            for line in filter(None, body.splitlines()):
-                if not line.startswith(":"):
-                    listed |= set(page.parent.glob(f"{line}.md"))
-    assert set(PAGES) == listed | {DOCS / "index.md"}
-
-
 # --- Python ---------------------------------------------------------------------------------------------------
 
 BLOCKS = [
@@ -124,18 +95,6 @@ def test_python_runs_as_printed(page, code, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(code, named(page), "exec", dont_inherit=True), {"__name__": "example"})
     assert len(capsys.readouterr().out.splitlines()) >= 2
-
-
-def test_there_is_python_in_the_readme_and_six_guides():
-    assert {page.stem for page, _ in (block.values for block in BLOCKS)} == {
-        "README",
-        "private-tables",
-        "graphs",
-        "classes",
-        "python",
-        "guarantees",
-        "coming-from",
-    }
 
 
 def test_what_the_examples_claim(capsys):
@@ -192,20 +151,6 @@ def test_the_commands_of_the_shell_exist_with_their_options(page):
             assert more[0] in known
 
 
-def test_every_command_is_in_the_reference():
-    listed = re.findall(r"^\| `privcov ([\w ]+)` \|", read(DOCS / "reference" / "commands.md"), re.M)
-    below = {f"{name} {part}" for name in ("app", "study") for part in choices(KNOWN[name])}
-    assert len(listed) == len(set(listed))
-    assert set(listed) == {*KNOWN, *below} - {"study"}
-    assert len(KNOWN) == 9
-
-
-@pytest.mark.parametrize("page", EVERY, ids=named)
-def test_the_targets_of_make_exist(page):
-    targets = {"check", *re.findall(r"^(\w+):", read(ROOT / "Makefile"), re.M)}
-    assert {"".join(found) for found in re.findall(r"^make (\w+)|`make (\w+)", read(page), re.M)} <= targets
-
-
 def test_every_variable_is_in_the_reference_and_in_the_code():
     listed = set(re.findall(r"^\| `(PRIVCOV_\w+)` \|", read(DOCS / "reference" / "commands.md"), re.M))
     code = "".join(read(path) for folder in ("privcov", "pages") for path in (ROOT / folder).rglob("*.py"))
@@ -218,28 +163,6 @@ def test_every_variable_is_in_the_reference_and_in_the_code():
 
 # Commands have a page of their own; the others are entry points that repeat names of finished modules.
 ELSEWHERE = re.compile(r"privcov(\.cli(\..*)?|\.__main__|\.bundle\.templates\.verify)?")
-
-
-def test_every_module_is_in_the_reference_once():
-    listed = [name for page in PAGES for name in re.findall(r"automodule:: (\S+)", read(page))]
-    assert len(listed) == len(set(listed))
-    there = {p.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".") for p in (ROOT / "privcov").rglob("*.py")}
-    empty = {
-        f"privcov.{p.parent.relative_to(ROOT / 'privcov').as_posix().replace('/', '.')}"
-        for p in (ROOT / "privcov").rglob("__init__.py")
-        if "def " not in read(p)
-    }
-    examples = {"privcov.estimators.trace_ball", "privcov.data_sources.two_groups"}  # CONTRIBUTING's, saved by a reader
-    wanted = {name.removesuffix(".__init__") for name in there - examples}
-    assert {name for name in wanted - empty if not ELSEWHERE.fullmatch(name)} <= set(listed)
-    assert set(listed) <= wanted
-
-
-def test_every_exported_name_is_in_the_reference():
-    import privcov
-
-    listed = re.findall(r"^   ~[\w.]+\.(\w+)$", read(DOCS / "reference" / "api.md"), re.M)
-    assert sorted(listed) == sorted(privcov.__all__)
 
 
 # --- from the pages to the site -----------------------------------------------------------------------------------
@@ -284,73 +207,6 @@ def test_blocks_of_a_page_share_their_names_and_what_they_show_is_escaped():
 def test_an_error_on_a_page_stops_the_build():
     with pytest.raises(ZeroDivisionError):
         executed.parts_of("```python\n1 / 0\n```\n", "page")
-
-
-def test_a_notebook_leads_to_no_page_that_it_has_not():
-    assert (
-        executed._outside("[a](b.md#c), [d](https://e.org) and ![f](g.png)") == "a, [d](https://e.org) and ![f](g.png)"
-    )
-
-
-def test_links_lead_to_pages_of_the_site_or_become_plain_words():
-    text = "See [this](docs/guides/app.md#lessons), [that](SECURITY.md), [data](data/README.md) and [code](privcov)."
-    assert conf.for_site(text, "README.md") == (
-        "See [this](guides/app.md#lessons), [that](project/security.md), [data](reference/data.md) and code."
-    )
-    assert conf.for_site("[up](../../SECURITY.md)", "docs/guides/app.md") == "[up](../project/security.md)"
-    code = "```python\nrows[0](docs/guides/app.md)\n```"
-    assert conf.for_site(code, "README.md") == code
-    away = "[paper](https://example.org/a)"
-    assert conf.for_site(away, "README.md") == away
-
-
-def test_pictures_and_the_diagram_become_what_the_site_can_show():
-    found = conf.for_site(read(ROOT / "README.md"), "README.md")
-    assert "<picture>" not in found
-    for kind in ("light", "dark"):
-        assert re.search(rf"```\{{image\}} images/home-{kind}\.png\n:alt: Home: .*\n:class: only-{kind}\n```", found)
-    plan = conf.for_site(read(DOCS / "architecture.md"), "docs/architecture.md")
-    assert "mermaid" not in plan
-
-
-@pytest.mark.parametrize(
-    ("plain", "marked"),
-    [
-        ("The norm |x| of `rows` and `a b`.", r"The norm \|x\| of :py:obj:`rows` and ``a b``."),
-        ("**Proof**: x_ * y, and ``code``.", r"**Proof**: x\_ \* y, and ``code``."),
-        ("`Lemma`s and a lone `", r":py:obj:`Lemma`\ s and a lone \`"),
-    ],
-)
-def test_prose_of_docstrings_keeps_code_and_bold_only(plain, marked):
-    assert docstrings.inline(plain) == marked
-
-
-def test_aligned_lines_stay_aligned_and_sections_stay_sections():
-    lines = ["Sums:", "", "  l2   sqrt(2) |x|", "  l1   d", "", "rho: above 0.", "    Also here.", ""]
-    lines += ["Parameters", "----------", "x : float", "    Above |y|.", "", ">>> f(a_)", "|1|"]
-    docstrings.process(None, "function", "f", None, None, lines)
-    text = "\n".join(lines)
-    assert "::\n\n     l2   sqrt(2) |x|\n     l1   d\n" in text
-    assert "- rho: above 0.\n  Also here." in text
-    assert "Parameters\n----------\nx : float\n    Above \\|y\\|." in text
-    assert text.endswith(">>> f(a_)\n|1|")
-
-
-def test_attributes_described_together_have_a_field_each():
-    lines = [":ivar table, cell: The key", "    of both.", ":vartype table, cell: str", ":ivar now: A number."]
-    docstrings.plain_types(None, "class", "C", None, None, lines)
-    both = [f":ivar {name}: The key\n    of both." for name in ("table", "cell")]
-    types = [f":vartype {name}: *str*" for name in ("table", "cell")]
-    assert "\n".join(lines) == "\n".join([*both, *types, ":ivar now: A number."])
-
-
-def test_types_are_plain_words_and_a_property_has_no_type_from_its_prose():
-    lines = [":param x: Rows.", ":type x: ndarray of shape (d, d)"]
-    docstrings.plain_types(None, "function", "f", None, None, lines)
-    assert lines[1] == ":type x: *ndarray of shape (d, d)*"
-    text = ["Rows: all of them."]
-    docstrings.process(None, "property", "p", None, None, text)
-    assert text == ["", "Rows: all of them."]
 
 
 class Fetched(HTMLParser):

@@ -195,7 +195,7 @@ def test_a_page_imports_no_other_page(path):
 
 
 def test_the_rule_sees_a_page_that_imports_another():
-    line = "from pages.trade_offs import sweep"
+    line = "from pages.trade_offs import answer"
     assert page_complaints("common", line)
     assert page_complaints("published", f"def f():\n    {line}")
     assert page_complaints("common", "from pages.your_data import limits_table")

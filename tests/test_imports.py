@@ -46,7 +46,7 @@ def loaded(code: str) -> set[str]:
 
 
 def test_a_heavy_library_is_seen():
-    assert "pandas" in loaded("import pages.trade_offs.sweep")
+    assert "pandas" in loaded("import pages.trade_offs.answer")
 
 
 @pytest.mark.parametrize("code", [BEFORE_THE_PICTURE, FIRST_PICTURE], ids=["imports", "first picture"])

@@ -13,7 +13,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed
 
 from tests.load import Visitor, run
-from tests.patience import patient, until
+from tests.patience import patient
 from tests.serving import Server, serving
 
 ANSWERED = 10.0  # seconds within which another visitor sees a page, on a quiet machine
@@ -131,27 +131,6 @@ def test_a_message_that_never_ends_is_held_up_to_its_limit(server):
     with highest(server) as peak:
         run(together())
     assert peak() - before < 4 * 24 * 2
-
-
-@pytest.mark.deep
-def test_a_server_that_was_killed_in_a_sweep_leaves_nothing_that_holds_up_the_next(tmp_path):
-    async def sweep(server: Server) -> None:
-        async with Visitor(server.port) as visitor:
-            await visitor.open("Trade_offs", "source=ar1-covariance&data.n=20000&data.d=50&replicates=20")
-            await visitor.click(next(b for b in visitor._buttons if b in ("Draw the curves", "Start anyway")))
-            end = time.monotonic() + patient(30)
-            while not visitor.progress and not visitor.closed and time.monotonic() < end:
-                await asyncio.sleep(0.1)
-            assert visitor.progress, "the sweep goes on"
-            await another_is_answered(server)
-
-    for _ in range(2):
-        with serving(tmp_path, PRIVCOV_HOSTED="1", PRIVCOV_WORKERS="2") as server:
-            run(sweep(server))
-            workers = children(server.process.pid)
-            assert workers
-            server.process.kill()
-            until(lambda workers=workers: not any(map(alive, workers)), 10, what="its worker processes end")
 
 
 @pytest.mark.deep

@@ -46,39 +46,13 @@ def test_a_worker_has_one_blas_thread():
     assert 1 <= len({pid for pid, _ in found} - {os.getpid()}) <= 2
 
 
-def test_workers_give_way_to_the_process_that_they_work_for():
-    """Otherwise the pages of a server stand still while it sweeps. Twice: a process is kept for the next sweep."""
-    before = os.nice(0)
-    for _ in range(2):
-        assert {value for _, value in parallel.each(work.niceness, range(6), workers=2)} == {10}
-    assert os.nice(0) == before
-
-
-def test_sweeps_at_once_of_different_sizes_all_end_and_one_that_stops_ends_no_other():
-    kept: dict[int, list] = {}
-
-    def sweep(size: int, workers: int, taken: int) -> None:
-        found = parallel.each(work.where, [0.02] * size, workers=workers)
-        kept[size] = [position for _, (position, _) in zip(range(taken), found, strict=False)]
-        found.close()
-
-    given = [(60, 2, 60), (61, 3, 61), (62, 2, 5), (3, 4, 3), (63, 3, 20)]
-    threads = [threading.Thread(target=sweep, args=one, daemon=True) for one in given]
-    for thread in threads:
-        thread.start()
-        time.sleep(0.3)
-    for thread in threads:
-        thread.join(patient(60))
-    assert {size: len(set(found)) for size, found in kept.items()} == {size: taken for size, _, taken in given}
-
-
 def test_a_task_inside_a_worker_starts_no_workers():
     for _, (pid, inner) in parallel.each(work.nested, range(6), workers=2):
         assert set(inner) == {pid}
 
 
 def test_a_worker_that_is_killed_costs_no_answer_and_doubles_none(tmp_path):
-    found = list(parallel.each(work.fatal, [(str(tmp_path), n) for n in range(12)], workers=2, stop=None))
+    found = list(parallel.each(work.fatal, [(str(tmp_path), n) for n in range(12)], workers=2))
     assert sorted(found) == [(n, n) for n in range(12)]
     assert (tmp_path / "died").exists()
 
@@ -109,16 +83,6 @@ def test_closing_drops_what_has_not_begun(tmp_path, threads):
     done = len(list(tmp_path.iterdir()))
     time.sleep(0.3)
     assert len(list(tmp_path.iterdir())) == done < 200
-
-
-@pytest.mark.parametrize("threads", [False, True])
-def test_an_event_stops_it(threads):
-    stop = threading.Event()
-    found = parallel.each(work.where, [0.05] * 1000, workers=2, threads=threads, stop=stop)
-    next(found)
-    stop.set()
-    assert len(list(found)) < 50
-    assert not _workers()
 
 
 def test_threads_hold_few_results():

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.common import address, fields, frame, show
 from pages.common.fields import ends
-from pages.common.jobs import Job, Jobs, Words, status
+from pages.common.jobs import AUDITS, Job, Jobs, Steps, status
 from pages.common.study import Study
 from privcov.attacks import live
 from privcov.attacks.bounds import ERROR, reach
@@ -22,8 +22,7 @@ from privcov.estimators.base import METHODS
 from privcov.plots import audit as pictures
 from privcov.plots.words import plain, powers
 
-JOBS = Jobs("audits", kept=12)
-WORDS = Words("steps", stop="audit-stop")
+JOBS = Jobs("audits", AUDITS, kept=12)
 _ASKED = ("group", "mechanism", "d", "pair", "epsilon", "delta", "rho", "draws", "seed", "bits", "asked")
 KEEPS = tuple(f"live.{name}" for name in _ASKED)
 _DRAWS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 400_000)
@@ -45,7 +44,7 @@ def section(study: Study) -> None:
     # The first visit sees an audit at once, and a link shows the audit it was copied from; later ones need a click.
     linked = asked.mechanism == _FIRST or (asked.made.bulk and frame.page_setting("live.asked"))
     if started or (not JOBS.all() and linked):
-        JOBS.start(asked, lambda _: live.run(asked), asked.steps, wait=_WAIT)
+        JOBS.start(asked, lambda _: _steps(asked), asked.steps, wait=_WAIT)
     if JOBS.find(asked) is not None:
         JOBS.watch(asked, lambda job: _paint(job, asked), every=0.7)
     else:
@@ -172,9 +171,15 @@ def _about(mechanism: AuditedMechanism) -> str:
     return f"{text[0].upper()}{text[1:]}. The attacker sees {seen}."
 
 
+def _steps(asked: AuditSettings) -> Steps:
+    """Run the audit; its last step finds it."""
+    for found in live.run(asked):
+        yield None if found is None else {"audit": found}
+
+
 def _paint(job: Job, asked: AuditSettings) -> None:
     """Show the progress of the audit, then its result."""
-    status(job, WORDS)
+    status(job, "steps", "audit-stop")
     if job.progress.state == "stopped":
         st.info("Stopped. A bound needs a number of draws fixed before.")
     elif job.progress.state == "finished":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -151,10 +151,3 @@ def answers_of(rel: Release, level: float, wrong: float | None, against: str, la
     if rel.given is not None:
         hint = f"Any method under {rel.guarantee}: {show.chance(cached.attacker_success(rel.guarantee), most=True)}."
     show.answers(f"{level:g}", wrong, against, rel.attacker_success, frame.palette(), hint, label)
-
-
-def attacker_between(guarantees: Iterable[Guarantee]) -> None:
-    """Show the strongest and the weakest of many guarantees, leaving out runs without one."""
-    given = sorted({g for g in guarantees if g.kind != "none"}, key=cached.attacker_success)
-    for guarantee in dict.fromkeys((*given[:1], *given[-1:])):
-        attacker(guarantee, str(guarantee))

@@ -51,12 +51,11 @@ CALIBRATION, NEIGHBOURS = "Noise calibration", "Neighbouring tables"
 
 
 def draw(
-    study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool = True, methods: tuple = (), left_out: str = ""
+    study: Study, *, default_source: str = DEFAULT_SOURCE, methods: tuple = (), left_out: str = ""
 ) -> Callable[[Release, Dataset], float | None]:
     """Show the whole form, and return a function that shows beside the level what a release costs and leaves.
 
-    That function returns the relative error, or None. ``methods`` are the keys on offer, () for all; without ``method``
-    the guarantee's own bound is shown at once.
+    That function returns the relative error, or None. ``methods`` are the keys on offer, () for all.
     """
     source = study.source_key(default_source)
     with st.container(key="strip", horizontal=True, vertical_alignment="center", gap="small"):
@@ -64,11 +63,10 @@ def draw(
             privacy_slider(study)
         with _fold("data", _named(study, source)):
             _source(study, default_source)
-        if method:
-            with _fold("method", METHODS.get(study.method_key()).label):
-                _method(study, methods)
-                if left_out:
-                    st.caption(left_out)
+        with _fold("method", METHODS.get(study.method_key()).label):
+            _method(study, methods)
+            if left_out:
+                st.caption(left_out)
         usual = opening(st.session_state["page"])
         changed = {name: getattr(usual, name) for name in MORE if getattr(study, name) != getattr(usual, name)}
         with _fold("more", f"More: {len(changed)} changed" if changed else "More"):
@@ -79,10 +77,8 @@ def draw(
                 reset = functools.partial(frame.change, lambda now: dataclasses.replace(now, **changed))
                 st.button("Reset to the defaults", on_click=reset, key="strip-reset")
         place = st.container(key="strip-answers")
-    if not method:
-        with place:
-            fields.attacker(study.guarantee, "Attacker, any method")
-    _doubt(study, default_source)
+    with contextlib.suppress(ValueError):  # without rows there is no n to compare with
+        doubt(study, cached.dataset(study, default_source).n)
 
     def release(rel: Release, data: Dataset) -> float | None:
         against, wrong = reference_of(data), None
@@ -94,6 +90,15 @@ def draw(
         return wrong
 
     return release
+
+
+def of_guarantee(study: Study) -> None:
+    """Show the part of the form that says the guarantee."""
+    with st.container(key="strip", horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(key="strip-level", gap=None):
+            privacy_slider(study)
+        with _fold("more", KINDS[study.kind].name):
+            _guarantee(study)
 
 
 def reference_of(data: Dataset) -> str:
@@ -283,15 +288,13 @@ def _of_kind(study: Study, kind: str) -> Study:
     return there
 
 
-def _doubt(study: Study, default_source: str) -> None:
+def doubt(study: Study, n: int) -> None:
     """Warn below the strip, where it is seen whatever is open, of a delta that permits publishing a row."""
-    with contextlib.suppress(ValueError):  # without rows there is no n to compare with
-        n = cached.dataset(study, default_source).n
-        if study.kind == "approx" and study.delta > 1 / n:
-            st.warning(
-                f"Delta {powers(study.delta)} is above 1/n = {powers(1 / n)}: publishing a random row would "
-                f"satisfy it. Choose it below {powers(1 / (10 * n), 1)}."
-            )
+    if study.kind == "approx" and study.delta > 1 / n:
+        st.warning(
+            f"Delta {powers(study.delta)} is above 1/n = {powers(1 / n)}: publishing a random row would "
+            f"satisfy it. Choose it below {powers(1 / (10 * n), 1)}."
+        )
 
 
 def privacy_slider(study: Study, *, kind: str = "", where=st) -> None:

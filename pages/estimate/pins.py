@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
 from pages.common import frame, show
-from pages.common.pins import Pins
 from pages.common.study import Study
 from privcov.plots.matrices import heatmap
 
 _MAX_PINS = 4
-PINS = Pins("estimate.pins", most=_MAX_PINS)
+
+
+def _pins() -> dict[tuple[Study, int], dict[str, Any]]:
+    """Return the pins, oldest first, by (study, number): those of a file go with `visitor_files.forget_results`."""
+    return st.session_state.setdefault("estimate.pins", {})
+
+
+def _remove(key: tuple[Study, int]) -> None:
+    """Remove a pin."""
+    _pins().pop(key)
 
 
 def button(
@@ -20,21 +30,25 @@ def button(
     """Show the button that freezes what the page shows now. A fifth pin removes the first."""
 
     def pin() -> None:
-        PINS.add(
-            study, {"title": title, "matrix": matrix.copy(), "columns": columns, "limit": limit, "cards": list(cards)}
-        )
+        pins = _pins()
+        number = st.session_state["pins.number"] = st.session_state.get("pins.number", 0) + 1
+        pins[study, number] = {
+            "title": title, "matrix": matrix.copy(), "columns": columns, "limit": limit, "cards": list(cards),
+        }  # fmt: skip
+        while len(pins) > _MAX_PINS:
+            pins.pop(next(iter(pins)))
 
     st.button("Pin this release", key="estimate-pin", on_click=pin, help="Keeps it below.")
 
 
 def section() -> None:
     """Show the pins, each on its own colour range; nothing when there are none."""
-    if not PINS.all():
+    if not _pins():
         return
     st.header("Pinned")
     st.caption("Each on its own scale; gone with this visit.")
     places = st.columns(_MAX_PINS)
-    for place, (key, pin) in zip(places, list(PINS.all().items()), strict=False):
+    for place, (key, pin) in zip(places, list(_pins().items()), strict=False):
         with place, st.container(border=True):
             st.markdown(f"**{show.as_text(pin['title'])}**")
             picture = heatmap(
@@ -42,4 +56,4 @@ def section() -> None:
             )
             show.picture(picture, f"square-pin-{key[1]}")
             st.text("\n".join(f"{name}: {value}" for name, value in pin["cards"]))
-            st.button("Remove", key=f"estimate-unpin-{key[1]}", on_click=PINS.remove, args=(key,), width="stretch")
+            st.button("Remove", key=f"estimate-unpin-{key[1]}", on_click=_remove, args=(key,), width="stretch")

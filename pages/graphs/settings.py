@@ -17,10 +17,9 @@ from privcov.estimators.base import METHODS
 from privcov.estimators.glasso import Glasso
 from privcov.measurements.labels import CLASSES
 from privcov.metrics.graphs import reference_graph
-from privcov.plots.words import plain
+from privcov.plots.words import duration, plain
 from privcov.postprocess.fit import Fit
 from privcov.releases.release import Release
-from privcov.studies.estimates import in_words
 from privcov.tables.dataset import Dataset
 
 SOURCE = "precision-ar2"
@@ -175,7 +174,7 @@ def ask_first(study: Study, data: Dataset) -> None:
     if data.d <= LARGE or st.session_state.get("graph.large") == study:
         return
     # 200 columns took 0.2 s and 784 took 25 s, on one thread.
-    takes = in_words(0.2 * (data.d / 200) ** 3.5)
+    takes = duration(0.2 * (data.d / 200) ** 3.5)
     st.info(
         f"Twenty lambdas with {data.d:,} columns take {takes}, roughly, and the page waits. Time grows faster "
         "than the cube of the columns."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -12,9 +11,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.common import address, cached, fields, frame, show
-from pages.common.jobs import ANSWERS, Job, Jobs
-from pages.common.study import CSV, Study
+from pages.common import address, cached, fields, frame, show, strip
+from pages.common.jobs import ANSWERS, Job, Jobs, Steps
+from pages.common.study import CSV, OPENING, Study
 from privcov.core.guarantees import Guarantee, level_of, with_level
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.declaring.typical_ranges import NINE_IN_TEN
@@ -26,12 +25,11 @@ from privcov.plots.words import percent, plain
 from privcov.releases.private_request import private_methods
 from privcov.steward.example_rows import STRUCTURES
 from privcov.steward.expect import ENDS, FEWEST_ROWS, Expectation, expect, fraction_declared, least_level, least_rows
-from privcov.studies.cells import Cell
 from privcov.tables.declared_columns import MAX_COLUMNS
 
 ERROR, LEVEL, ROWS = "error", "level", "rows"  # what is asked for
-KEEPS = ("ask", "ask.error", "ask.bounds", "ask.structure", "ask.row", "ask.methods")
-JOBS = Jobs("expected", places=ANSWERS)
+KEEPS = ("ask", "ask.n", "ask.d", "ask.error", "ask.bounds", "ask.structure", "ask.row", "ask.methods")
+JOBS = Jobs("expected", ANSWERS)
 USUAL = "usual"  # the bounds of a table like most
 BOUNDS = {USUAL: None, "2": 0.5, "3": 0.33, "5": 0.2, "10": 0.1}  # half-range in deviations, and `spread`
 # What moves together and its largest correlation, by what stands in the address.
@@ -139,9 +137,11 @@ class Question:
 def section(study: Study) -> None:
     """Show the sentence, its answer, and on request other methods."""
     question = _sentence(study)
+    if question.n:
+        strip.doubt(study, question.n)
     job = JOBS.find(question)
     if job is None or job.progress.state == "stopped":  # another question had taken its place
-        job = JOBS.start(question, lambda stop: _cells(question, stop), _POINTS + 2, wait=_WAIT)
+        job = JOBS.start(question, lambda stop: _steps(question, stop), _POINTS + 2, wait=_WAIT)
     JOBS.watch(question, lambda job: _paint(question, study, job), every=0.5)
     compared = address.bound(
         st.toggle, "Which method?", name="ask.methods", default=False, key="ask.methods",
@@ -152,14 +152,14 @@ def section(study: Study) -> None:
         _methods(question, answers[0]["answer"])
 
 
-def _cells(question: Question, stop: threading.Event) -> Iterator[Cell]:
-    """Compute the answer, then the points of the curve."""
+def _steps(question: Question, stop: threading.Event) -> Steps:
+    """Compute the answer, a wider row bound where clipping is the floor, then the points of the curve."""
     found = question.answer()
-    yield Cell([{"answer": found}], False)
-    yield Cell([{"wider": question.wider(found) if _is_floor(found) else None}], False, 1)
-    for place, value in enumerate(question.axis()):
+    yield {"answer": found}
+    yield {"wider": question.wider(found) if _is_floor(found) else None}
+    for value in question.axis():
         if not stop.is_set():
-            yield Cell([{"point": (float(value), question.at(value, _ON_CURVE))}], False, place + 2)
+            yield {"point": (float(value), question.at(value, _ON_CURVE))}
 
 
 def _paint(question: Question, study: Study, job: Job) -> None:
@@ -184,7 +184,7 @@ def _paint(question: Question, study: Study, job: Job) -> None:
         st.markdown(" ".join(map(show.as_text, notes(question, found))))
         _row_bound(question, next((row["wider"] for row in rows if "wider" in row), None))
     with right:
-        show.tag("Simulated", "releases of invented rows; below, those of the data above")
+        show.tag("Simulated", "releases of invented rows")
         points = [row["point"] for row in rows if "point" in row]
         if len(points) > 2:
             show.picture(chart(question, found, points, study.level_name, frame.palette()), "answer")
@@ -322,17 +322,14 @@ def _sentence(study: Study) -> Question:
         LEVEL: f"which {name} gives an error of",
         ROWS: "how many rows give an error of",
     }
-    sizes, percentage, n = named(study).sizes(), 0.0, 0
-    if not sizes:
-        data = cached.dataset(study)
-        sizes = {"n": data.n, "d": data.d}
+    percentage, n = 0.0, 0
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="ask"):
         _word("With")
         asked = frame.page_setting("ask", ERROR)
         if asked != ROWS:
-            n = _size(study, sizes, "n", "Rows", 135)
+            n = _size(study, "n", "Rows", 135)
             _word("rows and")
-        d = _size(study, sizes, "d", "Columns", 100)
+        d = _size(study, "d", "Columns", 100)
         _word("columns,")
         asked = address.bound(
             st.selectbox, "Question", list(asks), name="ask", default=ERROR, key=f"ask.what.{name}",
@@ -369,6 +366,15 @@ def named(study: Study) -> Study:
     return dataclasses.replace(study, source=study.source_key())
 
 
+def _of_table(study: Study) -> dict[str, int]:
+    """Return the rows and columns of the study's table; without one, those of a first visit."""
+    try:
+        data = cached.dataset(study)
+    except ValueError:
+        return {name: int(value) for name, value in OPENING.data}
+    return {"n": data.n, "d": data.d}
+
+
 def _bounds(key: str) -> str:
     """Return how wide the bounds are, in words."""
     if (spread := BOUNDS[key]) is None:
@@ -387,16 +393,17 @@ def _word(text: str) -> None:
     st.markdown(text, width="content")
 
 
-def _size(study: Study, sizes: dict[str, Any], name: str, label: str, width: int) -> int:
-    """Show and return the number of rows or of columns, which belongs to the study; a table has its own."""
-    value = int(sizes[name])
+def _size(study: Study, name: str, label: str, width: int) -> int:
+    """Show and return the number of rows or of columns: of the study where its rows are simulated, else its own."""
     more: dict[str, Any] = {"label_visibility": "collapsed", "width": width}
     if name not in named(study).sizes():
-        st.number_input(
-            label, value, value, value, key=f"ask.{name}.{value}", disabled=True, **more,
-            help="Of this table; simulated sources have any size.",
+        value = _of_table(study)[name]
+        most = MAX_COLUMNS if name == "d" else _SIZES[1]
+        return address.bound(
+            st.number_input, label, 1, max(value, most), name=f"ask.{name}", default=value,
+            key=f"ask.{name}-{value}", **more,
         )  # fmt: skip
-        return value
+    value = int(named(study).sizes()[name])
     spec = next(s for s in SOURCES.get(study.source_key()).parameters if s.name == name)
     assert spec.low is not None  # a number is declared with its bounds
     assert spec.high is not None

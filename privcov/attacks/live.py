@@ -23,7 +23,6 @@ from privcov.attacks.pairs import Pair, catalogue, tables
 from privcov.attacks.statistics import Region, best_regions, statistics
 from privcov.core import checks
 from privcov.core.guarantees import ApproxDP, Event, ZCDP, level_of
-from privcov.studies.cells import Cell
 
 BATCH = {True: 20_000, False: 500}  # draws of either table between two checks of the stop button: in bulk, run by run
 MAX_DRAWS = 1_000_000
@@ -164,11 +163,12 @@ class Audit:
 def audit(asked: AuditSettings) -> Audit:
     """Run one audit to its end, with the bounds of Clopper and Pearson 1934 (`privcov.attacks.bounds`)."""
     *_, last = run(asked)
-    return last[0]["audit"]
+    assert last is not None, "the last step judges"
+    return last
 
 
-def run(asked: AuditSettings) -> Iterator[Cell]:
-    """Run the audit in steps, for a background job: cells without rows, and at the end one with the `Audit`."""
+def run(asked: AuditSettings) -> Iterator[Audit | None]:
+    """Run the audit in steps, for a background job: None after each, and at the end the `Audit`."""
     mechanism, claim = asked.made, asked.claim
     wanted = asked.pair or mechanism.usual_pair(asked.d)
     pair = next(p for p in asked.pairs if p.key == wanted)
@@ -180,9 +180,9 @@ def run(asked: AuditSettings) -> Iterator[Cell]:
         for side, part in zip(samplers, parts, strict=True):
             part.append(_seen(asked, side.draw(size, asked.seed, "draws", number)))
         left, number = left - size, number + 1
-        yield Cell([], False)
+        yield None
     first, second = map(np.concatenate, parts)
-    yield Cell([{"audit": _judge(asked, pair, claim, samplers, (first, second))}], False)
+    yield _judge(asked, pair, claim, samplers, (first, second))
 
 
 def _seen(asked: AuditSettings, answers: np.ndarray) -> np.ndarray:

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 MAX_LISTED = 12  # columns; a larger matrix is a picture only
-MAX_LINES = 200  # of a table; the CSV has the rest
-MAX_PRINTED = 24  # of them, on paper
 DECLARED = (
     "The rows are a table that was declared public. This report holds matrices computed from it and no row of it; "
     "the guarantee describes the noise, and does not make the declaration true."
@@ -98,7 +96,6 @@ def build(
             versions=f"Python {platform.python_version()}, numpy {np.__version__}, pandas {pd.__version__}",
             style=Markup(STYLE),
             caption=PAPER_CAPTION,
-            printed=MAX_PRINTED,
         )
         + "\n"
     )
@@ -193,46 +190,3 @@ def _notes(rel: Release, data: Dataset) -> list[str]:
         NOISE,
         *([DECLARED] if data.provenance == "public" else []),
     ]
-
-
-def of_curves(
-    title: str,
-    provenance: str,
-    subject: str,
-    table: pd.DataFrame,
-    *,
-    declared: bool = False,
-    script: str = "",
-    address: str = "",
-    front: Front | None = None,
-) -> str:
-    """Return a report of curves: ``front``, which holds their picture, and their table.
-
-    ``declared`` says that the rows come from a table that was declared public.
-    """
-    return build(
-        title,
-        provenance,
-        subject,
-        section("Table", frame(table)),
-        section("How to read this", listed([NOISE, *([DECLARED] if declared else [])])),
-        script=script,
-        address=address,
-        front=front,
-    )
-
-
-def frame(table: pd.DataFrame) -> str:
-    """Return a table as HTML, numbers with four digits: the first `MAX_LINES` lines, and `MAX_PRINTED` on paper."""
-
-    def shown(value: object) -> str:
-        if isinstance(value, (float, np.floating)):
-            return "" if np.isnan(value) else f"{value:.4g}"
-        return str(value)
-
-    lines = [[shown(v) for v in row] for row in table.head(MAX_LINES).itertuples(index=False)]
-    rest, kind, cut = len(table) - len(lines), "", ""
-    if len(lines) > MAX_PRINTED:
-        kind, cut = "long", f'<p class="paper">The first {MAX_PRINTED} of {len(table):,} lines.</p>'
-    more = f"<p>and {rest:,} more lines.</p>" if rest else ""
-    return grid([str(c) for c in table.columns], lines, kind) + cut + more

@@ -17,8 +17,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from threading import Event
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -32,9 +31,7 @@ Result = TypeVar("Result")
 Results = Generator[tuple[int, Result], None, None]  # (position, result); closing it drops what has not begun
 
 MAX_DEATHS = 3
-_NICENESS = 10  # a tenth of the time of a process that has 0, where both compute
-LOOK_SECONDS = 0.2  # how long threads may leave a request to stop unnoticed
-# A sweep that is stopped drops tasks on purpose.
+# An iterator that is closed early drops tasks on purpose.
 warnings.filterwarnings("ignore", r"\d+ tasks (which|have)", module=r"joblib\.parallel")
 
 
@@ -71,12 +68,6 @@ class _OneBlasThread:
 
 ONE_BLAS_THREAD = _OneBlasThread()
 _HERE = threading.local()
-_PROCESSES = threading.Lock()  # held by the sweep that has the processes of this machine
-
-
-def asked(stop: Event | None) -> bool:
-    """Return whether the caller was asked to stop."""
-    return stop is not None and stop.is_set()
 
 
 def inside() -> bool:
@@ -107,12 +98,7 @@ def elsewhere() -> bool:
 
 
 def each(
-    work: Callable[[Task], Result],
-    tasks: Iterable[Task],
-    *,
-    threads: bool = False,
-    workers: int | None = None,
-    stop: Event | None = None,
+    work: Callable[[Task], Result], tasks: Iterable[Task], *, threads: bool = False, workers: int | None = None
 ) -> Results[Result]:
     """Yield (position, work(task)) of every task, each exactly once, in the order in which they finish.
 
@@ -123,63 +109,51 @@ def each(
     tasks = list(tasks)
     count = _default_workers() if workers is None else checks.whole("workers", workers, 1, 1024)
     if inside() or len(tasks) < 2:  # a task with tasks of its own: the other cores are already in use
-        return _here(work, tasks, stop)
+        return _here(work, tasks)
     if not threads and elsewhere():
-        return _by_joblib(work, tasks, -1, stop)
+        return _by_joblib(work, tasks, -1)
     if count == 1:
-        return _here(work, tasks, stop)
-    return (_threads if threads else _by_joblib)(work, tasks, min(count, len(tasks)), stop)
+        return _here(work, tasks)
+    return (_threads if threads else _by_joblib)(work, tasks, min(count, len(tasks)))
 
 
 _default_workers = workers  # the argument of `each` hides the name
 
 
-def _here(work: Callable, tasks: list, stop: Event | None) -> Results:
+def _here(work: Callable, tasks: list) -> Results:
     with ONE_BLAS_THREAD:
         for position, task in enumerate(tasks):
-            if asked(stop):
-                return
             yield position, work(task)
 
 
-def _threads(work: Callable, tasks: list, count: int, stop: Event | None) -> Results:
+def _threads(work: Callable, tasks: list, count: int) -> Results:
     """Run the tasks in threads, one more than threads at a time, so that results not taken yet do not pile up."""
     todo = iter(enumerate(tasks))
     running: dict[Future, int] = {}
     pool = ThreadPoolExecutor(count, thread_name_prefix="privcov")
     with ONE_BLAS_THREAD:
         try:
-            while not asked(stop):
+            while True:
                 while len(running) <= count and (following := next(todo, None)) is not None:
                     running[pool.submit(work, following[1])] = following[0]
                 if not running:
                     return
-                for future in wait(running, LOOK_SECONDS, FIRST_COMPLETED).done:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
                     yield running.pop(future), future.result()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _by_joblib(work: Callable, tasks: list, count: int, stop: Event | None) -> Results:
-    """Run the tasks with joblib; ``count`` is -1 for a backend of the caller.
-
-    joblib has one pool of processes: two sweeps of different sizes wait for each other there, and one that stops ends
-    the tasks of the other. So one sweep at a time has the processes, and the others compute in this one meanwhile.
-    """
-    left, deaths, own = dict(enumerate(tasks)), 0, count > 0
-    while left and not asked(stop):
-        if own and not _PROCESSES.acquire(blocking=False):
-            position = next(iter(left))
-            yield _one(work, position, left.pop(position), _versions())
-            continue
+def _by_joblib(work: Callable, tasks: list, count: int) -> Results:
+    """Run the tasks with joblib; ``count`` is -1 for a backend of the caller."""
+    left, deaths = dict(enumerate(tasks)), 0
+    while left:
         try:
             with contextlib.closing(_dispatched(work, left, count)) as made:
                 for position, result in made:
                     del left[position]
                     deaths = 0
                     yield position, result
-                    if asked(stop):
-                        return
         except BrokenProcessPool as problem:
             deaths += 1
             if deaths > MAX_DEATHS:
@@ -187,29 +161,18 @@ def _by_joblib(work: Callable, tasks: list, count: int, stop: Event | None) -> R
                     f"Worker processes ended {deaths} times before their work was done (killed, or out of memory). Use "
                     "fewer workers (PRIVCOV_WORKERS=1) or smaller tables."
                 ) from problem
-        finally:
-            if own:
-                _PROCESSES.release()
 
 
 def _dispatched(work: Callable, left: dict[int, object], count: int) -> Results:
     from joblib import Parallel, delayed
 
-    one = _one_quietly if count > 0 else _one
-    calls = [delayed(one)(work, position, task, _versions()) for position, task in left.items()]
+    calls = [delayed(_one)(work, position, task, _versions()) for position, task in left.items()]
     return Parallel(n_jobs=count, return_as="generator_unordered")(calls)
 
 
 def _versions() -> tuple[str, str]:
     """Return the versions that the bits of a result depend on."""
     return sys.modules["privcov"].__version__, np.__version__  # an import of the package would be a circle
-
-
-def _one_quietly(*task: Any) -> tuple[int, object]:
-    """Compute a task in a process of this machine, which gives way to others: to the pages of a server."""
-    if hasattr(os, "nice"):  # not on Windows
-        os.nice(_NICENESS - os.nice(0))
-    return _one(*task)
 
 
 def _one(work: Callable, position: int, task: object, versions: tuple[str, str]) -> tuple[int, object]:

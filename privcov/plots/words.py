@@ -88,3 +88,13 @@ def labels(names: Iterable[str], letters: int) -> dict[str, str]:
         start = max(alike[0].rfind(mark, 0, same) for mark in " _-.") + 1 or same
         found |= {name: brief(f"…{name[start:]}", letters) for name in alike}
     return found
+
+
+def duration(seconds: float) -> str:
+    """Write a time in seconds, minutes or hours."""
+    if seconds < 1.5:
+        return "about a second"
+    for limit, unit, name in ((90, 1, "seconds"), (5400, 60, "minutes"), (math.inf, 3600, "hours")):
+        if seconds < limit:
+            return f"about {round(seconds / unit):,} {name}"
+    return ""

@@ -7,7 +7,6 @@ import dataclasses
 import itertools
 import json
 from collections.abc import Generator, Iterator, Sequence
-from threading import Event
 from typing import TYPE_CHECKING
 
 from privcov.core.guarantees import Guarantee, NoPrivacy
@@ -15,9 +14,8 @@ from privcov.core.parameters import build
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import Method
 from privcov.releases.public import build_method
-from privcov.studies.draws import Draw, Run, computed, fill, fill_draw, to_reference
+from privcov.studies.draws import Draw, Run, computed, fill_draw
 from privcov.studies.store import Store, guarantee_part, key_of, method_part, place_part
-from privcov.tables.dataset import Dataset
 
 if TYPE_CHECKING:
     from privcov.studies.plan import Plan
@@ -57,13 +55,13 @@ class Cell(list):
 
 
 def cells(
-    plans: Sequence[Plan], store: Store | None = None, *, workers: int | None = None, stop: Event | None = None
+    plans: Sequence[Plan], store: Store | None = None, *, workers: int | None = None
 ) -> Generator[Cell, None, None]:
     """Run the methods of plans and yield the cells: stored ones first, then the others as they are finished.
 
     Rows are drawn when a cell first needs them, so nothing is drawn where the store has every cell. Small work is done
     in this process, the rest by `privcov.core.parallel`. Only the caller's process writes the store, each cell when it
-    arrives. After ``stop`` is set, no further cell comes.
+    arrives.
     """
     lists = [_List(plan) for plan in plans]
     starts = [0, *itertools.accumulate(len(one) for one in lists)]
@@ -79,18 +77,12 @@ def cells(
                     yield one.cell(run.position - start, results, which, reused=True)
             if missing:
                 draws.append(dataclasses.replace(draw, runs=tuple(missing)))
-    for position, results in computed(draws, workers, stop):
+    for position, results in computed(draws, workers):
         which = bisect.bisect_right(starts, position) - 1
         one, own = lists[which], position - starts[which]
         if store is not None:
             store.put(one.keys(own), results)
         yield one.cell(own, results, which, reused=False)
-
-
-def count_known(plan: Plan, store: Store) -> int:
-    """Return how many method runs of a plan the store already has."""
-    one = _List(plan)
-    return sum(store.get(one.keys(position)) is not None for position in range(len(one)))
 
 
 def rows_of(plan: Plan, replicate: int) -> list[dict]:
@@ -167,33 +159,6 @@ def _spots(plan: Plan) -> Iterator[tuple]:
         bound = source.default_row_bound(plan.seed) if bound is None else float(bound)
         place = place_part(source, bound, plan.seed) + split + noise
         yield {column_of(k): v for k, v in point.items()}, source, bound, place
-
-
-def cells_on(
-    dataset: Dataset,
-    methods: list,
-    guarantees: list,
-    metrics: list,
-    *,
-    replicates: int,
-    seed: int,
-    row_bounds: Sequence[float] = (),
-) -> Generator[Cell, None, None]:
-    """Yield the cells for rows that no registered source can draw again; replicates redraw the noise only.
-
-    Nothing is kept. These may be rows of an upload, so they are never sent to another process.
-    row_bounds: values of R to vary, or () for the data set's own.
-    """
-    built = [build_entry(m) for m in methods]
-    points = [({"row_bound": r}, dataset.with_row_bound(r)) for r in row_bounds] or [({}, dataset)]
-    position = itertools.count()
-    for replicate in range(replicates):
-        for (named, rows), (label, method, options), guarantee in itertools.product(points, built, guarantees):
-            if not method.card.refuses(guarantee.kind):
-                measure = to_reference(rows)
-                results = fill(rows, measure, method, options, guarantee, metrics, seed, replicate)
-                filled = _rows(label, guarantee, replicate, metrics, results)
-                yield Cell([{**named, **row} for row in filled], False, next(position))
 
 
 def _rows(label: str, guarantee: Guarantee, replicate: int, metrics: list, results: list[tuple]) -> list[dict]:

@@ -10,7 +10,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from threading import Event
 
 from privcov.core import parallel
 from privcov.core.guarantees import Guarantee
@@ -57,7 +56,7 @@ class Draw:
         return getattr(self.source, "n", 1) * getattr(self.source, "d", 1) * len(self.runs)
 
 
-def computed(draws: list[Draw], workers: int | None, stop: Event | None) -> Iterator[tuple[int, list]]:
+def computed(draws: list[Draw], workers: int | None) -> Iterator[tuple[int, list]]:
     """Yield (position, result of `fill`) of every run, in this process until starting others is worth it."""
     todo = deque(draws)
     count = parallel.workers() if workers is None else workers
@@ -67,19 +66,19 @@ def computed(draws: list[Draw], workers: int | None, stop: Event | None) -> Iter
         count = effective_n_jobs(-1)
     else:
         with parallel.ONE_BLAS_THREAD:
-            yield from _computed_here(todo, alone=count == 1 or parallel.inside(), stop=stop)
-    if todo and not parallel.asked(stop):
+            yield from _computed_here(todo, alone=count == 1 or parallel.inside())
+    if todo:
         # Long ones first within a replicate: at the end of the list all workers end at about the same time, and a
         # figure still grows replicate by replicate.
         tasks = [part for draw in todo for part in _parts(draw, math.ceil(4 * count / len(todo)))]
         tasks.sort(key=lambda draw: (draw.replicate, -draw.size))
-        with contextlib.closing(parallel.each(fill_draw, tasks, workers=count, stop=stop)) as batches:
+        with contextlib.closing(parallel.each(fill_draw, tasks, workers=count)) as batches:
             for _, several in batches:
                 yield from several
 
 
-def _computed_here(todo: deque[Draw], *, alone: bool, stop: Event | None) -> Iterator[tuple[int, list]]:
-    """Yield the runs of ``todo`` from its front, until the rest is worth processes or the work is stopped."""
+def _computed_here(todo: deque[Draw], *, alone: bool) -> Iterator[tuple[int, list]]:
+    """Yield the runs of ``todo`` from its front, until the rest is worth processes."""
     total, done, began = sum(len(draw.runs) for draw in todo), 0, time.monotonic()
     while todo:
         draw = todo.popleft()
@@ -87,7 +86,7 @@ def _computed_here(todo: deque[Draw], *, alone: bool, stop: Event | None) -> Ite
             done += 1
             yield position, results
             spent = time.monotonic() - began
-            if parallel.asked(stop) or (not alone and min(spent, spent / done * (total - done)) > PATIENCE):
+            if not alone and min(spent, spent / done * (total - done)) > PATIENCE:
                 if rest := draw.runs[own:]:
                     todo.appendleft(dataclasses.replace(draw, runs=rest))
                 return

@@ -21,7 +21,7 @@ from privcov.estimators.glasso import Glasso
 from privcov.measurements.labels import CLASSES
 from privcov.metrics import classification
 from privcov.metrics.errors import NORMS, REFERENCES
-from privcov.studies.cells import Cell, Entry, build_entry, cells, cells_on, column_of
+from privcov.studies.cells import Cell, Entry, build_entry, cells, column_of
 from privcov.studies.draws import AUC
 from privcov.studies.store import Store
 from privcov.tables.dataset import Dataset
@@ -39,15 +39,7 @@ METRICS = _metrics()
 CLASSIFICATION = classification.METRICS
 MAX_REPLICATES, MAX_BOUND = 1_000_000, 1e100
 OnCell = Callable[[int, int, Cell], None]  # progress: how many are done, of how many, and the last one
-NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "l1": "l1", "max": "max"}
-REFERENCE_NAMES = {"truth": "to the truth", "sample": "to the sample", "nonprivate": "to the same method without noise"}
-_OTHER_NAMES = {
-    AUC: "Area under the ROC curve of the edges",
-    "lda-error": "Share of test rows classified wrongly (LDA)",
-    "majority-error": "Share wrong by always answering the commonest class",
-}
-
-__all__ = ["CLASSIFICATION", "METRICS", "NORMS", "Plan", "column_of", "run", "run_on", "summarise"]
+__all__ = ["CLASSIFICATION", "METRICS", "NORMS", "Plan", "column_of", "run", "summarise"]
 
 
 @checks.explained
@@ -369,24 +361,6 @@ def tables(
     return [pd.DataFrame([row for cell in finished if cell.plan == i for row in cell]) for i in range(len(plans))]
 
 
-def run_on(
-    dataset: Dataset,
-    methods: list,
-    guarantees: list,
-    metrics: list,
-    *,
-    replicates: int,
-    seed: int,
-    row_bounds: Sequence[float] = (),
-    progress: OnCell | None = None,
-) -> pd.DataFrame:
-    """Run methods on rows that no source can draw again, in this process only, keeping nothing; return the table."""
-    total = replicates * max(1, len(row_bounds))
-    total *= sum(not build_entry(m)[1].card.refuses(g.kind) for m in methods for g in guarantees)
-    finished = cells_on(dataset, methods, guarantees, metrics, replicates=replicates, seed=seed, row_bounds=row_bounds)
-    return pd.DataFrame([row for cell in collect(finished, total, progress) for row in cell])
-
-
 def collect(arriving: Generator[Cell, None, None], total: int, progress: OnCell | None) -> list[Cell]:
     """Collect all cells and return them in the order of the table, in whatever order they were finished."""
     kept = []
@@ -408,12 +382,3 @@ def summarise(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         replicates="count",
         failed=lambda v: int(v.isna().sum()),
     ).reset_index()
-
-
-def metric_name(metric: str) -> str:
-    """Return the name of a metric of a plan, such as "relative-frobenius-to-truth", in words."""
-    if metric in _OTHER_NAMES:
-        return _OTHER_NAMES[metric]
-    name = metric.removeprefix("relative-")
-    norm, reference = name.split("-to-")
-    return f"{'Relative' if name != metric else 'Absolute'} {NORM_NAMES[norm]} error {REFERENCE_NAMES[reference]}"

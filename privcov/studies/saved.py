@@ -15,13 +15,6 @@ _SENTENCE = 300  # letters of a problem
 _FORM = "A field holds a value of the wrong form: compare it with a study that was saved."
 
 
-def write(plans: Sequence[Plan]) -> str:
-    """Return one plan as `Plan.to_json` writes it, several as a JSON list of them."""
-    if len(plans) == 1:
-        return plans[0].to_json()
-    return json.dumps([json.loads(plan.to_json()) for plan in plans], indent=2)
-
-
 def read(content: str | bytes) -> tuple[Plan, ...]:
     """Return the plans of a text by `write`. Raises ValueError with one sentence that names what is wrong."""
     try:

@@ -75,17 +75,6 @@ def test_a_deep_link_works_on_a_server_nobody_has_visited(visit, cold_server):
     assert query(page) == {"kind": "approx", "epsilon": "0.5", "data.n": "2000"}
 
 
-def test_the_curves_are_drawn_at_once_by_who_does_not_wait(server, tab):
-    """The answer is measured meanwhile, and its run overtakes the first: a field of the form must not be sent empty."""
-    for n in (3_301, 3_302, 3_303):
-        page = tab(1280, 900, False)
-        page.goto(f"{server}/Trade_offs?source=ar1-covariance&data.d=6&data.n={n}&kind=approx&replicates=2")
-        page.get_by_role("button", name="Draw the curves").click()
-        page.get_by_text("Lines: mean over replicates").wait_for(timeout=patient(60) * 1000)
-        assert "values" not in query(page)
-        assert not page.get_by_text("Write at least one value").count()
-
-
 def test_the_back_button_undoes_and_goes_back(visit, settle):
     page = visit("/Estimate?kind=zcdp&data.n=2000")
     before = chart_words(page, "square-released")

@@ -180,7 +180,7 @@ def test_names_and_landmarks(visit, path, name):
 
 
 def test_what_is_chosen_is_seen_in_forced_colours(visit, settle):
-    page = visit(f"/Trade_offs?{SMALL}")
+    page = visit(f"/Estimate?{SMALL}")
     page.emulate_media(forced_colors="active")
     settle(page)
     ground = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")

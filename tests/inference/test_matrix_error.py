@@ -12,7 +12,6 @@ from privcov.measurements.exact.moment import measure_exactly
 from privcov.releases.private_request import private_request
 from privcov.steward.example_rows import Invention
 
-
 ALMOST_NO_NOISE = privcov.ZCDP(1e8)
 
 

@@ -2,25 +2,21 @@
 
 import re
 from html import unescape
-from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import privcov
 from pages.common import jobs
-from pages.trade_offs import answer, curves
+from pages.trade_offs import answer
 from pages.trade_offs.answer import BOUNDS, ENDS, ERROR, LEVEL, ROWS, Question
-from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP, level_of
-from privcov.measurements.clipping import share_clipped
+from privcov.core.guarantees import ApproxDP, PureDP, ZCDP, level_of
 from privcov.plots.words import percent
-from tests.pages.test_pages import alts, draw_curves, open_page, settle
-from tests.pages.test_upload import declared
+from tests.pages.test_pages import alts, open_page, settle
 from tests.patience import patient
 
 PAGE = "pages/2_Trade_offs.py"
-TINY = {"data.n": "500", "data.d": "5", "replicates": "2", "values": "rho:0.1,1", "methods": "gaussian-cov"}
+TINY = {"data.n": "500", "data.d": "5"}
 KINDS = [({"rho": "0.05"}, ZCDP(0.05)), ({"kind": "approx", "epsilon": "2"}, ApproxDP(2.0, 1e-6)),
          ({"kind": "pure", "epsilon": "2"}, PureDP(2.0))]  # fmt: skip
 
@@ -41,7 +37,7 @@ def words(at) -> str:
 @pytest.mark.parametrize(("bounds", "structure"), [("usual", "factor"), ("3", "independent")])
 def test_the_page_says_what_expect_says(query, guarantee, bounds, structure):
     asked = {"ask.bounds": bounds, "ask.structure": structure} if bounds != "usual" else {}
-    at = open_page(PAGE, **{**TINY, "values": "", **query, **asked})
+    at = open_page(PAGE, **TINY, **query, **asked)
     found = privcov.expect(500, 5, guarantee, spread=BOUNDS[bounds], structure=structure, random_state=0)
     assert said(at).endswith(f"expect an error of {percent(found.error)}.".replace("\u00a0", " "))
     assert any(f'aria-valuenow="{found.attacker:.4f}"' in h.proto.body for h in at.main.get("html"))
@@ -65,7 +61,7 @@ def test_the_three_questions_agree():
 
 
 def test_a_wider_row_bound_is_one_press_where_clipping_is_the_floor():
-    at = open_page(PAGE, **{**TINY, "data.n": "12000", "data.d": "25", "kind": "approx", "epsilon": "0.5"})
+    at = open_page(PAGE, **(TINY | {"data.n": "12000", "data.d": "25", "kind": "approx", "epsilon": "0.5"}))
     before = said(at)
     button = next(b for b in at.button if b.label.startswith("Take a row bound"))
     promised = button.label.rsplit(" error ", 1)[1].replace("\u00a0", " ")
@@ -81,16 +77,16 @@ def test_a_wider_row_bound_is_one_press_where_clipping_is_the_floor():
     assert "ask.row" not in at.query_params
 
 
-def test_an_answer_comes_while_the_sweeps_of_others_hold_every_place():
-    held = [jobs._SWEEPS.acquire(timeout=patient(20)) for _ in range(2)]
+def test_an_answer_comes_while_the_audits_of_others_hold_every_place():
+    held = [jobs.AUDITS.acquire(timeout=patient(20)) for _ in range(2)]
     try:
         assert all(held)
         assert "expect an error of" in said(
-            open_page(PAGE, **{**TINY, "data.n": "617"})
+            open_page(PAGE, **(TINY | {"data.n": "617"}))
         )  # which no other test has asked
     finally:
         for _ in held:
-            jobs._SWEEPS.release()
+            jobs.AUDITS.release()
 
 
 @pytest.mark.parametrize(
@@ -133,7 +129,7 @@ def test_no_row_bound_is_offered_that_gains_nothing():
 
 
 def test_an_error_that_no_level_gives_is_said():
-    at = open_page(PAGE, **{**TINY, "data.n": "60", "data.d": "30", "ask.error": "1"}, ask="level")
+    at = open_page(PAGE, **(TINY | {"data.n": "60", "data.d": "30", "ask.error": "1"}), ask="level")
     assert said(at).startswith("Up to rho = 10 the error is never 1 % under this row bound: still ")
 
 
@@ -185,13 +181,16 @@ def test_other_methods_are_compared_on_the_same_rows():
     assert percent(privcov.expect(500, 5, ZCDP(0.1), "gaussian-cov", releases=20, random_state=0).error) in drawn
 
 
-def test_a_table_of_its_own_size_asks_about_that_size():
-    at = open_page(PAGE, source="wine", replicates="2", values="rho:0.1,1", methods="gaussian-cov")
+def test_a_table_of_its_own_size_asks_about_that_size_first():
+    at = open_page(PAGE, source="wine")
     rows, columns = (next(w for w in at.number_input if w.label == label) for label in ("Rows", "Columns"))
     assert (rows.value, columns.value) == (178, 13)
-    assert rows.disabled
-    assert columns.disabled
     assert percent(privcov.expect(178, 13, ZCDP(0.1), random_state=0).error).replace("\u00a0", " ") in said(at)
+    rows.set_value(2_000).run()
+    assert at.query_params["ask.n"] == "2000"
+    assert percent(privcov.expect(2_000, 13, ZCDP(0.1), random_state=0).error).replace("\u00a0", " ") in said(at)
+    again = open_page(PAGE, **dict(at.query_params))
+    assert said(again) == said(at)
 
 
 def test_a_question_that_another_one_interrupted_is_answered_when_it_is_asked_again():
@@ -209,36 +208,11 @@ def test_a_failure_is_a_sentence_and_the_page_stands(monkeypatch):
         raise ValueError("These sizes are refused.")
 
     monkeypatch.setattr(answer, "expect", refuse)
-    at = open_page(PAGE, **{**TINY, "data.n": "613"})  # which no other test has asked
+    at = open_page(PAGE, **(TINY | {"data.n": "613"}))  # which no other test has asked
     settle(at)
     at.run()
     assert any("These sizes are refused" in w.value.replace("\u2060", "").replace("\\", "") for w in at.error)
-    assert next(b for b in at.multiselect if b.label == "Methods")
-
-
-def test_the_floor_of_clipping_is_named_where_curves_reach_it():
-    query = {"data.n": "20000", "data.d": "5", "replicates": "2", "values": "rho:1,10", "methods": "gaussian-cov"}
-    at = draw_curves(open_page(PAGE, **query, bound="0.5"))
-    assert "floor from clipping: raise the row bound" in " ".join(alts(at).values())
-    at = draw_curves(open_page(PAGE, **query, bound="4"))
-    assert "floor from clipping" not in " ".join(alts(at).values())
-
-
-@pytest.mark.parametrize("table", ["wine", "example", "own"])
-def test_the_floor_of_clipping_on_tables_with_bounds_is_the_error_without_noise(table):
-    data = declared().session_state["csv"] if table == "own" else privcov.source(table, random_state=0)
-    sweep = SimpleNamespace(x="rho")
-    reached = pd.DataFrame({"mean": [1e-9, 0.1, 1e9]})
-    for metric in ("relative-frobenius-to-sample", "spectral-to-sample"):
-        assert not share_clipped(data)
-        assert curves.floor(data, metric, "covariance", sweep, reached) == []
-        tight = data.with_row_bound(data.row_bound / 3)
-        assert share_clipped(tight) > 0
-        ((words, level),) = curves.floor(tight, metric, "covariance", sweep, reached)
-        assert words.endswith("raise the row bound")
-        rel = privcov.release(tight, NoPrivacy(), "gaussian-cov", random_state=0)
-        norm = metric.removeprefix("relative-").split("-")[0]
-        assert level == pytest.approx(privcov.error(rel, tight, norm, relative=metric.startswith("relative")))
+    assert at.number_input(key="ask.n").value == 613
 
 
 @pytest.mark.parametrize(("bound", "mostly"), [("1", True), ("2", False)])

@@ -18,7 +18,6 @@ from pages.common.frame import MENU
 from pages.common.strip import GROUPS, HEADING
 from pages.common.study import DEFAULT_METHOD, DEFAULT_SOURCE, Study, means_study
 from privcov.data_sources.base import SOURCES
-from privcov.estimators.base import METHODS
 from privcov.metrics.errors import error, waterfall
 from privcov.plots.words import percent
 from tests.pages.test_upload import declared
@@ -49,23 +48,15 @@ def first_run(file: str, **query: str) -> AppTest:
     return at.run()
 
 
-def draw_curves(at: AppTest) -> AppTest:
-    """Press the button of Trade-offs, which runs no sweep unasked; what the store has is there without it."""
-    for offered in [b for b in at.button if b.label == "Draw the curves"]:
-        offered.click().run()
-    settle(at)
-    return at.run()  # the sweep may have ended after it was drawn
-
-
 def settle(at: AppTest) -> None:
-    """Run the page until no sweep of it runs in the background."""
+    """Run the page until no job of it runs in the background."""
     while True:
         assert not at.exception, at.exception
-        kept = [at.session_state[name] for name in ("sweeps", "expected") if name in at.session_state]
+        kept = [at.session_state[name] for name in ("audits", "expected") if name in at.session_state]
         found = [job for jobs in kept for job in jobs.values()]
         if not any(job.progress.alive for job in found):
             return
-        until(lambda found=found: not any(job.progress.alive for job in found), 60, what="the sweeps end")
+        until(lambda found=found: not any(job.progress.alive for job in found), 60, what="the jobs end")
         at.run()
 
 
@@ -307,21 +298,6 @@ def test_delta_above_one_over_n_is_warned_about():
 def test_too_many_cells_get_a_sentence_before_anything_is_drawn():
     at = open_page("pages/1_Estimate.py", **{"data.n": "2000000", "data.d": "1000"})
     assert any("at most 20,000,000" in e.value for e in at.error)
-
-
-def test_trade_offs_table_is_the_plan_s_and_the_crossing_lines_are_there():
-    at = draw_curves(open_page("pages/2_Trade_offs.py", **SMALL))
-    spec, alt = chart(at, "Error curves")
-    names = {t.get("name") for t in spec["data"]}
-    chosen = at.multiselect(key="t.methods").value
-    assert len(chosen) == 3
-    assert {METHODS.get(key).label for key in chosen} <= names
-    assert "zero matrix at 1" in alt
-    assert "sample (not private)" in alt
-    table = at.dataframe[0].value
-    assert set(table["replicates"]) == {20}
-    assert (table["low"] <= table["mean"]).all()
-    assert (table["mean"] <= table["high"]).all()
 
 
 def test_spectra_counts_what_lies_in_the_band():

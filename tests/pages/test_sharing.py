@@ -5,7 +5,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.common import address, frame
-from tests.pages.test_pages import draw_curves, open_page
+from privcov.attacks.pairs import catalogue
+from tests.pages.test_pages import open_page
 
 ESTIMATE, TRADE_OFFS, GRAPH, SPECTRA = (
     f"pages/{name}.py" for name in ("1_Estimate", "2_Trade_offs", "3_Graph_recovery", "4_Spectra")
@@ -33,12 +34,8 @@ def again(at: AppTest, file: str) -> AppTest:
 
 # (page, its address, widget, another value, what the address then says)
 CHANGES = [
-    (TRADE_OFFS, TINY, "t.norm", "max", {"norm": "max"}),
-    (TRADE_OFFS, TINY, "t.axis", "row_bound", {"axis": "row_bound"}),
-    (TRADE_OFFS, TINY, "t.values.privacy", "0.1, 1", {"values": "rho:0.1,1"}),
-    (TRADE_OFFS, TINY, "t.methods", ["gaussian-cov"], {"methods": "gaussian-cov"}),
-    (TRADE_OFFS, TINY, "t.compare", True, {"compare": "yes"}),
-    (TRADE_OFFS, {**TINY, "compare": "yes"}, "t.kinds", ["pure", "zcdp"], {"kinds": "pure,zcdp"}),
+    (TRADE_OFFS, TINY, "ask.structure", "blocks", {"ask.structure": "blocks"}),
+    (TRADE_OFFS, {"source": "wine"}, "ask.n", 300, {"ask.n": "300"}),
     (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.view", "As an owner sees it", {"view": "as-an-owner-sees-it"}),
     (SPECTRA, TINY, "spectra-axis", "asinh", {"axis": "asinh"}),
     ("pages/7_Methods.py", {}, "methods-kind", "pure", {"show.kind": "pure"}),
@@ -72,16 +69,15 @@ def test_a_change_is_in_the_address_and_a_fresh_visit_shows_the_same(file, query
 def _no_work(original):
     """Jobs that end at once: the test is about widgets."""
 
-    def start(self, cells, total, stop=None, size=0, places=None):
-        original(self, lambda: iter(()), total, stop)
+    def start(self, steps, total, places):
+        original(self, lambda _: iter(()), total, places)
 
     return start
 
 
 NONSENSE = [
-    (TRADE_OFFS, {"norm": "banana", "replicates": "-3", "methods": "<b>"}, 3),
-    (TRADE_OFFS, {"norm": "l9", "axis": "x"}, 2),
-    (TRADE_OFFS, {"values": "epsilon:1"}, 1),
+    (TRADE_OFFS, {"ask": "banana", "ask.row": "-3", "ask.bounds": "<b>"}, 3),
+    (TRADE_OFFS, {"ask.structure": "x", "ask.row": "7"}, 2),
     (GRAPH, {"data.n": "200", "data.d": "4", "lambda": "7", "view": "none"}, 2),
     (SPECTRA, {"axis": "log"}, 1),
     ("pages/9_Privacy_audit.py", {"tab": "claims", "claims.n": "1e30", "claims.verdict": "yes"}, 2),
@@ -130,12 +126,13 @@ def test_a_value_survives_its_text(code, value):
 
 
 def test_a_choice_clears_what_means_nothing_after_it():
-    """Values of the privacy level are none of a row bound."""
-    at = open_page(TRADE_OFFS, **TINY, values="rho:0.1,1")
-    assert widget(at, "t.values.privacy").value == "0.1, 1"
-    widget(at, "t.axis").set_value("row_bound").run()
-    assert "values" not in at.query_params
-    assert at.query_params["axis"] == "row_bound"
+    """A pair of rows of two columns is none of one column."""
+    pair = catalogue(2, False)[-1].key
+    at = open_page("pages/9_Privacy_audit.py", **{"live.pair": pair})
+    assert next(box for box in at.selectbox if box.key.startswith("audit-pair")).value == pair
+    widget(at, "audit-d").set_value(1).run()
+    assert "live.pair" not in at.query_params
+    assert at.query_params["live.d"] == "1"
 
 
 @pytest.mark.parametrize(("code", "text", "sentence"), [
@@ -184,15 +181,6 @@ def executed(code: str) -> dict:
     return scope
 
 
-def test_the_trade_offs_script_has_the_numbers_of_the_curves(capsys):
-    at = draw_curves(open_page(TRADE_OFFS, **TINY, values="rho:0.1,1", replicates="3", methods="auto-cov,gaussian-cov"))
-    summary = executed(next(c.value for c in at.code if "summary" in c.value))["summary"]
-    shown = at.dataframe[0].value
-    for name in ("mean", "low", "high"):
-        assert sorted(summary[name]) == sorted(shown[name])
-    assert f"{summary['mean'].iloc[0]:.6f}" in capsys.readouterr().out
-
-
 def test_the_spectra_script_has_the_page_s_eigenvalues():
     at = open_page(SPECTRA, **TINY, rho="0.001")
     scope = executed(at.code[0].value)
@@ -208,7 +196,7 @@ def test_the_network_script_has_the_page_s_counts():
     assert any(words in m.value for m in at.markdown)
 
 
-@pytest.mark.parametrize("file", [ESTIMATE, GRAPH, TRADE_OFFS])
+@pytest.mark.parametrize("file", [ESTIMATE, GRAPH])
 def test_a_number_is_also_told_as_the_default_of_its_widget(file):
     """A browser that never heard of the run that set a number field takes the field's default and sends it back."""
     at = open_page(file, source="ar1-covariance", seed="7", **{"data.n": "2000", "data.d": "6"})

@@ -9,8 +9,7 @@ import pytest
 import privcov
 from pages.common import show
 from privcov.bundle import report
-from tests.pages.test_pages import answer, draw_curves
-from tests.pages.test_sharing import TRADE_OFFS, open_page
+from tests.pages.test_pages import answer, open_page
 
 ESTIMATE = "pages/1_Estimate.py"
 SMALL = {"data.n": "200", "data.d": "3", "rho": "0.5"}
@@ -46,30 +45,12 @@ def in_order(html: str) -> None:
     assert re.search(r'id="date">\d{4}-\d{2}-\d{2}<', front)
 
 
-PAGES = {
-    "estimate": (ESTIMATE, SMALL | {"more": "take-home"}),
-    "curves": (TRADE_OFFS, SMALL | {"values": "rho:0.1,1", "replicates": "3", "methods": "auto-cov,gaussian-cov"}),
-}
-
-
-# What the answer of a report says, from the variables of its script.
-SAID = {"estimate": lambda found: f"{100 * found['wrong']:.1f}"}
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_takes_home_a_report_in_order_with_a_script_that_runs(name, files):
-    file, query = PAGES[name]
-    at = open_page(file, **query)
-    if name == "curves":
-        draw_curves(at)
-    for _ in range(3):  # a job may have ended after the page was drawn
-        if "download-report" not in files:
-            at.run()
+def test_estimate_takes_home_a_report_in_order_with_a_script_that_runs(files):
+    at = open_page(ESTIMATE, **SMALL, more="take-home")
     assert not at.exception
     html = files["download-report"]()
     in_order(html)
-    found = run(html)
-    said = SAID.get(name, lambda found: "")(found)
+    said = f"{100 * run(html)['wrong']:.1f}"
     assert escape(said) in html[html.index('id="answer"') :], said
 
 

@@ -20,7 +20,7 @@ from privcov.data_sources.csv_file import codes_of
 from privcov.plots.words import percent
 from tests.pages.limits import drawn, type_in
 from tests.pages.sent import everything, plain
-from tests.patience import patient, until
+from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 YES, NO = "yes", "no"
@@ -72,15 +72,6 @@ def declared(raw: bytes = GOOD, cells: dict | None = None) -> AppTest:
     at = public(raw)
     type_in(at, LIMITS if cells is None else cells)
     return use(at)
-
-
-def at_work(at: AppTest) -> bool:
-    """Whether curves are being computed."""
-    return (
-        any(job.progress.alive for job in at.session_state["sweeps"].values())
-        if "sweeps" in at.session_state
-        else False
-    )
 
 
 def press(at: AppTest, label: str) -> AppTest:
@@ -539,31 +530,20 @@ def test_a_preview_from_the_file_s_own_range_says_so_on_every_page_and_in_every_
     draw = random.Random(3)
     raw = "age,stature\n" + "\n".join(f"{draw.gauss(40, 9):.2f},{draw.gauss(170, 8):.2f}" for _ in range(2_000))
     at = press(public(raw.encode()), "Start with the file's own range")
-    for page in ("1_Estimate", "4_Spectra", "3_Graph_recovery", "2_Trade_offs"):
+    for page in ("1_Estimate", "4_Spectra", "3_Graph_recovery"):
         made.clear()
         at.query_params["more"] = "take-home"
-        at.query_params["values"] = "epsilon:1,2"
-        at.query_params["replicates"] = "2"
         at.switch_page(f"pages/{page}.py").run()
-        until(lambda: not at_work(at), 30, what="the curves end")
-        if page == "2_Trade_offs":
-            from tests.pages.test_pages import draw_curves  # which imports this file
-
-            draw_curves(at)
-        at.run()
         assert not at.exception
         warning = " ".join(w.value for w in at.warning if "Not private" in w.value)
         assert "2 of 2 columns" in warning, (page, [e.value for e in at.error])
         assert "flatters" in warning, page
-        if page in ("1_Estimate", "2_Trade_offs"):
+        if page == "1_Estimate":
             report = made["download-report"]()
             assert "Not private" in report, page
             assert "flatters" in report, page
             assert own_range.IF_PUBLIC in report, "beside its risk"
-        if page != "2_Trade_offs":
-            assert any("; not private, bounds from this file" in h.proto.body for h in at.get("html"))
-        if page == "2_Trade_offs":
-            assert "# Not private: ranges come from the file." in " ".join(code.value for code in at.code)
+        assert any("; not private, bounds from this file" in h.proto.body for h in at.get("html"))
     at.query_params["more"] = "matrix"
     at.switch_page("pages/1_Estimate.py").run()
     assert made["download-matrix"]().startswith('"not private, bounds from this file",age,stature')
@@ -910,13 +890,13 @@ def test_what_was_typed_survives_another_page():
 
 def test_forget_clears_everything_and_asks_again():
     at = declared()
-    at.session_state["sweeps"] = {(at.session_state["study"], "x", 1): "curves of the file"}
+    at.session_state["estimate.pins"] = {(at.session_state["study"], 1): "a release of the file"}
     at.select_slider(key="w.bound").set_value(2.0).run()
     press(at, "Forget this file")
     assert at.session_state["study"].bound == 1.0
     for name in ("csv", "upload"):
         assert name not in at.session_state
-    assert not at.session_state["sweeps"]
+    assert not at.session_state["estimate.pins"]
     assert at.radio(key="upload-public").value is None
     assert not at.file_uploader
     assert not at.get("plotly_chart")
@@ -928,7 +908,7 @@ def test_forget_clears_everything_and_asks_again():
     assert (drawn(at)["low"] == "").all()
 
 
-@pytest.mark.parametrize("page", ["1_Estimate", "2_Trade_offs", "3_Graph_recovery", "4_Spectra"])
+@pytest.mark.parametrize("page", ["1_Estimate", "3_Graph_recovery", "4_Spectra"])
 def test_a_page_of_an_own_table_that_is_opened_again_says_that_the_table_is_gone(page):
     at = declared()
     at.switch_page(f"pages/{page}.py").run()

@@ -1,10 +1,11 @@
 """Sweeps on several processes: the same table, bit for bit; only what is missing is computed; rows of a file stay."""
 
+import contextlib
 import dataclasses
+import itertools
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,7 @@ import privcov
 from privcov.core import parallel
 from privcov.studies import draws as draws_module
 from privcov.studies import saved
-from privcov.studies.cells import _List, cells, count_known
-from privcov.studies.plan import run_on
+from privcov.studies.cells import _List, cells
 from privcov.studies.store import Store
 from replication import base, catalogue, reproduce
 from tests.patience import patient
@@ -98,14 +98,10 @@ def test_several_plans_are_the_same_too(at_once):
 
 
 def test_a_stopped_sweep_goes_on_where_it_was(alone, at_once, tmp_path):
-    store, stop = Store(tmp_path / "cells.sqlite"), threading.Event()
-    kept = []
-    for cell in cells([plan()], store, workers=2, stop=stop):
-        kept.append(cell)
-        if len(kept) == 5:
-            stop.set()
-    assert 5 <= len(kept) < plan().steps
-    assert count_known(plan(), store) == len(kept)
+    store = Store(tmp_path / "cells.sqlite")
+    with contextlib.closing(cells([plan()], store, workers=2)) as arriving:
+        kept = list(itertools.islice(arriving, 5))
+    assert len(store) == sum(map(len, kept)), "every cell that came, and no other"
     reused = []
     found = privcov.run(plan(), lambda done, total, cell: reused.append(cell.reused), store, workers=2)
     assert reused.count(True) == len(kept)
@@ -125,14 +121,6 @@ def test_a_finished_sweep_is_extended_by_the_cells_of_one_method(elsewhere, tmp_
     assert len(new) == wider.steps - plan().steps == (len(store) - before) / 2
     assert {given[0].card.key for given in elsewhere} <= {"zero"}
     pd.testing.assert_frame_equal(found, privcov.run(wider, workers=1), check_exact=True)
-
-
-def test_rows_that_no_source_makes_stay_in_this_process(at_once, monkeypatch):
-    """They may be an upload's: no worker process sees them."""
-    monkeypatch.setattr(parallel, "each", lambda *_, **__: pytest.fail("rows were handed on"))
-    rows = privcov.Dataset.from_rows(np.eye(4), row_bound=1.0)
-    found = run_on(rows, ["zero"], [privcov.ZCDP(0.1)], ["frobenius-to-sample"], replicates=20, seed=0)
-    assert len(found) == 20
 
 
 def test_the_papers_tables_are_the_same(at_once, monkeypatch, tmp_path):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import privcov
-from privcov.studies.plan import METRICS, Plan, column_of, run, run_on, summarise
+from privcov.studies.plan import METRICS, Plan, column_of, run, summarise
 
 SOURCE = {"n": 200, "d": 3}
 
@@ -94,24 +94,6 @@ def test_replicates_have_fresh_rows_and_fresh_noise():
 def test_replicates_of_fixed_rows_have_fresh_noise():
     found = run(plan(source="wine", source_params={}))["value"]
     assert found.nunique() == 3
-
-
-def test_run_on_gives_the_cells_of_the_same_rows():
-    one = plan(source="wine", source_params={}, methods=["auto-cov", "laplace-cov", "zero"])
-    data = privcov.source("wine", random_state=4)
-    seen = []
-    found = run_on(
-        data,
-        one.methods,
-        one.guarantees,
-        one.metrics,
-        replicates=3,
-        seed=4,
-        progress=lambda done, total, rows: seen.append((done, total)),
-    )
-    same = ["method", "rho", "replicate", "metric", "value"]
-    pd.testing.assert_frame_equal(found[same], run(one)[same], check_exact=True)
-    assert seen == [(k, 6) for k in range(1, 7)]
 
 
 def test_methods_of_a_replicate_see_the_same_rows():
