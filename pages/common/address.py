@@ -53,32 +53,14 @@ def one_of(options: Sequence) -> Code:
     return Code(read, lambda value: next(text for text, option in known.items() if _same(option, value)))
 
 
-def several_of(options: Sequence, known: Sequence = ()) -> Code:
-    """Return the code of a list of options; ``known`` entries, not on offer at present, are passed over."""
-    one, any_of = one_of(options), one_of([*options, *(k for k in known if k not in options)])
-
-    def read(text: str) -> list:
-        if text == NONE:
-            return []
-        values = [value for value in map(any_of.read, text.split(",")) if value in options]
-        if not values:
-            one.read(text.split(",", maxsplit=1)[0])
-        return values
-
-    return Code(read, lambda values: ",".join(map(any_of.write, values)) or NONE)
-
-
-def span_of(options: Sequence) -> Code:
-    """Return the code of a range between two options."""
+def several_of(options: Sequence) -> Code:
+    """Return the code of a list of options."""
     one = one_of(options)
 
-    def read(text: str) -> tuple:
-        ends = tuple(one.read(part) for part in text.split(","))
-        if len(ends) != 2 or ends[0] > ends[1]:
-            raise ValueError("It takes two values, the smaller one first, with a comma between them.")
-        return ends
+    def read(text: str) -> list:
+        return [] if text == NONE else list(map(one.read, text.split(",")))
 
-    return Code(read, lambda values: ",".join(map(one.write, values)))
+    return Code(read, lambda values: ",".join(map(one.write, values)) or NONE)
 
 
 def number(low: float, high: float, *, whole: bool) -> Code:
@@ -97,13 +79,12 @@ def switch() -> Code:
     return Code(read, lambda value: "yes" if value else "no")
 
 
-def written(check: Callable[[str], object]) -> Code:
-    """Return the code of free text; ``check`` raises ValueError for what the page cannot use."""
+def written() -> Code:
+    """Return the code of free text."""
 
     def read(text: str) -> str:
         if len(text) > _LONGEST:
             raise ValueError(f"It has {len(text):,} letters; {_LONGEST:,} is the limit.")
-        check(text)
         return text
 
     return Code(read, str)
@@ -116,10 +97,10 @@ def code_of(kind: str, args: tuple, default: object, more: dict) -> Code:
     if kind in ("number_input", "slider"):
         return number(*args[:2], whole=isinstance(default, int))
     if kind == "text_input":
-        return written(lambda text: text)
+        return written()
     if kind == "multiselect" or more.get("selection_mode") == "multi":
         return several_of(args[0])
-    return span_of(args[0]) if isinstance(default, tuple) else one_of(args[0])
+    return one_of(args[0])
 
 
 def bound(
@@ -132,43 +113,29 @@ def bound(
     code: Code | None = None,
     clears: Sequence[str] = (),
     quiet: bool = False,
-    form: BoundForm | None = None,
     **more: Any,
 ) -> Any:
     """Show ``make(label, *args, **more)`` at the value that the address has under ``name``; return its value.
 
-    ``default`` is shown where the address has no value; then the address stays without one. A tuple asks for a range.
+    ``default`` is shown where the address has no value; then the address stays without one.
     ``clears`` names settings that lose their meaning when this one changes. ``quiet`` is for fragments: the page does
-    not run again. ``form`` is the form that holds the widget and whose button writes the address.
+    not run again.
     """
     key = key or f"own.{name}"
     if "page_keeps" in st.session_state and name not in st.session_state["page_keeps"]:
         raise KeyError(f"{name} is not among the settings that this page keeps in its address.")
     code = code or code_of(make.__name__, args, default, more)
     shown = settle(name, key, code, default)
-    if isinstance(default, tuple):
-        # A range is set by its default only, so a new key makes the widget take another one.
-        turn = st.session_state.get(f"{key}.turn", 0)
-        more["value"], held = shown, f"{key}.{turn}" if turn else key
-        st.session_state[f"{key}.now"] = held
-    else:
-        held = key
-        more |= as_default(make.__name__, args, shown)
-
-    def setting() -> dict[str, str]:
-        chosen = st.session_state[held]
-        return {name: "" if chosen is None or _same(chosen, default) else code.write(chosen)}
+    more |= as_default(make.__name__, args, shown)
 
     def on_change() -> None:
+        chosen = st.session_state[key]
         # The browser may send the words of an option from before these changed: `settle` shows the present one again.
         with contextlib.suppress(StopIteration):
-            (frame.note_query if quiet else frame.set_query)(**setting(), **dict.fromkeys(clears, ""))
+            text = "" if chosen is None or _same(chosen, default) else code.write(chosen)
+            (frame.note_query if quiet else frame.set_query)(**{name: text}, **dict.fromkeys(clears, ""))
 
-    if form is not None:
-        form.parts.append(setting)
-        value = make(label, *args, key=held, **more)
-    else:
-        value = make(label, *args, key=held, on_change=on_change, **more)
+    value = make(label, *args, key=key, on_change=on_change, **more)
     return shown if value is None else value
 
 
@@ -182,11 +149,6 @@ def settle(name: str, key: str, code: Code, default: Any) -> Any:
             frame.leave_out(name, str(problem))
             text = ""
     state.get("unchecked", set()).discard(name)
-    if isinstance(default, tuple):
-        held = state.get(f"{key}.now", key)
-        if held in state and not _same(state[held], shown):
-            state[f"{key}.turn"] = state.get(f"{key}.turn", 0) + 1
-        return shown
     last = state.setdefault("own.seen", {}).get(key, (text, None))
     if key in state and last[0] == text and not _same(state[key], last[1]):
         try:
@@ -226,17 +188,3 @@ def tabs(labels: Sequence[str], *, name: str, key: str, quiet: bool = False) -> 
         (frame.note_query if quiet else frame.set_query)(**{name: "" if chosen in (None, labels[0]) else word(chosen)})
 
     return st.tabs(list(labels), key=key, on_change=on_change)
-
-
-class BoundForm:
-    """The bound widgets of an `st.form`, which changes the address when sent; ``parts`` return {name: text}."""
-
-    def __init__(self) -> None:
-        self.parts: list[Callable[[], dict[str, str]]] = []
-
-    def send(self, **more: str) -> None:
-        """Write the settings of all widgets into the address; for the form's button."""
-        settings = dict(more)
-        for part in self.parts:
-            settings |= part()
-        frame.set_query(**settings)
