@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import privcov
-from privcov.data_sources.declaring.typical_ranges import NINE_IN_TEN
-from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 from privcov.ledger import Ledger
 from privcov.steward.example_rows import STRUCTURES, Invention
+from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
+from privcov.tables.declaration.typical_ranges import NINE_IN_TEN
 
 QUESTIONS, RELEASES, SEED, CELLS = 200, 16, 98_000, 2_000_000
 KINDS = (lambda x: privcov.ZCDP(x / 5), lambda x: privcov.ApproxDP(x, 1e-6), privcov.PureDP)

@@ -22,11 +22,11 @@ import pandas as pd
 import privcov
 from privcov import Ledger, PrivateDataset, ZCDP
 from privcov.bundle.derived import noisy_of
-from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 from privcov.postprocess.matrices import Matrices, derive
 from privcov.releases.display import matrix_of
 from privcov.steward.example_rows import Invention, covariance_of, entry_stds, invented
 from privcov.steward.preview import planned_noise, preview
+from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
 
 RHO, TIMES, SEED = ZCDP(0.1), 5, 52_000
 GRID = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12)

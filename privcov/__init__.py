@@ -3,7 +3,7 @@
 The packages, in the order in which data move:
 
     core           guarantees, checks, many cores         tables        rows, and what is publicly declared of them
-    data_sources   rows: simulated, public, declared       measurements  the only package that spends a guarantee
+    data_sources   rows: simulated, public                 measurements  the only package that spends a guarantee
     postprocess    matrix to matrix, spends nothing        estimators    one file per method
     ledger         what was spent on private tables        releases      from a method to a release
     inference      estimates with total intervals          metrics       release and reference to a number
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from privcov.core.keys import SourceKey
     from privcov.core.randomness import RandomState
     from privcov.data_sources.base import SourceCard
-    from privcov.data_sources.private_file import Declaration
     from privcov.estimators.base import MethodCard
     from privcov.inference.answers import answers
     from privcov.ledger import Ledger
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from privcov.steward.expect import expect
     from privcov.studies.plan import Plan, run
     from privcov.tables.dataset import Dataset, RowsClippedWarning, Truth
+    from privcov.tables.declaration.private_file import Declaration
     from privcov.tables.private_dataset import PrivateDataset
     from privcov.tables.readers.dialect import Dialect
     from privcov.tables.readers.kinds import Kind
@@ -56,7 +56,7 @@ _MODULES = {
     "ZCDP": "privcov.core.guarantees",
     "Dataset": "privcov.tables.dataset",
     "Dialect": "privcov.tables.readers.dialect",
-    "Declaration": "privcov.data_sources.private_file",
+    "Declaration": "privcov.tables.declaration.private_file",
     "RowsClippedWarning": "privcov.tables.dataset",
     "Truth": "privcov.tables.dataset",
     "Release": "privcov.releases.release",

@@ -17,10 +17,10 @@ from privcov.bundle import derived, html, safe, verify
 from privcov.bundle.derived import declared_facts
 from privcov.bundle.read import bundle_of, open_stored
 from privcov.core.guarantees import ZCDP
-from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
 from privcov.plots.matrices import heatmap
 from privcov.plots.palette import LIGHT
+from privcov.tables.declaration.private_file import Column, Declaration
 from tests.forging import KINDS, NAMES, ROWS, bundled, files_of, problem, redone, released
 from tests.privacy.checkers import replayed
 

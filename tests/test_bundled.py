@@ -155,7 +155,7 @@ def test_the_readme_states_the_bounds_of_the_code():
 def test_importing_the_sources_loads_no_heavy_library():
     code = (
         "import sys\n"
-        "from privcov.data_sources import breast_cancer, wine, digits, diabetes, example, csv_file\n"
+        "from privcov.data_sources import breast_cancer, wine, digits, diabetes, example\n"
         "print({'pandas', 'sklearn'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 import privcov
 from privcov import Dialect
 from privcov.cli.entry import main
-from privcov.data_sources.declaring.spreadsheet import HEADINGS, columns_of, text_of
-from privcov.data_sources.declaring.template import header_of, template
-from privcov.data_sources.private_file import FORMAT, Column, Declaration, read_private
+from privcov.tables.declaration.private_file import FORMAT, Column, Declaration, read_private
+from privcov.tables.declaration.spreadsheet import HEADINGS, columns_of, text_of
+from privcov.tables.declaration.template import header_of, template
 from privcov.tables.readers import TableFileError
 from tests.patience import patient
 

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.data_sources.private_file import Column, Declaration, PrivateFileError, read_private
 from privcov.ledger import Ledger, LedgerError
 from privcov.measurements.exact import moment as exact_moment
 from privcov.measurements.exact import noise as exact_noise
 from privcov.releases import private as _private
 from privcov.releases import private_request as _request
+from privcov.tables.declaration.private_file import Column, Declaration, PrivateFileError, read_private
 from privcov.tables.private_dataset import PrivateDataset
 from tests.patience import patient
 

@@ -10,10 +10,10 @@ import pytest
 
 import privcov
 from privcov import Dataset, Dialect, Kind, PrivateDataset
-from privcov.data_sources.private_file import FORMAT, Column, Declaration, read_private
 from privcov.measurements.exact.file_pass.file_moment import public_sums, sums_of
 from privcov.metrics.errors import reference_matrix
 from privcov.steward.check import check_files, check_upload
+from privcov.tables.declaration.private_file import FORMAT, Column, Declaration, read_private
 
 KINDS = {
     "age": Kind("integer", 0, 120),

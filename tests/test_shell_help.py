@@ -16,7 +16,7 @@ from privcov import Ledger, PrivateDataset, ZCDP
 from privcov.cli import streams
 from privcov.cli.entry import CODES, main, whole_parser
 from privcov.cli.options import _plain
-from privcov.data_sources.private_file import Column, Declaration
+from privcov.tables.declaration.private_file import Column, Declaration
 
 WHOLE = whole_parser()
 

@@ -26,8 +26,8 @@ import privcov
 from privcov.bundle import verify
 from privcov.bundle.archive import read_place
 from privcov.cli.entry import main
-from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
+from privcov.tables.declaration.private_file import Column, Declaration
 from tests.forging import problem, rewritten
 
 RHO = 2.0

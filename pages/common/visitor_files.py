@@ -24,8 +24,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages.common import frame, hosted, room
 from pages.common.study import CSV
-from privcov.data_sources.private_file import Declaration
 from privcov.tables.dataset import Dataset
+from privcov.tables.declaration.private_file import Declaration
 from privcov.tables.readers.dialect import Dialect
 
 if TYPE_CHECKING:

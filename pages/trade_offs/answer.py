@@ -16,7 +16,6 @@ from pages.common.jobs import ANSWERS, Job, Jobs, Steps
 from pages.common.study import CSV, OPENING, Study
 from privcov.core.guarantees import Guarantee, level_of, with_level
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.declaring.typical_ranges import NINE_IN_TEN
 from privcov.estimators.base import METHODS
 from privcov.plots.errors import bars, curves
 from privcov.plots.look import Picture
@@ -25,6 +24,7 @@ from privcov.plots.words import percent, plain
 from privcov.releases.private_request import private_methods
 from privcov.steward.example_rows import STRUCTURES
 from privcov.steward.expect import ENDS, FEWEST_ROWS, Expectation, expect, fraction_declared, least_level, least_rows
+from privcov.tables.declaration.typical_ranges import NINE_IN_TEN
 from privcov.tables.declared_columns import MAX_COLUMNS
 
 ERROR, LEVEL, ROWS = "error", "level", "rows"  # what is asked for

@@ -11,9 +11,9 @@ from pages.common import show
 from pages.common.hosted import Hosted
 from pages.your_data.columns import leave_out
 from pages.your_data.state import OwnerSession, go_on, look_over, owner_session
-from privcov.data_sources.private_file import PrivateFileError
 from privcov.steward.check import CHOICE, MARK, OwnerCheck, advice
 from privcov.steward.needs import needs
+from privcov.tables.declaration.private_file import PrivateFileError
 
 _LINE = 33  # pixels of one line of a table in this theme
 _STYLE = '<style>.st-key-own-checked [data-testid="stElementToolbar"] {display: none;}</style>'

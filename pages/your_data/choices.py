@@ -9,10 +9,10 @@ from pages.your_data import plan_table
 from pages.your_data.noise import facts_of
 from pages.your_data.state import owner_session
 from privcov.core.guarantees import ZCDP
-from privcov.data_sources.private_file import Declaration
 from privcov.plots.words import plain
 from privcov.steward.example_rows import STRUCTURES
 from privcov.steward.preview import noise_for, preview
+from privcov.tables.declaration.private_file import Declaration
 
 GUARANTEE = ZCDP(0.1)
 _RULES = {"typical": "as the typical value", "drop-row": "their rows left out", "pairs": "measured by pairs"}

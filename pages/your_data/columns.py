@@ -16,9 +16,9 @@ from pages.common.visitor_files import TableForm
 from pages.your_data import limits_table
 from pages.your_data.limits_table import Field
 from pages.your_data.state import form, keep, keep_now, shown
-from privcov.data_sources.declaring.spreadsheet import cells_of, columns_of, kind_fields, kind_texts
-from privcov.data_sources.declaring.typical_ranges import ends_in, range_in
-from privcov.data_sources.private_file import Column
+from privcov.tables.declaration.private_file import Column
+from privcov.tables.declaration.spreadsheet import cells_of, columns_of, kind_fields, kind_texts
+from privcov.tables.declaration.typical_ranges import ends_in, range_in
 from privcov.tables.declared_columns import kinds_of_entries
 from privcov.tables.persons import id_text
 from privcov.tables.readers.facts import quote

@@ -12,8 +12,8 @@ from pages.common.study import CSV
 from pages.your_data import choices, columns, drafts, how_written, plan_table, practice, public_file, state
 from pages.your_data.noise import MISSING, MISSING_WHEN, facts_in_words, text_table
 from pages.your_data.state import keep, keep_now, owner_session, practising
-from privcov.data_sources.private_file import Declaration, row_bound_fraction
 from privcov.plots.words import percent
+from privcov.tables.declaration.private_file import Declaration, row_bound_fraction
 from privcov.tables.declared_columns import LEAST_FRACTION
 from privcov.tables.readers.dialect import Dialect
 from privcov.tables.readers.facts import quote

@@ -12,8 +12,8 @@ from pages.common import show, visitor_files
 from pages.your_data import columns, limits_table, state
 from pages.your_data.state import OwnerSession, owner_session
 from privcov.core import checks
-from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
-from privcov.data_sources.private_file import Declaration
+from privcov.tables.declaration.csv_file import MAX_HEADER_BYTES, read_header
+from privcov.tables.declaration.private_file import Declaration
 from privcov.tables.declared_columns import LEAST_FRACTION
 from privcov.tables.readers import as_csv
 

@@ -14,7 +14,7 @@ import streamlit as st
 
 from pages.common import hosted, room, show, visitor_files
 from pages.common.visitor_files import TableForm
-from privcov.data_sources.csv_file import MAX_HEADER_BYTES, read_header
+from privcov.tables.declaration.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.tables.readers import as_csv, columnar, excel, says_how
 from privcov.tables.readers.dialect import ENCODINGS, MAX_HEADER_ROW, SEPARATORS, Dialect, proposed_separator
 from privcov.tables.readers.facts import HeaderError

@@ -15,7 +15,7 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from privcov.data_sources.declaring.typical_ranges import ends_in
+from privcov.tables.declaration.typical_ranges import ends_in
 
 _HERE = Path(__file__)
 _DRAW = st.components.v2.component(

@@ -11,9 +11,9 @@ import numpy as np
 from pages.common import show
 from privcov.core import accounting
 from privcov.core.guarantees import Guarantee, ZCDP
-from privcov.data_sources.private_file import Declaration
 from privcov.plots.words import percent, plain, powers, raised
 from privcov.steward.preview import Preview, planned_trade_off
+from privcov.tables.declaration.private_file import Declaration
 from privcov.tables.public_facts import PublicFacts
 from privcov.tables.readers.kinds import CATEGORY, YES_NO
 

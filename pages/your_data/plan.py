@@ -18,13 +18,13 @@ from privcov.bundle.html import officer_record
 from privcov.bundle.safe import cell
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, with_level
-from privcov.data_sources.private_file import Declaration
 from privcov.plots import intervals
 from privcov.plots.look import Picture
 from privcov.plots.palette import Palette
 from privcov.plots.words import percent, plain, raised
 from privcov.steward.example_rows import ExampleRows, kinds_of
 from privcov.steward.preview import Preview, noise_for, preview, preview_by_rule, smallest_level
+from privcov.tables.declaration.private_file import Declaration
 from privcov.tables.public_facts import PublicFacts
 from privcov.tables.readers.kinds import CATEGORY, YES_NO
 

@@ -12,12 +12,12 @@ from pages.your_data import drafts
 from pages.your_data.plan_table import PlanSettings, as_declared, once
 from pages.your_data.state import owner_session
 from privcov.core.guarantees import Guarantee
-from privcov.data_sources.private_file import Declaration
 from privcov.plots.matrices import colour_limit, still
 from privcov.plots.words import plain, raised
 from privcov.steward.choices import Choice, choices
 from privcov.steward.example_rows import ExampleRows
 from privcov.steward.preview import Preview
+from privcov.tables.declaration.private_file import Declaration
 from privcov.tables.public_facts import PublicFacts
 from privcov.tables.readers.kinds import MAX_WEIGHT
 

@@ -14,10 +14,10 @@ from pages.common.fields import ends
 from pages.your_data import how_written
 from pages.your_data.state import keep, owner_session, public_rows
 from privcov.core.guarantees import Guarantee
-from privcov.data_sources.csv_file import read_header
-from privcov.data_sources.private_file import Declaration
 from privcov.steward.example_rows import STRUCTURES, ExampleRows, Invention, invented
 from privcov.steward.preview import Preview, noise_for, preview
+from privcov.tables.declaration.csv_file import read_header
+from privcov.tables.declaration.private_file import Declaration
 from privcov.tables.public_facts import PublicFacts
 from privcov.tables.readers import as_csv
 

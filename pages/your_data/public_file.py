@@ -14,10 +14,10 @@ from pages.common import frame, own_range, show, strip, visitor_files
 from pages.common.visitor_files import TableForm, Upload
 from pages.your_data import columns, how_written, state
 from pages.your_data.how_written import Taken
-from privcov.data_sources.csv_file import MAX_BYTES, codes_of, read_public
-from privcov.data_sources.private_file import Declaration, public_upload, row_bound_fraction
 from privcov.measurements.clipping import share_out_of_bounds
 from privcov.plots.words import percent, plain
+from privcov.tables.declaration.csv_file import MAX_BYTES, codes_of, read_public
+from privcov.tables.declaration.private_file import Declaration, public_upload, row_bound_fraction
 from privcov.tables.readers import says_how
 from privcov.tables.readers.dialect import Dialect
 from privcov.tables.readers.kinds import INTEGER, NUMBER

@@ -21,11 +21,11 @@ from pages.common.visitor_files import TableForm
 from pages.your_data import how_written
 from pages.your_data.how_written import Taken
 from privcov.core.guarantees import Guarantee
-from privcov.data_sources.csv_file import MAX_BYTES
-from privcov.data_sources.private_file import Declaration, read_private
 from privcov.ledger import Ledger
 from privcov.steward.check import OwnerCheck, check_upload
 from privcov.steward.view import Look
+from privcov.tables.declaration.csv_file import MAX_BYTES
+from privcov.tables.declaration.private_file import Declaration, read_private
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.readers.dialect import Dialect
 

@@ -11,9 +11,9 @@ from pages.common import frame, show
 from pages.common.hosted import Hosted
 from pages.your_data.state import owner_session, rows
 from privcov.core.guarantees import Guarantee
-from privcov.data_sources.private_file import PrivateFileError
 from privcov.plots.matrices import colour_limit, heatmap
 from privcov.steward.view import Look, LookError, owner_look
+from privcov.tables.declaration.private_file import PrivateFileError
 
 MARK = "not private: for the owner's eyes"
 _STYLE = """

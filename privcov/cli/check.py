@@ -13,8 +13,8 @@ from privcov.cli.options import add_json, print_json
 from privcov.cli.progress import Bar
 
 if TYPE_CHECKING:
-    from privcov.data_sources.private_file import Declaration
     from privcov.steward.check import ColumnCheck, OwnerCheck
+    from privcov.tables.declaration.private_file import Declaration
 
 
 def add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -52,7 +52,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def read_declaration(path: Path) -> Declaration:
     """Return the declaration in a file. Raises ValueError, or OSError, in one sentence."""
-    from privcov.data_sources.private_file import Declaration
+    from privcov.tables.declaration.private_file import Declaration
 
     try:
         return Declaration.from_json(path.read_text(encoding="utf-8"))

@@ -32,9 +32,9 @@ def add_declare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _declare(options: argparse.Namespace) -> None:
-    from privcov.data_sources.declaring.spreadsheet import columns_of, text_of
-    from privcov.data_sources.declaring.template import header_of, template
-    from privcov.data_sources.private_file import Column
+    from privcov.tables.declaration.private_file import Column
+    from privcov.tables.declaration.spreadsheet import columns_of, text_of
+    from privcov.tables.declaration.template import header_of, template
     from privcov.tables.readers.facts import quote
     from privcov.tables.readers.kinds import NUMBER, kind_by_name
 

@@ -18,7 +18,7 @@ from privcov.core import places
 
 if TYPE_CHECKING:
     from privcov.core.guarantees import Guarantee
-    from privcov.data_sources.private_file import Declaration
+    from privcov.tables.declaration.private_file import Declaration
 
 
 def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from privcov.data_sources.private_file import Declaration, tables_in
 from privcov.steward.cell_kinds import REMEDIES, TEXT, UNDATED, UNLISTED, Codes, kind_of
 from privcov.tables.dataset import Progress
+from privcov.tables.declaration.private_file import Declaration, tables_in
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.readers import TableFiles, describe, parts_of, tables_of
 from privcov.tables.readers.blocks import ids_of, labels_of

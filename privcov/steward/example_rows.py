@@ -19,7 +19,6 @@ import numpy as np
 
 from privcov.core import checks
 from privcov.core.randomness import stream
-from privcov.data_sources.declaring.typical_ranges import is_few, spread
 from privcov.measurements.exact.integer_gram import UNIT, flag_of, to_working
 from privcov.measurements.exact.moment import anchor_of, exact_sum
 from privcov.measurements.exact.reading import flags_of
@@ -30,6 +29,7 @@ from privcov.postprocess.joint import unpack
 from privcov.postprocess.matrices import Noisy
 from privcov.postprocess.threshold import noise_variance
 from privcov.postprocess.two_values import two_values
+from privcov.tables.declaration.typical_ranges import is_few, spread
 from privcov.tables.declared_columns import MAX_COLUMNS, Kinds
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.public_facts import PublicFacts

@@ -20,14 +20,14 @@ from privcov.core import accounting, checks
 from privcov.core.guarantees import Guarantee, with_level
 from privcov.core.keys import MethodKey
 from privcov.core.randomness import RandomState, seed_of, stream
-from privcov.data_sources.declaring.typical_ranges import NINE_IN_TEN
-from privcov.data_sources.private_file import Column, Declaration
-from privcov.data_sources.private_file import row_bound_fraction as fraction_of
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.correlation import correlation
 from privcov.releases.private_request import PrivateRequest, private_request
 from privcov.steward.example_rows import ROWS, STRUCTURES, Invention, planned_anchor
 from privcov.steward.preview import simulated_release
+from privcov.tables.declaration.private_file import Column, Declaration
+from privcov.tables.declaration.private_file import row_bound_fraction as fraction_of
+from privcov.tables.declaration.typical_ranges import NINE_IN_TEN
 from privcov.tables.declared_columns import MAX_COLUMNS
 from privcov.tables.public_facts import MAX_FILE_ROWS, PublicFacts
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from privcov.core.parameters import parameter
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.csv_file import decode
+from privcov.tables.declaration.csv_file import decode
 from replication.sources import tables
 from replication.sources.archives import arrays
 from replication.sources.papers import GROUP, PaperData, Raw

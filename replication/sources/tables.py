@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from privcov.data_sources.csv_file import decode
+from privcov.tables.declaration.csv_file import decode
 from privcov.tables.readers.facts import quote
 from replication.sources.papers import MAX_BYTES
 

@@ -95,7 +95,7 @@ def test_every_kind_of_widget_reads_a_value_or_says_a_sentence(code):
 
 @pytest.mark.parametrize(("file", "query"), [
     ("1_Estimate", {"data.n": "1e999", "seed": "9" * 5000}),
-    ("2_Trade_offs", {"data.n": "-inf", "ask": "rows", "ask.error": "1e999"}),
+    ("2_Trade_offs", {"data.n": "-inf", "ask.bounds": "1e999"}),
     ("4_Spectra", {"data.d": "nan", "rho": "1e308"}),
 ])  # fmt: skip
 def test_a_page_draws_with_the_default(file, query):

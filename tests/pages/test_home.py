@@ -11,10 +11,10 @@ from pages.home import doors
 from pages.your_data import practice
 from privcov.core.guarantees import ZCDP
 from privcov.data_sources.example import written
-from privcov.data_sources.private_file import read_private
 from privcov.ledger import Ledger, LedgerError
 from privcov.ledger.fingerprint import fingerprint, same_cells
 from privcov.releases.private import release_private
+from privcov.tables.declaration.private_file import read_private
 from tests.pages.test_pages import open_page, settle
 
 

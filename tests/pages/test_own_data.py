@@ -14,11 +14,11 @@ from pages.your_data import declare, noise, state, views
 from privcov.cli.entry import main
 from privcov.core.accounting import attacker_success
 from privcov.core.guarantees import ZCDP
-from privcov.data_sources import private_file
-from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger, LedgerError
 from privcov.plots.words import percent, plain, raised
 from privcov.steward.check import check_upload
+from privcov.tables.declaration import private_file
+from privcov.tables.declaration.private_file import Column, Declaration
 from privcov.tables.readers.dialect import Dialect
 from tests.pages.limits import type_in
 from tests.patience import patient

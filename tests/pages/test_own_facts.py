@@ -10,9 +10,9 @@ import pytest
 from pages.your_data import columns, noise, plan_table, practice
 from privcov.bundle.read import open_stored
 from privcov.core.guarantees import ZCDP
-from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
 from privcov.plots.words import plain
+from privcov.tables.declaration.private_file import Column, Declaration
 from tests.pages.limits import type_in
 from tests.pages.sent import everything
 from tests.pages.sent import plain as unmarked

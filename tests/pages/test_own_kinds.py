@@ -11,8 +11,8 @@ import pytest
 
 from pages.your_data import columns, drafts, limits_table
 from privcov.bundle.read import open_stored
-from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 from privcov.ledger import Ledger
+from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
 from privcov.tables.readers.dialect import Dialect
 from tests.pages.limits import drawn, type_in
 from tests.pages.sent import everything, plain

@@ -16,10 +16,10 @@ from pages.your_data import take_home, views
 from pages.your_data import view as own_view
 from privcov.bundle.read import bundle_of, open_stored
 from privcov.bundle.safe import cell, cells
-from privcov.data_sources import csv_file
-from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.ledger import Ledger
 from privcov.plots.words import brief
+from privcov.tables.declaration import csv_file
+from privcov.tables.declaration.private_file import Column, Declaration, read_private
 from tests.pages.sent import everything, plain
 from tests.patience import patient
 

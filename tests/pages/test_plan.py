@@ -11,10 +11,10 @@ import privcov
 from pages.your_data import plan_more, practice
 from pages.your_data.plan_more import with_choices
 from privcov.data_sources.example import written
-from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.steward.choices import Choice
 from privcov.steward.example_rows import ExampleRows, Invention, invented
 from privcov.steward.preview import planned_noise, preview
+from privcov.tables.declaration.private_file import Column, Declaration, read_private
 from tests.pages.test_own_data import SECRET, calm, declaration, declared, go, ledger, press, table, text_of, widget
 
 __all__ = ["ledger"]  # every test here has a ledger of its own

@@ -19,7 +19,6 @@ import pytest
 import privcov
 from privcov import PrivateDataset
 from privcov.bundle.inputs import INPUTS
-from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.ledger.fingerprint import fingerprint, same_cells
 from privcov.measurements.exact import integer_gram
 from privcov.measurements.exact import moment as exact_moment
@@ -31,6 +30,7 @@ from privcov.measurements.exact.reading import read_sum
 from privcov.measurements.noise_theory.anchor import MATTERS, whole_anchor
 from privcov.steward.choices import with_fraction
 from privcov.tables import persons_in_files
+from privcov.tables.declaration.private_file import Column, Declaration, read_private
 from privcov.tables.persons import id_text
 from privcov.tables.persons_in_files import IdsChanged, PartIds, Weighing
 from privcov.tables.public_facts import PublicFacts

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.data_sources.declaring.typical_ranges import NINE_IN_TEN
-from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 from privcov.ledger import Ledger
 from privcov.steward.example_rows import Invention, invented
 from privcov.steward.expect import _tables
 from privcov.steward.preview import noise_for, preview
+from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
+from privcov.tables.declaration.typical_ranges import NINE_IN_TEN
 
 RELEASES = 32
 

@@ -13,9 +13,9 @@ import pytest
 
 import privcov
 from privcov.cli.check import _rules
-from privcov.data_sources.private_file import Column, Declaration, PrivateFileError, read_private
 from privcov.steward import cell_kinds, needs
 from privcov.steward.check import advice, check_files, check_upload
+from privcov.tables.declaration.private_file import Column, Declaration, PrivateFileError, read_private
 from privcov.tables.readers import csv_rows
 
 SECRET = "Quibbleworth"

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from privcov.data_sources.csv_file import read_public
+from privcov.tables.declaration.csv_file import read_public
 from privcov.tables.readers import TableFileError, as_csv, blocks_of, columnar, describe, parts_of, says_how
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: the extra files has it")

@@ -20,7 +20,7 @@ import pandas, pyarrow.csv, pyarrow.parquet
 from pathlib import Path
 from privcov.tables import readers
 from privcov.bundle.archive import BundleError, read_zip
-from privcov.data_sources.csv_file import read_public
+from privcov.tables.declaration.csv_file import read_public
 
 path, megabytes, seconds = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from privcov.data_sources.csv_file import read_public
-from privcov.data_sources.private_file import Column, Declaration, read_private
+from privcov.tables.declaration.csv_file import read_public
+from privcov.tables.declaration.private_file import Column, Declaration, read_private
 from privcov.tables.readers import (
     FileFacts,
     TableFileError,

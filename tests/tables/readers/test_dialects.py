@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import privcov
 from privcov import Dataset, Dialect, PrivateDataset
-from privcov.data_sources.csv_file import read_header, read_public
+from privcov.tables.declaration.csv_file import read_header, read_public
 from privcov.tables.readers import TableFileError, blocks_of, count_rows, csv_rows, describe, numbers, parts_of
 from privcov.tables.readers.dialect import ENCODINGS, dialect_from, proposed_separator
 from privcov.tables.readers.kinds import Kind

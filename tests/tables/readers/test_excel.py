@@ -13,8 +13,8 @@ import pytest
 
 import privcov
 from privcov import Kind
-from privcov.data_sources.csv_file import read_header, read_public
-from privcov.data_sources.private_file import Column, Declaration, read_private
+from privcov.tables.declaration.csv_file import read_header, read_public
+from privcov.tables.declaration.private_file import Column, Declaration, read_private
 from privcov.tables.readers import Dialect, TableFileError, describe, excel
 from tests.patience import patient
 from tests.tables.readers.test_bad_files import SECRET, refusal
@@ -113,7 +113,7 @@ def test_a_public_sheet_is_read_by_both_doors(tmp_path):
 
 
 def test_the_header_alone_begins_a_declaration(tmp_path):
-    from privcov.data_sources.declaring.template import header_of
+    from privcov.tables.declaration.template import header_of
 
     (tmp_path / "t.xlsx").write_bytes(book([["a\n(years)", "b;c"], [1, 2]]))
     header = header_of(tmp_path / "t.xlsx")

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcov.data_sources import csv_file
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.csv_file import read_header, read_public
+from privcov.tables.declaration import csv_file
+from privcov.tables.declaration.csv_file import read_header, read_public
 from privcov.tables.readers import TableFileError
 from privcov.tables.readers.facts import HeaderError
 

@@ -9,13 +9,13 @@ import pytest
 from privcov import ZCDP
 from privcov.bundle.archive import BundleError
 from privcov.bundle.inputs import facts_of
-from privcov.data_sources.declaring import typical_ranges
-from privcov.data_sources.declaring.spreadsheet import columns_of, text_of
-from privcov.data_sources.declaring.template import header_of, template
-from privcov.data_sources.private_file import Column, Declaration, row_bound_fraction
 from privcov.measurements.exact.integer_gram import to_working
 from privcov.steward.example_rows import Invention, invented
 from privcov.steward.preview import planned_noise, preview
+from privcov.tables.declaration import typical_ranges
+from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction
+from privcov.tables.declaration.spreadsheet import columns_of, text_of
+from privcov.tables.declaration.template import header_of, template
 
 AGE = Column("age", usual=(20, 70))
 PAY = Column("pay", low=0, high=1e6, usual=(500, 20_000), transform="log1p")

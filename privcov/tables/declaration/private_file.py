@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from privcov.core import checks
-from privcov.data_sources.csv_file import MAX_BYTES, decode, read_header, upload
-from privcov.data_sources.declaring import typical_ranges
 from privcov.tables.dataset import Dataset, Progress
+from privcov.tables.declaration import typical_ranges
+from privcov.tables.declaration.csv_file import MAX_BYTES, decode, read_header, upload
 from privcov.tables.declared_columns import Kinds, kinds_of_entries, measured_names
 from privcov.tables.persons import id_text
 from privcov.tables.private_dataset import PrivateDataset
