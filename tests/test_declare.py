@@ -1,5 +1,6 @@
 """A declaration begins with the header alone; its columns go through a spreadsheet and come back as they were."""
 
+import datetime
 import gzip
 import json
 import os
@@ -345,3 +346,25 @@ def test_what_only_a_person_can_say_is_asked_for(name, left):
         del fields[name]
     with pytest.raises(ValueError, match=f"leaves {name} open"):
         Declaration.from_json(json.dumps(fields))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        Column("a", kind="category", values=(1, 2.0, 3)),
+        Column("a", kind="yes-no", values=(True, False)),
+        Column("a", kind="ordinal", values=["x", "y"], missing_codes=[-9.0]),
+        Column("a", datetime.date(2020, 1, 1), datetime.date(2021, 1, 1), kind="date", reason="r", format="%d.%m.%Y"),
+        Column("a", np.int64(0), np.float32(2), reason="r"),
+        Column("a", 0, 10, usual=[np.int64(2), 4], reason="r"),
+    ],
+)
+def test_what_is_written_in_python_is_read_back(column):
+    declared = Declaration("t", "one person", [column], classes=[], missing_codes=[-7.0])
+    assert Declaration.from_json(declared.to_json()) == declared
+
+
+@pytest.mark.parametrize("wrong", [{"name": 1}, {"typical": "0.5"}, {"missing_codes": ((1, 2),)}])
+def test_what_cannot_be_saved_is_refused_at_once(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Column(**({"name": "a", "low": 0, "high": 1, "reason": "r"} | wrong))

@@ -6,6 +6,7 @@ One row per mistake: what was written, the error, and the essential words of the
 from __future__ import annotations
 
 import datetime
+import inspect
 import re
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 import privcov
 from privcov import Dataset, Kind, PrivateCovariance, PrivateDataset, Release, RowsClippedWarning, ZCDP, release, source
+from privcov.tables.declaration.private_file import Column
 
 ROWS = np.random.default_rng(0).uniform(-0.4, 0.4, size=(30, 2))
 FRAME = pandas.DataFrame({"age": [0.1, 0.2, 0.3], "pay": [0.4, 0.5, 0.1]})
@@ -58,7 +60,7 @@ MISTAKES = [
     ("privcov.answers(rel).components(axes=1)", TypeError, "'axes'", "It takes n_components."),
     ("privcov.answers(rel).regress('x1', X=['x2'])", TypeError, "'X'", "It takes y, on, ridge."),
     ("privcov.check(FRAME)", TypeError, "private must be a PrivateDataset, got DataFrame", "PrivateDataset.from_rows"),
-    ("privcov.answers(rel).regress(FRAME['age'])", ValueError, "y names a Series, which is no column"),
+    ("privcov.answers(rel).regress(FRAME['age'])", TypeError, "y takes one value, got Series"),
     ("privcov.PrivateLinearRegression.from_release(rel)", TypeError, "missing", "'y'", "It takes x, y, on, ridge."),
     ("PrivateCovariance(epsilon=1.0)", TypeError, "'epsilon'", "It takes method, guarantee,", "privcov.ZCDP(rho=0.1)"),
     ("Dataset.from_rows(FRAME, bounds=LIMITS, person='age')", TypeError, "'person'", "PrivateDataset.from_rows"),
@@ -272,3 +274,52 @@ def test_a_delta_that_permits_publishing_a_row_has_a_note():
     for delta, count in ((0.006, 1), (0.005, 1), (1e-6, 0)):
         rel = privcov.release(data, privcov.ApproxDP(1.0, delta), "auto-cov", random_state=1)
         assert sum("publishing a random row" in note for note in rel.notes) == count
+
+
+SECRET = 0.98765
+TABLES = [
+    np.full((6, 2), SECRET), [[SECRET] * 2] * 6, pandas.DataFrame(np.full((6, 2), SECRET), columns=["a", "b"]),
+    pandas.Series([SECRET] * 6), pandas.DataFrame({"a": ["WORD98765"] * 3}),
+]  # fmt: skip
+
+
+def _calls(folder) -> dict[str, tuple]:
+    """What somebody calls with rows of a confidential table at hand, and arguments with which it works."""
+    column = Column("a", 0, 1, reason="r")
+    table = PrivateDataset.from_rows(ROWS, bounds=[(-1, 1)] * 2, name="t")
+    ledger = privcov.Ledger(folder / "ledger.sqlite")
+    ledger.set_limit("t", ZCDP(1.0))
+    told = {"name": "t", "row_stands_for": "one", "columns": (column,)}
+    return {
+        "release_private": (privcov.release_private, {"private": table, "guarantee": RHO, "ledger": ledger}),
+        "from_rows": (PrivateDataset.from_rows, {"X": ROWS, "bounds": [(-1, 1)] * 2}),
+        "from_files": (PrivateDataset.from_files, {"paths": "x.csv", "bounds": {"a": (0, 1)}, "name": "t"}),
+        "set_limit": (ledger.set_limit, {"name": "t", "guarantee": RHO}),
+        "Kind": (Kind, {"kind": "number", "low": 0, "high": 1}),
+        "Column": (Column, {"name": "a", "low": 0, "high": 1, "reason": "r"}),
+        "Dialect": (privcov.Dialect, {}),
+        "Declaration": (privcov.Declaration, told),
+        "expect": (privcov.expect, {"n": 100, "d": 2, "guarantee": RHO}),
+    }
+
+
+NAMES_OF_CALLS = ("release_private", "from_rows", "from_files", "set_limit", "Kind", "Column", "Dialect", "Declaration",
+                  "expect")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES_OF_CALLS)
+def test_no_message_repeats_rows_that_came_to_the_wrong_parameter(name, tmp_path):
+    """Every parameter is given tables of every kind; what is raised is a sentence of ours."""
+    call, works = _calls(tmp_path)[name]
+    taken = [one for one in inspect.signature(call).parameters if one not in ("X", "parameters", "progress")]
+    told = []
+    for parameter in taken:
+        for table in TABLES:
+            try:
+                call(**(works | {parameter: table}))
+            except (ValueError, TypeError) as problem:
+                told.append(str(problem))
+    assert len(told) >= 5 * (len(taken) - 3)
+    for sentence in told:
+        assert "98765" not in sentence
+        assert not re.search("truth value|has no attribute|unhashable|inhomogeneous", sentence)

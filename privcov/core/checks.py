@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -26,14 +27,36 @@ _ELSEWHERE = dict.fromkeys(("guarantee", "epsilon", "rho", "delta"), _WRITTEN) |
 _OF_COLUMNS = {"row_bound": "Limits of columns are given as bounds=."}
 
 
+# Words of an annotation that stand for one value, and for a list of values. A table there may be rows that came to the
+# wrong place.
+_ONE = frozenset(
+    re.findall(
+        r"\w+",
+        "str int float bool None Literal Guarantee MethodKey SourceKey Neighbours Centre Tuning Ledger Dialect Store "
+        "Limit KindName Transform Method",
+    )
+)
+_SOME = _ONE | {"Sequence", "Iterable", "tuple", "list", "Mapping", "dict", "Kind", "Column", "object"}
+
+
 def explained(called: Called) -> Called:
-    """Make a function, or a class, say which arguments it takes where it is called with others."""
+    """Make a function, or a class, say which arguments it takes where it is called with others.
+
+    What was given is not repeated where it is a table or a list: it may be rows.
+    """
     if isinstance(called, type):
         called.__init__ = explained(called.__init__)  # type: ignore[misc] # of the class itself
         return called
 
     @functools.wraps(called)
     def explaining(*args: Any, **kwargs: Any) -> Any:
+        if any(is_many(value) for value in (*args, *kwargs.values())):
+            names = list(_taken(called))
+            args = (
+                tuple(_not_a_table(called, name, value) for name, value in zip(names, args, strict=False))
+                + args[len(names) :]
+            )
+            kwargs = {name: _not_a_table(called, name, value) for name, value in kwargs.items()}
         try:
             return called(*args, **kwargs)
         except TypeError as problem:
@@ -42,6 +65,47 @@ def explained(called: Called) -> Called:
             raise TypeError(_which(called, str(problem), kwargs)) from None
 
     return explaining  # type: ignore[return-value] # the same signature
+
+
+@functools.lru_cache(maxsize=256)
+def _taken(called: Callable) -> dict[str, str]:
+    """Return what each parameter takes by its annotation: "one" value, a "list", or "" for anything."""
+    import inspect
+
+    found: dict[str, str] = {}
+    if called.__module__.startswith("privcov.sklearn"):  # scikit-learn's models check nothing before fit
+        return found
+    for one in inspect.signature(called).parameters.values():
+        words = set(re.findall(r"[A-Za-z_]\w*", re.sub(r"['\"][^'\"]*['\"]", "", str(one.annotation))))
+        named = words and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+        found[one.name] = ("one" if words <= _ONE else "list" if words <= _SOME else "") if named else ""
+    return found
+
+
+def _not_a_table(called: Callable, name: str, value: Any) -> Any:
+    """Return an argument, a list for an array where a list is taken; raise TypeError where a table is not taken."""
+    takes = _taken(called).get(name, "")
+    if not takes or not is_many(value):
+        return value
+    table = hasattr(value, "iloc") or getattr(value, "ndim", 1) != 1
+    if takes == "one" or table:
+        remedy = _ELSEWHERE.get(name, _OF_COLUMNS.get(name, ""))
+        raise TypeError(
+            _finish(f"{name} takes {takes} value, got {told(value)}".replace("list value", "a list"), remedy)
+        )
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def is_many(value: object) -> bool:
+    """Return whether a value is a table, a list or another collection, which may hold rows."""
+    if isinstance(value, (str, bytes, type, np.generic)) or type(value).__module__.startswith("privcov"):
+        return False
+    return any(hasattr(value, name) for name in ("__iter__", "__array__", "iloc"))
+
+
+def told(value: object) -> str:
+    """Return a value as a message may repeat it: of a table or a list only what it is."""
+    return type(value).__name__ if is_many(value) else f"{value!r:.80}"
 
 
 def _which(called: Callable, problem: str, given: Iterable[str]) -> str:
@@ -70,10 +134,8 @@ def _finish(sentence: str, remedy: str) -> str:
 
 def number(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
-    if hasattr(value, "__len__") and not isinstance(value, str):  # its content may be rows
-        raise ValueError(_finish(f"{name} must be a number, got {type(value).__name__}", _OF_COLUMNS.get(name, "")))
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{name} must be a number, got {name}={value!r:.80}.")
+        raise ValueError(_finish(f"{name} must be a number, got {name}={told(value)}", _OF_COLUMNS.get(name, "")))
     try:
         x = float(value)
     except OverflowError:  # an int beyond the largest float
@@ -120,10 +182,10 @@ def whole(name: str, value: Any, low: float, high: float | None = None, remedy: 
 
 def one_of(name: str, value: Any, choices: tuple[Choice, ...], remedy: str = "") -> Choice:
     """Return ``value`` itself, where it is one of ``choices``."""
-    if value not in choices:
+    if is_many(value) or value not in choices:
         listed = ", ".join(map(repr, choices))
         raise ValueError(
-            _finish(f"{name} must be one of {listed}, got {name}={value!r}", remedy) + meant(value, choices)
+            _finish(f"{name} must be one of {listed}, got {name}={told(value)}", remedy) + meant(value, choices)
         )
     return value
 
@@ -169,7 +231,7 @@ def per_column(what: str, values: Any, names: Sequence[str], remedy: str) -> lis
     if isinstance(values, Mapping):
         return by_name(what, values, names)
     if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != len(names):
-        got = len(values) if hasattr(values, "__len__") and not isinstance(values, str) else repr(values)
+        got = len(values) if hasattr(values, "__len__") and not isinstance(values, str) else told(values)
         raise ValueError(f"{what} must have one entry per column, {len(names)} in all, got {got}. {remedy}")
     return list(values)
 

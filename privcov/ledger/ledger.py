@@ -173,6 +173,7 @@ class Ledger:
 
     # --- writing ------------------------------------------------------------------------------------------------
 
+    @checks.explained
     def set_limit(self, name: str, guarantee: Guarantee, reason: str = "") -> Account:
         """Set the limit of a table, and return its account; earlier limits stay on record.
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-from privcov.core import accounting
+from privcov.core import accounting, checks
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP
 
 
@@ -63,7 +63,8 @@ def cost_of(guarantee: Guarantee) -> Cost:
     if isinstance(guarantee, ApproxDP):
         return Cost("zcdp", Fraction(accounting.approx_to_zcdp(guarantee.epsilon, guarantee.delta)))
     raise TypeError(
-        f"guarantee must be PureDP, ApproxDP or ZCDP, which a ledger counts, such as ZCDP(rho=0.1), got {guarantee!r}."
+        f"guarantee must be PureDP, ApproxDP or ZCDP, which a ledger counts, such as ZCDP(rho=0.1), "
+        f"got {checks.told(guarantee)}."
     )
 
 

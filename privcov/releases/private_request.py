@@ -106,7 +106,9 @@ def private_request(
     if own.pop("calibration", "sound") != "sound":
         raise ValueError("Private rows are released with calibration='sound' only: a published claim may be false.")
     if not isinstance(guarantee, Guarantee) or isinstance(guarantee, NoPrivacy):
-        raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}. {remedy_of(guarantee)}")
+        raise TypeError(
+            f"guarantee must be PureDP, ApproxDP or ZCDP, got {checks.told(guarantee)}. {remedy_of(guarantee)}"
+        )
     level = "rho" if isinstance(guarantee, ZCDP) else "epsilon"
     checks.in_range(
         level, getattr(guarantee, level), LEAST_LEVEL, MAX_LEVEL, "Beyond them its cost cannot be computed."

@@ -180,7 +180,9 @@ def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuni
     """Raise, with the reason, for choices with which a method is not offered."""
     kind = getattr(guarantee, "kind", None)
     if kind is None or not isinstance(guarantee, Guarantee):
-        raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}. {remedy_of(guarantee)}")
+        raise TypeError(
+            f"guarantee must be PureDP, ApproxDP or ZCDP, got {checks.told(guarantee)}. {remedy_of(guarantee)}"
+        )
     if card.refuses(kind):
         raise ValueError(card.refuses(kind))
     if calibration == "sound" and "sound" not in card.calibrations:

@@ -134,7 +134,7 @@ class Plan:
             object.__setattr__(self, name, _as_list(name, getattr(self, name)))
         for name in ("source_params", "vary"):
             if not isinstance(getattr(self, name), dict):
-                raise ValueError(f"{name} must be a dict of names, got {name}={getattr(self, name)!r}.")
+                raise ValueError(f"{name} must be a dict of names, got {checks.told(getattr(self, name))}.")
         if isinstance(self.source, PrivateDataset):
             raise TypeError(
                 f"source must be a key of privcov.sources(), got a PrivateDataset: a plan runs on simulated and public "
@@ -166,7 +166,7 @@ class Plan:
         self._check_split()
         for guarantee in self.guarantees:
             if not isinstance(guarantee, Guarantee):
-                raise TypeError(f"guarantees must hold PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
+                raise TypeError(f"guarantees must hold PureDP, ApproxDP or ZCDP, got {checks.told(guarantee)}.")
 
     @property
     def sizes(self) -> classification.SplitSizes | None:
@@ -284,7 +284,7 @@ def _bound(name: str, value: object) -> float:
 def _as_list(name: str, values: Any) -> list:
     """Return the values as a list that is not empty."""
     if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
-        raise ValueError(f"{name} must be a list, got {name}={values!r}.")
+        raise ValueError(f"{name} must be a list, got {checks.told(values)}.")
     items = list(values)
     if not items:
         raise ValueError(f"{name} must hold at least one value.")
@@ -297,9 +297,10 @@ def _entry(entry: Any) -> Entry:
         return entry
     if isinstance(entry, (list, tuple)) and len(entry) == 2 and isinstance(entry[1], dict):
         return entry[0], entry[1]
-    raise ValueError(f"methods must hold keys or (key, {{parameters}}), got {entry!r}.")
+    raise ValueError(f"methods must hold keys or (key, {{parameters}}), got {checks.told(entry)}.")
 
 
+@checks.explained
 def run(
     plan: Plan, progress: OnCell | None = None, store: Store | None = None, *, workers: int | None = None
 ) -> pd.DataFrame:

@@ -516,7 +516,7 @@ def _units(
         try:
             origin = limits.mean(axis=1) if typical is None else np.asarray(typical, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"typical must hold one number per column ({d}), got {typical!r}.") from None
+            raise ValueError(f"typical must hold one number per column ({d}), got {checks.told(typical)}.") from None
         if origin.shape != (d,):
             raise ValueError(f"typical must hold one value per column ({d}), got shape {origin.shape}.")
         inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])  # False for NaN
@@ -564,7 +564,9 @@ def _check_bounds(bounds: Limits, names: tuple[str, ...]) -> np.ndarray:
     try:
         b = np.array(pairs, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"bounds must be (low, high) for each of {d} columns, got {bounds!r}. {example}") from None
+        raise ValueError(
+            f"bounds must be (low, high) for each of {d} columns, got {checks.told(bounds)}. {example}"
+        ) from None
     if b.shape != (d, 2):
         raise ValueError(f"bounds must have shape ({d}, 2), (low, high) per column, got {b.shape}. {example}")
     written = np.asarray(pairs)

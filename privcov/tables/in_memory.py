@@ -60,7 +60,7 @@ def split(X: Any, person: str) -> tuple[Any, list[object]]:
     names = names_in(X) or []
     if names.count(person) != 1:
         raise ValueError(
-            f"person={person!r} must be the name of one column of a data frame, and X has "
+            f"person={checks.told(person)} must be the name of one column of a data frame, and X has "
             f"{names.count(person) or 'no'} such column{'s' if person in names else ''}. "
             f"Give the ids of an array as persons=[...].{checks.meant(person, names)}"
         )

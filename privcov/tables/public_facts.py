@@ -264,7 +264,7 @@ def declared(
 def check_person(person: object, columns: Sequence[str], label: str = "") -> None:
     """Raise ValueError unless ``person`` is "" or can be the name of the column of ids."""
     if not isinstance(person, str):
-        raise ValueError(f"person must be the name of the column of ids, as text, got person={person!r}.")
+        raise ValueError(f"person must be the name of the column of ids, as text, got {checks.told(person)}.")
     if person:
         checks.words("person", person, "the name of the column of ids")
     if person and (person in columns or person == label):

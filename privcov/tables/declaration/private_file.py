@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime
 import json
 import math
 import secrets
@@ -54,6 +55,7 @@ class PrivateFileError(ValueError):
     """Raised where the file could not be read as declared; its message has an identifier and no content."""
 
 
+@checks.explained
 @dataclass(frozen=True)
 class Column:
     """One column of a declaration.
@@ -98,11 +100,36 @@ class Column:
             object.__setattr__(self, "reason", _FROM_USUAL)
 
     def _spell(self) -> None:
-        """Write levels and codes as cells are compared: 1 for 1.0, as a file of whole numbers with gaps has them."""
+        """Write levels and codes as cells are compared: 1 for 1.0, as a file of whole numbers with gaps has them.
+
+        Dates are texts, and numbers those of Python, as the saved declaration has them.
+        """
+        checks.words("name", self.name, "the name of a column")
         for name in ("values", "missing_codes", *(["typical", "usual"] if self.values else [])):
-            object.__setattr__(self, name, _spelt(getattr(self, name)))
+            object.__setattr__(self, name, _spelt(name, getattr(self, name)))
+        if self.usual is not None:
+            if not checks.is_many(self.usual) or len(self.usual) != 2 or any(map(checks.is_many, self.usual)):
+                raise ValueError(
+                    f"Column {quote(self.name)}: usual takes two values, between which nine in ten people lie, got "
+                    f"{checks.told(self.usual)}. Write usual=(20, 70)."
+                )
+            object.__setattr__(self, "usual", tuple(self._plainly("usual", end) for end in self.usual))
+        for name in _LIMITS:
+            object.__setattr__(self, name, self._plainly(name, getattr(self, name)))
         if self.format == ISO:
             object.__setattr__(self, "format", "")
+
+    def _plainly(self, name: str, value: Any) -> Limit:
+        """Return a limit as it is saved."""
+        value = value.item() if isinstance(value, np.generic) else value
+        if isinstance(value, datetime.date):
+            return value.strftime(self.format or ISO)
+        if self.kind in (NUMBER, INTEGER) and value is not None:
+            try:
+                checks.number(name, value)
+            except ValueError as problem:
+                raise ValueError(f"Column {quote(self.name)}: {problem}") from None
+        return value
 
     @property
     def plain(self) -> bool:
@@ -167,11 +194,14 @@ class Column:
         return {name: getattr(self, name) for name in _COLUMN if name not in ("name", "reason", "usual")}
 
 
-def _spelt(given: Any) -> Any:
-    """Return a text, or each of several, as cells are compared; what stands for a missing cell, as it is."""
-    if isinstance(given, list | tuple):
-        return tuple(map(_spelt, given))
-    return id_text(given) or given if isinstance(given, str) else given
+def _spelt(name: str, given: Any) -> Any:
+    """Return a level or a code, or each of several, as cells are compared; what is a missing cell, as it is."""
+    if given is None or isinstance(given, str) or not checks.is_many(given):
+        return given if given is None else id_text(given) or given
+    entries = tuple(given)
+    if any(map(checks.is_many, entries)):
+        raise ValueError(f"{name} takes a list of texts, got a table: {checks.told(given)}.")
+    return tuple(_spelt(name, entry) for entry in entries)
 
 
 _KIND = tuple(f.name for f in dataclasses.fields(Column))[5:-1]  # what the first version does not hold of a column
@@ -192,6 +222,7 @@ def _exact(limit: Limit) -> str:
     return limit if isinstance(limit, str) else f"{float(limit):,}".removesuffix(".0")
 
 
+@checks.explained
 @dataclass(frozen=True)
 class Declaration:
     r"""Everything that is publicly declared about a private table, as Your data and ``privcov declare`` save it.
@@ -263,6 +294,12 @@ class Declaration:
         for name, meaning in (("name", "how the ledger knows the table"), ("row_stands_for", "such as 'one patient'")):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
                 raise ValueError(f"The declaration needs {name}, {meaning}. Fill it in.")
+        if not all(isinstance(column, Column) for column in self.columns):
+            raise TypeError(f"columns takes a list of Column, got {checks.told(self.columns)} of other values.")
+        if not isinstance(self.dialect, Dialect):
+            raise TypeError(f"dialect takes a privcov.Dialect, got {checks.told(self.dialect)}.")
+        for name in ("columns", "classes"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         if not 1 <= len(self.columns) <= MAX_COLUMNS:
             raise ValueError(f"The declaration must name 1 to {MAX_COLUMNS} columns, got {len(self.columns)}.")
         if self.label in [c.name for c in self.columns]:
@@ -271,7 +308,7 @@ class Declaration:
             raise ValueError(
                 f"{quote(self.label)} is the label, so it cannot hold the ids of persons too. Name another."
             )
-        object.__setattr__(self, "missing_codes", _spelt(self.missing_codes))
+        object.__setattr__(self, "missing_codes", _spelt("missing_codes", self.missing_codes))
         row, labels, persons = (
             np.zeros((1, len(self.columns))),
             [""] if self.label else None,
@@ -399,9 +436,6 @@ class Declaration:
         for what, text in [*named, *(("name of a column", c.name) for c in declared)]:
             if not isinstance(text, str):
                 raise ValueError(f"The {what} in a declaration must be text, got {text!a}. Correct it.")
-        for column in declared:
-            if column.typical is not None and column.plain:
-                checks.number(f"The typical value of {column.name!r}", column.typical)
         fields["classes"] = tuple(classes)
         return _built(cls, {**fields, "columns": declared}, "The declaration")
 

@@ -133,7 +133,7 @@ class Kind:
         for name, usual in (("low", None), ("high", None), ("transform", None), ("format", "")):
             if getattr(self, name) != usual:
                 raise ValueError(
-                    f"{name} is not for kind={self.kind!r}, got {name}={getattr(self, name)!r}. Leave it out."
+                    f"{name} is not for kind={self.kind!r}, got {checks.told(getattr(self, name))}. Leave it out."
                 )
         levels = texts_of("values", self.values)
         what = "the no and the yes" if self.kind == YES_NO else "its levels, as they are written in the cells"
@@ -426,7 +426,10 @@ def _date_format(form: object) -> str:
 def texts_of(name: str, given: object) -> tuple[str, ...]:
     """Return levels or codes as they are compared."""
     if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
-        raise ValueError(f"{name} must be a list of texts, got {name}={given!r}.")
+        raise ValueError(f"{name} must be a list of texts, got {checks.told(given)}.")
+    given = tuple(given)
+    if any(map(checks.is_many, given)):
+        raise ValueError(f"{name} must be a list of texts, got a table.")
     texts = tuple(id_text(text) for text in given)
     for raw, text in zip(given, texts, strict=True):
         if not text:
