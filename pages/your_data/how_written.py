@@ -28,6 +28,7 @@ _NAMES_ALONE = (
 _LINES = 6  # the first line and five rows
 _GUESSED_FROM = 100_000  # letters
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a]")  # in no text; UTF-16 has zeros
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?)")  # 1,234.5 and 1.234,5
 _LINE_END = re.compile(rb"[\r\n]")
 _MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -80,24 +81,35 @@ def taken(file) -> Taken:
 def guessed(raw: bytes) -> Dialect | None:
     """Return how a public file seems to be written, by its header and its first rows.
 
-    None where its points may stand between thousands, as in 4.595. Raises ValueError where it is no text.
+    None where a mark may stand between thousands, as in 4.595, and where the first line has one cell and another more:
+    it may be a title. Raises ValueError where it is no text.
     """
     encoding = ENCODINGS[_likely(raw)]
     text = Dialect(encoding=encoding).to_utf8(raw, "The file").decode("utf-8-sig", "replace")
     lines = text[:_GUESSED_FROM].splitlines()
     separator = proposed_separator(lines[0] if lines else "")
-    if separator == ",":
-        return Dialect(encoding=encoding)
+    if len(next(csv.reader(lines[:1], delimiter=separator), [])) == 1 and any(
+        len(row) > 1 for mark in SEPARATORS for row in csv.reader(lines[1:], delimiter=mark)
+    ):
+        return None
     cells = [cell.strip() for row in csv.reader(lines[1:], delimiter=separator) for cell in row]
     commas, points = ([c for c in cells if re.fullmatch(rf"[+-]?\d*{mark}\d+", c)] for mark in (",", r"\."))
-    if points and all(re.fullmatch(r"[+-]?[1-9]\d{0,2}\.\d{3}", c) for c in points):
+    grouped = [c for c in cells if _GROUPED.fullmatch(c)]
+    if any(c not in points for c in grouped) or (separator != "," and points and set(points) <= set(grouped)):
         return None
+    if separator == ",":
+        return Dialect(encoding=encoding)
     return Dialect(separator, "," if len(commas) > len(points) else ".", encoding)
 
 
 def plain_header(raw: bytes) -> bool:
-    """Return whether a confidential file needs no question: its first line is divided by commas, and it is UTF-8."""
-    return _plain_line(raw) and _is_utf8(_first_line(raw))
+    """Return whether a confidential file needs no question: its first line is divided by commas, and it is UTF-8.
+
+    A line that nothing divides may be a title.
+    """
+    line = _first_line(raw)
+    divided = b"," in line or not line.strip() or len(line) == MAX_HEADER_BYTES
+    return _plain_line(raw) and divided and _is_utf8(line)
 
 
 def ask(form: TableForm, key: str, *, rows: bool) -> bool:
@@ -177,7 +189,7 @@ def _text(raw: bytes, key: str, rows: bool) -> Dialect | None:
         marks,
         marks.index(proposed_separator(lines[0] if lines else "")),
         format_func=SEPARATORS.__getitem__,
-        key=f"{key}-separator",
+        key=f"{key}-separator-{row}",  # another line, another proposal
     )
     cells = [[cell.strip() for cell in row] for row in islice(csv.reader(lines, delimiter=separator), _LINES)]
     if rows or row == 1:  # further down may stand a person

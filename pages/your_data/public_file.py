@@ -105,7 +105,7 @@ def _public() -> None:
     show.say("The file is read.")
     show.tag("Public", f"{upload.file_name}: {len(upload.header)} columns, {size}")
     if upload.workbook or not says_how(upload.file_name):
-        with st.popover("Written otherwise"):
+        with st.popover("Written otherwise", key=f"upload-otherwise-{hash(dialect)}"):  # an answer closes it
             _ask(upload)
     state.show_form("upload")
     with st.expander("Columns and limits", expanded=upload.declared is None):

@@ -90,7 +90,9 @@ class Shown:
         """Return the largest likely error of a method's covariance, from the release alone; see `matrix_error`."""
         if method not in self.errors:
             request = private_request(method, self.measurement.facts, self.guarantee)
-            self.errors[method] = matrix_error(*noisy_of(self.measurement), request.covariance_of)
+            smooth = request.method.card.family != "Threshold"
+            found = matrix_error(*noisy_of(self.measurement), request.covariance_of) if smooth else None
+            self.errors[method] = found
         return self.errors[method]
 
     @property
@@ -239,11 +241,12 @@ def verdict(correlations: pd.DataFrame) -> str:
 def matrix_verdict(error: float | None) -> str:
     """Return in words how far a covariance errs at most, as markdown."""
     if error is None:
-        return "How far it errs cannot be told from the release: the noise is too strong, or cells are missing."
+        why = "the noise is too strong, cells are missing, or the method cuts entries"
+        return f"How far it errs cannot be told from the release: {why}."
     word = next((word for word, most in _ERRS.items() if error <= most), "Useless")
     return (
         f"**{word} here.** By noise and shrinkage the covariance errs by at most about {percent(error)} of its size, "
-        f"and zeros by {percent(1.0)}: told by the release itself."
+        f"and zeros by {percent(1.0)}: told by the release itself, about the rows as clipped and shortened."
     )
 
 

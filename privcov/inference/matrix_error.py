@@ -23,7 +23,7 @@ from privcov.postprocess.matrices import Noisy, unbiased
 
 _STEP = 0.3
 _PROBES, _FEW, _LARGE = 8, 2, 30  # few probes from so many columns on, because their average is over many entries
-_TOLD = 0.25  # the largest deviation of the squared error, as a part of the squared norm
+_TOLD = 0.1  # the largest deviation of the squared error, as a part of the squared norm
 _SURE = 2.0  # deviations of it that are added
 
 
@@ -32,7 +32,7 @@ def matrix_error(measured: Measured, noisy: Noisy, covariance: Callable[[Measure
 
     At most: two standard deviations of the estimated square are added to it. None where the noise is too strong to
     tell, and where missing cells are measured. The error is to the covariance of the rows as they were clipped and
-    shortened; zeros have an error of 1.
+    shortened; zeros have an error of 1. A method that cuts entries is not smooth: its error would be told too small.
     """
     if measured.flags is not None:
         return None

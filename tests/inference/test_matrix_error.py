@@ -45,6 +45,7 @@ def errors(n, d, guarantee, structure, method="auto-cov", releases=60, spread=0.
         (3_000, 6, privcov.ZCDP(0.1), "factor", "gaussian-cov", 2.0),
         (3_000, 12, privcov.ZCDP(0.1), "independent", "auto-cov", 6.0),
         (1_000, 10, privcov.ZCDP(0.2), "neighbours", "auto-cov", 2.0),
+        (400, 3, privcov.ZCDP(0.1), "factor", "auto-cov", 2.0),
     ],
 )
 def test_a_release_tells_how_far_it_errs_at_most(n, d, guarantee, structure, method, most):
@@ -53,13 +54,20 @@ def test_a_release_tells_how_far_it_errs_at_most(n, d, guarantee, structure, met
     Of 60 releases 51 show a share of .9 of nine seeds in ten, and a share of .7 of one in two hundred.
     """
     true, told = errors(n, d, guarantee, structure, method)
-    assert not np.isnan(told).any()
+    assert np.isnan(told).mean() < 0.1
+    true, told = true[~np.isnan(told)], told[~np.isnan(told)]
     assert np.mean(true <= told) >= 0.85
     assert np.sqrt(np.mean(told**2)) < most * np.sqrt(np.mean(true**2))
 
 
 def test_noise_that_hides_everything_tells_no_error():
     _, told = errors(300, 20, privcov.ZCDP(0.0005), "factor", releases=4)
+    assert np.isnan(told).all()
+
+
+def test_noise_that_hides_most_tells_no_error_by_chance():
+    """Told in one of ten releases, by chance the most hopeful, it was true in one of five of them."""
+    _, told = errors(3_000, 10, privcov.ZCDP(0.05), "blocks", "wishart-difference")
     assert np.isnan(told).all()
 
 

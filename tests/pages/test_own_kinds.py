@@ -417,10 +417,10 @@ def test_another_encoding_is_asked_and_what_was_typed_stays():
     assert list(drawn(at)["high"]) == ["99", ""]
     press(at, "Written in another way")
     mine = at.session_state["own"]
-    at.selectbox(key=f"own-written-{mine.file_id}-{mine.turn}-separator").set_value(";").run()
+    at.selectbox(key=f"own-written-{mine.file_id}-{mine.turn}-separator-1").set_value(";").run()
     press(at, COMMA)
     assert ["is separated by commas" in plain(e.value) for e in at.error] == [True]
-    at.selectbox(key=f"own-written-{mine.file_id}-{mine.turn}-separator").set_value(",").run()
+    at.selectbox(key=f"own-written-{mine.file_id}-{mine.turn}-separator-1").set_value(",").run()
     press(at, "1.5 (decimal point)")
     assert list(drawn(at)["high"]) == ["99", ""]
 

@@ -151,8 +151,7 @@ def test_the_bytes_of_a_file_are_given_back(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("raw", "said"),
-    [(b"", "blank"), (b"a,a\n1,2\n", "same name"), (b"4711,4712\n", "numbers only"), (b"x" * 70_000, "longer than")],
+    ("raw", "said"), [(b"", "blank"), (b"4711,4712\n", "numbers only"), (b"x" * 70_000, "longer than")]
 )
 def test_a_confidential_file_with_a_bad_header_gets_one_sentence_without_content(raw, said):
     at = confidential(raw)
@@ -285,7 +284,6 @@ def test_one_row_and_more_columns_than_rows_work(raw):
         (b"a,b\n", "no rows"),
         (b"a,b\n1,5,2\n", "decimal"),
         (b'a,b\n"1,5",2\n', "comma"),
-        (b"a,a\n1,2\n", "same name"),
         (b"a,b\nx,y\n", "No column has numbers"),
         (b"a,b\n1\n", "cell"),
         (b"a,b\n1,2\x00\n", "zero byte"),
@@ -434,10 +432,35 @@ def test_codes_for_missing_cells(cells, codes):
     assert codes_of(np.array(cells, dtype=float)) == codes
 
 
+@pytest.mark.parametrize(
+    ("raw", "row"),
+    [
+        (b"Person,Person,Answers\nage,stature,score\n30,170.5,2\n41,182,3\n", 2),  # heads of groups above the names
+        (b"Survey 2024\nage,stature,score\n30,170.5,2\n41,182,3\n", 2),
+        (b"Umfrage 2024\n\nage;stature;score\n30;170.5;2\n41;182;3\n", 3),
+    ],
+)
+@pytest.mark.parametrize("take", [public, confidential])
+def test_a_line_above_the_names_is_asked_about(raw, row, take):
+    at = take(raw)
+    assert not at.error
+    form = "upload" if take is public else "own"
+    assert at.session_state[form].dialect is None
+    at.number_input(key=next(n.key for n in at.number_input if n.key.endswith("-header-row"))).set_value(row).run()
+    press(at, "1.5 (decimal point)")
+    assert at.session_state[form].header == ("age", "stature", "score")
+    assert not [w for w in at.warning if "choose their row" in w.value]
+
+
+@pytest.mark.parametrize("raw", [b"a;b;c\n49;23.667,14;3,2\n", b'a,b,c\n49,"23,667.14",3.2\n', b'a,b\n49,"58,839"\n'])
+def test_marks_between_thousands_are_asked_about(raw):
+    assert public(raw).session_state["upload"].dialect is None
+
+
 def test_a_wrong_answer_about_a_file_gets_one_sentence():
     at = public(b"age;stature\n30;170,5\n")
     written = key(at, "written")
-    at.selectbox(key=written + "-separator").set_value(",").run()
+    at.selectbox(key=written + "-separator-1").set_value(",").run()
     press(at, "1,5 (decimal comma)")
     assert len(at.error) == 1
     assert "are the same" in plain(at.error[0].value)

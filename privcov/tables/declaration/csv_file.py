@@ -139,6 +139,6 @@ def _checked(names: tuple[str, ...], show: bool) -> list[str]:
             raise HeaderError(f"Column {at} has no name: write one above its cells, or delete the column.")
         if name in first:
             both = f" ({quote(name)})" if show else ""
-            raise ValueError(f"Columns {first[name]} and {at} have the same name{both}: rename one of them.")
+            raise HeaderError(f"Columns {first[name]} and {at} have the same name{both}: rename one of them.")
         first[name] = at
     return list(names)

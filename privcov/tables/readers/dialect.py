@@ -107,7 +107,9 @@ class Dialect:
         """How the file is written, after its size: "" for commas, decimal points and a first line of names."""
         if self == Dialect():
             return ""
-        parts = [f"{self.divider} between cells", self.marks]
+        parts = (
+            [] if (self.separator, self.marks) == (",", _MARKS["."]) else [f"{self.divider} between cells", self.marks]
+        )
         if self.thousands:
             parts.append(f"{THOUSANDS[self.thousands]} between thousands")
         if self.sheet:
