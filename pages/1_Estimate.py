@@ -13,7 +13,7 @@ from pages.common.study import CSV
 from pages.estimate import pins, shown
 from pages.your_data import public_file
 from privcov.bundle.verdict import noise_on_entries
-from privcov.estimators.auto_cov import OFF, mixture_of
+from privcov.estimators.auto_cov import OFF, POPULATION, SAMPLE, mixture_of
 from privcov.estimators.base import METHODS
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import error, reference_matrix, waterfall
@@ -114,11 +114,13 @@ with show.problems():
                 at = dict(stages)
                 if at.get("Clipped", 0.0) - at["Sample"] > at["Post-processed"] / 2:
                     st.markdown("**Most of it is clipping.** A larger row bound (More) shortens fewer rows.")
-        mixture = mixture_of(rel.raw, rel.parameters.get("structure", OFF)) if rel.raw is not None else None
+        target = rel.parameters.get("target", SAMPLE)
+        target = (SAMPLE if data.truth is None else POPULATION) if target == "auto" else target
+        mixture = None if rel.raw is None else mixture_of(rel.raw, rel.parameters.get("structure", OFF), target)
         if mixture is not None:
             st.markdown(
-                "**Weights of the combined estimates**  \n:small[Off the diagonal. Chosen from the noisy "
-                "matrix alone, by an unbiased estimate of the error, so it spends nothing.]"
+                f"**Weights of the combined estimates**  \n:small[Off the diagonal, for the {target}. Chosen from the "
+                "noisy matrix alone, by an estimate of the error, so it spends nothing.]"
             )
             show.picture(shares_bar(mixture.shares, palette, what="weights of the combined estimates"), "shares")
     with right, st.container(key="estimate-attacker"):

@@ -46,11 +46,9 @@ ROUTES = {
 }
 SEARCH_OFF = "Clip search: off, so there is one measurement."
 OFF = "off"
-FEWEST = 5  # columns; of fewer than ten pairs the mixture was worse than shrinkage by up to 5 %
-NO_PATTERN = (
-    "Pattern of the columns: not used. Its risk is known for Gaussian noise on five columns or more, with a known mean "
-    "and no missing cells."
-)
+FEWEST = 5  # columns: fewer pairs cannot tell one estimate from another
+NO_PATTERN = "Off the diagonal: shrinkage alone. A mixture takes noise, five columns or more, and no missing cells."
+POPULATION, SAMPLE = "population", "sample"
 
 
 @METHODS.add(
@@ -64,7 +62,7 @@ NO_PATTERN = (
     centres=ALL_CENTRES,
     missing_cells=True,
     order=10,
-    version=6,
+    version=7,
     for_private={"clip_search": "off"},
     summary="The least noisy of the shapes here for many columns (Gaussian with accurate variances; under pure DP the "
     "difference of two Wishart matrices), then shrinkage that knows the noise: by eigenvalues or patterns of the "
@@ -98,8 +96,16 @@ class AutoCov(Method):
         "mixture",
         "Pattern of the columns",
         choices=("mixture", OFF),
-        help="mixture: covariances that fade with the distance of two columns, few kinds of columns, all alike, and "
-        "shrinkage, by unbiased risk. Free; for five columns or more, a known mean and Gaussian noise.",
+        help="mixture: equal correlations, bands, a tree, similar columns, factors, eigenvalues, and each entry alone, "
+        "weighted by their risk. It spends nothing; for five columns or more.",
+    )
+
+    target: str = parameter(
+        "auto",
+        "Estimated",
+        choices=("auto", POPULATION, SAMPLE),
+        help="population: the covariance behind the rows, so the sampling error is shrunk as well. sample: that of the "
+        "rows themselves. auto: the population of simulated rows, whose covariance is known, and else the sample.",
     )
 
     mechanism = LeastNoise()
@@ -138,12 +144,18 @@ class AutoCov(Method):
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """Return the moments with the covariance shrunk."""
         notes = (ROUTES[self.mechanism.shape(ask)], SEARCH_OFF)
-        mixture = mixture_of(measured, self.structure)
+        mixture = mixture_of(measured, self.structure, self._estimates(ask))
         if self.structure != OFF:
-            notes += (f"Off the diagonal: {mixture}." if mixture else NO_PATTERN,)
+            notes += (f"Off the diagonal, of the {self._estimates(ask)}: {mixture}." if mixture else NO_PATTERN,)
         if measured.flags is not None:
             return finish_available(ask, measured, lambda c, std: self._repaired(c, std, ask, measured), notes)
         return Outcome(measured, shrunk_moments(measured, mixture), count=measured.count, notes=notes)
+
+    def _estimates(self, ask: MethodInput) -> str:
+        """Return what is estimated: "population" or "sample"."""
+        if self.target != "auto":
+            return self.target
+        return POPULATION if ask.rows is not None and ask.rows.truth is not None else SAMPLE
 
     def _repaired(self, matrix: np.ndarray, noise_std: float, ask: MethodInput, measured: Measured) -> np.ndarray:
         """Return a covariance of available cases with its eigenvalues shrunk."""
@@ -262,13 +274,13 @@ def _means(measured: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return means, shares, taus
 
 
-def mixture_of(measured: Measured, structure: str) -> Mixture | None:
-    """Return the estimate by a pattern of the columns, where its risk is known."""
-    law = measured.distribution
-    if structure == OFF or law.n_anchors or law.dimension < FEWEST:
+def mixture_of(measured: Measured, structure: str, target: str) -> Mixture | None:
+    """Return the mixture of estimates of the "population" or of the "sample", where there is one."""
+    if structure == OFF or measured.distribution.dimension < FEWEST or measured.flags is not None:
         return None
     found = centred(measured)
-    return mix(found.covariance, found.noise) if found.noise.gaussian and found.noise.std > 0 else None
+    rows = measured.rows if target == POPULATION else None
+    return mix(found.covariance, found.noise, rows) if found.noise.std > 0 else None
 
 
 def shrunk_moments(measured: Measured, mixture: Mixture | None = None) -> Moments:

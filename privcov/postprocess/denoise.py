@@ -45,7 +45,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.postprocess.spectrum import clip_psd, excess, project_trace, pulled_in, pulled_in_wishart
+from privcov.postprocess.spectrum import clip_psd, excess, project_trace, pulled_in, pulled_in_wishart, quotients
 
 # How far a part or an eigenvalue must leave the noise: x of the module's text, standard deviations of a single number,
 # and in d^(-2/3) of the edge, about the width of the largest eigenvalue. Wishart matrices have longer tails.
@@ -81,9 +81,10 @@ class BlockNoise:
         """Minus the logarithm of how often noise alone may leave its bounds."""
         return _SURPRISE if self.gaussian else _SURPRISE_WISHART
 
-    def width(self, k: int) -> float:
-        """Return by how much |w|^2 of k numbers may exceed E |w|^2, as a fraction of it."""
-        return 2 * math.sqrt(self.surprise / k) + 2 * self.surprise / k
+    def width(self, k: int, among: int = 1) -> float:
+        """Return by how much |w|^2 of k numbers may exceed E |w|^2, as a fraction of it, among so many parts."""
+        x = self.surprise + math.log(among)
+        return 2 * math.sqrt(x / k) + 2 * x / k
 
     def edge(self, d: int) -> float:
         """Return what the largest eigenvalue of d x d noise seldom exceeds."""
@@ -159,7 +160,7 @@ def _fraction(product: float, square: float, spread: float) -> float:
 def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> LinearEstimate:
     """Shrink the mean of the diagonal, the rest of the diagonal and the rest of the matrix, each by one factor."""
     d, diagonal = len(matrix), np.diag(matrix)
-    kept, on = _diagonal_part(diagonal, noise)
+    kept, on = diagonal_part(diagonal, noise)
     rest, pairs = matrix - np.diag(diagonal), d * (d - 1) // 2
     square = float(np.sum(rest**2))
     factor, off = james_stein(square, noise.rest, pairs, hidden(square, noise.rest, pairs, noise))
@@ -167,7 +168,7 @@ def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> LinearEstimate:
     return LinearEstimate(np.diag(kept) + others, float(kept @ diagonal) - on, factor * square - off)
 
 
-def _diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray, float]:
+def diagonal_part(diagonal: np.ndarray, noise: BlockNoise) -> tuple[np.ndarray, float]:
     """Return the shrunk diagonal f and E <f, w> by Stein's identity; any two of its noises have one covariance."""
     d, own, total = len(diagonal), noise.diagonal, float(noise.diagonal.sum())
     trace, x = float(diagonal.sum()), noise.surprise
@@ -203,9 +204,13 @@ def _hidden(reach: float, square: float, beyond: float) -> float:
     return 1.0 if square <= reach or beyond >= _MAX_NORM else (reach / square) ** RISE
 
 
-def hidden(square: float, energy: float, k: int, noise: BlockNoise) -> float:
-    """Return the fraction that is not kept of a part of k numbers, because noise alone may have reached its square."""
-    return _hidden(energy * (1 + noise.width(k)), square, energy * noise.width(k))
+def hidden(square: float, energy: float, k: int, noise: BlockNoise, among: int = 1) -> float:
+    """Return the fraction that is not kept of a part of k numbers, because noise alone may have reached its square.
+
+    among: the number of parts of which this is the one that leaves the noise most clearly.
+    """
+    width = noise.width(k, among)
+    return _hidden(energy * (1 + width), square, energy * width)
 
 
 def james_stein(square: float, energy: float, k: int, gone: float, fixed: bool = False) -> tuple[float, float]:
@@ -230,14 +235,10 @@ def _by_eigenvalues(matrix: np.ndarray, values: np.ndarray, vectors: np.ndarray,
         over = 0.0
     kept = np.maximum(shrunk - over, 0.0)
     slope = np.where(kept > 0, slope, 0.0)
-    gap = values[:, None] - values[None, :]
-    near = np.abs(gap) < 1e-9 * noise.std
-    quotients = np.where(
-        near, (slope[:, None] + slope[None, :]) / 2, (kept[:, None] - kept[None, :]) / np.where(near, 1.0, gap)
-    )
+    rates = quotients(values, kept, slope, 1e-9 * noise.std)
     squares = vectors**2
-    own = np.sum((squares @ quotients) * squares, axis=1)  # dF_aa / dY_aa
-    whole = 2 * noise.std**2 * float(slope.sum() + (quotients.sum() - np.trace(quotients)) / 2)
+    own = np.sum((squares @ rates) * squares, axis=1)  # dF_aa / dY_aa
+    whole = 2 * noise.std**2 * float(slope.sum() + (rates.sum() - np.trace(rates)) / 2)
     found = (vectors * kept) @ vectors.T
     diagonal = float(np.diag(found) @ np.diag(matrix))
     total = float(kept @ values)

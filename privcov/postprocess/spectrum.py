@@ -107,3 +107,11 @@ def pulled_in_wishart(values: np.ndarray, c: float) -> tuple[np.ndarray, np.ndar
     ratio, ratio_moved = g.real / g.imag, (moved.real * g.imag - g.real * moved.imag) / g.imag**2
     slope = 1 - turned.real - turned.imag * ratio - pull.imag * ratio_moved
     return c * d * (unit - pull.real - pull.imag * g.real / g.imag), slope
+
+
+def quotients(values: np.ndarray, kept: np.ndarray, slope: np.ndarray, near: float) -> np.ndarray:
+    """Return (f_i - f_j) / (l_i - l_j) for eigenvalues l that become f, and the slopes of f where they are so near."""
+    gap = values[:, None] - values[None, :]
+    same = np.abs(gap) < near
+    apart = (kept[:, None] - kept[None, :]) / np.where(same, 1.0, gap)
+    return np.where(same, (slope[:, None] + slope[None, :]) / 2, apart)

@@ -100,22 +100,38 @@ def test_the_bound_is_cut_only_where_few_rows_are_long(long_rows):
 
 
 def test_patterns_of_columns_are_used_by_default_and_cost_nothing():
-    """One measurement under both choices; where the mean is measured or the noise is not Gaussian, a note says so."""
+    """One measurement under both choices, with a mean and under pure DP too; a note names the estimates."""
     data = privcov.source("ar1-covariance", n=2000, d=20, random_state=0)
     plain = privcov.release(data, RHO, "auto-cov", random_state=1, structure="off")
     mixed = privcov.release(data, RHO, "auto-cov", random_state=1)
     assert mixed.events == plain.events
     assert np.array_equal(mixed.raw.matrix, plain.raw.matrix)
     assert "band" in mixed.notes[2]
-    assert privcov.error(mixed, data) < privcov.error(plain, data)
-    with_mean = privcov.source("example", random_state=0)
-    for rows, guarantee in ((with_mean, RHO), (data, privcov.PureDP(1.0))):
+    with_mean = privcov.Dataset.from_rows(data.rows + 0.5, 1.5 * data.row_bound, truth=data.truth)
+    for rows, guarantee in ((data, RHO), (with_mean, RHO), (data, privcov.PureDP(1.0))):
         before, after = (
             privcov.release(rows, guarantee, "auto-cov", **{"random_state": 0, **how})
             for how in ({"structure": "off"}, {})
         )
-        assert np.array_equal(before.covariance, after.covariance)
-        assert after.notes == (*before.notes, NO_PATTERN)
+        assert privcov.error(after, rows) < privcov.error(before, rows)
+        assert after.notes[2].startswith("Off the diagonal, of the population: ")
+
+
+def test_simulated_rows_tell_their_population_and_others_themselves():
+    """The same numbers as a table whose truth is not known: the choice is named, and can be made."""
+    data = privcov.source("ar1-covariance", n=500, d=8, random_state=0)
+    unknown = privcov.Dataset.from_rows(data.rows, data.row_bound, mean_is_zero=True, name=data.name)
+    weak = privcov.ZCDP(10_000.0)
+    found = {
+        (target, rows is data): privcov.release(rows, weak, "auto-cov", random_state=1, target=target).covariance
+        for rows in (data, unknown)
+        for target in ("auto", "population", "sample")
+    }
+    assert np.array_equal(found["auto", True], found["population", True])
+    assert np.array_equal(found["auto", False], found["sample", False])
+    sample = data.rows.T @ data.rows / data.n
+    near, far = (np.linalg.norm(found[target, True] - sample) for target in ("sample", "population"))
+    assert near < far / 2
 
 
 @pytest.mark.parametrize("d", [1, 4, 5])

@@ -39,7 +39,7 @@ def errors(n, d, guarantee, structure, method="auto-cov", releases=60, spread=0.
 @pytest.mark.parametrize(
     ("n", "d", "guarantee", "structure", "method", "most"),
     [
-        (3_000, 12, privcov.ZCDP(0.01), "factor", "auto-cov", 2.0),
+        (3_000, 12, privcov.ZCDP(0.01), "factor", "auto-cov", 2.5),
         (3_000, 12, privcov.ZCDP(0.1), "blocks", "auto-cov", 2.0),
         (3_000, 12, privcov.PureDP(1.0), "blocks", "auto-cov", 2.0),
         (3_000, 6, privcov.ZCDP(0.1), "factor", "gaussian-cov", 2.0),

@@ -200,7 +200,7 @@ def test_the_ends_of_a_quadratic_are_where_both_sides_are_equal():
     [
         (lambda f: f.group_means("age"), "by names 'age', which is not declared with two values"),
         (lambda f: f.group_means("wards"), "by names 'wards', which is no column"),
-        (lambda f: f.group_means(["ill"]), "by names .'ill'., which is no column"),
+        (lambda f: f.group_means(["ill"]), "by takes one value, got list"),
         (lambda f: f.with_score("s", ["a", "b"]).regress("c", "s", ridge=0.1), "ridge goes by bounds"),
         (lambda f: f.alpha(["a"]), "items must name at least two columns, got 1"),
         (lambda f: f.alpha("a"), "items must name at least two columns, got 1"),
@@ -215,7 +215,7 @@ def test_the_ends_of_a_quadratic_are_where_both_sides_are_equal():
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_a_sentence(ask, said):
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises((ValueError, TypeError), match=said):
         ask(answered(table(200)))
 
 

@@ -292,6 +292,6 @@ def test_plans_without_missing_cells_are_what_they_were_and_pairs_help_where_cel
         noise = planned_noise(facts, ZCDP(0.5), n)
         errors[rule, q] = preview(invented(facts, Invention(n, missing=q)), ZCDP(0.5), noise, replicates=4).error
     assert errors["pairs", 0.1] < 0.3 * errors["typical", 0.1]
-    assert errors["typical", 0.0] < errors["pairs", 0.0] < 3 * errors["typical", 0.0]
+    assert 0.9 * errors["typical", 0.0] < errors["pairs", 0.0] < 3 * errors["typical", 0.0]
     with pytest.raises(ValueError, match="missing"):
         Invention(n, missing=0.99)

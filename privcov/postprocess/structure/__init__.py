@@ -1,1 +1,1 @@
-"""Estimates for columns whose covariances follow a pattern, and their mixture by unbiased risk."""
+"""Estimates of the off-diagonal entries, and their mixture by drawn errors."""

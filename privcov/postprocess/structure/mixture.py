@@ -1,36 +1,52 @@
-"""A mixture of estimates of the off-diagonal entries, weighted by their unbiased risk.
+"""A mixture of estimates of the off-diagonal entries, weighted by their risk, which drawn errors tell.
 
-The weights w >= 0 add up to one and minimise
-    |sum_k w_k F_k - Y|^2 + 2 sum_k w_k (D_k + c_k),
-the unbiased risk of the mixture for weights that are fixed (member.py), plus c_k = sqrt(2 v) |F_k - F_1|, the standard
-deviation of the noise of <F_k - F_1, W>: a pattern must be better than F_1 by more than what noise may say of it. F_1
-is the answer of denoise.py, between the estimates by parts and by eigenvalues, so that where no pattern shows nothing
-is lost; c_k is 0 for zero, which has no noise. The problem is convex, so the mixture is continuous in Y, but where
-denoise.py admits the eigenvalues. Its smallest value is optimistic, as it was minimised over w, and is not reported as
-a risk.
+Y = S + E, with S the covariance of the population, E = W + N the noise and the sampling error, or S that of the rows
+and E = W. The estimates F_k of experts.py are functions of Y, and so is what follows: nothing else of the rows is read.
+For weights w that are fixed, over the off-diagonal entries,
+    E |sum w_k F_k - S|^2 = E (|sum w_k F_k - Y|^2 + 2 sum w_k <F_k, E>) - E |E|^2.
+**The last product.** For a Gaussian E, and F weakly differentiable, Stein's identity in the form of a derivative along
+a drawn error Z of the same law (Ramani, Blu and Unser 2008) is E <F(Y), E> = E <Z, dF(Y)[Z]>. So
+    D_k = mean over Z of <Z, F_k(Y + h Z) - F_k(Y - h Z)> / (2 h),
+where the estimate has no derivative that is as quick. For F = sum f_i u_i u_i' the derivative along Z has in the basis
+of the eigenvectors the entries q_ij (u_i' Z u_j), q the quotients of denoise.py; for a projection D is the variance of
+what is projected. Noise that is not Gaussian has the same D to the second order of Z. The tree is not continuous where
+two correlations change places; D is measured across such places all the same, for h is .3 deviations.
 
-The diagonal is that of denoise.py. The last step is the projection on covariances of rows in the unit ball, a convex
-set that contains S, so the error only falls.
+**The error.** The off-diagonal entries of W are taken as independent, with the variance that they have on average,
+what a subtracted mean adds included (`BlockNoise.rest`). N is that of normal rows,
+Cov(N_ij, N_kl) = (C_ik C_jl + C_il C_jk) / n with C the answer of denoise.py for S. The draws are the same for every
+release: public numbers.
 
-Measured on fresh seeds and settings by `make bench ARGS=structure`. Thresholds of single entries gained less than 1 %,
-and cost half as much again where nothing shows; they are left out.
+**The weights** are those in the simplex that minimise |sum w_k F_k - Y|^2 + 2 sum w_k (D_k + c_k), where
+c_k = .7 sqrt(2 v) |F_k|, v the mean variance of an entry, so that noise does not choose an estimate. Zero is always
+one of them. The sum is multiplied by 1 - g: g is the part that noise alone may have made of what leaves it most clearly
+(`hidden` of denoise.py), be it the equal level, a band, all entries, or the largest eigenvalue. The diagonal is that of
+denoise.py. The last step is the projection on covariances of rows in the unit ball, a convex set that contains S.
 
-Reference: Leung and Barron (2006) and Dalalyan and Salmon (2012) for mixing estimates by unbiased risk; the penalty is
-own.
+Reference: Stein (1981); Ramani, Blu and Unser (2008); Efron (2004) for risks by drawn errors; Leung and Barron (2006)
+for mixing by such risks; the penalty and the choice of estimates are own. Measured by `make bench ARGS=structure`.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from privcov.postprocess.denoise import BlockNoise, before_projection, inside
-from privcov.postprocess.structure import band, level, similar
-from privcov.postprocess.structure.member import Member
+from privcov.core.randomness import stream
+from privcov.postprocess.denoise import RISE, BlockNoise, before_projection, diagonal_part, hidden, inside
+from privcov.postprocess.spectrum import quotients
+from privcov.postprocess.structure import experts
 
-PATTERNS = (level.level, band.band, similar.similar)
-NOTHING, SHRUNK = "diagonal", "shrinkage"
+NOTHING = "diagonal"
+_STEP, _DOUBT = 0.3, 0.7
+_PROBES = ((20, 16), (100, 8))  # draws up to so many columns; beyond, each draw is an average over many entries
+_FEWEST_PROBES = 4
+_LEAST = 1e-3  # a variance in the unit of an entry, of the largest
 _ROUNDS, _CLOSE = 10_000, 1e-12  # of the search for the weights, which ends when no exchange gains more
 
 
@@ -38,40 +54,160 @@ _ROUNDS, _CLOSE = 10_000, 1e-12  # of the search for the weights, which ends whe
 class Mixture:
     """A covariance, positive semi-definite with a trace of at most one, and the estimates that it combines.
 
-    shares: the weight of every kind of estimate that has one, largest first, adding up to one.
+    shares: the weight of every kind of estimate that has one, largest first, adding up to one. kept: the part of the
+    mixture that is taken, because noise alone may have made the rest.
     """
 
     matrix: np.ndarray
     shares: dict[str, float]
+    kept: float = 1.0
 
     def __str__(self) -> str:
-        return ", ".join(f"{100 * share:.0f} % {kind}" for kind, share in self.shares.items() if share >= 0.005)
+        named = ", ".join(f"{100 * share:.0f} % {kind}" for kind, share in self.shares.items() if share >= 0.005)
+        return named if self.kept > 0.995 else f"{named}; {100 * self.kept:.0f} % of it is taken"
 
 
-def mix(matrix: np.ndarray, noise: BlockNoise) -> Mixture:
-    """Estimate the covariance under Gaussian noise whose off-diagonal entries follow a pattern."""
-    rest = matrix - np.diag(np.diag(matrix))
-    shrunk = before_projection(matrix, noise)
-    diagonal = np.diag(shrunk.matrix)
-    own = shrunk.matrix - np.diag(diagonal)
-    members = [Member(NOTHING, np.zeros_like(rest), 0.0)]
-    members.append(Member(SHRUNK, own, float(np.sum(own * rest)) - shrunk.rest))
-    for pattern in PATTERNS:
-        members += [member for member in pattern(rest, noise) if member.matrix.any()]
-    stacked = np.array([member.matrix.ravel() for member in members])
+class _Expert(NamedTuple):
+    """An estimate F of the off-diagonal entries, and D, the estimate of its product with the error."""
+
+    kind: str
+    matrix: np.ndarray
+    with_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Error:
+    """The error of the off-diagonal entries: the variance of each, their average, draws, and the noise alone."""
+
+    variance: np.ndarray
+    std: float
+    draws: np.ndarray
+    gaussian: bool
+
+
+def mix(matrix: np.ndarray, noise: BlockNoise, rows: float | None) -> Mixture:
+    """Estimate the covariance under the noise, of the population from which so many rows came, or of the rows.
+
+    matrix: the noisy covariance in unit-ball units, of five columns or more. rows: number of independent rows; None for
+    the covariance of the rows themselves.
+    """
+    d = len(matrix)
+    off = ~np.eye(d, dtype=bool)
+    rest = np.where(off, matrix, 0.0)
+    spread = None if rows is None else inside(before_projection(matrix, noise).matrix) / math.sqrt(rows)
+    diagonal, _ = diagonal_part(np.diag(matrix), noise if spread is None else _with_sampling(noise, spread))
+    if not diagonal.any():  # where no variance is seen, no covariance is either
+        return Mixture(np.zeros_like(matrix), {NOTHING: 1.0}, 0.0)
+    per_entry = noise.rest / (d * (d - 1))
+    variances = np.maximum(diagonal, max(_LEAST * float(diagonal.max()), math.sqrt(per_entry) / 2))
+    unit = np.where(off, np.sqrt(np.outer(variances, variances)), 0.0)
+    error = _error_of(spread, noise, per_entry)
+    told = _experts(matrix, rest, unit, variances, error)
+    stacked = np.array([one.matrix.ravel() for one in told])
     products = stacked @ stacked.T
-    squares = np.diag(products)
-    doubt = noise.std * np.sqrt(2 * np.maximum(squares - 2 * products[1] + squares[1], 0.0))
-    doubt[0] = 0.0  # zeros have no noise
-    towards = stacked @ rest.ravel() - np.array([member.with_noise for member in members]) - doubt
+    doubt = _DOUBT * math.sqrt(2) * error.std * np.sqrt(np.diag(products))
+    towards = stacked @ rest.ravel() - np.array([max(one.with_error, 0.0) for one in told]) - doubt
     weights = _weights(products, towards)
-    mixed = (weights @ stacked).reshape(rest.shape)
+    mixed = (weights @ stacked).reshape(d, d)
     shares: dict[str, float] = {}
-    for member, weight in zip(members, weights, strict=True):
+    for one, weight in zip(told, weights, strict=True):
         if weight > 0:
-            shares[member.kind] = shares.get(member.kind, 0.0) + float(weight)
-    ordered = dict(sorted(shares.items(), key=lambda item: -item[1]))
-    return Mixture(inside(np.diag(diagonal) + (mixed + mixed.T) / 2), ordered)
+            shares[one.kind] = shares.get(one.kind, 0.0) + float(weight)
+    kept = 1 - _gone(matrix, rest, unit, noise, per_entry)
+    found = inside(np.diag(diagonal) + kept * (mixed + mixed.T) / 2)
+    return Mixture(found, dict(sorted(shares.items(), key=lambda item: -item[1])), kept)
+
+
+def _with_sampling(noise: BlockNoise, spread: np.ndarray) -> BlockNoise:
+    """Return the noise with the sampling error of the variances and of the trace; spread: C / sqrt(n)."""
+    diagonal = noise.diagonal + 2 * np.diag(spread) ** 2
+    return dataclasses.replace(noise, diagonal=diagonal, trace=noise.trace + 2 * float(np.sum(spread**2)))
+
+
+def _error_of(spread: np.ndarray | None, noise: BlockNoise, per_entry: float) -> _Error:
+    """Return the error of the off-diagonal entries, with its draws; spread: C / sqrt(n), None without sampling."""
+    d = len(noise.diagonal)
+    off = ~np.eye(d, dtype=bool)
+    of_noise, of_rows = _normal(d)
+    draws, variance = math.sqrt(per_entry) * of_noise, np.full((d, d), per_entry)
+    if spread is not None:
+        variance = variance + np.outer(np.diag(spread), np.diag(spread)) + spread**2
+        values, vectors = np.linalg.eigh(spread)
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        draws = draws + root @ of_rows @ root
+    variance = np.where(off, variance, 0.0)
+    std = math.sqrt(float(variance.sum()) / (d * (d - 1)))
+    return _Error(variance, std, np.where(off, draws, 0.0), noise.gaussian)
+
+
+@functools.lru_cache(maxsize=4)
+def _normal(d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return symmetric normal matrices of variance 1 off the diagonal, the same for every release: for W and for N."""
+    count = next((count for most, count in _PROBES if d <= most), _FEWEST_PROBES)
+    drawn = stream(0, "noise", 0, "probes").standard_normal((2, count, d, d))
+    of_noise, of_rows = (drawn + drawn.transpose(0, 1, 3, 2)) / math.sqrt(2)
+    return of_noise, of_rows
+
+
+def _experts(
+    matrix: np.ndarray, rest: np.ndarray, unit: np.ndarray, variances: np.ndarray, error: _Error
+) -> list[_Expert]:
+    """Return every estimate with its product with the error."""
+    d, draws, upper = len(rest), error.draws, np.triu_indices(len(rest), 1)
+    found = [_Expert(NOTHING, np.zeros_like(rest), 0.0), _Expert("as measured", rest, float(error.variance.sum()))]
+    square = float(np.sum(unit**2))
+    along = np.sum(draws * unit, axis=(1, 2))
+    level = float(np.sum(rest * unit)) / square * unit
+    found.append(_Expert("equal", level, float(np.mean(along**2)) / square))
+    products, squares = experts.distances(rest, unit)
+    moved = np.mean([experts.distances(draw, unit)[0] ** 2 for draw in draws], axis=0) / squares
+    lag = np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
+    last = 1
+    while last < d:
+        near = np.arange(d) <= last
+        found.append(_Expert("band", np.where(near, products / squares, 0.0)[lag] * unit, float(moved[near].sum())))
+        last *= 2
+
+    def probed(kind: str, points: np.ndarray) -> None:
+        """Add an estimate that is known at Y, Y + h Z and Y - h Z."""
+        count = len(draws)
+        apart = points[1 : count + 1] - points[count + 1 :]
+        found.append(_Expert(kind, points[0], float(np.mean(np.sum(draws * apart, axis=(1, 2)))) / (2 * _STEP)))
+
+    points = np.concatenate([rest[None], rest + _STEP * draws, rest - _STEP * draws])
+    most = experts.MOST_CORRELATED
+    correlations = np.clip(points / np.where(unit > 0, unit, 1.0), -most, most)
+    product, steps = experts.on_tree(correlations)
+    probed("tree", product * unit)
+    probed("steps", experts.by_steps(correlations, product, steps) * unit)
+    probed("similar columns", experts.similar(points, error.std))
+    for kind, axes in (
+        ("factors", experts.factors(rest, variances, error.std, error.gaussian)),
+        ("eigenvalues", experts.eigenvalues(matrix, error.std, error.gaussian)),
+    ):
+        values, vectors, kept, slope = axes
+        turned = vectors.T @ draws @ vectors
+        rate = quotients(values, kept, slope, 1e-9 * error.std)
+        own = (vectors * kept) @ vectors.T
+        np.fill_diagonal(own, 0.0)
+        found.append(_Expert(kind, (own + own.T) / 2, float(np.mean(np.sum(rate * turned**2, axis=(1, 2))))))
+    each, scale = np.zeros_like(rest), unit[upper]
+    mean, slope = experts.entries(rest[upper] / scale, error.variance[upper] / scale**2)
+    each[upper] = mean * scale
+    found.append(_Expert("entries", each + each.T, 2 * float(slope @ error.variance[upper])))
+    return found
+
+
+def _gone(matrix: np.ndarray, rest: np.ndarray, unit: np.ndarray, noise: BlockNoise, per_entry: float) -> float:
+    """Return the part that noise alone may have made of what leaves it most clearly."""
+    d, square = len(rest), float(np.sum(unit**2))
+    parts = [(float(np.sum(rest**2)), d * (d - 1) // 2), (float(np.sum(rest * unit)) ** 2 / square, 1)]
+    products, squares = experts.distances(rest, unit)
+    shown = np.cumsum(products**2 / squares)
+    parts += [(float(shown[2**k]), 2**k) for k in range(int(math.log2(d - 1)) + 1)]
+    gone = min(hidden(part, 2 * k * per_entry, k, noise, len(parts)) for part, k in parts)
+    edge, largest = noise.edge(d), float(np.linalg.eigvalsh(matrix)[-1])
+    return min(gone, (edge / largest) ** RISE) if edge < min(largest, 1.0) else gone
 
 
 def _weights(products: np.ndarray, towards: np.ndarray) -> np.ndarray:

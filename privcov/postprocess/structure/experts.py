@@ -1,0 +1,155 @@
+"""Estimates of the off-diagonal entries of a noisy covariance, each a plain function of these entries.
+
+R is the noisy matrix without its diagonal, U_ij = sqrt(k_i k_j) for the shrunk variances k, and r_ij = R_ij / U_ij a
+noisy correlation. Every estimate is zero on the diagonal, and reads no other numbers.
+
+    equal             every correlation is their mean, <R, U> / <U, U>
+    band              the mean correlation of every distance |i - j|, up to the distances 1, 2, 4, ...
+    tree              on the spanning tree of largest |r| (Chow and Liu 1968): the product of r along the path
+    steps             the mean correlation of every number of edges on that tree, with the sign of the path
+    similar columns   the mean over columns whose covariances with all others are alike, see `similar`
+    factors           the eigenvalues that leave the noise, of R with communalities on its diagonal
+    eigenvalues       those of the whole matrix, shrunk for the noise (spectrum.py)
+    entries           every correlation by itself: its mean given r under a mixture of normal distributions that is
+                      fitted to all of them (Stephens 2017)
+    as measured       R itself
+
+`band` alone knows an order of the columns. A tree needs none: columns in the order of an autoregression are a path.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcov.postprocess.spectrum import pulled_in, pulled_in_wishart
+
+MOST_CORRELATED = 0.98  # a noisy correlation counts as no more along a path
+_HALF, _POWER = 2.0, 4  # standard deviations at which a column counts half as similar, and how soon it counts no more
+_SPREADS = np.array([0.0, 0.05, 0.1, 0.2, 0.4, 0.8])  # of correlations, in the mixture of `entries`
+_FITS, _ZEROS = 30, 2.0  # steps of its fit, and correlations of zero that it begins with
+_AXES = 4  # steps of the communalities
+_EDGE, _EDGE_WISHART = 2.04, 2.45  # of the eigenvalues of noise, in sqrt(d) times its deviation
+
+
+def distances(rest: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return <R, U> and <U, U> over the entries of each distance |i - j|; 0 and 1 on the diagonal."""
+    d = len(unit)
+    lag = np.abs(np.subtract.outer(np.arange(d), np.arange(d))).ravel()
+    products = np.bincount(lag, (rest * unit).ravel(), minlength=d)
+    squares = np.bincount(lag, (unit**2).ravel(), minlength=d)
+    squares[0] = 1.0
+    return products, squares
+
+
+def on_tree(correlations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the products along the paths of the spanning tree of each matrix, and their numbers of edges.
+
+    correlations: b x d x d, zero on the diagonal. Prim's algorithm, on all matrices at the same time.
+    """
+    b, d, _ = correlations.shape
+    size, each = np.abs(correlations), np.arange(b)
+    product, steps = np.zeros((b, d, d)), np.zeros((b, d, d), dtype=np.int64)
+    product[:, 0, 0] = 1.0
+    inside = np.zeros((b, d), dtype=bool)
+    inside[:, 0] = True
+    nearest, parent = size[:, 0].copy(), np.zeros((b, d), dtype=np.int64)
+    nearest[:, 0] = -1.0
+    for _ in range(d - 1):
+        new = nearest.argmax(axis=1)
+        at = parent[each, new]
+        path = correlations[each, at, new][:, None] * product[each, at]
+        far = np.where(inside, steps[each, at] + 1, 0)
+        product[each, new], product[each, :, new] = path, path
+        steps[each, new], steps[each, :, new] = far, far
+        product[each, new, new] = 1.0
+        inside[each, new], nearest[each, new] = True, -1.0
+        better = (size[each, new] > nearest) & ~inside
+        nearest, parent = np.where(better, size[each, new], nearest), np.where(better, new[:, None], parent)
+    diagonal = np.arange(d)
+    product[:, diagonal, diagonal] = 0.0
+    return product, steps
+
+
+def by_steps(correlations: np.ndarray, product: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Return the mean correlation of every number of edges on the tree, with the sign of the path."""
+    b, d, _ = correlations.shape
+    sign = np.sign(product)
+    place = (steps + d * np.arange(b)[:, None, None]).ravel()
+    sums = np.bincount(place, (correlations * sign).ravel(), minlength=b * d)
+    means = sums / np.maximum(np.bincount(place, minlength=b * d), 1)
+    return means[place].reshape(b, d, d) * sign
+
+
+def similar(rest: np.ndarray, std: float) -> np.ndarray:
+    """Return the means over similar columns of each matrix, b x d x d; std: deviation of an entry's error.
+
+    Two columns are similar where their entries with all others are the same up to the error. With
+    q_ij = sum_{k != i, j} (R_ik - R_jk)^2 and z_ij = (q_ij - 2 v (d - 2)) / (v sqrt(8 (d - 2))), of mean 0 and variance
+    1 where the two columns do not differ,
+        a_ij = 1 / (1 + (max(z_ij, 0) / 2)^4),   a_ii = 1,
+        F_ij = sum_{k != l} a_ik a_jl R_kl / sum_{k != l} a_ik a_jl,   i != j.
+    Blocks of related columns and columns that are all alike are such; nothing in it depends on their order.
+    """
+    d, diagonal = rest.shape[-1], np.arange(rest.shape[-1])
+    squares = np.sum(rest**2, axis=2)
+    apart = squares[:, :, None] + squares[:, None, :] - 2 * rest @ rest - 2 * rest**2  # R_ij is in both, not in q
+    z = np.maximum(apart - 2 * std**2 * (d - 2), 0.0) / (std**2 * math.sqrt(8 * (d - 2)) * _HALF)
+    alike = 1 / (1 + z**_POWER)
+    alike[:, diagonal, diagonal] = 1.0
+    total = alike.sum(axis=2)
+    weight = total[:, :, None] * total[:, None, :] - alike @ alike
+    weight[:, diagonal, diagonal] = 1.0  # nothing is read there
+    found = alike @ (rest @ alike) / weight
+    found[:, diagonal, diagonal] = 0.0
+    return (found + found.transpose(0, 2, 1)) / 2
+
+
+def factors(rest: np.ndarray, variances: np.ndarray, std: float, gaussian: bool) -> tuple[np.ndarray, ...]:
+    """Return eigenvalues, eigenvectors, what becomes of the eigenvalues, and how that moves with them.
+
+    The principal axes of R + diag(h): h begins with the largest covariance of each column, and becomes what the axes
+    explain of its variance. An eigenvalue l above the edge of the noise becomes sqrt(l^2 - 4 d std^2), what noise of a
+    semicircle made l of (Benaych-Georges and Nadakuditi 2011).
+    """
+    square = 4 * len(rest) * std**2
+    edge = (_EDGE if gaussian else _EDGE_WISHART) * math.sqrt(square / 4)
+    explained = np.minimum(np.abs(rest).max(axis=1), variances)
+    for _ in range(_AXES):
+        values, vectors = np.linalg.eigh(rest + np.diag(explained))
+        kept = np.where(values > edge, np.sqrt(np.maximum(values**2 - square, 0.0)), 0.0)
+        explained = np.minimum(vectors**2 @ kept, variances)
+    slope = np.where(kept > 0, values / np.where(kept > 0, kept, 1.0), 0.0)
+    return values, vectors, kept, slope
+
+
+def eigenvalues(matrix: np.ndarray, std: float, gaussian: bool) -> tuple[np.ndarray, ...]:
+    """Return the same of the whole matrix, its eigenvalues shrunk as for a matrix that is all noise."""
+    values, vectors = np.linalg.eigh(matrix)
+    if gaussian:
+        shrunk, slope = pulled_in(values, std)
+    else:
+        shrunk, slope = pulled_in_wishart(values, std / math.sqrt(2 * (len(values) + 1)))
+    return values, vectors, np.maximum(shrunk, 0.0), np.where(shrunk > 0, slope, 0.0)
+
+
+def entries(correlations: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean of every correlation given its noisy value, and how that moves with it.
+
+    correlations, variances: those above the diagonal, the variances of their errors above zero.
+    """
+    spread = _SPREADS[:, None] ** 2
+    total = spread + variances
+    likely = -0.5 * (np.log(total) + correlations**2 / total)
+    likely = np.exp(likely - likely.max(axis=0))
+    weights = np.full(len(_SPREADS), 1 / len(_SPREADS))
+    first = _ZEROS * (_SPREADS == 0)
+    for _ in range(_FITS):
+        chance = weights[:, None] * likely
+        chance /= chance.sum(axis=0)
+        weights = (chance.sum(axis=1) + first) / (len(correlations) + _ZEROS)
+    share = spread / total
+    mean = (chance * share).sum(axis=0) * correlations
+    square = (chance * (share * variances + (share * correlations) ** 2)).sum(axis=0)
+    return mean, (square - mean**2) / variances
