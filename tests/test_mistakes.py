@@ -215,7 +215,7 @@ MISTAKES = [
     ("rel.precision", AttributeError, "no precision matrix", "has 'covariance'", "auto-precision"),
     ("Dataset.from_rows(FRAME, bounds=LIMITS, columns=['pay', 'age'])", ValueError, "renames", "X[['pay', 'age']]"),
     ("Dataset.from_rows(FRAME, kinds={'agee': AGE})", ValueError, "no column 'agee'", "mean 'age'"),
-    ("Dataset.from_rows(FRAME, kinds={'age': 'integer'})", ValueError, "as {'age': Kind(", "got ('age', 'integer')"),
+    ("Dataset.from_rows(FRAME, kinds={'age': 'integer'})", ValueError, "as {'age': Kind(", "got 'integer' for 'age'"),
     # --- scikit-learn
     ("PrivateLinearRegression().fit(ROWS, ['yes', 'no', 'no'])", ValueError, "y must be the numbers", "kinds"),
     ("PrivateLinearRegression().fit(ROWS, 'x2')", ValueError, "y must be the numbers", "got text"),

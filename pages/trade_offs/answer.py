@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.common import address, cached, fields, frame, show, strip
 from pages.common.jobs import ANSWERS, Job, Jobs, Steps
-from pages.common.study import CSV, OPENING, Study
+from pages.common.study import OPENING, Study
 from privcov.core.guarantees import Guarantee, level_of, with_level
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
@@ -179,6 +179,8 @@ def _paint(question: Question, study: Study, job: Job) -> None:
         words = st.session_state["ask.last"] = sentence(question, found)
         st.html(f'<p data-says="{escape(words)}" style="{_LARGE}"><b>{escape(words)}</b></p>')
         show.attacker_line(found.attacker, frame.palette(), "Attacker, this release")
+        if question.asked == ROWS:
+            strip.doubt(study, found.n)
         if question.asked == LEVEL:
             st.caption("The slider does not change this answer.")
         st.markdown(" ".join(map(show.as_text, notes(question, found))))
@@ -192,9 +194,9 @@ def _paint(question: Question, study: Study, job: Job) -> None:
     with st.expander("What was simulated"):
         st.markdown(show.as_text(explained(found)))
         st.code(question.script(), language="python")
-        if question.asked != ROWS:
+        if question.asked != ROWS and named(study).sizes():
             level = level_of(found.guarantee)
-            source = "your table" if study.source_key() == CSV else SOURCES.get(study.source_key()).label
+            source = SOURCES.get(study.source_key()).label
             words = f"One release of {source.split(':')[0]} at {study.level_name} = {level:g}"
             frame.link("pages/1_Estimate.py", words, study.at(level).with_method("auto-cov"))
 

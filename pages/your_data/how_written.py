@@ -28,7 +28,9 @@ _NAMES_ALONE = (
 _LINES = 6  # the first line and five rows
 _GUESSED_FROM = 100_000  # letters
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a]")  # in no text; UTF-16 has zeros
-_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?)")  # 1,234.5 and 1.234,5
+_GROUPED = re.compile(  # 1,234.5 and 1.234,5; blanks and apostrophes as well
+    r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?|(?:[ '\u00a0\u202f]\d{3})+(?:[.,]\d+)?)"
+)
 _LINE_END = re.compile(rb"[\r\n]")
 _MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -81,16 +83,15 @@ def taken(file) -> Taken:
 def guessed(raw: bytes) -> Dialect | None:
     """Return how a public file seems to be written, by its header and its first rows.
 
-    None where a mark may stand between thousands, as in 4.595, and where the first line has one cell and another more:
-    it may be a title. Raises ValueError where it is no text.
+    None where a mark may stand between thousands, as in 4.595, and where another line has more cells than the first,
+    which may be a title. Raises ValueError where it is no text.
     """
     encoding = ENCODINGS[_likely(raw)]
     text = Dialect(encoding=encoding).to_utf8(raw, "The file").decode("utf-8-sig", "replace")
     lines = text[:_GUESSED_FROM].splitlines()
     separator = proposed_separator(lines[0] if lines else "")
-    if len(next(csv.reader(lines[:1], delimiter=separator), [])) == 1 and any(
-        len(row) > 1 for mark in SEPARATORS for row in csv.reader(lines[1:], delimiter=mark)
-    ):
+    named = len(next(csv.reader(lines[:1], delimiter=separator), []))
+    if named and any(len(row) > named for mark in SEPARATORS for row in csv.reader(lines[1:], delimiter=mark)):
         return None
     cells = [cell.strip() for row in csv.reader(lines[1:], delimiter=separator) for cell in row]
     commas, points = ([c for c in cells if re.fullmatch(rf"[+-]?\d*{mark}\d+", c)] for mark in (",", r"\."))
@@ -198,9 +199,10 @@ def _text(raw: bytes, key: str, rows: bool) -> Dialect | None:
             st.text("\n".join("   |   ".join(row) for row in cells))
     st.markdown("One and a half is written in the file as:")
     pressed = None
-    for place, (mark, label) in zip(st.columns([1, 1, 2]), _DECIMALS.items(), strict=False):
-        if place.button(label, key=f"{key}-decimal-{'comma' if mark == ',' else 'point'}", width="stretch"):
-            pressed = mark
+    with st.container(horizontal=True):
+        for mark, label in _DECIMALS.items():
+            if st.button(label, key=f"{key}-decimal-{'comma' if mark == ',' else 'point'}"):
+                pressed = mark
     if pressed is None:
         return None
     try:

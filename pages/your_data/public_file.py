@@ -105,7 +105,9 @@ def _public() -> None:
     show.say("The file is read.")
     show.tag("Public", f"{upload.file_name}: {len(upload.header)} columns, {size}")
     if upload.workbook or not says_how(upload.file_name):
-        with st.popover("Written otherwise", key=f"upload-otherwise-{hash(dialect)}"):  # an answer closes it
+        with st.popover(
+            "Written otherwise", key=f"upload-otherwise-{upload.kept.get('turn', 0)}"
+        ):  # an answer closes it
             _ask(upload)
     state.show_form("upload")
     with st.expander("Columns and limits", expanded=upload.declared is None):
@@ -142,6 +144,7 @@ def _ask(upload: Upload) -> None:
         if upload.ranged:  # the range was that of another reading
             upload.typed = None
         upload.ranged, upload.left_out, upload.declared = {}, {}, None
+        upload.kept["turn"] = upload.kept.get("turn", 0) + 1
         visitor_files.forget_table()
         st.rerun()
 

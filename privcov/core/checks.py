@@ -87,18 +87,23 @@ def _not_a_table(called: Callable, name: str, value: Any) -> Any:
     takes = _taken(called).get(name, "")
     if not takes or not is_many(value):
         return value
-    table = hasattr(value, "iloc") or getattr(value, "ndim", 1) != 1
+    table = getattr(value, "ndim", 1) != 1
+    if isinstance(value, list) or (isinstance(value, tuple) and name != "usual"):
+        table = any(isinstance(one, list) or getattr(one, "ndim", 0) for one in value)
     if takes == "one" or table:
         remedy = _ELSEWHERE.get(name, _OF_COLUMNS.get(name, ""))
+        wanted = "one value" if takes == "one" else "a list of single values"
         raise TypeError(
-            _finish(f"{name} takes {takes} value, got {told(value)}".replace("list value", "a list"), remedy)
+            _finish(f"{name} takes {wanted}, got {told(value)}{' of lists' if takes != 'one' else ''}", remedy)
         )
     return value.tolist() if hasattr(value, "tolist") else value
 
 
 def is_many(value: object) -> bool:
     """Return whether a value is a table, a list or another collection, which may hold rows."""
-    if isinstance(value, (str, bytes, type, np.generic)) or type(value).__module__.startswith("privcov"):
+    if isinstance(value, (str, bytes, type)) or type(value).__module__.startswith("privcov"):
+        return False
+    if getattr(value, "ndim", 1) == 0:  # a number of numpy
         return False
     return any(hasattr(value, name) for name in ("__iter__", "__array__", "iloc"))
 

@@ -23,6 +23,7 @@ from privcov.postprocess.matrices import Noisy, unbiased
 
 _STEP = 0.3
 _PROBES, _FEW, _LARGE = 8, 2, 30  # few probes from so many columns on, because their average is over many entries
+_GAUSSIAN = ("isotropic", "free-groups", "free-trace", "upper-triangle")
 _TOLD = 0.1  # the largest deviation of the squared error, as a part of the squared norm
 _SURE = 2.0  # deviations of it that are added
 
@@ -34,8 +35,8 @@ def matrix_error(measured: Measured, noisy: Noisy, covariance: Callable[[Measure
     tell, and where missing cells are measured. The error is to the covariance of the rows as they were clipped and
     shortened; zeros have an error of 1. A method that cuts entries is not smooth: its error would be told too small.
     """
-    if measured.flags is not None:
-        return None
+    if measured.flags is not None or (noisy.d == 2 and measured.distribution.shape not in _GAUSSIAN):
+        return None  # Stein's lemma is that of Gaussian noise, and two columns average over too little other noise
     scale = np.outer(noisy.scale, noisy.scale)
     _, raw, variance = unbiased(noisy)
     square = float(np.sum(raw**2) - np.sum(variance))

@@ -36,6 +36,10 @@ def typed_columns(
     """Return name and kind of every declared column, each with the codes of the table."""
     if isinstance(missing_codes, (str, bytes)):
         raise ValueError(f"missing_codes must be a list of codes, got {missing_codes!r}. Write [{missing_codes!r}].")
+    if not checks.is_many(missing_codes):
+        raise TypeError(f"missing_codes takes a list of codes, got {checks.told(missing_codes)}. Write [-9].")
+    if kinds is not None and not isinstance(kinds, Mapping):
+        raise TypeError(f"kinds takes {{column: Kind}}, got {checks.told(kinds)}.")
     codes = list(missing_codes)
     names = None if columns is None else [str(name) for name in columns]
     if kinds is None:
@@ -58,7 +62,9 @@ def typed_columns(
         given = "bounds" if bounds is not None else "row_bound" if row_bound is not None else "typical"
         raise ValueError(f"kinds hold the bounds of every column, and {given} was given too. Leave it out.")
     if not kinds or not all(isinstance(name, str) and isinstance(kind, Kind) for name, kind in kinds.items()):
-        wrong = next((f", got {given!r}" for given in kinds.items() if not isinstance(given[1], Kind)), "")
+        wrong = next(
+            (f", got {checks.told(one)} for {n!r}" for n, one in kinds.items() if not isinstance(one, Kind)), ""
+        )
         raise ValueError(
             f"kinds must give at least one column its Kind, by name, as {{'age': Kind('integer', 0, 120)}}{wrong}."
         )
@@ -173,14 +179,17 @@ def working_units(
     for column, pair in zip(names, bounds, strict=True):
         if np.shape(pair) != (2,) or any(x is None or x != x for x in pair):
             raise ValueError(f"Column {column!r} has no bounds. Give its lowest and highest value. {_OUTSIDE}")
-        low, high = (checks.number(f"A bound of {column!r}", x) for x in pair)
+        if not all(isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, bool) for x in pair):
+            raise ValueError(f"The bounds of {column!r} must be two numbers, low and high. {_OUTSIDE}")
+        low, high = (float(x) for x in pair)
         if not low < high or not math.isfinite(high - low):
             raise ValueError(f"The bounds of {column!r} must satisfy low < high, got {low:g} and {high:g}.")
     limits = np.array(bounds, dtype=np.float64) + 0.0  # -0.0 would be another request
     origin = limits[:, 0] / 2 + limits[:, 1] / 2
     if typical is not None:
         typical = checks.per_column("typical", typical, names, "Give a value of each, or None for the middle.")
-        origin = np.array([o if t is None else t for o, t in zip(origin, typical, strict=True)], dtype=np.float64) + 0.0
+        known = [o if t is None else checks.number("typical", t) for o, t in zip(origin, typical, strict=True)]
+        origin = np.array(known, dtype=np.float64) + 0.0
         inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])
         if not inside.all():
             where = ", ".join(np.array(names)[~inside][:5])

@@ -18,6 +18,8 @@ from decimal import Context
 
 import numpy as np
 
+from privcov.core import checks
+
 MISSING = frozenset(("", "na", "n/a", "nan", "null"))  # a missing cell, without the blanks and in lower case
 NO_VALUE = ("NAType", "NaTType", "MaskedConstant")  # names of the types of pandas and numpy for "no value"
 _NO_ID = frozenset((*MISSING, "<na>", "nat"))  # with the texts of pandas' missing values
@@ -51,6 +53,8 @@ def rows_of_persons(ids: Sequence[object] | np.ndarray, n: int) -> tuple[int, np
     if isinstance(ids, str):
         raise ValueError(f"persons must be the ids of all rows. Name a column of a data frame as person={ids!r}.")
     values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    if any(map(checks.is_many, values)):
+        raise ValueError("persons must be one id for each row, and the entries here are lists.")
     if len(values) != n:
         raise ValueError("persons must have one entry per row.")
     place: dict[str, int] = {"": 0}

@@ -282,7 +282,6 @@ def test_one_row_and_more_columns_than_rows_work(raw):
         (b"", "blank"),
         (b"  \n", "blank"),
         (b"a,b\n", "no rows"),
-        (b"a,b\n1,5,2\n", "decimal"),
         (b'a,b\n"1,5",2\n', "comma"),
         (b"a,b\nx,y\n", "No column has numbers"),
         (b"a,b\n1\n", "cell"),
@@ -452,7 +451,17 @@ def test_a_line_above_the_names_is_asked_about(raw, row, take):
     assert not [w for w in at.warning if "choose their row" in w.value]
 
 
-@pytest.mark.parametrize("raw", [b"a;b;c\n49;23.667,14;3,2\n", b'a,b,c\n49,"23,667.14",3.2\n', b'a,b\n49,"58,839"\n'])
+UNSURE = [
+    b"a;b;c\n49;23.667,14;3,2\n",
+    b'a,b,c\n49,"23,667.14",3.2\n',
+    b'a,b\n49,"58,839"\n',
+    b"a;b;c\n20;10 100,5;0,5\n",
+    b"a,b\n1,5,2\n",
+    b"Survey, of 2020\na;b;c\n1;2;3\n",
+]
+
+
+@pytest.mark.parametrize("raw", UNSURE)
 def test_marks_between_thousands_are_asked_about(raw):
     assert public(raw).session_state["upload"].dialect is None
 

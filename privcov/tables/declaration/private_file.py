@@ -298,6 +298,9 @@ class Declaration:
             raise TypeError(f"columns takes a list of Column, got {checks.told(self.columns)} of other values.")
         if not isinstance(self.dialect, Dialect):
             raise TypeError(f"dialect takes a privcov.Dialect, got {checks.told(self.dialect)}.")
+        for name in ("rows_per_person", "n_public", "row_bound", "row_bound_fraction"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, value.item() if isinstance(value, np.generic) else value)
         for name in ("columns", "classes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not 1 <= len(self.columns) <= MAX_COLUMNS:

@@ -440,6 +440,6 @@ def texts_of(name: str, given: object) -> tuple[str, ...]:
                 f"{name} holds a text of {len(text):,} letters, and the most is {_LONGEST}: {quote(text)}."
             )
     if len(set(texts)) < len(texts):
-        twice = next(text for text in texts if texts.count(text) > 1)
-        raise ValueError(f"{name} holds {twice!r} twice. Leave one out.")
+        first, second = next((texts.index(text), at) for at, text in enumerate(texts) if texts.index(text) < at)
+        raise ValueError(f"Entries {first + 1} and {second + 1} of {name} are the same. Leave one out.")
     return texts

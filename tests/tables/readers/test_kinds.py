@@ -243,7 +243,7 @@ def test_what_is_declared_is_stored_and_read_again(key):
         ({"kind": "category"}, "needs values"),
         ({"kind": "category", "values": ("A",)}, "takes 2 to 200"),
         ({"kind": "category", "values": tuple(range(10_000))}, "10,000"),
-        ({"kind": "category", "values": ("A", "A ")}, "twice"),
+        ({"kind": "category", "values": ("A", "A ")}, "are the same"),
         ({"kind": "category", "values": ("A", "NA")}, "missing cell already"),
         ({"kind": "category", "values": ("A", "other"), "other": True}, "adds one of that name"),
         ({"kind": "category", "values": ("A", "B"), "typical": "A"}, "has no typical value"),
