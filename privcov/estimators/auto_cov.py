@@ -1,7 +1,9 @@
-"""The default covariance method: the least noise for many columns, then shrinkage fitted to the known noise.
+"""The default covariance method: the least noise for many columns, then estimates that know it.
 
-The covariance block is shrunk (denoise.py), not the joint matrix: the anchor's eigenvalue always leaves the noise, so
-the joint matrix would never say that it holds no signal.
+Of five columns or more the entries off the diagonal are a mixture of estimates (postprocess/structure/mixture.py); of
+fewer, and where missing cells are measured, they are shrunk (denoise.py). This is done to the covariance block, not to
+the joint matrix: the anchor's eigenvalue always leaves the noise, so the joint matrix would never say that it holds no
+signal.
 
 A mean (or the mean of a class) is measured beside the second moment, with noise of variance tau^2 = s_o^2 / s^2 per
 coordinate, s_o that of an off-diagonal entry and s the anchor; a class with the fraction p of the rows has tau / p. The
@@ -65,16 +67,17 @@ POPULATION, SAMPLE = "population", "sample"
     version=7,
     for_private={"clip_search": "off"},
     summary="The least noisy of the shapes here for many columns (Gaussian with accurate variances; under pure DP the "
-    "difference of two Wishart matrices), then shrinkage that knows the noise: by eigenvalues or patterns of the "
-    "columns where relations show, towards zero where nothing does.",
-    formula=r"\hat\Sigma = J + w\,(F-J),\quad F=V\,\mathrm{diag}\big((\lambda_i-2v\,h_i)_+\big)V^\top,\quad "
-    r"v=d\,\sigma^2/2",
+    "difference of two Wishart matrices), then a mixture of estimates that know the noise: equal correlations, bands, "
+    "a tree, factors, each pair alone and others, weighted by their risk; nothing where nothing shows.",
+    formula=r"\hat\Sigma = D + (1-g)\sum_k w_k F_k(Y),\quad w = \arg\min_{w\in\Delta} \big\|\textstyle\sum_k w_k F_k - "
+    r"Y\big\|^2 + 2\sum_k w_k\,(D_k + c_k),\quad D_k \approx E\langle F_k, E\rangle",
     avoid="When you need an unbiased matrix for further inference: take the raw noisy matrix instead.",
-    reference="Own combination; shrinkage after Bun, Allez, Bouchaud and Potters (2016) and James and Stein (1961).",
+    reference="Own combination; risks by drawn errors after Stein (1981) and Ramani, Blu and Unser (2008), estimates "
+    "after Chow and Liu (1968), Bun, Allez, Bouchaud and Potters (2016), Stephens (2017) and James and Stein (1961).",
 )
 @dataclass(frozen=True)
 class AutoCov(Method):
-    """The least noise for the guarantee among the shapes here, for many columns, then shrinkage by the known noise.
+    """The least noise for the guarantee among the shapes here, for many columns, then estimates that know the noise.
 
     Guarantee
     ---------

@@ -23,6 +23,7 @@ from privcov.core.randomness import RandomState, seed_of, stream
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.correlation import correlation
 from privcov.releases.private_request import PrivateRequest, private_request
+from privcov.releases.public import doubt_of
 from privcov.steward.example_rows import ROWS, STRUCTURES, Invention, planned_anchor
 from privcov.steward.preview import simulated_release
 from privcov.tables.declaration.private_file import Column, Declaration
@@ -95,6 +96,7 @@ class Expectation:
 
     def __repr__(self) -> str:
         low, high = self.error_range
+        doubt = doubt_of(self.n, self.guarantee)
         return (
             f"{self.method} on {self.n:,} rows and {self.d} columns under {self.guarantee}:\n"
             f"  error {self.error:.1%} (nine in ten releases: {low:.1%} to {high:.1%}); "
@@ -102,7 +104,7 @@ class Expectation:
             f"  to compare: zeros {self.zeros:.0%}, the variances alone {self.diagonal:.1%}, "
             f"clipping without noise {self.nonprivate:.1%}, sampling {self.sampling:.1%}\n"
             f"  attacker's best chance {self.attacker:.1%}\n"
-            f"  for invented rows: {self.table}"
+            f"  for invented rows: {self.table}" + (f"\n  {doubt}" if doubt else "")
         )
 
 

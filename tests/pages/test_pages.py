@@ -166,12 +166,12 @@ def test_estimate_shows_what_a_mixture_is_made_of_in_words_and_as_a_bar():
     at = open_page("pages/1_Estimate.py", **query, **{"method.structure": "mixture"})
     data = privcov.source("ar1-covariance", n=2000, d=20, random_state=0)
     rel = privcov.release(data, privcov.ZCDP(0.1), "auto-cov", random_state=1, structure="mixture")
-    (words,) = [note for note in rel.notes if note.startswith("Off the diagonal: ")]
+    (words,) = [note for note in rel.notes if note.startswith("Off the diagonal, of the population: ")]
     assert any(words in caption.value for caption in at.caption)
     spec, _ = chart(at, "One bar")
     pieces = [(piece["x"][0], piece["name"]) for piece in spec["data"]]
     told = ", ".join(f"{share:.0f} % {name}" for share, name in pieces if share >= 0.5)
-    assert words == f"Off the diagonal: {told}."
+    assert words == f"Off the diagonal, of the population: {told}."
     plain = open_page("pages/1_Estimate.py", **query)
     assert not any(alt.startswith("One bar") for alt in alts(plain))
 

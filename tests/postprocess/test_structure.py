@@ -56,13 +56,13 @@ def shuffled(matrix: np.ndarray, seed: int = 3) -> np.ndarray:
 
 
 PATTERNS = {
-    "equal": (0.7 * np.eye(12) + 0.3) / 12,
+    "equal correlations": (0.7 * np.eye(12) + 0.3) / 12,
     "band": fading(12, 0.3),
     "tree": branching(12),
-    "steps": shuffled(fading(12)),
+    "steps on the tree": shuffled(fading(12)),
     "similar columns": blocks(12, 4),
     "factors": one_factor(12),
-    "entries": blocks(12, 3, 5),
+    "pairs alone": blocks(12, 3, 5),
     "as measured": blocks(12, 3, 6),
     "eigenvalues": one_factor(12, 4),
 }

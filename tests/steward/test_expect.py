@@ -101,6 +101,8 @@ def test_the_answer_follows_what_is_asked():
     assert 0.5 < few.attacker < 1.0
     assert many.error_range[0] <= many.error <= many.error_range[1]
     assert "8 columns" in repr(many)
+    assert "not below 1/n" in repr(privcov.expect(500, 8, privcov.ApproxDP(1.0, 0.01), releases=2, random_state=0))
+    assert "1/n" not in repr(many)
     again = privcov.expect(500, 8, privcov.ZCDP(0.1), releases=20, random_state=0)
     np.testing.assert_array_equal(again.errors, few.errors)
 

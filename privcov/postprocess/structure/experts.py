@@ -3,16 +3,16 @@
 R is the noisy matrix without its diagonal, U_ij = sqrt(k_i k_j) for the shrunk variances k, and r_ij = R_ij / U_ij a
 noisy correlation. Every estimate is zero on the diagonal, and reads no other numbers.
 
-    equal             every correlation is their mean, <R, U> / <U, U>
-    band              the mean correlation of every distance |i - j|, up to the distances 1, 2, 4, ...
-    tree              on the spanning tree of largest |r| (Chow and Liu 1968): the product of r along the path
-    steps             the mean correlation of every number of edges on that tree, with the sign of the path
-    similar columns   the mean over columns whose covariances with all others are alike, see `similar`
-    factors           the eigenvalues that leave the noise, of R with communalities on its diagonal
-    eigenvalues       those of the whole matrix, shrunk for the noise (spectrum.py)
-    entries           every correlation by itself: its mean given r under a mixture of normal distributions that is
-                      fitted to all of them (Stephens 2017)
-    as measured       R itself
+    equal correlations  every correlation is their mean, <R, U> / <U, U>
+    band                the mean correlation of every distance |i - j|, up to the distances 1, 2, 4, ...
+    tree                on the spanning tree of largest |r| (Chow and Liu 1968): the product of r along the path
+    steps on the tree   the mean correlation of every number of edges on that tree, with the sign of the path
+    similar columns     the mean over columns whose covariances with all others are alike, see `similar`
+    factors             the eigenvalues that leave the noise, of R with communalities on its diagonal
+    eigenvalues         those of the whole matrix, shrunk for the noise (spectrum.py)
+    pairs alone         the mean of every correlation given its own r, under a mixture of normal distributions that is
+                        fitted to all of them (Stephens 2017)
+    as measured         R itself
 
 `band` alone knows an order of the columns. A tree needs none: columns in the order of an autoregression are a path.
 """

@@ -158,7 +158,7 @@ def _experts(
     square = float(np.sum(unit**2))
     along = np.sum(draws * unit, axis=(1, 2))
     level = float(np.sum(rest * unit)) / square * unit
-    found.append(_Expert("equal", level, float(np.mean(along**2)) / square))
+    found.append(_Expert("equal correlations", level, float(np.mean(along**2)) / square))
     products, squares = experts.distances(rest, unit)
     moved = np.mean([experts.distances(draw, unit)[0] ** 2 for draw in draws], axis=0) / squares
     lag = np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
@@ -179,7 +179,7 @@ def _experts(
     correlations = np.clip(points / np.where(unit > 0, unit, 1.0), -most, most)
     product, steps = experts.on_tree(correlations)
     probed("tree", product * unit)
-    probed("steps", experts.by_steps(correlations, product, steps) * unit)
+    probed("steps on the tree", experts.by_steps(correlations, product, steps) * unit)
     probed("similar columns", experts.similar(points, error.std))
     for kind, axes in (
         ("factors", experts.factors(rest, variances, error.std, error.gaussian)),
@@ -194,7 +194,7 @@ def _experts(
     each, scale = np.zeros_like(rest), unit[upper]
     mean, slope = experts.entries(rest[upper] / scale, error.variance[upper] / scale**2)
     each[upper] = mean * scale
-    found.append(_Expert("entries", each + each.T, 2 * float(slope @ error.variance[upper])))
+    found.append(_Expert("pairs alone", each + each.T, 2 * float(slope @ error.variance[upper])))
     return found
 
 
