@@ -39,7 +39,8 @@ MOVES = {
     for strength in ((0.5,) if structure == "independent" else (0.2, 0.5, 0.8))
 }
 _WAIT = 0.4  # seconds for a first answer
-_POINTS, _ON_CURVE = 9, 20  # of a curve, and releases at each
+_POINTS = 9  # of a curve
+_ON_CURVE, _WIDE, _ON_WIDE = 20, 100, 8  # releases at each; of more columns fewer, which take longer and vary less
 _SIZES = (100, 10**6)  # rows of a curve
 _WIDER = (1.15, 1.35, 1.7, 2.3)  # times the row bound that follows from the declaration
 _PAYS = 0.95  # times the error is what a wider row bound must leave to be offered
@@ -91,6 +92,11 @@ class Question:
         )
 
     @property
+    def few(self) -> int:
+        """Number of releases where a mean to a few percent will do."""
+        return _ON_CURVE if self.d <= _WIDE else _ON_WIDE
+
+    @property
     def supposed(self) -> dict[str, Any]:
         """The arguments of `expect` for what is supposed of the rows."""
         given = {"spread": BOUNDS[self.bounds], "structure": self.structure, "strength": self.strength}
@@ -101,9 +107,7 @@ class Question:
         """Return the row bound that costs least, as a part of the longest row, and its error; None if no wider pays."""
         now = self.fraction or fraction_declared(found.d, BOUNDS[self.bounds])
         tried = {
-            fraction: dataclasses.replace(self, fraction=fraction).expected(
-                found.n, found.guarantee, releases=_ON_CURVE
-            )
+            fraction: dataclasses.replace(self, fraction=fraction).expected(found.n, found.guarantee, releases=self.few)
             for fraction in (float(f"{now * times:.2g}") for times in _WIDER)
             if now < fraction <= 1
         }
@@ -159,7 +163,7 @@ def _steps(question: Question, stop: threading.Event) -> Steps:
     yield {"wider": question.wider(found) if _is_floor(found) else None}
     for value in question.axis():
         if not stop.is_set():
-            yield {"point": (float(value), question.at(value, _ON_CURVE))}
+            yield {"point": (float(value), question.at(value, question.few))}
 
 
 def _paint(question: Question, study: Study, job: Job) -> None:
@@ -190,7 +194,7 @@ def _paint(question: Question, study: Study, job: Job) -> None:
         points = [row["point"] for row in rows if "point" in row]
         if len(points) > 2:
             show.picture(chart(question, found, points, study.level_name, frame.palette()), "answer")
-            st.caption("Band: eight in ten of 20 releases, over tables and noise.")
+            st.caption(f"Band: eight in ten of {question.few} releases, over tables and noise.")
     with st.expander("What was simulated"):
         st.markdown(show.as_text(explained(found)))
         st.code(question.script(), language="python")
@@ -298,7 +302,7 @@ def _methods(question: Question, found: Expectation) -> None:
     kind = found.guarantee.kind
     cards = [c for c in private_methods() if c.target == "covariance" and not c.refuses(kind)]
     with st.spinner("Simulating releases of each method ...", show_time=False):
-        others = {c.label: question.expected(found.n, found.guarantee, c.key, releases=_ON_CURVE) for c in cards[1:]}
+        others = {c.label: question.expected(found.n, found.guarantee, c.key, releases=question.few) for c in cards[1:]}
         errors = {cards[0].label: found} | others
     listed = sorted(errors.items(), key=lambda one: one[1].error)
     trivial = [("Variances alone, not private", found.diagonal), ("Zeros", found.zeros)]
@@ -306,7 +310,7 @@ def _methods(question: Question, found: Expectation) -> None:
         bars([*((name, one.error) for name, one in listed), *trivial], frame.palette(), quiet=len(trivial)), "methods"
     )
     best = next(c for c in cards if c.label == listed[0][0])
-    least = min(_ON_CURVE, len(found.errors))
+    least = min(question.few, len(found.errors))
     st.caption(f"Mean of {least} releases or more, on the same five invented tables. {METHODS.get(best.key).summary}")
 
 
