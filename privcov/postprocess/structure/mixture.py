@@ -23,6 +23,8 @@ one of them. The sum is multiplied by 1 - g: g is the part that noise alone may 
 (`hidden` of denoise.py), be it the equal level, a band, all entries, or the largest eigenvalue. The diagonal is that of
 denoise.py. The last step is the projection on covariances of rows in the unit ball, a convex set that contains S.
 
+Of more than 300 columns the tree and similar columns are left out: their D takes an estimate for every draw.
+
 Reference: Stein (1981); Ramani, Blu and Unser (2008); Efron (2004) for risks by drawn errors; Leung and Barron (2006)
 for mixing by such risks; the penalty and the choice of estimates are own. Measured by `make bench ARGS=structure`.
 """
@@ -46,6 +48,7 @@ NOTHING = "diagonal"
 _STEP, _DOUBT = 0.3, 0.7
 _PROBES = ((20, 16), (100, 8))  # draws up to so many columns; beyond, each draw is an average over many entries
 _FEWEST_PROBES = 4
+_WIDE = 300  # columns up to which estimates are computed at every draw, and the draws are kept
 _LEAST = 1e-3  # a variance in the unit of an entry, of the largest
 _ROUNDS, _CLOSE = 10_000, 1e-12  # of the search for the weights, which ends when no exchange gains more
 
@@ -128,7 +131,7 @@ def _error_of(spread: np.ndarray | None, noise: BlockNoise, per_entry: float) ->
     """Return the error of the off-diagonal entries, with its draws; spread: C / sqrt(n), None without sampling."""
     d = len(noise.diagonal)
     off = ~np.eye(d, dtype=bool)
-    of_noise, of_rows = _normal(d)
+    of_noise, of_rows = (_normal if d <= _WIDE else _normal.__wrapped__)(d)
     draws, variance = math.sqrt(per_entry) * of_noise, np.full((d, d), per_entry)
     if spread is not None:
         variance = variance + np.outer(np.diag(spread), np.diag(spread)) + spread**2
@@ -174,13 +177,14 @@ def _experts(
         apart = points[1 : count + 1] - points[count + 1 :]
         found.append(_Expert(kind, points[0], float(np.mean(np.sum(draws * apart, axis=(1, 2)))) / (2 * _STEP)))
 
-    points = np.concatenate([rest[None], rest + _STEP * draws, rest - _STEP * draws])
-    most = experts.MOST_CORRELATED
-    correlations = np.clip(points / np.where(unit > 0, unit, 1.0), -most, most)
-    product, steps = experts.on_tree(correlations)
-    probed("tree", product * unit)
-    probed("steps on the tree", experts.by_steps(correlations, product, steps) * unit)
-    probed("similar columns", experts.similar(points, error.std))
+    if d <= _WIDE:
+        points = np.concatenate([rest[None], rest + _STEP * draws, rest - _STEP * draws])
+        most = experts.MOST_CORRELATED
+        correlations = np.clip(points / np.where(unit > 0, unit, 1.0), -most, most)
+        product, steps = experts.on_tree(correlations)
+        probed("tree", product * unit)
+        probed("steps on the tree", experts.by_steps(correlations, product, steps) * unit)
+        probed("similar columns", experts.similar(points, error.std))
     for kind, axes in (
         ("factors", experts.factors(rest, variances, error.std, error.gaussian)),
         ("eigenvalues", experts.eigenvalues(matrix, error.std, error.gaussian)),
