@@ -104,7 +104,8 @@ class Column:
 
         Dates are texts, and numbers those of Python, as the saved declaration has them.
         """
-        checks.words("name", self.name, "the name of a column")
+        if not isinstance(self.name, str):
+            raise ValueError(f"The name of a column must be text, got {checks.told(self.name)}. Correct it.")
         for name in ("values", "missing_codes", *(["typical", "usual"] if self.values else [])):
             object.__setattr__(self, name, _spelt(name, getattr(self, name)))
         if self.usual is not None:
