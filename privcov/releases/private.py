@@ -234,8 +234,8 @@ def _number_of(draw: object) -> int:
         return checks.whole("draw", int(draw) if isinstance(draw, bool) else draw, 1, MAX_DRAWS)
     except ValueError:
         raise ValueError(
-            f"draw must be a whole number from 1 to {MAX_DRAWS:,}, got draw={checks.told(draw)}. Use 1 for the first draw; "
-            "2 is another one, and pays again."
+            f"draw must be a whole number from 1 to {MAX_DRAWS:,}, got draw={checks.told(draw)}. Use 1 for the first "
+            "draw; 2 is another one, and pays again."
         ) from None
 
 
