@@ -10,7 +10,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -38,6 +38,8 @@ _TABLES = 5
 _MOST, _WORK = 50, 400_000  # releases, where their number is not given: _WORK / d^2, at least two of each table
 _CELLS = 800_000  # of a table that is drawn, at least ROWS rows
 _NEAR = 0.01  # relative, of a level or a number of rows that is searched for
+_ROUGH, _AROUND = 2 * _TABLES, 0.3  # releases of a first search, and how far on both sides the slope is taken
+_FLAT, _STEEP, _STEPS = 0.2, 2.0, 8  # of the logarithm of an error, and steps of the second search
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,29 +325,53 @@ def least_level(error: float, n: int, d: int, guarantee: Guarantee, **supposed: 
     """
     checks.in_range("error", error, 1e-4, 100.0)
     supposed["random_state"] = seed_of(supposed.get("random_state"))  # one noise at every level
-    return _least(error, lambda level: expect(n, d, with_level(guarantee, level), **supposed), *ENDS[guarantee.kind])
+
+    def at(level: float, **rough: int) -> Expectation:
+        return expect(n, d, with_level(guarantee, level), **(supposed | rough))
+
+    return _least(error, at, *ENDS[guarantee.kind])
 
 
 def least_rows(error: float, d: int, guarantee: Guarantee, **supposed: Any) -> Expectation:
     """Return the expectation with the smallest number of rows with at most this error; otherwise as `least_level`."""
     checks.in_range("error", error, 1e-4, 100.0)
     supposed["random_state"] = seed_of(supposed.get("random_state"))
-    return _least(error, lambda rows: expect(math.ceil(rows), d, guarantee, **supposed), FEWEST_ROWS, MAX_ROWS)
+
+    def at(rows: float, **rough: int) -> Expectation:
+        return expect(math.ceil(rows), d, guarantee, **(supposed | rough))
+
+    return _least(error, at, FEWEST_ROWS, MAX_ROWS)
 
 
-def _least(error: float, at: Callable[[float], Expectation], low: float, high: float) -> Expectation:
-    """Return the expectation at the smallest value within the error: with one noise, errors fall with the value."""
+def _least(error: float, at: Callable[..., Expectation], low: float, high: float) -> Expectation:
+    """Return the expectation at the smallest value within the error: with one noise, errors fall with the value.
+
+    A few releases find about where it is, and how fast errors fall there; all of them end the search.
+    """
     found: dict[float, Expectation] = {}
 
+    @cache
+    def rough(log: float) -> float:
+        return math.log(at(_rounded_up(math.exp(log)), releases=_ROUGH).error / error)
+
+    @cache
     def excess(log: float) -> float:
         found[log] = at(_rounded_up(math.exp(log)))
         return math.log(found[log].error / error)
 
     low, high = math.log(low), math.log(high)
-    if excess(high) > 0 or excess(low) <= 0:
-        return found[high if found[high].error > error else low]
-    brentq(excess, low, high, xtol=_NEAR)
-    return found[min(log for log in found if found[log].error <= error)]
+    if rough(high) > 0 or rough(low) <= 0:
+        end = high if rough(high) > 0 else low
+        return at(_rounded_up(math.exp(end)))
+    value = brentq(rough, low, high, xtol=2 * _NEAR)
+    ends = max(low, value - _AROUND), min(high, value + _AROUND)
+    slope = min(max((rough(ends[0]) - rough(ends[1])) / (ends[1] - ends[0]), _FLAT), _STEEP)
+    for _ in range(_STEPS):
+        if -2 * _NEAR * slope <= excess(value) <= 0:
+            break
+        value = min(max(value + excess(value) / slope + _NEAR / 2, low), high)
+    within = [log for log in found if found[log].error <= error]
+    return found[min(within) if within else max(found)]
 
 
 def _rounded_up(value: float) -> float:
