@@ -226,12 +226,14 @@ def centred(measured: Measured) -> Centred:
     values, vectors = np.linalg.eigh(block)
     kept = vectors[:, values > plain.edge(d)] if std > 0 else vectors
     covariance, left, along_means, across, together = block.copy(), 0.0, 0.0, 0.0, 0.0
+    axes = np.zeros_like(means)
     for j, (mean, share, tau) in enumerate(zip(means, shares, taus, strict=True)):
         along, flat = kept, kept.shape[1]
         sure = along @ (along.T @ mean)
         if tau > 0 and sure @ sure <= 2 * flat * tau**2:  # a rare class, whose mean is noise along them too
             along, flat, sure = vectors[:, :0], 0, np.zeros(d)
         other = mean - sure
+        axes[j] = share * tau * mean
         square = float(other @ other)
         shorter = max(1 - max(d - flat - 2, 0) * tau**2 / square, 0.0) if square > 0 else 0.0
         means[j] = found = sure + shorter * other
@@ -255,7 +257,7 @@ def centred(measured: Measured) -> Centred:
     # What is left of |m|^2 is on the diagonal in squares of m_a: sqrt(3 / d) of it long, if its direction is Gaussian.
     reach = math.sqrt(along_means), math.sqrt(across), math.sqrt(together + 3 * left / d)
     rest, own = rest + left * (d - 1) / d, own + left / d**2
-    return Centred(covariance, BlockNoise(rest, own, trace + left, std, gaussian, *reach), means, shares)
+    return Centred(covariance, BlockNoise(rest, own, trace + left, std, gaussian, *reach, axes, left), means, shares)
 
 
 def _means(measured: Measured) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -64,7 +64,9 @@ class BlockNoise:
     variance of every diagonal entry. trace: variance of the trace. std: standard deviation of an off-diagonal entry,
     for the eigenvalues. gaussian: False for a difference of Wishart matrices. along: how far it may reach along the
     directions of means that were subtracted, beside the rest. across: the same from these directions to others.
-    together: length by which it may move the diagonal as one.
+    together: length by which it may move the diagonal as one. axes: vectors a, k x d, for which the noise of a
+    subtracted mean is a e' + e a' with e standard normal, beside that of independent entries. left: square of what may
+    be left of a mean, along one direction.
     """
 
     rest: float
@@ -75,6 +77,13 @@ class BlockNoise:
     along: float = 0.0
     across: float = 0.0
     together: float = 0.0
+    axes: np.ndarray | None = None
+    left: float = 0.0
+
+    @property
+    def coherent(self) -> float:
+        """Largest variance that subtracted means add to one projection of the matrix, with what is left of them."""
+        return self.left + (0.0 if self.axes is None else 4 * float(np.sum(self.axes**2)))
 
     @property
     def surprise(self) -> float:
@@ -207,10 +216,12 @@ def _hidden(reach: float, square: float, beyond: float) -> float:
 def hidden(square: float, energy: float, k: int, noise: BlockNoise, among: int = 1) -> float:
     """Return the fraction that is not kept of a part of k numbers, because noise alone may have reached its square.
 
-    among: the number of parts of which this is the one that leaves the noise most clearly.
+    among: the number of projections of which this is the one that leaves the noise most clearly; along one of them the
+    noise of a subtracted mean may lie as a whole.
     """
     width = noise.width(k, among)
-    return _hidden(energy * (1 + width), square, energy * width)
+    mean = noise.coherent * (1 + noise.width(1, among)) if among > 1 else 0.0
+    return _hidden(energy * (1 + width) + mean, square, energy * width + mean)
 
 
 def james_stein(square: float, energy: float, k: int, gone: float, fixed: bool = False) -> tuple[float, float]:

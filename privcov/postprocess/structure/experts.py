@@ -1,7 +1,7 @@
 """Estimates of the off-diagonal entries of a noisy covariance, each a plain function of these entries.
 
 R is the noisy matrix without its diagonal, U_ij = sqrt(k_i k_j) for the shrunk variances k, and r_ij = R_ij / U_ij a
-noisy correlation. Every estimate is zero on the diagonal, and reads no other numbers.
+noisy correlation. Every estimate is zero on the diagonal. That by eigenvalues reads the whole matrix.
 
     equal correlations  every correlation is their mean, <R, U> / <U, U>
     band                the mean correlation of every distance |i - j|, up to the distances 1, 2, 4, ...
@@ -110,8 +110,8 @@ def factors(rest: np.ndarray, variances: np.ndarray, std: float, gaussian: bool)
     """Return eigenvalues, eigenvectors, what becomes of the eigenvalues, and how that moves with them.
 
     The principal axes of R + diag(h): h begins with the largest covariance of each column, and becomes what the axes
-    explain of its variance. An eigenvalue l above the edge of the noise becomes sqrt(l^2 - 4 d std^2), what noise of a
-    semicircle made l of (Benaych-Georges and Nadakuditi 2011).
+    explain of its variance. An eigenvalue l above the edge of the noise becomes sqrt(l^2 - 4 d std^2), the least error
+    under noise of a semicircle (Benaych-Georges and Nadakuditi 2011; Gavish and Donoho 2017). D holds h as it is.
     """
     square = 4 * len(rest) * std**2
     edge = (_EDGE if gaussian else _EDGE_WISHART) * math.sqrt(square / 4)

@@ -13,9 +13,9 @@ what is projected. Noise that is not Gaussian has the same D to the second order
 two correlations change places; D is measured across such places all the same, for h is .3 deviations.
 
 **The error.** The off-diagonal entries of W are taken as independent, with the variance that they have on average,
-what a subtracted mean adds included (`BlockNoise.rest`). N is that of normal rows,
-Cov(N_ij, N_kl) = (C_ik C_jl + C_il C_jk) / n with C the answer of denoise.py for S. The draws are the same for every
-release: public numbers.
+what a subtracted mean adds included (`BlockNoise.rest`); the part of it that lies along the mean is drawn beside. N is
+that of normal rows, Cov(N_ij, N_kl) = (C_ik C_jl + C_il C_jk) / n with C the answer of denoise.py for S. The draws are
+the same for every release: public numbers.
 
 **The weights** are those in the simplex that minimise |sum w_k F_k - Y|^2 + 2 sum w_k (D_k + c_k), where
 c_k = .7 sqrt(2 v) |F_k|, v the mean variance of an entry, so that noise does not choose an estimate. Zero is always
@@ -40,7 +40,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privcov.core.randomness import stream
-from privcov.postprocess.denoise import RISE, BlockNoise, before_projection, diagonal_part, hidden, inside
+from privcov.postprocess.denoise import RISE, BlockNoise, before_projection, hidden, inside
 from privcov.postprocess.spectrum import quotients
 from privcov.postprocess.structure import experts
 
@@ -98,7 +98,8 @@ def mix(matrix: np.ndarray, noise: BlockNoise, rows: float | None) -> Mixture:
     off = ~np.eye(d, dtype=bool)
     rest = np.where(off, matrix, 0.0)
     spread = None if rows is None else inside(before_projection(matrix, noise).matrix) / math.sqrt(rows)
-    diagonal, _ = diagonal_part(np.diag(matrix), noise if spread is None else _with_sampling(noise, spread))
+    shrunk = before_projection(matrix, noise if spread is None else _with_sampling(noise, spread))
+    diagonal = np.maximum(np.diag(shrunk.matrix), 0.0)
     if not diagonal.any():  # where no variance is seen, no covariance is either
         return Mixture(np.zeros_like(matrix), {NOTHING: 1.0}, 0.0)
     per_entry = noise.rest / (d * (d - 1))
@@ -133,6 +134,10 @@ def _error_of(spread: np.ndarray | None, noise: BlockNoise, per_entry: float) ->
     off = ~np.eye(d, dtype=bool)
     of_noise, of_rows = (_normal if d <= _WIDE else _normal.__wrapped__)(d)
     draws, variance = math.sqrt(per_entry) * of_noise, np.full((d, d), per_entry)
+    if noise.axes is not None:
+        of_means = stream(0, "noise", 1, "probes").standard_normal((len(draws), len(noise.axes), d))
+        moved = noise.axes.T @ of_means
+        draws = draws + moved + moved.transpose(0, 2, 1)
     if spread is not None:
         variance = variance + np.outer(np.diag(spread), np.diag(spread)) + spread**2
         values, vectors = np.linalg.eigh(spread)
