@@ -152,10 +152,13 @@ def test_no_noise_is_left_alone_by_every_pattern():
     )
 
 
-@pytest.mark.parametrize(("d", "n", "rho"), [(120, 1_000, 0.001), (40, 1_000, 0.001), (120, 1_000, 0.01)])
-def test_the_noise_of_a_mean_is_no_pattern(d, n, rho):
-    """Coins: the noise of a large mean lies along it, as one level does. Mean of 6 draws; uncounted it was 2 to 10."""
-    rows = (np.random.default_rng(0).random((n, d)) < 0.5).astype(float)
+@pytest.mark.parametrize(
+    ("d", "n", "rho", "share"),
+    [(120, 1_000, 0.001, 0.5), (40, 1_000, 0.001, 0.5), (120, 1_000, 0.01, 0.5), (120, 1_000, 0.01, 0.9)],
+)
+def test_the_noise_of_a_mean_is_no_pattern(d, n, rho, share):
+    """Coins: the noise of a large mean lies along it, as a level does. Mean of 6 draws; uncounted it was 1.5 to 10."""
+    rows = (np.random.default_rng(0).random((n, d)) < share).astype(float)
     data = privcov.Dataset.from_rows(rows, bounds=[(0, 1)] * d)
     errors = [
         [

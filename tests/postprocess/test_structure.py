@@ -1,5 +1,6 @@
 """The mixture of estimates: each is right on its own pattern, its product with the error is told, weights are least."""
 
+import dataclasses
 import itertools
 import math
 
@@ -194,6 +195,55 @@ def test_the_product_with_the_error_is_told(kind, rows):
     assert found[1].kind == "as measured"
     assert np.abs(np.mean(stated, axis=0) - means).max() <= 0.1 * whole + 4 * se.max()
     assert np.mean(stated, axis=0)[1] == pytest.approx(whole, abs=0.1 * whole + 4 * se[1])
+
+
+def test_what_a_mean_adds_to_the_error_lies_along_it():
+    """A mean of equal entries: the level has 4 |a|^2 more, which 16 draws tell within a factor of 2.5."""
+    d, law = 12, NoiseDistribution("free-trace", 0.01, 12)
+    axis = np.full((1, d), 0.01)
+    plain = noise_of(law)
+    with_mean = dataclasses.replace(plain, axes=axis)
+    more = [
+        one.with_error - other.with_error
+        for one, other in zip(*(told(blocks(d, 4), noise, None) for noise in (with_mean, plain)), strict=True)
+        if one.kind == "equal correlations"
+    ]
+    assert 0.4 < more[0] / (4 * float(np.sum(axis**2))) < 2.5
+    assert with_mean.coherent == pytest.approx(4 * float(np.sum(axis**2)))
+
+
+def test_doubt_keeps_noise_from_choosing():
+    """Columns that are not related: less than an eighth of the noise is kept, a seventh without doubt."""
+    d, law, rng = 20, NoiseDistribution("free-trace", 0.004, 20), np.random.default_rng(2)
+    kept, noise = [], []
+    for _ in range(60):
+        drawn = law.draw(rng)
+        kept.append(np.linalg.norm(rest_of(mix(np.eye(d) / d + drawn, noise_of(law), None).matrix)))
+        noise.append(np.linalg.norm(rest_of(drawn)))
+    assert np.mean(kept) < np.mean(noise) / 8
+
+
+def test_a_factor_that_the_largest_eigenvalue_alone_shows_is_taken():
+    """Signs hide it from the level and the bands, and 1,770 pairs from their sum of squares."""
+    d, rng = 60, np.random.default_rng(4)
+    loading = np.random.default_rng(3).choice([-1.0, 1.0], d)
+    truth = 0.3 * np.outer(loading, loading) / d + 0.2 * np.eye(d) / d
+    law = NoiseDistribution("free-trace", 0.016, d)
+    kept = [mix(truth + law.draw(rng), noise_of(law), None).kept for _ in range(20)]
+    assert np.mean(kept) > 0.85
+
+
+def test_the_sampling_error_of_variances_is_shrunk_too():
+    """Equal variances, weak noise, few rows: the population's diagonal is nearer than that of the rows by a third."""
+    d, n, rng, errors = 20, 200, np.random.default_rng(9), []
+    truth, law = fading(d), NoiseDistribution("free-trace", 0.0005, 20)
+    for _ in range(20):
+        x = rng.standard_normal((n, d)) @ np.linalg.cholesky(truth).T
+        noisy = x.T @ x / n + law.draw(rng)
+        found = [np.diag(mix(noisy, noise_of(law), rows).matrix - truth) for rows in (float(n), None)]
+        errors.append([np.linalg.norm(one) for one in found])
+    population, sample = np.mean(errors, axis=0)
+    assert population < 0.67 * sample
 
 
 def test_pure_noise_is_answered_with_nothing():
