@@ -1,7 +1,7 @@
 """Finished cells on disk, so that a repeated or extended sweep computes only what is new.
 
 A cell is found by the hash of everything its number depends on, the code included. Rows of an upload are never kept:
-`privcov.run` takes a store, `run_on` does not. A store that cannot be read or written is not used, and its ``problem``
+`privcov.run` takes a store. A store that cannot be read or written is not used, and its ``problem``
 is the reason.
 """
 
