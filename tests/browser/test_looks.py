@@ -103,7 +103,7 @@ CUT = """() => {
 @pytest.mark.parametrize("address", ["/Trade_offs", "/Lessons?lesson=10", "/Graph_recovery"])
 def test_no_word_of_a_chart_or_a_button_is_cut_on_a_phone(address, visit):
     page = visit(address, width=390)
-    assert page.evaluate("() => document.querySelectorAll('.js-plotly-plot .main-svg text').length") > 5
+    page.locator(".js-plotly-plot .main-svg text").nth(5).wait_for(state="attached")  # simulated, then drawn
     assert page.evaluate(CUT) == []
 
 
