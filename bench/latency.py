@@ -120,7 +120,6 @@ def plan(page) -> None:
 
 
 SQUARE = ".st-key-square-released .js-plotly-plot"
-WORDS = "[data-testid=stMain] [data-testid=stMarkdownContainer]:not([data-testid=stSlider] *)"
 FLOOR = Lever("echo", "/", "Echo", ".st-key-echo")
 LEVERS = (
     Lever("Home", "/", "Epsilon", ".st-key-released"),
@@ -132,7 +131,6 @@ LEVERS = (
     Lever("Trade-offs, epsilon", "/Trade_offs", "Epsilon"),
     Lever("Your data, plan", "/Your_data", "Usual deviation", CHART, plan),
     Lever("Lessons", "/Lessons?lesson=3", ""),
-    Lever("Methods, convert", "/Methods", "", WORDS, tab("Convert and compose")),
     Lever("Privacy audit, disclosure", "/Privacy_audit", "Belief before", CHART, tab("What an attacker learns")),
 )
 

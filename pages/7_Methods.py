@@ -1,4 +1,4 @@
-"""Show Methods: every registered method on a card that opens, and how guarantees convert and compose."""
+"""Show Methods: every registered method on a card that opens."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import streamlit as st
 import privcov
 from pages.common import address, frame, glossary, show, strip
 from pages.common.study import Study
-from pages.methods import converter
 from privcov.core.parameters import Spec
 from privcov.estimators.base import MethodCard
 from privcov.plots.words import plain
 
-CARDS, CONVERT = "Methods", "Convert and compose"
 ANY = "All"
 STANDINGS = {
     "proved": "sensitivity and noise proved here",
@@ -145,29 +143,11 @@ def folded(cards: list[MethodCard], study: Study, *, alone: bool) -> None:
                 method(card, study)
 
 
-def opened() -> str:
-    """Return the tab that the address asks for."""
-    return CONVERT if frame.page_setting("tab") == "convert" else CARDS
-
-
-def tab_changed() -> None:
-    """Write the tab that was chosen by hand into the address."""
-    tab = st.session_state["methods.tab"]
-    frame.set_query(tab="convert" if tab == CONVERT else "")
-
-
-study = frame.page("Methods", keeps=("tab", "show.family", "show.kind", *converter.KEEPS))
+study = frame.page("Methods", keeps=("show.family", "show.kind"))
 st.title(
     "Methods",
     help=f"Rows are read through a noisy {glossary.term('measurement')}; the rest is free "
     f"{glossary.term('post-processing')}.",
 )
-if st.session_state.get("methods.tab") != opened():
-    st.session_state["methods.tab"] = opened()
-cards_tab, convert_tab = st.tabs([CARDS, CONVERT], key="methods.tab", on_change=tab_changed)
-if cards_tab.open:
-    with cards_tab, show.problems():
-        gallery(study)
-if convert_tab.open:
-    with convert_tab:
-        converter.section(study, frame.palette())
+with show.problems():
+    gallery(study)

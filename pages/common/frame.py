@@ -75,7 +75,7 @@ MENU = [
                 "Lessons",
                 "One control, one question a screen; then a game against the best attacker.",
             ),
-            MenuEntry("pages/7_Methods.py", "Methods", "Every method on a card; guarantees converted and composed."),
+            MenuEntry("pages/7_Methods.py", "Methods", "Every method on a card."),
             MenuEntry(
                 "pages/8_Published_results.py", "Published results", "The papers' tables and figures beside ours."
             ),

@@ -22,7 +22,6 @@ PARTS = {
     "Teach": "/Lessons?part=teach",
     "Full screen": "/Lessons?lesson=3&full=1",
     "What an attacker learns": "/Privacy_audit?tab=what-an-attacker-learns",
-    "Convert": "/Methods?tab=convert",
 }
 FEWEST = 8  # controls of any page
 WORDS = 60  # of a first screen

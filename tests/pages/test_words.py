@@ -32,7 +32,6 @@ PLACES = [
     ("pages/4_Spectra.py", QUICK),
     ("pages/6_Lessons.py", {"lesson": "3"}),
     ("pages/6_Lessons.py", {"part": "demos"}),
-    ("pages/7_Methods.py", {"tab": "convert", "kind": "approx"}),
     ("pages/9_Privacy_audit.py", {}),
 ]
 _opened: dict = {}
