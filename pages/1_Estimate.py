@@ -11,7 +11,7 @@ from pages.common import address, cached, follow, frame, own_range, script, show
 from pages.common.glossary import term
 from pages.common.study import CSV
 from pages.estimate import pins, shown
-from pages.your_data import public_file
+from pages.your_data.declare import public_file
 from privcov.bundle.verdict import noise_on_entries
 from privcov.estimators.auto_cov import OFF, POPULATION, SAMPLE, mixture_of
 from privcov.estimators.base import METHODS

@@ -21,8 +21,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.common import hosted, visitor_files
-from pages.your_data import practice, state
-from pages.your_data.how_written import Taken
+from pages.your_data import state
+from pages.your_data.declare import practice
+from pages.your_data.declare.how_written import Taken
 from tests.patience import patient
 from tests.serving import free_port
 
@@ -202,7 +203,7 @@ def test_no_page_goes_past_the_guard():
     for name, home in guarded.items():
         assert {file for called, file in calls if called == name} == {home}
     # What releases gets its ledger and its rows from there.
-    assert {file for called, file in calls if called == "release_private"} == {"your_data/release.py"}
+    assert {file for called, file in calls if called == "release_private"} == {"your_data/release/step.py"}
 
 
 def test_estimate_takes_no_confidential_file_and_a_public_one_also_where_others_reach_the_server(monkeypatch):

@@ -189,9 +189,9 @@ def page_complaints(folder: str, source: str) -> list[str]:
     return [f"{folder} imports pages.{name}" for name in sorted(there - {folder} - COMMON.get(folder, {*COMMON}))]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "pages").glob("*/*.py")), ids=lambda p: p.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("path", sorted((ROOT / "pages").glob("*/**/*.py")), ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_a_page_imports_no_other_page(path):
-    assert page_complaints(path.parent.name, path.read_text(encoding="utf-8")) == []
+    assert page_complaints(path.relative_to(ROOT / "pages").parts[0], path.read_text(encoding="utf-8")) == []
 
 
 def test_the_rule_sees_a_page_that_imports_another():

@@ -18,8 +18,8 @@ import streamlit as st
 
 from pages.common import hosted, owner_token, visitor_files
 from pages.common.visitor_files import TableForm
-from pages.your_data import how_written
-from pages.your_data.how_written import Taken
+from pages.your_data.declare import how_written
+from pages.your_data.declare.how_written import Taken
 from privcov.core.guarantees import Guarantee
 from privcov.ledger import Ledger
 from privcov.steward.check import OwnerCheck, check_upload

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from pages.your_data.public_file import ANSWERS
+from pages.your_data.declare.public_file import ANSWERS
 from tests.patience import until
 from tests.serving import serving
 

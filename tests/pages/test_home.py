@@ -8,7 +8,7 @@ import pytest
 
 from pages.common import frame, hosted
 from pages.home import doors
-from pages.your_data import practice
+from pages.your_data.declare import practice
 from privcov.core.guarantees import ZCDP
 from privcov.data_sources.example import written
 from privcov.ledger import Ledger, LedgerError

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.your_data import limits_table
-from pages.your_data.limits_table import Field
+from pages.your_data.declare import limits_table
+from pages.your_data.declare.limits_table import Field
 
 FIELDS = (
     Field("use", "Use", "tick"),

@@ -10,7 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.common import hosted, show
-from pages.your_data import declare, noise, state, views
+from pages.your_data import state, wording
+from pages.your_data.answers import entries
+from pages.your_data.declare import step as declare
 from privcov.cli.entry import main
 from privcov.core.accounting import attacker_success
 from privcov.core.guarantees import ZCDP
@@ -363,7 +365,7 @@ def test_the_plan_says_in_words_what_was_picked(kind):
     (said,) = [m.value.replace("\\", "") for m in at.markdown if "has the release guesses" in m.value]
     assert said.startswith(f"{raised(str(plan))} means:")
     mine = at.session_state["own"]
-    chance = noise.attacker(noise.facts_of(mine.declared, 1000), plan)
+    chance = wording.attacker(wording.facts_of(mine.declared, 1000), plan)
     assert 0.5 < chance <= attacker_success(plan)
     assert f"right {show.chance(chance, most=True)} of the time" in said
     secret = "which of two values one given row has" if kind == "zcdp" else "whether one given row is in the table"
@@ -555,7 +557,7 @@ def test_a_row_that_cannot_be_read_says_nothing(ledger):
 def test_every_view_of_a_release_and_none_spends(ledger):
     at = released(n_public=False)
     before = Ledger(ledger).account("trial").spent_rho
-    for view in (*(v for v in views.VIEWS if v != "classes"), "home"):
+    for view in (*(v for v in entries.VIEWS if v != "classes"), "home"):
         of_release(at, "segmented_control", "answer").set_value(view).run()
         calm(at)
         assert not at.error, (view, [e.value for e in at.error])

@@ -7,7 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from pages.your_data import columns, noise, plan_table, practice
+from pages.your_data import wording
+from pages.your_data.declare import columns, practice
+from pages.your_data.plan import example_table
 from privcov.bundle.read import open_stored
 from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger
@@ -111,7 +113,7 @@ def test_missing_cells_are_measured_in_every_column(ledger):  # noqa: F811
     assert (facts.missing, facts.flagged) == ("pairs", tuple(range(len(WARD))))
     own = at.session_state["own"]
     assert Declaration.from_json(own.declared.to_json()) == own.declared
-    assert "over the rows that have both." in " ".join(noise.facts_in_words(own.declared))
+    assert "over the rows that have both." in " ".join(wording.facts_in_words(own.declared))
 
 
 def test_a_share_of_the_row_bound_is_what_is_released(ledger):  # noqa: F811
@@ -120,22 +122,22 @@ def test_a_share_of_the_row_bound_is_what_is_released(ledger):  # noqa: F811
 
 
 def test_everything_declared_under_advanced_is_said_before_a_row_is_read():
-    said = " ".join(noise.facts_in_words(of_ward(row_bound_fraction=0.25, missing="pairs")))
+    said = " ".join(wording.facts_in_words(of_ward(row_bound_fraction=0.25, missing="pairs")))
     for part in ("'patient', and counts as one", "are measured", "longer than 0.25 of the longest"):
         assert part in said
     assert "means by group" not in said, "no column makes groups"
     sexed = {"columns": (*of_ward().columns, Column("sex", kind="yes-no", values=("F", "M")))}
-    assert "means by group" in " ".join(noise.facts_in_words(of_ward(row_bound_fraction=0.25, **sexed)))
-    assert "means by group" not in " ".join(noise.facts_in_words(of_ward(**sexed)))
-    assert noise.facts_in_words(declaration()) == ["A missing cell counts as the typical value."]
+    assert "means by group" in " ".join(wording.facts_in_words(of_ward(row_bound_fraction=0.25, **sexed)))
+    assert "means by group" not in " ".join(wording.facts_in_words(of_ward(**sexed)))
+    assert wording.facts_in_words(declaration()) == ["A missing cell counts as the typical value."]
     by_class = declaration(n_public=False, missing="drop-row", label="arm", classes=("a", "b"))
-    assert noise.facts_in_words(by_class) == [
+    assert wording.facts_in_words(by_class) == [
         "A row with a missing cell is left out.",
         "Classes in 'arm': 'a', 'b'. Plan and the matrices of Answers are for all rows. A method's covariance is "
         "within the classes.",
     ]
     pairs = declaration(missing="pairs", label="arm", classes=("a", "b"))
-    assert "within the classes" not in " ".join(noise.facts_in_words(pairs)), "all rows are measured together"
+    assert "within the classes" not in " ".join(wording.facts_in_words(pairs)), "all rows are measured together"
 
 
 # --- a plan is that of its declaration --------------------------------------------------------------------------
@@ -163,7 +165,7 @@ def test_a_plan_is_computed_anew_where_a_declared_fact_changed():
     ids="-".join,
 )
 def test_every_fact_that_the_noise_may_depend_on_is_in_the_key_of_a_plan(change):
-    keys = {plan_table.as_declared(noise.facts_of(declared, 1000)) for declared in (of_ward(), of_ward(**change))}
+    keys = {example_table.as_declared(wording.facts_of(declared, 1000)) for declared in (of_ward(), of_ward(**change))}
     assert len(keys) == 2
 
 

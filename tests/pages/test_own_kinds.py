@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.your_data import columns, drafts, limits_table
+from pages.your_data.declare import columns, drafts, limits_table
 from privcov.bundle.read import open_stored
 from privcov.ledger import Ledger
 from privcov.tables.declaration.private_file import Column, Declaration, row_bound_fraction

@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.common import cached, hosted, show
 from pages.lessons import guess
-from pages.your_data import take_home, views
-from pages.your_data import view as own_view
+from pages.your_data.answers import entries, take_home
+from pages.your_data.release import owner_view
 from privcov.bundle.read import bundle_of, open_stored
 from privcov.bundle.safe import cell, cells
 from privcov.ledger import Ledger
@@ -212,7 +212,7 @@ def test_hostile_names_are_shown_as_text_and_nothing_else():
         go(at, step)
         no_markup(at)
     released_at = press(press(limited(at), "Release ..."), "Confirm and release")
-    for view in (*(v for v in views.VIEWS if v != "classes"), "home"):
+    for view in (*(v for v in entries.VIEWS if v != "classes"), "home"):
         key = f"{released_at.session_state['own-opened'][1].key}-answer"
         released_at.segmented_control(key=key).set_value(view).run()
         calm(released_at)
@@ -329,7 +329,7 @@ def test_a_failing_measurement_or_view_is_generic_and_spent(ledger, monkeypatch,
     monkeypatch.setattr("privcov.releases.private.measure_exactly", burst)
     press(press(at, "Release ..."), "Confirm and release")
     assert any("The private measurement failed (id " in plain(e.value) for e in at.error)
-    monkeypatch.setattr(own_view, "owner_look", burst)
+    monkeypatch.setattr(owner_view, "owner_look", burst)
     shown = everything(at)
     go(at, "view")
     at.checkbox[0].check().run()

@@ -8,8 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.your_data import plan_more, practice
-from pages.your_data.plan_more import with_choices
+from pages.your_data.declare import practice
+from pages.your_data.plan import alternatives
+from pages.your_data.plan.alternatives import with_choices
 from privcov.data_sources.example import written
 from privcov.steward.choices import Choice
 from privcov.steward.example_rows import ExampleRows, Invention, invented
@@ -44,13 +45,13 @@ def give(at: AppTest, raw: bytes) -> AppTest:
 @pytest.fixture
 def draws(monkeypatch) -> list:
     """The matrices that are drawn: without noise, and one of each candidate."""
-    kept, still = [], plan_more.still
+    kept, still = [], alternatives.still
 
     def drawn(matrix, *args, **more):
         kept.append(matrix)
         return still(matrix, *args, **more)
 
-    monkeypatch.setattr(plan_more, "still", drawn)
+    monkeypatch.setattr(alternatives, "still", drawn)
     return kept
 
 

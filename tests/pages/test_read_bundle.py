@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 import privcov
 from pages.common import hosted, owner_token
-from pages.your_data import state, views
+from pages.your_data import state
+from pages.your_data.answers import entries
 from privcov.bundle.derived import zipped
 from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger
@@ -94,7 +95,7 @@ def view(at: AppTest, name: str) -> AppTest:
 
 
 def offers(at: AppTest, name: str) -> bool:
-    return views.VIEWS[name] in widget(at, "segmented_control", "answer").options
+    return entries.VIEWS[name] in widget(at, "segmented_control", "answer").options
 
 
 def csv_of(at: AppTest, name: str) -> pd.DataFrame:
@@ -115,7 +116,7 @@ def test_it_stays_open_on_a_hosted_server_without_ledger_or_token(clear, no_ledg
     monkeypatch.setattr(state, "Ledger", shut)
     at = dropped(clear)
     assert any("is consistent" in s.value for s in at.success)
-    for name in (*(v for v in views.VIEWS if v != "classes"), "checked"):
+    for name in (*(v for v in entries.VIEWS if v != "classes"), "checked"):
         view(at, name)
         assert not at.error, (name, [e.value for e in at.error])
     assert not no_ledger.exists()
@@ -179,7 +180,7 @@ def test_the_page_has_the_numbers_of_python(clear):
     assert "regress('weight', ['age', 'pulse', 'glucose', 'sleep'])" in at.code[0].value
 
     view(at, "pairs")
-    for which in views.PAIRS:
+    for which in entries.PAIRS:
         widget(at, "segmented_control", "of-pairs").set_value(which).run()
         shown = csv_of(calm(at), "first").set_index(["first", "second"])
         asked = getattr(found, which)().set_index(["first", "second"]).loc[shown.index]
@@ -388,7 +389,7 @@ def test_pure_noise_is_an_empty_cell_in_every_matrix(noisy, clear, pictures):
 @pytest.mark.parametrize("kind", ["classes, hidden n", "missing cells", "typed columns", "laplace"])
 def test_every_kind_of_bundle_opens_with_hostile_names_as_text(kind, tmp_path):
     at = dropped(packed(forging.bundled(tmp_path, kind)))
-    for name in (*(v for v in views.VIEWS if offers(at, v)), "checked"):
+    for name in (*(v for v in entries.VIEWS if offers(at, v)), "checked"):
         view(at, name)
         for said in at.error:
             assert "This answer is not given: missing cells" in plain(said.value), (kind, name, said.value)

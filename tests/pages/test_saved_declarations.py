@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from pages.your_data import columns
+from pages.your_data.declare import columns
 from privcov.tables.declaration.private_file import Column, Declaration
 
 NUMBERS = st.one_of(

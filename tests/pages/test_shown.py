@@ -11,9 +11,9 @@ import privcov
 from pages.common import show
 from pages.estimate import shown
 from pages.graphs import board
-from pages.your_data import views
-from pages.your_data.shown import doubtful
-from pages.your_data.shown import verdict as own_verdict
+from pages.your_data.answers import entries
+from pages.your_data.answers.context import doubtful
+from pages.your_data.answers.context import verdict as own_verdict
 from privcov.bundle.verdict import noise_on_entries
 from privcov.inference.unbiased import REASONS, TOO_NOISY, TWO_VALUED
 from privcov.metrics.errors import error, reference_matrix
@@ -171,7 +171,7 @@ def test_a_table_of_one_category_has_no_two_columns_to_compare():
         privcov.release(data, privcov.ZCDP(5.0), "auto-cov", random_state=1, centre="joint")
     ).correlations()
     assert len(found) == 3
-    for words in (own_verdict(found), views.real_ones(found)):
+    for words in (own_verdict(found), entries.real_ones(found)):
         assert words == "There are no two columns to compare."
 
 
@@ -189,7 +189,7 @@ def test_levels_of_one_column_are_not_pale_and_not_counted():
     assert (unknown == (np.add.outer([0, 0, 0, 1], [0, 0, 0, 1]) == 0) & ~np.eye(4, dtype=bool)).all()  # hatched
     assert not pale[:3, :3].any()
     assert list(~pale[:3, 3]) == list(found.correlations()["reject"][[2, 4, 5]])
-    assert "of 3 pairs of different columns" in views.real_ones(found.correlations())
+    assert "of 3 pairs of different columns" in entries.real_ones(found.correlations())
 
 
 def test_a_pair_that_is_not_identified_is_an_empty_cell():
@@ -201,9 +201,9 @@ def test_a_pair_that_is_not_identified_is_an_empty_cell():
     last = np.arange(4) == 3
     assert np.array_equal(unknown, last[:, None] != last)
     assert (pale >= unknown).all()
-    assert views._others(3, 3) == " 3 are hatched: not identified."
-    assert views._others(4, 3).startswith(" The others are pale")
-    assert views._others(0, 0) == ""
+    assert entries._others(3, 3) == " 3 are hatched: not identified."
+    assert entries._others(4, 3).startswith(" The others are pale")
+    assert entries._others(0, 0) == ""
 
 
 def test_a_verdict_is_about_the_pairs_whose_law_is_known():

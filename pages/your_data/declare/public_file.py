@@ -12,8 +12,9 @@ import streamlit as st
 
 from pages.common import frame, own_range, show, strip, visitor_files
 from pages.common.visitor_files import TableForm, Upload
-from pages.your_data import columns, how_written, state
-from pages.your_data.how_written import Taken
+from pages.your_data import state
+from pages.your_data.declare import columns, how_written
+from pages.your_data.declare.how_written import Taken
 from privcov.measurements.clipping import share_out_of_bounds
 from privcov.plots.words import percent, plain
 from privcov.tables.declaration.csv_file import MAX_BYTES, codes_of, read_public

@@ -9,9 +9,11 @@ import streamlit as st
 
 from pages.common import frame, show, visitor_files
 from pages.common.study import CSV
-from pages.your_data import choices, columns, drafts, how_written, plan_table, practice, public_file, state
-from pages.your_data.noise import MISSING, MISSING_WHEN, facts_in_words, text_table
+from pages.your_data import state
+from pages.your_data.declare import choices, columns, drafts, how_written, practice, public_file
+from pages.your_data.plan import example_table
 from pages.your_data.state import keep, keep_now, owner_session, practising
+from pages.your_data.wording import MISSING, MISSING_WHEN, facts_in_words, text_table
 from privcov.plots.words import percent
 from privcov.tables.declaration.private_file import Declaration, row_bound_fraction
 from privcov.tables.declared_columns import LEAST_FRACTION
@@ -204,7 +206,7 @@ def _missing() -> None:
     )
     _mark("missing")
     if owner_session().kept.get("missing"):
-        plan_table.missing_share()
+        example_table.missing_share()
     st.text_input(
         "Codes for missing cells, in every column",
         placeholder="none, or such as: -9 | 999",

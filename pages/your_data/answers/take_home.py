@@ -8,7 +8,7 @@ import streamlit as st
 
 import privcov
 from pages.common import show
-from pages.your_data.shown import doubtful
+from pages.your_data.answers.context import doubtful
 from privcov.bundle.read import Opened, bundle_of
 from privcov.core import places
 from privcov.inference.answers import FALSE_DISCOVERIES

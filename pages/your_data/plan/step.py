@@ -10,10 +10,10 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.common import frame, show
 from pages.common.fields import ends
 from pages.common.glossary import term
-from pages.your_data import plan_more, plan_table
-from pages.your_data.noise import IMPLIED_DELTA, attacker, facts_in_words, facts_of, in_words, line, text_table
-from pages.your_data.plan_table import as_declared, once
+from pages.your_data.plan import alternatives, example_table
+from pages.your_data.plan.example_table import as_declared, once
 from pages.your_data.state import keep, keep_now, next_step, owner_session
+from pages.your_data.wording import IMPLIED_DELTA, attacker, facts_in_words, facts_of, in_words, line, text_table
 from privcov.bundle.html import officer_record
 from privcov.bundle.safe import cell
 from privcov.core import accounting
@@ -44,7 +44,7 @@ def section() -> None:
     show.tag("Simulated", f"from the declaration and {real}; no row of the file is read")
     controls, results = st.columns([2, 5], gap="large")
     with controls:
-        asked = plan_table.ask(session.declared)
+        asked = example_table.ask(session.declared)
         guarantees, places = _candidates()
     with results, show.problems():
         facts = facts_of(session.declared, asked.rows)
@@ -52,16 +52,16 @@ def section() -> None:
         for place, guarantee, chance in zip(places, guarantees, chances, strict=True):
             with place:
                 show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {guarantee}")
-        simulated = plan_table.table(session.declared, facts, asked)
-        plans = [plan_table.previewed(simulated, facts, g) for g in guarantees]
+        simulated = example_table.table(session.declared, facts, asked)
+        plans = [example_table.previewed(simulated, facts, g) for g in guarantees]
         picked = _table(plans, chances, facts, apart=asked.structure == "independent")
         session.chosen = guarantees[picked]
-        plan_more.draws(plans, facts.columns)
+        alternatives.draws(plans, facts.columns)
         _missing_cells(simulated, facts, guarantees[picked])
         _curves(plans)
         _which_level(simulated, facts, guarantees[picked], picked)
         _explain(facts, plans[picked])
-        plan_more.recommended(simulated, facts, guarantees[picked], asked)
+        alternatives.recommended(simulated, facts, guarantees[picked], asked)
         _record(session.declared, facts, plans, chances, picked)
         next_step("Go on to Release", "release")
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.common import fields, frame, show
-from pages.your_data import check
-from pages.your_data.noise import attacker, facts_of
+from pages.your_data.release import check
 from pages.your_data.state import drop, go_on, keep, open_ledger, owner_session, rows
+from pages.your_data.wording import attacker, facts_of
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
 from privcov.estimators.base import METHODS
 from privcov.ledger import Account, Entry, Ledger, LedgerError, cost_of

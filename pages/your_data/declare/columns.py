@@ -13,8 +13,8 @@ import streamlit as st
 
 from pages.common import show
 from pages.common.visitor_files import TableForm
-from pages.your_data import limits_table
-from pages.your_data.limits_table import Field
+from pages.your_data.declare import limits_table
+from pages.your_data.declare.limits_table import Field
 from pages.your_data.state import form, keep, keep_now, shown
 from privcov.tables.declaration.private_file import Column
 from privcov.tables.declaration.spreadsheet import cells_of, columns_of, kind_fields, kind_texts

@@ -9,7 +9,8 @@ from typing import Any
 import streamlit as st
 
 from pages.common import show, visitor_files
-from pages.your_data import columns, limits_table, state
+from pages.your_data import state
+from pages.your_data.declare import columns, limits_table
 from pages.your_data.state import OwnerSession, owner_session
 from privcov.core import checks
 from privcov.tables.declaration.csv_file import MAX_HEADER_BYTES, read_header

@@ -13,8 +13,8 @@ import streamlit as st
 
 from pages.common import frame, show
 from pages.common.glossary import term
-from pages.your_data import models
-from pages.your_data.shown import (
+from pages.your_data.answers import models
+from pages.your_data.answers.context import (
     OF_ALL,
     Shown,
     about,

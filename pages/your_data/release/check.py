@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.common import show
 from pages.common.hosted import Hosted
-from pages.your_data.columns import leave_out
+from pages.your_data.declare.columns import leave_out
 from pages.your_data.state import OwnerSession, go_on, look_over, owner_session
 from privcov.steward.check import CHOICE, MARK, OwnerCheck, advice
 from privcov.steward.needs import needs

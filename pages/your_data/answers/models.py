@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.common import show
-from pages.your_data.shown import Shown, about, doubtful, lines, scaled, under_test, unknown
+from pages.your_data.answers.context import Shown, about, doubtful, lines, scaled, under_test, unknown
 from privcov.bundle.safe import cell, cells, table
 from privcov.measurements.exact.reading import read_sum
 from privcov.plots.intervals import intervals, numbers, off_zero

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from pages.common import room, show, visitor_files
-from pages.your_data import views
-from pages.your_data.shown import Shown, head, show_codebook
+from pages.your_data.answers import entries
+from pages.your_data.answers.context import Shown, head, show_codebook
 from privcov.bundle.read import OpenedBundle, open_bundle
 from privcov.core import places
 
@@ -70,7 +70,7 @@ def _answers(shown: Shown) -> None:
         "with it. Whether these are true, the number of rows among them, cannot be checked without the data: see "
         "Checked."
     )
-    views.section(shown, "checked", "Checked", lambda: _checked(shown, bundle))
+    entries.section(shown, "checked", "Checked", lambda: _checked(shown, bundle))
 
 
 def _checked(shown: Shown, bundle: OpenedBundle) -> None:

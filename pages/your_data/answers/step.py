@@ -7,8 +7,8 @@ import json
 import streamlit as st
 
 from pages.common import show
-from pages.your_data import take_home, views
-from pages.your_data.shown import Shown, head, show_codebook
+from pages.your_data.answers import entries, take_home
+from pages.your_data.answers.context import Shown, head, show_codebook
 from pages.your_data.state import open_ledger, owner_session
 from privcov.bundle.read import Opened, open_stored
 from privcov.core.guarantees import from_dict
@@ -41,7 +41,7 @@ def section() -> None:
         show_codebook(shown)
         take_home.section(opened, entry, declaration)
 
-    views.section(shown, "home", "Take home", home)
+    entries.section(shown, "home", "Take home", home)
 
 
 def _pick(stored: list[Entry]) -> Entry | None:

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from pages.common import frame, show
-from pages.your_data import drafts
-from pages.your_data.plan_table import PlanSettings, as_declared, once
+from pages.your_data.declare import drafts
+from pages.your_data.plan.example_table import PlanSettings, as_declared, once
 from pages.your_data.state import owner_session
 from privcov.core.guarantees import Guarantee
 from privcov.plots.matrices import colour_limit, still

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from pages.your_data import plan_table
-from pages.your_data.noise import facts_of
+from pages.your_data.plan import example_table
 from pages.your_data.state import owner_session
+from pages.your_data.wording import facts_of
 from privcov.core.guarantees import ZCDP
 from privcov.plots.words import plain
 from privcov.steward.example_rows import STRUCTURES
@@ -21,7 +21,7 @@ _Z = 1.96
 
 def rows() -> int:
     """Return the number of rows that Plan takes."""
-    return int(owner_session().kept.get("rows", plan_table.START))
+    return int(owner_session().kept.get("rows", example_table.START))
 
 
 def missing() -> float:
@@ -59,15 +59,15 @@ def _half_width(declared: Declaration) -> float:
     """Return half of the interval of a middle pair near zero, noise and sampling together."""
     kept = owner_session().kept
     given = {name: kept[name] for name in ("structure", "strength", "spread") if name in kept}
-    asked = plan_table.PlanSettings(
+    asked = example_table.PlanSettings(
         rows(), given.get("structure", next(iter(STRUCTURES))), given.get("strength", 0.5), given.get("spread", 0.3),
         missing(),
     )  # fmt: skip
     facts = facts_of(declared, asked.rows)
-    table = plan_table.table(declared, facts, asked)
+    table = example_table.table(declared, facts, asked)
 
     def computed() -> float:
         plan = preview(table, GUARANTEE, noise_for(table, GUARANTEE), replicates=1)
         return min(_Z * math.hypot(plan.correlation_std, plan.sampling_std), 1.0)
 
-    return plan_table.once(("half", table, plan_table.as_declared(facts)), computed)
+    return example_table.once(("half", table, example_table.as_declared(facts)), computed)

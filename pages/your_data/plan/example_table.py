@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.common import show, visitor_files
 from pages.common.fields import ends
-from pages.your_data import how_written
+from pages.your_data.declare import how_written
 from pages.your_data.state import keep, owner_session, public_rows
 from privcov.core.guarantees import Guarantee
 from privcov.steward.example_rows import STRUCTURES, ExampleRows, Invention, invented
