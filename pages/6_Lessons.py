@@ -7,16 +7,13 @@ import streamlit as st
 from pages.common import frame
 from pages.lessons import view
 
-frame.page("Lessons", keeps=("part", "lesson", "lever", "unit", "demo", "demo_lever", "minutes", "full"))
-full = frame.page_setting("full") == "1"
-view.look(full=full)
+frame.page("Lessons", keeps=("part", "lesson", "lever", "demo", "demo_lever", "minutes"))
+view.look()
 if view.part() == "demos":
     from pages.lessons import demos
 
-    with st.container(horizontal=True, key="lesson-chooser"):
-        view.size_and_link(full=full)
     view.heading("Demonstrations")
-    demos.draw(full=full)
+    demos.draw()
 elif view.part() == "teach":
     from pages.lessons import teach
 
@@ -25,4 +22,4 @@ elif view.part() == "teach":
     view.heading("Teach")
     teach.draw()
 else:
-    view.draw(full=full)
+    view.draw()

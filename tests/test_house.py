@@ -189,7 +189,9 @@ def page_complaints(folder: str, source: str) -> list[str]:
     return [f"{folder} imports pages.{name}" for name in sorted(there - {folder} - COMMON.get(folder, {*COMMON}))]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "pages").glob("*/**/*.py")), ids=lambda p: p.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "pages").glob("*/**/*.py")), ids=lambda p: p.relative_to(ROOT).as_posix()
+)
 def test_a_page_imports_no_other_page(path):
     assert page_complaints(path.relative_to(ROOT / "pages").parts[0], path.read_text(encoding="utf-8")) == []
 

@@ -12,10 +12,8 @@ import pytest
 
 from pages.common import cached, glossary
 from pages.common.study import Study
-from pages.lessons import site
+from pages.lessons import player, site
 from pages.lessons.catalogue import LESSONS, NUMBERS
-from pages.lessons.offline import content
-from pages.lessons.sheets import words
 from privcov.metrics.errors import error
 from privcov.plots.palette import LIGHT
 from privcov.plots.words import percent
@@ -64,35 +62,17 @@ def test_every_lesson_has_its_file_and_every_link_a_target(folder):
     for path in folder.iterdir():
         page = Read(path.read_text(encoding="utf-8"))
         assert set(page.links) == names
-        assert page.tags.count("script") == 1
+        assert page.tags.count("script") == (path.name != "words.html")
         assert page.fetched == []
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_a_file_has_every_place_of_the_control_and_what_is_seen_there(folder, number):
-    lesson = LESSONS[number]
+def test_a_file_plays_what_the_page_plays(folder, number):
     text = (folder / site.name(number)).read_text(encoding="utf-8")
-    options = lesson.control.options
-    assert text.count('<img class="idea"') == (lesson.idea is not None)
-    (control,) = Read(text).controls
-    assert json.loads(control["data-places"]) == [lesson.control.shown(option) for option in options]
-    assert options[int(control["value"])] == lesson.control.start
-    assert int(control["max"]) == len(options) - 1
-    parts = re.split(r'<div data-at="(\d+)"( hidden)?>', text)[1:]
-    places, hidden, parts = parts[::3], parts[1::3], parts[2::3]
-    assert list(map(int, places)) == 2 * list(range(len(options))), "first all pictures, then all words"
-    assert [k for k, not_seen in zip(map(int, places), hidden, strict=True) if not not_seen] == 2 * [
-        options.index(lesson.control.start)
-    ], "without its script a page shows one place"
-    for option, pictures, said in zip(options, parts, parts[len(options) :], strict=False):
-        found = content(lesson, option)
-        assert words(found.sentence) in said
-        in_the_vote = number == 10  # the three matrices
-        assert re.findall(r'role="img" aria-label="([^"]*)"', pictures) == [
-            picture.alt.replace("'", "&#x27;").replace("<", "&lt;") for _, _, picture in found.pictures[in_the_vote:]
-        ]
-    for choice in lesson.choices:
-        assert words(choice.reason) in text
+    given, _ = json.JSONDecoder().raw_decode(text, text.index("mount({data: ") + len("mount({data: "))
+    wanted = json.loads(json.dumps(player.of_lesson(number, dark=False, draws=player.DRAWS)))
+    assert given == wanted | {"standing": True}
+    assert len(given["shows"]) == (player.DRAWS if LESSONS[number].draws else 1)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])

@@ -22,9 +22,7 @@ export default function (given) {
 
   // Between which two places the lever stands, and how far from the first.
   const between = (text) => {
-    const [last, found] = [places.length - 1, places.indexOf(text)];
-    if (!data.blend) return found < 0 ? null : [Math.max(1, found), Math.min(1, found)];
-    const above = Math.max(1, places.findIndex((known, at) => known >= Number(text) || at === last));
+    const above = Math.max(1, places.findIndex((known, at) => known >= Number(text) || at === places.length - 1));
     const [low, high] = [places[above - 1], places[above]];
     return [above, Math.min(1, Math.max(0, Math.log(Number(text) / low) / Math.log(high / low)))];
   };
@@ -49,7 +47,6 @@ export default function (given) {
     made.__data__ = under.__data__; // plotly styles every image by what d3 keeps there, and stops where it is missing
     for (const name of ["alt", "aria-label"]) made.removeAttribute(name);
     made.setAttribute("aria-hidden", "true");
-    under.classList.add("pc-under");
     under.after(made);
     return made;
   };
@@ -85,8 +82,6 @@ export default function (given) {
     if (drawn === `${now} ${wide}` && shown.dataset.drawn === now) return;
     [drawn, shown.dataset.drawn] = [`${now} ${wide}`, now];
     pictures.forEach((one) => cover(under(one.images)[one.at], picture(one, place)));
-    const texts = data.texts?.[place[0] - 1 + place[1]];
-    if (texts) under(data.titles).forEach((title, at) => (over(title).textContent = texts[at]));
     if (!Object.keys(numbers).length) shown.querySelectorAll("[data-moving]").forEach((text) => (text.textContent = "…"));
     for (const [name, of] of Object.entries(numbers)) {
       const value = about(of, place);

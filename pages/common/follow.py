@@ -63,12 +63,12 @@ def draw(
         made = cached.SHARED.get(("follow", *asked), make)
     if len(made["places"]) > 1:
         picture = picture_of(f".st-key-{key} image@, .st-key-{key} img@", 0, made["frames"], palette)
-        send(key, ".st-key-strip-level", made["places"], [picture], numbers=made["numbers"], blend=True)
+        send(key, made["places"], [picture], made["numbers"])
 
 
 def blur(study: Study) -> None:
     """Blur what the page shows while the level is dragged, because it belongs to another level."""
-    send("page", ".st-key-strip-level", list(fields.LEVELS[study.level_name]), [], blend=True)
+    send("page", list(fields.LEVELS[study.level_name]), [], {})
 
 
 class Frame(TypedDict):
@@ -90,12 +90,9 @@ def picture_of(images: str, at: int, frames: list[Frame], palette: Palette) -> d
     return {"images": images, "at": at, "frames": frames, "colours": base64.b64encode(colours.tobytes()).decode()}
 
 
-def send(key: str, lever: str, places: list, pictures: list[dict[str, Any]], **more: Any) -> None:
-    """Send the browser the pictures at some places of a slider; ``lever`` selects the slider's container.
-
-    ``more`` may hold: ``blend``, whether the browser may interpolate between two places; ``numbers``, the numbers to
-    show at each place; ``texts``, the texts to show at each place in the elements that ``titles`` selects.
-    """
-    data = {"places": places, "pictures": pictures, "lever": f"{lever} input[type=range]", "numbers": {}} | more
+def send(key: str, places: list, pictures: list[dict[str, Any]], numbers: dict[str, list[float]]) -> None:
+    """Send the browser the pictures and the numbers at some levels; it interpolates between two of them."""
+    lever = ".st-key-strip-level input[type=range]"
+    data = {"places": places, "pictures": pictures, "lever": lever, "numbers": numbers}
     # As bytes: of anything else Streamlit asks pandas whether it is a table, and Home loads no pandas.
     _FOLLOW(data=json.dumps(data).encode(), key=f"follow-{key}")

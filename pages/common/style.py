@@ -56,21 +56,17 @@ STYLE = Template("""
 /* What moves with the level while it is dragged lies over what the server drew. */
 .pc-moving, [data-moving], .pc-follows [data-number] {display: none;}
 .pc-follows :is(.pc-moving, [data-moving]) {display: revert;}
-.pc-follows text.pc-under {visibility: hidden;}
 .pc-follows .pc-answers [data-needle][style*="--moving"] {left: var(--moving) !important;}
 .pc-stillrow {position: relative;}
 .pc-stillrow > .pc-moving {position: absolute; inset: 0 3rem auto 0; width: calc(100% - 3rem);}
 .pc-follows .pc-answers [data-needle]:not([style*="--moving"]) {visibility: hidden;}
 /* What does not follow the level while it is dragged is blurred, until it belongs to the level again. */
 .pc-follows .stMain :is(.stMetric, .stAlert, .stTabs, .st-key-waterfall, .st-key-shares, .st-key-colours,
-  .st-key-made-from, .st-key-verdict, .st-key-estimate-attacker, [class*="st-key-square-released-"],
-  [class*="st-key-lesson-curve-"], [class*="st-key-lesson-large-"], [class*="st-key-lesson-graph-"]),
+  .st-key-made-from, .st-key-verdict, .st-key-estimate-attacker, [class*="st-key-square-released-"]),
 .pc-follows:has(.st-key-follow-page) [data-testid="stLayoutWrapper"]:has(> .st-key-strip) ~ * {
   filter: blur(.12rem);}
-.pc-follows :is([class*="st-key-lesson-two-"], [class*="st-key-lesson-three-"], [class*="st-key-lesson-tables-"])
-  .scatterlayer {visibility: hidden;}  /* the numbers in the cells */
 [data-testid="stElementContainer"]:has(:is(.pc-answers, [data-says]):empty), .st-key-hands,
-[class*="st-key-follow-"] {position: absolute;}
+[class*="st-key-follow-"], .st-key-further {position: absolute;}
 .pc-said {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);}
 /* The page's own header covers what has no title above it. */
 .st-key-notices:not(:empty) {margin-top: 1.5rem;}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from importlib import import_module
 
-import streamlit as st
-
 from pages.lessons.lesson import Lesson
 
 # A lesson's number in links, and its file in this folder. The order of the rows is the order on the screen; a new
@@ -29,14 +27,3 @@ NUMBERS = list(LESSONS)
 def place(number: int) -> int:
     """Return the position of a lesson on the screen, from 1."""
     return NUMBERS.index(number) + 1
-
-
-def answers() -> dict[int, int]:
-    """Return the choice that this visitor had checked last, by number of the lesson."""
-    return st.session_state.setdefault("lesson_answers", {})
-
-
-def answered(number: int) -> bool:
-    """Return whether the question of a lesson was answered rightly."""
-    chosen = answers().get(number)
-    return chosen is not None and LESSONS[number].choices[chosen].right

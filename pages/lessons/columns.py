@@ -41,13 +41,13 @@ class Wide:
     row_bound: float
 
 
-def of_width(d: int) -> Wide:
+def of_width(d: int, seed: int = SEED) -> Wide:
     """Release d columns once, with the same n and guarantee for every d, and finish the noisy matrix in two ways."""
     data = widened(made("banded-covariance", n=N, d=d))
     assert data.truth is not None  # simulated
     truth = data.truth.covariance
     # With its diagonal kept, so that the answers differ in what is dropped alone.
-    rel = release(data, ZCDP(RHO), SPARSE, random_state=SEED, diagonal="keep")
+    rel = release(data, ZCDP(RHO), SPARSE, random_state=seed, diagonal="keep")
     assert rel.raw is not None  # it measures one matrix
     noisy = noisy_matrix(rel)
     dense, size = clip_psd(noisy), matrix_norm(truth, "frobenius")
@@ -59,13 +59,13 @@ def of_width(d: int) -> Wide:
 
 def draw(d: int, screen: Screen) -> str:
     """Show the truth and both releases, and the errors against d."""
-    result, palette = computed(of_width, d), screen.palette
+    result, palette = computed(of_width, d, screen.seed), screen.palette
     screen.tag("Simulated", f"{N:,} rows for every d, {guarantee(RHO)}")
     three = [("truth", result.truth), ("every entry", result.dense), ("large entries", result.sparse)]
     screen.put(panels(three, colour_limit(result.truth), palette), "three-wide")
     names = {DENSE: "every entry", SPARSE: "large entries", "sample": "sample, not private"}
     picture = over_control(
-        [(at, computed(of_width, at).errors) for at in DS], names, palette, x="d", x_label="Columns d",
+        [(at, computed(of_width, at, screen.seed).errors) for at in DS], names, palette, x="d", x_label="Columns d",
         y_label="Error against truth", references=[("zero matrix", 1)], marked=float(d),
     )  # fmt: skip
     screen.put(picture, "curve-wide")

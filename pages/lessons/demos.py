@@ -8,7 +8,6 @@ import streamlit as st
 
 from pages.common import frame, show
 from pages.common.fields import ends
-from pages.lessons.lesson import sized
 from privcov.attacks import demonstrations
 from privcov.attacks.demonstrations import DEMONSTRATIONS, Curve, Demonstration, Finding
 from privcov.attacks.demonstrations_attack import CONFIDENCE, Side
@@ -18,8 +17,8 @@ from privcov.plots.palette import wash
 _CHOICE = "demo-choice"
 
 
-def draw(*, full: bool) -> None:
-    """Show the chooser and the chosen demonstration, larger with ``full``; settings are ``demo`` and ``demo_lever``."""
+def draw() -> None:
+    """Show the chooser and the chosen demonstration; settings are ``demo`` and ``demo_lever``."""
     shown = _choose()
     left, right = st.columns(2, gap="large", vertical_alignment="center")
     with left:
@@ -30,14 +29,14 @@ def draw(*, full: bool) -> None:
         value = _control(shown)
     with right:
         curve = pictures.over_lever(_curve(shown.key), shown, value, frame.palette())
-        show.picture(sized(curve, full), "demo-curve")
+        show.picture(curve, "demo-curve")
     result = _result(shown.key, value, st.session_state["study"].seed)
     show.tag("Simulated", shown.tables)
     left, right = st.columns(2, gap="medium")
     with left.container(border=True, height="stretch"):
-        _side(result.done, shown, done=True, full=full)
+        _side(result.done, shown, done=True)
     with right.container(border=True, height="stretch"):
-        _side(result.repaired, shown, done=False, full=full)
+        _side(result.repaired, shown, done=False)
     with st.expander("The game, and the same in Python"):
         st.markdown(_GAME)
         st.code(script(shown, value, st.session_state["study"].seed), language="python")
@@ -92,7 +91,7 @@ def _control(shown: Demonstration) -> float:
     return value
 
 
-def _side(side: Side, shown: Demonstration, *, done: bool, full: bool) -> None:
+def _side(side: Side, shown: Demonstration, *, done: bool) -> None:
     """Show one side: what is done, how often the attacker is right, and what is permitted."""
     palette = frame.palette()
     title, sentence = ("As it is done", shown.habit) if done else ("As it should be", shown.repair)
@@ -108,7 +107,7 @@ def _side(side: Side, shown: Demonstration, *, done: bool, full: bool) -> None:
         f'<div role="status" style="border-left: .3rem solid {colour}; background: {wash(colour, 0.1)}; '
         f'padding: .55rem .9rem; border-radius: .3rem"><b>{verdict(side, done=done)}</b> {escape(side.finding)}</div>'
     )
-    show.picture(sized(pictures.seen(side, title, palette), full), f"demo-{'done' if done else 'repaired'}")
+    show.picture(pictures.seen(side, title, palette), f"demo-{'done' if done else 'repaired'}")
     st.caption(
         f"{side.guesses:,} simulated attacks: right in {show.percent(side.hits / side.guesses)} "
         f"({show.percent(CONFIDENCE)} binomial interval {show.percent(side.low)} to {show.percent(side.high)})"

@@ -47,10 +47,10 @@ class FalseEdges:
         return int(self.released.sum()) // 2, int(self.exact.sum()) // 2
 
 
-def false_edges(position: int) -> FalseEdges:
+def false_edges(position: int, seed: int = SEED) -> FalseEdges:
     """Return the graphs at a position of the release's lambda path; position 0 is the sparsest."""
     data = made("ar1-covariance", **DATA)
-    rel = release(data, ZCDP(RHO), METHOD, random_state=SEED)
+    rel = release(data, ZCDP(RHO), METHOD, random_state=seed)
     assert rel.path is not None  # the method draws one
     fit = rel.path[position]
     assert fit.precision is not None  # every lambda of this path has an answer
@@ -60,7 +60,7 @@ def false_edges(position: int) -> FalseEdges:
 
 def draw(position: int, screen: Screen) -> str:
     """Show the graphs with and without privacy noise."""
-    result = computed(false_edges, position)
+    result = computed(false_edges, position, screen.seed)
     screen.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} independent columns, {guarantee(RHO)}")
     place, truth = positions(None, DATA["d"]), np.zeros_like(result.exact)
     graphs = [("Private release", result.released, "graph-released"), ("No privacy noise", result.exact, "graph-exact")]

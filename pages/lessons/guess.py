@@ -15,20 +15,18 @@ from __future__ import annotations
 
 import itertools
 import math
-import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import streamlit as st
-from scipy.special import bdtr, bdtrik, betaincinv
+from scipy.special import bdtr, bdtrik
 
 from pages.common import show
 from pages.common.study import Study
-from pages.lessons.lesson import AUDIT, RHO_HELP, Control, Lesson, Option, Screen
+from pages.lessons.lesson import AUDIT, RHO_HELP, Control, Lesson, Option, Screen, by_both_names
 from pages.lessons.simulated import guarantee
-from privcov.core import accounting, checks
+from privcov.core import accounting
 from privcov.core.guarantees import ZCDP
 from privcov.core.randomness import stream
 from privcov.measurements.moment import Measured, clipped_moment, measure_moment
@@ -43,9 +41,7 @@ N, D = 10, 3
 ROW_BOUND = 1.0
 WRONG = 0.05  # chance that the interval of a score misses, and that a score at the limit leaves the funnel
 HUNDRED = 100
-MAX_ROUNDS = 5_000  # rounds of one game
 ATTACKER = "optimal attacker"
-FIRST = 20  # rounds that the axis of the scores has from the start
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,15 +118,6 @@ def limit(rho: float) -> float:
     return accounting.attacker_on_events((measured.event,), ZCDP(rho))
 
 
-def score_interval(hits: int, rounds: int) -> tuple[float, float]:
-    """Return the exact 95 % interval (Clopper and Pearson 1934) of the chance of being right, from ``hits``."""
-    rounds = checks.whole("rounds", rounds, 1)
-    hits = checks.whole("hits", hits, 0, rounds)
-    low = float(betaincinv(hits, rounds - hits + 1, WRONG / 2)) if hits else 0.0
-    high = float(betaincinv(hits + 1, rounds - hits, 1 - WRONG / 2)) if hits < rounds else 1.0
-    return low, high
-
-
 def funnel(rate: float, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the 2.5 % and 97.5 % binomial quantiles of the share of right guesses, each of ``rounds`` alone."""
     ends = []
@@ -141,147 +128,48 @@ def funnel(rate: float, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ends[0], ends[1]
 
 
-@dataclass
-class Game:
-    """One game; ``votes`` has right or wrong, of the class, by round, and ``optimal`` (round, right) of all rounds."""
-
-    rho: float
-    seed: int
-    votes: dict[int, bool] = field(default_factory=dict)
-    optimal: list[tuple[int, bool]] = field(default_factory=list)
-    shown: Round | None = None  # the round whose truth is on the screen
-    guess: int | None = None
-
-    def next(self) -> Round:
-        """Return the next round."""
-        return play(self.rho, self.seed, len(self.optimal) + 1)
-
-    def vote(self, table: int) -> None:
-        """Record the vote of the class for table 0 or 1, and show the truth of the round."""
-        self.shown, self.guess = self.next(), table
-        self.votes[self.shown.number] = table == self.shown.truth
-        self.optimal.append((self.shown.number, self.shown.optimal_is_right))
-
-    def go_on(self) -> None:
-        """Go on to the next round, before its vote."""
-        self.shown = self.guess = None
-
-    def hundred(self) -> None:
-        """Play a hundred rounds of the optimal attacker, without votes of the class."""
-        self.go_on()
-        for _ in range(HUNDRED):
-            played = self.next()
-            self.optimal.append((played.number, played.optimal_is_right))
+def optimal_rounds(rho: float, seed: int, rounds: int = HUNDRED) -> list[bool]:
+    """Return whether the optimal attacker is right, in each of the first rounds of the game ``seed``."""
+    return [play(rho, seed, number).optimal_is_right for number in range(1, rounds + 1)]
 
 
-def _game(rho: float) -> Game:
-    """Return the session's game at this rho; its coins and noise are the visit's own, so nobody knows them before."""
-    games = st.session_state.setdefault("lesson_games", {})
-    if rho not in games:
-        games[rho] = Game(rho, secrets.randbelow(2**32))
-    return games[rho]
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _limit(rho: float) -> float:
-    """Return `limit`, computed once for all visitors."""
-    return limit(rho)
-
-
-def running_scores(
-    series: Sequence[tuple[str, Sequence[tuple[int, bool]]]],
-    limit: float,
-    interval: tuple[float, float] | None,
-    palette: Palette,
-) -> Picture:
-    """Return the picture of the share of right guesses against the guesser's own number of guesses, over the `funnel`.
-
-    ``series`` is (name, [(round, right)]) in the order of the rounds, the attacker first; ``interval`` is that of the
-    last guesser's score, drawn at its end, or None.
-    """
-    last = max([len(guesses) for _, guesses in series] + [FIRST])
+def running_scores(guesses: Sequence[bool], limit: float, palette: Palette) -> Picture:
+    """Return the picture of the optimal attacker's share of right guesses against the rounds, over the `funnel`."""
+    last = len(guesses)
     grid = np.unique(np.round(np.geomspace(1, last, 160)).astype(int))
     low, high = funnel(limit, grid)
-    named = f"{show.percent(1 - WRONG)} at the limit"
-    traces = [ribbon(grid, 100 * low, 100 * high, palette.quiet, 0.22, name=named)]
-    traces[0].showlegend = True
-    words, lowest = [], 100.0
-    for i, (name, guesses) in enumerate(series):
-        style = pen(i, palette)
-        right = np.array([hit for _, hit in guesses], dtype=float)
-        score = 100 * np.cumsum(right) / np.arange(1, len(right) + 1)
-        lowest = min([lowest, *score])
-        trace = line(
-            np.arange(1, len(right) + 1),
-            score,
-            name,
-            style.line(2.2),
-            mode="lines+markers" if len(right) <= 40 else "lines",
-            marker=style.marker(8),
-            hovertemplate="after %{x} rounds: %{y:.1~f} % right<extra>" + name + "</extra>",
-        )
-        words.append(f"{name}: {int(right.sum())} of {len(right)} right" if len(right) else f"{name}: no round yet")
-        if i + 1 == len(series) and interval is not None and len(right):
-            trace.error_y = {
-                "type": "data",
-                "symmetric": False,
-                "array": [0.0] * (len(right) - 1) + [100 * interval[1] - score[-1]],
-                "arrayminus": [0.0] * (len(right) - 1) + [score[-1] - 100 * interval[0]],
-                "thickness": 1.6,
-                "width": 6,
-            }
-            lowest = min(lowest, 100 * interval[0])
-            words[-1] += f", 95 % binomial interval {interval[0]:.2f} to {interval[1]:.2f}"
-        traces.append(trace)
+    within = ribbon(grid, 100 * low, 100 * high, palette.quiet, 0.22, name=f"{show.percent(1 - WRONG)} at the limit")
+    within.showlegend = True
+    rounds = np.arange(1, last + 1)
+    style = pen(0, palette)
+    hits = np.cumsum(guesses)
+    hover = "after %{x} rounds: %{y:.1~f} % right<extra></extra>"
+    scores = line(rounds, 100 * hits / rounds, ATTACKER, style.line(2.2), hovertemplate=hover)
     # The limit is named in the legend: next to its line the words would lie on the scores.
     dotted = {"color": palette.ink, "dash": "dot", "width": 1.6}
-    named = f"limit {show.chance(limit)}"
-    traces.append(line([1, last], [100 * limit, 100 * limit], named, dotted, hoverinfo="skip"))
+    most = line([1, last], [100 * limit] * 2, f"limit {show.chance(limit)}", dotted, hoverinfo="skip")
+    x = {"title": "Rounds played", "type": "log", "range": [-0.03, math.log10(last) + 0.03]}
     drawn = figure(
-        traces,
+        [within, scores, most],
         palette,
         height=None,
         showlegend=True,
-        x={
-            "title": "Rounds played",
-            "type": "log",
-            "range": [-0.03, math.log10(last) + 0.03],
-            **ticks([k for e in range(4) for k in (10**e, 2 * 10**e, 5 * 10**e) if k <= last]),
-        },
-        y={"title": "Right (%)", "range": [40 if last > 2 * HUNDRED and lowest >= 40 else 0, 104]},
+        x=x | ticks([k for e in range(4) for k in (10**e, 2 * 10**e, 5 * 10**e) if k <= last]),
+        y={"title": "Right (%)", "range": [0, 104]},
     )
     return Picture(
         drawn,
-        "Running scores. " + "; ".join(words) + f". The limit is {show.chance(limit)}; after {last:,} rounds "
-        f"{show.percent(1 - WRONG)} of guessers at the limit are right in {show.percent(low[-1])} to "
+        f"Running score. {ATTACKER}: {hits[-1]} of {last} right. The limit is {show.chance(limit)}; after {last:,} "
+        f"rounds {show.percent(1 - WRONG)} of guessers at the limit are right in {show.percent(low[-1])} to "
         f"{show.percent(high[-1])} of their rounds.",
     )
 
 
-def draw(rho: float, screen: Screen) -> str:
-    """Show the two tables' matrices, the release, the votes and the scores; the truth after the vote."""
-    game, palette = _game(rho), screen.palette
-    now = game.shown or game.next()
-    first, second = exact_moments()
-    screen.tag("Simulated", f"round {now.number}, {guarantee(rho)}")
-    three = [("A, exact", first), ("B, exact", second), (f"round {now.number}", now.release)]
-    screen.put(panels(three, float(abs(first).max()), palette), "three-guess")
-    _buttons(game)
-    st.markdown(_outcome(game, now))
-    right = list(game.votes.items())
-    interval = score_interval(sum(game.votes.values()), len(right)) if right else None
-    series = [(ATTACKER, game.optimal), ("votes here", right)]
-    screen.put(running_scores(series, _limit(rho), interval, palette), "curve-scores")
-    return ""
-
-
-def printed_seed(rho: float) -> int:
-    """Return the seed of the game on paper: the first from 10^6 rho on whose hundred is usual, as its sentence says."""
+def usual_seed(rho: float) -> int:
+    """Return the seed of the game that is shown: the first from 10^6 rho on whose hundred is as its sentence says."""
     low, high = usual(rho, HUNDRED)
     for seed in itertools.count(round(1e6 * rho)):
-        game = Game(rho, seed)
-        game.hundred()
-        if low <= sum(hit for _, hit in game.optimal) <= high:
+        if low <= sum(optimal_rounds(rho, seed)) <= high:
             return seed
     raise AssertionError("a hundred as usual comes in 19 of 20 games")
 
@@ -292,99 +180,20 @@ def usual(rho: float, rounds: int) -> tuple[int, int]:
     return low, high
 
 
-def printed(rho: float, screen: Screen) -> str:
+def draw(rho: float, screen: Screen) -> str:
     """Draw the two tables' matrices, the first release, and a hundred rounds of the optimal attacker."""
-    game, palette = Game(rho, printed_seed(rho)), screen.palette
-    now, (first, second) = game.next(), exact_moments()
-    game.hundred()
+    seed, palette = usual_seed(rho), screen.palette
+    first, second = exact_moments()
     screen.tag("Simulated", f"an earlier game, {guarantee(rho)}; A and B differ in the mean squares of x1 and x2")
-    three = [("A, exact", first), ("B, exact", second), ("round 1", now.release)]
+    three = [("A, exact", first), ("B, exact", second), ("round 1", play(rho, seed, 1).release)]
     screen.put(panels(three, float(abs(first).max()), palette), "three-guess")
-    screen.put(running_scores([(ATTACKER, game.optimal)], limit(rho), None, palette), "curve-scores")
+    screen.put(running_scores(optimal_rounds(rho, seed), limit(rho), palette), "curve-scores")
     low, high = usual(rho, HUNDRED)
     return (
-        f"The limit is **{show.chance(limit(rho))}**: of {HUNDRED} rounds the optimal attacker is usually right in "
-        f"**{low} to {high}**."
+        f"The limit with this noise is **{show.chance(limit(rho))}**: of {HUNDRED} rounds the optimal attacker is "
+        f"usually right in **{low} to {high}**. Any method under {ZCDP(rho)}: "
+        f"{show.chance(accounting.attacker_success(ZCDP(rho)), most=True)}."
     )
-
-
-def scores(rho: float, screen: Screen) -> None:
-    """Show the scores in words, and the limit."""
-    game, most = _game(rho), _limit(rho)
-    rounds, hits = len(game.votes), sum(game.votes.values())
-    lines = []
-    if rounds:
-        low, high = map(show.percent, score_interval(hits, rounds))
-        lines.append(f"- **Votes:** {hits} of {rounds}; 95 % binomial interval {low} to {high}")
-    if game.optimal:
-        same = sum(hit for number, hit in game.optimal if number in game.votes)
-        told = [f"{same} of the same {rounds}"] if rounds else []
-        if (played := len(game.optimal)) > rounds:
-            told.append(f"{sum(hit for _, hit in game.optimal):,} of all {played:,}")
-        lines.append(f"- **Optimal attacker:** {', '.join(told)}")
-    least, most_hits = usual(rho, HUNDRED)
-    any_noise = show.chance(accounting.attacker_success(ZCDP(rho)), most=True)
-    told = f"{show.chance(most)}; of {HUNDRED} usually {least} to {most_hits}"
-    lines += [f"- **Limit** with this noise: {told}", f"- Any method under {ZCDP(rho)}: {any_noise}"]
-    st.markdown("\n".join(lines))
-    show.attacker_meter(most, screen.palette)
-
-
-def _buttons(game: Game) -> None:
-    voted, full_up = game.shown is not None, len(game.optimal) + HUNDRED > MAX_ROUNDS
-    with st.container(horizontal=True, key="lesson-votes"):
-        for i, name in enumerate(NAMES):
-            st.button(
-                f"It was {name}",
-                key=f"lesson-vote-{name}",
-                on_click=game.vote,
-                args=(i,),
-                disabled=voted or len(game.optimal) >= MAX_ROUNDS,
-                shortcut=name,
-                type="primary",
-                help="The truth is out: go to the next release." if voted else None,
-            )
-        st.button(
-            "Next release",
-            key="lesson-next-release",
-            on_click=game.go_on,
-            disabled=not voted,
-            shortcut="N",
-            help=None if voted else "Vote first.",
-        )
-        st.button(
-            f"Attacker plays {HUNDRED}",
-            key="lesson-hundred",
-            on_click=game.hundred,
-            disabled=full_up,
-            help=f"At most {MAX_ROUNDS:,} rounds: start again." if full_up else None,
-        )
-        if game.optimal:
-            st.button("New game", key="lesson-new-game", on_click=_end, args=(game.rho,), help="Other coins and noise.")
-
-
-def _end(rho: float) -> None:
-    """Forget the game at this rho, so that another begins."""
-    st.session_state["lesson_games"].pop(rho, None)
-
-
-def _outcome(game: Game, now: Round) -> str:
-    """Return the question before the vote, or the outcome of the round after it."""
-    if game.shown is None:
-        return "Which table is the release closer to, in the mean squares of x1 and x2? Vote."
-    assert game.guess is not None  # set with ``shown``
-    favoured = NAMES[now.optimal]
-    return (
-        f"It was **{NAMES[now.truth]}**. You said {NAMES[game.guess]}, "
-        + ("right." if game.guess == now.truth else "wrong.")
-        + f" The optimal attacker said {favoured}: this release is {_odds(abs(now.nats))} times as likely from "
-        f"{favoured}."
-    )
-
-
-def _odds(nats: float) -> str:
-    """Return exp(nats) in words."""
-    return f"{math.exp(nats):.2f}" if nats < 2 else f"{math.exp(nats):,.0f}" if nats < 20 else "over 100 million"
 
 
 LESSON = Lesson(
@@ -399,12 +208,11 @@ LESSON = Lesson(
         0.5,
         "stronger: nearly a coin toss",
         "weaker: nearly certain",
-        help=RHO_HELP + " Another rho is another game with its own score.",
-        is_rho=True,
+        by_both_names,
+        RHO_HELP + " Another rho is another game with its own score.",
     ),
     draw=draw,
-    beside=scores,
-    printed=printed,
+    draws=False,
     question="After 20 rounds a class has 17 right, and the limit is 69\u00a0%. What does that show?",
     choices=(
         Option(

@@ -6,22 +6,18 @@ A lesson is one file of this folder that ends in `LESSON`, and one row in `pages
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
-import streamlit as st
-
-from pages.common import frame, show
+from pages.common import cached
 from pages.common.study import Study
-from pages.lessons.simulated import multiple
+from pages.lessons.simulated import SEED, epsilon, multiple
 from privcov.core.parameters import build
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.plots.lessons import enlarged
 from privcov.plots.look import Picture
-from privcov.plots.palette import Palette
+from privcov.plots.palette import LIGHT, Palette
 from privcov.plots.words import plain
 
-LARGER = 1.3  # type of a picture in the lecture hall
 ESTIMATE, GRAPHS, SPECTRA = "pages/1_Estimate.py", "pages/3_Graph_recovery.py", "pages/4_Spectra.py"
 METHODS, AUDIT = "pages/7_Methods.py", "pages/9_Privacy_audit.py"
 RHO_HELP = "The guarantee is rho-zCDP: the smaller rho, the smaller epsilon. Runs add up in rho, not in epsilon."
@@ -30,17 +26,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _same(option: Any) -> Any:
-    return option
-
-
 @dataclass(frozen=True)
 class Control:
-    """The control of a lesson, with ascending or teaching order of the options and words at the two ends.
-
-    Where ``is_rho``, options are values of rho, so the class may choose epsilon (`pages.lessons.scale`). ``meaning``
-    turns an option into the value that the lesson is drawn at.
-    """
+    """The control of a lesson, with ascending or teaching order of the options and words at the two ends."""
 
     label: str
     options: tuple
@@ -49,12 +37,6 @@ class Control:
     right: str
     shown: Callable[[Any], str] = plain
     help: str = ""
-    is_rho: bool = False
-    meaning: Callable[[Any], Any] = _same
-
-    def read(self, text: str) -> Any | None:
-        """Return the option that an address names, or None."""
-        return next((option for option in self.options if str(option) == text), None)
 
 
 @dataclass(frozen=True)
@@ -66,45 +48,44 @@ class Option:
     right: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass
 class Screen:
-    """The screen of a lesson: ``full`` in the lecture hall; ``answered``: whether this visitor's answer was right."""
+    """What a lesson shows at a place of its control: lines of provenance, (key, title or "", picture), one sentence.
 
-    full: bool
-    answered: bool = False
+    ``draw`` counts draws of the noise from 0.
+    """
+
+    palette: Palette = LIGHT
+    draw: int = 0
+    tags: list[str] = field(default_factory=list)
+    pictures: list[tuple[str, str, Picture]] = field(default_factory=list)
+    sentence: str = ""
 
     @property
-    def palette(self) -> Palette:
-        """The colours of the visitor's theme."""
-        return frame.palette()
+    def seed(self) -> int:
+        """The seed of the noise."""
+        return SEED + 1000 * self.draw
 
     def tag(self, provenance: str, text: str) -> None:
-        """Show where the numbers below come from."""
-        show.tag(provenance, text)
+        """Say where the numbers below come from."""
+        self.tags.append(f"{provenance}: {text}")
 
     def side_by_side(self, pictures: Sequence[tuple[str, Picture, str]]) -> None:
-        """Show (title, picture, key) side by side."""
-        for side, (title, picture, key) in zip(st.columns(len(pictures)), pictures, strict=True):
-            with side:
-                st.markdown(f"**{title}**")
-                self.put(picture, key)
+        """Show (title, picture, key) side by side; the keys begin with ``graph-``."""
+        self.pictures.extend((key, title, picture) for title, picture, key in pictures)
 
     def put(self, picture: Picture, key: str) -> None:
-        """Show a picture, larger in the lecture hall.
-
-        ``key`` begins with the space that the picture takes: ``two-`` or ``three-`` for matrices in a row, ``tables-``,
-        ``curve-`` below matrices, ``graph-``, or ``large-`` for a picture alone (the style in `pages/lessons/view.py`).
-        """
-        show.picture(sized(picture, self.full), f"lesson-{key}")
+        """Show a picture below the others."""
+        self.pictures.append((key, "", picture))
 
 
 @dataclass(frozen=True)
 class Lesson:
     """A lesson.
 
-    ``draw`` shows the pictures at a value of the control and returns one sentence on them; ``beside`` is drawn in place
-    of that sentence, ``printed`` in place of ``draw`` where there are no buttons. ``idea`` is a moving drawing
-    (`pages.lessons.ideas`). ``onward`` is (page file, label of the link, the study at a value).
+    ``draw`` shows the pictures at a value of the control and returns one sentence on them; ``draws`` is whether they
+    have noise that can be drawn again. ``idea`` is a moving drawing (`pages.lessons.ideas`). ``onward`` is (page file,
+    label of the link, the study at a value).
     """
 
     title: str
@@ -115,25 +96,21 @@ class Lesson:
     choices: tuple[Option, ...]
     remember: str
     onward: tuple[str, str, Callable[[Any], Study]]
-    beside: Callable[[Any, Screen], None] | None = None
-    printed: Callable[[Any, Screen], str] | None = None
+    draws: bool = True
     idea: Callable[[Palette], str] | None = None
 
 
 def computed(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Return ``function(*args)``, computed once for all visitors; the function may not depend on the page."""
-    return _computed(f"{function.__module__}.{function.__qualname__}", args, kwargs, function)
+    key = (f"{function.__module__}.{function.__qualname__}", *args, *sorted(kwargs.items()))
+    return cached.SHARED.get(key, lambda: function(*args, **kwargs))
 
 
-@st.cache_resource(max_entries=144, show_spinner="Computing ...")
-def _computed(name: str, args: tuple, kwargs: dict, _function: Callable) -> Any:
-    """Call the function, cached by its name and arguments."""
-    return _function(*args, **kwargs)
-
-
-def sized(picture: Picture, full: bool) -> Picture:
-    """Return the picture, with larger type in the lecture hall."""
-    return enlarged(picture, LARGER) if full else picture
+def content(lesson: Lesson, value: Any, palette: Palette = LIGHT, draw: int = 0) -> Screen:
+    """Return what a lesson shows at a value of its control, with one of the draws of its noise."""
+    screen = Screen(palette, draw)
+    screen.sentence = lesson.draw(value, screen)
+    return screen
 
 
 def study(source: str, data: dict, rho: float, method: str, bound: float = 1.0, **more) -> Study:
@@ -142,6 +119,11 @@ def study(source: str, data: dict, rho: float, method: str, bound: float = 1.0, 
     differ = tuple(sorted((name, value) for name, value in data.items() if value != usual[name]))
     one = make_dataset(build(SOURCES.get(source).cls, f"Source {source!r}", {**data, "n": 1}), seed=0)
     return Study(source=source, data=differ, method=method, rho=rho, bound=bound * multiple(one), **more)
+
+
+def by_both_names(rho: float) -> str:
+    """Return a rho with the epsilon that a class is more likely to know."""
+    return f"{plain(rho)} (epsilon {epsilon(rho):.3g})"
 
 
 def count(value: Any) -> str:

@@ -93,6 +93,7 @@ LESSON = Lesson(
         "Share of the way to the longest permitted row.",
     ),
     draw=draw,
+    draws=False,
     idea=ideas.neighbour,
     question="Which two tables are neighbours here, where everybody knows n?",
     choices=(

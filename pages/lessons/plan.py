@@ -7,8 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from pages.lessons.catalogue import LESSONS, place
-from pages.lessons.lesson import Lesson
-from pages.lessons.offline import Content, content
+from pages.lessons.lesson import Lesson, Screen, content
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Step:
         """The lesson."""
         return LESSONS[self.number]
 
-    def shown(self) -> Content:
+    def shown(self) -> Screen:
         """Return what the screen shows at the end of the step."""
         return content(self.lesson, self.lesson.control.start if self.value is None else self.value)
 
@@ -49,14 +48,12 @@ SHEETS = {
 }
 
 
-def link(base: str, number: int, value: Any = None, *, full: bool = False) -> str:
+def link(base: str, number: int, value: Any = None) -> str:
     """Return the whole address of a lesson, at a value of its control, on the workbench at ``base``."""
     control = LESSONS[number].control
     query = {"lesson": str(number)} if number != 1 else {}
     if value is not None and value != control.start:
         query["lever"] = str(value)
-    if full:
-        query["full"] = "1"
     return f"{base.rstrip('/')}/Lessons" + (f"?{urlencode(query)}" if query else "")
 
 

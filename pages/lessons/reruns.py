@@ -44,14 +44,14 @@ class Rerun:
     attacker: float
 
 
-def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
-    """Average the unrepaired Gaussian mechanism over runs with seeds 1, 2, ...; one result after each of ``ks``."""
+def reruns(ks: tuple[int, ...], seed: int = SEED) -> tuple[Rerun, ...]:
+    """Average the unrepaired Gaussian mechanism over runs with a seed each; one result after each of ``ks``."""
     data = made("ar1-covariance", **DATA)
     exact = data.row_bound**2 * clipped_moment(data, n_anchors=0)
     size = matrix_norm(exact, "frobenius")
     total, results, first = np.zeros_like(exact), [], None
     for run in range(1, max(ks) + 1):
-        rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=SEED + run - 1, repair="none")
+        rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=seed + run - 1, repair="none")
         first = rel if first is None else first
         total += noisy_matrix(rel)
         if run not in ks:
@@ -81,7 +81,7 @@ def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
 
 def draw(k: int, screen: Screen) -> str:
     """Show the exact matrix, one run and the average; the error against k."""
-    every, palette = computed(reruns, RUNS), screen.palette
+    every, palette = computed(reruns, RUNS, screen.seed), screen.palette
     result = next(one for one in every if one.k == k)
     screen.tag("Simulated", f"each run {RHO:g}-zCDP, the same {DATA['n']:,} rows")
     three = [("exact, confidential", result.exact), ("one run", result.one), (f"average of {k:,}", result.average)]

@@ -35,10 +35,10 @@ class Released:
     error: float
 
 
-def of_many(n: int) -> Released:
+def of_many(n: int, seed: int = SEED) -> Released:
     """Run the Gaussian mechanism on n simulated rows."""
     data = widened(made("ar1-covariance", n=n, **DATA))
-    rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=SEED)
+    rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=seed)
     return Released(reference_matrix(data, "covariance", "sample"), rel.covariance, error(rel, data, relative=True))
 
 
@@ -58,7 +58,7 @@ def standard_deviations(ns: tuple[int, ...]) -> tuple[tuple[float, float], ...]:
 
 def draw(n: int, screen: Screen) -> str:
     """Show one release, and both standard deviations against n."""
-    result, palette = computed(of_many, n), screen.palette
+    result, palette = computed(of_many, n, screen.seed), screen.palette
     points = list(zip(NS, computed(standard_deviations, NS), strict=True))
     noise, sampling = dict(points)[n]
     screen.tag("Simulated", f"Gaussian mechanism, {guarantee(RHO)}, {D} columns")

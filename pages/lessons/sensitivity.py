@@ -129,6 +129,7 @@ LESSON = Lesson(
     ),
     control=Control("Row bound R", BOUNDS, 1.0, "short rows", "long rows"),
     draw=draw,
+    draws=False,
     idea=ideas.longest,
     question="R is doubled. The largest possible change",
     choices=(

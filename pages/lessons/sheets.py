@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from pages.lessons.catalogue import LESSONS
-from pages.lessons.offline import Content, content
+from pages.lessons.lesson import content
 from pages.lessons.plan import SHEETS, link, title
 from privcov.bundle.derived import zipped
 from privcov.bundle.html import page
 from privcov.plots.exports import svg
 from privcov.plots.look import Picture
-from privcov.plots.palette import BLACK, PAPER_RULE, WHITE
+from privcov.plots.palette import BLACK, LIGHT, PAPER_RULE, WHITE, Palette
 
 _WIDTH, _HEIGHT = 640, 300  # pixels of a chart; matrices take the height that their cells need
 _GRAPH = 340  # pixels of either side of a graph, two of which share a row
@@ -38,7 +38,7 @@ def run_sheet(minutes: int, base: str) -> str:
     lines, begins = [], 0
     for step in SHEETS[minutes]:
         found, right = step.shown(), next(choice for choice in step.lesson.choices if choice.right)
-        to = link(base, step.number, full=True)
+        to = link(base, step.number)
         lines.append(
             f"<tr><td>{begins}\u2013{begins + step.minutes}</td><td><b>{escape(title(step.number))}</b><br>"
             f'<a href="{escape(to)}">{escape(to)}</a></td><td>{words(step.do)}</td>'
@@ -78,10 +78,12 @@ def figures() -> bytes:
     return zipped(files, zipfile.ZIP_DEFLATED)
 
 
-def drawn(picture: Picture, width: int = _WIDTH) -> str:
+def drawn(picture: Picture, width: int = _WIDTH, palette: Palette = LIGHT) -> str:
     """Return a picture of a lesson as one <svg> element; two matrices are no larger than each of three."""
     pair = [trace.type for trace in picture.figure.data] == ["heatmap", "heatmap"]
-    return svg(picture, width=min(2 * _WIDTH // 3, width) if pair else width, height=min(_HEIGHT, width))
+    return svg(
+        picture, width=min(2 * _WIDTH // 3, width) if pair else width, height=min(_HEIGHT, width), palette=palette
+    )
 
 
 def words(text: str) -> str:
@@ -97,13 +99,13 @@ def _pages(sections: Iterable[str]) -> list[str]:
     ]
 
 
-def in_rows(found: Content, width: int = _WIDTH) -> str:
-    """Return the pictures of a lesson, two graphs side by side and others one below the other."""
+def in_rows(pictures: Sequence[tuple[str, str, Picture]], width: int = _WIDTH, palette: Palette = LIGHT) -> str:
+    """Return (key, title or "", picture) of a lesson as HTML, two graphs in a row and others one below the other."""
     rows: list[str] = []
-    for name, heading, picture in found.pictures:
+    for name, heading, picture in pictures:
         is_graph = name.startswith("graph-")
         side = _GRAPH if width == _WIDTH else 9 * width // 16  # on a telephone two share the width
-        image = svg(picture, width=side, height=side) if is_graph else drawn(picture, width)
+        image = svg(picture, width=side, height=side, palette=palette) if is_graph else drawn(picture, width, palette)
         figure = f"<figure>{f'<b>{escape(heading)}</b>' if heading else ''}{image}</figure>"
         if is_graph and rows and rows[-1].startswith('<div class="row">'):
             rows[-1] = rows[-1].removesuffix("</div>") + figure + "</div>"
@@ -121,7 +123,7 @@ def _exercises(number: int, base: str) -> str:
     choices = "".join(f"<li style='list-style: none'>{_BOX}{words(choice.text)}</li>" for choice in lesson.choices)
     return (
         f'<section><div style="float: right">{qr(to)}</div><h2>{escape(title(number))}</h2><p>{words(lesson.aim)}</p>'
-        f'<p><a href="{escape(to)}">{escape(to)}</a></p><div style="clear: both">{in_rows(found)}</div>'
+        f'<p><a href="{escape(to)}">{escape(to)}</a></p><div style="clear: both">{in_rows(found.pictures)}</div>'
         f"<p>{label}: {escape(control.shown(control.start))}. {escape('; '.join(found.tags))}.</p>"
         f"<ol><li>Open the lesson. Set \u201c{label}\u201d to {first} ({escape(control.left)}), then to {last} "
         f"({escape(control.right)}). Write down what the screen says at both ends, and why it changes."

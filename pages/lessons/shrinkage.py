@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.common import show
-from pages.lessons.lesson import RHO_HELP, SPECTRA, Control, Lesson, Option, Screen, computed, study
+from pages.lessons.lesson import RHO_HELP, SPECTRA, Control, Lesson, Option, Screen, by_both_names, computed, study
 from pages.lessons.simulated import SEED, guarantee, made
 from privcov.core.guarantees import ZCDP
 from privcov.metrics.errors import matrix_norm, reference_matrix
@@ -35,10 +35,10 @@ class Shrunk:
     errors: tuple[float, float]
 
 
-def shrunk(rho: float) -> Shrunk:
+def shrunk(rho: float, seed: int = SEED) -> Shrunk:
     """Run the Gaussian mechanism at rho-zCDP, and shrink its spectrum by the known noise."""
     data = made("ar1-covariance", **DATA)
-    rel = release(data, ZCDP(rho), "gaussian-cov", random_state=SEED, repair="shrink")
+    rel = release(data, ZCDP(rho), "gaussian-cov", random_state=seed, repair="shrink")
     assert data.truth is not None  # simulated
     assert rel.raw is not None  # the method measures one matrix
     noisy, truth = noisy_matrix(rel), data.truth.covariance
@@ -56,7 +56,7 @@ def shrunk(rho: float) -> Shrunk:
 
 def draw(rho: float, screen: Screen) -> str:
     """Show the three spectra."""
-    result = computed(shrunk, rho)
+    result = computed(shrunk, rho, screen.seed)
     screen.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} columns, {guarantee(rho)}")
     series = [("Truth", result.truth), ("Noisy", result.noisy), ("Shrunk", result.shrunk)]
     unit = "in squared units of the data"
@@ -80,8 +80,8 @@ LESSON = Lesson(
         0.01,
         "stronger privacy",
         "more accuracy",
-        help=RHO_HELP,
-        is_rho=True,
+        by_both_names,
+        RHO_HELP,
     ),
     draw=draw,
     question="The noise has mean zero in every entry. The largest noisy eigenvalue is, on average,",

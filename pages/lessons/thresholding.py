@@ -41,10 +41,10 @@ class ThresholdedNoise:
     noise_std: float
 
 
-def cut(level: float) -> ThresholdedNoise:
+def cut(level: float, seed: int = SEED) -> ThresholdedNoise:
     """Set off-diagonal entries below ``level`` standard deviations of the known noise to zero."""
     data = made("banded-covariance", **DATA)
-    rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=SEED, repair="none")
+    rel = release(data, ZCDP(RHO), "gaussian-cov", random_state=seed, repair="none")
     assert data.truth is not None  # simulated
     assert rel.raw is not None  # one matrix is measured
     noisy, truth = noisy_matrix(rel), data.truth.covariance
@@ -66,7 +66,7 @@ def cut(level: float) -> ThresholdedNoise:
 
 def draw(level: float, screen: Screen) -> str:
     """Show the truth, the release and the kept entries; how many pairs those are."""
-    result = computed(cut, level)
+    result = computed(cut, level, screen.seed)
     screen.tag("Simulated", f"{DATA['n']:,} rows, {guarantee(RHO)}, one noisy matrix")
     three = [("truth", result.truth), ("released", result.noisy), (f"cut at {level:g}", result.kept)]
     screen.put(panels(three, colour_limit(result.truth), screen.palette), "three-cut")

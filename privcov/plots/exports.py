@@ -21,7 +21,7 @@ import plotly.graph_objects as go
 
 from privcov.plots.look import Picture
 from privcov.plots.matrices import LETTERS, colours_of, hatching, marks, png
-from privcov.plots.palette import LIGHT, WHITE, channels
+from privcov.plots.palette import LIGHT, WHITE, Palette, channels
 from privcov.plots.words import plain
 
 WIDTH, HEIGHT = 720, 480  # pixels at 96 an inch: 190 mm wide
@@ -80,11 +80,19 @@ class _Axis:
         return self.start + float(fraction) * (self.end - self.start)
 
 
-def svg(picture: Picture, *, width: int = 640, height: int | None = None) -> str:
+def svg(picture: Picture, *, width: int = 640, height: int | None = None, palette: Palette = LIGHT) -> str:
     """Return the figure as one <svg> element with its text alternative; TypeError for a trace that it cannot draw.
 
-    Sizes are in CSS pixels; the height is the figure's own unless given, and heatmaps are squares in a row.
+    Sizes are in CSS pixels; the height is the figure's own unless given, and heatmaps are squares in a row. ``palette``
+    is that of the figure.
     """
+    markup = _drawn(picture, width, height)
+    for name in ("ink", "quiet", "grid"):  # of axes and words; the other colours are the figure's own
+        markup = markup.replace(getattr(LIGHT, name), getattr(palette, name))
+    return markup
+
+
+def _drawn(picture: Picture, width: int, height: int | None) -> str:
     figure = picture.figure
     for trace in figure.data:
         if not isinstance(trace, (go.Scatter, go.Heatmap)):

@@ -1,4 +1,4 @@
-"""Build the pictures of lessons: matrices in one row, lines over a control, points, and larger type."""
+"""Build the pictures of lessons: matrices in one row, lines over a control, and points."""
 
 from __future__ import annotations
 
@@ -158,21 +158,3 @@ def dots(x: Any, y: Any, name: str, hover: str, marker: dict) -> go.Scatter:
 def line(x: Any, y: Any, name: str, look: dict, **more: Any) -> go.Scatter:
     """Return a line. ``look`` has colour, dash and width, ``more`` markers and hover text, by plotly's names."""
     return go.Scatter(**{"x": x, "y": y, "mode": "lines", "name": name, "line": look, **more})
-
-
-def enlarged(picture: Picture, factor: float) -> Picture:
-    """Return the same picture for a lecture hall: its type, and the margins that hold type, times ``factor``."""
-    figure = go.Figure(picture.figure)
-    layout = figure.layout
-    fonts = [layout.font, layout.legend.font, layout.hoverlabel.font]
-    fonts += [note.font for note in layout.annotations]
-    fonts += [trace.textfont for trace in figure.data if trace.type == "scatter"]
-    for name in layout:
-        if name.startswith(("xaxis", "yaxis")):
-            fonts += [layout[name].tickfont, layout[name].title.font]
-    for font in fonts:
-        if font.size:
-            font.size = font.size * factor
-    for side in ("t", "r"):  # where a legend and the names of lines stand
-        layout.margin[side] = round((layout.margin[side] or 0) * factor)
-    return Picture(figure, picture.alt)

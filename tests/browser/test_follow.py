@@ -2,14 +2,13 @@
 
 import itertools
 import statistics
-from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 
 from pages.common import follow
 from tests.browser.test_journeys import chart_words
-from tests.patience import patient, until
+from tests.patience import patient
 
 # Of each redraw, when it came; one pointer event per frame, which is the most that a real mouse makes of a frame.
 DRAG = """([images, x, y, width, time]) => new Promise(done => {
@@ -153,65 +152,9 @@ def test_level_numbers_and_picture_stand_on_the_first_screen(visit, width):
             assert box["y"] + box["height"] <= page.viewport_size["height"], (path, part)
 
 
-def test_the_matrices_of_a_lesson_follow_and_their_titles_too(visit, settle):
-    images = ".st-key-lesson-three-cut image"
-    page = visit("/Lessons?lesson=6&lever=1.5")
-    before, picture = page.evaluate(TITLES), page.evaluate(SEEN, images)
-    track = page.locator(".st-key-lesson-lever-6 [data-testid=stSliderTickBar]").bounding_box()
-    at = page.locator(".st-key-lesson-lever-6 [data-testid=stSliderThumbValue]").locator("..").bounding_box()
-    x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + track["width"] / 6, y, steps=4)  # two of its twelve steps
-    page.wait_for_function("() => document.querySelector('.pc-follows')")
-    assert page.evaluate(TITLES) == [*before[:-1], "cut at 2.5"]
-    dragged = page.evaluate(SEEN, images)
-    assert dragged != picture
-    page.mouse.move(x, y, steps=4)
-    page.wait_for_function("() => !document.querySelector('.pc-follows')")
-    assert (page.evaluate(TITLES), page.evaluate(SEEN, images)) == (before, picture)
-    page.mouse.move(x + track["width"] / 6, y, steps=4)
-    page.mouse.up()
-    settle(page)
-    assert page.locator(".pc-follows").count() == 0
-    assert page.evaluate(TITLES) == [*before[:-1], "cut at 2.5"]
-    assert page.evaluate(SEEN, images) != dragged, "drawn by the server"
-
-
-@pytest.mark.parametrize("number", [1, 3, *(pytest.param(n, marks=pytest.mark.deep) for n in (4, 6, 8, 9))])
-def test_a_step_draws_a_lesson_as_a_visit_does(visit, settle, number):
-    """Titles, cells, numbers and outlines lie where a page that opens at this place has them, after each of four."""
-    page = visit(f"/Lessons?lesson={number}", width=1280, height=844)
-    for end in ("more", "more", "less", "less"):
-        page.locator(f".st-key-lesson-lever-{end} button").first.click()
-        settle(page)
-        page.wait_for_function("() => !document.querySelector('.pc-follows, .pc-moving')")
-        other = visit(urlsplit(page.url)._replace(scheme="", netloc="").geturl(), width=1280, height=844)
-        fresh = other.evaluate(LAID)
-        other.close()
-        assert min(end for chart in fresh for part in chart for end in part) >= -1, "nothing is cut"
-        until(lambda fresh=fresh: page.evaluate(LAID) == fresh, 2)
-
-
-def test_titles_and_outlines_stay_on_their_matrices_when_the_window_changes_during_a_drag(visit):
-    page = visit("/Lessons?lesson=1", width=1280, height=844)
-    at = page.locator(".st-key-lesson-lever-1 [data-testid=stSliderThumbValue]").locator("..").bounding_box()
-    x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 300, y, steps=4)
-    page.wait_for_selector(".pc-moving", state="attached")
-    page.set_viewport_size({"width": 900, "height": 844})
-    fresh = visit("/Lessons?lesson=1", width=900, height=844).evaluate(LAID)
-    page.bring_to_front()
-    until(lambda: page.evaluate(LAID) == fresh, 2)
-    page.mouse.up()
-
-
 @pytest.mark.parametrize(
     ("path", "lever", "first", "second"),
     [
-        ("/Lessons?lesson=5", "lesson-lever-5", "[class*=st-key-lesson-large-]", "[data-testid=stAlert]"),
         ("/Graph_recovery", "strip-level", ".st-key-network", ".st-key-roc"),
         ("/Spectra", "strip-level", ".st-key-spectrum", "text=Noise pushes eigenvalues apart"),
     ],

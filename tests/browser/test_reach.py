@@ -20,7 +20,6 @@ PAGES = {
 PARTS = {
     "Demonstrations": "/Lessons?part=demos",
     "Teach": "/Lessons?part=teach",
-    "Full screen": "/Lessons?lesson=3&full=1",
     "What an attacker learns": "/Privacy_audit?tab=what-an-attacker-learns",
 }
 FEWEST = 8  # controls of any page
@@ -92,10 +91,6 @@ def test_the_lesson_bar_and_the_menu_answer_to_a_real_mouse(width, visit, settle
     shown(7)
     press("button", "Previous")
     shown(6)
-    press("button", "Link")
-    assert page.get_by_text("Opens this screen.").is_visible()
-    page.keyboard.press("Escape")
-    page.get_by_text("Opens this screen.").wait_for(state="hidden")
     page.get_by_test_id("stMainMenuButton").click()
     page.get_by_test_id("stMainMenuPopover").wait_for()
     page.keyboard.press("Escape")

@@ -9,7 +9,7 @@ from pages.common import show
 from pages.lessons import site
 from pages.lessons.catalogue import LESSONS
 from pages.lessons.guess import exact_moments, limit
-from pages.lessons.offline import content
+from pages.lessons.lesson import content
 
 
 @pytest.fixture(scope="module")
@@ -20,13 +20,13 @@ def folder(tmp_path_factory):
     return out
 
 
+PICTURES = ".pl-show > :not([hidden])"
+
+
 def shown(page) -> int:
     """The place whose pictures and words are seen, and no others."""
-    pictures, said = [
-        int(part.get_attribute("data-at")) for part in page.locator("[data-at]").all() if part.is_visible()
-    ]
-    assert pictures == said
-    return said
+    assert page.locator(PICTURES).count() == page.locator(".pl-said > :not([hidden])").count() == 1
+    return int(page.locator(".pl-box").get_attribute("data-at"))
 
 
 def test_the_control_shows_one_place_at_a_time(folder, tab):
@@ -46,9 +46,9 @@ def test_the_control_shows_one_place_at_a_time(folder, tab):
     assert shown(page) == len(options) - 1
     assert page.locator("output").inner_text() == control.evaluate("one => one.ariaValueText") == "200,000"
     sentence = content(LESSONS[3], options[-1]).sentence.replace("**", "")
-    assert page.locator("[data-at]:visible > p").last.inner_text().strip() == sentence
-    assert page.locator("[data-at]:visible svg").count() == 2
-    box = page.locator("[data-at]:visible svg").first.bounding_box()
+    assert page.locator(".pl-said").inner_text().strip() == sentence
+    assert page.locator(f"{PICTURES} svg").count() == 2
+    box = page.locator(f"{PICTURES} svg").first.bounding_box()
     assert box["width"] > 300
     page.get_by_text(LESSONS[3].choices[1].text).click()
     assert page.get_by_text(LESSONS[3].choices[1].reason[:30]).is_visible()
@@ -75,7 +75,7 @@ def test_the_picture_follows_the_mouse_along_the_control(folder, tab):
 
 _LAID_OUT = """() => {
   const place = (part) => [part.getBoundingClientRect().top + scrollY, part.getBoundingClientRect().bottom + scrollY];
-  const [pictures, said] = [...document.querySelectorAll("[data-at]")].filter((part) => !part.hidden);
+  const [pictures, said] = ["show", "said"].map((part) => document.querySelector(`.pl-${part} > :not([hidden])`));
   const texts = [...pictures.querySelectorAll("svg text")].map((words) => {
     const drawing = words.ownerSVGElement;
     const scale = drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
@@ -89,8 +89,8 @@ _LAID_OUT = """() => {
   });
   return {
     over,
-    order: [pictures, document.querySelector(".control"), said, document.querySelector("details")].map(place),
-    heights: [...document.querySelectorAll("summary, .control input, nav a")].map(
+    order: [pictures, document.querySelector(".pl-lever"), said, document.querySelector(".pl-answer")].map(place),
+    heights: [...document.querySelectorAll(".pl-answer, .pl-lever input, nav a")].map(
       (part) => part.getBoundingClientRect().height),
     smallest: Math.min(...texts),
     sideways: document.documentElement.scrollWidth > innerWidth,
@@ -111,7 +111,7 @@ def test_a_lesson_on_a_telephone(folder, tab, number):
     assert found["smallest"] >= 9
     assert not found["sideways"]
     assert found["over"] == [], "no words lie on others"
-    names = page.locator("[data-at]:visible svg > text").evaluate_all(
+    names = page.locator(f"{PICTURES} svg > text").evaluate_all(
         "all => all.map((words) => [words.getBoundingClientRect().left, words.getBoundingClientRect().right])"
     )
     assert all(left >= 0 and right <= 390 for left, right in names), "titles are whole"
@@ -131,8 +131,8 @@ def test_every_place_of_a_control_is_reached(folder, tab, number):
 _VOTES = """() => {
   const seen = [];
   for (let k = 0; k < 2000; k++) {
-    seen.push([...document.querySelectorAll(".vote td")].slice(18).map((cell) => Number(cell.textContent)));
-    const [first, , next] = document.querySelectorAll(".vote button");
+    seen.push([...document.querySelectorAll(".pl-cells span")].slice(18).map((cell) => Number(cell.textContent)));
+    const [first, , next] = document.querySelectorAll(".pl-buttons button");
     first.click();
     if (k < 1999) next.click();
   }
@@ -145,20 +145,22 @@ def test_a_class_votes_without_a_server(folder, tab):
     page = tab(width=390, height=844)
     page.goto((folder / site.name(10)).as_uri())
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    control, said = LESSONS[10].control, page.locator(".vote [role=status]")
+    control, said = LESSONS[10].control, page.locator(".pl-vote [role=status]")
     page.get_by_role("button", name="It was B").click()
     assert re.match(
-        r"It was [AB], and you said B\. You: [01] of 1 right; the optimal attacker: [01] of 1; ", said.inner_text()
+        r"It was [AB], and you said B\. You: [01] of 1 right\. The optimal attacker: [01] of 1\. ", said.inner_text()
     )
     assert page.get_by_role("button", name="It was A").bounding_box()["height"] >= 44
-    released = page.locator(".vote table").last.inner_text()
+    released = page.locator(".pl-cells").last.inner_text()
     assert page.get_by_role("button", name="It was A").is_disabled(), "the truth is out"
     page.get_by_role("button", name="Next release").click()
-    assert page.locator(".vote table").last.inner_text() != released, "another one"
-    exact = page.locator(".vote table").evaluate_all("all => all.slice(0, 2).map((one) => one.innerText.split(/\\s+/))")
+    assert page.locator(".pl-cells").last.inner_text() != released, "another one"
+    exact = page.locator(".pl-cells").evaluate_all(
+        "all => all.slice(0, 2).map((one) => [...one.children].map((cell) => cell.innerText))"
+    )
     for table, cells in zip(exact_moments(), exact, strict=True):
-        assert [f"{x + 0.0:.2f}" for x in table.ravel()] == cells[-9:]
-    shades = page.locator(".vote td").evaluate_all(
+        assert [f"{x + 0.0:.2f}" for x in table.ravel()] == cells
+    shades = page.locator(".pl-cells span").evaluate_all(
         "cells => cells.map((one) => [one.textContent, one.style.background])"
     )
     for number, colour in shades:  # teal has more green than red, orange the contrary
@@ -166,6 +168,7 @@ def test_a_class_votes_without_a_server(folder, tab):
         assert (red > green) == number.startswith("-"), (number, colour)
     for rho in (0.05, 0.5):
         page.get_by_role("slider").fill(str(control.options.index(rho)))
+        page.get_by_role("button", name="New game").click()
         assert said.inner_text().startswith("Which table is the release closer to"), "another rho is another game"
         seen = np.array(page.evaluate(_VOTES)).reshape(-1, 3, 3)
         assert (seen == seen.transpose(0, 2, 1)).all()

@@ -8,8 +8,6 @@ import pytest
 
 from pages.common import cached, follow
 from pages.common.study import CSV, Study, from_query
-from pages.lessons.catalogue import LESSONS
-from pages.lessons.offline import content
 from privcov.metrics.errors import error, reference_matrix, working
 from privcov.plots.matrices import colour_limit
 from privcov.releases.display import matrix_of
@@ -110,30 +108,3 @@ def test_a_table_of_one_s_own_follows_and_nothing_of_it_is_shared():
 
 def test_home_s_picture_follows_the_strip():
     assert cells(given("app.py")["pictures"][0], 20).shape == (follow.LEVELS, 20, 20)
-
-
-@pytest.mark.parametrize(("number", "images"), [(1, 5), (3, 2), (4, 3), (6, 3), (9, 3)])
-def test_the_matrices_of_a_lesson_are_those_that_it_draws(number, images):
-    """At the start and at the last place; their titles too."""
-    control = LESSONS[number].control
-    had = given("pages/6_Lessons.py", lesson=str(number))
-    assert len(had["pictures"]) == images
-    for place in (control.options.index(control.start), len(control.options) - 1):
-        drawn = content(LESSONS[number], control.options[place]).pictures
-        matrices = [t for _, _, p in drawn for t in p.figure.data if t.type == "heatmap"]
-        for one, trace in zip(had["pictures"], matrices, strict=True):
-            frame = one["frames"][place]
-            shades = np.frombuffer(base64.b64decode(frame["shades"]), np.uint8).reshape(-1, frame["wide"])
-            shown = (shades / 127.5 - 1) * trace.zmax
-            assert abs(shown - np.clip(trace.z, -trace.zmax, trace.zmax)).max() <= trace.zmax / 255 * 1.001
-        said = [
-            note.text for _, _, p in drawn if p.figure.data[0].type == "heatmap" for note in p.figure.layout.annotations
-        ]
-        assert had["texts"][place] == said
-
-
-def test_a_lesson_without_matrices_is_only_blurred_and_the_game_does_not_follow():
-    had = given("pages/6_Lessons.py", lesson="2")
-    assert (had["pictures"], had["texts"]) == ([], [])
-    assert had["places"] == list(map(LESSONS[2].control.shown, LESSONS[2].control.options))
-    assert given("pages/6_Lessons.py", lesson="10") is None

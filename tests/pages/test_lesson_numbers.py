@@ -2,7 +2,6 @@
 
 import math
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,8 +21,7 @@ from pages.lessons import (
     simulated,
     thresholding,
 )
-from pages.lessons.offline import content
-from privcov.attacks.bounds import binomial_high, binomial_low
+from pages.lessons.lesson import content
 from privcov.core import accounting
 from privcov.core.guarantees import GaussianDP, ZCDP
 from privcov.measurements.moment import clipped_moment, measure_moment
@@ -260,19 +258,12 @@ def test_the_optimal_attacker_converges_to_the_attacker_meter(rho):
     assert abs(hits / rounds - limit) < 3 * math.sqrt(limit * (1 - limit) / rounds)
 
 
-def test_the_game_tells_the_limit_of_its_noise_from_that_of_its_guarantee(monkeypatch):
-    said = []
-    monkeypatch.setattr(guess, "_game", lambda rho: SimpleNamespace(votes={}, optimal=[]))
-    monkeypatch.setattr(guess.st, "markdown", said.append)
-    monkeypatch.setattr(guess.show, "attacker_meter", lambda success, palette: None)
-    guess.scores(0.5, SimpleNamespace(palette=LIGHT))
+def test_the_game_tells_the_limit_of_its_noise_from_that_of_its_guarantee():
     gauss, every = (accounting.attacker_success(given) for given in (GaussianDP(1.0), ZCDP(0.5)))
-    own, general = said[0].splitlines()
+    own, general = content(guess.LESSON, 0.5).sentence.split("Any method under 0.5-zCDP: ")
     assert show.chance(gauss) in own
     assert "this noise" in own
-    assert "zCDP" not in own
     assert show.chance(every, most=True) in general
-    assert "Any method under 0.5-zCDP" in general
 
 
 def test_the_likelihood_ratio_is_that_of_the_densities():
@@ -302,13 +293,6 @@ def test_rounds_repeat_and_both_tables_come_up():
     np.testing.assert_array_equal(again[0].release, again[1].release)
     truths = [guess.play(0.5, 3, k).truth for k in range(1, 201)]
     assert 70 < sum(truths) < 130, "a fair coin: 100 of 200, deviation 7"
-
-
-@pytest.mark.parametrize(("hits", "rounds"), [(0, 5), (5, 5), (17, 20), (1, 1000)])
-def test_the_interval_of_a_score_is_that_of_the_audit(hits, rounds):
-    low, high = guess.score_interval(hits, rounds)
-    assert low == pytest.approx(float(binomial_low(hits, rounds, 0.025)), abs=1e-12)
-    assert high == pytest.approx(float(binomial_high(hits, rounds, 0.025)), abs=1e-12)
 
 
 def test_the_delta_in_words_is_the_delta_of_the_numbers():
@@ -360,27 +344,14 @@ def test_the_picture_of_sensitivity_draws_every_pair_and_names_the_numbers():
     assert "At R = 2 the worst of the pairs found moves it by 1.2; the proved bound is 1.21" in found.alt
 
 
-def test_running_scores_are_running_means_with_the_interval_at_the_end():
-    mine = [(2, True), (5, False), (6, True)]
-    found = guess.running_scores([("attacker", []), ("the class", mine)], 0.7, (0.1, 0.9), LIGHT)
-    line = found.figure.data[2]
-    assert list(line.x) == [1, 2, 3], "the class's own rounds, whatever the attacker played between them"
-    assert list(line.y) == pytest.approx([100, 50, 200 / 3])
-    assert list(line.error_y.array) == pytest.approx([0, 0, 90 - 200 / 3])
-    assert list(line.error_y.arrayminus) == pytest.approx([0, 0, 200 / 3 - 10])
-    assert list(found.figure.data[3].y) == pytest.approx([70, 70])
-    assert found.figure.data[3].name == f"limit {percent(0.7, 'at most')}"
-    assert found.figure.layout.xaxis.type == "log"
-    assert 10 ** found.figure.layout.xaxis.range[1] > guess.FIRST, "room for a class from its first round"
-    all_right = ("attacker", [(k, True) for k in range(1, 301)])
-    many = guess.running_scores([all_right, ("the class", mine)], 0.7, None, LIGHT)
-    assert list(many.figure.data[2].x) == [1, 2, 3]
-    assert many.figure.layout.yaxis.range[0] == 40, "so that the funnel can be seen after many rounds"
-    below = guess.running_scores([all_right, ("the class", [(1, False)])], 0.7, None, LIGHT)
-    assert below.figure.layout.yaxis.range[0] == 0, "no score is hidden"
-    wide = guess.running_scores([all_right, ("the class", mine)], 0.7, (0.1, 0.9), LIGHT)
-    assert wide.figure.layout.yaxis.range[0] == 0, "and no interval"
-    assert "attacker: no round yet; the class: 2 of 3 right, 95 % binomial interval 0.10 to 0.90" in found.alt
+def test_running_scores_are_running_means():
+    found = guess.running_scores([True, False, True], 0.7, LIGHT)
+    _, scores, most = found.figure.data
+    assert list(scores.x) == [1, 2, 3]
+    assert list(scores.y) == pytest.approx([100, 50, 200 / 3])
+    assert list(most.y) == pytest.approx([70, 70])
+    assert most.name == f"limit {percent(0.7, 'at most')}"
+    assert "optimal attacker: 2 of 3 right" in found.alt
 
 
 @pytest.mark.parametrize("rate", [0.55, 0.6915, 0.97])

@@ -13,10 +13,10 @@ import segno
 
 from pages.lessons import guess, plan, rows, sheets, site, teach
 from pages.lessons.catalogue import LESSONS, NUMBERS
-from pages.lessons.offline import content
+from pages.lessons.lesson import content
 from privcov.plots.exports import svg
 from privcov.plots.palette import LIGHT
-from tests.pages.test_lessons import element, told
+from tests.pages.test_lessons import played, told
 from tests.pages.test_pages import open_page
 
 PAGE, BASE = "pages/6_Lessons.py", "https://statistics.example/privcov/"
@@ -75,29 +75,10 @@ def test_every_step_of_a_run_sheet_ends_where_it_says():
     assert float(re.search(r"Noisy from [\d.]+ down to ([-\d.]+)", spectra.alt).group(1)) < -3
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_a_lesson_on_paper_shows_what_the_page_shows(number, monkeypatch):
-    """The same texts of the same pictures; lesson 10 is printed without its game, whose seed is fixed here."""
-    lesson = LESSONS[number]
-    if lesson.printed:
-        monkeypatch.setattr(guess.secrets, "randbelow", lambda most: guess.printed_seed(lesson.control.options[-1]))
-    found = content(lesson, lesson.control.options[-1])
-    at = open_page(PAGE, lesson=str(number), lever=str(lesson.control.options[-1]))
-    shown = [c.proto.alt for c in at.get("plotly_chart")]
-    printed = [picture.alt for _, _, picture in found.pictures]
-    if lesson.printed is None:
-        assert printed == shown
-        assert found.sentence in [info.value for info in at.info]
-    else:
-        assert printed[0] == shown[0]
-    assert found.tags
-    assert found.sentence.endswith(".")
-
-
-def test_the_printed_game_is_that_of_the_optimal_attacker():
+def test_the_game_on_paper_is_that_of_the_optimal_attacker():
     rho = LESSONS[10].control.start
     found = content(LESSONS[10], rho)
-    rounds = [guess.play(rho, guess.printed_seed(rho), k) for k in range(1, 101)]
+    rounds = [guess.play(rho, guess.usual_seed(rho), k) for k in range(1, 101)]
     # The first round is shown and not guessed, so that the hundred begin with it.
     assert f"optimal attacker: {sum(r.optimal_is_right for r in rounds)} of 100 right" in found.pictures[1][2].alt
     assert "**60 to 78**" in found.sentence, "95 % of a hundred at 69.2 %"
@@ -110,7 +91,7 @@ def test_the_printed_hundreds_scatter_about_their_limits():
     z = []
     for rho in LESSONS[10].control.options:
         p = guess.limit(rho)
-        hits = sum(guess.play(rho, guess.printed_seed(rho), k).optimal_is_right for k in range(1, 101))
+        hits = sum(guess.play(rho, guess.usual_seed(rho), k).optimal_is_right for k in range(1, 101))
         low, high = map(int, re.search(r"\*\*(\d+) to (\d+)\*\*", content(LESSONS[10], rho).sentence).groups())
         assert low <= hits <= high
         z.append((hits - 100 * p) / np.sqrt(100 * p * (1 - p)))
@@ -140,7 +121,7 @@ def test_a_link_opens_its_lesson_at_its_place(number):
     at = open_page(PAGE, **query)
     assert not at.warning
     assert at.title[0].value == plan.title(number)
-    assert element(at, "select_slider", f"lesson-lever-{number}").value == control.options[0]
+    assert played(at)["at"] == 0
 
 
 def test_a_code_is_that_of_its_address():

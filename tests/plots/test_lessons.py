@@ -1,13 +1,12 @@
 """The pictures of the lessons, decoded."""
 
-import json
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from privcov.plots.exports import svg
-from privcov.plots.lessons import enlarged, over_control, panels
+from privcov.plots.lessons import over_control, panels
 from privcov.plots.look import pen_of
 from privcov.plots.matrices import colours_of
 from privcov.plots.palette import DARK, LIGHT, contrast, written
@@ -73,20 +72,7 @@ def test_numbers_stand_in_cells_that_have_room_on_a_telephone(d, side_by_side, n
     assert any(trace.type == "scatter" for trace in found.figure.data) == numbers
 
 
-def test_enlarged_scales_the_type_and_leaves_the_numbers():
-    small = panels([("m", SQUARE)], 2.0, LIGHT)
-    large = enlarged(small, 1.5)
-    assert large.figure.layout.font.size == 1.5 * small.figure.layout.font.size
-    assert large.figure.layout.annotations[0].font.size == 1.5 * small.figure.layout.annotations[0].font.size
-    assert small.figure.layout.font.size == 14, "the original stays as it was"
-    (cells, numbers), (were, words) = (json.loads(p.figure.to_json())["data"] for p in (large, small))
-    assert cells == were
-    assert numbers["textfont"].pop("size") == 1.5 * words["textfont"].pop("size")
-    assert numbers == words
-    assert large.alt == small.alt
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_a_number_can_be_read_on_every_colour_of_its_cell(palette):
     values = np.linspace(-1.2, 1.2, 500)
     for some in values.reshape(-1, 4):

@@ -1,0 +1,167 @@
+"""The player of a lesson in the browser, on the page and in the folder, and what it plays."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from pages.common import frame, show
+from pages.common.jobs import ANSWERS, Job, Jobs, Steps
+from pages.lessons import guess, sheets
+from pages.lessons.catalogue import LESSONS
+from pages.lessons.lesson import Control, Screen, computed, content
+from pages.lessons.simulated import SEED
+from privcov.plots.palette import DARK, LIGHT, Palette
+
+WIDTH = 380  # pixels of a picture, so that its words are as large as they are drawn on a telephone
+DRAWS = 6  # of the noise at each place
+_HERE = Path(__file__)
+SCRIPT, STYLE = (_HERE.with_suffix(kind).read_text(encoding="utf-8") for kind in (".js", ".css"))
+HTML = '<div class="pl"></div>'
+_PLAYER = st.components.v2.component("privcov_lesson", html=HTML, css=STYLE, js=SCRIPT, isolate_styles=False)
+
+
+_JOBS = Jobs("lesson-draws", ANSWERS)
+
+
+def put(number: int, palette: Palette) -> None:
+    """Show the player of a lesson: the first draw of the noise at once, the others as soon as they are computed."""
+    st.html(f"<style>{colours(palette)}</style>")
+    lesson, control = LESSONS[number], LESSONS[number].control
+    values = [str(option) for option in control.options]
+    heard = st.session_state.get("player", {}).get("at") or [0]
+
+    def moved() -> None:
+        at = st.session_state["player"]["at"][1]
+        frame.set_query(lever="" if control.options[at] == control.start else values[at])
+
+    at = values.index(frame.page_setting("lever", str(control.start)))
+    data = computed(of_lesson, number, palette.dark) | {"at": at, "heard": heard[0]}
+    pressed = _PLAYER(data=data, key="player", on_at_change=moved, on_onward_change=lambda: None)
+    if pressed.onward is not None:
+        file, _, make = lesson.onward
+        st.switch_page(file, query_params=frame.query_for(file, make(control.options[pressed.onward]), {}))
+    asked = (number, palette.dark)
+    if lesson.draws:
+        if _JOBS.find(asked) is None:
+            _JOBS.start(asked, lambda stop: _further(asked, stop), DRAWS)
+        _JOBS.watch(asked, _put_further, every=1.0)
+
+
+def _further(asked: tuple[int, bool], stop: threading.Event) -> Steps:
+    """Compute the other draws, one by one, for all visitors."""
+    number, dark = asked
+    draws = []
+    for draw in range(1, DRAWS):
+        yield None
+        draws.append(computed(at_places, number, dark, draw))
+    yield {"draws": {"more": True, "key": _key(number, dark), **frames(draws, DARK if dark else LIGHT)}}
+
+
+def _put_further(job: Job) -> None:
+    """Hand the other draws to the player once they are there."""
+    for row in job.progress.rows:
+        _PLAYER(data=row["draws"], key="further")
+
+
+def colours(palette: Palette) -> str:
+    """Return the style with the colours of the player."""
+    named = {"ink": palette.ink, "quiet": palette.quiet, "rule": palette.grid, "ground": palette.ground}
+    named |= {"accent": palette.good, "bad": palette.bad}
+    return f":root {{{'; '.join(f'--{name}: {colour}' for name, colour in named.items())}}}"
+
+
+def of_lesson(number: int, dark: bool, draws: int = 1) -> dict[str, Any]:
+    """Return what the player shows of a lesson, with the first draws of its noise."""
+    lesson, palette = LESSONS[number], DARK if dark else LIGHT
+    idea = "" if lesson.idea is None else lesson.idea(palette)
+    voted = lesson is guess.LESSON
+    return {
+        **of_control(lesson.control),
+        **frames([at_places(number, dark, draw) for draw in range(draws if lesson.draws else 1)], palette, voted),
+        "key": _key(number, dark),
+        "number": number,
+        "aim": f"{idea}<p>{sheets.words(lesson.aim)}</p>",
+        "question": sheets.words(lesson.question),
+        "choices": [
+            {"text": one.text, "reason": sheets.words(one.reason), "right": one.right} for one in lesson.choices
+        ],
+        "remember": sheets.words(lesson.remember),
+        "onward": lesson.onward[1],
+        "game": ballot(lesson.control.options, palette) if voted else None,
+    }
+
+
+def of_control(control: Control) -> dict[str, Any]:
+    """Return what the player needs of a control."""
+    return {
+        "label": control.label,
+        "left": control.left,
+        "right": control.right,
+        "help": control.help,
+        "places": [control.shown(option) for option in control.options],
+        "values": [str(option) for option in control.options],
+        "start": control.options.index(control.start),
+    }
+
+
+def frames(draws: Iterable[Sequence[Screen]], palette: Palette, in_vote: bool = False) -> dict[str, Any]:
+    """Return what stands at each place for each draw, each element of a picture and each picture once.
+
+    ``shows`` has (picture, sentence) by draw and place, as indices of ``parts``, which are lists of indices of
+    ``pieces``. The first picture is left out where it is ``in_vote``.
+    """
+    pieces: dict[str, int] = {}
+    parts: dict[tuple[int, ...], int] = {}
+
+    def index(markup: str) -> int:
+        cut = tuple(pieces.setdefault(piece, len(pieces)) for piece in re.split(r"(?<=>)(?=<)", markup))
+        return parts.setdefault(cut, len(parts))
+
+    shows = [
+        [
+            (index(pictures(one, palette, begin=int(in_vote))), index(f"<p>{sheets.words(one.sentence)}</p>"))
+            for one in places
+        ]
+        for places in draws
+    ]
+    return {"pieces": list(pieces), "parts": list(parts), "shows": shows}
+
+
+def pictures(screen: Screen, palette: Palette, *, begin: int = 0) -> str:
+    """Return the pictures of a place of the control under their lines of provenance."""
+    tags = "".join(f'<p class="tag">{sheets.words(tag)}</p>' for tag in screen.tags)
+    return tags + sheets.in_rows(screen.pictures[begin:], WIDTH, palette)
+
+
+def ballot(levels: Sequence[float], palette: Palette) -> dict[str, Any]:
+    """Return what the browser needs for the vote of the last lesson, at each level of rho."""
+    upper, pair = np.triu_indices(guess.D), guess.exact_moments()
+    entry = np.zeros((guess.D, guess.D), dtype=int)
+    entry[upper] = np.arange(len(upper[0]))
+    return {
+        "names": guess.NAMES,
+        "tables": [table[upper].tolist() for table in pair],
+        "entry": np.maximum(entry, entry.T).ravel().tolist(),
+        "sigmas": [guess.play(rho, SEED, 1).sigma for rho in levels],
+        "limits": [show.chance(guess.limit(rho)) for rho in levels],
+        "most": float(abs(pair[0]).max()),
+        "above": palette.good,
+        "below": palette.bad,
+    }
+
+
+def _key(number: int, dark: bool) -> str:
+    return f"{number}-{dark}"
+
+
+def at_places(number: int, dark: bool, draw: int) -> list[Screen]:
+    """Return what a lesson shows at each place of its control, with one of the draws of its noise."""
+    lesson, palette = LESSONS[number], DARK if dark else LIGHT
+    return [content(lesson, option, palette, draw) for option in lesson.control.options]
