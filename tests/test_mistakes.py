@@ -323,3 +323,26 @@ def test_no_message_repeats_rows_that_came_to_the_wrong_parameter(name, tmp_path
     for sentence in told:
         assert "98765" not in sentence
         assert not re.search("truth value|has no attribute|unhashable|inhomogeneous", sentence)
+
+
+@pytest.mark.parametrize(
+    "kinds", [[[7301.5, 51.2]], np.array([[7301.5, 51.2]]), pandas.Series([7301.5, 51.2])], ids=type
+)
+@pytest.mark.parametrize("model", [privcov.PrivatePCA, privcov.PrivateLinearRegression, privcov.PrivateLDA])
+def test_kinds_that_are_a_table_are_refused_and_not_repeated(model, kinds):
+    with pytest.raises(TypeError, match="kinds must be a mapping") as caught:
+        model(guarantee=privcov.ZCDP(1.0), kinds=kinds).fit(pandas.DataFrame({"a": [1.0, 2.0]}), [0, 1])
+    assert "7301" not in str(caught.value)
+
+
+def test_rows_of_one_dimension_and_a_table_for_a_path_are_not_repeated(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = np.array([7301.5, 8812.4, 9127.7])
+    with pytest.raises(ValueError, match="must have 2 dimensions, got 1") as caught:
+        privcov.PrivateCovariance(guarantee=privcov.ZCDP(1.0), row_bound=1.0).fit(rows)
+    assert "7301" not in str(caught.value)
+    rel = privcov.release(privcov.source("ar1-covariance", n=100, d=3, random_state=0), privcov.ZCDP(1.0))
+    with pytest.raises(TypeError, match="path must be the name of a file") as refused:
+        rel.to_npz(pandas.DataFrame({"a": rows}))
+    assert "7301" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []

@@ -29,6 +29,7 @@ from privcov.estimators.base import METHODS, MethodCard
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import error
 from privcov.plots.words import percent, plain, powers, raised
+from privcov.releases.public import doubt_of
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 
@@ -290,11 +291,8 @@ def _of_kind(study: Study, kind: str) -> Study:
 
 def doubt(study: Study, n: int) -> None:
     """Warn below the strip, where it is seen whatever is open, of a delta that permits publishing a row."""
-    if study.kind == "approx" and study.delta > 1 / n:
-        st.warning(
-            f"Delta {powers(study.delta)} is above 1/n = {powers(1 / n)}: publishing a random row would "
-            f"satisfy it. Choose it below {powers(1 / (10 * n), 1)}."
-        )
+    if words := doubt_of(n, study.guarantee):
+        st.warning(words)
 
 
 def privacy_slider(study: Study, *, kind: str = "", where=st) -> None:

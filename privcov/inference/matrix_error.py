@@ -25,15 +25,16 @@ _STEP = 0.3
 _PROBES, _FEW, _LARGE = 8, 2, 30  # few probes from so many columns on, because their average is over many entries
 _GAUSSIAN = ("isotropic", "free-groups", "free-trace", "upper-triangle")
 _TOLD = 0.1  # the largest deviation of the squared error, as a part of the squared norm
-_SURE = 2.0  # deviations of it that are added
+_SURE = 2.0  # deviations that are added to the squared error and taken from the squared norm
 
 
 def matrix_error(measured: Measured, noisy: Noisy, covariance: Callable[[Measured], np.ndarray]) -> float | None:
     """Return how large the relative Frobenius error of ``covariance(measured)`` is at most, in working units.
 
-    At most: two standard deviations of the estimated square are added to it. None where the noise is too strong to
-    tell, and where missing cells are measured. The error is to the covariance of the rows as they were clipped and
-    shortened; zeros have an error of 1. A method that cuts entries is not smooth: its error would be told too small.
+    At most: two standard deviations are added to the estimated square and taken from the squared norm. None where the
+    noise is too strong to tell, and where missing cells are measured. The error is to the covariance of the rows as
+    they were clipped and shortened; zeros have an error of 1. A method that cuts entries is not smooth: its error would
+    be told too small.
     """
     if measured.flags is not None or (noisy.d == 2 and measured.distribution.shape not in _GAUSSIAN):
         return None  # Stein's lemma is that of Gaussian noise, and two columns average over too little other noise
@@ -41,7 +42,9 @@ def matrix_error(measured: Measured, noisy: Noisy, covariance: Callable[[Measure
     _, raw, variance = unbiased(noisy)
     square = float(np.sum(raw**2) - np.sum(variance))
     deviation = math.sqrt(2 * np.sum(variance**2))
-    if deviation > _TOLD * square:
+    # Noise along the signal makes the norm look larger, and makes it more likely that the error is told.
+    least = square - _SURE * math.sqrt(deviation**2 + 4 * float(np.sum(variance * raw**2)))
+    if deviation > _TOLD * square or least < square / 2:
         return None
 
     def at(noise: np.ndarray) -> np.ndarray:
@@ -54,4 +57,4 @@ def matrix_error(measured: Measured, noisy: Noisy, covariance: Callable[[Measure
         steps.append(float(np.sum(apart * (at(_STEP * drawn) - at(-_STEP * drawn)))) / (2 * _STEP))
     apart = at(np.zeros_like(measured.matrix)) - raw
     error = float(np.sum(apart**2) - np.sum(variance)) + 2 * sum(steps) / len(steps)
-    return math.sqrt((max(error, 0.0) + _SURE * deviation) / square)
+    return math.sqrt((max(error, 0.0) + _SURE * deviation) / least)

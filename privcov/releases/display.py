@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,8 @@ def frame(rel: Release, which: str = "") -> pd.DataFrame:
 
 def save_arrays(rel: Release, path: Path | str) -> Path:
     """Write the arrays of a release and its text into one file of numpy."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be the name of a file, got {checks.told(path)}.")
     place = Path(path) if str(path).endswith(".npz") else Path(f"{path}.npz")
     there: dict[str, Any] = {name: value for name, value in vars(rel).items() if isinstance(value, np.ndarray)}
     texts = {"columns": rel.columns, "statement": str(rel.statement), "release": rel.to_json()}

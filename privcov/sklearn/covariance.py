@@ -143,7 +143,7 @@ class PrivateCovariance(EmpiricalCovariance):
         floor = checks.in_range("floor", self.floor, 0.0, 1.0)
         if hasattr(X, "columns"):
             in_memory.numbers_of(X)  # scikit-learn would make numbers of dates and categories
-        validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        checked(self, X)
         # From the table itself, which has its names and its masks still.
         data = Dataset.from_rows(X, self.row_bound, self.bounds)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
@@ -192,7 +192,7 @@ class ReleaseModel(BaseEstimator):
     def _released(self, X: ArrayLike, response: tuple[str, ArrayLike] | None, labels: np.ndarray | None) -> Release:
         """Make one release of rows, with their names; a response is their last column."""
         if self.kinds is not None:
-            frame, kinds = X, dict(self.kinds)
+            frame, kinds = X, dict(mapping_of(self.kinds))
             if response is not None:  # by place, as everywhere in scikit-learn: an index is none of its business
                 name, cells = response
                 frame, kinds[name] = X.assign(**{name: np.asarray(cells)}), kinds.pop(name)  # type: ignore[union-attr] # a data frame
@@ -223,8 +223,19 @@ class ReleaseModel(BaseEstimator):
         return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
 
 
+def mapping_of(kinds: Mapping[str, Kind] | None) -> Mapping[str, Kind]:
+    """Return the kinds, or raise TypeError for another thing, which may be a table."""
+    if not isinstance(kinds, Mapping):
+        raise TypeError(f"kinds must be a mapping from columns to kinds, got {checks.told(kinds)}.")
+    return kinds
+
+
 def checked(model: ReleaseModel, X: ArrayLike, **more: Any) -> Any:
     """Return checked rows of a fit, and the response where it is among ``more``; dates in a frame are no numbers."""
     if hasattr(X, "columns"):
         in_memory.numbers_of(X)
+    if (dimensions := getattr(X, "ndim", 2)) != 2:  # scikit-learn's own message would repeat cells
+        raise ValueError(
+            f"X must have 2 dimensions, got {dimensions}. Reshape your data: X.reshape(-1, 1) is a column."
+        )
     return validate_data(model, X, dtype=np.float64, ensure_min_samples=2, **more)

@@ -23,7 +23,7 @@ from privcov.core.keys import MethodKey
 from privcov.inference.answers import answers
 from privcov.postprocess.spectrum import clip_psd
 from privcov.releases.release import Release
-from privcov.sklearn.covariance import ReleaseModel, checked
+from privcov.sklearn.covariance import ReleaseModel, checked, mapping_of
 from privcov.tables import in_memory
 
 if TYPE_CHECKING:
@@ -350,7 +350,7 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
         """
         name = str(getattr(y, "name", None) or "y")
         if self.kinds is not None:
-            lacking = [declared for declared in self.kinds if declared not in (in_memory.names_in(X) or ())]
+            lacking = [declared for declared in mapping_of(self.kinds) if declared not in (in_memory.names_in(X) or ())]
             if len(lacking) != 1 or not hasattr(X, "assign"):
                 raise ValueError(f"X must be a pandas data frame with all of kinds but the response, not {lacking}.")
             (name,) = lacking

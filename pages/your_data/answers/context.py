@@ -246,6 +246,7 @@ def matrix_verdict(error: float | None) -> str:
     word = next((word for word, most in _ERRS.items() if error <= most), "Useless")
     return (
         f"**{word} here.** By noise and shrinkage the covariance errs by at most about {percent(error)} of its size, "
+        f"in units of the declared ranges, "
         f"and zeros by {percent(1.0)}: told by the release itself, about the rows as clipped and shortened."
     )
 
