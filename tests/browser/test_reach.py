@@ -70,7 +70,9 @@ def test_a_covered_control_is_found(visit):
 
 
 def centre(page, role: str, name: str) -> tuple[float, float]:
-    box = page.get_by_role(role, name=re.compile(rf"^{name}( Shortcut .*)?$")).bounding_box()
+    found = page.get_by_role(role, name=re.compile(rf"^{name}( Shortcut .*)?$"))
+    found.scroll_into_view_if_needed()
+    box = found.bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
