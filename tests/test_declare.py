@@ -111,7 +111,7 @@ def test_a_filled_template_is_a_declaration(tmp_path):
         (b'"a;b\n1;2"\n', {}, "close its quotation marks"),
         (b"a" * 70_000, {}, "so it is no header"),
         (b"a;b\n", {"separator": ","}, "is separated by semicolons"),
-        (b"a;b\n", {"separator": ",", "decimal": ","}, "are the same"),
+        (b"a;b\n", {"separator": ",", "decimal": ","}, "is separated by semicolons"),
         (b"a;b\n", {"separator": ":"}, "separator must be one of"),
         (b"a;b\n", {"encoding": "ebcdic"}, "encoding must be one of"),
     ],
@@ -357,11 +357,21 @@ def test_what_only_a_person_can_say_is_asked_for(name, left):
         Column("a", datetime.date(2020, 1, 1), datetime.date(2021, 1, 1), kind="date", reason="r", format="%d.%m.%Y"),
         Column("a", np.int64(0), np.float32(2), reason="r"),
         Column("a", 0, 10, usual=[np.int64(2), 4], reason="r"),
+        Column("a", np.longdouble(0), np.longdouble(1), reason="r"),
+        Column("a", np.datetime64("2020-01-01", "ns"), np.datetime64("2021-01-01", "ns"), kind="date", reason="r"),
     ],
 )
 def test_what_is_written_in_python_is_read_back(column):
-    declared = Declaration("t", "one person", [column], classes=[], missing_codes=[-7.0])
+    dialect = Dialect(header_row=np.int64(2))
+    declared = Declaration("t", "one person", iter([column]), classes=[], missing_codes=[-7.0], dialect=dialect)
     assert Declaration.from_json(declared.to_json()) == declared
+
+
+@pytest.mark.parametrize("wrong", [{"label": 5}, {"person": 5}, {"columns": 5}, {"classes": "ab"}, {"columns": [5]}])
+def test_what_a_declaration_cannot_hold_is_refused_at_once(wrong):
+    given = {"name": "t", "row_stands_for": "one person", "columns": [Column("a", 0, 1, reason="r")]} | wrong
+    with pytest.raises(TypeError, match=next(iter(wrong))):
+        Declaration(**given)
 
 
 @pytest.mark.parametrize("wrong", [{"name": 1}, {"typical": "0.5"}, {"missing_codes": ((1, 2),)}])

@@ -16,8 +16,9 @@ from streamlit.testing.v1 import AppTest
 from pages.common import cached, own_range, script, show, strip, visitor_files
 from pages.common.show import as_text
 from pages.common.study import CSV, Study
+from privcov import Dialect
 from privcov.plots.words import percent
-from privcov.tables.declaration.csv_file import codes_of
+from privcov.tables.declaration.csv_file import codes_of, read_public
 from tests.pages.limits import drawn, type_in
 from tests.pages.sent import everything, plain
 from tests.patience import patient
@@ -282,7 +283,7 @@ def test_one_row_and_more_columns_than_rows_work(raw):
         (b"", "blank"),
         (b"  \n", "blank"),
         (b"a,b\n", "no rows"),
-        (b'a,b\n"1,5",2\n', "comma"),
+        (b'a,b\n"1,5",2.5\n', "comma"),
         (b"a,b\nx,y\n", "No column has numbers"),
         (b"a,b\n1\n", "cell"),
         (b"a,b\n1,2\x00\n", "zero byte"),
@@ -466,13 +467,19 @@ def test_marks_between_thousands_are_asked_about(raw):
     assert public(raw).session_state["upload"].dialect is None
 
 
+def test_quoted_decimal_commas_between_commas_are_read():
+    raw = b'age,pay\n"17,5","0,25"\n"18,1","-3,5"\n'
+    assert public(raw).session_state["upload"].dialect == Dialect(",", ",")
+    np.testing.assert_array_equal(read_public(raw, Dialect(",", ",")), [[17.5, 0.25], [18.1, -3.5]])
+
+
 def test_a_wrong_answer_about_a_file_gets_one_sentence():
     at = public(b"age;stature\n30;170,5\n")
     written = key(at, "written")
     at.selectbox(key=written + "-separator-1").set_value(",").run()
     press(at, "1,5 (decimal comma)")
     assert len(at.error) == 1
-    assert "are the same" in plain(at.error[0].value)
+    assert "is separated by semicolons" in plain(at.error[0].value)
     at.selectbox(key=written + "-encoding").set_value("utf-16").run()
     assert "is not UTF-16 text" in plain(at.error[0].value)
     answer(at, NO)

@@ -98,8 +98,6 @@ def guessed(raw: bytes) -> Dialect | None:
     grouped = [c for c in cells if _GROUPED.fullmatch(c)]
     if any(c not in points for c in grouped) or (separator != "," and points and set(points) <= set(grouped)):
         return None
-    if separator == ",":
-        return Dialect(encoding=encoding)
     return Dialect(separator, "," if len(commas) > len(points) else ".", encoding)
 
 

@@ -122,7 +122,7 @@ class Column:
 
     def _plainly(self, name: str, value: Any) -> Limit:
         """Return a limit as it is saved."""
-        value = value.item() if isinstance(value, np.generic) else value
+        value = _of_python(value)
         if isinstance(value, datetime.date):
             return value.strftime(self.format or ISO)
         if self.kind in (NUMBER, INTEGER) and value is not None:
@@ -193,6 +193,15 @@ class Column:
 
     def _kind(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _COLUMN if name not in ("name", "reason", "usual")}
+
+
+def _of_python(value: Any) -> Any:
+    """Return a number or a date of numpy as one of Python, and anything else as it is."""
+    if isinstance(value, np.datetime64):
+        return value.astype("datetime64[us]").item()  # nanoseconds would be a whole number
+    if isinstance(value, np.floating):
+        return float(value)  # a long double has no item of Python
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _spelt(name: str, given: Any) -> Any:
@@ -295,15 +304,19 @@ class Declaration:
         for name, meaning in (("name", "how the ledger knows the table"), ("row_stands_for", "such as 'one patient'")):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
                 raise ValueError(f"The declaration needs {name}, {meaning}. Fill it in.")
+        for name in ("label", "person"):
+            if not isinstance(getattr(self, name), str):
+                raise TypeError(f"{name} must be the name of a column, got {checks.told(getattr(self, name))}.")
+        for name in ("columns", "classes"):
+            if not checks.is_many(getattr(self, name)):
+                raise TypeError(f"{name} takes a list, got {checks.told(getattr(self, name))}.")
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         if not all(isinstance(column, Column) for column in self.columns):
-            raise TypeError(f"columns takes a list of Column, got {checks.told(self.columns)} of other values.")
+            raise TypeError("columns takes a list of Column, got other values.")
         if not isinstance(self.dialect, Dialect):
             raise TypeError(f"dialect takes a privcov.Dialect, got {checks.told(self.dialect)}.")
         for name in ("rows_per_person", "n_public", "row_bound", "row_bound_fraction"):
-            value = getattr(self, name)
-            object.__setattr__(self, name, value.item() if isinstance(value, np.generic) else value)
-        for name in ("columns", "classes"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            object.__setattr__(self, name, _of_python(getattr(self, name)))
         if not 1 <= len(self.columns) <= MAX_COLUMNS:
             raise ValueError(f"The declaration must name 1 to {MAX_COLUMNS} columns, got {len(self.columns)}.")
         if self.label in [c.name for c in self.columns]:

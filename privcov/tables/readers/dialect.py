@@ -51,7 +51,7 @@ class Dialect:
     Raises
     ------
     ValueError
-        For another value, for a separator without a decimal mark, and where two of the marks are the same.
+        For another value, for a separator without a decimal mark, and where thousands have the decimal mark.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Dialect:
         known = {"separator": tuple(SEPARATORS), "encoding": ENCODINGS, "thousands": tuple(THOUSANDS)}
         for name, values in known.items():
             checks.one_of(name, getattr(self, name), values)
-        checks.whole("header_row", self.header_row, 1, MAX_HEADER_ROW)
+        object.__setattr__(self, "header_row", int(checks.whole("header_row", self.header_row, 1, MAX_HEADER_ROW)))
         if not isinstance(self.sheet, str):
             raise ValueError(f"sheet must be the name of a sheet, got {self.sheet!a:.60}. Correct it.")
         if self.decimal is None and self.separator == ",":
@@ -81,11 +81,7 @@ class Dialect:
                 f"separator={self.separator!r} leaves the decimal mark open, and it is never guessed from rows: "
                 f"declare Dialect({self.separator!r}, ',') or Dialect({self.separator!r}, '.')."
             )
-        if checks.one_of("decimal", self.decimal, tuple(_MARKS)) == self.separator:
-            raise ValueError(
-                f"separator={self.separator!r} and decimal={self.decimal!r} are the same, so that no cell would end: "
-                "declare another of the two."
-            )
+        checks.one_of("decimal", self.decimal, tuple(_MARKS))  # a decimal comma between commas stands in quoted cells
         if self.thousands and self.thousands == self.decimal:
             raise ValueError(
                 f"thousands={self.thousands!r} is the decimal mark as well, so that no number has one meaning: declare "
