@@ -171,7 +171,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel
         self.components_ = np.array(self.loadings_.attrs["axes"])
         self.identified_ = self.loadings_["identified"].to_numpy().reshape(count, d).all(axis=1)
         if not self.identified_.all():
-            lost = ", ".join(str(k + 1) for k in np.flatnonzero(~self.identified_)[:8])
+            open_axes = [str(k + 1) for k in np.flatnonzero(~self.identified_)]
+            lost = ", ".join(open_axes[:8]) + (f" and {len(open_axes) - 8} others" if len(open_axes) > 8 else "")
             warnings.warn(
                 f"The noise leaves the direction of axis {lost} open: together they span what is left of the rows, "
                 "and each of them may be any mixture. identified_ tells them; use fewer axes or a weaker guarantee.",

@@ -122,7 +122,7 @@ class FileRows:
         table: TableFiles,
         shape: tuple[int, int],
         progress: Progress | None = None,
-        missing: Literal["", "drop-row", "typical"] = "",
+        missing: Literal["", "drop-row"] = "",
         kinds: Kinds = (),
     ) -> None:
         self.table, self.shape, self.progress, self.missing, self.kinds = table, shape, progress, missing, kinds
@@ -339,7 +339,7 @@ class Dataset(InUnits):
         *,
         classes: Iterable[object] | None = None,
         typical: ArrayLike | Mapping[str, float] | None = None,
-        missing: Literal["", "drop-row", "typical"] = "",
+        missing: Literal["", "drop-row"] = "",
         mean_is_zero: bool = False,
         name: str = "files",
         provenance: str = "public",
