@@ -2,44 +2,85 @@
 
 from __future__ import annotations
 
-from html import escape
+from typing import Any
 
 import streamlit as st
 
 from pages.common import frame, show
-from pages.common.fields import ends
+from pages.lessons import player
+from pages.lessons.lesson import Control, Screen, computed
 from privcov.attacks import demonstrations
-from privcov.attacks.demonstrations import DEMONSTRATIONS, Curve, Demonstration, Finding
+from privcov.attacks.demonstrations import DEMONSTRATIONS, Curve, Demonstration
 from privcov.attacks.demonstrations_attack import CONFIDENCE, Side
 from privcov.plots import demonstrations as pictures
-from privcov.plots.palette import wash
+from privcov.plots.palette import DARK, LIGHT, Palette
 
 _CHOICE = "demo-choice"
+BY_KEY = {one.key: one for one in DEMONSTRATIONS}
 
 
 def draw() -> None:
     """Show the chooser and the chosen demonstration; settings are ``demo`` and ``demo_lever``."""
-    shown = _choose()
-    left, right = st.columns(2, gap="large", vertical_alignment="center")
-    with left:
-        st.markdown(
-            f"**Why it feels harmless.** {show.as_text(shown.harmless)}  \n"
-            f"**Where it occurs.** {show.as_text(shown.occurs)}"
-        )
-        value = _control(shown)
-    with right:
-        curve = pictures.over_lever(_curve(shown.key), shown, value, frame.palette())
-        show.picture(curve, "demo-curve")
-    result = _result(shown.key, value, st.session_state["study"].seed)
-    show.tag("Simulated", shown.tables)
-    left, right = st.columns(2, gap="medium")
-    with left.container(border=True, height="stretch"):
-        _side(result.done, shown, done=True)
-    with right.container(border=True, height="stretch"):
-        _side(result.repaired, shown, done=False)
+    shown, palette, seed = _choose(), frame.palette(), st.session_state["study"].seed
+    data = computed(of_demonstration, shown.key, palette.dark, seed)
+    if frame.page_setting("demo_lever") not in ("", *data["values"]):
+        frame.leave_out("demo_lever", f"It is one of {', '.join(data['values'])}.")
+    player.play(data, palette, "demo_lever")
+    value = frame.page_setting("demo_lever", data["values"][data["start"]])
     with st.expander("The game, and the same in Python"):
         st.markdown(_GAME)
-        st.code(script(shown, value, st.session_state["study"].seed), language="python")
+        st.code(script(shown, shown.control.options[data["values"].index(value)], seed), language="python")
+
+
+def of_demonstration(key: str, dark: bool, seed: int) -> dict[str, Any]:
+    """Return what the player shows of a demonstration."""
+    shown, palette = BY_KEY[key], DARK if dark else LIGHT
+    control = shown.control
+    curve = demonstrations.curve(key)
+    frames = player.frames([[at(shown, curve, value, palette, seed) for value in control.options]], palette)
+    plain = Control(control.label, control.options, control.default, control.left, control.right, control.words)
+    aim = f"**Why it feels harmless.** {shown.harmless} **Where it occurs.** {shown.occurs}"
+    return {
+        **player.of_control(plain),
+        **frames,
+        "values": [_text(value) for value in control.options],
+        "key": f"{key}-{dark}-{seed}",
+        "number": key,
+        "aim": player.paragraphs(aim),
+        "question": "",
+        "choices": [],
+    }
+
+
+def at(shown: Demonstration, curve: Curve, value: float, palette: Palette, seed: int) -> Screen:
+    """Return what stands at a value of the control: the curve, what the attacker sees on both sides, the verdicts."""
+    found = demonstrations.run(shown.key, value, seed=seed)
+    screen = Screen(palette)
+    screen.tag("Simulated", shown.tables)
+    screen.put(pictures.over_lever(curve, shown, value, palette), "curve-demo")
+    sides = ((found.done, "As it is done", "chart-done"), (found.repaired, "As it should be", "chart-repaired"))
+    drawn = [(title, pictures.seen(side, title, palette), key) for side, title, key in sides]
+    if found.done.seen.second is not None:  # one range for both, so that they can be compared
+        ends = [end for _, picture, _ in drawn for end in picture.figure.layout.xaxis.range]
+        for _, picture, _ in drawn:
+            picture.figure.layout.xaxis.range = [min(ends), max(ends)]
+    screen.side_by_side(drawn)
+    screen.sentence = f"{told(found.done, shown, done=True)}\n\n{told(found.repaired, shown, done=False)}"
+    return screen
+
+
+def told(side: Side, shown: Demonstration, *, done: bool) -> str:
+    """Return one side in words: what is done, how often the attacker is right, and what is permitted."""
+    title, sentence = ("As it is done", shown.habit) if done else ("As it should be", shown.repair)
+    about = " about the printed person, picked after the release" if shown.certain else ""
+    claim = str(side.claim).replace("1e-300", "0")  # the smallest epsilon that is not 0
+    exact = "; the number above is the closed form" if side.exact else ""
+    return (
+        f"**{title}.** {sentence} Attacker is right{about}: **{show.chance(side.success)}**. Permitted at most by "
+        f"{claim}: {show.chance(side.limit)}. **{verdict(side, done=done)}** {side.finding} "
+        f"{side.guesses:,} simulated attacks: right in {show.percent(side.hits / side.guesses)} "
+        f"({show.percent(CONFIDENCE)} binomial interval {show.percent(side.low)} to {show.percent(side.high)}){exact}."
+    )
 
 
 _GAME = f"""
@@ -53,14 +94,13 @@ _GAME = f"""
 
 
 def _choose() -> Demonstration:
-    known = {d.key: d for d in DEMONSTRATIONS}
-    chosen = known.get(frame.page_setting("demo"), DEMONSTRATIONS[0])
+    chosen = BY_KEY.get(frame.page_setting("demo"), DEMONSTRATIONS[0])
     if st.session_state.get(_CHOICE) != chosen.key:
         st.session_state[_CHOICE] = chosen.key
     st.pills(
         "Demonstration",
-        list(known),
-        format_func=lambda key: known[key].title,
+        list(BY_KEY),
+        format_func=lambda key: BY_KEY[key].title,
         key=_CHOICE,
         required=True,
         label_visibility="collapsed",
@@ -74,47 +114,6 @@ def _text(value: float) -> str:
     return f"{value:.12g}"
 
 
-def _control(shown: Demonstration) -> float:
-    control, key = shown.control, f"demo-lever-{shown.key}"
-    by_text = {_text(value): value for value in control.options}
-    value = by_text.get(frame.page_setting("demo_lever"), control.default)
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
-    st.select_slider(
-        control.label,
-        control.options,
-        key=key,
-        format_func=control.words,
-        on_change=lambda: frame.set_query(demo_lever=_text(st.session_state[key])),
-    )
-    ends(control.left, control.right)
-    return value
-
-
-def _side(side: Side, shown: Demonstration, *, done: bool) -> None:
-    """Show one side: what is done, how often the attacker is right, and what is permitted."""
-    palette = frame.palette()
-    title, sentence = ("As it is done", shown.habit) if done else ("As it should be", shown.repair)
-    st.markdown(f"**{title}.** {show.as_text(sentence)}")
-    one, two, three = st.columns([3, 3, 5], vertical_alignment="center")
-    one.metric("Attacker is right", show.chance(side.success))
-    about = " Here: about the printed person, picked after the release." if shown.certain else ""
-    two.metric("Permitted at most", show.chance(side.limit), help=f"{side.claim} was claimed.{about}")
-    with three:
-        show.attacker_meter(side.success, palette)
-    colour = palette.bad if side.broken or side.worthless or side.exceeded else palette.good
-    st.html(
-        f'<div role="status" style="border-left: .3rem solid {colour}; background: {wash(colour, 0.1)}; '
-        f'padding: .55rem .9rem; border-radius: .3rem"><b>{verdict(side, done=done)}</b> {escape(side.finding)}</div>'
-    )
-    show.picture(pictures.seen(side, title, palette), f"demo-{'done' if done else 'repaired'}")
-    st.caption(
-        f"{side.guesses:,} simulated attacks: right in {show.percent(side.hits / side.guesses)} "
-        f"({show.percent(CONFIDENCE)} binomial interval {show.percent(side.low)} to {show.percent(side.high)})"
-        + ("; the number above is the closed form." if side.exact else ".")
-    )
-
-
 def verdict(side: Side, *, done: bool) -> str:
     """Return the outcome in a few words."""
     if side.broken:
@@ -124,18 +123,6 @@ def verdict(side: Side, *, done: bool) -> str:
     if side.exceeded:
         return "Claim exceeded; too little for this attacker to show."
     return "Harmless at this end of the control." if done else "The repair holds."
-
-
-@st.cache_resource(max_entries=64, show_spinner="The attacker is at work ...")
-def _result(key: str, value: float, seed: int) -> Finding:
-    """Run both attacks, once for all visitors."""
-    return demonstrations.run(key, value, seed=seed)
-
-
-@st.cache_resource(max_entries=len(DEMONSTRATIONS), show_spinner=False)
-def _curve(key: str) -> Curve:
-    """Return the attacker's success over all values of the control, computed once for all visitors."""
-    return demonstrations.curve(key)
 
 
 def script(shown: Demonstration, value: float, seed: int) -> str:

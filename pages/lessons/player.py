@@ -32,18 +32,8 @@ _JOBS = Jobs("lesson-draws", ANSWERS)
 
 def put(number: int, palette: Palette) -> None:
     """Show the player of a lesson: the first draw of the noise at once, the others as soon as they are computed."""
-    st.html(f"<style>{colours(palette)}</style>")
     lesson, control = LESSONS[number], LESSONS[number].control
-    values = [str(option) for option in control.options]
-    heard = st.session_state.get("player", {}).get("at") or [0]
-
-    def moved() -> None:
-        at = st.session_state["player"]["at"][1]
-        frame.set_query(lever="" if control.options[at] == control.start else values[at])
-
-    at = values.index(frame.page_setting("lever", str(control.start)))
-    data = computed(of_lesson, number, palette.dark) | {"at": at, "heard": heard[0]}
-    pressed = _PLAYER(data=data, key="player", on_at_change=moved, on_onward_change=lambda: None)
+    pressed = play(computed(of_lesson, number, palette.dark), palette, "lever")
     if pressed.onward is not None:
         file, _, make = lesson.onward
         st.switch_page(file, query_params=frame.query_for(file, make(control.options[pressed.onward]), {}))
@@ -52,6 +42,21 @@ def put(number: int, palette: Palette) -> None:
         if _JOBS.find(asked) is None:
             _JOBS.start(asked, lambda stop: _further(asked, stop), DRAWS)
         _JOBS.watch(asked, _put_further, every=1.0)
+
+
+def play(data: dict[str, Any], palette: Palette, setting: str) -> Any:
+    """Show the player with what it plays; ``setting`` is that of the page which names the place of the control."""
+    st.html(f"<style>{colours(palette)}</style>")
+    values, start = data["values"], data["start"]
+    heard = st.session_state.get("player", {}).get("at") or [0]
+
+    def moved() -> None:
+        at = st.session_state["player"]["at"][1]
+        frame.set_query(**{setting: "" if at == start else values[at]})
+
+    at = values.index(frame.page_setting(setting, values[start]))
+    given = data | {"at": at, "heard": heard[0]}
+    return _PLAYER(data=given, key="player", on_at_change=moved, on_onward_change=lambda: None)
 
 
 def _further(asked: tuple[int, bool], stop: threading.Event) -> Steps:
@@ -125,13 +130,15 @@ def frames(draws: Iterable[Sequence[Screen]], palette: Palette, in_vote: bool = 
         return parts.setdefault(cut, len(parts))
 
     shows = [
-        [
-            (index(pictures(one, palette, begin=int(in_vote))), index(f"<p>{sheets.words(one.sentence)}</p>"))
-            for one in places
-        ]
+        [(index(pictures(one, palette, begin=int(in_vote))), index(paragraphs(one.sentence))) for one in places]
         for places in draws
     ]
     return {"pieces": list(pieces), "parts": list(parts), "shows": shows}
+
+
+def paragraphs(text: str) -> str:
+    """Return sentences as HTML; a blank line begins a paragraph."""
+    return "".join(f"<p>{sheets.words(part)}</p>" for part in text.split("\n\n"))
 
 
 def pictures(screen: Screen, palette: Palette, *, begin: int = 0) -> str:

@@ -17,7 +17,7 @@ from privcov.plots.look import Picture
 from privcov.plots.palette import BLACK, LIGHT, PAPER_RULE, WHITE, Palette
 
 _WIDTH, _HEIGHT = 640, 300  # pixels of a chart; matrices take the height that their cells need
-_GRAPH = 340  # pixels of either side of a graph, two of which share a row
+_GRAPH, _PAIR = 340, 300  # pixels of either side of a graph and of a small chart, two of which share a row
 _LINE = f'<div style="border-bottom: 1px solid {PAPER_RULE}; height: 1.5rem"></div>'
 _BOX = "\u2610 "
 
@@ -102,15 +102,18 @@ def _pages(sections: Iterable[str]) -> list[str]:
 def in_rows(pictures: Sequence[tuple[str, str, Picture]], width: int = _WIDTH, palette: Palette = LIGHT) -> str:
     """Return (key, title or "", picture) of a lesson as HTML, two graphs in a row and others one below the other."""
     rows: list[str] = []
+    paired = False
     for name, heading, picture in pictures:
-        is_graph = name.startswith("graph-")
+        is_pair = name.startswith(("graph-", "chart-"))
         side = _GRAPH if width == _WIDTH else 9 * width // 16  # on a telephone two share the width
-        image = svg(picture, width=side, height=side, palette=palette) if is_graph else drawn(picture, width, palette)
+        side = _PAIR if name.startswith("chart-") else side
+        image = svg(picture, width=side, height=side, palette=palette) if is_pair else drawn(picture, width, palette)
         figure = f"<figure>{f'<b>{escape(heading)}</b>' if heading else ''}{image}</figure>"
-        if is_graph and rows and rows[-1].startswith('<div class="row">'):
+        if is_pair and paired:
             rows[-1] = rows[-1].removesuffix("</div>") + figure + "</div>"
         else:
             rows.append(f'<div class="row">{figure}</div>')
+        paired = is_pair
     return "".join(rows)
 
 

@@ -16,13 +16,6 @@ _STYLE = """
 [data-testid="stHeader"] {background: transparent;}
 [data-testid="stMainBlockContainer"] h1 {padding: 0;}
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] {gap: .6rem;}
-.stElementContainer[class*="st-key-demo-curve"] {height: 24vh !important;}
-.stElementContainer:is([class*="st-key-demo-done"], [class*="st-key-demo-repaired"]) {height: 22vh !important;}
-.stElementContainer:is([class*="st-key-demo-curve"], [class*="st-key-demo-done"], [class*="st-key-demo-repaired"])
-  {flex: none; min-height: 150px;}
-.stElementContainer:is([class*="st-key-demo-curve"], [class*="st-key-demo-done"], [class*="st-key-demo-repaired"])
-  :is([data-testid="stFullScreenFrame"], [data-testid="stPlotlyChart"])
-  {height: 100% !important; min-height: 0 !important;}
 /* A telephone has no room for the hints of keys, and its buttons take two rows: all lessons, then the others. */
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] {padding: 3.2rem 1rem 1rem;}

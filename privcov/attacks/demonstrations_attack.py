@@ -152,7 +152,7 @@ def carried_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.r
     everything = np.concatenate([first, second])
     edges = np.linspace(everything.min(), everything.max(), min(_BINS, math.isqrt(2 * count)) + 1)
     seen = Seen(
-        "attacker's score (noise standard deviations)",
+        "attacker's score (standard deviations)",
         edges,
         np.histogram(first, edges)[0] / count,
         np.histogram(second, edges)[0] / count,

@@ -17,8 +17,7 @@ _FINE = 201
 
 def _bars(histogram: Histogram, palette: Palette) -> list[go.Scatter]:
     total = max(int(histogram.first.sum()), 1)
-    middle = (histogram.edges[1:] + histogram.edges[:-1]) / 2
-    return outlines(middle, (histogram.first / total, histogram.second / total), "hvh", palette)
+    return outlines(histogram.edges, (histogram.first / total, histogram.second / total), palette)
 
 
 def _fraction_axis(histogram: Histogram) -> dict:

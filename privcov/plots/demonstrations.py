@@ -19,14 +19,14 @@ ALONE = ("nobody's row", "one person's row")
 DONE, REPAIRED, PERMITTED, CHARGED = "as done", "repaired", "permitted", "if charged"
 
 
-def outlines(x: np.ndarray, fractions: Sequence, shape: str, palette: Palette) -> list[go.Scatter]:
-    """Return the histograms of both tables in percent, as steps over their shaded areas."""
+def outlines(edges: np.ndarray, fractions: Sequence, palette: Palette) -> list[go.Scatter]:
+    """Return the histograms of both tables in percent, as steps between edges over their shaded areas."""
     return [
         go.Scatter(
-            x=x,
-            y=100 * np.asarray(y),
+            x=np.repeat(edges, 2)[1:-1],
+            y=100 * np.repeat(y, 2),
             mode="lines",
-            line={**pen(i, palette).line(2), "shape": shape},
+            line=pen(i, palette).line(2),
             fill="tozeroy",
             fillcolor=wash(pen(i, palette).colour, 0.16),
             name=name,
@@ -46,11 +46,10 @@ def _both(side: Side, title: str, palette: Palette) -> Picture:
     second, cut = histogram.second, histogram.cut
     assert second is not None  # checked in `seen`, and with two tables there is a cut
     assert cut is not None
-    fractions = [[*table, 0.0] for table in (histogram.first, second)]
     word = note("guess: first", palette.quiet, cut, 1, yref="paper", yanchor="top", xanchor="left", xshift=4)
     top = 1.2 * max(histogram.first.max(), second.max())
     figure = draw(
-        outlines(histogram.edges, fractions, "hv", palette),
+        outlines(histogram.edges, (histogram.first, second), palette),
         palette,
         height=None,
         x={
@@ -71,20 +70,36 @@ def _both(side: Side, title: str, palette: Palette) -> Picture:
 
 def _alone(side: Side, title: str, palette: Palette) -> Picture:
     fractions = side.seen.first
-    bars = go.Bar(
-        x=list(ALONE),
+    bars = [
+        go.Scatter(
+            x=[at - 0.25, at - 0.25, at + 0.25, at + 0.25],
+            y=[0, 100 * fraction, 100 * fraction, 0],
+            fill="toself",
+            fillcolor=colour,
+            mode="lines",
+            line={"color": colour, "width": 1},
+            hoverinfo="skip",
+        )
+        for at, fraction, colour in zip((0, 1), fractions, (palette.quiet, palette.bad), strict=True)
+    ]
+    words = go.Scatter(
+        x=[0, 1],
         y=100 * np.asarray(fractions),
-        marker={"color": [palette.quiet, palette.bad]},
+        mode="text",
         text=[percent(fraction) for fraction in fractions],
-        textposition="outside",
-        hovertemplate="%{x}: %{y:.2~f} %<extra></extra>",
-        width=0.5,
+        textposition="top center",
+        hoverinfo="skip",
     )
     figure = draw(
-        [bars],
+        [*bars, words],
         palette,
         height=None,
-        x={"title": "printed in the clear in one release"},
+        x={
+            "title": "printed in the clear in one release",
+            "tickvals": [0, 1],
+            "ticktext": list(ALONE),
+            "range": [-0.6, 1.6],
+        },
         y={"title": "share of releases (%)", "range": [0, 115]},
         showlegend=False,
     )
@@ -96,9 +111,9 @@ def _alone(side: Side, title: str, palette: Palette) -> Picture:
 def over_lever(curve: Curve, demonstration: Demonstration, value: float, palette: Palette) -> Picture:
     """Draw how often the best attacker is right at every position of the control, and what the claim permits."""
     control = demonstration.control
-    steps = [control.words(v) for v in curve.values]
+    places = np.arange(len(curve.values))
     here = list(curve.values).index(value)
-    size = [13 if i == here else 6 for i in range(len(steps))]
+    size = [13 if i == here else 6 for i in places]
     permitted = PERMITTED + (", if named beforehand" if demonstration.certain else "")
     lines = [
         (DONE, curve.done, palette.bad, "solid", "circle"),
@@ -109,13 +124,14 @@ def over_lever(curve: Curve, demonstration: Demonstration, value: float, palette
         lines.append((CHARGED, curve.charged, palette.quiet, "dashdot", None))
     traces = [
         go.Scatter(
-            x=steps,
+            x=places,
             y=100 * np.asarray(y),
             name=name,
+            text=[control.words(v) for v in curve.values],
             mode="lines+markers" if symbol else "lines",
             line={"color": colour, "dash": dash, "width": 2.5 if symbol else 1.8},
             marker={"symbol": symbol, "size": size} if symbol else None,
-            hovertemplate="%{x}: %{y:.2~f} %<extra>" + name + "</extra>",
+            hovertemplate="%{text}: %{y:.2~f} %<extra>" + name + "</extra>",
         )
         for name, y, colour, dash, symbol in lines
     ]
@@ -126,7 +142,11 @@ def over_lever(curve: Curve, demonstration: Demonstration, value: float, palette
         palette,
         height=None,
         **instead_of_legend(ends, axis, palette, None),
-        x={"title": control.label, "type": "category", "nticks": 8},
+        x={
+            "title": control.label,
+            "tickvals": places[:: -(-len(places) // 6)],
+            "ticktext": [control.words(v) for v in curve.values[:: -(-len(places) // 6)]],
+        },
         y={"title": "attacker is right (%)", "range": axis},
     )
     return Picture(

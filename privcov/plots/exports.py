@@ -7,7 +7,6 @@ else, so that nothing is silently missing from a printed figure.
 from __future__ import annotations
 
 import base64
-import itertools
 import math
 import re
 import zlib
@@ -236,7 +235,6 @@ def _trace(trace: go.Scatter | go.Heatmap, across: _Axis, up: _Axis) -> str:
         for x, y in zip(trace.x, trace.y, strict=True)
     ]
     mode, markup = trace.mode or "lines", ""
-    points = _stepped(points) if trace.line.shape == "hvh" else points
     if trace.fill == "tozeroy":
         ground = up.at(0.0)
         closed = [(points[0][0], ground), *points, (points[-1][0], ground)]
@@ -257,14 +255,6 @@ def _trace(trace: go.Scatter | go.Heatmap, across: _Axis, up: _Axis) -> str:
         for (x, y), words in zip(points, trace.text, strict=True):
             markup += _text(x, y - 9 if above else y + 4, words, "middle", size * 0.95, colour)
     return markup
-
-
-def _stepped(points: list) -> list:
-    """Return the corners of steps with their risers half way between the points."""
-    corners = points[:1]
-    for (x0, y0), (x1, y1) in itertools.pairwise(points):
-        corners += [((x0 + x1) / 2, y0), ((x0 + x1) / 2, y1)]
-    return corners + points[-1:]
 
 
 def _path(points: list, colour: str, dash: str | None, width: float) -> str:

@@ -1,5 +1,6 @@
 """The demonstrations on the page: every one opens, its lever moves, its address and its script give it again."""
 
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from streamlit.testing.v1 import AppTest
 from pages.lessons import demos
 from privcov.attacks import demonstrations
 from privcov.attacks.demonstrations import DEMONSTRATIONS
+from privcov.plots.palette import LIGHT
 from privcov.plots.words import chance
+from tests.pages.test_lessons import played
 from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
@@ -26,12 +29,13 @@ def open_page(**query: str) -> AppTest:
     return at
 
 
-def numbers(at: AppTest) -> list[str]:
-    return [m.value for m in at.metric if m.label in ("Attacker is right", "Permitted at most")]
-
-
-def verdicts(at: AppTest) -> str:
-    return " ".join(h.proto.body for h in at.get("html") if 'role="status"' in h.proto.body)
+def said(at: AppTest) -> str:
+    """The words at the place of the control."""
+    given = played(at)
+    _, words = given["shows"][0][given["at"]]
+    return unescape(
+        "".join(given["pieces"][index] for index in given["parts"][words]).replace("<b>", "").replace("</b>", "")
+    )
 
 
 def address(at: AppTest, name: str) -> str:
@@ -43,59 +47,80 @@ def address(at: AppTest, name: str) -> str:
 def test_every_demonstration_shows_the_attack_and_the_repair(made):
     at = open_page(demo=made.key)
     found = demonstrations.run(made.key, seed=1)
-    assert numbers(at) == [chance(x) for side in (found.done, found.repaired) for x in (side.success, side.limit)]
-    said = verdicts(at)
-    assert "The repair holds." in said
-    assert ("The claim is kept, and permits certainty." if made.certain else "The attack succeeds.") in said
-    assert len([c for c in at.get("plotly_chart") if c.proto.alt]) == 3
+    words = said(at)
+    for side in (found.done, found.repaired):
+        assert f": {chance(side.success)}. Permitted at most by" in words
+        assert f": {chance(side.limit)}." in words
+        assert side.finding in words
+    assert "The repair holds." in words
+    assert ("The claim is kept, and permits certainty." if made.certain else "The attack succeeds.") in words
     assert not at.error
+    assert not at.warning
     space = {}
     exec(at.code[-1].value, space)
     assert space["found"].done.hits == found.done.hits
 
 
 @pytest.mark.parametrize("made", DEMONSTRATIONS, ids=lambda d: d.key)
+def test_each_place_has_the_curve_and_both_sides(made):
+    given = demos.of_demonstration(made.key, False, 1)
+    assert given["places"] == [made.control.words(value) for value in made.control.options]
+    (shows,) = given["shows"]
+    for pictures, _ in shows:
+        markup = "".join(given["pieces"][index] for index in given["parts"][pictures])
+        assert markup.count('role="img"') == 3
+    assert len(set(map(tuple, shows))) == len(made.control.options)
+
+
+@pytest.mark.parametrize("made", [d for d in DEMONSTRATIONS if not d.certain], ids=lambda d: d.key)
+def test_both_sides_have_one_range(made):
+    curve = demonstrations.curve(made.key)
+    for value in (made.control.options[0], made.control.options[-1]):
+        _, done, repaired = (picture for _, _, picture in demos.at(made, curve, value, LIGHT, 1).pictures)
+        assert done.figure.layout.xaxis.range == repaired.figure.layout.xaxis.range
+        for picture in (done, repaired):
+            low, high = picture.figure.layout.xaxis.range
+            assert all(low <= x <= high for trace in picture.figure.data for x in trace.x)
+
+
+@pytest.mark.parametrize("made", DEMONSTRATIONS, ids=lambda d: d.key)
 def test_both_ends_of_the_lever(made):
     for value in (made.control.options[0], made.control.options[-1]):
         at = open_page(demo=made.key, demo_lever=f"{value:.12g}")
-        (control,) = [s for s in at.select_slider if s.label == made.control.label]
-        assert control.value == value
-        assert chance(made.case.exact(value)[1]) in numbers(at)
+        given = played(at)
+        assert given["places"][given["at"]] == made.control.words(value)
+        assert chance(made.case.exact(value)[1]) in said(at)
 
 
 def test_the_harmless_end_is_called_harmless():
-    at = open_page(demo="outside", demo_lever="1")
-    assert "Harmless at this end of the control." in verdicts(at)
+    assert "Harmless at this end of the control." in said(open_page(demo="outside", demo_lever="1"))
 
 
 def test_a_claim_exceeded_is_not_called_harmless_where_the_attacker_is_weak():
-    at = open_page(demo="sample-mean", demo_lever="0.1")
-    assert "Claim exceeded; too little for this attacker to show." in verdicts(at)
-    assert "Harmless" not in verdicts(at)
+    words = said(open_page(demo="sample-mean", demo_lever="0.1"))
+    assert "Claim exceeded; too little for this attacker to show." in words
+    assert "Harmless" not in words
 
 
-def test_the_lever_and_the_choice_are_in_the_address():
-    at = open_page(demo="outside")
-    at.select_slider(key="demo-lever-outside").set_value(5.0).run()
-    assert not at.exception
-    assert address(at, "demo_lever") == "5"
-    assert "rows of any length" in verdicts(at)
+def test_the_choice_is_in_the_address_and_begins_anew():
+    at = open_page(demo="outside", demo_lever="5")
+    assert "rows of any length" in said(at)
     at.button_group(key="demo-choice").set_value("re-runs").run()
     assert not at.exception
     assert address(at, "demo") == "re-runs"
     assert address(at, "demo_lever") == ""
-    assert at.select_slider(key="demo-lever-re-runs").value == 20.0
+    assert played(at)["at"] == played(at)["start"]
 
 
 def test_an_address_that_makes_no_sense_shows_the_first_one_at_its_default():
     at = open_page(demo="<b>", demo_lever="nan")
     assert at.button_group(key="demo-choice").value in (DEMONSTRATIONS[0].key, [DEMONSTRATIONS[0].key])
-    assert at.select_slider(key="demo-lever-longest-row").value == 2.0
+    assert played(at)["at"] == played(at)["start"]
 
 
 def test_the_seed_of_the_study_draws_the_attacks():
     one, two = (open_page(demo="one-over-n", seed=seed) for seed in ("1", "2"))
-    assert verdicts(one) != verdicts(two)
+    assert said(one) != said(two)
 
 
 def test_verdicts_in_words():
