@@ -123,15 +123,20 @@ def test_a_lesson_on_a_telephone_is_in_the_order_of_its_thought(visit, number):
 def test_a_swipe_that_begins_on_the_picture_or_the_control_scrolls(visit):
     """And leaves the control where it was."""
     page = visit("/Lessons?lesson=3", width=390, height=844)
+    page.locator(".pl-draws").wait_for()  # nothing comes between the touches
     touch, main = page.context.new_cdp_session(page), page.get_by_test_id("stMain")
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     for part in (".pl-show figure", ".pl-lever input", ".pl-answer"):
+        page.wait_for_timeout(500)  # a swipe goes on for a moment
+        main.evaluate("m => m.scrollTo(0, 0)")
         page.locator(part).first.scroll_into_view_if_needed()
         box, before = page.locator(part).first.bounding_box(), main.evaluate("m => m.scrollTop")
-        for kind, by in (("touchStart", 0), ("touchMove", -40), ("touchMove", -80), ("touchEnd", None)):
-            finger = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2 + (by or 0)}
+        way = -1 if main.evaluate("m => m.scrollHeight - m.clientHeight - m.scrollTop < 100") else 1  # not past the end
+        for kind, by in (("touchStart", 0), ("touchMove", -60), ("touchMove", -120), ("touchEnd", None)):
+            finger = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2 + way * (by or 0)}
             touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [finger] if by is not None else []})
-        until(lambda before=before: main.evaluate("m => m.scrollTop") > before, 5, what=part)
+            page.wait_for_timeout(50)  # as a finger does: moves of one frame are no swipe
+        until(lambda before=before, way=way: (main.evaluate("m => m.scrollTop") - before) * way > 0, 5, what=part)
     assert at(page) == LESSONS[3].control.options.index(LESSONS[3].control.start)
 
 
