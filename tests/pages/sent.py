@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
@@ -21,7 +23,8 @@ def everything(at: AppTest) -> str:
             walk(child)
 
     walk(at._tree)
-    return "\n".join(parts)
+    # Streamlit's names of elements are hashes, in which any short number occurs by chance.
+    return re.sub(r"\$\$ID-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "", "\n".join(parts))
 
 
 def plain(sentence: str) -> str:
