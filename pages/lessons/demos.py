@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import streamlit as st
@@ -22,14 +23,15 @@ BY_KEY = {one.key: one for one in DEMONSTRATIONS}
 def draw() -> None:
     """Show the chooser and the chosen demonstration; settings are ``demo`` and ``demo_lever``."""
     shown, palette, seed = _choose(), frame.palette(), st.session_state["study"].seed
-    data = computed(of_demonstration, shown.key, palette.dark, seed)
-    if frame.page_setting("demo_lever") not in ("", *data["values"]):
-        frame.leave_out("demo_lever", f"It is one of {', '.join(data['values'])}.")
-    player.play(data, palette, "demo_lever")
-    value = frame.page_setting("demo_lever", data["values"][data["start"]])
+    values = {_text(value): value for value in shown.control.options}
+    if frame.page_setting("demo_lever") not in ("", *values):
+        frame.leave_out("demo_lever", f"It is one of {', '.join(values)}.")
+    make = functools.partial(computed, of_demonstration, shown.key, palette.dark, seed)
+    player.play(f"{shown.key}-{palette.dark}-{seed}", make, palette, "demo_lever", slow=True)
+    value = values[frame.page_setting("demo_lever", _text(shown.control.default))]
     with st.expander("The game, and the same in Python"):
         st.markdown(_GAME)
-        st.code(script(shown, shown.control.options[data["values"].index(value)], seed), language="python")
+        st.code(script(shown, value, seed), language="python")
 
 
 def of_demonstration(key: str, dark: bool, seed: int) -> dict[str, Any]:

@@ -123,15 +123,18 @@ function play(data, root, server) {
   };
   const before = stored(ANSWERS)[data.number];
 
-  const full = button("Full screen", () => fill(!document.documentElement.classList.contains("pl-full")));
+  const isFull = () => document.documentElement.classList.contains("pl-full");
+  const full = button("", () => fill(!isFull()));
   full.title = "F";
   const link = button("Copy link", async () => {
     await navigator.clipboard?.writeText(location.href);
     link.textContent = navigator.clipboard ? "Copied" : location.href;
   });
+  const name = () => (full.textContent = isFull() ? "Leave full screen" : "Full screen");
+  name();
   const fill = (on) => {
     document.documentElement.classList.toggle("pl-full", on);
-    full.textContent = on ? "Leave full screen" : "Full screen";
+    name();
     if (on) document.documentElement.requestFullscreen?.().catch(() => {}); // not without a hand on key or mouse
     else if (document.fullscreenElement) document.exitFullscreen();
   };
@@ -149,13 +152,21 @@ function play(data, root, server) {
   go(told());
   game?.begin();
 
-  const turn = (name) => document.querySelector(`.st-key-lesson-${name} button, a[rel=${name === "next" ? "next" : "prev"}]`)?.click();
+  // Quick keys go on from the lesson that was asked for last, which may not be there yet.
+  const turn = (by) => {
+    if (!server) return document.querySelector(`a[rel=${by > 0 ? "next" : "prev"}]`)?.click();
+    if (!data.order) return;
+    const last = data.order.length - 1;
+    wanted = Math.min(last, Math.max(0, (wanted ?? data.order.indexOf(data.number)) + by));
+    server("lesson", [++turns, data.order[wanted]]);
+  };
   const keys = {
     ArrowUp: () => step(1),
     ArrowDown: () => step(-1),
-    PageDown: () => turn("next"),
-    PageUp: () => turn("previous"),
-    ...(data.standing ? { ArrowRight: () => turn("next"), ArrowLeft: () => turn("previous") } : {}),
+    PageDown: () => turn(1),
+    PageUp: () => turn(-1),
+    ArrowRight: () => turn(1),
+    ArrowLeft: () => turn(-1),
     f: () => full.click(),
     ...game?.keys,
   };
@@ -164,8 +175,10 @@ function play(data, root, server) {
     press: (event) => {
       const typing = event.target.closest?.("textarea, select, [contenteditable], input:not([type=range])");
       const sliding = event.target === range && event.key.startsWith("Arrow");
+      const choosing = event.target.closest?.("[role=radiogroup]") && ["ArrowLeft", "ArrowRight"].includes(event.key);
       const act = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-      if (!act || typing || sliding || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "Escape" && isFull()) return fill(false);
+      if (!act || typing || sliding || choosing || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       act();
     },
@@ -259,10 +272,11 @@ function vote(game, place, limit) {
   };
 }
 
-let player = null;
+let [player, wanted, turns] = [null, null, 0];
 export default function ({ data, parentElement, setTriggerValue, setStateValue }) {
   if (data.more) return player?.key === data.key && player.more(data);
   if (player?.key === data.key && player.root.isConnected) return player.again(data.at, data.heard);
+  if (data.order?.[wanted] === data.number) wanted = null;
   const root = parentElement.querySelector(".pl");
   const server = setStateValue && ((name, value) => (name === "onward" ? setTriggerValue : setStateValue)(name, value));
   player = Object.assign(play(data, root, server), { root });

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import streamlit as st
 from pages.common import frame, show
 from pages.common.jobs import ANSWERS, Job, Jobs, Steps
 from pages.lessons import guess, sheets
-from pages.lessons.catalogue import LESSONS
+from pages.lessons.catalogue import LESSONS, NUMBERS
 from pages.lessons.lesson import Control, Screen, computed, content
 from pages.lessons.simulated import SEED
 from privcov.plots.palette import DARK, LIGHT, Palette
@@ -33,7 +33,7 @@ _JOBS = Jobs("lesson-draws", ANSWERS)
 def put(number: int, palette: Palette) -> None:
     """Show the player of a lesson: the first draw of the noise at once, the others as soon as they are computed."""
     lesson, control = LESSONS[number], LESSONS[number].control
-    pressed = play(computed(of_lesson, number, palette.dark), palette, "lever")
+    pressed = play(_key(number, palette.dark), lambda: computed(of_lesson, number, palette.dark), palette, "lever")
     if pressed.onward is not None:
         file, _, make = lesson.onward
         st.switch_page(file, query_params=frame.query_for(file, make(control.options[pressed.onward]), {}))
@@ -44,19 +44,42 @@ def put(number: int, palette: Palette) -> None:
         _JOBS.watch(asked, _put_further, every=1.0)
 
 
-def play(data: dict[str, Any], palette: Palette, setting: str) -> Any:
-    """Show the player with what it plays; ``setting`` is that of the page which names the place of the control."""
+def play(key: str, make: Callable[[], dict[str, Any]], palette: Palette, setting: str, *, slow: bool = False) -> Any:
+    """Show the player with what ``make`` returns, empty before where that is slow.
+
+    ``setting`` of the page names the place of the control.
+    """
     st.html(f"<style>{colours(palette)}</style>")
+    fresh = slow and st.session_state.get("played") != key
+    place = st.empty() if fresh else st.container()  # of a container the player outlasts the run
+    if fresh:
+        place.caption("Computing ...")  # the former one would stand under another title
+    data = make()
+    st.session_state["played"] = key
     values, start = data["values"], data["start"]
+    names = _names()
     heard = st.session_state.get("player", {}).get("at") or [0]
 
     def moved() -> None:
+        if _names() != names:  # another lesson was chosen in the same moment
+            return
         at = st.session_state["player"]["at"][1]
         frame.set_query(**{setting: "" if at == start else values[at]})
 
+    def turned() -> None:
+        number = st.session_state["player"]["lesson"][1]
+        frame.set_query(lesson="" if number == NUMBERS[0] else str(number), lever="")
+
     at = values.index(frame.page_setting(setting, values[start]))
     given = data | {"at": at, "heard": heard[0]}
-    return _PLAYER(data=given, key="player", on_at_change=moved, on_onward_change=lambda: None)
+    with place.container() if fresh else place:
+        return _PLAYER(
+            data=given, key="player", on_at_change=moved, on_lesson_change=turned, on_onward_change=lambda: None
+        )
+
+
+def _names() -> tuple[str, ...]:
+    return tuple(frame.page_setting(name) for name in ("part", "lesson", "demo"))
 
 
 def _further(asked: tuple[int, bool], stop: threading.Event) -> Steps:
@@ -92,6 +115,7 @@ def of_lesson(number: int, dark: bool, draws: int = 1) -> dict[str, Any]:
         **frames([at_places(number, dark, draw) for draw in range(draws if lesson.draws else 1)], palette, voted),
         "key": _key(number, dark),
         "number": number,
+        "order": NUMBERS,
         "aim": f"{idea}<p>{sheets.words(lesson.aim)}</p>",
         "question": sheets.words(lesson.question),
         "choices": [

@@ -32,7 +32,8 @@ INDEX, WORDS = "index.html", "words.html"
 HOME = {"n": 2_000}  # the rows of the demonstration on Home
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
-_STYLE = """
+_STYLE = (
+    """
 html {color-scheme: light dark; background: var(--ground); color: var(--ink)}
 body {font: 17px/1.5 "Source Sans 3", "Segoe UI", sans-serif; max-width: 80rem; margin: 1rem auto; padding: 0 1rem}
 h1 {font: 600 1.7rem/1.2 Georgia, serif; margin: .5rem 0}
@@ -42,9 +43,12 @@ nav a {display: flex; align-items: center; justify-content: center; min-height: 
 dt {font-weight: 600; margin-top: .8rem}
 /* Pictures are drawn for a light ground. */
 @media (prefers-color-scheme: dark) {
-  :is(.pl-show, img.idea) {background: $ground; color: $ink; border-radius: .4rem; padding: .4rem}
+  :is(.pl-show, img.idea) {--quiet: $quiet; background: $ground; color: $ink; border-radius: .4rem; padding: .4rem}
 }
-""".replace("$ground", LIGHT.ground).replace("$ink", LIGHT.ink)
+""".replace("$ground", LIGHT.ground)
+    .replace("$ink", LIGHT.ink)
+    .replace("$quiet", LIGHT.quiet)
+)
 
 
 def files() -> Iterator[tuple[str, str]]:

@@ -16,11 +16,10 @@ _STYLE = """
 [data-testid="stHeader"] {background: transparent;}
 [data-testid="stMainBlockContainer"] h1 {padding: 0;}
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] {gap: .6rem;}
-/* A telephone has no room for the hints of keys, and its buttons take two rows: all lessons, then the others. */
+/* The buttons of a telephone take two rows: all lessons, then the others. */
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] {padding: 3.2rem 1rem 1rem;}
   .st-key-lesson-chooser {gap: .4rem;}
-  .st-key-lesson-chooser kbd {display: none;}
   .st-key-lesson-chooser button {padding-inline: .5rem; min-height: 44px !important;}
   .st-key-lesson-chooser > .st-key-lesson-number {order: -1; flex: 1 0 100%;}
   .st-key-lesson-number [role="radiogroup"] {width: 100%;}
@@ -99,17 +98,19 @@ def _go(number: int) -> None:
     frame.set_query(lesson="" if number == 1 else str(number), lever="")
 
 
+def _step(by: int) -> None:
+    """Go on from the lesson that the address names by now: quick keys may come together, before a run."""
+    at = NUMBERS.index(_number()) + by
+    _go(NUMBERS[min(max(at, 0), len(NUMBERS) - 1)])
+
+
 def _chooser(number: int) -> None:
     """Show the row of buttons that chooses a lesson."""
     if st.session_state["fresh_page"] or st.session_state.get("lesson-number") != number:
         st.session_state["lesson-number"] = number
-    at = NUMBERS.index(number)
-    before, after = NUMBERS[max(at - 1, 0)], NUMBERS[min(at + 1, len(NUMBERS) - 1)]
-
     with st.container(horizontal=True, vertical_alignment="center", key="lesson-chooser"):
-        st.button(
-            "Previous", key="lesson-previous", on_click=_go, args=(before,), disabled=before == number, shortcut="Left"
-        )
+        first, last = number == NUMBERS[0], number == NUMBERS[-1]
+        st.button("Previous", key="lesson-previous", on_click=_step, args=(-1,), disabled=first)
         st.segmented_control(
             "Lesson",
             NUMBERS,
@@ -119,4 +120,4 @@ def _chooser(number: int) -> None:
             label_visibility="collapsed",
             format_func=lambda number: str(place(number)),
         )
-        st.button("Next", key="lesson-next", on_click=_go, args=(after,), disabled=after == number, shortcut="Right")
+        st.button("Next", key="lesson-next", on_click=_step, args=(1,), disabled=last)

@@ -226,6 +226,17 @@ def test_a_lesson_by_keyboard_alone(visit, settle):
     until(lambda: page.locator(".pl-reason.pl-right").count() == 1, 5, what="the answer is still there")
 
 
+def test_a_demonstration_that_was_chosen_has_its_own_control(visit, settle):
+    page = visit("/Lessons?part=demos", width=1280, height=800)
+    page.get_by_text("Rows outside the ball").click()
+    until(lambda: page.get_by_role("slider", name="Length of the one row (of R)").count() == 1, 20)
+    settle(page)
+    before = at(page)
+    page.keyboard.press("ArrowUp")  # the focus is still on the choice
+    assert at(page) == before + 1
+    until(lambda: query(page).get("demo_lever") == "4", 10)
+
+
 def test_a_link_opens_its_place_and_leads_on_with_it(visit, settle):
     page = visit("/Lessons?lesson=3&lever=50000", width=1280, height=800)
     assert at(page) == LESSONS[3].control.options.index(50_000)
