@@ -297,19 +297,19 @@ def test_the_weight_of_rows_is_what_the_noise_of_their_release_is_divided_by(dec
 
 
 def with_gaps(declared: dict) -> tuple[PrivateDataset, ExampleRows]:
-    """A table of which a third of the cells of two columns is missing, and the plan's table: the same."""
+    """A table of which a third of the cells of two columns is missing, and the table of the plan: all its rows."""
     rng = np.random.default_rng(8)
-    x = 0.3 * (rng.standard_normal((6000, 4)) + rng.standard_normal((6000, 1)))
-    gone = rng.random((6000, 2)) < 1 / 3
+    x = 0.3 * (rng.standard_normal((4800, 4)) + rng.standard_normal((4800, 1)))
+    gone = rng.random((4800, 2)) < 1 / 3
     given = dict(declared)
     times = given.pop("times", 1)
     if "labels" in given:
         given["labels"] = np.where(x[:, 3] > 0.2, "a", np.where(x[:, 3] < -0.2, "b", "none"))
     if given.pop("persons", False):
-        given["persons"] = np.repeat(np.arange(2000), 3)
+        given["persons"] = np.repeat(np.arange(1600), 3)
     x[:, :2][gone] = np.nan
     data = PrivateDataset.from_rows(times * x, bounds=[(-times, times)] * 4, **given)
-    stand = ExampleRows.of_public(data, 2000 if "persons" in declared else 6000)
+    stand = ExampleRows.of_public(data, 1600 if "persons" in declared else 4800)
     return data, stand
 
 
@@ -397,15 +397,15 @@ def test_invented_rows_lose_what_shortening_takes(fraction):
     {"missing": "pairs", "persons": True}, {"missing": "typical", "labels": True, "classes": ["a", "b"]},
 ], ids=str)  # fmt: skip
 def test_the_planned_error_is_that_of_the_release(declared):
-    """48 releases of the table that stands in for itself; a plan of another matrix is wrong by half (ZCDP .005)."""
+    """400 releases of the table that stands in for itself; a plan of another matrix is wrong by half (ZCDP .005)."""
     data, stand = with_gaps(declared)
     guarantee, facts = ZCDP(0.005), data.facts
-    plan = preview(stand, guarantee, noise_for(stand, guarantee), replicates=48)
+    plan = preview(stand, guarantee, noise_for(stand, guarantee), replicates=400)
     scale, sample = np.outer(facts.units.scale, facts.units.scale), stand.covariance
     request, found = usual_request(facts, guarantee), []
-    for _ in range(48):  # of all rows, also where there are classes
+    for _ in range(400):  # of all rows, also where there are classes
         covariance = request.of_measured(read_sum(measured(data, guarantee), "joint"), facts).covariance / scale
         found.append(np.linalg.norm(covariance - sample) / np.linalg.norm(sample))
-    se = np.std(found, ddof=1) * np.sqrt(2 / 48)
+    se = np.std(found, ddof=1) * np.sqrt(2 / 400)
     assert abs(plan.error - np.mean(found)) < 4.5 * se
     assert se < 0.1 * plan.error, "else the test could not fail"
