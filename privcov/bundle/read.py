@@ -15,6 +15,7 @@ from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, 
 from privcov.bundle.inputs import facts_of
 from privcov.bundle.make import make_bundle, recorded
 from privcov.bundle.verify import check
+from privcov.core import checks
 from privcov.core.guarantees import Guarantee, from_dict
 from privcov.core.keys import MethodKey
 from privcov.measurements.exact.moment import NoisySum
@@ -131,6 +132,7 @@ class OpenedBundle:
         return estimate(method, self.measurement, self.guarantee, **parameters)
 
 
+@checks.explained
 def open_bundle(path: Path | str | bytes) -> OpenedBundle:
     """Check a bundle and return its measurement. Nothing of the bundle is run, and no ledger is needed.
 

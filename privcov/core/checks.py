@@ -33,10 +33,11 @@ _ONE = frozenset(
     re.findall(
         r"\w+",
         "str int float bool None Literal Guarantee MethodKey SourceKey Neighbours Centre Tuning Ledger Dialect Store "
-        "Limit KindName Transform Method",
+        "Limit KindName Transform Method Path bytes Which",
     )
 )
-_SOME = _ONE | {"Sequence", "Iterable", "tuple", "list", "Mapping", "dict", "Kind", "Column", "object"}
+_MANY = {"Sequence", "Iterable", "tuple", "list", "Mapping", "dict", "ndarray"}
+_SOME = _ONE | _MANY - {"ndarray"} | {"Kind", "Column", "object"}
 
 
 def explained(called: Called) -> Called:
@@ -50,13 +51,11 @@ def explained(called: Called) -> Called:
 
     @functools.wraps(called)
     def explaining(*args: Any, **kwargs: Any) -> Any:
-        if any(is_many(value) for value in (*args, *kwargs.values())):
-            names = list(_taken(called))
-            args = (
-                tuple(_not_a_table(called, name, value) for name, value in zip(names, args, strict=False))
-                + args[len(names) :]
-            )
-            kwargs = {name: _not_a_table(called, name, value) for name, value in kwargs.items()}
+        names = list(_taken(called))
+        args = (
+            tuple(_as_taken(called, name, value) for name, value in zip(names, args, strict=False)) + args[len(names) :]
+        )
+        kwargs = {name: _as_taken(called, name, value) for name, value in kwargs.items()}
         try:
             return called(*args, **kwargs)
         except TypeError as problem:
@@ -69,7 +68,7 @@ def explained(called: Called) -> Called:
 
 @functools.lru_cache(maxsize=256)
 def _taken(called: Callable) -> dict[str, str]:
-    """Return what each parameter takes by its annotation: "one" value, a "list", or "" for anything."""
+    """Return what each parameter takes by its annotation: "one" value, a "list", "many" values, or "" for anything."""
     import inspect
 
     found: dict[str, str] = {}
@@ -77,15 +76,17 @@ def _taken(called: Callable) -> dict[str, str]:
         return found
     for one in inspect.signature(called).parameters.values():
         words = set(re.findall(r"[A-Za-z_]\w*", re.sub(r"['\"][^'\"]*['\"]", "", str(one.annotation))))
-        named = words and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
-        found[one.name] = ("one" if words <= _ONE else "list" if words <= _SOME else "") if named else ""
+        takes = "one" if words <= _ONE else "list" if words <= _SOME else "many" if words & _MANY else ""
+        found[one.name] = takes if words and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL) else ""
     return found
 
 
-def _not_a_table(called: Callable, name: str, value: Any) -> Any:
-    """Return an argument, a list for an array where a list is taken; raise TypeError where a table is not taken."""
+def _as_taken(called: Callable, name: str, value: Any) -> Any:
+    """Return an argument, a list for an array where a list is taken; raise TypeError for a table, or for one number."""
     takes = _taken(called).get(name, "")
-    if not takes or not is_many(value):
+    if takes in ("list", "many") and name != "usual" and isinstance(value, (int, float, np.number)):
+        raise TypeError(f"{name} takes a list, got {told(value)}. Write [{told(value)}], if one value is meant.")
+    if takes in ("", "many") or not is_many(value):
         return value
     table = getattr(value, "ndim", 1) != 1
     if isinstance(value, list) or (isinstance(value, tuple) and name != "usual"):
@@ -146,7 +147,7 @@ def number(name: str, value: object) -> float:
     except OverflowError:  # an int beyond the largest float
         x = math.inf
     if not math.isfinite(x):
-        raise ValueError(f"{name} must be finite, got {name}={value}.")
+        raise ValueError(f"{name} must be finite, got {name}={told(value)}.")
     return x
 
 
@@ -268,7 +269,10 @@ def encodable(name: str, text: str) -> None:
 
 def square(name: str, matrix: np.ndarray) -> np.ndarray:
     """Return a finite symmetric float64 matrix (symmetric to 1e-9 of its largest entry)."""
-    a = np.asarray(matrix, dtype=np.float64)
+    try:
+        a = np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a square matrix of numbers, got {told(matrix)}.") from None
     if a.ndim != 2 or a.shape[0] != a.shape[1] or a.shape[0] == 0:
         raise ValueError(f"{name} must be a square matrix, got shape {a.shape}.")
     if not np.isfinite(a).all():

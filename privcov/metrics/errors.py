@@ -183,6 +183,9 @@ def error(
     >>> round(privcov.error(rel, ds, relative=True, against="truth"), 3)
     0.079
     """
+    checks.one_of("relative", relative, (True, False))
+    if not isinstance(rel, Release):
+        raise TypeError(f"rel must be a privcov.Release, got {checks.told(rel)}.")
     _check_pair(rel, dataset)
     reference = reference_matrix(dataset, rel.target, against, rel)
     distance = matrix_norm(working(rel.matrix, rel.scale, rel.target) - reference, norm)

@@ -308,6 +308,7 @@ class Release:
         """Return what a notebook shows: the matrix as a picture and a table, and the statement; no scripts."""
         return _figures().html(self)
 
+    @checks.explained
     def to_frame(self, which: Which = "") -> pd.DataFrame:
         """Return one matrix as a DataFrame with the names of the columns.
 
@@ -344,6 +345,7 @@ class Release:
 
         return display.dp_event(self)
 
+    @checks.explained
     def plot(self, which: Which = "", *, dark: bool = False) -> Any:
         """Return a heatmap of one matrix as a plotly figure, ``which`` as in `to_frame`; "" draws correlations."""
         return _figures().matrix_figure(self, which, dark=dark)
@@ -436,6 +438,7 @@ class Release:
         return json.dumps({"format": FORMAT, "digest": _digest(plain), **plain})
 
     @classmethod
+    @checks.explained
     def from_json(cls, text: str) -> Release:
         """Return the release that `to_json` wrote, without ``measurement`` and ``entry``.
 

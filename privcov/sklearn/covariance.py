@@ -220,7 +220,7 @@ class ReleaseModel(BaseEstimator):
             chosen = {name: self.kinds[name] for name in self.feature_names_in_}
             data = Dataset.from_rows(X, kinds=chosen)
             return np.asarray(data.rows)[:, [data.columns.index(name) for name in self._used]]
-        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        return np.asarray(_numbers(self, X, reset=False))
 
 
 def mapping_of(kinds: Mapping[str, Kind] | None) -> Mapping[str, Kind]:
@@ -238,4 +238,14 @@ def checked(model: ReleaseModel, X: ArrayLike, **more: Any) -> Any:
         raise ValueError(
             f"X must have 2 dimensions, got {dimensions}. Reshape your data: X.reshape(-1, 1) is a column."
         )
-    return validate_data(model, X, dtype=np.float64, ensure_min_samples=2, **more)
+    return _numbers(model, X, ensure_min_samples=2, **more)
+
+
+def _numbers(model: ReleaseModel, X: ArrayLike, **more: Any) -> Any:
+    """Return scikit-learn's `validate_data`, without the cell that its message on a text repeats."""
+    try:
+        return validate_data(model, X, dtype=np.float64, **more)
+    except ValueError as problem:
+        if "could not convert" not in str(problem):
+            raise
+    raise ValueError("X and y must hold numbers, and a cell is text. Declare kinds= for columns of text.")

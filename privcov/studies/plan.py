@@ -232,6 +232,7 @@ class Plan:
         return json.dumps(fields, indent=2)
 
     @classmethod
+    @checks.explained
     def from_json(cls, text: str) -> Plan:
         """Return the plan that `to_json` wrote.
 

@@ -63,6 +63,9 @@ class Truth:
     graph: np.ndarray | None = None
     mean: np.ndarray | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "covariance", checks.square("covariance", self.covariance))
+
 
 class RowsClippedWarning(UserWarning):
     """Rows of a data set without a bound are longer than R = 1, so that a release sees them scaled down.
@@ -283,6 +286,8 @@ class Dataset(InUnits):
         else:
             rows, own = in_memory.numbers_of(X)
         n, d = rows.shape
+        if truth is not None and (not isinstance(truth, Truth) or truth.covariance.shape != (d, d)):
+            raise ValueError(f"truth must be a privcov.Truth of {d} columns, got {checks.told(truth)}.")
         names = own if typed and own else names_of(columns, own, d)
         if 0 in rows.shape:
             raise ValueError(f"X must be a table of n rows and d columns, got shape {rows.shape}.")
@@ -451,8 +456,7 @@ class Dataset(InUnits):
 
     def with_row_bound(self, row_bound: float) -> Dataset:
         """Return the same rows under another R, with the same store of computed values."""
-        bound = checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data.")
-        return dataclasses.replace(self, units=self.units.with_row_bound(bound))
+        return dataclasses.replace(self, units=self.units.with_row_bound(_bound(row_bound)))
 
     def to_working(self, block: slice = slice(None)) -> np.ndarray:
         """Return rows in working units (before the row bound), as a new array."""
@@ -526,9 +530,7 @@ def _units(
     elif typical is not None:
         raise ValueError("typical needs bounds: without bounds the origin is zero.")
     _check_mean(origin, mean_is_zero)
-    if row_bound is None:
-        row_bound = 1.0 if limits is None else float(np.sqrt(d))
-    bound = _bound(row_bound)
+    bound = (1.0 if limits is None else float(np.sqrt(d))) if row_bound is None else _bound(row_bound)
     return Units.unbounded(d, bound) if limits is None else Units.within(limits, origin, bound)
 
 
@@ -576,9 +578,8 @@ def _check_bounds(bounds: Limits, names: tuple[str, ...]) -> np.ndarray:
                 f"The bounds of {name!r} must be finite numbers, at most {_FARTHEST:g}, got {given}. Choose them from "
                 "domain knowledge, not from data."
             )
-    for name, (low, high) in zip(names, b, strict=True):
-        if low >= high:
-            raise ValueError(f"The bounds of {name!r} must satisfy low < high, got {low:g} and {high:g}.")
+        if ends[0] >= ends[1]:
+            raise ValueError(f"The bounds of {name!r} must satisfy low < high, got {ends[0]:g} and {ends[1]:g}.")
     return b
 
 
@@ -592,7 +593,6 @@ def _whole_rows(table: TableFiles, kinds: Kinds) -> int:
 
 
 def _whole_rows_of(task: tuple) -> int:
-    """Return that number for one part of the files."""
     from privcov.tables.readers import blocks_of
 
     part, columns, label, kinds = task

@@ -177,11 +177,11 @@ def working_units(
         return Units.unbounded(d, bound)
     bounds = checks.per_column("bounds", bounds, names, f"Give (low, high) of each. {_OUTSIDE}")
     for column, pair in zip(names, bounds, strict=True):
-        if np.shape(pair) != (2,) or any(x is None or x != x for x in pair):
+        if np.shape(pair) != (2,) or any(x is None or (isinstance(x, (float, np.floating)) and x != x) for x in pair):
             raise ValueError(f"Column {column!r} has no bounds. Give its lowest and highest value. {_OUTSIDE}")
         if not all(isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, bool) for x in pair):
             raise ValueError(f"The bounds of {column!r} must be two numbers, low and high. {_OUTSIDE}")
-        low, high = (float(x) for x in pair)
+        low, high = (checks.number("bounds", x) for x in pair)
         if not low < high or not math.isfinite(high - low):
             raise ValueError(f"The bounds of {column!r} must satisfy low < high, got {low:g} and {high:g}.")
     limits = np.array(bounds, dtype=np.float64) + 0.0  # -0.0 would be another request

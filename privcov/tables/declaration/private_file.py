@@ -421,6 +421,7 @@ class Declaration:
         return json.dumps({"format": FORMAT, **kept}, indent=2, ensure_ascii=False)
 
     @classmethod
+    @checks.explained
     def from_json(cls, text: str) -> Declaration:
         """Read a declaration; raise ValueError with one sentence for what is missing or unknown."""
         try:

@@ -171,7 +171,7 @@ class Kind:
                 )
         for name in ("low", "high", "typical"):
             value = getattr(self, name)
-            if name != "typical" and (value is None or value == ""):
+            if name != "typical" and (value is None or (isinstance(value, str) and not value)):
                 example = "the first and the last date" if of_date else "its lowest and highest value"
                 raise ValueError(f"kind={self.kind!r} needs low and high, {example}. Take them from domain knowledge.")
             if value is not None:

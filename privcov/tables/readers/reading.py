@@ -58,7 +58,9 @@ def describe(
 ) -> TableFiles:
     """Return what headers and metadata say; no row is read."""
     extras.require("pyarrow", "Tables in files")
-    files = [_plainly(path, None, _facts, path, dialect or Dialect()) for path in listed(paths)]
+    if not isinstance(dialect := Dialect() if dialect is None else dialect, Dialect):
+        raise TypeError(f"dialect takes a privcov.Dialect, got {checks.told(dialect)}. Write Dialect(separator=';').")
+    files = [_plainly(path, None, _facts, path, dialect) for path in listed(paths)]
     label = label or ""
     named = columns is not None
     if columns is None:
@@ -215,7 +217,9 @@ def says_how(name: str) -> bool:
 
 def listed(paths: Paths) -> list[str]:
     """Return every file that ``paths`` names, in order; raise `TableFileError` for one absent or named twice."""
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    given: list = [paths] if isinstance(paths, str | os.PathLike) or not checks.is_many(paths) else list(paths)
+    if wrong := [path for path in given if not isinstance(path, str | os.PathLike)]:
+        raise TypeError(f"paths takes the path of a file, or a list of paths, got {type(wrong[0]).__name__}.")
     if not given:
         raise TableFileError("No file is named: name at least one.")
     names = sorted(name for path in given for name in _expanded(os.fspath(path)))
