@@ -154,6 +154,8 @@ class ReleaseAnswers:
     def variances(self) -> pd.DataFrame:
         """Return the variance of every column.
 
+        Each estimate is unbiased, and below zero where noise hides the variance: the interval then begins at zero.
+
         Returns
         -------
         DataFrame

@@ -715,6 +715,8 @@ def test_a_codebook_fills_every_field_of_the_form(name):
     uploader = next(u for u in at.file_uploader if u.label == "Declaration")
     press(calm(uploader.set_value((name, CODEBOOK.encode(), "text/csv")).run()), "Fill the form from it")
     own = at.session_state["own"]
+    # A limit of the codebook stays where the typical value is edited, also one that would follow from it.
+    assert [*own.typed.set_index("column").loc["age", ["low", "high"]]] == [0, 120]
     own.kept |= {"name": "trial", "unit": "one patient", "people": 1, "public": True, "missing": "typical"}
     own.turn += 1
     press(calm(at.run()), "Declare")

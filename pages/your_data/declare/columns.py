@@ -345,12 +345,13 @@ def take_codebook(text: str) -> None:
     """Put the lines of a codebook into the table, all or none; raise ValueError as `pasted` does."""
     session = form()
     lines = pasted(text, session.header, "," if session.dialect and session.dialect.decimal == "," else ".")
-    kinds = {cell["name"]: cell.get("kind") or cell.get("levels") for cell in cells_of(text).values()}
+    cells = {cell["name"]: cell for cell in cells_of(text).values()}
     typed = to_change()
     for column in lines:
         here = typed["column"] == column.name
         given = {name: value for name, value in line_of(column).items() if name != "weight"}
-        if not kinds[column.name]:
+        given |= {name: _cell(getattr(column, name)) for name in ("low", "high") if cells[column.name].get(name)}
+        if not (cells[column.name].get("kind") or cells[column.name].get("levels")):
             del given["kind"]
         elif given["kind"] != typed.loc[here, "kind"].item():
             typed.loc[here, "levels"] = ""  # those of another kind

@@ -29,7 +29,7 @@ _LINES = 6  # the first line and five rows
 _GUESSED_FROM = 100_000  # letters
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a]")  # in no text; UTF-16 has zeros
 _GROUPED = re.compile(  # 1,234.5 and 1.234,5; blanks and apostrophes as well
-    r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?|(?:[ '\u00a0\u202f]\d{3})+(?:[.,]\d+)?)"
+    r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?|(?:[ '\u2019\u00a0\u202f]\d{3})+(?:[.,]\d+)?)"
 )
 _LINE_END = re.compile(rb"[\r\n]")
 _MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")

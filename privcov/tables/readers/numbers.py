@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PLAIN = r"^[+-]?(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?$"  # Arrow and `number_of` agree on these
-_BLANKS = "[ \u00a0\u202f]"  # those that do not end a line stand between thousands as well
+_SAME = {" ": "[ \u00a0\u202f]", "'": "['\u2019]"}  # marks between thousands that are written in several ways
 
 
 def number_of(cell: str, decimal: str | None = ".", thousands: str = "") -> float | None:
@@ -23,7 +23,7 @@ def number_of(cell: str, decimal: str | None = ".", thousands: str = "") -> floa
     if cell.lower() in MISSING:
         return math.nan
     if thousands:
-        mark = _BLANKS if thousands == " " else re.escape(thousands)
+        mark = _SAME.get(thousands, re.escape(thousands))
         if re.fullmatch(rf"[+-]?[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+(?:{re.escape(decimal or '.')}[0-9]*)?", cell):
             cell = re.sub(mark, "", cell)
     if decimal == ",":

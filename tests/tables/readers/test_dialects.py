@@ -217,7 +217,7 @@ def test_public_rows_hold_numbers_in_the_declared_mark_only(tmp_path, cell, deci
 
 
 @pytest.mark.parametrize(
-    ("decimal", "thousands"), [(".", ","), (",", "."), (",", " "), (".", "'"), (".", " "), (",", "'")]
+    ("decimal", "thousands"), [(".", ","), (",", "."), (",", " "), (".", "'"), (".", "\u2019"), (".", " "), (",", "'")]
 )
 def test_marks_between_thousands_are_read_as_numbers_without_them(tmp_path, decimal, thousands):
     """The bits of the plain number in every reading; groups of other than three digits are no number."""
@@ -225,7 +225,8 @@ def test_marks_between_thousands_are_read_as_numbers_without_them(tmp_path, deci
     true = [*np.round(rng.normal(0, 1e6, 400), 3), 0.0, 999.0, 1000.0, -1234567.0]
     to_marks = str.maketrans({",": "\ue000", ".": decimal})
     cells = [f"{x:,}".translate(to_marks).replace("\ue000", thousands) for x in true]
-    dialect = Dialect(";", decimal, thousands=thousands)
+    mark = thousands.replace("\u2019", "'")
+    dialect = Dialect(";", decimal, thousands=mark)
     path = tmp_path / "t.csv"
     path.write_text("a;b\n" + "".join(f'"{cell}";1\n' for cell in cells), encoding="utf-8")
     (part,) = parts_of(describe(path, dialect=dialect))
@@ -237,7 +238,7 @@ def test_marks_between_thousands_are_read_as_numbers_without_them(tmp_path, deci
     (coded,) = blocks_of(part, ("a", "b"), private=True, kinds=(kind, kind))
     np.testing.assert_array_equal(coded.cells[0], true)
     for odd in (f"1{thousands}23", f"12{thousands}3456", f"{thousands}123", f"1234{thousands}567", "1_000"):
-        assert numbers.number_of(odd, decimal, thousands) in (None, 0.123, 123.0 if thousands == " " else None)
+        assert numbers.number_of(odd, decimal, mark) in (None, 0.123, 123.0 if thousands == " " else None)
     assert numbers.number_of("1\u202f234", ".", " ") == 1234.0
     without = next(x for x in cells if thousands in x)
     assert numbers.number_of(without, decimal) is None
