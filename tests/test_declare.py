@@ -158,6 +158,19 @@ def test_the_command_from_a_file_to_a_declaration(tmp_path, capsys, monkeypatch)
     assert "another kind than number: 'ward', 'admission date'." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("decimal", [",", "."])
+def test_a_point_between_thousands_is_declared_in_the_shell_beside_a_decimal_comma(decimal, tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1.000,5;2\n")
+    code = main(["declare", str(path), "--separator", ";", "--decimal", decimal, "--thousands", "."])
+    out, err = capsys.readouterr()
+    if decimal == ".":
+        assert code == 2
+        assert "thousands='.' is the decimal mark as well" in err
+    else:
+        assert Dialect(**json.loads(out)["dialect"]) == Dialect(";", ",", thousands=".")
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -218,6 +218,11 @@ MISTAKES = [
     ("Dataset.from_rows(FRAME, kinds={'age': 'integer'})", ValueError, "as {'age': Kind(", "got 'integer' for 'age'"),
     # --- a value of another type
     ("private(ROWS, RHO, classes=5, labels=[1])", TypeError, "classes takes a list, got 5"),
+    (
+        "PrivateDataset.from_files('a.csv', declaration='b.json')",
+        TypeError,
+        "Declaration.from_json(text).on_files(path)",
+    ),
     ("private(ROWS, 1.0, persons=5)", TypeError, "persons takes a list, got 5"),
     ("private(ROWS, bounds=[(0, pandas.NA)] * 2)", ValueError, "bounds of 'x1'", "two numbers"),
     ("private(ROWS, bounds=[(0, 10**400)] * 2)", ValueError, "bounds must be finite"),
@@ -236,6 +241,9 @@ MISTAKES = [
     ("privcov.error(rel, DATA, relative='x')", ValueError, "relative must be one of True, False"),
     ("privcov.graph_recovery([['a', 'b']], np.eye(2))", ValueError, "square matrix of numbers, got list"),
     ("PrivateCovariance().fit([['a', 'b'], ['c', 'd']])", ValueError, "must hold numbers", "kinds="),
+    ("PrivateCovariance(row_bound=np.array(5.0)).fit(ROWS)", TypeError, "row_bound takes one value, got ndarray"),
+    ("PrivatePCA().fit(ROWS).transform(ROWS[0])", ValueError, "must have 2 dimensions, got 1"),
+    ("PrivatePCA().fit(ROWS).inverse_transform(ROWS[:, :1])", ValueError, "each of 2 axes, got 1"),
     # --- scikit-learn
     ("PrivateLinearRegression().fit(ROWS, ['yes', 'no', 'no'])", ValueError, "y must be the numbers", "kinds"),
     ("PrivateLinearRegression().fit(ROWS, 'x2')", ValueError, "y must be the numbers", "got text"),

@@ -211,21 +211,22 @@ def _page_settings() -> dict[str, str]:
     return st.session_state.setdefault("page_own", {}).setdefault(st.session_state.get("page", ""), {})
 
 
-def _write_address(*, surely: bool = False) -> None:
+def _write_address() -> None:
     """Write the study and the settings of the page into the address.
 
-    ``surely`` writes it also where the server has it already, because a link to the page on the screen leaves the
-    browser's address behind.
+    On the page that stays also where the browser sent it and another one was written before: a link to the page on the
+    screen leaves the browser's address behind, and the one written before may be on its way.
     """
     settings_now = _page_settings()
     kept = {name: settings_now[name] for name in st.session_state["page_keeps"] if settings_now.get(name)}
     state, now = st.session_state, time.monotonic()
     wanted = in_address(state["study"], state["page"]) | kept
     there = dict(st.query_params.items())
+    former = wanted if state["fresh_page"] else state.get("address", wanted)
     replaced = {frozenset(old.items()): now for old in (there, state.get("address", there)) if old != wanted}
     state["replaced"] = {old: when for old, when in state.get("replaced", {}).items() if now - when < 5} | replaced
     state["address"] = wanted  # first, because a run can end where it sends something to the browser
-    if surely or there != wanted:
+    if there != wanted or former != wanted:
         st.query_params.from_dict(wanted)
 
 
@@ -265,7 +266,7 @@ def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
             settings_now.clear()
             settings_now |= settings
             state["unchecked"] = set(settings)
-    _write_address(surely=arrived and not state["fresh_page"])
+    _write_address()
     if arrived:
         state["replaced"] = {}
     state["study_changed"] = False  # last, because the next run must do it where this one is overtaken

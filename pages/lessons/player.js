@@ -2,6 +2,7 @@
 // all of them follow the finger and nothing is asked of a server. The page and the folder of files play the same data.
 const ANSWERS = "privcov-lesson-answers";
 const MANY = 400; // milliseconds between two draws
+const ANSWERED = 3000; // milliseconds in which a server has answered a key
 const part = (name, ...inside) => {
   const [tag, ...classes] = name.split(".");
   const made = document.createElement(tag);
@@ -65,7 +66,7 @@ function play(data, root, server) {
   // The address names the place, so that a copied link opens what is seen; the server writes it, where there is one.
   const tell = () => {
     game?.begin();
-    if (server) return server("at", [++sent, at]);
+    if (server) return server("at", [++sent, at, data.key]);
     const lever = at === data.start ? "" : `?lever=${encodeURIComponent(data.values[at])}`;
     try {
       history.replaceState(null, "", location.pathname + lever);
@@ -157,7 +158,8 @@ function play(data, root, server) {
     if (!server) return document.querySelector(`a[rel=${by > 0 ? "next" : "prev"}]`)?.click();
     if (!data.order) return;
     const last = data.order.length - 1;
-    wanted = Math.min(last, Math.max(0, (wanted ?? data.order.indexOf(data.number)) + by));
+    wanted = Math.min(last, Math.max(0, (asked() ?? data.order.indexOf(data.number)) + by));
+    since = Date.now();
     server("lesson", [++turns, data.order[wanted]]);
   };
   const keys = {
@@ -272,13 +274,16 @@ function vote(game, place, limit) {
   };
 }
 
-let [player, wanted, turns] = [null, null, 0];
+// The lesson that keys asked for last, by its place in the order, while older answers may still be on their way.
+let [player, wanted, since, turns] = [null, null, 0, 0];
+const asked = () => (wanted = Date.now() - since < ANSWERED ? wanted : null);
+for (const other of ["pointerdown", "popstate"]) addEventListener(other, () => (wanted = null));
 export default function ({ data, parentElement, setTriggerValue, setStateValue }) {
   if (data.more) return player?.key === data.key && player.more(data);
-  if (player?.key === data.key && player.root.isConnected) return player.again(data.at, data.heard);
-  if (data.order?.[wanted] === data.number) wanted = null;
-  const root = parentElement.querySelector(".pl");
   const server = setStateValue && ((name, value) => (name === "onward" ? setTriggerValue : setStateValue)(name, value));
+  if (asked() !== null && data.number !== data.order?.[wanted]) server("lesson", [++turns, data.order[wanted]]); // overtaken
+  if (player?.key === data.key && player.root.isConnected) return player.again(data.at, data.heard);
+  const root = parentElement.querySelector(".pl");
   player = Object.assign(play(data, root, server), { root });
   window.privcovLesson?.abort();
   window.privcovLesson = new AbortController();

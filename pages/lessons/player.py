@@ -57,14 +57,12 @@ def play(key: str, make: Callable[[], dict[str, Any]], palette: Palette, setting
     data = make()
     st.session_state["played"] = key
     values, start = data["values"], data["start"]
-    names = _names()
     heard = st.session_state.get("player", {}).get("at") or [0]
 
     def moved() -> None:
-        if _names() != names:  # another lesson was chosen in the same moment
-            return
-        at = st.session_state["player"]["at"][1]
-        frame.set_query(**{setting: "" if at == start else values[at]})
+        _, at, of = st.session_state["player"]["at"]
+        if of == key:  # else another lesson was chosen in the same moment
+            frame.set_query(**{setting: "" if at == start else values[at]})
 
     def turned() -> None:
         number = st.session_state["player"]["lesson"][1]
@@ -76,10 +74,6 @@ def play(key: str, make: Callable[[], dict[str, Any]], palette: Palette, setting
         return _PLAYER(
             data=given, key="player", on_at_change=moved, on_lesson_change=turned, on_onward_change=lambda: None
         )
-
-
-def _names() -> tuple[str, ...]:
-    return tuple(frame.page_setting(name) for name in ("part", "lesson", "demo"))
 
 
 def _further(asked: tuple[int, bool], stop: threading.Event) -> Steps:

@@ -21,6 +21,7 @@ _ELSEWHERE = dict.fromkeys(("guarantee", "epsilon", "rho", "delta"), _WRITTEN) |
     "alpha": "The level is 1 - alpha.",
     "level": "The level of all intervals is that of privcov.answers(x, level=0.95).",
     "seed": "The noise of simulated and public rows has random_state=.",
+    "declaration": "A saved declaration opens as privcov.Declaration.from_json(text).on_files(path).",
     "person": "Persons with several rows are protected by PrivateDataset.from_rows.",
 }
 
@@ -104,7 +105,7 @@ def is_many(value: object) -> bool:
     """Return whether a value is a table, a list or another collection, which may hold rows."""
     if isinstance(value, (str, bytes, type)) or type(value).__module__.startswith("privcov"):
         return False
-    if getattr(value, "ndim", 1) == 0:  # a number of numpy
+    if isinstance(value, np.generic):
         return False
     return any(hasattr(value, name) for name in ("__iter__", "__array__", "iloc"))
 

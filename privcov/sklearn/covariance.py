@@ -234,15 +234,15 @@ def checked(model: ReleaseModel, X: ArrayLike, **more: Any) -> Any:
     """Return checked rows of a fit, and the response where it is among ``more``; dates in a frame are no numbers."""
     if hasattr(X, "columns"):
         in_memory.numbers_of(X)
-    if (dimensions := getattr(X, "ndim", 2)) != 2:  # scikit-learn's own message would repeat cells
-        raise ValueError(
-            f"X must have 2 dimensions, got {dimensions}. Reshape your data: X.reshape(-1, 1) is a column."
-        )
     return _numbers(model, X, ensure_min_samples=2, **more)
 
 
 def _numbers(model: ReleaseModel, X: ArrayLike, **more: Any) -> Any:
-    """Return scikit-learn's `validate_data`, without the cell that its message on a text repeats."""
+    """Return scikit-learn's `validate_data`, without the cells that its messages repeat."""
+    if (dimensions := getattr(X, "ndim", 2)) != 2:
+        raise ValueError(
+            f"X must have 2 dimensions, got {dimensions}. Reshape your data: X.reshape(-1, 1) is a column."
+        )
     try:
         return validate_data(model, X, dtype=np.float64, **more)
     except ValueError as problem:

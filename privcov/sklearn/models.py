@@ -217,7 +217,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReleaseModel
             In the owner's units.
         """
         check_is_fitted(self)
-        return self.mean_ + self.scale_ * (np.asarray(X, dtype=np.float64) @ self.components_)
+        rows, axes = in_memory.numbers_of(X)[0], len(self.components_)
+        if rows.shape[1] != axes:
+            raise ValueError(f"X must have a column for each of {axes} axes, got {rows.shape[1]}.")
+        return self.mean_ + self.scale_ * (rows @ self.components_)
 
 
 class PrivateLinearRegression(RegressorMixin, ReleaseModel):

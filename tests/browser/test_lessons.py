@@ -200,6 +200,23 @@ def test_the_noise_is_drawn_again_and_again(visit):
     assert page.locator(".pl-box").get_attribute("data-draw") == now
 
 
+_UP_AND_DOWN = ("ArrowUp", "ArrowRight", "ArrowLeft", "ArrowUp")
+
+
+@pytest.mark.parametrize("keys", [3 * _UP_AND_DOWN, 2 * ("PageDown", "PageUp", "PageDown", "ArrowUp", "PageDown")])
+def test_quick_keys_lose_no_lesson(visit, settle, keys):
+    """Sixteen a second, faster than the server answers: what was asked for last is shown, and named by the address."""
+    page = visit("/Lessons?lesson=3", width=1280, height=800)
+    number = 3 + sum({"ArrowRight": 1, "PageDown": 1, "ArrowLeft": -1, "PageUp": -1}.get(key, 0) for key in keys)
+    for key in keys:
+        page.keyboard.press(key)
+        page.wait_for_timeout(60)
+    page.wait_for_timeout(patient(2500))
+    settle(page)
+    assert title(page).startswith(f"{number}."), keys
+    assert query(page)["lesson"] == str(number)
+
+
 def test_a_lesson_by_keyboard_alone(visit, settle):
     page = visit("/Lessons?lesson=2", width=1280, height=800)
     for key, number in (("ArrowRight", "3."), ("ArrowLeft", "2."), ("PageDown", "3."), ("PageUp", "2.")):

@@ -42,8 +42,8 @@ class Dialect:
     encoding : {"utf-8", "utf-16", "latin-1", "cp1252"}
         Encoding of the text. UTF-16 needs its byte order mark.
     thousands : {"", ",", ".", " ", "'"}
-        What stands between the thousands of a number, as in 1,234,567; a blank stands for a narrow one as well, and an apostrophe
-        for a curved one.
+        What stands between the thousands of a number, as in 1,234,567. A blank stands for a narrow one as well, and an
+        apostrophe for a curved one.
     header_row : int
         The line of the column names, from 1; lines above it are left out.
     sheet : str
