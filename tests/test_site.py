@@ -1,5 +1,6 @@
 """`privcov app site`: the lessons as files, whole, with one script of their own that fetches nothing."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -12,8 +13,9 @@ import pytest
 
 from pages.common import cached, glossary
 from pages.common.study import Study
-from pages.lessons import player, site
+from pages.lessons import demos, player, site
 from pages.lessons.catalogue import LESSONS, NUMBERS
+from pages.lessons.simulated import SEED
 from privcov.metrics.errors import error
 from privcov.plots.palette import LIGHT
 from privcov.plots.words import percent
@@ -57,22 +59,39 @@ class Read(HTMLParser):
 
 def test_every_lesson_has_its_file_and_every_link_a_target(folder):
     names = {path.name for path in folder.iterdir()}
-    assert names == {"index.html", "words.html", *(site.name(number) for number in NUMBERS)}
+    assert names == {"index.html", "words.html", *map(site.name, (*NUMBERS, *demos.BY_KEY))}
     assert sum(path.stat().st_size for path in folder.iterdir()) < 3e6
     for path in folder.iterdir():
         page = Read(path.read_text(encoding="utf-8"))
-        assert set(page.links) == names
+        others = {site.name(key) for key in demos.BY_KEY}
+        assert set(page.links) - others == names - others
+        assert others & set(page.links)
         assert page.tags.count("script") == (path.name != "words.html")
         assert page.fetched == []
 
 
+def played(path: Path) -> dict:
+    text = path.read_text(encoding="utf-8")
+    return json.JSONDecoder().raw_decode(text, text.index("mount({data: ") + len("mount({data: "))[0]
+
+
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_file_plays_what_the_page_plays(folder, number):
-    text = (folder / site.name(number)).read_text(encoding="utf-8")
-    given, _ = json.JSONDecoder().raw_decode(text, text.index("mount({data: ") + len("mount({data: "))
-    wanted = json.loads(json.dumps(player.of_lesson(number, dark=False, draws=player.DRAWS)))
-    assert given == wanted | {"standing": True}
+    given = played(folder / site.name(number))
+    assert given == json.loads(json.dumps(player.of_lesson(number, dark=False, draws=player.DRAWS)))
     assert len(given["shows"]) == (player.DRAWS if LESSONS[number].draws else 1)
+
+
+@pytest.mark.parametrize("key", demos.BY_KEY)
+def test_a_demonstration_is_that_of_the_page(folder, key):
+    assert played(folder / site.name(key)) == json.loads(json.dumps(demos.of_demonstration(key, False, SEED)))
+
+
+def test_the_demonstrations_lead_from_one_to_the_next(folder):
+    names = [site.name(key) for key in demos.BY_KEY]
+    for here, there in itertools.pairwise(names):
+        assert f'<a rel="next" href="{there}">' in (folder / here).read_text(encoding="utf-8")
+        assert f'<a rel="prev" href="{here}">' in (folder / there).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])

@@ -30,7 +30,7 @@ def draw() -> None:
     player.play(f"{shown.key}-{palette.dark}-{seed}", make, palette, "demo_lever", slow=True)
     value = values[frame.page_setting("demo_lever", _text(shown.control.default))]
     with st.expander("The game, and the same in Python"):
-        st.markdown(_GAME)
+        st.markdown("\n".join(f"- {sentence}" for sentence in GAME))
         st.code(script(shown, value, seed), language="python")
 
 
@@ -85,14 +85,13 @@ def told(side: Side, shown: Demonstration, *, done: bool) -> str:
     )
 
 
-_GAME = f"""
-- A coin picks one of two tables. The attacker knows both and the method, sees the answer, and guesses.
-- The large number is the best attacker's, in closed form wherever there is one; below it, simulated attacks with the
-  exact {show.percent(CONFIDENCE)} binomial interval (Clopper and Pearson).
-- **Permitted at most**: what the claim leaves any attacker. Gaussian noise stays below it: zCDP covers worse
-  mechanisms.
-  **If charged**: permitted once the ledger has counted every draw.
-"""
+GAME = (
+    "A coin picks one of two tables. The attacker knows both and the method, sees the answer, and guesses.",
+    "The large number is the best attacker's, in closed form wherever there is one; below it, simulated attacks with "
+    f"the exact {show.percent(CONFIDENCE)} binomial interval (Clopper and Pearson).",
+    "**Permitted at most**: what the claim leaves any attacker. Gaussian noise stays below it: zCDP covers worse "
+    "mechanisms. **If charged**: permitted once the ledger has counted every draw.",
+)
 
 
 def _choose() -> Demonstration:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
 from pages.common import glossary, show
-from pages.lessons import player
+from pages.lessons import demos, player, sheets
 from pages.lessons.catalogue import NUMBERS
 from pages.lessons.lesson import Control, Screen
 from pages.lessons.plan import title
@@ -52,12 +53,15 @@ dt {font-weight: 600; margin-top: .8rem}
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """Yield (name, HTML) of every file: the lessons in their order, and the index with the demonstration of Home."""
-    for before, number, after in zip((None, *NUMBERS), NUMBERS, (*NUMBERS[1:], None), strict=False):
-        beside = [(k, rel, word) for k, rel, word in ((before, "prev", "Previous"), (after, "next", "Next")) if k]
-        links = " ".join(f'<a rel="{rel}" href="{name(k)}">{word}: {escape(title(k))}</a>' for k, rel, word in beside)
-        lesson = player.of_lesson(number, False, player.DRAWS) | {"standing": True}
-        yield name(number), _page(title(number), f"{_played(lesson)}<nav>{links}</nav>")
+    """Yield (name, HTML) of every file: lessons and demonstrations in their order, the index, the words."""
+    titles = {number: title(number) for number in NUMBERS}
+    for number, beside in _beside(titles):
+        yield name(number), _page(titles[number], _played(player.of_lesson(number, False, player.DRAWS)) + beside)
+    titles = {key: one.title for key, one in demos.BY_KEY.items()}
+    game = "".join(f"<li>{sheets.words(sentence)}</li>" for sentence in demos.GAME)
+    for key, beside in _beside(titles):
+        played = _played(demos.of_demonstration(key, False, SEED))
+        yield name(key), _page(titles[key], f"{played}<h2>The game</h2><ul>{game}</ul>{beside}")
     yield INDEX, _page("What does privacy cost a covariance matrix?", _played(_home()))
     entries = "".join(f"<dt>{escape(one.term)}</dt><dd>{escape(one.means)}</dd>" for one in glossary.words().values())
     yield WORDS, _page("Words", f"<dl>{entries}</dl>")
@@ -79,9 +83,19 @@ def _nothing(_: logging.LogRecord) -> bool:
     return False
 
 
-def name(number: int) -> str:
-    """Return the name of a lesson's file."""
-    return f"lesson-{number}.html"
+def name(of: int | str) -> str:
+    """Return the name of the file of a lesson, by its number, or of a demonstration."""
+    return f"lesson-{of}.html" if isinstance(of, int) else f"{of}.html"
+
+
+def _beside(titles: Mapping[Any, str]) -> Iterator[tuple[Any, str]]:
+    """Yield each key with the links to the files before and after its own."""
+    keys = list(titles)
+    for k, key in enumerate(keys):
+        sides = [("prev", "Previous", other) for other in keys[max(k - 1, 0) : k]]
+        sides += [("next", "Next", other) for other in keys[k + 1 : k + 2]]
+        links = (f'<a rel="{rel}" href="{name(of)}">{word}: {escape(titles[of])}</a>' for rel, word, of in sides)
+        yield key, f"<nav>{' '.join(links)}</nav>"
 
 
 def at_home(epsilon: float) -> Screen:
@@ -110,7 +124,7 @@ def _page(heading: str, body: str) -> str:
 
 def _played(data: dict[str, Any]) -> str:
     """Return the player with what it plays."""
-    script = player.SCRIPT.replace("export default function", "const mount = function")
+    script = re.sub(r"\n\s+", "\n", player.SCRIPT).replace("export default function", "const mount = function")
     given = json.dumps(data).replace("</", "<\\/")
     return (
         f'{player.HTML}<script type="module">{script}mount({{data: {given}, parentElement: document.body}});</script>'
@@ -122,7 +136,8 @@ def _menu() -> str:
     for number in NUMBERS:
         short, dot, rest = escape(title(number)).partition(". ")
         links.append(f'<a href="{name(number)}" aria-label="{short}{dot}{rest}">{short}<span>{dot}{rest}</span></a>')
-    return f'<nav class="menu">{" ".join(links)} <a href="{WORDS}">Words</a></nav>'
+    attacks = f'<a href="{name(next(iter(demos.BY_KEY)))}">Demonstrations</a>'
+    return f'<nav class="menu">{" ".join(links)} {attacks} <a href="{WORDS}">Words</a></nav>'
 
 
 def _home() -> dict[str, Any]:
@@ -131,4 +146,4 @@ def _home() -> dict[str, Any]:
     aim = "<p>Differential privacy adds noise, which limits what anyone can learn about one row. Choose epsilon.</p>"
     frames = player.frames([[at_home(epsilon) for epsilon in EPSILONS]], LIGHT)
     shown = {"key": "home", "number": 0, "aim": aim, "question": "", "choices": []}
-    return player.of_control(control) | frames | shown | {"standing": True}
+    return player.of_control(control) | frames | shown

@@ -7,10 +7,12 @@ else, so that nothing is silently missing from a printed figure.
 from __future__ import annotations
 
 import base64
+import itertools
 import math
+import operator
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape, unescape
 from typing import Any
@@ -235,20 +237,17 @@ def _trace(trace: go.Scatter | go.Heatmap, across: _Axis, up: _Axis) -> str:
         for x, y in zip(trace.x, trace.y, strict=True)
     ]
     mode, markup = trace.mode or "lines", ""
-    if trace.fill == "tozeroy":
-        ground = up.at(0.0)
-        closed = [(points[0][0], ground), *points, (points[-1][0], ground)]
-        ends = " ".join(f"{x:.1f},{y:.1f}" for x, y in closed if math.isfinite(x) and math.isfinite(y))
-        markup += f'<polygon points="{ends}" fill="{trace.fillcolor}"/>'
-    elif trace.fill == "toself":
-        ends = " ".join(f"{x:.1f},{y:.1f}" for x, y in points if math.isfinite(x) and math.isfinite(y))
-        markup += f'<polygon points="{ends}" fill="{trace.fillcolor}"/>'
-    elif trace.fill:
-        raise TypeError(f"a static figure fills closed lines only, not {trace.fill}.")
+    if trace.fill:
+        ends = [point for point in points if all(map(math.isfinite, point))]
+        if trace.fill == "tozeroy":
+            ends = [(points[0][0], up.at(0.0)), *ends, (points[-1][0], up.at(0.0))]
+        elif trace.fill != "toself":
+            raise TypeError(f"a static figure fills closed lines only, not {trace.fill}.")
+        markup += f'<path d="{_way(ends)}z" fill="{trace.fillcolor}"/>'
     if "lines" in mode and trace.line.width != 0:
         markup += _path(points, trace.line.color, trace.line.dash, trace.line.width or 2)
     if "markers" in mode and trace.marker.opacity != 0:
-        markup += "".join(_marks(trace, points))
+        markup += _looking_alike(_marks(trace, points))
     if "text" in mode and trace.text is not None:
         above = str(trace.textposition or "").startswith("top")
         size, colour = trace.textfont.size or 11, trace.textfont.color or LIGHT.ink
@@ -258,19 +257,30 @@ def _trace(trace: go.Scatter | go.Heatmap, across: _Axis, up: _Axis) -> str:
 
 
 def _path(points: list, colour: str, dash: str | None, width: float) -> str:
-    """Return a line, broken where a point is missing."""
-    steps, pen = [], "M"
-    for x, y in points:
-        there = math.isfinite(x) and math.isfinite(y)
-        if there:
-            steps.append(f"{pen}{x:.1f} {y:.1f}")
-        pen = "L" if there else "M"
     pattern = _DASH.get(dash or "solid")
     dashes = f' stroke-dasharray="{pattern}"' if pattern else ""
-    return f'<path d="{"".join(steps)}" fill="none" stroke="{colour}" stroke-width="{width:g}"{dashes}/>'
+    return f'<path d="{_way(points)}" fill="none" stroke="{colour}" stroke-width="{width:g}"{dashes}/>'
 
 
-def _marks(trace: go.Scatter, points: list) -> list[str]:
+def _way(points: Iterable[tuple[float, float]]) -> str:
+    """Return the steps from point to point, broken where one is missing."""
+    steps, before = [], None
+    for point in points:
+        if not all(map(math.isfinite, point)):
+            before = None
+            continue
+        x, y = (f"{place:.1f}".removesuffix(".0") for place in point)
+        if before is None:
+            steps.append(f"M{x} {y}")
+        elif before != (x, y):
+            steps.append(f"V{y}" if before[0] == x else f"H{x}" if before[1] == y else f"L{x} {y}")
+        before = x, y
+    return "".join(steps)
+
+
+def _marks(trace: go.Scatter, points: list) -> list[tuple[str, str]]:
+    """Return (look, shape) of every mark."""
+
     def each(value: Any) -> Callable[[int], Any]:
         listed = isinstance(value, (list, tuple, np.ndarray))
         return lambda i: value[i] if listed else value
@@ -278,16 +288,28 @@ def _marks(trace: go.Scatter, points: list) -> list[str]:
     symbol, size, colour = each(trace.marker.symbol), each(trace.marker.size), each(trace.marker.color)
     line = trace.marker.line
     return [
-        _mark(
-            str(symbol(i) or "circle"), x, y, float(size(i) or 6), str(colour(i) or LIGHT.ink), line.color, line.width
-        )
+        part
         for i, (x, y) in enumerate(points)
         if math.isfinite(x) and math.isfinite(y)
+        for part in _mark(
+            str(symbol(i) or "circle"), x, y, float(size(i) or 6), str(colour(i) or LIGHT.ink), line.color, line.width
+        )
     ]
 
 
-def _mark(symbol: str, x: float, y: float, size: float, colour: str, edge: str | None, width: float | None) -> str:
-    """Return one mark as SVG, an outline for -open and with a point for -dot; raise KeyError for an unknown symbol."""
+def _looking_alike(marks: Iterable[tuple[str, str]]) -> str:
+    """Return marks as SVG, neighbours of one look in one group."""
+    groups = itertools.groupby(marks, key=operator.itemgetter(0))
+    return "".join(f"<g {look}>{''.join(shape for _, shape in group)}</g>" for look, group in groups)
+
+
+def _mark(
+    symbol: str, x: float, y: float, size: float, colour: str, edge: str | None, width: float | None
+) -> list[tuple[str, str]]:
+    """Return (look, shape) of one mark, an outline for -open and a point more for -dot.
+
+    Raises KeyError for an unknown symbol.
+    """
     if symbol.endswith("-dot"):
         outline = _mark(symbol.removesuffix("-dot"), x, y, size, colour, edge, width)
         return outline + _mark("circle", x, y, max(size / 4, 2.0), colour, None, None)
@@ -298,9 +320,13 @@ def _mark(symbol: str, x: float, y: float, size: float, colour: str, edge: str |
     if hollow or width:
         look += f' stroke="{colour if hollow else edge}" stroke-width="{width or 1.4:g}"'
     if corners is None:
-        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{half:.2f}" {look}/>'
-    ends = " ".join(f"{x + half * a:.1f},{y + half * b:.1f}" for a, b in corners)
-    return f'<polygon points="{ends}" {look}/>'
+        return [(look, f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{half:g}"/>')]
+    (left, top), *_ = corners
+    onward = "".join(
+        f"l{half * (a - c):.1f} {half * (b - d):.1f}".replace(".0", "")
+        for (a, b), (c, d) in zip(corners[1:], corners, strict=False)
+    )
+    return [(look, f'<path d="{_way([(x + half * left, y + half * top)])}{onward}z"/>')]
 
 
 def _shape(shape: go.layout.Shape, across: _Axis, up: _Axis) -> str:
@@ -365,9 +391,8 @@ def _legend(figure: go.Figure, width: float) -> tuple[str, float]:
         if "markers" in (trace.mode or ""):
             symbol, line = trace.marker.symbol, trace.marker.line
             symbol = symbol[0] if isinstance(symbol, (list, tuple, np.ndarray)) else symbol
-            entries.append(
-                _mark(str(symbol or "circle"), x + 13, y - 4, 7, str(trace.marker.color), line.color, line.width)
-            )
+            mark = _mark(str(symbol or "circle"), x + 13, y - 4, 7, str(trace.marker.color), line.color, line.width)
+            entries.append(_looking_alike(mark))
         entries.append(_text(x + 31, y, words, "start", 11.5))
         x += wide
     return "".join(entries), y + 6 if entries else 0.0
