@@ -30,9 +30,9 @@ import pandas as pd
 from scipy.special import ndtr
 
 import privcov
+from bench.simulated_tables import HospitalVisits
 from bench.survey import survey
 from privcov import Kind, PrivateDataset, ZCDP
-from privcov.data_sources.simulated_tables import HospitalVisits
 from privcov.steward.choices import choices
 from privcov.steward.example_rows import ExampleRows
 

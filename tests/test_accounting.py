@@ -242,21 +242,6 @@ def test_tight_zcdp_is_a_true_statement(rho, delta):
     assert min(proved(low), proved(high)) <= delta * (1 + 1e-12)
 
 
-def test_pure_to_zcdp_is_half_the_square_rounded_up():
-    for epsilon in (1e-3, 0.1, 1 / 3, 1.0, 7.7):
-        exact = Fraction(epsilon) ** 2 / 2
-        assert exact <= Fraction(accounting.pure_to_zcdp(epsilon)) <= exact * (1 + Fraction(1, 2**50))
-
-
-def test_to_approx():
-    assert accounting.to_approx(PureDP(1.0), 1e-5) == PureDP(1.0)
-    assert accounting.to_approx(ApproxDP(1.0, 1e-6), 1e-5) == ApproxDP(1.0, 1e-5)
-    assert accounting.to_approx(ZCDP(0.1), 1e-5).epsilon == accounting.zcdp_to_approx(0.1, 1e-5)
-    assert accounting.to_approx(GaussianDP(1.0), 1e-5).epsilon == accounting.epsilon_of_gaussian(1e-5, 1.0)
-    with pytest.raises(TypeError, match="smaller delta"):
-        accounting.to_approx(ApproxDP(1.0, 1e-4), 1e-5)
-
-
 # --- groups -------------------------------------------------------------------------------------------------
 
 

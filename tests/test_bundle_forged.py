@@ -246,7 +246,7 @@ def rows_in_decimals(measured, stated, entry, said):
         (another_method("wishart-difference"), "draws no discrete-gaussian noise"),
         (lambda m, g, e, d: e["request"].update(centre="none"), "centre must be"),
         (lambda m, g, e, d: e.update(state="failed"), "not of a stored release"),
-        (lambda m, g, e, d: e["request"].update(draw=True), "draw must be a whole number"),
+        (lambda m, g, e, d: e["request"].update(draw=True), "draw must be"),
         (lambda m, g, e, d: m["total"][0].__setitem__(1, m["total"][0][1] + 1), "symmetric"),
         (lambda m, g, e, d: m["total"].pop(), "lines of"),
         (lambda m, g, e, d: m.update(sums=[5]), "sums must hold"),

@@ -561,7 +561,7 @@ def test_a_noisy_count_that_may_be_noise_alone_refuses_nothing(ledger, monkeypat
 
 def test_an_answer_that_was_paid_for_is_returned_even_if_it_would_be_refused_today(ledger, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(_private, "reason_useless", lambda *a: "")
+        patch.setattr(_private, "_reason_useless", lambda *a: "")
         made = privcov.release_private(many(200), privcov.ZCDP(0.01), "auto-cov", ledger=ledger)
     again = privcov.release_private(many(200), privcov.ZCDP(0.01), "auto-cov", ledger=ledger)
     assert again.to_json() == made.to_json()

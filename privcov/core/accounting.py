@@ -173,30 +173,6 @@ def orders(rho: float, delta: float) -> tuple[float, float]:
     return centre - 12, centre + 12
 
 
-def pure_to_zcdp(epsilon: float) -> float:
-    """Return the rho that epsilon-DP implies, epsilon^2 / 2, rounded up (Bun and Steinke 2016, Proposition 1.4)."""
-    epsilon = checks.positive("epsilon", epsilon)
-    return math.nextafter(epsilon * epsilon / 2, math.inf)
-
-
-def to_approx(guarantee: Guarantee | GaussianDP, delta: float) -> ApproxDP | PureDP:
-    """Return the (epsilon, delta) statement that a guarantee implies."""
-    if isinstance(guarantee, PureDP):
-        return guarantee
-    if isinstance(guarantee, ZCDP):
-        epsilon = zcdp_to_approx(guarantee.rho, delta)
-    elif isinstance(guarantee, GaussianDP):
-        epsilon = epsilon_of_gaussian(delta, guarantee.mu)
-    elif isinstance(guarantee, ApproxDP) and guarantee.delta <= delta:
-        epsilon = guarantee.epsilon
-    else:
-        raise TypeError(
-            f"{guarantee} does not say anything at delta={delta:g}: an (epsilon, delta) pair cannot be moved "
-            "to a smaller delta without knowing the mechanism. Convert the events instead."
-        )
-    return ApproxDP(max(epsilon, 1e-300), delta)
-
-
 # --- composing and grouping events --------------------------------------------------------------------------
 
 

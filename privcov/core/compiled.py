@@ -2,35 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-import sys
 from collections.abc import Callable
 
 from numba import njit
-from numba.core import event
-
-
-class _Announced(event.Listener):
-    """Says to a person who waits at a prompt or a terminal that the next seconds go into compiling."""
-
-    def on_start(self, event: event.Event) -> None:
-        # Anybody's code is announced here, also loops that numba lifts, which have no function of their own.
-        function = getattr(event.data["dispatcher"], "py_func", None)
-        ours = str(getattr(function, "__module__", "")).startswith("privcov.")
-        if ours and (hasattr(sys, "ps1") or sys.stderr.isatty()):
-            _say()
-
-    def on_end(self, event: event.Event) -> None:
-        pass
-
-
-@functools.cache
-def _say() -> None:
-    """Print it, once in a process."""
-    print("privcov compiles a loop, once for this computer: some ten seconds.", file=sys.stderr)
-
-
-event.register("numba:compile", _Announced())
 
 
 def compiled(function: Callable) -> Callable:

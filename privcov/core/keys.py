@@ -16,6 +16,6 @@ MethodKey = Literal[
 ]  # fmt: skip
 SourceKey = Literal[
     "ar1-covariance", "banded-covariance", "block-covariance", "sparse-covariance", "precision-wishart",
-    "precision-full", "precision-ar2", "precision-random", "sparse-inverse", "zipf-norms", "hospital-visits",
-    "likert-survey", "example", "breast-cancer", "wine", "diabetes", "digits", "sachs",
+    "precision-full", "precision-ar2", "precision-random", "sparse-inverse", "zipf-norms",
+    "example", "breast-cancer", "wine", "diabetes", "digits", "sachs",
 ]  # fmt: skip

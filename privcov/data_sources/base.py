@@ -37,11 +37,10 @@ class SourceCard:
 class Source(Checked):
     """Base of all sources. Subclasses are frozen dataclasses whose fields are declared with `parameter`.
 
-    The registration sets ``card``. ``person`` is "" where there is no column of ids.
+    The registration sets ``card``.
     """
 
     card: SourceCard
-    person = ""  # name of the column of ids, the first of `as_owned`
 
     def default_row_bound(self, seed: int) -> float:
         """Return R from public parameters alone, never from drawn rows."""
@@ -55,13 +54,6 @@ class Source(Checked):
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
         """Make the rows from the stream ``rng``; a random truth depends on ``seed`` alone, so it is public."""
         raise NotImplementedError
-
-    def as_owned(self, rng: np.random.Generator, seed: int) -> np.ndarray | None:
-        """Return the rows that `make` draws as an owner's file holds them, with ids and missing cells (NaN).
-
-        None where the rows of `make` are all there is.
-        """
-        return None
 
 
 SOURCES = Registry("source", "privcov.data_sources", SourceCard)

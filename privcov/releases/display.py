@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from privcov.core import checks, extras
-from privcov.core.guarantees import MECHANISMS, Event, NoPrivacy
+from privcov.core.guarantees import Event, NoPrivacy
 from privcov.postprocess.correlation import correlation
 
 if TYPE_CHECKING:
@@ -69,19 +67,6 @@ def frame(rel: Release, which: str = "") -> pd.DataFrame:
     return pd.DataFrame(matrix_of(rel, which), index=names, columns=names)
 
 
-def save_arrays(rel: Release, path: Path | str) -> Path:
-    """Write the arrays of a release and its text into one file of numpy."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path must be the name of a file, got {checks.told(path)}.")
-    place = Path(path) if str(path).endswith(".npz") else Path(f"{path}.npz")
-    there: dict[str, Any] = {name: value for name, value in vars(rel).items() if isinstance(value, np.ndarray)}
-    texts = {"columns": rel.columns, "statement": str(rel.statement), "release": rel.to_json()}
-    there |= {name: np.array(value) for name, value in texts.items()}
-    there["classes"] = np.array(rel.classes, dtype=str)  # also of none
-    np.savez_compressed(place, **there)
-    return place
-
-
 def dp_event(rel: Release) -> Any:
     """Return what a release did to the rows, as an event of dp_accounting.
 
@@ -114,75 +99,3 @@ def dp_event(rel: Release) -> Any:
         )
 
     return events.ComposedDpEvent([one(event) for event in rel.events])
-
-
-def schema(format_number: int) -> dict[str, Any]:
-    """Return the JSON schema of the text of a release, for readers in other languages."""
-    number, text = {"type": "number"}, {"type": "string"}
-    maybe_number = {"type": ["number", "null"]}
-    texts = {"type": "array", "items": text}
-    row = {"type": "array", "items": number, "minItems": 1}
-    matrix = {"type": "array", "items": row, "minItems": 1}
-
-    def fields(more: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
-        """Return an object with these fields and no other."""
-        required = [name for name in more if name not in optional]
-        return {"type": "object", "properties": more, "required": required, "additionalProperties": False}
-
-    def maybe(shape: dict[str, Any]) -> dict[str, Any]:
-        return {"anyOf": [shape, {"type": "null"}]}
-
-    def guarantee(kind: str, *levels: str) -> dict[str, Any]:
-        positive = {"type": "number", "exclusiveMinimum": 0}
-        return fields({"kind": {"const": kind}, **dict.fromkeys(levels, positive)})
-
-    event_texts = ("share", "statistic", "norm", "proof", "law", "unit")
-    event = dict.fromkeys(event_texts, text) | dict.fromkeys(("sensitivity", "scale", "freedom"), number)
-    law: dict[str, Any] = {
-        "shape": text,
-        "scale": number,
-        "dimension": {"type": "integer"},
-        "n_anchors": {"type": "integer"},
-    }
-    law |= {"corner": {"type": "boolean"}, "freedom": number, "measured": {"type": "integer"}}
-    law |= {"groups": {"type": "array", "items": {"type": "integer"}}, "weights": {"type": "array", "items": number}}
-    raw = {"matrix": matrix, "law": fields(law, ("groups", "weights")), "centre": text}
-    raw |= {"event": {"type": ["integer", "null"], "minimum": 0}, "anchor_squared": number}
-    raw |= {"flags": {"type": "array", "minItems": 2, "maxItems": 3}}
-    fit = {"lam": number, "precision": maybe(matrix), "status": text, "gap": maybe_number}
-    fit |= {"sweeps": {"type": "integer"}, "solver": text}
-    whole = {
-        "format": {"const": format_number},
-        "digest": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
-        "method": text,
-        "parameters": {"type": "object", "required": ["calibration", "centre", "tuning", "neighbours", "version"]},
-        "guarantee": {
-            "oneOf": [
-                guarantee("pure", "epsilon"),
-                guarantee("approx", "epsilon", "delta"),
-                guarantee("zcdp", "rho"),
-                guarantee("none"),
-            ]
-        },
-        "neighbours": fields({"key": text, "sentence": text, "unit": text}),
-        "events": {"type": "array", "items": fields(event | {"mechanism": {"enum": list(MECHANISMS)}})},
-        "target": {"enum": ["covariance", "second moment", "precision"]},
-        "n": {"type": ["integer", "null"], "minimum": 1},
-        "columns": texts | {"minItems": 1},
-        "row_bound": {"type": "number", "exclusiveMinimum": 0},
-        "scale": row,
-        "origin": row,
-        **dict.fromkeys(("covariance", "precision", "second_moment"), maybe(matrix)),
-        "mean": maybe(row),
-        "raw": maybe(fields(raw, ("anchor_squared", "flags"))),
-        "path": maybe({"type": "array", "items": fields(fit)}),
-        "notes": texts,
-        "count": maybe_number,
-        "class_means": maybe({"type": "array", "items": row}),
-        "class_counts": maybe({"type": "array", "items": number}),
-        "classes": texts,
-        "kinds": {"type": "array", "items": {"type": "object", "required": ["name", "kind"]}, "minItems": 1},
-        "statement": {"type": "array", "items": texts | {"minItems": 2, "maxItems": 2}, "minItems": 6, "maxItems": 6},
-    }
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:privcov:release:{format_number}"}
-    return head | {"title": f"The text of a release of PrivCov, format {format_number}"} | fields(whole, ("kinds",))

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from privcov.core import checks, extras
-from privcov.core.guarantees import Guarantee, from_dict, to_dict
+from privcov.core.guarantees import Event, Guarantee, from_dict, to_dict
 from privcov.core.keys import MethodKey
 from privcov.core.parallel import ParallelError
 from privcov.estimators.base import METHODS
@@ -32,14 +32,14 @@ from privcov.ledger import Ledger
 from privcov.ledger.fingerprint import fingerprint
 from privcov.ledger.ledger import Payment
 from privcov.measurements.exact.file_pass.table_pass import PassError
-from privcov.measurements.exact.moment import NoisySum, anchor_of, measure_exactly
-from privcov.measurements.exact.reading import count_std, read_sum
-from privcov.measurements.usefulness import reason_useless
+from privcov.measurements.exact.moment import PURE, NoisySum, anchor_of, measure_exactly, norm_of
+from privcov.measurements.exact.reading import count_std, noise_of, read_sum
+from privcov.measurements.noise import FREE_GROUPS
 from privcov.releases.private_request import PrivateRequest, private_request
 from privcov.releases.public import doubt_of
 from privcov.releases.release import Release
 from privcov.tables.private_dataset import PrivateDataset
-from privcov.tables.public_facts import MAX_FILE_ROWS, MAX_ROWS
+from privcov.tables.public_facts import MAX_FILE_ROWS, MAX_ROWS, PublicFacts
 from privcov.tables.readers import TableFileError
 
 MAX_DRAWS = 10**9
@@ -204,7 +204,7 @@ def _plan(
     if expected_rows is not None and private.facts.n is not None:
         raise ValueError("expected_rows is a guess for a hidden number of rows, and here it is public: leave it out.")
     token = None if token is None else checks.one_line("token", token, "text, or None")
-    draw = _number_of(draw)
+    draw = checks.whole("draw", draw, 1, MAX_DRAWS, "Use 1 for the first draw; 2 is another one, and pays again.")
     request = private_request(method, private.facts, guarantee, centre, parameters)
     card = request.method.card
     fields = {
@@ -221,22 +221,29 @@ def _plan(
     if ledger.stored(plan.token) is None:
         extras.require("opendp", "Private releases")
         rows = _rows_of(private, ledger, expected_rows)
-        if useless := reason_useless(private.facts, request.event(), *rows):
+        if useless := _reason_useless(private.facts, request.event(), *rows):
             raise ValueError(useless)
         if private.files is not None:  # what the ledger refuses is refused before the files are read
             ledger.check(private.name, guarantee, fields, plan.token)
     return plan
 
 
-def _number_of(draw: object) -> int:
-    """Return the draw as an int, because 1, 1.0 and True would give three tokens, each paid for."""
-    try:
-        return checks.whole("draw", int(draw) if isinstance(draw, bool) else draw, 1, MAX_DRAWS)
-    except ValueError:
-        raise ValueError(
-            f"draw must be a whole number from 1 to {MAX_DRAWS:,}, got draw={checks.told(draw)}. Use 1 for the first "
-            "draw; 2 is another one, and pays again."
-        ) from None
+def _reason_useless(facts: PublicFacts, event: Event, rows: float, source: str) -> str:
+    """Return in one sentence why the release of this event would say nothing; "" when it may say something.
+
+    It says nothing where the noise on an entry is larger than the number of rows, its bound in units of R^2.
+    """
+    gaussian = FREE_GROUPS if event.norm == norm_of(FREE_GROUPS) else "isotropic"
+    shape = event.mechanism if event.mechanism in PURE else gaussian
+    distribution = noise_of(facts, shape, event.scale, facts.n_anchors, facts.n_anchors, 1)
+    std = distribution.diagonal_std if facts.width == 1 else distribution.off_diagonal_std
+    if std <= rows:
+        return ""
+    return (
+        f"This release would say nothing: the noise on an entry has a standard deviation of {std:.3g} R^2, and "
+        f"{rows:,.0f} rows ({source}) add up to {rows:,.0f} R^2 at most. Nothing was spent. Ask for a weaker guarantee"
+        + (", or declare fewer rows per person." if facts.rows_per_person > 1 else ".")
+    )
 
 
 def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> tuple[float, str]:

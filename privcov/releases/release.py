@@ -326,15 +326,6 @@ class Release:
 
         return display.frame(self, which)
 
-    def to_npz(self, path: Path | str) -> Path:
-        """Write all matrices, the names, the statement and the text of `to_json` into one file of numpy.
-
-        ``str(numpy.load(path)["release"])`` is the text from which `from_json` makes the release again.
-        """
-        from privcov.releases import display
-
-        return display.save_arrays(self, path)
-
     def to_dp_event(self) -> Any:
         """Return what was done to the rows as an event of dp_accounting; see `privcov.releases.display.dp_event`.
 
@@ -374,13 +365,6 @@ class Release:
         """
         return _figures().errors_figure(self, dark=dark)
 
-    @staticmethod
-    def json_schema() -> dict[str, Any]:
-        """Return the JSON schema of the text of `to_json`; its ``$id`` has the number of the format."""
-        from privcov.releases import display
-
-        return display.schema(FORMAT)
-
     def save_bundle(self, path: Path | str, declaration: dict | None = None) -> None:
         """Write the bundle of a release of private rows: one zip, which ``python -m privcov verify`` checks.
 
@@ -403,7 +387,7 @@ class Release:
         if self.measurement is None or self.entry is None:
             raise ValueError(
                 "A bundle is of a release by release_private, with its measurement and its entry in the ledger, and "
-                "this one has not both. One of public rows is kept by to_json or to_npz; for one of private rows make "
+                "this one has not both. One of public rows is kept by to_json; for one of private rows make "
                 "the same request again, which pays nothing."
             )
         from privcov.bundle.read import save

@@ -359,9 +359,7 @@ class PrivateLinearRegression(RegressorMixin, ReleaseModel):
                 raise ValueError(f"X must be a pandas data frame with all of kinds but the response, not {lacking}.")
             (name,) = lacking
             if self.kinds[name].width > 1:
-                raise ValueError(
-                    f"The response {name!r} is a category: declare one of its levels as a yes-no question."
-                )
+                raise ValueError(f"The response {name!r} is a category: declare one level as a yes-no question.")
         elif any(isinstance(cell, str) for cell in np.ravel(np.asarray(y, dtype=object))):
             raise ValueError("y must be the numbers of the response, got text. Write a yes as 1, or give kinds.")
         self.release_ = self._released(X, (name, y), None)

@@ -7,6 +7,7 @@ is the reason.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -15,7 +16,7 @@ import sys
 import threading
 import warnings
 import weakref
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 from privcov.core.guarantees import Guarantee, to_dict
@@ -27,7 +28,6 @@ FORMAT = "cells-1"
 # Options of `release` that a plan may leave out; spelling them out finds the same cell.
 _DEFAULTS = {"centre": "auto", "tuning": "released", "neighbours": "replace-one"}
 _PACKAGE = Path(__file__).resolve().parents[1]
-_SHARED = ("measurements", "postprocess", "metrics")
 MAX_CELLS = 2_000_000
 
 
@@ -114,8 +114,7 @@ class Store:
 def place_part(source: Source, row_bound: float, seed: int) -> str:
     """Return the part of a cell's key that identifies the rows."""
     parameters = dataclasses.asdict(source)
-    cls: type = type(source)
-    parts = [source.card.key, parameters, float(row_bound), seed, source.state(), code_of(cls)]
+    parts = [source.card.key, parameters, float(row_bound), seed, source.state(), code_of(type(source).__module__)]
     return json.dumps(parts, sort_keys=True)
 
 
@@ -123,14 +122,13 @@ def method_part(method: Method, options: dict) -> str:
     """Return the part of a cell's key that identifies the method, with everything that can change its numbers."""
     parameters = dataclasses.asdict(method)
     card = method.card
-    cls: type = type(method)
     return json.dumps(
         [
             card.key,
             parameters,
             {"calibration": card.default_calibration} | _DEFAULTS | options,
             card.version,
-            code_of(cls),
+            code_of(type(method).__module__),
         ],
         sort_keys=True,
         default=str,
@@ -149,35 +147,11 @@ def key_of(place: str, method: str, guarantee: str, replicate: int, metric: str)
 
 
 @cache
-def code_of(cls: type) -> str:
-    """Return a hash of the code a class runs: its own file, files of its package that it names, the shared packages.
-
-    So a version that was not raised does not bring back old numbers, and a new file beside it changes nothing.
-    """
-    module = sys.modules[cls.__module__]
-    package = cls.__module__.rsplit(".", 1)[0]
-    named = {getattr(value, "__module__", "") or "" for value in vars(module).values()}
-    named |= {base.__module__ for base in cls.__mro__}
-    modules = {m for m in named | {cls.__module__} if m.startswith(package + ".")}
-    files = {getattr(sys.modules[m], "__file__", None) for m in modules if m in sys.modules}
-    digest = hashlib.blake2b(_shared_code().encode(), digest_size=8)
-    for file in sorted(f for f in files if f):
-        digest.update(_text(Path(file)))
-    return digest.hexdigest()
-
-
-@lru_cache(maxsize=1)
-def _shared_code() -> str:
-    """Return a hash of the files that every class may run."""
-    files = [*_PACKAGE.glob("*.py"), *(f for package in _SHARED for f in (_PACKAGE / package).glob("*.py"))]
+def code_of(module: str) -> str:
+    """Return a hash of the package and of the file of a module, so that changed code brings back no old number."""
     digest = hashlib.blake2b(digest_size=8)
-    for file in sorted(files):
-        digest.update(_text(file))
+    own = getattr(sys.modules[module], "__file__", None)  # none of a prompt, or of a zip
+    for file in (*sorted(_PACKAGE.rglob("*.py")), *([Path(own)] if own else [])):
+        with contextlib.suppress(OSError):
+            digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-def _text(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError:  # a package in a zip has no files: then only the version counts
-        return b""

@@ -1,16 +1,14 @@
 """The graphical lasso: optimality conditions taken literally, certificates, and who is refused."""
 
 import builtins
-import sys
 import threading
 import warnings
 
 import numpy as np
 import pytest
-from numba import jit, njit
+from numba import njit
 
 from privcov.core import accounting
-from privcov.core import compiled as compiled_module
 from privcov.core.guarantees import ApproxDP
 from privcov.postprocess.feasibility import Infeasible, diagnose
 from privcov.postprocess.glasso import lambda_max, solve, solve_path, warm_up
@@ -427,37 +425,6 @@ def test_threads_do_not_disturb_each_other():
 def test_warm_up_says_nothing(capfd):
     warm_up()
     assert capfd.readouterr() == ("", "")
-
-
-def test_compiling_is_announced_once_to_a_person_who_waits_and_to_nobody_else(capsys, monkeypatch):
-    compiled_module._say.cache_clear()
-
-    def made(add: float, module: str):
-        """Return a function of other code, which numba has not kept."""
-        code = f"def added(x):\n    return x + {add!r}\n"
-        place: dict = {"__name__": module}
-        exec(code, place)
-        return njit(place["added"])
-
-    assert made(1.5, "privcov.any")(1.0) == 2.5
-    assert capsys.readouterr() == ("", ""), "no prompt, no terminal"
-    monkeypatch.setattr(sys, "ps1", "> ", raising=False)
-    assert made(2.5, "elsewhere")(1.0) == 3.5
-    assert capsys.readouterr() == ("", ""), "not ours"
-
-    @jit(forceobj=True, looplift=True)
-    def lifted(things):
-        total, _ = 0, str(things)  # no machine code but for the loop
-        for k in range(3):
-            total += k
-        return total
-
-    assert lifted([]) == 3
-    for add in (3.5, 4.5):
-        made(add, "privcov.any")(1.0)
-    out, err = capsys.readouterr()
-    assert (out, err.count("compiles a loop, once")) == ("", 1)
-    compiled_module._say.cache_clear()
 
 
 def test_a_variance_below_zero_to_rounding_needs_a_penalty_above_it():

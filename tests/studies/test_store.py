@@ -1,6 +1,7 @@
 """The store gives back what was computed, computes only what is new, and is never a reason to fail."""
 
 import dataclasses
+import importlib
 import sqlite3
 import threading
 import warnings
@@ -12,7 +13,6 @@ import pytest
 
 import privcov
 from privcov.core.places import cache_folder
-from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.studies import draws as draws_module
 from privcov.studies import store as store_module
@@ -109,14 +109,19 @@ def test_a_new_version_of_a_method_is_computed_again(store, runs, monkeypatch):
     assert len(runs) == 12
 
 
-def test_changed_code_is_another_cell(monkeypatch):
-    cls, source = METHODS.get("gaussian-cov").cls, SOURCES.get("wine").cls
-    before = code_of.__wrapped__(cls), code_of.__wrapped__(source)
-    assert code_of.__wrapped__(cls) == before[0]
-    real = store_module._text
-    monkeypatch.setattr(store_module, "_text", lambda f: real(f) + (b"#" if f.stem == "additive" else b""))
-    assert code_of.__wrapped__(cls) != before[0]
-    assert code_of.__wrapped__(source) == before[1]
+def test_changed_code_is_another_cell(monkeypatch, tmp_path):
+    """Any file of the package, however deep, and the file of a class that stands elsewhere."""
+    (tmp_path / "deep").mkdir()
+    deep, own = tmp_path / "deep" / "sum.py", tmp_path / "mine.py"
+    deep.write_text("x = 1\n")
+    own.write_text("class Mine: pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(store_module, "_PACKAGE", tmp_path / "deep")
+    name, seen = importlib.import_module("mine").__name__, set()
+    for file, text in ((deep, "x = 1\n"), (deep, "x = 2\n"), (own, "class Mine: y = 2\n"), (deep, "x = 1\n")):
+        file.write_text(text)
+        seen.add(code_of.__wrapped__(name))
+    assert len(seen) == 4
 
 
 def test_cells_without_a_value_come_back_with_their_reason(store):

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.core.parameters import parameter
-from privcov.core.randomness import stream
 from privcov.data_sources.base import SOURCES, Source
-from privcov.data_sources.gaussian import ROWS
 from privcov.tables.dataset import Dataset, Truth
 
 # name, mean, standard deviation; the bounds are three standard deviations on either side
@@ -109,87 +107,6 @@ class HospitalVisits(Source):
         root = np.linalg.cholesky(truth.covariance / 2)
         own = rng.standard_normal((self.patients, d)) @ root.T
         return whose + 1, truth.mean + own[whose] + rng.standard_normal((len(whose), d)) @ root.T
-
-
-@SOURCES.add(
-    key="likert-survey",
-    label="Survey on a five-point scale (simulated)",
-    group="Simulated",
-    order=61,
-    summary="Answers from 1 to 5 of simulated people, which follow three common factors; the later a question, the "
-    "more people leave it out.",
-)
-@dataclass(frozen=True)
-class LikertSurvey(Source):
-    """Rounded normal variables: three factors, each with a loading on about half of the questions.
-
-    A question has a place of its own on the scale. The truth is that of the answers, not of the variables behind them.
-    """
-
-    n: int = parameter(30_000, **ROWS)
-    d: int = parameter(20, "Questions d", low=1, high=200, help="Number of questions.")
-    missing: float = parameter(
-        0.3,
-        "Share of missing answers",
-        low=0.0,
-        high=0.9,
-        ends=("none", "nine in ten"),
-        help="To the last question, in the table with gaps; the rows of a study are whole.",
-    )
-
-    def default_row_bound(self, seed: int) -> float:
-        """Return sqrt(d), which no row inside the bounds exceeds."""
-        return math.sqrt(self.d)
-
-    def truth(self, seed: int) -> Truth:
-        """Return the covariance and the mean of the answers, by integrals.
-
-        An answer is 1 and one more for each of the four thresholds t that the variable y behind it exceeds. Two
-        normal variables with correlation r exceed a and b together with a chance that is the product of both plus
-        the integral over theta from 0 to asin(r) of exp(-(a^2 + b^2 - 2 a b sin theta) / (2 cos^2 theta)) / (2 pi).
-        """
-        loadings, cuts = self._model(seed)
-        correlation = loadings.T @ loadings
-        exceeds = _tail(cuts)
-        both = np.minimum(exceeds[:, :, None], exceeds[:, None, :])  # of one variable: what the higher one exceeds
-        covariance = np.diag((both - exceeds[:, :, None] * exceeds[:, None, :]).sum(axis=(1, 2)))
-        for i in range(self.d - 1):
-            shared = _shared(cuts[i], cuts[i + 1 :], correlation[i, i + 1 :])
-            covariance[i, i + 1 :] = covariance[i + 1 :, i] = shared
-        return Truth(covariance=covariance, mean=1 + exceeds.sum(axis=1))
-
-    def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
-        """Draw the answers."""
-        return Dataset.from_rows(
-            self._answers(rng, seed),
-            row_bound,
-            bounds=[(1, _LEVELS)] * self.d,
-            columns=[f"q{j}" for j in range(1, self.d + 1)],
-            truth=self.truth(seed),
-            name=self.card.key,
-            provenance="simulated",
-        )
-
-    def as_owned(self, rng: np.random.Generator, seed: int) -> np.ndarray:
-        """Draw the same answers with missing ones (NaN)."""
-        return _with_gaps(self._answers(rng, seed), rng, np.linspace(0, self.missing, self.d))
-
-    def _model(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the loadings of the three factors (3 x d), for variables of variance 1, and their thresholds."""
-        rng = stream(seed, "truth", self.card.key, self.d)
-        loadings = rng.uniform(0.4, 0.9, (3, self.d)) * (rng.random((3, self.d)) < 0.5)
-        loadings = loadings / np.sqrt((loadings**2).sum(axis=0) + 0.49)
-        place = rng.uniform(-1, 1, self.d)
-        return loadings, (np.arange(1.5, _LEVELS) - 3 - place[:, None]) / _SPREAD
-
-    def _answers(self, rng: np.random.Generator, seed: int) -> np.ndarray:
-        loadings, cuts = self._model(seed)
-        own = np.sqrt(1 - (loadings**2).sum(axis=0))
-        y = rng.standard_normal((self.n, 3)) @ loadings + own * rng.standard_normal((self.n, self.d))
-        answers = np.ones_like(y)
-        for step in cuts.T:
-            answers += y > step
-        return answers
 
 
 def _with_gaps(rows: np.ndarray, rng: np.random.Generator, share: np.ndarray) -> np.ndarray:
