@@ -19,8 +19,7 @@ from privcov.core import places
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.estimators.auto_precision import AutoPrecision
 from privcov.metrics.graphs import compare, edges, partial_correlations
-from privcov.postprocess.edge_test import SLIGHT
-from privcov.postprocess.edges import NO_EDGE
+from privcov.postprocess.edge_test import NO_EDGE, SLIGHT
 from privcov.releases.public import method_input
 from privcov.tables.dataset import Dataset
 

@@ -19,7 +19,6 @@ with show.problems():
     study = settings.effective(study)
     able, left_out = settings.offered(study.kind)
     show_answers = strip.draw(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
-    settings.describe(study)
     data = cached.dataset(study, settings.SOURCE)
     settings.ask_first(study, data)
     with st.spinner("Solving the path ..."):
@@ -30,4 +29,3 @@ with show.problems():
     settings.choose_reference(data)
     board.show_all(study, data, rel, settings.reference(data))
     follow.blur(study)
-settings.presets()  # also where a study cannot be shown

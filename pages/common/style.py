@@ -99,7 +99,6 @@ STYLE = Template("""
   color: light-dark($chosen);}
 [data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]):hover p {  /* a darker ground */
   color: light-dark($pointed);}
-[class*="st-key-preset-"] button p {white-space: normal;}
 /* Why a file was refused stands beside its name, and not under the pointer alone. */
 [data-testid="stFileChip"]:has([role="alert"]) {height: auto; flex-wrap: wrap; max-width: 100%;}
 [data-testid="stFileChip"] [role="alert"] {

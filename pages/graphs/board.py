@@ -10,19 +10,16 @@ from pages.common import script as python_script
 from pages.common.fields import ends
 from pages.common.glossary import term
 from pages.common.study import Study
-from pages.graphs import matrices as graph_matrices
 from pages.graphs import roc, settings
-from privcov.core.guarantees import NoPrivacy
-from privcov.metrics.graphs import Recovery, compare, decided_edges, edges, partial_correlations, tested_states
-from privcov.plots.graphs import TESTED_EDGE, against_reference, by_state, network, positions
+from privcov.metrics.graphs import Recovery, compare, edges, partial_correlations, tested_states
+from privcov.plots.graphs import against_reference, by_state, network, positions
 from privcov.plots.words import plain
-from privcov.postprocess.edge_test import SLIGHT
-from privcov.postprocess.edges import EDGE, LACKED, NO_EDGE, UNDECIDED, EdgeStates
+from privcov.postprocess.edge_test import EDGE, NO_EDGE, SLIGHT, UNDECIDED
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 
 _USEFUL, _ROUGH = 0.7, 0.3  # F1 score of the drawn edges
-KEEPS = ("tab", "view", "partial", "lambda", "reference")
+KEEPS = ("view", "lambda", "reference")
 AGAINST, OWNER = "Against the graph", "As an owner sees it"
 _SOURCE = ("fit.precision", "rel.precision")  # in a script: of a network on the path, and of the tested one
 
@@ -51,14 +48,7 @@ def show_all(study: Study, data: Dataset, rel: Release, reference: settings.Refe
             for title, text in rel.statement.lines:
                 st.caption(show.as_text(f"{title}: {text}"))
     with right:
-        curves, matrices = address.tabs([settings.CURVES, settings.MATRICES], name="tab", key="graph-tab", quiet=True)
-        if curves.open:
-            with curves:
-                roc.section(study, data, rel, reference, here)
-        if matrices.open:
-            with matrices, show.problems():
-                show.tag(data.provenance.capitalize(), settings.place_of(rel, at))
-                graph_matrices.section(study, data, rel, at)
+        roc.section(study, data, rel, reference, here)
     with st.expander("The same in Python: this network"):
         st.code(_network_script(study, data, at, reference, settings.SOURCE), language="python")
 
@@ -122,13 +112,13 @@ def _position(rel: Release, solved: list[int], *, visitors: bool) -> address.Cod
 
 
 def _network(study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int, view: str, words):
-    """Show the network; return (fpr, tpr, precision) against the reference, or None without one."""
+    """Show the network; return (fpr, tpr) against the reference, or None without one."""
     precision = settings.graph_at(rel, at)
     drawn = edges(precision)
     place = positions(reference.graph, data.d)
     strength = partial_correlations(precision)
     if view == OWNER or reference.graph is None:
-        _owner(study, data, rel, at, drawn, place, strength, words)
+        _owner(data, rel, at, drawn, place, strength, words)
     else:
         counts = compare(drawn, reference.graph)
         show.picture(
@@ -150,7 +140,7 @@ def _network(study: Study, data: Dataset, rel: Release, reference: settings.Refe
     counts = compare(drawn, reference.graph)
     if not (counts.tp + counts.fn and counts.fp + counts.tn):
         return None
-    return counts.fpr, counts.tpr, counts.precision
+    return counts.fpr, counts.tpr
 
 
 def verdict(counts: Recovery) -> str:
@@ -160,30 +150,16 @@ def verdict(counts: Recovery) -> str:
     return f"**{word} here.**" + ("" if word == "Useful" else " More rows or a weaker guarantee would help.")
 
 
-def _owner(study: Study, data: Dataset, rel: Release, at: int, drawn, place, strength, words) -> None:
-    """Show the network as a data owner sees it, without the graph: three states where the noise is known."""
+def _owner(data: Dataset, rel: Release, at: int, drawn, place, strength, words) -> None:
+    """Show the network as a data owner sees it, without the graph: three states where the edges are tested."""
     if at == settings.TESTED:
         _owner_tested(data, rel, place, strength, words)
         return
-    states, why = _states(study, rel, at)
     with words:
         show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
-    if states is None:
-        picture = network([("Drawn", drawn)], place, data.columns, frame.palette(), strength=strength, height=480)
-        show.picture(picture, "network")
-        words.caption(why)
-        return
-    edge, undecided, none = states.counts
-    picture = network(
-        by_state(states.state), place, data.columns, frame.palette(), strength=strength,
-        rest=f"{none} pairs are linked in at most 5 %.", height=480,
-    )  # fmt: skip
+    picture = network([("Drawn", drawn)], place, data.columns, frame.palette(), strength=strength, height=480)
     show.picture(picture, "network")
-    words.markdown(
-        f"**{edge}** pairs linked in at least 95 % of {_COPIES} redraws, **{none}** in at most 5 %, "
-        f"**{undecided}** undecided, under {show.given(rel)}."
-    )
-    words.caption(why)
+    words.caption("Which of these edges are false is not known. The edge test bounds their rate.")
 
 
 def _owner_tested(data: Dataset, rel: Release, place, strength, words) -> None:
@@ -194,7 +170,7 @@ def _owner_tested(data: Dataset, rel: Release, place, strength, words) -> None:
     with words:
         show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
     picture = network(
-        by_state(states, TESTED_EDGE), place, data.columns, frame.palette(), strength=strength,
+        by_state(states), place, data.columns, frame.palette(), strength=strength,
         rest=f"{none} pairs have no edge above {SLIGHT:g}.", height=480,
     )  # fmt: skip
     show.picture(picture, "network")
@@ -206,33 +182,6 @@ def _owner_tested(data: Dataset, rel: Release, place, strength, words) -> None:
         f"On simulated Gaussian rows at most {rate} of the edges were false, on average over releases, and fewer of "
         f"the pairs without one had a partial correlation above {SLIGHT:g}. Privacy noise and sampling together. Free."
     )
-
-
-# --- what the known noise leaves open ------------------------------------------------------------------------
-
-
-_MAX_COLUMNS = 60  # columns; more would make the slider wait
-_COPIES = 60
-
-
-def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | None, str]:
-    """Return (states or None, one sentence on how they were computed or why there are none)."""
-    if isinstance(rel.guarantee, NoPrivacy) or rel.raw is None or not rel.raw.distribution.scale:
-        return None, "Without noise no edge is undecided."
-    if rel.parameters["calibration"] != "sound":
-        return None, "Undecided edges are computed for the sound calibration only."
-    if len(rel.columns) > _MAX_COLUMNS:
-        return None, f"Undecided edges are not computed above {_MAX_COLUMNS} columns: too many solves."
-    text = (
-        f"The known noise is added to the release {_COPIES} times more and solved at the same lambda; pairs are "
-        f"marked by the share of redraws that link them. {LACKED} Privacy noise only, not sampling. Free."
-    )
-    states = cached.of_release(
-        study, ("states", position), lambda: decided_edges(rel, position, _COPIES), settings.SOURCE
-    )
-    if states.copies < _COPIES:
-        text += f" {_COPIES - states.copies} of {_COPIES} draws had no answer here and count against both."
-    return states, text
 
 
 def _network_script(study: Study, dataset: Dataset, at: int, reference: settings.Reference, default_source: str) -> str:

@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves of the release on the screen, with the same path without noise beside it."""
+"""The ROC curve of the release on the screen, with the same path without noise beside it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from privcov.estimators.base import METHODS
 from privcov.metrics.errors import without_noise
 from privcov.metrics.graphs import Rates, auc, check_reference, path_rates
 from privcov.plots.look import pen_of
-from privcov.plots.roc import EXACT, OWN, point_at, precision_recall, roc
+from privcov.plots.roc import EXACT, OWN, point_at, roc
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
 
 
 def section(
-    study: Study, data: Dataset, rel: Release, reference: settings.Reference, here: tuple[float, float, float] | None
+    study: Study, data: Dataset, rel: Release, reference: settings.Reference, here: tuple[float, float] | None
 ) -> None:
-    """Show both pictures, with (fpr, tpr, precision) of the network on the screen, and the script of many draws."""
+    """Show the curve, with (fpr, tpr) of the network on the screen, and the script of many draws."""
     if reference.graph is None or study.source_key(settings.SOURCE) == CSV:
         st.info("A ROC curve needs a known graph: choose another data set, for example the AR(2) graph.")
         return
@@ -31,10 +31,7 @@ def section(
     noisy = path_rates(settings.path_of(rel), reference.graph)
     exact, why = _exact(study, data, rel, reference)
     own, palette = pen_of(rel.method, frame.palette()), frame.palette()
-    base = float(reference.graph.mean() * data.d / (data.d - 1))
-    show.picture(point_at(roc(noisy, exact, own, palette), None if here is None else here[:2]), "roc")
-    pictured = precision_recall(noisy, exact, base, own, palette)
-    show.picture(point_at(pictured, None if here is None else here[1:]), "precision-recall")
+    show.picture(point_at(roc(noisy, exact, own, palette), here), "roc")
     areas = [f"{OWN}: {auc(noisy):.2f}"] + ([] if exact is None else [f"{EXACT}: {auc(exact):.2f}"])
     st.caption(
         f"Area under the ROC curve: {'; '.join(areas)}; guessing: 0.50. One draw of the noise. Each point is a graph "

@@ -1,23 +1,20 @@
-"""Settings of Graph recovery: the methods that draw a graph, the reference network, and the presets."""
+"""Settings of Graph recovery: the methods that draw a graph, the reference network."""
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from pages.common import address, frame, show
+from pages.common import address
 from pages.common.study import Study
 from privcov.core.guarantees import KINDS
-from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.estimators.glasso import Glasso
 from privcov.measurements.labels import CLASSES
 from privcov.metrics.graphs import reference_graph
-from privcov.plots.words import duration, plain
+from privcov.plots.words import duration
 from privcov.postprocess.fit import Fit
 from privcov.releases.release import Release
 from privcov.tables.dataset import Dataset
@@ -57,13 +54,6 @@ def is_tested(rel: Release) -> bool:
     """Return whether the release draws the edges of a test, which no lambda of its path has chosen."""
     rule, raw = rel.parameters.get("rule"), rel.raw
     return rule == "edge-test" and rel.parameters["tuning"] == "released" and raw is not None and raw.centre != CLASSES
-
-
-def place_of(rel: Release, at: int) -> str:
-    """Return in words which of the networks of a release is shown."""
-    if at == TESTED:
-        return f"edge test, {show.percent(float(rel.parameters['rate']))} false edges expected of Gaussian rows"
-    return f"lambda = {plain(path_of(rel)[at].lam)}"
 
 
 def graph_at(rel: Release, at: int) -> np.ndarray:
@@ -113,62 +103,6 @@ def choose_reference(data: Dataset) -> None:
     )
 
 
-@dataclass(frozen=True)
-class Preset:
-    """A button that sets the whole page; its ``key``, part of the widget's, never changes."""
-
-    key: str
-    label: str
-    description: str
-    study: Study
-
-
-_PAPER: dict[str, Any] = {"method": "glasso-gaussian", "kind": "approx", "epsilon": 2.0, "delta": 1e-3}
-_PRINT = (("accuracy", "print"),)
-_DIFFERS = (
-    "Su et al. 2019, Figure 1: 20 variables, 2,000 rows, delta .001, epsilon 2 (the figure has 1 as well). Unlike the "
-    "paper: exact calibration, repaired spectrum, no penalty on the diagonal, rows shortened to a public length. "
-    "The published form: Advanced, Noise calibration."
-)
-PRESETS = (
-    Preset(
-        "Paper 2, figure 1: AR(2)",
-        "Su et al. 2019, Figure 1: AR(2)",
-        _DIFFERS,
-        Study(source="precision-ar2", options=_PRINT, **_PAPER),
-    ),
-    Preset(
-        "Paper 2, figure 1: random",
-        "Su et al. 2019, Figure 1: random",
-        _DIFFERS,
-        Study(source="precision-random", options=_PRINT, **_PAPER),
-    ),
-    Preset(
-        "Paper 2, figure 3: Sachs",
-        "Su et al. 2019, Figure 3: Sachs",
-        "Eleven proteins in 7,466 cells against a published network. The paper "
-        "names neither the network's version nor the data's scale.",
-        Study(source="sachs", options=_PRINT, **_PAPER),
-    ),
-)
-
-
-def presets() -> None:
-    """Show examples: a row of buttons, each of which sets the whole page."""
-    st.markdown("**Examples**  \n:small[Each sets the whole page.]")
-    able = [p for p in PRESETS if p.study.source in {c.key for c in SOURCES.all()}]
-    for place, preset in zip(st.columns(len(able)), able, strict=True):
-        place.button(preset.label, key=f"preset-{preset.key}", on_click=_apply, args=(preset,), width="stretch")
-
-
-def _apply(preset: Preset) -> None:
-    """Set the page to a preset; for its button."""
-    state = st.session_state
-    frame.change(lambda s: dataclasses.replace(preset.study, seed=s.seed))
-    state["graph.told"] = (preset.study, preset.description)
-    state["graph-tab"] = CURVES
-
-
 def ask_first(study: Study, data: Dataset) -> None:
     """Stop the page before a large path is solved, until its button is pressed."""
     if data.d <= LARGE or st.session_state.get("graph.large") == study:
@@ -182,13 +116,3 @@ def ask_first(study: Study, data: Dataset) -> None:
     if not st.button("Solve it", type="primary"):
         st.stop()
     st.session_state["graph.large"] = study
-
-
-CURVES, MATRICES = "ROC curve", "Matrices"
-
-
-def describe(study: Study) -> None:
-    """Show the description of the example on the screen."""
-    example, words = st.session_state.get("graph.told", (None, ""))
-    if example is not None and dataclasses.replace(example, seed=study.seed) == study:
-        st.caption(words)

@@ -17,19 +17,6 @@ def target(matrix: np.ndarray, centre: str, k: int = 1) -> np.ndarray:
     return unpack(matrix, centre=centre, row_bound=1.0, n_anchors=k).target
 
 
-def noise_on_target(measured: Measured) -> Callable[[np.random.Generator], np.ndarray]:
-    """Return a sampler of what fresh privacy noise of the same distribution would add to `target`, mean included."""
-    still = target(measured.matrix, measured.centre, measured.distribution.n_anchors)
-
-    def draw(rng: np.random.Generator) -> np.ndarray:
-        return (
-            target(measured.matrix + measured.distribution.draw(rng), measured.centre, measured.distribution.n_anchors)
-            - still
-        )
-
-    return draw
-
-
 def fission_halves(measured: Measured, rng: np.random.Generator) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
     """Return a sampler of (T1, T2) = target(M + g Z), target(M - Z / g), each with g Y or -Y / g on top.
 

@@ -1,9 +1,8 @@
-"""Edges found, missed and false; rates along a lambda path; and one curve read at given rates.
+"""Edges found, missed and false; rates along a lambda path; and the ROC curve read at given rates.
 
-Two readings of the same path: the ROC curve (fraction of edges found against fraction of absent edges drawn) and the
-precision-recall curve (fraction of drawn edges that are true against fraction of edges found). Between two graphs of a
-path both follow the straight line in counts, which is what drawing one of the two graphs at random gives (Davis and
-Goadrich 2006). Neither is continued beyond the densest graph that was solved.
+The ROC curve is the fraction of edges found against the fraction of absent edges drawn. Between two graphs of a path it
+follows the straight line, which is what drawing one of the two graphs at random gives. It is not continued beyond the
+densest graph that was solved.
 """
 
 from __future__ import annotations
@@ -14,13 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.core import checks
-from privcov.core.randomness import stream
 from privcov.estimators.additive import available_of
-from privcov.estimators.precision import noise_on_target, target
+from privcov.estimators.precision import target
 from privcov.inference.unbiased import known_of
 from privcov.metrics.errors import matrix_norm, without_noise
 from privcov.postprocess.edge_test import edge_test
-from privcov.postprocess.edges import EdgeStates, edge_states
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.glasso import solve
 from privcov.postprocess.repair import repair_for_lasso
@@ -58,18 +55,11 @@ class Recovery:
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """Rates of the solved graphs of a path, in its order, and how many of its lambdas gave none.
-
-    lam: the solved lambdas. fpr, tpr: false and true positive rates. infeasible: lambdas at which the problem has no
-    solution. unfinished: solved ones whose gap is not certified. lost: lambdas without an answer for another reason.
-    """
+    """False and true positive rates of the solved graphs of a path, in its order; lam: their lambdas."""
 
     lam: np.ndarray
     fpr: np.ndarray
     tpr: np.ndarray
-    infeasible: int = 0
-    unfinished: int = 0
-    lost: int = 0
 
 
 def edges(precision: np.ndarray, threshold: float = 1e-8) -> np.ndarray:
@@ -178,19 +168,14 @@ def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -
     check_reference(true)
     solved = [fit for fit in path if fit.precision is not None]
     matrices = [fit.precision for fit in path if fit.precision is not None]
-    infeasible = sum(fit.status == "infeasible" for fit in path)
-    lost = len(path) - len(solved) - infeasible
     if not solved:
-        return Rates(np.empty(0), np.empty(0), np.empty(0), infeasible, 0, lost)
+        return Rates(np.empty(0), np.empty(0), np.empty(0))
     drawn = _linked(np.stack(matrices), threshold)
     absent = ~true & ~np.eye(len(true), dtype=bool)
     return Rates(
         lam=np.array([fit.lam for fit in solved]),
         fpr=(drawn & absent).sum(axis=(1, 2)) / absent.sum(),
         tpr=(drawn & true).sum(axis=(1, 2)) / true.sum(),
-        infeasible=infeasible,
-        unfinished=sum(fit.status != "ok" for fit in solved),
-        lost=lost,
     )
 
 
@@ -214,26 +199,6 @@ def roc_at(rates: Rates, grid: np.ndarray) -> np.ndarray:
     """Return the true positive rate at false positive rates: from (0, 0) on the best so far, so it never falls."""
     x, y = _rising(rates)
     return np.where(grid <= x[-1] + 1e-9, np.interp(grid, x, y), np.nan)
-
-
-def precision_at(rates: Rates, grid: np.ndarray, base: float) -> np.ndarray:
-    """Return the fraction of drawn edges that are true, at fractions of edges found (Davis and Goadrich 2006)."""
-    x, y = _rising(rates)
-    least = np.flatnonzero(np.diff(y, prepend=-1.0) > 0)  # the cheapest point of every recall
-    if len(least) < 2:
-        return np.full(len(grid), np.nan)
-    # Where the curve is flat the last cheap point is followed by a dear one of the same recall: the line to the next
-    # recall starts there.
-    most = np.append(least[1:] - 1, len(x) - 1)
-    heights = np.stack([y[least], y[most]], axis=1).ravel()
-    costs = np.stack([x[least], x[most]], axis=1).ravel()
-    at = np.maximum(grid, 1e-9)
-    where = np.clip(np.searchsorted(heights, at, side="left"), 1, len(heights) - 1)
-    rise = heights[where] - heights[where - 1]
-    fraction = np.where(rise > 0, (at - heights[where - 1]) / np.where(rise > 0, rise, 1.0), 0.0)
-    fpr = costs[where - 1] + fraction * (costs[where] - costs[where - 1])
-    drawn = at * base + fpr * (1 - base)
-    return np.where(grid <= heights[-1] + 1e-9, at * base / drawn, np.nan)
 
 
 def _rising(rates: Rates) -> tuple[np.ndarray, np.ndarray]:
@@ -277,20 +242,6 @@ def solved(matrix: np.ndarray, lam: float, *, penalise_diagonal: bool = False) -
     if precision is None:
         raise ValueError(f"The graphical lasso did not converge at lambda = {lam:g}. Choose a larger lambda.")
     return precision
-
-
-def decided_edges(rel: Release, position: int, copies: int = 60) -> EdgeStates:
-    """Return the fraction of redraws of the known noise that link each pair at one lambda, fixed for a release.
-
-    For sound releases; a published form solves another problem.
-    """
-    matrix = noisy_matrix(rel) / rel.row_bound**2
-    assert rel.path is not None  # a graphical lasso on one noisy matrix
-    assert rel.raw is not None
-    lam = rel.path[position].lam / rel.row_bound**2
-    rng = stream(0, "edge states", rel.method, position)
-    how = rel.parameters.get("repair", "psd")
-    return edge_states(matrix, noise_on_target(rel.raw), lam, rng=rng, copies=copies, repair=how)
 
 
 def tested_states(rel: Release) -> np.ndarray:

@@ -9,10 +9,9 @@ import plotly.graph_objects as go
 
 from privcov.plots.look import Picture, draw, scatter
 from privcov.plots.palette import Palette, wash
-from privcov.plots.words import percent, plain, safe
-from privcov.postprocess.edges import EDGE, LEVEL, UNDECIDED
+from privcov.plots.words import plain, safe
+from privcov.postprocess.edge_test import EDGE, UNDECIDED
 
-LINKED = f"Linked in at least {percent(LEVEL)} of redraws"
 TESTED_EDGE = "Passes the edge test"
 _HUBS = 12  # nodes named where not all can be: those with the most edges
 _SHORT = 5  # letters of a name that fits into its node
@@ -28,9 +27,9 @@ def against_reference(estimated: np.ndarray, true: np.ndarray) -> list[tuple[str
     return [("Missed", true & ~estimated), ("False", estimated & ~true), ("Found", estimated & true)]
 
 
-def by_state(states: np.ndarray, linked: str = LINKED) -> list[tuple[str, np.ndarray]]:
-    """Return edges sorted by how often redraws of the noise link them, or by a test, where no graph is known."""
-    return [("Undecided", states == UNDECIDED), (linked, states == EDGE)]
+def by_state(states: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """Return edges sorted by a test, where no graph is known."""
+    return [("Undecided", states == UNDECIDED), (TESTED_EDGE, states == EDGE)]
 
 
 def network(
@@ -49,7 +48,6 @@ def network(
         "Missed": (palette.faint, "dash", 1.5),
         "False": (palette.bad, "dot", 2.0),
         "Found": (palette.good, "solid", 2.8),
-        LINKED: (palette.good, "solid", 2.8),
         TESTED_EDGE: (palette.good, "solid", 2.8),
         "Drawn": (palette.good, "solid", 2.4),
         "Undecided": (wash(palette.quiet, 0.6), "dash", 1.1),

@@ -1,11 +1,11 @@
-"""Draw ROC and precision-recall curves of the graphs along a lambda path, for a lecture hall."""
+"""Draw ROC curves of the graphs along a lambda path, for a lecture hall."""
 
 from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
 
-from privcov.metrics.graphs import Rates, precision_at, roc_at
+from privcov.metrics.graphs import Rates, roc_at
 from privcov.plots.look import Pen, Picture, dotted, draw, entry, scatter
 from privcov.plots.palette import Palette
 from privcov.plots.words import plain
@@ -21,27 +21,9 @@ def roc(noisy: Rates, exact: Rates | None, own: Pen, palette: Palette) -> Pictur
     The last trace is the mark of one network; see `point_at`.
     """
     curves = {name: roc_at(rates, GRID) for name, rates in _named(noisy, exact).items()}
-    axes = {"x": "False positive rate (share of absent edges drawn)", "y": "True positive rate (share of edges found)"}
-    figure = _figure(curves, [0, 1], "found", own, palette, **axes)
+    figure = _figure(curves, own, palette)
     words = "; ".join(f"{name} finds {_at_a_tenth(values)}" for name, values in curves.items())
     return Picture(figure, f"ROC curves of edge recovery: {words}.")
-
-
-def precision_recall(noisy: Rates, exact: Rates | None, base: float, own: Pen, palette: Palette) -> Picture:
-    """Return the precision-recall curves: share of the drawn edges that are true against share of the true edges found.
-
-    ``base``, the share of pairs that are true edges, is the line of guessing. The last trace is as in `roc`.
-    """
-    curves = {name: precision_at(rates, GRID, base) for name, rates in _named(noisy, exact).items()}
-    axes = {"x": "Recall (share of edges found)", "y": "Precision (share of drawn edges that are true)"}
-    figure = _figure(curves, [base, base], "true", own, palette, **axes)
-    half = "; ".join(
-        f"{name} {values[50]:.2f}" if np.isfinite(values[50]) else f"{name} not reached"
-        for name, values in curves.items()
-    )
-    return Picture(
-        figure, f"Precision-recall curves; guessing gives {base:.2f}. Precision with half of the edges found: {half}."
-    )
 
 
 def point_at(picture: Picture, point: tuple[float, float] | None) -> Picture:
@@ -55,15 +37,13 @@ def _named(noisy: Rates, exact: Rates | None) -> dict[str, Rates]:
     return {OWN: noisy} | ({} if exact is None else {EXACT: exact})
 
 
-def _figure(
-    curves: dict[str, np.ndarray], guess: list[float], verb: str, own: Pen, palette: Palette, *, x: str, y: str
-) -> go.Figure:
+def _figure(curves: dict[str, np.ndarray], own: Pen, palette: Palette) -> go.Figure:
     """Draw the curves, a ring where a path ends, the line of guessing, and the mark of the network on the screen."""
-    traces = [dotted([0, 1], guess, palette, 1.6, name="Guessing", hoverinfo="skip")]
+    traces = [dotted([0, 1], [0, 1], palette, 1.6, name="Guessing", hoverinfo="skip")]
     for name, values in curves.items():
         style = own if name == OWN else Pen(palette.ink, "longdash", "circle")
         there = np.isfinite(values)
-        hover = f"{name}: %{{y:.2f}} {verb} at %{{x:.2f}}<extra></extra>"
+        hover = f"{name}: %{{y:.2f}} found at %{{x:.2f}}<extra></extra>"
         line = style.line(3.4)
         traces.append(scatter(x=GRID[there], y=values[there], mode="lines", name=name, line=line, hovertemplate=hover))
         if there.any() and not there[-1]:
@@ -81,8 +61,8 @@ def _figure(
         height=440,
         margin={"l": 10, "r": 14, "t": 30, "b": 10},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.01, "x": 0, "font": {"size": _TYPE}},
-        x={"title": x, **axis},
-        y={"title": y, **axis},
+        x={"title": "False positive rate (share of absent edges drawn)", **axis},
+        y={"title": "True positive rate (share of edges found)", **axis},
     )
 
 

@@ -28,10 +28,10 @@ from typing import Protocol
 
 import numpy as np
 
-from privcov.postprocess.edges import EDGE, NO_EDGE, UNDECIDED
 from privcov.postprocess.glasso import lambda_max, solve_path
 from privcov.postprocess.threshold import universal_level
 
+EDGE, UNDECIDED, NO_EDGE = 1, 0, -1
 SLIGHT = 0.1  # a partial correlation below it counts as no edge
 MORE = 1.3
 PENALTIES = ((0.0, 0.5), (0.15, 0.75), (0.75, 1.0))  # from this H on, this share of the universal penalty

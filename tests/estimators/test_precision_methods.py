@@ -11,7 +11,7 @@ from scipy.linalg import toeplitz
 import privcov
 from privcov.core.guarantees import ApproxDP, NoPrivacy, PureDP, ZCDP
 from privcov.estimators.base import METHODS
-from privcov.estimators.precision import fission_halves, noise_on_target, target
+from privcov.estimators.precision import fission_halves, target
 from privcov.measurements.moment import measure_moment
 from privcov.metrics.graphs import graph_recovery
 from privcov.postprocess.lambda_choice import choices
@@ -147,15 +147,6 @@ def test_the_halves_of_a_fission_are_uncorrelated_given_the_rows(centre):
     between = np.corrcoef(first.T, second.T)[:6, 6:]
     assert np.abs(between).max() < 0.063
     np.testing.assert_allclose(second.std(axis=0) / first.std(axis=0), 2.0, rtol=0.06)
-
-
-def test_noise_on_the_target_has_the_law_of_the_release():
-    ds = rows(5000, 3)
-    rng = np.random.default_rng(0)
-    measured = measure_moment(ds, ZCDP(0.5), centre="zero", shape="free-trace", rng=rng)
-    draws = np.array([noise_on_target(measured)(rng) for _ in range(3000)])
-    assert draws[:, 0, 1].std() == pytest.approx(measured.distribution.off_diagonal_std, rel=0.06)
-    assert draws[:, 0, 0].std() == pytest.approx(measured.distribution.diagonal_std, rel=0.06)
 
 
 # --- how good they are --------------------------------------------------------------------------------------

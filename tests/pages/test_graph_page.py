@@ -9,12 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.common.study import Study, from_query, to_query
+from pages.common.study import Study, to_query
 from pages.graphs import board, settings
 from privcov.metrics import graphs
-from privcov.metrics.graphs import decided_edges, losses, without_noise_at
-from privcov.plots.graphs import LINKED, TESTED_EDGE
-from privcov.plots.words import percent
+from privcov.plots.graphs import TESTED_EDGE
 from tests.pages.test_pages import chart
 from tests.patience import patient
 
@@ -102,9 +100,7 @@ def test_the_tested_edges_are_the_release_s_in_every_view():
     assert counts(at) == {"Undecided": int((states == 0).sum()), TESTED_EDGE: want.tp + want.fp}
     next(s for s in at.select_slider if s.label == "Penalty lambda").set_value(17).run()
     assert dict(at.query_params)["lambda"] != "tested"
-    assert LINKED in counts(at)
-    at = open_page(**SMALL, method="auto-precision", tab="matrices", **{"method.rule": "edge-test"})
-    assert chart(at, "Heatmap of non-private, same test precision")
+    assert [*counts(at)] == ["Drawn"]
 
 
 def test_the_curves_are_those_of_the_release_and_of_the_same_without_noise(pictures):
@@ -121,11 +117,9 @@ def test_the_curves_are_those_of_the_release_and_of_the_same_without_noise(pictu
         np.testing.assert_allclose(line.y, graphs.roc_at(rates, np.asarray(line.x)), atol=1e-6)
         assert f"{name} finds {graphs.roc_at(rates, np.array([0.1]))[0]:.2f} at" in alt
         assert f"{name}: {graphs.auc(rates):.2f}" in words(at)
-    below, _ = pictures["precision-recall"]
-    assert below.data[0].y[0] == pytest.approx(data.truth.graph.sum() / 56)
     rel = privcov.release(data, privcov.ZCDP(0.1), "auto-precision", random_state=1)
     counted = privcov.graph_recovery(rel, data.truth.precision)
-    assert (below.data[-1].x, below.data[-1].y) == ((counted.tpr,), (counted.precision,))
+    assert (figure.data[-1].x, figure.data[-1].y) == ((counted.fpr,), (counted.tpr,))
     scope: dict = {}
     exec(next(c.value for c in at.code if "auc-to-truth" in c.value), scope)
     assert scope["plan"].steps == 40
@@ -174,37 +168,6 @@ def test_a_method_without_a_graph_gives_way_to_the_page_s_own_and_stays_elsewher
     assert dict(at.session_state["study"].options) == {"rule": "half-universal"}
 
 
-def test_paper_2_figure_1_is_one_click():
-    at = open_page(**SMALL)
-    next(b for b in at.button if b.label == "Su et al. 2019, Figure 1: AR(2)").click().run()
-    assert not at.error
-    study = at.session_state["study"]
-    assert (study.kind, study.epsilon, study.delta, study.method) == ("approx", 2.0, 1e-3, "glasso-gaussian")
-    data = study.data
-    assert data == ()  # 2,000 rows and 20 columns are the source's own defaults
-    spec = privcov.sources()
-    card = next(c for c in spec if c.key == study.source)
-    assert {s.name: s.default for s in card.parameters} == {"n": 2000, "d": 20}
-    _, alt = chart(at, "ROC curves")
-    assert "This release finds" in alt
-    assert "Without noise finds" in alt
-
-
-def test_an_example_sets_the_whole_page_and_is_there_where_a_study_cannot_be_shown():
-    at = open_page(**{"data.n": "1000000", "data.d": "500"})
-    assert any("n x d is" in error.value.replace("\\", "") for error in at.error)
-    at.button(key="preset-Paper 2, figure 3: Sachs").click().run()
-    assert not at.error
-    assert at.session_state["graph-tab"] == settings.CURVES
-
-
-@pytest.mark.parametrize("preset", settings.PRESETS, ids=lambda p: p.label)
-def test_a_preset_is_a_link_that_comes_back(preset):
-    study, problems = from_query(to_query(preset.study))
-    assert problems == []
-    assert study == preset.study
-
-
 def test_lambdas_without_a_solution_are_left_out_until_a_repair():
     repaired = Study(source="precision-ar2", data=(("n", 300),), method="glasso-gaussian", kind="approx", delta=1e-3)
     at = open_page(**to_query(dataclasses.replace(repaired, options=(("repair", "none"),))))
@@ -216,46 +179,22 @@ def test_lambdas_without_a_solution_are_left_out_until_a_repair():
     assert len(next(s for s in at.select_slider if s.label == "Penalty lambda").options) == 20
 
 
-def test_the_owner_s_view_has_three_states():
+def test_the_owner_s_view_of_a_lambda_has_the_drawn_edges_alone():
     at = open_page(**SMALL, **EBIC)
     at.segmented_control(key="graph.view").set_value("As an owner sees it").run()
     data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
     rel = privcov.release(data, privcov.ZCDP(0.1), "auto-precision", random_state=1, rule="ebic")
-    at_chosen = next(i for i, fit in enumerate(rel.path) if np.array_equal(fit.precision, rel.precision))
-    edge, undecided, none = decided_edges(rel, at_chosen).counts
-    assert counts(at) == {"Undecided": undecided, LINKED: edge}
-    assert f"**{edge}** pairs linked in at least 95 % of 60 redraws, **{none}** in at most 5 %" in words(at)
-    assert "not the chance that an edge is there" in words(at)
-    assert "lacked 1 % of the pairs" in words(at)
+    assert counts(at) == {"Drawn": int(graphs.edges(rel.precision).sum()) // 2}
+    assert "The edge test bounds their rate" in words(at)
     assert any("Owner" in h.proto.body for h in at.get("html"))
 
 
 def test_without_a_known_graph_only_the_owner_s_view_is_there():
     at = open_page(source="wine", **EBIC)
     assert not at.error
-    assert LINKED in counts(at)
+    assert "Drawn" in counts(at)
     assert "A ROC curve needs a known graph" in at.info[0].value
     assert not [s for s in at.segmented_control if s.key == "graph.view"]
-
-
-def test_matrices_share_one_scale_and_the_losses_are_paper_2_s():
-    at = open_page(**SMALL, **EBIC)
-    at.session_state["graph-tab"] = settings.MATRICES
-    at.run()
-    ranges = set()
-    for name in ("truth precision", "non-private, same lambda precision", "private precision"):
-        spec, _ = chart(at, f"Heatmap of {name}")
-        ranges.add((spec["data"][0]["zmin"], spec["data"][0]["zmax"]))
-    assert len(ranges) == 1
-    data = privcov.source("precision-ar2", n=600, d=8, random_state=0)
-    rel = privcov.release(data, privcov.ZCDP(0.1), "auto-precision", random_state=1, rule="ebic")
-    lam = next(fit.lam for fit in rel.path if np.array_equal(fit.precision, rel.precision))
-    want = losses(rel.precision, without_noise_at(rel, data, lam))
-    shown = next(d.value for d in at.dataframe if "Spectral" in d.value.columns)
-    assert list(shown.iloc[0])[1:] == [percent(want[k]) for k in ("l1", "frobenius", "spectral")]
-    at.toggle(key="graph.partial").set_value(True).run()
-    spec, _ = chart(at, "Heatmap of private partial correlations")
-    assert (spec["data"][0]["zmin"], spec["data"][0]["zmax"]) == (-1.0, 1.0)
 
 
 def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch, pictures):

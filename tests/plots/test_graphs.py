@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from privcov.metrics.graphs import Rates
-from privcov.plots.graphs import LINKED, MAX_NODES, against_reference, by_state, network, positions
+from privcov.plots.graphs import MAX_NODES, TESTED_EDGE, against_reference, by_state, network, positions
 from privcov.plots.look import pen
 from privcov.plots.palette import DARK, LIGHT
-from privcov.plots.roc import point_at, precision_recall, roc
-from privcov.postprocess.edges import EDGE, NO_EDGE, UNDECIDED
+from privcov.plots.roc import point_at, roc
+from privcov.postprocess.edge_test import EDGE, NO_EDGE, UNDECIDED
 
 
 def graph(d: int, *pairs: tuple[int, int]) -> np.ndarray:
@@ -117,10 +117,8 @@ def test_three_states_are_drawn_apart():
     states[0, 1] = states[1, 0] = EDGE
     states[2, 3] = states[3, 2] = states[0, 2] = states[2, 0] = UNDECIDED
     picture = network(by_state(states), positions(None, 4), NAMES, DARK, rest="3 are linked in few.")
-    assert [t.name for t in picture.figure.data if t.name] == ["Undecided: 2", f"{LINKED}: 1"]
-    assert picture.alt.endswith(
-        "by pairs: 2 undecided, 1 linked in at least 95\u00a0% of redraws. 3 are linked in few."
-    )
+    assert [t.name for t in picture.figure.data if t.name] == ["Undecided: 2", f"{TESTED_EDGE}: 1"]
+    assert picture.alt.endswith("by pairs: 2 undecided, 1 passes the edge test. 3 are linked in few.")
     nodes = picture.figure.data[-1]
     assert [int(k) for _, k in nodes.customdata] == [1, 1, 0, 0]  # undecided pairs are no edges of a node
 
@@ -177,26 +175,16 @@ def test_a_path_that_ends_before_a_tenth_says_so():
     assert "Without noise" not in roc(SHORT, None, OWN, LIGHT).alt
 
 
-def test_precision_recall_starts_from_the_base_rate_of_the_graph():
-    picture = precision_recall(SHORT, WHOLE, 0.2, OWN, LIGHT)
-    assert set(picture.figure.data[0].y) == {0.2}
-    assert "guessing gives 0.20" in picture.alt
-    exact = next(t for t in picture.figure.data if t.name == "Without noise")
-    at = int(np.flatnonzero(np.isclose(exact.x, 0.9))[0])
-    assert exact.y[at] == pytest.approx(0.9 * 0.2 / (0.9 * 0.2 + 0.5 * 0.8))
-
-
-def test_the_network_on_the_screen_is_marked_on_both():
-    for picture in (roc(SHORT, WHOLE, OWN, LIGHT), precision_recall(SHORT, WHOLE, 0.2, OWN, LIGHT)):
-        moved = point_at(picture, (0.25, 0.75)).figure.data[-1]
-        assert (moved.name, moved.x, moved.y) == ("This network", (0.25,), (0.75,))
-        assert point_at(picture, None).figure.data[-1].x == (None,)
+def test_the_network_on_the_screen_is_marked():
+    picture = roc(SHORT, WHOLE, OWN, LIGHT)
+    moved = point_at(picture, (0.25, 0.75)).figure.data[-1]
+    assert (moved.name, moved.x, moved.y) == ("This network", (0.25,), (0.75,))
+    assert point_at(picture, None).figure.data[-1].x == (None,)
 
 
 def test_all_that_is_sent_is_finite_and_in_the_pens_of_the_method_and_of_ink():
     for palette in (LIGHT, DARK):
-        for picture in (roc(SHORT, WHOLE, pen(0, palette), palette), precision_recall(SHORT, WHOLE, 0.2, OWN, palette)):
-            for trace in picture.figure.data[:-1]:
-                assert np.isfinite(np.array(trace.y, dtype=float)).all()
+        for trace in roc(SHORT, WHOLE, pen(0, palette), palette).figure.data[:-1]:
+            assert np.isfinite(np.array(trace.y, dtype=float)).all()
         drawn = {t.name: t.line.color for t in roc(SHORT, WHOLE, pen(0, palette), palette).figure.data}
         assert (drawn["This release"], drawn["Without noise"]) == (palette.lines[0], palette.ink)

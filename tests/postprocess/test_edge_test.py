@@ -12,8 +12,7 @@ from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.forms import Law, law_of
 from privcov.metrics.graphs import tested_states as states_of
-from privcov.postprocess.edge_test import SLIGHT, discoveries, edge_test, on_graph
-from privcov.postprocess.edges import EDGE, NO_EDGE
+from privcov.postprocess.edge_test import EDGE, NO_EDGE, SLIGHT, discoveries, edge_test, on_graph
 
 AR2 = np.eye(6) * 1.0
 for i in range(5):
