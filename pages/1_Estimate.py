@@ -10,7 +10,7 @@ import privcov
 from pages.common import address, cached, follow, frame, own_range, script, show, strip, take_home, visitor_files
 from pages.common.glossary import term
 from pages.common.study import CSV
-from pages.estimate import pins, shown
+from pages.estimate import shown
 from pages.your_data.declare import public_file
 from privcov.bundle.verdict import noise_on_entries
 from privcov.estimators.auto_cov import OFF, POPULATION, SAMPLE, mixture_of
@@ -87,20 +87,6 @@ with show.problems():
         ("Rows clipped", clipped, "Longer than R, so shortened, which biases the matrix."),
     ]
     show.cards(cards, "estimate")
-
-    pins.button(
-        study,
-        f"{card.label}, {show.given(rel)}, {data.n:,} x {data.d}" + (f", {how.lower()}" if how else ""),
-        released,
-        data.columns,
-        limit,
-        [
-            ("Frobenius error", percent(wrong)),
-            ("Noise per entry", plain(noise)),
-            ("Attacker's best chance", show.chance(rel.attacker_success)),
-        ],
-    )
-    pins.section()
 
     left, right = st.columns([3, 2], gap="large")
     with left:

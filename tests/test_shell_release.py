@@ -254,7 +254,6 @@ def test_check_shows_the_owner_every_column_and_touches_no_ledger(place, monkeyp
         assert f"  {column.name}: {column.in_words}\n" in out
     ranged = Column("age", usual=(30, 60)).in_words
     assert re.fullmatch(r"from \S+ to \S+, typical 45 \(most people 30 to 60\)(; weight \S+)?", ranged)
-    assert "A release needs about" in out
     assert out.count("not covered by the guarantee") == 1
     assert "check done in" in said
     assert "%" not in said  # a share of known bytes would tell how many rows there are

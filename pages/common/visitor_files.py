@@ -35,7 +35,7 @@ MEGABYTES, HOSTED_MEGABYTES = 120, 50  # of a file; the second where other peopl
 # Beyond 1 MB the web server would put an upload into a temporary file on its way in.
 MultiPartParser.spool_max_size = (MEGABYTES + 1) * 2**20
 # Keys of the session whose results are removed with the file from which they were made.
-WITH_FILES = ("follow.own", "estimate.pins")
+WITH_FILES = ("follow.own",)
 QUOTA = 2 * MEGABYTES * 2**20  # bytes of files that one visit has sent and no page has read yet
 TOGETHER = 3 * MEGABYTES * 2**20  # the same of all visits
 ARRIVING = 2 * MEGABYTES * 2**20  # bytes of the files of all visits that are on their way in

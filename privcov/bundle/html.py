@@ -1,4 +1,4 @@
-"""Write two pages of HTML without scripts: the record for the data protection officer, and the report of a release."""
+"""Write a page of HTML without scripts: the report of a release."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 from privcov.bundle.codebook import HEADINGS
 from privcov.plots.palette import LIGHT, PAPER_CAPTION, PAPER_FIELD, PAPER_RULE, WHITE
-from privcov.plots.words import plain
 
 STYLE = Template("""
 @page {size: A4; margin: 13mm}
@@ -74,57 +73,6 @@ def grid(header: Sequence[str], lines: Sequence[Sequence[Any]], kind: str = "") 
     body = "".join("<tr>" + "".join(f"<td>{text(c)}</td>" for c in line) + "</tr>" for line in lines)
     named = f' class="{kind}"' if kind else ""
     return f"<table{named}><tr>{head}</tr>{body}</table>"
-
-
-def officer_record(
-    name: str,
-    declared: Sequence[str],
-    bounds: Sequence[Sequence[Any]],
-    candidates: Sequence[Sequence[Any]],
-    table: str,
-    chosen: str,
-) -> str:
-    """Return the record to sign before a release.
-
-    ``declared`` holds sentences; ``bounds`` (column, low, high, typical, reason) per column; ``candidates`` (guarantee,
-    attacker's chance, expected error, noise on a correlation, smallest visible correlation) per candidate.
-    ``table`` is a sentence on the simulated table, and ``chosen`` says what the chosen guarantee means, in words.
-    """
-    shown = [(c, *(plain(x) if isinstance(x, float) else _short(x) for x in rest)) for c, *rest in bounds]
-    most = 14  # lines; more would not fit on the page, and the declaration file has them
-    more = [f"and {len(shown) - most} more columns, listed in the declaration file"] if len(shown) > most else []
-    return page(
-        f"Planned release: {name}",
-        "<p>Prepared without reading a row: every number below follows from the declaration and a simulated table.</p>",
-        section("What is declared", listed(declared)),
-        section(
-            "Candidate guarantees",
-            grid(
-                (
-                    "Guarantee",
-                    "Attacker's best chance*",
-                    "Expected error",
-                    "Correlations off by",
-                    "Noise on them",
-                    "Smallest visible correlation",
-                ),
-                candidates,
-                "short",
-            )
-            + f"<p>*Of a right guess, for somebody who knows all the rest; .5 is a coin toss. {text(table)}</p>"
-            f"<p>Chosen: {text(chosen)}</p>",
-        ),
-        section(
-            "Public bounds and where they come from",
-            grid(("Column", "Lowest", "Highest", "Typical", "Reason"), shown[:most]) + listed(more),
-        ),
-        section("Not covered by any guarantee", listed(NOT_COVERED)),
-        '<div class="sign"><div>Data protection officer</div><div>Data owner</div><div>Place and date</div></div>',
-    )
-
-
-def _short(words: str, letters: int = 90) -> str:
-    return words if len(words) <= letters else words[: letters - 1] + "…"
 
 
 def release_report(

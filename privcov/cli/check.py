@@ -24,18 +24,13 @@ def add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     check.add_argument("declaration", type=Path, help="declaration JSON: columns, bounds, persons")
     check.add_argument("data", nargs="+", help="CSV (or gz), Parquet, Arrow or Excel; files, folders or patterns")
-    check.add_argument("--ledger", type=Path, help="where the record will be kept, to see whether there is room")
     add_json(check)
     check.set_defaults(act=_check)
 
 
 def _check(options: argparse.Namespace) -> None:
-    from privcov.steward.needs import needs
-
     declaration = read_declaration(options.declaration)
     result = looked_at(declaration, options.data)
-    width, classes = len(result.columns) * (2 if result.missing == "pairs" else 1), len(declaration.classes)
-    needed = needs(result.rows, width, classes, result.seconds, in_files=True, ledger=options.ledger)
     if options.json:
         from privcov.steward.check import MARK, advice
 
@@ -43,11 +38,11 @@ def _check(options: argparse.Namespace) -> None:
             {"view": f"Owner's view, {MARK}.", "name": result.name, "rows": result.rows, "verdict": result.verdict}
             | {"columns": [{"wasted": c.wasted, **dataclasses.asdict(c)} for c in result.columns]}
             | {"declared": {column.name: column.in_words for column in declaration.columns}, "label": result.label}
-            | {"unlisted": result.unlisted, "advice": advice(result), "needs": needed}
+            | {"unlisted": result.unlisted, "advice": advice(result)}
         )
         return
     declared = [f"  {column.name}: {column.in_words}" for column in declaration.columns]
-    print(*report(result), "", "Declared, with what follows from ranges:", *declared, "", needed.sentence, sep="\n")
+    print(*report(result), "", "Declared, with what follows from ranges:", *declared, sep="\n")
 
 
 def read_declaration(path: Path) -> Declaration:

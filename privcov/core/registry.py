@@ -70,7 +70,7 @@ class Registry(Generic[Card]):
         """Return the card of a key."""
         by_key = self._in_order()
         if not isinstance(key, str):
-            raise ValueError(f"The {self.what} must be one of the keys {', '.join(by_key)}, got {type(key).__name__}.")
+            raise ValueError(f"The {self.what} must be one of the keys {', '.join(by_key)}, got {checks.told(key)}.")
         if key in self._unlisted:
             return self._entries[key]
         if key not in by_key:

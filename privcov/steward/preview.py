@@ -25,7 +25,6 @@ from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.two_values import with_identities, within_values
 from privcov.releases.private_request import PrivateRequest, usual_request
 from privcov.steward.example_rows import ExampleRows, covariance_of, entry_stds, planned_anchor
-from privcov.tables.declared_columns import MAX_COLUMNS
 from privcov.tables.public_facts import Flags, PublicFacts
 
 _Z80 = 0.8416212335729143  # normal quantile of 0.8, the chance with which "visible" is meant
@@ -157,17 +156,6 @@ def _noise(table: ExampleRows, distribution: NoiseDistribution) -> tuple[np.ndar
     size = float(np.sum(true[known] ** 2))
     fade = float(np.sum(left[known] / scale[known] * true[known])) / size if size > 0 else 1.0
     return stds, stds[known] / scale[known], fade
-
-
-def preview_by_rule(table: ExampleRows, facts: PublicFacts, guarantee: Guarantee, *, seed: int = 0) -> dict[str, float]:
-    """Return the expected error under both rules for missing cells that fill or measure them."""
-    errors = {}
-    for rule in ("typical", "pairs"):
-        other = dataclasses.replace(facts, missing=rule)
-        if other.width <= MAX_COLUMNS:
-            same = table.under(other)
-            errors[rule] = preview(same, guarantee, noise_for(same, guarantee), seed=seed).error
-    return errors
 
 
 def seen_from(d: int) -> float:

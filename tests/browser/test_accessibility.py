@@ -120,7 +120,6 @@ def test_axe_finds_nothing_on_the_way_of_a_release(visit, settle, tmp_path):
         own_data.press(page, settle, "Declare")
         assert violations(page) == []
         own_data.press(page, settle, "Go on to Plan")
-        page.get_by_text("How your bounds become noise").click()
         page.get_by_text("Which rho do I need?").click()
         own_data.press(page, settle, "Find it")
         assert violations(page) == []

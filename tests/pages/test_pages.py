@@ -319,17 +319,6 @@ def test_the_csv_source_asks_for_a_file_and_other_pages_say_where():
     assert "Open Estimate" in at.error[0].value
 
 
-def test_a_pinned_release_stays_while_the_settings_move_and_can_be_removed():
-    at = open_page("pages/1_Estimate.py", **SMALL)
-    before = chart(at, "Heatmap of released covariance")[0]["data"][0]["z"]
-    at.button(key="estimate-pin").click().run()
-    at.select_slider(key="w.rho").set_value(0.001).run()
-    assert chart(at, "Heatmap of pinned release")[0]["data"][0]["z"] == before
-    assert chart(at, "Heatmap of released covariance")[0]["data"][0]["z"] != before
-    at.button(key="estimate-unpin-1").click().run()
-    assert not [c for c in at.get("plotly_chart") if c.proto.alt.startswith("Heatmap of pinned")]
-
-
 def a_page_of_its_own():
     import streamlit as st
 

@@ -107,18 +107,6 @@ def test_public_rows_with_ids_count_persons_and_without_them_rows():
         assert stand.facts.person == "patient_id"
 
 
-def test_the_unit_of_a_column_has_its_weight_and_its_noise_is_its_own():
-    """Age from 0 to 120, typical 50, of weight 2: 70 / 2 is one unit, and being off the middle costs (70 / 60)^2."""
-    age, *others = declaration().columns
-    at = planned(declared(), declaration(columns=(dataclasses.replace(age, weight=2.0), *others)))
-    said = text_of(at).replace("\\", "")
-    assert "over the column's weight of 2: 'age' becomes (age - 50) / 35, between -2 and 2." in said
-    units = next(frame.value for frame in at.dataframe if "Off centre" in frame.value)
-    assert units["Unit"].tolist() == [35, 85, 5]
-    assert units["Off centre"].tolist() == pytest.approx([(70 / 60) ** 2, 1, 1])
-    assert units["As a deviation"].tolist() == pytest.approx((units["Noise on its variance"] ** 0.5).tolist())
-
-
 def test_choices_are_tried_on_a_press_and_say_why():
     at = go(declared(), "plan")
     give(at, last_year())

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import segno
 
-from pages.lessons import guess, plan, rows, sheets, site, teach
+from pages.lessons import demos, guess, plan, rows, sheets, site, teach
 from pages.lessons.catalogue import LESSONS, NUMBERS
 from pages.lessons.lesson import content
 from privcov.plots.exports import svg
@@ -213,7 +213,7 @@ def test_the_address_of_the_workbench_is_that_of_the_room(monkeypatch):
 
 def test_the_lessons_are_taken_home_as_a_folder():
     with zipfile.ZipFile(io.BytesIO(site.folder())) as folder:
-        assert len(folder.namelist()) == 12
+        assert len(folder.namelist()) == len(NUMBERS) + len(demos.BY_KEY) + 2
         assert "lessons/index.html" in folder.namelist()
     assert len(site.folder()) < 3_000_000
 

@@ -930,13 +930,11 @@ def test_what_was_typed_survives_another_page():
 
 def test_forget_clears_everything_and_asks_again():
     at = declared()
-    at.session_state["estimate.pins"] = {(at.session_state["study"], 1): "a release of the file"}
     at.select_slider(key="w.bound").set_value(2.0).run()
     press(at, "Forget this file")
     assert at.session_state["study"].bound == 1.0
     for name in ("csv", "upload"):
         assert name not in at.session_state
-    assert not at.session_state["estimate.pins"]
     assert at.radio(key="upload-public").value is None
     assert not at.file_uploader
     assert not at.get("plotly_chart")

@@ -7,10 +7,8 @@ import pytest
 
 from privcov.core.guarantees import NoPrivacy, ZCDP
 from privcov.measurements.moment import measure_moment
-from privcov.postprocess.discriminant import discriminant
 from privcov.postprocess.matrices import Noisy, derive
 from privcov.postprocess.plain_algebra import eigen, product, rebuild
-from privcov.postprocess.synthetic import synthetic_rows
 from privcov.tables.dataset import Dataset
 
 
@@ -105,44 +103,6 @@ def test_stated_noise_is_that_of_the_unrepaired_covariance():
     )
     stated = derive(made).noise_std
     assert seen.std(axis=0) / stated == pytest.approx(np.ones((5, 5)), abs=0.125)
-
-
-# --- classes and synthetic rows -----------------------------------------------------------------------------
-
-
-def test_the_discriminant_rule_without_noise_is_that_of_scikit_learn():
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-    x = rows()
-    labels = np.where(np.random.default_rng(1).random(len(x)) < 0.3, "b", "a")
-    x[labels == "b", 2] += 12
-    x = np.clip(x, -40, 80)
-    data = dataset(x, labels)
-    measured = measure_moment(data, NoPrivacy(), centre="classes", shape="isotropic", rng=np.random.default_rng(0))
-    found = discriminant(measured.matrix, 2, measured.row_bound, data.scale, data.origin, 1e-9)
-    assert found.shares == pytest.approx([(labels == c).mean() for c in "ab"])
-    for k, c in enumerate("ab"):
-        assert found.means[k] == pytest.approx(x[labels == c].mean(axis=0))
-    scores = x @ found.slopes.T + found.constants
-    theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(x, labels)
-    assert (np.array(["a", "b"])[scores.argmax(axis=1)] == theirs.predict(x)).mean() > 0.999
-
-
-def test_synthetic_rows_have_the_released_moments():
-    found = derive(noisy(dataset(rows()), NoPrivacy())[0])
-    made = synthetic_rows(found, 200_000, np.random.default_rng(0))
-    assert made.mean(axis=0) == pytest.approx(found.mean, rel=0.02)
-    assert np.cov(made, rowvar=False) == pytest.approx(found.covariance, rel=0.03, abs=0.05)
-    held = synthetic_rows(found, 500, np.random.default_rng(0), bounds=np.array([[15.0, 22.0]] * 5), whole=(1,))
-    assert held.min() >= 15
-    assert held.max() <= 22
-    assert np.array_equal(held[:, 1], np.rint(held[:, 1]))
-
-
-def test_a_synthetic_table_has_an_end():
-    found = derive(noisy(dataset(rows()), NoPrivacy())[0])
-    with pytest.raises(ValueError, match="the limit is"):
-        synthetic_rows(found, 10**7, np.random.default_rng(0))
 
 
 def test_accurate_variances_survive_the_repair():

@@ -13,7 +13,7 @@ import pytest
 
 import privcov
 from privcov.cli.check import _rules
-from privcov.steward import cell_kinds, needs
+from privcov.steward import cell_kinds
 from privcov.steward.check import advice, check_files, check_upload
 from privcov.tables.declaration.private_file import Column, Declaration, PrivateFileError, read_private
 from privcov.tables.readers import csv_rows
@@ -354,14 +354,3 @@ def test_codes_stand_out_at_or_beyond_the_bounds(bounds, cells, codes):
     found = cell_kinds.Codes(*(bounds or (None, None)))
     found.take(np.array(cells, dtype=np.float64))
     assert found.found() == codes
-
-
-def test_needs_say_what_is_too_little(monkeypatch, tmp_path):
-    fine = needs.needs(1000, 5, 0, 0.2, in_files=True, ledger=tmp_path / "no" / "ledger.sqlite")
-    assert "too little" not in fine.sentence
-    assert fine.sentence.endswith(" 1 s.")
-    monkeypatch.setattr(needs, "_memory_there", lambda: 1e8)
-    short = needs.needs(4_000_000, 200, 0, 4000.0, in_files=False)
-    assert "There is too little memory." in short.sentence
-    assert short.memory > 4_000_000 * 200 * 8
-    assert "1.1 h" in short.sentence

@@ -105,12 +105,16 @@ class Shown:
         """The rate of false discoveries that was chosen."""
         return self.kept.get("rate", FALSE_DISCOVERIES)
 
+    @property
+    def released(self) -> Release | OpenedBundle:
+        """What `privcov.answers` takes."""
+        return self.source.release if isinstance(self.source, Opened) else self.source
+
     def answers(self) -> ReleaseAnswers:
         """Return the answers under what was chosen; raises ValueError where the guarantee is not established."""
         asked = (self.level, self.kept.get("kurtosis", 0.0))
         if asked not in self.made:
-            x = self.source.release if isinstance(self.source, Opened) else self.source
-            self.made[asked] = privcov.answers(x, level=asked[0], kurtosis=asked[1])
+            self.made[asked] = privcov.answers(self.released, level=asked[0], kurtosis=asked[1])
         return self.made[asked]
 
     @cached_property

@@ -49,9 +49,7 @@ VIEWS = {
     "groups": "Groups",
     "scales": "Scales",
     "classes": "Classes",
-    "synthetic": "Synthetic",
 }
-_WITH_LEVEL = tuple(view for view in VIEWS if view != "synthetic")
 
 
 def section(shown: Shown, name: str, label: str, last: Callable[[], None]) -> None:
@@ -71,8 +69,7 @@ def section(shown: Shown, name: str, label: str, last: Callable[[], None]) -> No
             last()
         else:
             _DRAWN[view](shown, frame.palette())
-    if view in _WITH_LEVEL:
-        shown.settings()
+    shown.settings()
 
 
 # --- matrices -----------------------------------------------------------------------------------------------
@@ -375,5 +372,4 @@ _DRAWN = {
     "groups": models.groups,
     "scales": models.scales,
     "classes": models.classes,
-    "synthetic": models.synthetic,
 }

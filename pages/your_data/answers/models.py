@@ -1,4 +1,4 @@
-"""Models from one release: a regression, means of groups, scales of items, class means, and a synthetic table."""
+"""Models from one release: a regression, means of groups, scales of items, and class means."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+import privcov
 from pages.common import show
-from pages.your_data.answers.context import Shown, about, doubtful, lines, scaled, under_test, unknown
+from pages.your_data.answers.context import Shown, about, lines, scaled, unknown
 from privcov.bundle.safe import cell, cells, table
-from privcov.measurements.exact.reading import read_sum
 from privcov.plots.intervals import intervals, numbers, off_zero
 from privcov.plots.palette import Palette
 from privcov.plots.words import brief, percent, plain
-from privcov.postprocess.discriminant import discriminant
-from privcov.postprocess.synthetic import MAX_CELLS, synthetic_rows
 from privcov.postprocess.two_values import two_values
 from privcov.tables.readers.kinds import DATE
 
@@ -253,14 +251,13 @@ def classes(shown: Shown, palette: Palette) -> None:
         )
         about(found)
         lines(shown, found, "contrast")
-    measured = read_sum(shown.measurement, "classes")
-    rule = discriminant(
-        measured.matrix, len(facts.classes), facts.row_bound, facts.scale, facts.origin, shown.matrices.floor
-    )
-    sizes = pd.DataFrame({"class": [cell(c) for c in facts.classes], "share of rows": rule.shares})
+    rule = privcov.PrivateLDA.from_release(shown.released)
+    sizes = pd.DataFrame({"class": [cell(c) for c in facts.classes], "share of rows": rule.priors_})
     st.dataframe(sizes, hide_index=True)
     st.markdown("**Linear discriminant rule.** The largest score wins: constant plus slopes times the row.")
-    scores = np.column_stack([rule.constants, rule.slopes])
+    scores = np.column_stack([rule.intercept_, rule.coef_])
+    if len(facts.classes) == 2:  # the model has the difference of the scores alone
+        scores = np.stack([np.zeros_like(scores[0]), scores[0]])
     drawn = pd.DataFrame(
         scores, index=pd.Index(cells(facts.classes), name="class"), columns=cells(("constant", *facts.columns))
     )
@@ -268,33 +265,3 @@ def classes(shown: Shown, palette: Palette) -> None:
     st.dataframe(drawn, column_config=dict.fromkeys(drawn.columns, number))
     text = table(scores, ("constant", *facts.columns), facts.classes, corner="class")
     show.download("Discriminant rule as CSV", lambda: text, "discriminant.csv", "own-csv-classes")
-
-
-def synthetic(shown: Shown, palette: Palette) -> None:
-    """Show invented rows with the released mean and covariance."""
-    facts = shown.measurement.facts
-    st.markdown(
-        "Invented rows with the released mean and covariance, inside the public bounds. They carry nothing else: no "
-        "skewness, no categories, no rare cases."
-    )
-    pale, _ = doubtful(shown.answers(), "correlation", shown.rate, shown.measurement)
-    if noise := int(np.triu(pale, 1).sum()):
-        pairs = under_test(shown.answers().correlations(shown.rate)).sum()
-        st.warning(f"{noise} of {pairs} of its correlations may be noise alone.")
-    rows = st.number_input("Number of rows", 1, MAX_CELLS // facts.d, step=100, **shown.keep("synthetic", 1000))
-    whole = st.multiselect(
-        "Whole numbers only in",
-        range(facts.d),
-        format_func=lambda j: facts.columns[j],
-        **shown.keep("whole", [], argument="default"),
-    )
-    bounds = facts.bounds
-
-    def as_csv() -> str:
-        invented = synthetic_rows(shown.matrices, int(rows), np.random.default_rng(), bounds=bounds, whole=tuple(whole))
-        return pd.DataFrame(invented, columns=cells(facts.columns)).to_csv(index=False, float_format="%.7g")
-
-    show.download("Synthetic table as CSV", as_csv, "synthetic.csv", "own-csv-synthetic")
-    # Always the same five rows, so that the picture does not change from run to run.
-    some = synthetic_rows(shown.matrices, 5, np.random.default_rng(0), bounds=bounds, whole=tuple(whole))
-    st.dataframe(pd.DataFrame(some, columns=cells(facts.columns)).round(4), hide_index=True)

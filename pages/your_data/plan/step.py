@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -11,22 +10,18 @@ from pages.common import frame, show
 from pages.common.fields import ends
 from pages.common.glossary import term
 from pages.your_data.plan import alternatives, example_table
-from pages.your_data.plan.example_table import as_declared, once
+from pages.your_data.plan.example_table import as_declared
 from pages.your_data.state import keep, keep_now, next_step, owner_session
-from pages.your_data.wording import IMPLIED_DELTA, attacker, facts_in_words, facts_of, in_words, line, text_table
-from privcov.bundle.html import officer_record
-from privcov.bundle.safe import cell
+from pages.your_data.wording import IMPLIED_DELTA, attacker, facts_of, in_words, line, text_table
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, Guarantee, PureDP, ZCDP, with_level
 from privcov.plots import intervals
 from privcov.plots.look import Picture
 from privcov.plots.palette import Palette
 from privcov.plots.words import percent, plain, raised
-from privcov.steward.example_rows import ExampleRows, kinds_of
-from privcov.steward.preview import Preview, noise_for, preview, preview_by_rule, smallest_level
-from privcov.tables.declaration.private_file import Declaration
+from privcov.steward.example_rows import ExampleRows
+from privcov.steward.preview import Preview, noise_for, preview, smallest_level
 from privcov.tables.public_facts import PublicFacts
-from privcov.tables.readers.kinds import CATEGORY, YES_NO
 
 KINDS = {"zcdp": "zCDP", "approx": "(epsilon, delta)", "pure": "pure epsilon"}
 START = {"zcdp": (0.02, 0.1, 0.5), "approx": (0.5, 1.0, 3.0), "pure": (0.5, 1.0, 3.0)}
@@ -57,12 +52,9 @@ def section() -> None:
         picked = _table(plans, chances, facts, apart=asked.structure == "independent")
         session.chosen = guarantees[picked]
         alternatives.draws(plans, facts.columns)
-        _missing_cells(simulated, facts, guarantees[picked])
         _curves(plans)
         _which_level(simulated, facts, guarantees[picked], picked)
-        _explain(facts, plans[picked])
         alternatives.recommended(simulated, facts, guarantees[picked], asked)
-        _record(session.declared, facts, plans, chances, picked)
         next_step("Go on to Release", "release")
 
 
@@ -152,25 +144,6 @@ def _how_to_read(plan: Preview, facts: PublicFacts, guarantees: list[Guarantee])
     return text
 
 
-def _missing_cells(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) -> None:
-    """Show which rule for missing cells has the smaller expected error, for the owner's guess of their share."""
-    if not simulated.missing:
-        return
-    key = ("rules", simulated, guarantee, as_declared(facts))
-    errors = once(key, lambda: preview_by_rule(simulated, facts, guarantee))
-    if "pairs" not in errors:
-        return
-    better = min(errors, key=errors.__getitem__)
-    words = {"typical": "counted as typical values", "pairs": "measured"}
-    text = (
-        f"With {percent(simulated.missing)} of the cells missing the expected error is {percent(errors['pairs'])} "
-        f"where they are measured and {percent(errors['typical'])} where they count as typical values."
-    )
-    if better != facts.missing and facts.missing in errors:
-        text += f" On Declare, choose that missing cells are {words[better]}."
-    st.caption(text + " Neither rule repairs that a cell is missing because of its own value.")
-
-
 def _curves(plans: list[Preview]) -> None:
     st.header("Which correlations survive")
     show.picture(_chances(plans, frame.palette()), "own-chances")
@@ -182,7 +155,7 @@ def _chances(plans: list[Preview], palette: Palette) -> Picture:
     return intervals.chances(_STRENGTHS, series, palette, x_title="Correlation of a pair")
 
 
-# --- beside the plan: which level, how bounds become noise, the record to sign -------------------------------
+# --- beside the plan: which level -------------------------------
 
 
 def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, at: int) -> None:
@@ -240,115 +213,3 @@ def _show_level(level: float | None, level_name: str, asked: tuple, facts: Publi
         f"Use it as candidate {at + 1}", key="own-use-level", on_click=keep_now,
         args=(f"level-{picked.kind}-{at}", float(level)),
     )  # fmt: skip
-
-
-def _explain(facts: PublicFacts, plan: Preview) -> None:
-    """Show how the owner's own bounds become noise on the owner's own columns."""
-    d, bounds = facts.d, facts.bounds
-    assert bounds is not None  # the form declares both limits of every column
-    with st.expander("How your bounds become noise"):
-        blocks, first = facts.units.blocks or ((1, 1.0),) * d, facts.columns[0]
-        weights = np.repeat([weight for _, weight in blocks], [size for size, _ in blocks])
-        weight = weights[0]
-        over = f", over the column's weight of {weight:.3g}" if abs(weight - 1) > 1e-9 else ""
-        st.markdown(
-            "1. "
-            + show.as_text(
-                f"A column's unit is the distance from its typical value to the farther bound{over}: "
-                f"{first!r} becomes ({first} - {facts.origin[0]:g}) / {facts.scale[0]:g}, between -{weight:.3g} and "
-                f"{weight:.3g}."
-            )
-        )
-        st.markdown(
-            f"2. A row has {d} such numbers, and its norm is at most {_longest(facts)}. {_row_bound(facts)} Divided by "
-            "R, no row is longer than 1."
-        )
-        people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
-        st.markdown(
-            f"3. {'Replacing' if facts.relation == 'replace-one' else 'Adding or removing'} "
-            f"{'all rows of a person' if facts.person else 'one such row'} moves the sum of all products by a fixed "
-            f"amount at most, whatever your rows are (the sensitivity{people}). The noise is that amount, "
-            f"divided by what the guarantee allows and by the number of {facts.neighbours.counted}: "
-            f"{plain(plan.entry_std)} on a covariance, in these units."
-        )
-        st.markdown(
-            f"4. The noise grows with R squared = {plain(facts.row_bound**2)}: a column less lowers it by "
-            f"{show.percent(1 / d)}. Bounds twice as wide make the noise on a variance four times as large."
-        )
-        own = np.diag(plan.noise)
-        fixed = [kind.kind in (CATEGORY, YES_NO) for _, kind in kinds_of(facts) for _ in range(kind.width)]
-        reach = np.where(fixed, 1.0, facts.scale * weights / ((bounds[:, 1] - bounds[:, 0]) / 2))
-        table = pd.DataFrame(
-            {
-                "Column": [cell(c) for c in facts.columns],
-                "Unit": facts.scale,
-                "Noise on its variance": own * facts.scale**2,
-                "As a deviation": np.sqrt(own) * facts.scale,
-                "Off centre": reach**2,
-            }
-        )
-        worst = int(np.argmax(reach))
-        if reach[worst] > 1.01:
-            st.markdown(
-                show.as_text(
-                    f"{facts.columns[worst]!r} costs most: its typical value is off the middle, which makes its noise "
-                    f"{reach[worst] ** 2:.1f} times as large."
-                )
-            )
-        number = st.column_config.NumberColumn
-        st.dataframe(
-            table,
-            hide_index=True,
-            height=min(35 * (d + 1) + 3, 300),
-            column_config={
-                "Unit": number(format="%.4g"),
-                "Noise on its variance": number(format="%.3g", help="Deviation, in the column's own units squared."),
-                "As a deviation": number(format="%.3g", help="The root of it, in the column's own units."),
-                "Off centre": number(format="%.2f x", help="1 when the typical value is in the middle."),
-            },
-        )
-
-
-def _longest(facts: PublicFacts) -> str:
-    """Return the norm of the longest row within the bounds."""
-    return plain(facts.units.longest) if facts.units.blocks else f"sqrt({facts.d})"
-
-
-def _row_bound(facts: PublicFacts) -> str:
-    """Return where R comes from, in a sentence."""
-    if facts.row_bound_fraction == 1:
-        return f"That is R = {plain(facts.row_bound)}."
-    share = f"{facts.row_bound_fraction:g} of that"
-    return f"Rows longer than R = {plain(facts.row_bound)}, {share}, are shortened to it."
-
-
-def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int) -> None:
-    """Show the download of the plan as a page of paper, to be kept or signed."""
-    simulated = plans[picked].table
-    people = "1 row" if declared.rows_per_person == 1 else f"{declared.rows_per_person} rows"
-    whose = "" if declared.person else f"; one person has at most {people}"
-    lines = [
-        f"One row stands for {declared.row_stands_for}{whose}.",
-        f"{facts.d} columns; the number of {facts.neighbours.counted} is "
-        f"{'public' if declared.n_public else 'not public'} (planned with {simulated.n:,}).",
-        f"Neighbouring tables: {facts.neighbours.sentence}.",
-        *facts_in_words(declared),
-    ]
-    assert facts.bounds is not None  # the form declares both limits of every column
-    reasons = [c.reason for c in declared.columns for _ in range(c.of_kind().width)]
-    bounds = [
-        (name, low, high, float(origin), reason)
-        for name, (low, high), origin, reason in zip(
-            facts.columns, facts.bounds.tolist(), facts.origin, reasons, strict=True
-        )
-    ]
-    candidates = [tuple(line(p, c).values()) for p, c in zip(plans, chances, strict=True)]
-    shape = f"Error and noise are for {simulated.what}, {simulated.n:,} {facts.neighbours.counted}."
-    record = officer_record(declared.name, lines, bounds, candidates, shape, in_words(plans[picked], chances[picked]))
-    show.download(
-        "Record for the data protection officer (HTML, one page)",
-        lambda: record,
-        "planned-release.html",
-        "own-record",
-        "text/html",
-    )

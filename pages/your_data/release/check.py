@@ -12,7 +12,6 @@ from pages.common.hosted import Hosted
 from pages.your_data.declare.columns import leave_out
 from pages.your_data.state import OwnerSession, go_on, look_over, owner_session
 from privcov.steward.check import CHOICE, MARK, OwnerCheck, advice
-from privcov.steward.needs import needs
 from privcov.tables.declaration.private_file import PrivateFileError
 
 _LINE = 33  # pixels of one line of a table in this theme
@@ -126,6 +125,3 @@ def _details(session: OwnerSession, result: OwnerCheck) -> None:
     )
     if result.label:
         st.markdown(show.as_text(f"{result.unlisted:,} of {result.rows:,} rows have no label of the list."))
-    classes = len(session.declared.classes) if session.declared else 0
-    width = len(result.columns) * (2 if result.missing == "pairs" else 1)
-    st.markdown(needs(result.rows, width, classes, result.seconds, in_files=False).sentence)
