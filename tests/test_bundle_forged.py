@@ -671,7 +671,7 @@ def test_another_number_of_rows_than_the_noisy_one_is_refused(bundles, kind, mon
         assert f"{n} rows are declared" in problem(rewritten(given, "measurement.json", measurement), monkeypatch)
 
 
-def test_a_picture_is_said_not_to_be_checked(tmp_path):
-    files = bundled(tmp_path, "zcdp") | {"extras/pairs.svg": b"<script>1</script>"}
+def test_an_estimate_is_said_not_to_be_checked(tmp_path):
+    files = bundled(tmp_path, "zcdp") | {"extras/estimated_covariance.csv": b"<script>1</script>"}
     _, lines = verify.check(redone(files))
-    assert any(line.startswith("Not checked, may come from anybody: extras/pairs.svg") for line in lines)
+    assert any(line.startswith("Not checked, may come from anybody: extras/estimated_co") for line in lines)

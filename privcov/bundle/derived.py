@@ -48,12 +48,8 @@ MATRICES = (
     "shares",
     "shares_std",
 )
-# Further files: pictures and estimates, which need more libraries than a check.
+# Further files: estimates, which need more libraries than a check.
 EXTRAS = {
-    "extras/correlation.svg": "picture of the correlations",
-    "extras/covariance.svg": "picture of the covariance",
-    "extras/partial.svg": "picture of the partial correlations",
-    "extras/pairs.svg": "picture of the strongest correlations with their intervals",
     "extras/estimated_correlation.csv": "the correlations of all rows, as the method of the release estimates them",
     "extras/estimated_covariance.csv": "the covariance of all rows, as the method of the release estimates it",
 }
@@ -132,7 +128,7 @@ def declared_facts(total: NoisySum) -> dict:
 
 
 def derived_files(what: Inputs) -> dict[str, bytes]:
-    """Return bytes by path in the bundle, of everything but pictures and the manifest."""
+    """Return bytes by path in the bundle, of everything but the manifest."""
     measured, noisy = noisy_of(what.measurement)
     matrices, lines, known = derive(noisy), statement_of(what, measured).lines, known_of_sum(what.measurement)
     correlations = entries.correlations(known, LEVEL, 0.0, tested=False)
@@ -276,8 +272,8 @@ extras/              for whoever analyses it: codebook.csv (what every column is
                      about), rows.csv (number of rows, n_eff), means, variances, covariances and correlations with 95 %
                      intervals for noise and sampling together, counts and means of classes, shares of missing cells;
                      read.py and read.R read the bundle without PrivCov{answers}. Which nothing checks, so that they may
-                     come from anybody: pictures, and estimated_correlation.csv
-                     and estimated_covariance.csv, the matrices as the method estimates them
+                     come from anybody: estimated_correlation.csv and estimated_covariance.csv, the matrices as the
+                     method estimates them
 verify.py            checks the hashes, the guarantee, and the noisy covariance with its noise, without PrivCov
 
 How to check. Where PrivCov is installed, from a folder other than this one:

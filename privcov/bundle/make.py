@@ -7,22 +7,17 @@ public, no seed (there was none).
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping
 
-from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of, zipped
+from privcov.bundle.derived import Inputs, derived_files, manifest_of, zipped
 from privcov.bundle.inputs import ENTRY, REQUEST
 from privcov.bundle.safe import table
-from privcov.plots.look import Picture
 from privcov.releases.display import matrix_of
 from privcov.releases.private_request import estimate
 
 
-def make_bundle(what: Inputs, pictures: Mapping[str, Picture]) -> bytes:
-    """Return the zip. The same inputs give the same bytes.
-
-    ``pictures`` holds figures by the stem of a file in `EXTRAS`.
-    """
-    files = {**derived_files(what), **_drawn(pictures), **_estimated(what)}
+def make_bundle(what: Inputs) -> bytes:
+    """Return the zip. The same inputs give the same bytes."""
+    files = {**derived_files(what), **_estimated(what)}
     files["manifest.json"] = manifest_of(files)
     return zipped(dict(sorted(files.items())), zipfile.ZIP_DEFLATED)
 
@@ -48,13 +43,3 @@ def _estimated(what: Inputs) -> dict[str, bytes]:
         for name, matrix in matrices.items()
     }
     return {name: text.encode() for name, text in files.items()}
-
-
-def _drawn(pictures: Mapping[str, Picture]) -> dict[str, bytes]:
-    if not pictures:
-        return {}
-    from privcov.plots.exports import svg
-
-    files = {f"extras/{stem}.svg": svg(picture).encode() for stem, picture in pictures.items()}
-    assert set(files) <= set(EXTRAS), "a check refuses a file that it does not know"
-    return files

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +26,6 @@ from privcov.releases.release import Release
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from privcov.plots.look import Picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +204,7 @@ def _opened(release: Release) -> Opened:
     return Opened(release, total, measured, noisy, derive(noisy))
 
 
-def bundle_of(opened: Opened, entry: dict, declaration: dict | None, pictures: Mapping[str, Picture]) -> bytes:
+def bundle_of(opened: Opened, entry: dict, declaration: dict | None) -> bytes:
     """Return the zip of a stored release."""
     release = opened.release
     if declaration is None or not _of_release(declaration, opened.measurement, entry["name"]):
@@ -217,7 +214,7 @@ def bundle_of(opened: Opened, entry: dict, declaration: dict | None, pictures: M
     what = Inputs(opened.measurement, as_stated(given), recorded(entry), declaration)
     if statement_of(what, opened.measured).lines != release.statement.lines:
         raise RuntimeError("The bundle would state something else than the release: a defect, and no bundle was made.")
-    return make_bundle(what, pictures)
+    return make_bundle(what)
 
 
 def _of_release(declaration: dict, total: NoisySum, name: str) -> bool:
@@ -232,7 +229,7 @@ def save(release: Release, path: Path | str, declaration: dict | None = None) ->
     """Write the bundle of a release made by `release_private`, whole or not at all; see `Release.save_bundle`."""
     place = Path(path)
     assert release.entry is not None  # checked by `Release.save_bundle`
-    raw = bundle_of(_opened(release), dict(release.entry), declaration, {})
+    raw = bundle_of(_opened(release), dict(release.entry), declaration)
     beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
     try:
         beside.write_bytes(raw)

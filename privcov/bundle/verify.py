@@ -2,7 +2,7 @@
 
 A bundle has four inputs, measurement.json, guarantee.json, ledger_entry.json and declaration.json. Each is read with
 every field checked, they are compared with each other, the guarantee is worked out again from facts and noise, and
-every other file but the pictures must be, byte for byte, what follows from them. What cannot be worked out again is
+every other file but the estimates must be, byte for byte, what follows from them. What cannot be worked out again is
 listed, never passed over.
 """
 

@@ -98,7 +98,7 @@ def _bundle(options: argparse.Namespace) -> None:
     if answer is None:
         raise ValueError(f"Release {entry.number} of {options.name!r} is {entry.state} and has no stored answer.")
     declaration = None if declared is None else json.loads(declared.to_json())
-    raw = bundle_of(open_stored(answer), entry.to_dict(), declaration, {})
+    raw = bundle_of(open_stored(answer), entry.to_dict(), declaration)
     streams.write(options.out, raw)
     print(options.out)
 

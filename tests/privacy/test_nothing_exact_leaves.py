@@ -64,7 +64,7 @@ def test_release_ledger_entry_and_bundle_tell_nothing_exact(rule, tmp_path, same
         opened = open_stored(ledger.stored(entry.token))
         told = entry.to_dict() | {"reserved_at": "2026-01-01T00:00:00+00:00"}
         made = Release(**vars(made) | {"entry": told})
-        bundle = bundle_of(opened, told, None, {})
+        bundle = bundle_of(opened, told, None)
         left.append((made.to_json(), str(made), repr(private), told, bundle))
     assert left[0] == left[1]
 

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
-import privcov
 from pages.common import show
-from pages.your_data.answers.context import doubtful
 from privcov.bundle.read import Opened, bundle_of
 from privcov.core import places
-from privcov.inference.answers import FALSE_DISCOVERIES
 from privcov.ledger import Entry
-from privcov.plots.intervals import pairs
-from privcov.plots.look import Picture
-from privcov.plots.matrices import colour_limit, heatmap
-from privcov.plots.palette import LIGHT
-
-if TYPE_CHECKING:
-    pass
-
-_PAIRS = 20  # of the strongest correlations, in their picture
 
 
 def bundle(opened: Opened, entry: Entry, declaration: dict | None) -> None:
@@ -29,7 +15,7 @@ def bundle(opened: Opened, entry: Entry, declaration: dict | None) -> None:
     record = entry.to_dict()
     st.download_button(
         "Download the bundle",
-        data=lambda: bundle_of(opened, record, declaration, _pictures(opened)),
+        data=lambda: bundle_of(opened, record, declaration),
         file_name=f"release-{entry.number}.zip",
         mime="application/zip",
         on_click="ignore",
@@ -44,9 +30,9 @@ def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
     """Show what is in the bundle."""
     st.markdown(
         "The bundle is one zip: every matrix as CSV and npz, the statement, the method card, the ledger entry, the "
-        "declaration, figures, a one-page report, and `verify.py`. Who gets it checks it without the data: "
+        "declaration, a one-page report, and `verify.py`. Who gets it checks it without the data: "
         f"`{places.command()} verify release.zip` derives the guarantee and every file again from the noisy whole "
-        "numbers, but the pictures and the matrices as the method estimates them. `verify.py` needs Python and numpy "
+        "numbers, but the matrices as the method estimates them. `verify.py` needs Python and numpy "
         "only, and checks the guarantee and the noisy covariance. The folder `extras` has intervals, the codebook, and "
         "readers for Python and R without privcov."
     )
@@ -61,18 +47,3 @@ def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
         st.caption(show.as_text(note))
     with st.expander("Ledger entry"):
         st.json(entry.to_dict(), expanded=1)
-
-
-def _pictures(opened: Opened) -> dict[str, Picture]:
-    """Return file stem -> figure, in the light palette of paper."""
-    columns, found, pictures = opened.columns, privcov.answers(opened.release), {}
-    for stem, title in (("correlation", "Correlation"), ("partial", "Partial correlation")):
-        matrix = getattr(opened.matrices, stem)
-        pale, unknown = doubtful(found, stem, FALSE_DISCOVERIES, opened.measurement)
-        limit, what = colour_limit(matrix), f"released {title.lower()}"
-        pictures[stem] = heatmap(matrix, columns, limit, LIGHT, what=what, pale=pale, unknown=unknown)
-    if len(columns) > 1:
-        pictures["pairs"] = pairs(
-            found.correlations(), LIGHT, x_title="Correlation", what="The strongest correlations", most=_PAIRS
-        )
-    return pictures
