@@ -1,5 +1,6 @@
 """A declaration begins with the header alone; its columns go through a spreadsheet and come back as they were."""
 
+import contextlib
 import datetime
 import gzip
 import json
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 
 import privcov
 from privcov import Dialect
+from privcov.bundle.archive import BundleError
+from privcov.bundle.inputs import facts_of
 from privcov.cli.entry import main
 from privcov.tables.declaration.private_file import FORMAT, Column, Declaration, read_private
 from privcov.tables.declaration.spreadsheet import HEADINGS, columns_of, text_of
@@ -156,6 +159,43 @@ def test_the_command_from_a_file_to_a_declaration(tmp_path, capsys, monkeypatch)
     (tmp_path / "w.csv").write_bytes(b"age,ward,admission date\n")
     assert main(["declare", "w.csv"]) == 0
     assert "another kind than number: 'ward', 'admission date'." in capsys.readouterr().err
+
+
+ODD = (None, 0, -1.5, 10**400, "", "x", "\ud800", True, [], [None], [["a"]], {}, {"a": 1})
+
+
+def places_in(fields, path=()):
+    for key, value in fields.items() if isinstance(fields, dict) else enumerate(fields):
+        yield (*path, key)
+        if isinstance(value, dict | list):
+            yield from places_in(value, (*path, key))
+
+
+def test_a_damaged_declaration_is_refused_in_one_sentence_wherever_it_is_damaged():
+    """Of a file and of a bundle: every value replaced by every odd one."""
+    columns = (
+        Column("a", 0, 120, None, "x", kind="integer", usual=(20, 70), missing_codes=("-9",)),
+        Column("c", reason="y", kind="category", values=("p", "q"), other=True),
+        Column("d", "2020-01-01", "2021-01-01", None, "z", kind="date"),
+    )
+    plain = json.loads(
+        Declaration(
+            "t", "a row", columns, missing="typical", label="g", classes=("u", "v"), dialect=Dialect(";", ",")
+        ).to_json()
+    )
+    assert facts_of(plain, 5).n == 5
+    tried = [(path, value) for path in places_in(plain) for value in ODD]
+    assert len(tried) > 400
+    for path, value in tried:
+        damaged = json.loads(json.dumps(plain))
+        place = damaged
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        with contextlib.suppress(ValueError, BundleError):
+            Declaration.from_json(json.dumps(damaged))
+        with contextlib.suppress(ValueError, BundleError):
+            facts_of(damaged, 5)
 
 
 @pytest.mark.parametrize("decimal", [",", "."])

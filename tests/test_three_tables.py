@@ -130,7 +130,7 @@ def _released(table: Table, folder: Path) -> Made:
     (folder / "d.json").write_text(declared.to_json(), encoding="utf-8")
     Ledger(folder / "ledger.sqlite").set_limit(declared.name, privcov.ZCDP(RHO))
     files = [folder / "a.parquet", folder / "b.csv"]
-    said = shell("check", folder / "d.json", *files, "--ledger", folder / "ledger.sqlite")
+    said = shell("check", folder / "d.json", *files)
     words = ["release", *files, "--declaration", folder / "d.json", "--rho", RHO, "--ledger", folder / "ledger.sqlite"]
     words += ["--bundle", folder / "r.zip", "--out", folder / "r.json"]
     said += shell(*words) + shell("verify", folder / "r.zip")

@@ -7,6 +7,7 @@ import datetime
 import json
 import math
 import re
+import warnings
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -22,19 +23,12 @@ from privcov.ledger.sums import cost_of
 from privcov.measurements.exact.moment import NoisySum, norm_of, planned_event
 from privcov.measurements.exact.reading import count_std
 from privcov.measurements.noise_theory.anchor import matters_of
-from privcov.tables.declared_columns import kinds_of_entries, measured_names, typed_units, working_units
-from privcov.tables.public_facts import LATER, PublicFacts, declared
-from privcov.tables.readers.dialect import Dialect, dialect_from
+from privcov.tables.declaration.private_file import Declaration
+from privcov.tables.public_facts import PublicFacts
 
 INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
 ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at", "raised")
 REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "centre", "tuning")
-_CODES = "missing_codes"
-_COLUMN = ("name", "low", "high", "typical", "reason")
-_DIALECT, _RANGE = "dialect", "usual"
-_KIND = ("kind", "values", "other", "transform", "format", "weight", "missing_codes")  # where it is not the usual one
-_DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person", "n_public", "row_bound", "label")
-_DECLARATION += ("classes", "missing")
 _RATIO = r"\d{1,400}(/\d{1,400})?"
 _MAX_CONTAINERS = 10_000
 _DEVIATIONS = 12  # of a noisy count from the declared number of rows
@@ -220,71 +214,15 @@ def _check_declaration(what: Inputs) -> None:
 
 def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     """Return the public facts of an owner's declaration, for n rows; raise ValueError or `Wrong` for another form."""
-    must(
-        isinstance(declaration, dict) and set(declaration) - set(LATER) - {_CODES, _DIALECT} == set(_DECLARATION),
-        f"the declaration must hold {', '.join(_DECLARATION)}",
-    )
-    later = {name: declaration[name] for name in LATER if name in declaration}
-    columns, codes = declaration["columns"], declaration.get(_CODES, [])
-    must(isinstance(columns, list) and len(columns) > 0, "the declaration must list columns")
-    must(isinstance(codes, list) and bool(codes) == (_CODES in declaration), f"{_CODES} must be a list, or left out")
-    for column in columns:
-        must(
-            isinstance(column, dict) and set(_COLUMN) <= set(column) <= {*_COLUMN, *_KIND, _RANGE},
-            f"a column must hold {', '.join(_COLUMN)}, and may hold {', '.join(_KIND)}, {_RANGE}",
-        )
-        must(isinstance(column["name"], str) and isinstance(column["reason"], str), "names and reasons must be text")
-        own = kinds_of_entries([column])
-        written = set(own[0][1].to_dict()) if own else set()
-        if _RANGE in column:  # what low, high, typical and weight were taken from: no fact follows from it
-            ends = column[_RANGE]
-            must(isinstance(ends, list) and len(ends) == 2, f"{_RANGE} must be a list of two values")
-            must(all(type(end) in (int, float, str) for end in ends), f"{_RANGE} must be numbers or texts")
-        must(set(column) - {*_COLUMN, _RANGE} <= written, "a column holds a field although it has its usual value")
-    kinds = kinds_of_entries(columns, codes)
-    must(declaration["format"] == "privcov-declaration-2", "the declaration is of another format")
-    for name, value in later.items():
-        must(repr(value) != repr(LATER[name]), f"{name} is written although it has its usual value")
-    if _DIALECT in declaration:  # how the files were written: no fact follows from it
-        must(dialect_from(declaration[_DIALECT]) != Dialect(), f"{_DIALECT} is written although it has its usual value")
-    for name in ("name", "row_stands_for"):
-        _words(name, declaration[name])
-    bounded = declaration["row_bound"] is None
-    must(
-        isinstance(declaration["label"], str) and isinstance(declaration["n_public"], bool),
-        "label is text, n_public true or false",
-    )
-    must(isinstance(declaration["classes"], list), "classes must be a list")
-    must(bool(declaration["classes"]) == bool(declaration["label"]), "a label has classes, and classes have a label")
-    must(
-        (n is not None) == declaration["n_public"], "the declaration and the measurement differ on whether n is public"
-    )
-    places = [c[k] for c in columns for k in ("low", "high", "typical")]
-    must(bounded or not any(v is not None for v in places), "a declaration has bounds or a row_bound, not both")
-    names, fraction = tuple(c["name"] for c in columns), later.get("row_bound_fraction", LATER["row_bound_fraction"])
-    if kinds:
-        must(bounded, "kinds have bounds, and a row_bound is declared")
-        names, units = measured_names(kinds), typed_units(kinds, fraction)
-    else:
-        units = working_units(
-            names,
-            declaration["row_bound"],
-            [(c["low"], c["high"]) for c in columns] if bounded else None,
-            [c["typical"] for c in columns] if bounded else None,
-            fraction,
-        )
-    classes = tuple(declaration["classes"]) if declaration["label"] else ()
-    return declared(
-        names,
-        units,
-        classes,
-        n,
-        declaration["n_public"],
-        declaration["rows_per_person"],
-        declaration["missing"],
-        **later,
-        kinds=kinds,
-    )
+    must(isinstance(declaration, dict), "the declaration must be names with values")
+    asked = Declaration.from_json(json.dumps(declaration))
+    must(json_bytes(json.loads(asked.to_json())) == json_bytes(declaration), "the declaration is not as it is written")
+    must(bool(asked.classes) == bool(asked.label), "a label has classes, and classes have a label")
+    must((n is not None) == asked.n_public, "the declaration and the measurement differ on whether n is public")
+    one = np.zeros((1, len(asked.columns)))
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        table = asked.on_rows(one, [""] if asked.label else None, [1] if asked.person else None)
+    return dataclasses.replace(table.facts, n=n)
 
 
 def _whole(name: str, value: Any, low: int) -> None:

@@ -244,7 +244,7 @@ def test_discoveries_follow_the_rule_of_benjamini_and_hochberg():
         (lambda f: f.edges(rate=0.0), "rate"),
         (lambda f: f.regress(["weight", "age"]), "y takes one value, got list."),
         (lambda f: f.regress([]), "y takes one value, got list."),
-        (lambda f: f.regress("weight", 5), "on names 5, which is no column"),
+        (lambda f: f.regress("weight", 5), "on takes a list, got 5"),
         (lambda f: f.components(0), "n_components"),
     ],
 )

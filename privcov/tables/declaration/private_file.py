@@ -573,4 +573,7 @@ def _built(cls: type[Built], fields: dict, what: str) -> Built:
         raise ValueError(f"{what} holds {quote(strange[0])}, which it cannot. It takes {', '.join(sorted(known))}.")
     if lacking := sorted(needed - set(fields)):
         raise ValueError(f"{what} lacks {lacking[0]}. Fill it in.")
-    return cls(**fields)
+    try:
+        return cls(**fields)
+    except TypeError as problem:  # a value of another type
+        raise ValueError(f"{what} cannot be read: {problem}") from None

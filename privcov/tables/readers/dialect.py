@@ -201,6 +201,10 @@ def proposed_separator(line: str) -> str:
 def dialect_from(fields: object) -> Dialect:
     """Return a dialect from the fields of a declaration."""
     known = [field.name for field in dataclasses.fields(Dialect)]
-    if not isinstance(fields, dict) or not set(fields) <= set(known):
+    if (
+        not isinstance(fields, dict)
+        or not set(fields) <= set(known)
+        or not all(isinstance(value, str | int | None) for value in fields.values())
+    ):
         raise ValueError(f"A declaration holds dialect as {', '.join(known)}, got {fields!a:.80}. Correct it.")
     return Dialect(**fields)
