@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.common import address, cached, follow, frame, own_range, script, show, strip
+from pages.common import cached, follow, frame, own_range, script, show, strip
 from pages.common.glossary import term
 from pages.estimate import shown
 from privcov.estimators.base import METHODS
@@ -14,7 +14,7 @@ from privcov.metrics.spectra import noise_edge, spectra
 from privcov.plots.spectra import in_words, spectrum
 from privcov.plots.words import SCALED, plain
 
-study = frame.page("Spectra", keeps=("axis",))
+study = frame.page("Spectra")
 palette = frame.palette()
 st.title("Spectra")
 st.caption(
@@ -31,19 +31,8 @@ with show.problems():
 
     show.made_from(data, rel, METHODS.get(rel.method).label, own_range.mark(data))
     own_range.warn(data)
-    picture = st.container()
-    scale = address.bound(
-        st.segmented_control,
-        "Vertical axis",
-        ["linear", "asinh"],
-        name="axis",
-        default="linear",
-        key="spectra-axis",
-        help="asinh: linear within the noise band, logarithmic beyond.",
-    )
     unit = f"of {SCALED}" if data.bounds is not None else "in squared units of the data"
-    with picture:
-        show.picture(spectrum(series, edge, palette, scale=scale, unit=unit), "spectrum")
+    show.picture(spectrum(series, edge, palette, unit=unit), "spectrum")
     assert wrong is not None  # a covariance has a reference
     st.markdown(shown.verdict(wrong, data, rel))
     if words := in_words(series, edge):

@@ -237,7 +237,7 @@ def test_the_figures_show_the_numbers_of_the_release():
     np.testing.assert_allclose(rel.plot("correlation").data[0].z, rel.to_frame("correlation"), atol=1e-6)
     noisy, after = rel.plot_spectrum().data
     working = rel.covariance / np.outer(rel.scale, rel.scale)
-    np.testing.assert_allclose(after.customdata, np.linalg.eigvalsh(working)[::-1], atol=1e-12)
+    np.testing.assert_allclose(after.y, np.linalg.eigvalsh(working)[::-1], atol=1e-6)
     assert (noisy.name, after.name) == ("Noisy", "Post-processed")
     drawn = precise()
     upper = np.triu_indices(5, 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -47,16 +46,9 @@ def term(key: str, text: str = "") -> str:
     return f"[{text or words()[key].term.lower()}]({ADDRESS}{words()[key].key})"
 
 
-def when_not(keys: Iterable[str], fold: str = "") -> None:
-    """Show when not to use a method, wherever one is chosen: a caption, or folded under a title for several."""
-    cards = [METHODS.get(key) for key in keys]
-    if not cards:
-        return
-    if not fold:
-        st.caption("\n\n".join(f"**When not to use it.** {card.avoid}" for card in cards))
-        return
-    with st.expander(fold):
-        st.markdown("\n".join(f"- **{card.label}.** {card.avoid}" for card in cards))
+def when_not(key: str) -> None:
+    """Show when not to use a method, wherever one is chosen."""
+    st.caption(f"**When not to use it.** {METHODS.get(key).avoid}")
 
 
 def section(asked: str) -> None:

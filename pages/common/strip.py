@@ -188,7 +188,7 @@ def _method(study: Study, offered: tuple) -> None:
     of_study(
         st.selectbox, "Method", list(labels), key="w.method", shown=key, put=Study.with_method, format_func=labels.get
     )
-    when_not([key])
+    when_not(key)
     card = METHODS.get(key)
     badges = f":{STANDING[card.standing]}-badge[{card.standing}] :gray-badge[{card.trust}]"
     st.markdown(f"{badges} :gray-badge[target: {card.target}]")

@@ -84,8 +84,7 @@ class Lesson:
     """A lesson.
 
     ``draw`` shows the pictures at a value of the control and returns one sentence on them; ``draws`` is whether they
-    have noise that can be drawn again. ``idea`` is a moving drawing (`pages.lessons.ideas`). ``onward`` is (page file,
-    label of the link, the study at a value).
+    have noise that can be drawn again. ``onward`` is (page file, label of the link, the study at a value).
     """
 
     title: str
@@ -97,7 +96,6 @@ class Lesson:
     remember: str
     onward: tuple[str, str, Callable[[Any], Study]]
     draws: bool = True
-    idea: Callable[[Palette], str] | None = None
 
 
 def computed(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.common.study import Study
-from pages.lessons import ideas
 from pages.lessons.lesson import AUDIT, Control, Lesson, Option, Screen, computed
 from pages.lessons.simulated import SEED, made
 from privcov.core import checks
@@ -94,7 +93,6 @@ LESSON = Lesson(
     ),
     draw=draw,
     draws=False,
-    idea=ideas.neighbour,
     question="Which two tables are neighbours here, where everybody knows n?",
     choices=(
         Option(

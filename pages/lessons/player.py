@@ -102,7 +102,6 @@ def colours(palette: Palette) -> str:
 def of_lesson(number: int, dark: bool, draws: int = 1) -> dict[str, Any]:
     """Return what the player shows of a lesson, with the first draws of its noise."""
     lesson, palette = LESSONS[number], DARK if dark else LIGHT
-    idea = "" if lesson.idea is None else lesson.idea(palette)
     voted = lesson is guess.LESSON
     return {
         **of_control(lesson.control),
@@ -110,7 +109,7 @@ def of_lesson(number: int, dark: bool, draws: int = 1) -> dict[str, Any]:
         "key": _key(number, dark),
         "number": number,
         "order": NUMBERS,
-        "aim": f"{idea}<p>{sheets.words(lesson.aim)}</p>",
+        "aim": f"<p>{sheets.words(lesson.aim)}</p>",
         "question": sheets.words(lesson.question),
         "choices": [
             {"text": one.text, "reason": sheets.words(one.reason), "right": one.right} for one in lesson.choices

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.common import show
-from pages.lessons import ideas
 from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, count, study
 from pages.lessons.simulated import SEED, WIDE, guarantee, made, widened
 from privcov.core import accounting
@@ -86,7 +85,6 @@ LESSON = Lesson(
     ),
     control=Control("Rows n", NS, 1_000, "few people", "many people", count),
     draw=draw,
-    idea=ideas.crowd,
     question="Ten times the rows, the same guarantee. The privacy noise on one entry",
     choices=(
         Option("falls by the square root of 10, as sampling error does", "The noise hides one row, which weighs 1/n."),

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pages.lessons import ideas
 from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, study
 from pages.lessons.simulated import SEED
 from privcov.core.randomness import stream
@@ -130,7 +129,6 @@ LESSON = Lesson(
     control=Control("Row bound R", BOUNDS, 1.0, "short rows", "long rows"),
     draw=draw,
     draws=False,
-    idea=ideas.longest,
     question="R is doubled. The largest possible change",
     choices=(
         Option("doubles", "True for a mean; a second moment squares the row."),

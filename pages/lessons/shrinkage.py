@@ -60,7 +60,7 @@ def draw(rho: float, screen: Screen) -> str:
     screen.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} columns, {guarantee(rho)}")
     series = [("Truth", result.truth), ("Noisy", result.noisy), ("Shrunk", result.shrunk)]
     unit = "in squared units of the data"
-    picture = spectrum(series, result.edge, screen.palette, scale="linear", unit=unit, height=None)
+    picture = spectrum(series, result.edge, screen.palette, unit=unit, height=None)
     screen.put(picture, "large-spectrum")
     before, after = result.errors
     chance = " (by chance smaller than without noise)" if result.noisy[-1] < result.own else ""

@@ -44,11 +44,6 @@ def epsilon(rho: float) -> float:
     return accounting.zcdp_to_approx(checks.positive("rho", rho), DELTA)
 
 
-def rho_at(epsilon: float) -> float:
-    """Return the inverse of `epsilon`."""
-    return accounting.approx_to_zcdp(epsilon, DELTA)
-
-
 def guarantee(rho: float) -> str:
     """Return rho in words, with the epsilon that a class is more likely to know."""
     return f"{plain(rho)}-zCDP (epsilon = {epsilon(rho):.3g} at {AT_DELTA})"

@@ -44,7 +44,7 @@ nav a {display: flex; align-items: center; justify-content: center; min-height: 
 dt {font-weight: 600; margin-top: .8rem}
 /* Pictures are drawn for a light ground. */
 @media (prefers-color-scheme: dark) {
-  :is(.pl-show, img.idea) {--quiet: $quiet; background: $ground; color: $ink; border-radius: .4rem; padding: .4rem}
+  .pl-show {--quiet: $quiet; background: $ground; color: $ink; border-radius: .4rem; padding: .4rem}
 }
 """.replace("$ground", LIGHT.ground)
     .replace("$ink", LIGHT.ink)
@@ -123,7 +123,6 @@ def _page(heading: str, body: str) -> str:
 
 
 def _played(data: dict[str, Any]) -> str:
-    """Return the player with what it plays."""
     script = re.sub(r"\n\s+", "\n", player.SCRIPT).replace("export default function", "const mount = function")
     given = json.dumps(data).replace("</", "<\\/")
     return (
@@ -141,7 +140,6 @@ def _menu() -> str:
 
 
 def _home() -> dict[str, Any]:
-    """Return the demonstration of Home."""
     control = Control("Epsilon", EPSILONS, 1.0, "stronger privacy", "more accuracy")
     aim = "<p>Differential privacy adds noise, which limits what anyone can learn about one row. Choose epsilon.</p>"
     frames = player.frames([[at_home(epsilon) for epsilon in EPSILONS]], LIGHT)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.common import show
-from pages.lessons import ideas
 from pages.lessons.lesson import ESTIMATE, Control, Lesson, Option, Screen, computed, study
 from pages.lessons.simulated import SEED, guarantee, made
 from privcov.core.guarantees import ZCDP
@@ -93,7 +92,6 @@ LESSON = Lesson(
         lambda v: f"{v:g}",
     ),
     draw=draw,
-    idea=ideas.cut,
     question=("You try twenty thresholds on one release and keep the best picture. What does it cost in privacy?"),
     choices=(
         Option("Twenty times epsilon: every try is a query", "A query reads the rows; these read a released matrix."),

@@ -140,13 +140,11 @@ def _of_classes(total: NoisySum, known: UnbiasedMoments) -> dict[str, bytes]:
 
 
 def _moved(found: Intervals, unit: np.ndarray, origin: np.ndarray | float = 0.0) -> Intervals:
-    """Return estimates and intervals in the owner's units."""
     estimate, low, high = (origin + unit * getattr(found, end) for end in _ENDS)
     return Intervals(estimate, low, high, found.reason)
 
 
 def _above(found: Intervals, pairs: tuple[np.ndarray, ...]) -> Intervals:
-    """Return the entries above the diagonal."""
     return Intervals(found.estimate[pairs], found.low[pairs], found.high[pairs], found.reason[pairs])
 
 

@@ -115,7 +115,6 @@ def _usable(delta: float) -> float:
 
 
 def _root(f: Callable[[float], float], low: float, high: float, xtol: float = 1e-300) -> float:
-    """Return a root of ``f`` between ``low`` and ``high``."""
     from scipy.optimize import brentq
 
     return brentq(f, low, high, xtol=xtol, rtol=1e-15, maxiter=1000)
@@ -206,7 +205,6 @@ def zcdp_sum(events: tuple[Event, ...]) -> Fraction:
 
 
 def _up(x: Fraction) -> float:
-    """Return the smallest float that is at least x."""
     f = float(x)
     return f if Fraction(f) >= x else math.nextafter(f, math.inf)
 
@@ -260,7 +258,6 @@ def _through_zcdp(events: tuple[Event, ...], asked: ApproxDP) -> ApproxDP:
 
 
 def _smaller(one: PureDP | ApproxDP, other: ApproxDP) -> PureDP | ApproxDP:
-    """Return the statement with the smaller epsilon, the first when they are equal."""
     return other if other.epsilon < one.epsilon else one
 
 
@@ -278,7 +275,6 @@ def actual_guarantee(events: tuple[Event, ...], asked: Guarantee) -> Guarantee |
 
 
 def _single_mu(event: Event) -> float:
-    """Return sensitivity over scale of one event, rounded up."""
     return _up(Fraction(event.sensitivity) / Fraction(event.scale))
 
 
@@ -415,7 +411,6 @@ def pure_epsilon(share: BudgetShare, *, exponential: bool = False) -> float:
 
 
 def _down(x: Fraction) -> float:
-    """Return the largest float that is at most x, for x >= 0."""
     f = float(x)
     return f if Fraction(f) <= x else math.nextafter(f, 0.0)
 

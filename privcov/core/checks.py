@@ -135,7 +135,6 @@ def _which(called: Callable, problem: str, given: Iterable[str]) -> str:
 
 
 def _finish(sentence: str, remedy: str) -> str:
-    """Return the sentence with its remedy, if there is one."""
     return f"{sentence}. {remedy}" if remedy else f"{sentence}."
 
 

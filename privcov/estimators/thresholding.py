@@ -10,7 +10,6 @@ matrix alone (free).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -35,10 +34,10 @@ from privcov.postprocess.spectrum import clip_psd
 
 Std = TypeVar("Std", float, np.ndarray)
 SOUND = mechanisms.SOUND + "; the diagonal is never cut"
-RULES = ("hard-universal", "soft-sure", "fission", "paper")
+RULES = ("hard-universal", "soft-sure", "paper")
 RULE_HELP = (
-    "Free. hard-universal: when most pairs are truly zero. soft-sure: when many are small. fission: "
-    "cross-validation on two noisier copies. paper: as printed, with the constants below."
+    "Free. hard-universal: when most pairs are truly zero. soft-sure: when many are small. paper: as printed, with the "
+    "constants below."
 )
 
 
@@ -76,7 +75,7 @@ class Thresholding(OneMeasurement):
         else:
             if whole.mean is not None:  # the square of the noise on the mean was subtracted with the mean
                 noisy = noisy + subtracted(whole, measured) * np.eye(len(noisy))
-            kept, more = cut_by_rule(self.rule, noisy, whole, measured, constant, ask.rng)
+            kept, more = cut_by_rule(self.rule, noisy, whole, measured, constant)
             if self.diagonal == "shrink":
                 kept = cutting.shrink_diagonal(kept, diagonal_variance(whole, measured))
         repaired = clip_psd(kept)
@@ -191,7 +190,7 @@ def papers_threshold(constant: float, std: Std, d: int, rows: float) -> Std:
 
 
 def cut_by_rule(
-    rule: str, noisy: np.ndarray, whole: Moments, measured: Measured, constant: float, rng: np.random.Generator
+    rule: str, noisy: np.ndarray, whole: Moments, measured: Measured, constant: float
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Cut the off-diagonal entries by a rule."""
     noise = off_diagonal_variance(whole, measured)
@@ -204,28 +203,9 @@ def cut_by_rule(
         variance = cutting.entry_variance(noisy, noise, measured.rows)
         if rule == "hard-universal":
             choice = cutting.Cut("hard", cutting.universal_level(d))
-        elif rule == "soft-sure":
-            choice = cutting.Cut("soft", cutting.sure_level(noisy, variance))
         else:
-            sampling = cutting.sampling_noise(noisy, measured.rows)
-            choice = cutting.fission_cut(lambda: fission_halves(measured, sampling, rng), variance)
+            choice = cutting.Cut("soft", cutting.sure_level(noisy, variance))
         kept = cutting.apply_cut(noisy, variance, choice)
         how = f"{choice.kind} threshold at {choice.level:.3g} deviations of an entry"
     left = np.count_nonzero(np.triu(kept, 1))
     return kept, (f"Kept {left} of {d * (d - 1) // 2} pairs: {how} (rule {rule}).",)
-
-
-def fission_halves(
-    measured: Measured, sampling: Callable[[np.random.Generator], np.ndarray], rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Draw two copies T + g Z and T - Z / g of the covariance, Cov(Z) = Cov(T), with independent errors.
-
-    The noise part is exact, because its distribution is known, and is added before the mean is subtracted. The sampling
-    part is that of Gaussian rows with the released covariance.
-    """
-    noise, more = measured.distribution.draw(rng), sampling(rng)
-
-    def half(factor: float) -> np.ndarray:
-        return target(unit_moments(measured.matrix + factor * noise, measured)) + factor * more
-
-    return half(cutting.FISSION_GAIN), half(-1 / cutting.FISSION_GAIN)

@@ -494,7 +494,6 @@ def _changed(name: str, state: str) -> LedgerError:
 
 
 def _now() -> str:
-    """Return the time in UTC, to the second."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 

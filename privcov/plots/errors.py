@@ -82,18 +82,14 @@ def curves(
     references: list[tuple[str, float]],
     marked: float | None = None,
     height: int | None = 460,
-    log: bool = True,
-    log_error: bool = True,
 ) -> Picture:
-    """Return error curves with bands, on a logarithmic axis, or on a linear one from zero without ``log_error``."""
+    """Return error curves with bands, on logarithmic axes."""
     traces, shapes, ends, trivial, story = [], [], [], [], []
-    positive = (table["mean"] > 0) | (not log_error)
-    table = table[positive & np.isfinite(table["mean"]) & ((table[x] > 0) | (not log))]
+    table = table[(table["mean"] > 0) & np.isfinite(table["mean"]) & (table[x] > 0)]
     if table.empty:
         raise ValueError("Every error is zero or undefined, so there is nothing to draw on a logarithmic axis.")
     # A quantile of zero would leave the axis; the smallest mean is far enough down.
-    if log_error:
-        table = table.assign(low=table["low"].where(table["low"] > 0, table["mean"].min()))
+    table = table.assign(low=table["low"].where(table["low"] > 0, table["mean"].min()))
     keys = dict(zip(table["method"], table["key" if "key" in table else "method"], strict=True))
     drawn = [name for name in order if name in keys]
     for name, style in zip(drawn, pens_of([keys[name] for name in drawn], palette), strict=True):
@@ -121,15 +117,11 @@ def curves(
         story.append(f"{name} at {plain(level)}")
     if marked is not None:
         shapes.append(vline(marked, palette.quiet, "dot", 1))
-    across: dict[str, Any] = {"title": x_label, "type": "log" if log else "linear"}
-    if log:
-        across |= ticks(_places(table[x]))
+    across: dict[str, Any] = {"title": x_label, "type": "log"} | ticks(_places(table[x]))
     narrow = table["high"].max() < 50 * table["low"].min()
     up: dict[str, Any] = {"type": "log", "tickformat": "~g", "dtick": "D2" if narrow else 1}
-    if not log_error:
-        up = {"type": "linear"}
     reached = np.array([*table["low"], *table["mean"], *table["high"], *(level for _, level in references)])
-    up["range"] = span(reached, log=log_error)
+    up["range"] = span(reached, log=True)
     figure = draw(
         traces,
         palette,
@@ -137,7 +129,7 @@ def curves(
         hovermode="x unified",
         x=across,
         y={"title": y_label, **up},
-        **instead_of_legend([*trivial, *ends], up["range"], palette, height, log=log_error, shapes=shapes),
+        **instead_of_legend([*trivial, *ends], up["range"], palette, height, log=True, shapes=shapes),
     )
     return Picture(figure, f"Error curves against {x_label}: " + "; ".join(story) + ".")
 

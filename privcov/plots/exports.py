@@ -25,13 +25,10 @@ from privcov.plots.matrices import LETTERS, colours_of, hatching, marks, png
 from privcov.plots.palette import LIGHT, WHITE, Palette, channels
 from privcov.plots.words import plain
 
-WIDTH, HEIGHT = 720, 480  # pixels at 96 an inch: 190 mm wide
-FONT = "Arial, Helvetica, sans-serif"
 _SVG_FONT = "Helvetica, Arial, sans-serif"
 _LINE = 22  # pixels of a row of a table
 _ABOVE, _SCALE, _STEPS = 6, 48, 32  # pixels above a heatmap and of its colour bar; the colours of that
 _NAMED = 40  # columns whose names stand beside a heatmap
-_MARKED = re.compile(r'<span style="color:(#[0-9A-Fa-f]{6})">●</span> (.*)')  # a name at the end of a line
 _LETTER = 0.58  # approximate width of a letter in units of the font's size
 
 # Dashes and marks by the names that plotly gives them.
@@ -361,15 +358,10 @@ def _note(note: go.layout.Annotation, across: _Axis, up: _Axis) -> str:
         return ""
     anchor = {"left": "start", "right": "end"}.get(note.xanchor or "", "middle")
     y += {"bottom": -4, "top": 13}.get(note.yanchor or "", 4)
-    marked = _MARKED.match(str(note.text))
-    lines = (marked[2] if marked else str(note.text)).split("<br>")
+    lines = str(note.text).split("<br>")
     y -= 6.5 * (len(lines) - 1) * {"top": 0, "bottom": 2}.get(note.yanchor or "", 1)
-    if marked is None:
-        colour = note.font.color or LIGHT.quiet
-        return "".join(_text(x, y + 13 * k, line, anchor, 11, colour) for k, line in enumerate(lines))
-    # A name at the end of a line, behind a dot in the line's colour.
-    dot = f'<circle cx="{x + 5:.1f}" cy="{y - 4:.1f}" r="4" fill="{marked[1]}"/>'
-    return dot + "".join(_text(x + 13, y + 13 * k, words, "start", 11) for k, words in enumerate(lines))
+    colour = note.font.color or LIGHT.quiet
+    return "".join(_text(x, y + 13 * k, line, anchor, 11, colour) for k, line in enumerate(lines))
 
 
 def _legend(figure: go.Figure, width: float) -> tuple[str, float]:

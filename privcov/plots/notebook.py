@@ -83,7 +83,7 @@ def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     unit = "in squared units of the data" if plain_units else f"of {SCALED}"
     if rel.target == "precision":
         unit = f"{unit}, inverted"
-    return _shown(rel, spectrum(stages, edge, palette, scale="linear", unit=unit), palette)
+    return _shown(rel, spectrum(stages, edge, palette, unit=unit), palette)
 
 
 def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:

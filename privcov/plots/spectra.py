@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike
 
 from privcov.plots.labels import instead_of_legend
 from privcov.plots.look import Picture, band, draw, note, pen
@@ -17,32 +16,21 @@ _PLACES = ("Truth", "Sample", "Noisy", "Post-processed")  # a series keeps its p
 
 
 def spectrum(
-    series: list[tuple[str, np.ndarray]],
-    edge: float,
-    palette: Palette,
-    *,
-    scale: str,
-    unit: str,
-    height: int | None = 460,
+    series: list[tuple[str, np.ndarray]], edge: float, palette: Palette, *, unit: str, height: int | None = 460
 ) -> Picture:
-    """Return eigenvalues in descending order, on a linear or an asinh axis.
+    """Return eigenvalues in descending order.
 
     Those of the noisy matrix inside the band, which cannot be recovered separately, are hollow.
     """
-    bend = max(edge, 1e-12) if scale == "asinh" else 1.0
-
-    def bent(values: ArrayLike) -> np.ndarray:
-        return np.arcsinh(np.asarray(values) / bend) if scale == "asinh" else np.asarray(values)
-
     traces, shapes, notes, story, ends, inside = [], [], [], [], [], 0
-    reach = _range([bent(values) for _, values in series] + [bent([-edge, edge])])
+    reach = _range([*(values for _, values in series), np.array([-edge, edge])])
     if edge > 0:
-        ground = band(wash(palette.quiet, 0.22), y=(float(bent(-edge)), float(bent(edge))))
+        ground = band(wash(palette.quiet, 0.22), y=(-edge, edge))
         shapes.append(ground | {"line": {"color": palette.quiet, "width": 1}})
         # At the lower left, where the band always is and a falling spectrum never.
         corner: dict[str, Any] = {"xref": "paper", "xanchor": "left", "yanchor": "top"}
         words = f"noise alone: {plain(-edge)} to {plain(edge)}"
-        notes.append(note(words, legible(palette.quiet, palette), 0.01, float(bent(-edge)), **corner))
+        notes.append(note(words, legible(palette.quiet, palette), 0.01, -edge, **corner))
     for index, (name, values) in enumerate(series):
         ordered = np.sort(np.asarray(values))[::-1]
         style = pen(_PLACES.index(name) if name in _PLACES else len(_PLACES) + index, palette)
@@ -54,28 +42,22 @@ def spectrum(
         traces.append(
             go.Scatter(
                 x=np.arange(1, len(ordered) + 1),
-                y=bent(ordered),
+                y=ordered,
                 name=name,
                 mode="lines+markers",
                 line=style.line(1.6),
                 marker={**style.marker(7), "symbol": symbol},
-                customdata=ordered,
-                hovertemplate=f"{name}, rank %{{x}}: %{{customdata:.3g}}<extra></extra>",
+                hovertemplate=f"{name}, rank %{{x}}: %{{y:.3g}}<extra></extra>",
             )
         )
-        ends.append((name, float(bent(ordered[-1])), style))
+        ends.append((name, float(ordered[-1]), style))
         story.append(f"{name} from {plain(ordered[0])} down to {plain(ordered[-1])}")
-    vertical: dict = {"title": f"Eigenvalue, {unit}", "range": reach}
-    if scale == "asinh":
-        top = max(float(np.abs(v).max()) for _, v in series)
-        marks = [m * s for m in _decades(bend, top) for s in (1, -1)] + [0.0]
-        vertical |= {"tickvals": [float(bent(m)) for m in marks], "ticktext": [plain(m) for m in marks]}
     figure = draw(
         traces,
         palette,
         height=height,
         x={"title": "Rank of the eigenvalue", "range": [0.4, max(len(values) for _, values in series) + 0.6]},
-        y=vertical,
+        y={"title": f"Eigenvalue, {unit}", "range": reach},
         **instead_of_legend(ends, reach, palette, height, shapes=shapes, notes=notes),
     )
     tail = (
@@ -114,8 +96,3 @@ def _range(values: list[np.ndarray]) -> list[float]:
     low, high = min(float(every.min()), 0.0), max(float(every.max()), 0.0)
     size = (high - low) or 1.0
     return [low - 0.08 * size, high + 0.04 * size]
-
-
-def _decades(low: float, high: float) -> list[float]:
-    first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(max(high, low * 1.01))))
-    return [10.0**e for e in range(first, last + 1)]

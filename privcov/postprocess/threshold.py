@@ -11,9 +11,6 @@ soft-sure
     Soft threshold at the t that minimises Stein's unbiased estimate of the risk. Stein (1981); Donoho and Johnstone
     (1995). The same formula with a hard threshold in it is no estimate of the hard threshold's risk (Stein needs
     continuity), and is not offered.
-fission
-    Two independent copies of the noisy matrix made by adding and subtracting more noise; cut one, compare with the
-    other. Oliveira, Lei and Tibshirani (2021), coupled bootstrap. Needs Gaussian noise.
 """
 
 from __future__ import annotations
@@ -25,10 +22,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.postprocess.spectrum import clip_psd
-
-FISSION_GAIN = 0.5  # g: the first half has variance (1 + g^2) v, the second (1 + 1/g^2) v
-FISSION_SPLITS = 10
-FISSION_LEVELS = 16  # levels tried, from 0 to 1.5 times the universal one; and one that keeps none
 
 
 @dataclass(frozen=True)
@@ -132,17 +125,3 @@ def sampling_noise(covariance: np.ndarray, rows: float) -> Callable[[np.random.G
         return root @ ((a + a.T) / math.sqrt(2 * rows)) @ root
 
     return draw
-
-
-def fission_cut(halves: Callable[[], tuple[np.ndarray, np.ndarray]], variance: np.ndarray) -> Cut:
-    """Return the cut of the first half that lies nearest to the second, on average over the splits."""
-    d = len(variance)
-    levels = [*np.linspace(0.0, 1.5 * universal_level(d), FISSION_LEVELS).tolist(), math.inf]
-    cuts = [Cut(kind, level) for kind in ("hard", "soft") for level in levels]
-    loss = np.zeros(len(cuts))
-    off = ~np.eye(d, dtype=bool)
-    for _ in range(FISSION_SPLITS):
-        first, second = halves()
-        for i, cut in enumerate(cuts):
-            loss[i] += ((apply_cut(first, (1 + FISSION_GAIN**2) * variance, cut) - second)[off] ** 2).sum()
-    return cuts[int(np.argmin(loss))]

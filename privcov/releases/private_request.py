@@ -168,7 +168,6 @@ def _input(
 
 
 def _public_stream(card: MethodCard) -> np.random.Generator:
-    """Return the fixed public generator of a method, at its beginning."""
     return stream(0, "noise", 0, "private", card.key)
 
 
@@ -209,7 +208,6 @@ def reason_against(key: str) -> str:
 
 
 def _example(card: MethodCard) -> PrivateRequest:
-    """Return a request for the method under the first kind of guarantee that its card lists."""
     kind = card.guarantees[0].kind
     guarantee = PureDP(1.0) if kind == "pure" else ApproxDP(1.0, 1e-6) if kind == "approx" else ZCDP(1.0)
     facts = PrivateDataset.from_rows([[0.0, 0.0]], row_bound=1.0).facts

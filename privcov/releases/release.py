@@ -465,7 +465,6 @@ def _lock(rel: Release) -> None:
 
 
 def _figures() -> Any:
-    """Return the module that draws a release."""
     from privcov.core import extras
 
     extras.require("plotly", "Figures")
@@ -475,12 +474,10 @@ def _figures() -> Any:
 
 
 def _digest(fields: dict) -> str:
-    """Return the SHA-256 of the fields."""
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 def _read(fields: dict) -> dict:
-    """Return the arguments of `Release` from its text; the caller turns an error for a wrong field into a sentence."""
     known = {f.name: f for f in dataclasses.fields(Release) if f.name not in _NOT_IN_TEXT}
     given = {name: value for name, value in fields.items() if name != "statement"}
     if set(given) | {"kinds"} != set(known):  # which are there where columns have them
@@ -524,7 +521,6 @@ def _read(fields: dict) -> dict:
 
 
 def _array(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
-    """Return an array of finite numbers of that shape, or raise ValueError."""
     array = np.array(value, dtype=np.float64)
     if array.shape != shape or not np.isfinite(array).all():
         raise ValueError(f"{name} must hold {' x '.join(map(str, shape))} finite numbers.")
@@ -538,7 +534,6 @@ def _stored_flags(flags: Flags) -> list:
 
 
 def _raw(raw: dict, read: dict) -> Measured:
-    """Return the measured matrix with its noise distribution and its event."""
     distribution = NoiseDistribution.from_dict(raw["law"])
     for field in dataclasses.fields(distribution):
         value = getattr(distribution, field.name)
@@ -630,7 +625,6 @@ def write_statement(rel: Any) -> Statement:
 
 
 def _verdict(rel: Release) -> str:
-    """Return the last line of the statement."""
     if rel.as_asked:
         return f"{rel.given}; asked for {rel.guarantee}"
     if accounting.covers(rel.guarantee, rel.given):

@@ -29,7 +29,6 @@ from privcov.tables.private_dataset import RELEASE_PRIVATE, PrivateDataset
 
 
 def _metrics() -> tuple[str, ...]:
-    """Return the names of the errors of a matrix."""
     return tuple(
         f"{prefix}{norm}-to-{against}" for prefix in ("relative-", "") for norm in NORMS for against in REFERENCES
     )
@@ -283,7 +282,6 @@ def _bound(name: str, value: object) -> float:
 
 
 def _as_list(name: str, values: Any) -> list:
-    """Return the values as a list that is not empty."""
     if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
         raise ValueError(f"{name} must be a list, got {checks.told(values)}.")
     items = list(values)

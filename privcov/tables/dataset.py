@@ -507,7 +507,6 @@ def _units(
     mean_is_zero: bool,
     typed: Kinds = (),
 ) -> Units:
-    """Return the units as declared, or the data's own where nothing is declared."""
     if typed:
         units = typed_units(typed)
         _check_mean(units.origin, mean_is_zero)
@@ -539,7 +538,6 @@ def _bound(row_bound: float) -> float:
 
 
 def _check_mean(origin: np.ndarray, mean_is_zero: bool) -> None:
-    """Raise ValueError where the mean is said to be zero and the typical values are not."""
     if mean_is_zero and origin.any():
         raise ValueError(
             "mean_is_zero says the mean is publicly zero, so typical must be 0 for every column. "
@@ -554,13 +552,11 @@ def _typed(
     bounds: Limits | None,
     typical: ArrayLike | Mapping[str, float] | None,
 ) -> Kinds:
-    """Return name and kind of every declared column, () without kinds and codes."""
     named = None if columns is None or isinstance(columns, str) else tuple(map(str, columns))
     return typed_columns(kinds, missing_codes, named, bounds, typical, None)  # type: ignore[arg-type] # checked later
 
 
 def _check_bounds(bounds: Limits, names: tuple[str, ...]) -> np.ndarray:
-    """Return the bounds as an array, or raise ValueError."""
     d, example = len(names), f"Write bounds={{{names[0]!r}: (low, high), ...}}."
     pairs = checks.by_name("bounds", bounds, names) if isinstance(bounds, Mapping) else bounds
     try:

@@ -80,7 +80,6 @@ def names_in(X: Any) -> list | None:
 
 
 def _arrow(X: Any) -> Any:
-    """Return a data frame in Arrow's form as a table of pyarrow."""
     extras.require("pyarrow", "Data frames in Arrow's form")
     import pyarrow
 
@@ -125,7 +124,6 @@ def _of_frame(read: Callable, columns: Iterable[tuple], shape: tuple[int, ...], 
 
 
 def _side_by_side(cells: Iterator[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-    """Return columns as one array in row order."""
     rows = np.empty(shape, dtype=np.float64)
     for j, column in enumerate(cells):
         rows[:, j] = column
@@ -250,7 +248,6 @@ def _to_declare(refused: list[_OfItsType]) -> str:
 
 
 def _ragged(X: Any) -> NoReturn:
-    """Raise ValueError for rows of different lengths."""
     sizes = [len(row) if hasattr(row, "__len__") else 0 for row in X]
     odd = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
     if odd:

@@ -111,7 +111,6 @@ def _of_block(block: Block, key: bytes) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def _hash(text: str, key: bytes) -> bytes:
-    """Return 128 keyed bits of an id."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=_BYTES).digest()
 
 

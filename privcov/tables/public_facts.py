@@ -187,7 +187,6 @@ class PublicFacts(InUnits):
 
 
 def _facts_again(fields: dict) -> PublicFacts:
-    """Return the facts that follow from the declared fields of a stored dict."""
     names, classes, bounds = tuple(fields["columns"]), tuple(fields["classes"]), fields["bounds"]
     if not all(isinstance(word, str) for word in (*names, *classes)) or not 1 <= len(set(names)) == len(names):
         raise ValueError("The names of columns must be different texts.")

@@ -94,9 +94,7 @@ def test_the_buttons_of_a_lesson_take_two_rows_on_a_telephone(visit, number):
 _ORDER = """() => {
   const tops = (what) => [...document.querySelectorAll(".pl " + what)]
     .map((found) => found.getBoundingClientRect()).filter((box) => box.height);
-  const idea = document.querySelector("img.idea");
   return {
-    idea: idea && idea.complete && idea.naturalWidth ? [idea.getBoundingClientRect()] : [],
     picture: tops("figure"), lever: tops(".pl-lever input"), said: tops(".pl-said"),
     question: tops(".pl-question"), answers: tops(".pl-answer"),
     end: document.querySelector("[data-testid=stMain]").scrollHeight
@@ -106,11 +104,10 @@ _ORDER = """() => {
 
 @pytest.mark.parametrize("number", range(1, 11))
 def test_a_lesson_on_a_telephone_is_in_the_order_of_its_thought(visit, number):
-    """Idea, picture, control, sentence, question; the last four on a screen and a half, with answers for a thumb."""
+    """Picture, control, sentence, question; the last four on a screen and a half, with answers for a thumb."""
     page = visit(f"/Lessons?lesson={number}", width=390, height=844)
     found = page.evaluate(_ORDER)
-    assert bool(found["idea"]) == (number in (1, 2, 3, 6))
-    order = [found[part][-1]["y"] for part in ("idea", "picture", "lever", "said", "question") if found[part]]
+    order = [found[part][-1]["y"] for part in ("picture", "lever", "said", "question") if found[part]]
     assert order == sorted(order)
     assert len(found["answers"]) == 3
     assert all(box["height"] >= 44 for part in ("answers", "lever") for box in found[part])

@@ -74,6 +74,7 @@ def test_the_picture_follows_the_mouse_along_the_control(folder, tab):
 
 
 _LAID_OUT = """() => {
+  document.querySelector(".pl-lever").style.position = "static"; // it stays in sight over taller pictures
   const place = (part) => [part.getBoundingClientRect().top + scrollY, part.getBoundingClientRect().bottom + scrollY];
   const [pictures, said] = ["show", "said"].map((part) => document.querySelector(`.pl-${part} > :not([hidden])`));
   const texts = [...pictures.querySelectorAll("svg text")].map((words) => {

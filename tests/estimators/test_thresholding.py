@@ -91,7 +91,7 @@ def test_units_of_the_data_do_not_matter(key, rule):
 
 
 @pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("rule", ["hard-universal", "soft-sure", "fission"])
+@pytest.mark.parametrize("rule", ["hard-universal", "soft-sure"])
 def test_free_rules_keep_everything_when_noise_and_sampling_vanish(key, rule):
     """40,000 rows: a correlation of 0.1 is 20 deviations; the enormous epsilon leaves no noise."""
     x, _ = banded_rows(40_000, 3, band=(1.0, 0.3, 0.1))
@@ -156,29 +156,6 @@ def test_the_rows_are_read_by_the_measurement_alone(key, monkeypatch):
         a = release(one, ASKED, key, rule=rule, calibration=calibration, **{"random_state": 0, **own})
         b = release(two, ASKED, key, rule=rule, calibration=calibration, **{"random_state": 0, **own})
         assert a.to_json() == b.to_json()
-
-
-# --- fission ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("centre", ["zero", "joint"])
-def test_the_halves_of_fission_are_independent(centre):
-    """4,000 releases of fixed rows, d = 3; the noise is fresh each time. Correlations of the two halves' off-diagonal
-    errors stay below 4.5 / sqrt(4000) = 0.071; leaving out the second half's noise would give 0.89. No sampling part
-    here: the rows are fixed."""
-    ds, rng = data(unit_rows(100, 3), 1.0), np.random.default_rng(0)
-    errors = []
-    for _ in range(4000):
-        measured = measure_moment(ds, ZCDP(0.5), centre=centre, shape="free-trace", rng=rng)
-        halves = thresholding.fission_halves(measured, lambda r: np.zeros((3, 3)), rng)
-        errors.append([half[np.triu_indices(3, 1)] for half in halves])
-    errors = np.array(errors).reshape(4000, 6)
-    across = np.corrcoef(errors.T)[:3, 3:]
-    assert np.abs(across).max() < 0.071
-    std = measured.distribution.off_diagonal_std
-    if centre == "zero":
-        np.testing.assert_allclose(errors[:, :3].std(axis=0), math.sqrt(1.25) * std, rtol=0.05)
-        np.testing.assert_allclose(errors[:, 3:].std(axis=0), math.sqrt(5) * std, rtol=0.05)
 
 
 # --- the local model ----------------------------------------------------------------------------------------

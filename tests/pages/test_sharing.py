@@ -37,7 +37,6 @@ CHANGES = [
     (TRADE_OFFS, TINY, "ask.structure", "blocks", {"ask.structure": "blocks"}),
     (TRADE_OFFS, {"source": "wine"}, "ask.n", 300, {"ask.n": "300"}),
     (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.view", "As an owner sees it", {"view": "as-an-owner-sees-it"}),
-    (SPECTRA, TINY, "spectra-axis", "asinh", {"axis": "asinh"}),
     ("pages/7_Methods.py", {}, "methods-kind", "pure", {"show.kind": "pure"}),
     ("pages/9_Privacy_audit.py", {}, "audit-d", 1, {"live.d": "1"}),
     ("pages/9_Privacy_audit.py", {"tab": "claims"}, "claims-search", "Wishart", {"claims.search": "Wishart"}),
@@ -78,7 +77,6 @@ NONSENSE = [
     (TRADE_OFFS, {"ask": "banana", "ask.row": "-3", "ask.bounds": "<b>"}, 3),
     (TRADE_OFFS, {"ask.structure": "x", "ask.row": "7"}, 2),
     (GRAPH, {"data.n": "200", "data.d": "4", "lambda": "7", "view": "none"}, 2),
-    (SPECTRA, {"axis": "log"}, 1),
     ("pages/9_Privacy_audit.py", {"tab": "claims", "claims.n": "1e30", "claims.verdict": "yes"}, 2),
     ("pages/7_Methods.py", {"show.kind": "perfect"}, 1),
 ]
@@ -99,16 +97,16 @@ def test_nonsense_gets_a_sentence_each_and_a_working_page(file, query, count, mo
 
 def test_back_undoes_one_change(monkeypatch):
     monkeypatch.setattr(frame, "ON_THE_WAY", 0.0)  # nobody presses Back as soon after a change as this test does
-    at = open_page(SPECTRA, **TINY)
-    before = dict(at.query_params)
-    widget(at, "spectra-axis").set_value("asinh").run()
+    at = open_page(GRAPH, **{"data.n": "200", "data.d": "4"})
+    before, owner = dict(at.query_params), "As an owner sees it"
+    widget(at, "graph.view").set_value(owner).run()
     at.select_slider(key="w.rho").set_value(1.0).run()
     del at.query_params["rho"]
     at.run()
-    assert (widget(at, "spectra-axis").value, at.select_slider(key="w.rho").value) == ("asinh", 0.1)
-    del at.query_params["axis"]
+    assert (widget(at, "graph.view").value, at.select_slider(key="w.rho").value) == (owner, 0.1)
+    del at.query_params["view"]
     at.run()
-    assert widget(at, "spectra-axis").value == "linear"
+    assert widget(at, "graph.view").value == "Against the graph"
     assert dict(at.query_params) == before
 
 

@@ -88,13 +88,12 @@ def some_table(names: int) -> pd.DataFrame:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("log_error", [True, False])
 @pytest.mark.parametrize(("names", "direct"), [(3, True), (60, False)])
-def test_error_curves_are_named_at_their_ends_or_in_a_legend(names, direct, log_error):
+def test_error_curves_are_named_at_their_ends_or_in_a_legend(names, direct):
     table = some_table(names)
     picture = curves(
         table, LIGHT, x="x", x_label="x", y_label="y", order=[f"m{k}" for k in range(names)], labels={},
-        references=[("zero", 3.0)], log_error=log_error,
+        references=[("zero", 3.0)],
     )  # fmt: skip
     layout = picture.figure.layout
     assert (layout.showlegend is False) == direct
@@ -107,6 +106,6 @@ def test_error_curves_are_named_at_their_ends_or_in_a_legend(names, direct, log_
     )
     for name, value in {"m0": 0.25, "m1": 0.5, "m2": 0.75, "zero": 3.0}.items():
         at = low + level[name] * (high - low)
-        assert (10**at if log_error else at) == pytest.approx(value)
+        assert 10**at == pytest.approx(value)
     values = table[["mean", "high"]].to_numpy()
-    assert (np.log10(values) if log_error else values).max() <= high
+    assert np.log10(values).max() <= high

@@ -237,7 +237,6 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, shape: str, matters
 
 
 def _counted(facts: PublicFacts) -> str:
-    """Return what is counted beside the sum, for the statistic of an event."""
     if not facts.person:
         return "" if facts.n is not None else ", with the count of rows"
     return ", of persons of weight 1 at most" + ("" if facts.n is not None else ", with their number")
@@ -284,7 +283,6 @@ def _noisy(
 
 
 def _structured(total: np.ndarray, d: int) -> np.ndarray:
-    """Set what is publicly zero to zero, in place, and return the sum."""
     total[d:, d:] = np.diag(np.diag(total)[d:])
     return total
 

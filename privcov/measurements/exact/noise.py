@@ -71,7 +71,6 @@ def check_scale(scale: float) -> None:
 
 
 def _add(make: Callable, distance: Callable, values: np.ndarray, scale: float) -> np.ndarray:
-    """Return the values plus noise of an OpenDP mechanism."""
     from opendp.domains import atom_domain, vector_domain
     from opendp.mod import enable_features
 

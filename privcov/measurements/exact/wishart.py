@@ -91,7 +91,6 @@ class DigitStream:
 
 
 def _system(count: int) -> np.ndarray:
-    """Draw ``count`` uint64 numbers from the operating system."""
     return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
@@ -103,7 +102,6 @@ class _Uniforms:
         self.columns = [digits.draw(count)]
 
     def column(self, place: int) -> np.ndarray:
-        """Return the digits at this place, of all numbers."""
         while len(self.columns) <= place:
             self.columns.append(self.digits.draw(self.count))
         return self.columns[place]
@@ -116,7 +114,6 @@ class _Uniforms:
         return part
 
     def put(self, rows: np.ndarray, others: _Uniforms) -> None:
-        """Put the other numbers in place of the listed ones."""
         self.column(len(others.columns) - 1)
         for place, column in enumerate(self.columns):
             column[rows] = others.column(place)

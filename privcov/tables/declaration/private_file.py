@@ -196,7 +196,6 @@ class Column:
 
 
 def _of_python(value: Any) -> Any:
-    """Return a number or a date of numpy as one of Python, and anything else as it is."""
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").item()  # nanoseconds would be a whole number
     if isinstance(value, np.floating):
@@ -559,7 +558,6 @@ def _nothing_said(dialect: Dialect) -> Iterator[None]:
 
 
 def _texts(given: object, what: str) -> tuple[str, ...]:
-    """Return a list of texts of a declaration; numbers are taken as they are written."""
     if not isinstance(given, list | tuple) or not all(isinstance(text, str | int | float) for text in given):
         raise ValueError(f"A declaration must hold {what} as a list of texts, got {given!a:.60}. Correct it.")
     return tuple(map(str, given))

@@ -199,7 +199,6 @@ def _limits(usual: tuple[Any, Any], fields: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def _dates(usual: tuple[Any, Any], form: str) -> tuple[Any, Any]:
-    """Return two declared dates as they are kept."""
     try:
         kind = Kind(DATE, *usual, format=form)
     except ValueError as problem:

@@ -136,13 +136,11 @@ def _written(raw: bytes, what: str) -> bytes:
 
 
 def _at_most(size: int, what: str) -> None:
-    """Raise TableFileError beyond the limit."""
     if size > MAX_BYTES:
         raise TableFileError(f"{what} has more than {MAX_BYTES / 1e6:,.0f} MB as text: keep fewer rows.")
 
 
 def _is_text(stored: pa.DataType) -> bool:
-    """Return whether cells are text, not encoded."""
     import pyarrow.types as t
 
     return t.is_string(stored) or t.is_large_string(stored) or t.is_string_view(stored)

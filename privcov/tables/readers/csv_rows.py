@@ -210,7 +210,6 @@ def _opened(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.BufferedReader:
 
 
 def _text(file: FileFacts) -> Iterator[bytes]:
-    """Yield the text of a file in UTF-8."""
     with _opened(file) as stream:
         chunks: Iterator[bytes] = iter(lambda: stream.read1(_CHUNK_BYTES), b"")
         if _encoding(file) == "utf-8":

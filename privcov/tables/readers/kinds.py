@@ -129,7 +129,6 @@ class Kind:
         object.__setattr__(self, name, value)
 
     def _check_levels(self) -> None:
-        """Check the levels of a yes-no, ordinal or category column, and that nothing else is declared."""
         for name, usual in (("low", None), ("high", None), ("transform", None), ("format", "")):
             if getattr(self, name) != usual:
                 raise ValueError(
@@ -157,7 +156,6 @@ class Kind:
             self._set("typical", typical)
 
     def _check_bounds(self) -> None:
-        """Check the bounds of a number, whole number or date, its typical value and its transform."""
         of_date = self.kind == DATE
         if of_date:
             self._set("format", _date_format(self.format or ISO))
@@ -393,7 +391,6 @@ def day_of(text: str, form: str) -> int | None:
 
 
 def _day_of(name: str, value: object, form: str) -> int:
-    """Return a declared date as days since 1970-01-01, or raise ValueError."""
     if isinstance(value, datetime.date):
         return value.toordinal() - FIRST_DAY
     day = None
