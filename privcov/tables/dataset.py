@@ -13,7 +13,7 @@ import numpy as np
 
 from privcov.core import checks
 from privcov.tables import in_memory
-from privcov.tables.declared_columns import Kinds, kept_kinds, measured_names, typed_columns, typed_units
+from privcov.tables.declared_columns import Kinds, kept_kinds, measured_names, typed_columns, typed_units, working_units
 from privcov.tables.units import InUnits, Units
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Limits = ArrayLike | Mapping[str, tuple[float, float]]
 
 T = TypeVar("T")
-_FARTHEST = 1e100  # a bound whose square is a number
 # Called while a table in files is read, from the thread that reads: (rows read, rows in all, seconds so far).
 Progress = Callable[[int, int, float], None]
 
@@ -511,26 +510,13 @@ def _units(
         units = typed_units(typed)
         _check_mean(units.origin, mean_is_zero)
         return units if row_bound is None else units.with_row_bound(_bound(row_bound))
-    d, origin, limits = len(names), np.zeros(len(names)), None
-    if isinstance(typical, Mapping):
-        typical = checks.by_name("typical", typical, names)
-    if bounds is not None:
-        limits = _check_bounds(bounds, names)
-        try:
-            origin = limits.mean(axis=1) if typical is None else np.asarray(typical, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"typical must hold one number per column ({d}), got {checks.told(typical)}.") from None
-        if origin.shape != (d,):
-            raise ValueError(f"typical must hold one value per column ({d}), got shape {origin.shape}.")
-        inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])  # False for NaN
-        if not inside.all():
-            where = ", ".join(np.array(names)[~inside][:5])
-            raise ValueError(f"typical must hold one value inside the bounds per column; check {where}.")
-    elif typical is not None:
-        raise ValueError("typical needs bounds: without bounds the origin is zero.")
-    _check_mean(origin, mean_is_zero)
-    bound = (1.0 if limits is None else float(np.sqrt(d))) if row_bound is None else _bound(row_bound)
-    return Units.unbounded(d, bound) if limits is None else Units.within(limits, origin, bound)
+    if bounds is None:
+        if typical is not None:
+            raise ValueError("typical needs bounds: without bounds the origin is zero.")
+        return Units.unbounded(len(names), 1.0 if row_bound is None else _bound(row_bound))
+    units = working_units(names, None, bounds, typical)  # type: ignore[arg-type] # checked there
+    _check_mean(units.origin, mean_is_zero)
+    return units if row_bound is None else units.with_row_bound(_bound(row_bound))
 
 
 def _bound(row_bound: float) -> float:
@@ -554,29 +540,6 @@ def _typed(
 ) -> Kinds:
     named = None if columns is None or isinstance(columns, str) else tuple(map(str, columns))
     return typed_columns(kinds, missing_codes, named, bounds, typical, None)  # type: ignore[arg-type] # checked later
-
-
-def _check_bounds(bounds: Limits, names: tuple[str, ...]) -> np.ndarray:
-    d, example = len(names), f"Write bounds={{{names[0]!r}: (low, high), ...}}."
-    pairs = checks.by_name("bounds", bounds, names) if isinstance(bounds, Mapping) else bounds
-    try:
-        b = np.array(pairs, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"bounds must be (low, high) for each of {d} columns, got {checks.told(bounds)}. {example}"
-        ) from None
-    if b.shape != (d, 2):
-        raise ValueError(f"bounds must have shape ({d}, 2), (low, high) per column, got {b.shape}. {example}")
-    written = np.asarray(pairs)
-    for name, given, ends in zip(names, written.tolist(), b, strict=True):
-        if not (np.abs(ends) <= _FARTHEST).all() or written.dtype.kind == "U":
-            raise ValueError(
-                f"The bounds of {name!r} must be finite numbers, at most {_FARTHEST:g}, got {given}. Choose them from "
-                "domain knowledge, not from data."
-            )
-        if ends[0] >= ends[1]:
-            raise ValueError(f"The bounds of {name!r} must satisfy low < high, got {ends[0]:g} and {ends[1]:g}.")
-    return b
 
 
 def _whole_rows(table: TableFiles, kinds: Kinds) -> int:
