@@ -14,7 +14,7 @@ from privcov.attacks import catalogue, claims
 from privcov.core.guarantees import ApproxDP
 from privcov.plots.words import plain, powers, raised
 
-KEEPS = tuple(f"claims.{name}" for name in ("epsilon", "delta", "n", "d", "search", "verdict"))
+KEEPS = tuple(f"claims.{name}" for name in ("epsilon", "delta", "n", "d", "verdict"))
 _ORDER = (
     "Paper",
     "Mechanism",
@@ -60,18 +60,13 @@ def section(study: Study) -> None:
             three.number_input, "Rows n", 10, 1_000_000, name="claims.n", default=1000, step=100, key="claims-n"
         )
         d = address.bound(four.number_input, "Columns d", 2, 200, name="claims.d", default=20, key="claims-d")
-        search, verdicts = st.columns([1, 2], vertical_alignment="bottom")
-        words = address.bound(
-            search.text_input, "Search", name="claims.search", default="", key="claims-search",
-            placeholder="Wishart, Dong, centring ...",
-        )  # fmt: skip
         wanted = address.bound(
-            verdicts.pills, "Verdict", catalogue.VERDICTS, name="claims.verdict", default=[], selection_mode="multi",
+            st.pills, "Verdict", catalogue.VERDICTS, name="claims.verdict", default=[], selection_mode="multi",
             key="claims-verdict", help="None chosen: all.",
         )  # fmt: skip
         fields.attacker(ApproxDP(float(epsilon), float(delta)), "Attacker, where the claim is true")
     whole = _table(float(epsilon), float(delta), int(n), int(d))
-    rows = filtered(whole, words, wanted)
+    rows = whole[whole["Verdict"].isin(wanted)] if wanted else whole
     counts = whole["Verdict"].value_counts()
     st.markdown(
         " ".join(f":{_COLOURS.get(v, 'green')}-badge[{counts[v]} {v}]" for v in catalogue.VERDICTS if v in counts.index)
@@ -79,9 +74,6 @@ def section(study: Study) -> None:
     show.tag(
         "Simulated", f"computed at epsilon = {epsilon:g}, delta = {powers(delta)}, n = {n:,}, d = {d}; no data are used"
     )
-    if rows.empty:
-        st.info("No claim fits: clear the search or choose more verdicts.")
-        return
     palette, text = frame.palette(), st.column_config.TextColumn
     colours = {v: palette.bad if c in ("red", "orange") else palette.good for v, c in _COLOURS.items()}
     shown = rows.assign(
@@ -127,12 +119,3 @@ def number(value: float) -> str:
     if math.isnan(value):
         return "-"
     return "none" if math.isinf(value) else plain(value) if value > 1e-290 else "0"
-
-
-def filtered(table: pd.DataFrame, words: str, verdicts: list[str]) -> pd.DataFrame:
-    """Return the rows that hold every searched word somewhere and one of the verdicts (none: all)."""
-    text = table.apply(lambda row: " ".join(map(str, row)).lower(), axis=1)
-    keep = pd.Series(True, index=table.index)
-    for word in words.lower().split():
-        keep &= text.str.contains(word, regex=False)
-    return table[keep & (table["Verdict"].isin(verdicts) if verdicts else True)]

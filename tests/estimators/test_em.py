@@ -44,7 +44,7 @@ def test_draws_and_values_spend_the_whole_and_no_more(asked, budgets):
 
 def test_uniform_epsilons_under_zcdp():
     """eps_i = 2 sqrt(rho/(d-1)) with half of rho for the vectors; the paper's exponent pays for d."""
-    for how, paid in (({}, 4), ({"exponent": "published"}, 5)):
+    for how, paid in (({}, 4), ({"calibration": "as-published-5"}, 5)):
         events = draws(release(data(d=5), ZCDP(0.2), "em-cov", **how))
         assert len(events) == paid
         waste = 2 if how else 1
@@ -83,10 +83,9 @@ def test_a_free_last_direction_lowers_the_error_at_four_columns():
 
 
 def test_the_published_exponent_spends_half():
-    for own in ({"exponent": "published"}, {"calibration": "as-published-5"}):
-        rel = release(data(), PureDP(2.0), "em-cov", **own)
-        assert float(sum(Fraction(e.sensitivity) / Fraction(e.scale) for e in draws(rel))) == pytest.approx(0.5)
-        assert rel.given.epsilon == pytest.approx(1.5)
+    rel = release(data(), PureDP(2.0), "em-cov", calibration="as-published-5")
+    assert float(sum(Fraction(e.sensitivity) / Fraction(e.scale) for e in draws(rel))) == pytest.approx(0.5)
+    assert rel.given.epsilon == pytest.approx(1.5)
     with pytest.raises(ValueError, match="stated under pure DP"):
         release(data(), ApproxDP(1.0, 1e-6), "em-cov", calibration="as-published-5", random_state=0)
 
@@ -115,13 +114,13 @@ def slow_em(x, epsilon, rng, factor):
     return sum(v * np.outer(t, t) for v, t in zip(values, thetas, strict=True)) / n
 
 
-@pytest.mark.parametrize(("exponent", "factor"), [("tight", 1 / 2), ("published", 1 / 4)])
-def test_agrees_with_the_literal_steps(exponent, factor):
+@pytest.mark.parametrize(("calibration", "factor"), [("sound", 1 / 2), ("as-published-5", 1 / 4)])
+def test_agrees_with_the_literal_steps(calibration, factor):
     """1,500 draws each, KS on the Frobenius error (limit 0.0712 is p = 0.001); the other exponent is seen."""
     ds, rng = data(n=100), np.random.default_rng(1)
     truth = ds.rows.T @ ds.rows / ds.n
     fast = [
-        np.linalg.norm(release(ds, PureDP(2.0), "em-cov", random_state=s, exponent=exponent).covariance - truth)
+        np.linalg.norm(release(ds, PureDP(2.0), "em-cov", random_state=s, calibration=calibration).covariance - truth)
         for s in range(1500)
     ]
 

@@ -133,20 +133,6 @@ def test_claims_are_those_of_the_table_and_move_with_the_parameters():
     assert not (shown["Verdict"] == catalogue.LUCKY).any()
 
 
-@pytest.mark.parametrize(("words", "least"), [("wishart", 3), ("dong 2022 laplace", 1), ("centring", 0)])
-def test_a_search_keeps_lines_that_hold_every_word(words, least):
-    at = open_page(TABS[1])
-    at.text_input(key="claims-search").set_value(words).run()
-    if not at.dataframe:
-        assert "No claim fits" in texts(at)
-        return
-    found = at.dataframe[0].value
-    assert len(found) >= max(least, 1)
-    for _, line in found.iterrows():
-        whole = " ".join(map(str, line)).lower()
-        assert all(word in whole for word in words.split())
-
-
 def test_a_verdict_filters():
     at = open_page(TABS[1])
     at.button_group(key="claims-verdict").set_value([catalogue.FALSE]).run()

@@ -39,7 +39,6 @@ CHANGES = [
     (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.view", "As an owner sees it", {"view": "as-an-owner-sees-it"}),
     ("pages/7_Methods.py", {}, "methods-kind", "pure", {"show.kind": "pure"}),
     ("pages/9_Privacy_audit.py", {}, "audit-d", 1, {"live.d": "1"}),
-    ("pages/9_Privacy_audit.py", {"tab": "claims"}, "claims-search", "Wishart", {"claims.search": "Wishart"}),
     ("pages/9_Privacy_audit.py", {"tab": "claims"}, "claims-n", 500, {"claims.n": "500"}),
     ("pages/9_Privacy_audit.py", {"tab": "what-an-attacker-learns"}, "learn-prior", 25.0, {"learn.prior": "25"}),
 ]  # fmt: skip

@@ -59,7 +59,7 @@ class EMCov(Method):
 
     Spends
     ------
-    The whole guarantee (with the published exponent, half of each epsilon of the directions).
+    The whole guarantee (as published, half of each epsilon of the directions).
     """
 
     values_share: float = parameter(
@@ -73,13 +73,6 @@ class EMCov(Method):
         "Shares of the directions",
         choices=("auto", "adaptive", "uniform"),
         help="adaptive: by the roots of the released eigenvalues. auto: adaptive under pure DP, else uniform.",
-    )
-    exponent: str = parameter(
-        "tight",
-        "Exponent",
-        choices=("tight", "published"),
-        advanced=True,
-        help="published: half of the tight exponent, which leaves half of each epsilon unused.",
     )
 
     def run(self, ask: MethodInput) -> Outcome:
@@ -97,7 +90,6 @@ class EMCov(Method):
                 "The published EMCov is stated under pure DP; its (epsilon, delta) form is an approximate composition. "
                 "Ask for PureDP or ZCDP, or use calibration='sound'."
             )
-        published = published or self.exponent == "published"
         draws = d + joint if published else max(d + joint - 1, 1)
         shares = accounting.split_mixed(ask.guarantee, values=self.values_share, vectors=1 - self.values_share)
         spectrum = measure_eigenvalues(ask.dataset, shares["values"], centre=ask.centre, rng=ask.rng)
