@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import frame
+from pages.common import frame, hosted, owner_token
 from pages.lessons import view
 
 frame.page("Lessons", keeps=("part", "lesson", "lever", "demo", "demo_lever", "minutes"))
@@ -20,6 +20,9 @@ elif view.part() == "teach":
     with st.container(horizontal=True, key="lesson-chooser"):
         teach.choose()
     view.heading("Teach")
-    teach.draw()
+    if hosted.for_class() and not owner_token.opened():  # it has the answers
+        owner_token.ask()
+    else:
+        teach.draw()
 else:
     view.draw()

@@ -365,7 +365,7 @@ def test_a_class_is_let_in_with_its_address_and_your_data_shut():
     assert "Your data is shut" in done.stdout
     assert "--server.address=0.0.0.0" in done.stdout
     assert f"--browser.serverAddress={address[1]}" in done.stdout
-    assert done.stdout.rstrip().endswith("] 1"), "PRIVCOV_HOSTED"
+    assert done.stdout.rstrip().endswith("] class"), "PRIVCOV_HOSTED"
 
 
 def test_a_browser_that_does_not_start_is_no_browser():

@@ -16,6 +16,8 @@ import streamlit as st
 HOSTED = "PRIVCOV_HOSTED"
 EXCEPTION = "PRIVCOV_PRIVATE_UPLOADS"
 
+CLASS = "class"  # what `privcov app --class` declares
+
 _NOT = ("", "0", "no", "false", "off")
 _OF_A_PROXY = ("forwarded", "via", "x-real-ip")
 _NAMES_THE_SERVER = ("Host", "Origin")
@@ -28,6 +30,11 @@ class Hosted(ValueError):
 def for_everybody() -> bool:
     """Return whether the operator declared the server public. Any word that is not plainly "no" counts as yes."""
     return os.environ.get(HOSTED, "").strip().lower() not in _NOT
+
+
+def for_class() -> bool:
+    """Return whether the server is for the devices of a room, whose lecturer has the token."""
+    return os.environ.get(HOSTED) == CLASS
 
 
 def reached() -> bool:

@@ -81,12 +81,13 @@ def announce() -> None:
         if _announced.is_set():
             return
         _announced.set()
-    if hosted.shut() or not required():
+    if (hosted.shut() and not hosted.for_class()) or not required():
         return
     if problem := _trouble():
         print(f"PrivCov: {problem}", file=sys.stderr, flush=True)
     elif not _chosen():
-        print(f'PrivCov: the token for "Your data" is {_MADE} (enter it on that page)', file=_printed(), flush=True)
+        page = "Teach, on Lessons," if hosted.for_class() else '"Your data"'
+        print(f"PrivCov: the token for {page} is {_MADE} (enter it on that page)", file=_printed(), flush=True)
         try:
             token_file.write_token(_MADE)
         except token_file.TokenFileError as unkept:

@@ -81,13 +81,15 @@ def _for_class(port: str) -> list[str]:
     """Return the settings of a server for a room, and print its address with the QR code and what it opens."""
     import segno
 
-    os.environ["PRIVCOV_HOSTED"] = "1"
+    os.environ["PRIVCOV_HOSTED"] = "class"
     host = _host()
     address = f"http://{host}:{port}/Lessons"
     segno.make(address, error="l", micro=False).terminal(compact=True)
     print(f"The class opens {address}")
     print(
-        "Every device of this network reaches the workbench until you stop it (Ctrl+C); Your data is shut.", flush=True
+        "Every device of this network reaches the workbench until you stop it (Ctrl+C). Your data is shut, and Teach "
+        "asks for the token.",
+        flush=True,
     )
     hosts = [f"--server.allowedHosts={name}" for name in (host, "localhost", "127.0.0.1")]
     return ["--logger.hideWelcomeMessage=true", "--server.address=0.0.0.0", f"--browser.serverAddress={host}", *hosts]

@@ -45,6 +45,32 @@ def ledger(tmp_path, monkeypatch) -> Path:
     return tmp_path / "ledger.sqlite"
 
 
+def test_the_answers_of_a_class_are_behind_the_token_and_your_data_stays_shut(monkeypatch):
+    monkeypatch.setenv(hosted.HOSTED, hosted.CLASS)
+    at = AppTest.from_file(APP, default_timeout=patient(60)).run()
+    at.switch_page("pages/6_Lessons.py")
+    at.query_params["part"] = "teach"
+    at.run()
+    assert "Right answer" not in everything(at)
+    assert [field.label for field in at.text_input] == ["Token"]
+    at.text_input[0].set_value("a wrong one")
+    at.button[0].click().run()
+    assert "not the token" in at.error[0].value
+    at.text_input[0].set_value(SECRET)
+    at.button[0].click().run()
+    assert "Right answer" in everything(at)
+    with pytest.raises(hosted.Hosted):
+        owner_token.guard()
+
+
+def test_a_class_is_told_the_token_of_teach(announced, monkeypatch):
+    monkeypatch.delenv(owner_token.SETTING)
+    monkeypatch.setenv(hosted.HOSTED, "1")
+    assert announced(Terminal()) == ("", "")
+    monkeypatch.setenv(hosted.HOSTED, hosted.CLASS)
+    assert "the token for Teach" in announced(Terminal())[0]
+
+
 @pytest.fixture
 def announced(monkeypatch):
     """`announced(terminal)`: what a server prints that starts now, to its terminal and to standard error."""
