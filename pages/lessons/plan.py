@@ -1,4 +1,4 @@
-"""The run sheets: which lessons a class takes in 20 or in 50 minutes, and what the lecturer does in each."""
+"""The run sheets: which lessons a class takes in 20, 50 or 90 minutes, and what the lecturer does in each."""
 
 from __future__ import annotations
 
@@ -29,22 +29,27 @@ class Step:
         return content(self.lesson, self.lesson.control.start if self.value is None else self.value)
 
 
-_NEIGHBOUR = "Move the new row to full length."
-_ROWS = "Ask first. Then move n right until the lines have crossed."
-_RERUNS = "Ask first. Then move to 100 runs; read epsilon and the attacker's chance."
-_GUESS = "Five rounds by show of hands; then the optimal attacker plays a hundred."
+# What the lecturer does in a lesson, and where the control then stands.
+_DO = {
+    1: ("Move the new row to full length.", 1.0),
+    2: ("Ask first. Then double R and compare the proved bounds.", 2.0),
+    3: ("Ask first. Then move n right until the lines have crossed.", 50_000),
+    4: ("Ask first. Then move d right and compare the two errors.", 120),
+    5: ("Move to the least error; then ask.", 1.189207),
+    6: ("Raise the cut step by step to the least error.", 2.5),
+    7: ("Move rho to the left until eigenvalues fall far below zero.", 0.002),
+    8: ("Move the penalty to its smallest. Count the edges that are none; then ask.", 10),
+    9: ("Ask first. Then move to 100 runs; read epsilon and the attacker's chance.", 100),
+    10: ("Five rounds by show of hands; then the optimal attacker plays a hundred.", None),
+}
+_MINUTES = {
+    20: {1: 4, 3: 5, 9: 5, 10: 6},
+    50: {1: 5, 2: 6, 3: 6, 5: 7, 6: 6, 7: 6, 9: 6, 10: 8},
+    90: dict.fromkeys(_DO, 9),
+}
 SHEETS = {
-    20: (Step(1, 4, _NEIGHBOUR, 1.0), Step(3, 5, _ROWS, 50_000), Step(9, 5, _RERUNS, 100), Step(10, 6, _GUESS)),
-    50: (
-        Step(1, 5, _NEIGHBOUR, 1.0),
-        Step(2, 6, "Ask first. Then double R and compare the proved bounds.", 2.0),
-        Step(3, 6, _ROWS, 50_000),
-        Step(5, 7, "Move to the least error; then ask.", 1.189207),
-        Step(6, 6, "Raise the cut step by step to the least error.", 2.5),
-        Step(7, 6, "Move rho to the left until eigenvalues fall far below zero.", 0.002),
-        Step(9, 6, _RERUNS, 100),
-        Step(10, 8, _GUESS),
-    ),
+    length: tuple(Step(number, minutes, *_DO[number]) for number, minutes in steps.items())
+    for length, steps in _MINUTES.items()
 }
 
 

@@ -34,7 +34,7 @@ def qr(address: str, side: int = 96) -> str:
 
 
 def run_sheet(minutes: int, base: str) -> str:
-    """Return the run sheet of 20 or 50 minutes, with whole addresses on the workbench at ``base``."""
+    """Return the run sheet of so many minutes, with whole addresses on the workbench at ``base``."""
     lines, begins = [], 0
     for step in SHEETS[minutes]:
         found, right = step.shown(), next(choice for choice in step.lesson.choices if choice.right)

@@ -17,7 +17,7 @@ _LOCAL = ("127.0.0.1", "localhost", "::1", "")
 
 
 def draw() -> None:
-    """Show the run sheet and the downloads. Settings of the page: ``minutes``, 20 or 50."""
+    """Show the run sheet and the downloads. Settings of the page: ``minutes``."""
     minutes = length()
     base = _base()
     left, right = st.columns([2, 1], gap="large")
@@ -53,7 +53,7 @@ def length() -> int:
     text = frame.page_setting("minutes", "20")
     if text in map(str, SHEETS):
         return int(text)
-    frame.leave_out("minutes", f"The run sheets take {' or '.join(map(str, SHEETS))} minutes.")
+    frame.leave_out("minutes", f"The run sheets take {', '.join(map(str, SHEETS))} minutes.")
     return min(SHEETS)
 
 

@@ -33,6 +33,7 @@ def spectrum(
         notes.append(note(words, legible(palette.quiet, palette), 0.01, -edge, **corner))
     for index, (name, values) in enumerate(series):
         ordered = np.sort(np.asarray(values))[::-1]
+        ordered = np.where(np.abs(ordered) < 1e-12 * np.abs(ordered).max(), 0.0, ordered)  # zero but for rounding
         style = pen(_PLACES.index(name) if name in _PLACES else len(_PLACES) + index, palette)
         symbol: Any = style.symbol
         if name == "Noisy" and edge > 0:

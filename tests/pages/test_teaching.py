@@ -71,6 +71,12 @@ def test_every_step_of_a_run_sheet_ends_where_it_says():
     assert ends[1] == LESSONS[1].control.options[-1] == 1.0, "full length"
     assert ends[2] == 2 * LESSONS[2].control.start
     assert ends[9] == 100
+    assert ends[4] == LESSONS[4].control.options[-1]
+    drawn = [
+        int((re.search(r"\*\*(\d+)\*\*", content(LESSONS[8], at).sentence) or [0, 0])[1])
+        for at in LESSONS[8].control.options
+    ]
+    assert drawn[ends[8]] == max(drawn) > drawn[LESSONS[8].control.start]
     (_, _, spectra), *_ = content(LESSONS[7], ends[7]).pictures
     assert float(re.search(r"Noisy from [\d.]+ down to ([-\d.]+)", spectra.alt).group(1)) < -3
 
