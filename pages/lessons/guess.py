@@ -221,7 +221,7 @@ LESSON = Lesson(
         ),
         Option(
             "Little: the interval around 17 of 20 contains the limit",
-            "The limit is for the long run; the funnel shows how far a lucky score strays.",
+            "The limit is for the long run; a score of 20 rounds strays far from it by luck.",
             True,
         ),
         Option(
