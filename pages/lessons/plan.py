@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from pages.lessons.catalogue import LESSONS, place
 from pages.lessons.lesson import Lesson, Screen, content
@@ -60,6 +60,11 @@ def link(base: str, number: int, value: Any = None) -> str:
     if value is not None and value != control.start:
         query["lever"] = str(value)
     return f"{base.rstrip('/')}/Lessons" + (f"?{urlencode(query)}" if query else "")
+
+
+def is_local(address: str) -> bool:
+    """Return whether an address opens on this machine alone."""
+    return urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1", "", None)
 
 
 def title(number: int) -> str:

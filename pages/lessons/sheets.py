@@ -9,7 +9,7 @@ from html import escape
 
 from pages.lessons.catalogue import LESSONS
 from pages.lessons.lesson import content
-from pages.lessons.plan import SHEETS, link, title
+from pages.lessons.plan import SHEETS, is_local, link, title
 from privcov.bundle.derived import zipped
 from privcov.bundle.html import page
 from privcov.plots.exports import svg
@@ -51,6 +51,7 @@ def run_sheet(minutes: int, base: str) -> str:
     head = "".join(f'<th style="width: {share}%">{name}</th>' for name, share in columns)
     return page(
         f"Lessons on private covariance: {minutes} minutes",
+        _warning(base),
         f'<div style="float: right">{qr(start)}</div><p>The class opens <a href="{escape(start)}">{escape(start)}</a>. '
         "All rows are simulated. Arrow keys change lesson and control; F is full screen, Esc leaves it.</p>",
         '<table style="clear: both; table-layout: fixed; overflow-wrap: anywhere">',
@@ -60,7 +61,8 @@ def run_sheet(minutes: int, base: str) -> str:
 
 def handout(base: str, numbers: Iterable[int] = tuple(LESSONS)) -> str:
     """Return the exercises, one printed page for each lesson, with its figures, its address and room for answers."""
-    return page("Lessons on private covariance", *_pages(_exercises(number, base) for number in numbers))
+    pages = _pages(_exercises(number, base) for number in numbers)
+    return page("Lessons on private covariance", _warning(base), *pages)
 
 
 def key(numbers: Iterable[int] = tuple(LESSONS)) -> str:
@@ -89,6 +91,10 @@ def drawn(picture: Picture, width: int = _WIDTH, palette: Palette = LIGHT) -> st
 def words(text: str) -> str:
     """Return the text of a lesson as HTML; its only markup is bold."""
     return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(text))
+
+
+def _warning(base: str) -> str:
+    return "<p><b>These addresses open on the lecturer's computer only.</b></p>" if is_local(base) else ""
 
 
 def _pages(sections: Iterable[str]) -> list[str]:

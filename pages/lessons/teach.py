@@ -10,10 +10,8 @@ import streamlit as st
 
 from pages.common import frame, show
 from pages.lessons import sheets, site
-from pages.lessons.plan import SHEETS, Step, link, title
+from pages.lessons.plan import SHEETS, Step, is_local, link, title
 from privcov.core import places
-
-_LOCAL = ("127.0.0.1", "localhost", "::1", "")
 
 
 def draw() -> None:
@@ -66,7 +64,7 @@ def here() -> str:
     """Return the address of this workbench as the class has it, else as the browser has it, without the page."""
     parts, known = urlsplit(st.context.url or ""), st.get_option("browser.serverAddress")
     path = parts.path.rstrip("/").removesuffix("/Lessons")
-    if parts.hostname in _LOCAL and known not in _LOCAL:
+    if is_local(f"//{parts.netloc}") and not is_local(f"//{known}"):
         return f"http://{known}:{parts.port}{path}"
     return f"{parts.scheme}://{parts.netloc}{path}" if parts.netloc else "http://127.0.0.1:8501"
 
@@ -116,7 +114,7 @@ def _link(address: str) -> None:
         placeholder=here(),
         help="As the class types it, for links, QR codes and sheets.",
     )
-    if urlsplit(address).hostname in _LOCAL:
+    if is_local(address):
         st.caption(
             f"Opens on this computer only. `{places.command()} app --class` lets the room in, or type its address."
         )

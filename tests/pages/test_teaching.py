@@ -81,6 +81,12 @@ def test_every_step_of_a_run_sheet_ends_where_it_says():
     assert float(re.search(r"Noisy from [\d.]+ down to ([-\d.]+)", spectra.alt).group(1)) < -3
 
 
+def test_papers_say_where_their_addresses_open_on_this_computer_only():
+    for base, local in ((BASE, False), ("http://127.0.0.1:8501", True), ("http://localhost:8501", True)):
+        for paper in (sheets.handout(base, [1]), sheets.run_sheet(20, base)):
+            assert ("on the lecturer's computer only" in paper) == local
+
+
 def test_the_game_on_paper_is_that_of_the_optimal_attacker():
     rho = LESSONS[10].control.start
     found = content(LESSONS[10], rho)
