@@ -1,6 +1,5 @@
 """The two commands, as somebody on a new machine meets them, and what the configuration promises."""
 
-import hashlib
 import importlib.util
 import json
 import os
@@ -11,7 +10,6 @@ import socket
 import subprocess
 import sys
 import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -203,13 +201,6 @@ def test_what_is_run_is_what_is_tested():
     assert not {"pytest", "hypothesis", "ruff", "mypy"} & {name for name, *_ in entries("requirements.lock")}
 
 
-def test_what_is_compiled_comes_for_every_supported_machine():
-    """Builds for another Python or system are other files with other hashes; one would be this machine's alone."""
-    for name in ("numpy", "numba", "opendp", "orjson", "pyarrow", "scipy"):
-        (hashes,) = [h for (n, *_), h in entries("requirements.lock").items() if n == name]
-        assert len(hashes) >= 3, name
-
-
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_names_no_host_and_no_folder(lock):
     text = (ROOT / lock).read_text()
@@ -246,30 +237,6 @@ def test_nothing_is_installed_without_its_hash(set_up, checkout, fails):
     assert len(installs) >= 2
     assert all(re.search(r"--require-hashes -r (requirements|\.ci/uv)\.lock$", line) for line in installs), installs
     assert installs[-1].endswith("requirements.lock")
-
-
-def test_pip_refuses_a_file_with_another_content(tmp_path):
-    """What a lock is for, shown with a package made here."""
-    wheel, about = tmp_path / "harmless-1.0-py3-none-any.whl", "harmless-1.0.dist-info"
-    files = {
-        "harmless.py": "",
-        f"{about}/METADATA": "Metadata-Version: 2.1\nName: harmless\nVersion: 1.0\n",
-        f"{about}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    files[f"{about}/RECORD"] = "".join(f"{name},,\n" for name in [*files, f"{about}/RECORD"])
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    right = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    lock = tmp_path / "requirements.lock"
-    words = ["install", "-q", "--isolated", "--no-index", "--find-links", tmp_path, "--require-hashes"]
-    for digest, result in ((right, 0), ("0" * 64, 1)):
-        lock.write_text(f"harmless==1.0 --hash=sha256:{digest}\n")
-        command = [sys.executable, "-m", "pip", *words, "--target", tmp_path / digest[:4], "-r", lock]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == result, done.stderr
-        assert (tmp_path / digest[:4] / "harmless.py").exists() is (result == 0)
-    assert "DO NOT MATCH THE HASHES" in done.stderr
 
 
 # --- the audit ----------------------------------------------------------------------------------------------
@@ -310,13 +277,6 @@ def test_the_audit_never_fails_a_build(checkout, python):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("PrivCov: ")
     assert "nothing was checked" in done.stdout
-
-
-def test_no_other_target_and_no_check_runs_the_audit():
-    for name in ("Makefile", ".ci/run", ".ci/setup.sh"):
-        text = (ROOT / name).read_text()
-        assert text.count("audit ||") == (1 if name == "Makefile" else 0)
-        assert not re.search(r"^\w+:.*\baudit\b", text, re.MULTILINE)
 
 
 # --- the port, the browser, CI ------------------------------------------------------------------------------
@@ -411,12 +371,6 @@ def test_requirements_are_exact_pins(name, on_top_of):
     assert loose == on_top_of
 
 
-def test_running_needs_no_test_tools():
-    tools = {line.split("==")[0] for line in requirement_lines("requirements-dev.txt")}
-    assert not tools & {line.split("==")[0] for line in requirement_lines("requirements.txt")}
-    assert {"pytest", "playwright", "ruff"} <= tools
-
-
 def test_nothing_is_reported_and_nobody_outside_is_served():
     assert CONFIG["browser"]["gatherUsageStats"] is False
     assert CONFIG["server"]["address"] == "127.0.0.1"
@@ -443,44 +397,6 @@ def test_streamlit_knows_every_setting():
 
     unknown = set(settings_of(CONFIG)) - set(config.get_config_options())
     assert not unknown
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance of "#rrggbb". Reference: WCAG 2.2, "relative luminance"."""
-    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    """From 1 to 21. Reference: WCAG 2.2, "contrast ratio"."""
-    dark, light = sorted([luminance(one), luminance(other)])
-    return (light + 0.05) / (dark + 0.05)
-
-
-def mixed(ink: str, ground: str, share: float) -> str:
-    """`ink` laid over `ground` with opacity `share`."""
-    pairs = [(int(ink[at : at + 2], 16), int(ground[at : at + 2], 16)) for at in (1, 3, 5)]
-    return "#" + "".join(f"{round(share * over + (1 - share) * under):02x}" for over, under in pairs)
-
-
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_text_can_be_read(mode):
-    theme = CONFIG["theme"][mode]
-    grounds = [
-        (part[key], where)
-        for part, where in ((theme, "page"), (theme["sidebar"], "sidebar"))
-        for key in ("backgroundColor", "secondaryBackgroundColor")
-    ]
-    for ground, where in grounds:
-        assert contrast(theme["textColor"], ground) >= 7, where
-        # Captions are the text at 60 per cent.
-        assert contrast(mixed(theme["textColor"], ground, 0.6), ground) >= 4.5, where
-        assert contrast(theme["linkColor"], ground) >= 4.5, where
-        # Sliders, ticks and the mark under an open tab: WCAG asks 3 of what is not text.
-        assert contrast(theme["primaryColor"], ground) >= 3, where
-    assert contrast("#ffffff", theme["primaryColor"]) >= 4.5  # a button's label
-    assert contrast(theme["blueTextColor"], theme["blueBackgroundColor"]) >= 4.5
 
 
 def test_the_browser_comes_last_whatever_takes_long(request):
