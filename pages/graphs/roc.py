@@ -34,8 +34,8 @@ def section(
     show.picture(point_at(roc(noisy, exact, own, palette), here), "roc")
     areas = [f"{OWN}: {auc(noisy):.2f}"] + ([] if exact is None else [f"{EXACT}: {auc(exact):.2f}"])
     st.caption(
-        f"Area under the ROC curve: {'; '.join(areas)}; guessing: 0.50. One draw of the noise. Each point is a graph "
-        "of the path; beyond a ring no graph was fitted, and the area follows a straight line."
+        f"Area under the ROC curve: {'; '.join(areas)}; guessing: 0.50. One draw of the noise. Beyond a ring "
+        "no graph was fitted."
     )
     if why:
         st.caption(show.as_text(f"{EXACT}: {why}"))

@@ -105,7 +105,7 @@ def is_many(value: object) -> bool:
     """Return whether a value is a table, a list or another collection, which may hold rows."""
     if isinstance(value, (str, bytes, type)) or type(value).__module__.startswith("privcov"):
         return False
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) or value is np.ma.masked:
         return False
     return any(hasattr(value, name) for name in ("__iter__", "__array__", "iloc"))
 
@@ -271,7 +271,7 @@ def square(name: str, matrix: np.ndarray) -> np.ndarray:
     """Return a finite symmetric float64 matrix (symmetric to 1e-9 of its largest entry)."""
     try:
         a = np.asarray(matrix, dtype=np.float64)
-    except (TypeError, ValueError):
+    except ValueError:
         raise ValueError(f"{name} must be a square matrix of numbers, got {told(matrix)}.") from None
     if a.ndim != 2 or a.shape[0] != a.shape[1] or a.shape[0] == 0:
         raise ValueError(f"{name} must be a square matrix, got shape {a.shape}.")

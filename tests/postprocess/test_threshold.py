@@ -130,7 +130,7 @@ LEVELS = np.linspace(0, 8, 81)
 
 @pytest.mark.parametrize("name", SETUPS)
 def test_rules_come_near_their_oracles(name):
-    """Gaussian rows plus isotropic noise, 12 draws. An oracle knows the truth and takes the best level of its kind.
+    """Gaussian rows plus isotropic noise, 48 draws. An oracle knows the truth and takes the best level of its kind.
 
     soft-SURE: within 4 % of the soft oracle. hard-universal: within 5 % where every true entry is clear of the noise,
     35 % where many are not.
@@ -138,7 +138,7 @@ def test_rules_come_near_their_oracles(name):
     truth, n, std, near = SETUPS[name]
     rng, d = np.random.default_rng(4), 40
     found = []
-    for _ in range(12):
+    for _ in range(48):
         s = noisy_sample(rng, truth, n, std)
         v = entry_variance(s, std**2, n)
 
