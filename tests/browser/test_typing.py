@@ -7,6 +7,7 @@ limits, of eighteen fields each: a key lost in one field of twenty shows with pr
 import pytest
 
 from tests.browser.test_own_data import press, said, step
+from tests.patience import until
 
 TRIALS = 5
 HUMAN, MACHINE = 110, 0  # ms from key to key
