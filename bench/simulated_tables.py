@@ -1,4 +1,4 @@
-"""Simulated tables like those that owners have, with a known truth: ids, missing cells, answers on a scale.
+"""A simulated table like those that owners have, with a known truth: ids and missing cells.
 
 Nothing in them was measured: the people are drawn. `make` gives the rows whole, as a table that needs no protection;
 `as_owned` gives the same rows as a file of an owner would hold them, with ids and missing cells.
@@ -29,8 +29,6 @@ MEASURES = (
     ("sodium", 139.0, 3.0),
 )
 _MAX_VISITS, _LAST_VISIT = 10, 0.345  # the chance that a visit is the last one
-_LEVELS, _SPREAD = 5, 1.1  # answers from 1 to 5; standard deviation of what is rounded
-_NODES = 32
 
 
 @SOURCES.add(
@@ -112,18 +110,3 @@ class HospitalVisits(Source):
 def _with_gaps(rows: np.ndarray, rng: np.random.Generator, share: np.ndarray) -> np.ndarray:
     """Return rows with missing cells, at random, a share of each column."""
     return np.where(rng.random(rows.shape) < share, np.nan, rows)
-
-
-def _tail(x: np.ndarray) -> np.ndarray:
-    """Return the chance that a standard normal variable exceeds x."""
-    return np.array([math.erfc(value / math.sqrt(2)) / 2 for value in x.ravel()]).reshape(x.shape)
-
-
-def _shared(a: np.ndarray, others: np.ndarray, correlation: np.ndarray) -> np.ndarray:
-    """Return the covariance of one answer with others, from their thresholds and the correlations behind them."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    end = np.arcsin(correlation)[:, None, None, None]
-    theta = end / 2 * (1 + nodes)
-    x, y = a[None, :, None, None], others[:, None, :, None]
-    inside = np.exp(-(x**2 + y**2 - 2 * x * y * np.sin(theta)) / (2 * np.cos(theta) ** 2)) / (2 * np.pi)
-    return (inside * weights * end / 2).sum(axis=(1, 2, 3))

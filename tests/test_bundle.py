@@ -19,7 +19,7 @@ from privcov.bundle.read import bundle_of, open_stored
 from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger
 from privcov.tables.declaration.private_file import Column, Declaration
-from tests.forging import KINDS, NAMES, ROWS, bundled, files_of, problem, redone, released
+from tests.forging import KINDS, NAMES, ROWS, bundled, files_of, problem, redone, released, rewritten
 from tests.privacy.checkers import replayed
 
 
@@ -215,3 +215,19 @@ def test_a_csv_holds_the_same_doubles(numbers):
     lines = list(csv.reader(io.StringIO(safe.table(matrix, ("a", "b"), ("a", "b")), newline="")))[1:]
     read = np.array([[float(cell) for cell in line[1:]] for line in lines])
     assert read.tobytes() == matrix.tobytes()
+
+
+def test_bounds_beside_a_row_bound_are_refused(tmp_path, monkeypatch):
+    """No number follows from them, and a reader would believe them."""
+    table = privcov.PrivateDataset.from_rows(np.full((50, 2), 0.3), row_bound=1.0, columns=["a", "b"], name="t")
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.set_limit("t", privcov.ZCDP(1.0))
+    rel = privcov.release_private(table, privcov.ZCDP(1.0), "auto-cov", ledger=ledger)
+    columns = (Column("a", reason="x"), Column("b", reason="x"))
+    plain = json.loads(Declaration("t", "one row", columns, row_bound=1.0, missing="typical").to_json())
+    rel.save_bundle(tmp_path / "b.zip", plain)
+    files = files_of((tmp_path / "b.zip").read_bytes())
+    assert json.loads(files["declaration.json"]) == plain
+    assert not problem(files, monkeypatch)
+    plain["columns"][0] |= {"low": -1000.0, "high": 7777.0}
+    assert "bounds or a row_bound" in problem(rewritten(files, "declaration.json", plain), monkeypatch)

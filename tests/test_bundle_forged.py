@@ -298,6 +298,10 @@ def test_a_declaration_names_classes_only_with_their_label(bundles, monkeypatch)
         "missing": "typical",
     }
     assert not problem(rewritten(bundles("zcdp"), "declaration.json", said), monkeypatch)
+    for other in ({"n_public": 1}, {"columns": [columns[0] | {"reason": None}, *columns[1:]]}):
+        assert "declaration.json: " in problem(
+            rewritten(bundles("zcdp"), "declaration.json", said | other), monkeypatch
+        )
     for other in ({"classes": ["ill", "well"]}, {"classes": [{}]}, {"label": "ill"}):
         forged = rewritten(bundles("zcdp"), "declaration.json", said | other)
         assert "classes" in problem(forged, monkeypatch)

@@ -65,7 +65,7 @@ MISTAKES = [
     ("PrivateCovariance(epsilon=1.0)", TypeError, "'epsilon'", "It takes method, guarantee,", "privcov.ZCDP(rho=0.1)"),
     ("Dataset.from_rows(FRAME, bounds=LIMITS, person='age')", TypeError, "'person'", "PrivateDataset.from_rows"),
     ("Kind('number', 0, 1, unit='m')", TypeError, "'unit'", "It takes kind, low, high"),
-    ("Dataset.from_rows(ROWS, bounds=[(0, 1e300)] * 2)", ValueError, "bounds must lie in", "1e+100"),
+    ("Dataset.from_rows(ROWS, bounds=[(0, 1e300)] * 2)", ValueError, "bounds of 'x1'", "at most 1e+100"),
     ("Dataset.from_rows(ROWS, columns=['a', ' '])", ValueError, "must have names, but one is empty"),
     ("rel.save_bundle('x.zip')", ValueError, "of a release by release_private", "to_json"),
     # --- the table
@@ -234,7 +234,7 @@ MISTAKES = [
     ),
     ("private(ROWS, 1.0, persons=5)", TypeError, "persons takes a list, got 5"),
     ("private(ROWS, bounds=[(0, pandas.NA)] * 2)", ValueError, "bounds of 'x1'", "two numbers"),
-    ("private(ROWS, bounds=[(0, 10**400)] * 2)", ValueError, "bounds must be finite"),
+    ("private(ROWS, bounds=[(0, 10**400)] * 2)", ValueError, "bounds of 'x1' must be finite"),
     ("Kind('number', pandas.NA, 1)", ValueError, "low must be a number", "<NA>"),
     ("PrivateDataset.from_files(5, 1.0)", TypeError, "paths takes the path of a file", "got int"),
     ("PrivateDataset.from_files('a.csv', 1.0, dialect=';')", TypeError, "privcov.Dialect", "Dialect(separator=';')"),

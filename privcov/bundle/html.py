@@ -17,15 +17,12 @@ h1 {font-size: 17pt; margin: 0 0 .2rem} h2 {font-size: 11.5pt; margin: .7rem 0 .
 p, ul {margin: .2rem 0} ul {padding-left: 1.1rem}
 table {border-collapse: collapse; width: 100%; font-size: 9.5pt} td, th {border-bottom: 1px solid $rule;
 text-align: left; padding: .12rem .5rem .12rem 0; vertical-align: top} th {font-weight: 600}
-.sign {display: flex; gap: 2rem; margin-top: 1.6rem} .sign div {flex: 1; border-top: 1px solid $ink;
-padding-top: .2rem; font-size: 9pt}
 html {color-scheme: light; background: $ground}
 figure {margin: .5rem 0; break-inside: avoid} figcaption {font-size: 9pt; color: $caption} svg {max-width: 100%;
 height: auto} .row {display: flex; gap: .6rem} .row figure {flex: 1; min-width: 0} h2 {break-after: avoid}
 .tag {border: 1px solid $ink; border-radius: .6rem; padding: 0 .5rem; font-size: 9pt; margin-right: .4rem}
 pre {font: 8.5pt/1.35 Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; background: $field;
 padding: .5rem .7rem} tr {break-inside: avoid}
-.short td {white-space: nowrap}
 @media print {body {font-size: 9pt; margin: 0 auto; padding: 0} table {font-size: 8pt} h1 {font-size: 14pt}
 h2 {font-size: 10pt; margin-top: .45rem}}
 """).substitute(ink=LIGHT.ink, ground=WHITE, rule=PAPER_RULE, caption=PAPER_CAPTION, field=PAPER_FIELD)
@@ -67,12 +64,11 @@ def listed(items: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{text(i)}</li>" for i in items) + "</ul>"
 
 
-def grid(header: Sequence[str], lines: Sequence[Sequence[Any]], kind: str = "") -> str:
-    """Return a table of plain texts. ``kind`` is its class in the style sheet."""
+def grid(header: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
+    """Return a table of plain texts."""
     head = "".join(f"<th>{escape(h)}</th>" for h in header)
     body = "".join("<tr>" + "".join(f"<td>{text(c)}</td>" for c in line) + "</tr>" for line in lines)
-    named = f' class="{kind}"' if kind else ""
-    return f"<table{named}><tr>{head}</tr>{body}</table>"
+    return f"<table><tr>{head}</tr>{body}</table>"
 
 
 def release_report(

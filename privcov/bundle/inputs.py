@@ -217,6 +217,8 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     must(isinstance(declaration, dict), "the declaration must be names with values")
     asked = Declaration.from_json(json.dumps(declaration))
     must(json_bytes(json.loads(asked.to_json())) == json_bytes(declaration), "the declaration is not as it is written")
+    places = [end for column in asked.columns for end in (column.low, column.high, column.typical)]
+    must(asked.row_bound is None or not any(v is not None for v in places), "a declaration has bounds or a row_bound")
     must(bool(asked.classes) == bool(asked.label), "a label has classes, and classes have a label")
     must((n is not None) == asked.n_public, "the declaration and the measurement differ on whether n is public")
     one = np.zeros((1, len(asked.columns)))

@@ -112,6 +112,7 @@ def is_many(value: object) -> bool:
 
 def told(value: object) -> str:
     """Return a value as a message may repeat it: of a table or a list only what it is."""
+    value = value.item() if isinstance(value, np.generic) else value
     return type(value).__name__ if is_many(value) else f"{value!r:.80}"
 
 
@@ -227,15 +228,19 @@ def by_name(what: str, values: Mapping, names: Sequence[str]) -> list:
     if lacking:
         raise ValueError(
             f"{what} must name every column, and it lacks {', '.join(map(repr, lacking[:5]))}. "
-            "Give their (low, high), or leave the columns out of the table."
+            "Give its value of each, or leave the columns out of the table."
         )
     return [given[name] for name in names]
 
 
 def per_column(what: str, values: Any, names: Sequence[str], remedy: str) -> list:
     """Return one value per column, from a sequence or a mapping from their names; ``what`` is the parameter."""
+    if getattr(values, "ndim", 0) == 1 and {*map(str, getattr(values, "index", ()))} == {*names}:
+        values = values.to_dict()  # of a pandas series, whose index are the names
     if isinstance(values, Mapping):
         return by_name(what, values, names)
+    if hasattr(values, "__array__"):  # a data frame's own entries are its columns
+        values = np.asarray(values)
     if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != len(names):
         got = len(values) if hasattr(values, "__len__") and not isinstance(values, str) else told(values)
         raise ValueError(f"{what} must have one entry per column, {len(names)} in all, got {got}. {remedy}")

@@ -368,7 +368,7 @@ class Release:
     def save_bundle(self, path: Path | str, declaration: dict | None = None) -> None:
         """Write the bundle of a release of private rows: one zip, which ``python -m privcov verify`` checks.
 
-        The bytes are those of the page Your data, except for the pictures.
+        The bytes are those of the page Your data.
 
         Parameters
         ----------

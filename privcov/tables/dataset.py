@@ -286,7 +286,7 @@ class Dataset(InUnits):
             rows, own = in_memory.numbers_of(X)
         n, d = rows.shape
         if truth is not None and (not isinstance(truth, Truth) or truth.covariance.shape != (d, d)):
-            raise ValueError(f"truth must be a privcov.Truth of {d} columns, got {checks.told(truth)}.")
+            raise ValueError(f"truth must be a privcov.Truth of {d} columns, got {type(truth).__name__}.")
         names = own if typed and own else names_of(columns, own, d)
         if 0 in rows.shape:
             raise ValueError(f"X must be a table of n rows and d columns, got shape {rows.shape}.")

@@ -181,8 +181,10 @@ def working_units(
             raise ValueError(f"Column {column!r} has no bounds. Give its lowest and highest value. {_OUTSIDE}")
         if not all(isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, bool) for x in pair):
             raise ValueError(f"The bounds of {column!r} must be two numbers, low and high. {_OUTSIDE}")
-        low, high = (checks.in_range("bounds", x, -1e100, 1e100, _OUTSIDE) for x in pair)
-        if not low < high or not math.isfinite(high - low):
+        if not all(-1e100 <= x <= 1e100 for x in pair):
+            raise ValueError(f"The bounds of {column!r} must be finite numbers, at most 1e+100. {_OUTSIDE}")
+        low, high = (float(x) for x in pair)
+        if not low < high:
             raise ValueError(f"The bounds of {column!r} must satisfy low < high, got {low:g} and {high:g}.")
     limits = np.array(bounds, dtype=np.float64) + 0.0  # -0.0 would be another request
     origin = limits[:, 0] / 2 + limits[:, 1] / 2

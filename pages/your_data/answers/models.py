@@ -251,9 +251,10 @@ def classes(shown: Shown, palette: Palette) -> None:
         )
         about(found)
         lines(shown, found, "contrast")
-    rule = privcov.PrivateLDA.from_release(shown.released)
-    sizes = pd.DataFrame({"class": [cell(c) for c in facts.classes], "share of rows": rule.priors_})
+    shares = np.maximum(shown.answers().groups().shares, 0.0)
+    sizes = pd.DataFrame({"class": [cell(c) for c in facts.classes], "share of rows": shares / shares.sum()})
     st.dataframe(sizes, hide_index=True)
+    rule = privcov.PrivateLDA.from_release(shown.released)  # refuses a class with too few rows
     st.markdown("**Linear discriminant rule.** The largest score wins: constant plus slopes times the row.")
     scores = np.column_stack([rule.intercept_, rule.coef_])
     if len(facts.classes) == 2:  # the model has the difference of the scores alone

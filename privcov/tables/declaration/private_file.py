@@ -450,7 +450,12 @@ class Declaration:
         if not isinstance(classes, list | tuple):
             raise ValueError("A declaration must hold classes as a list of names. Correct it.")
         named = [(what, fields.get(field, "")) for what, field in (("label", "label"), ("column of ids", "person"))]
-        for what, text in [*named, *(("name of a column", c.name) for c in declared)]:
+        named += [(f"{field} of a column", getattr(c, field)) for c in declared for field in ("name", "reason")]
+        if not isinstance(fields["n_public"], bool):
+            raise ValueError(
+                f"n_public in a declaration must be true or false, got {fields['n_public']!a}. Correct it."
+            )
+        for what, text in named:
             if not isinstance(text, str):
                 raise ValueError(f"The {what} in a declaration must be text, got {text!a}. Correct it.")
         fields["classes"] = tuple(classes)
