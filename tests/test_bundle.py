@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 import privcov
 from pages.common import show
 from privcov.bundle import derived, safe, verify
+from privcov.bundle.archive import BundleError
 from privcov.bundle.derived import declared_facts
+from privcov.bundle.inputs import facts_of
 from privcov.bundle.read import bundle_of, open_stored
 from privcov.core.guarantees import ZCDP
 from privcov.ledger import Ledger
@@ -231,3 +233,12 @@ def test_bounds_beside_a_row_bound_are_refused(tmp_path, monkeypatch):
     assert not problem(files, monkeypatch)
     plain["columns"][0] |= {"low": -1000.0, "high": 7777.0}
     assert "bounds or a row_bound" in problem(rewritten(files, "declaration.json", plain), monkeypatch)
+
+
+@pytest.mark.parametrize("more", [{"row_bound_fraction": 1.0}, {"person": ""}, {"missing_codes": []}, {"n": 50}])
+def test_a_declaration_is_written_in_one_way(more):
+    """What has its usual value is left out, so that two texts never state the same facts."""
+    plain = json.loads(Declaration("t", "one row", (Column("a", 0, 9, 4, "x"),), missing="typical").to_json())
+    assert facts_of(plain, 50).n == 50
+    with pytest.raises((ValueError, BundleError)):
+        facts_of(plain | more, 50)

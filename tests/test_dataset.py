@@ -45,3 +45,10 @@ def test_bounds_are_taken_in_every_form_of_a_table(form, make):
     facts = made.facts if make is PrivateDataset else made
     assert np.array_equal(facts.bounds, [[0, 10], [20, 50]])
     assert facts.origin.tolist() == [5, 40]
+
+
+@pytest.mark.parametrize("make", [Dataset, PrivateDataset])
+def test_the_middle_of_the_bounds_is_typical_where_nothing_else_is_said(make):
+    made = make.from_rows([[1.0, 30.0]] * 4, bounds=[(0, 10), (20, 50)])
+    facts = made.facts if make is PrivateDataset else made
+    assert (facts.origin.tolist(), facts.scale.tolist()) == ([5, 35], [5, 15])

@@ -38,7 +38,7 @@ _DO = {
     5: ("Move to the least error; then ask.", 1.189207),
     6: ("Raise the cut step by step to the least error.", 2.5),
     7: ("Move rho to the left until eigenvalues fall far below zero.", 0.002),
-    8: ("Move the penalty to its smallest. Count the edges that are none; then ask.", 10),
+    8: ("Move the penalty to its smallest. All edges that appear are false; then ask.", 10),
     9: ("Ask first. Then move to 100 runs; read epsilon and the attacker's chance.", 100),
     10: ("Five rounds by show of hands; then the optimal attacker plays a hundred.", None),
 }

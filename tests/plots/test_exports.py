@@ -1,5 +1,6 @@
 """Figures as SVG in a report."""
 
+import math
 import re
 from xml.etree import ElementTree
 
@@ -7,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from privcov.plots import exports
 from privcov.plots.exports import svg
 from privcov.plots.graphs import network, positions
 from privcov.plots.look import SYMBOLS, Picture
@@ -47,3 +49,28 @@ def test_a_heatmap_on_paper_names_its_columns_and_its_colours():
         assert f">{mark}<" in found
     many = svg(heatmap(np.eye(60), tuple(f"c{k}" for k in range(60)), 1.0, LIGHT, what="covariance"))
     assert ">c59<" not in many
+
+
+def followed(way: str) -> list[tuple[float, float]]:
+    """The points of a path of M, L, H, V and l steps, one by one."""
+    points, x, y = [], 0.0, 0.0
+    for step, ends in re.findall(r"([MLHVl])([^A-Za-z]*)", way):
+        numbers = [float(n) for n in ends.split()]
+        x = numbers[0] if step in "MLH" else x + numbers[0] if step == "l" else x
+        y = numbers[-1] if step in "MLV" else y + numbers[-1] if step == "l" else y
+        points.append((x, y))
+    return points
+
+
+def test_a_path_goes_through_its_points_and_a_mark_stands_at_its_own():
+    """Steps that are level or upright are written shorter; a missing point breaks the line."""
+    steps = [(0.0, 1.0), (0.0, 2.0), (1.0, 2.0), (2.0, 0.5), (2.0, 0.5), (math.nan, 0.0), (3.0, 1.0), (4.0, 1.0)]
+    way = exports._way(steps)
+    assert followed(way) == [*steps[:4], *steps[6:]]
+    assert way.count("M") == 2
+    for symbol in ("diamond", "square", "star", "triangle-up-open"):
+        [(look, shape)] = exports._mark(symbol, 50.0, 80.0, 10.0, "#112233", None, None)
+        corners = np.array(followed(re.search(r'd="([^"]*)"', shape).group(1)))
+        wanted = np.array([50.0, 80.0]) + 5.0 * np.array(exports._CORNERS[symbol.removesuffix("-open")])
+        assert np.abs(corners - wanted).max() < 0.5
+        assert ("none" in look) == symbol.endswith("-open")

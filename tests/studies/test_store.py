@@ -111,12 +111,12 @@ def test_a_new_version_of_a_method_is_computed_again(store, runs, monkeypatch):
 
 def test_changed_code_is_another_cell(monkeypatch, tmp_path):
     """Any file of the package, however deep, and the file of a class that stands elsewhere."""
-    (tmp_path / "deep").mkdir()
-    deep, own = tmp_path / "deep" / "sum.py", tmp_path / "mine.py"
+    (tmp_path / "package" / "deep").mkdir(parents=True)
+    deep, own = tmp_path / "package" / "deep" / "sum.py", tmp_path / "mine.py"
     deep.write_text("x = 1\n")
     own.write_text("class Mine: pass\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(store_module, "_PACKAGE", tmp_path / "deep")
+    monkeypatch.setattr(store_module, "_PACKAGE", tmp_path / "package")
     name, seen = importlib.import_module("mine").__name__, set()
     for file, text in ((deep, "x = 1\n"), (deep, "x = 2\n"), (own, "class Mine: y = 2\n"), (deep, "x = 1\n")):
         file.write_text(text)
