@@ -1,4 +1,4 @@
-"""Settings of Graph recovery: the methods that draw a graph, the reference network."""
+"""Settings of Graph recovery: the methods that draw a graph, and the reference network."""
 
 from __future__ import annotations
 

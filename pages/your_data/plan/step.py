@@ -155,7 +155,7 @@ def _chances(plans: list[Preview], palette: Palette) -> Picture:
     return intervals.chances(_STRENGTHS, series, palette, x_title="Correlation of a pair")
 
 
-# --- beside the plan: which level -------------------------------
+# --- beside the plan: which level ---------------------------------------------------------------------------
 
 
 def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, at: int) -> None:
