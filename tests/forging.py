@@ -48,22 +48,29 @@ KINDS: dict[str, tuple] = {
         ZCDP(0.5),
         {"bounds": None, "kinds": TYPED, "missing_codes": ["-9"], "missing": "pairs"},
     ),
+    "row bound search": ("auto-cov", ZCDP(0.5), {}),
+    "row bound search, pure, persons": ("auto-cov", PureDP(2.0), {"persons": [k // 2 for k in range(ROWS)]}),
+    "row bound search, approx": ("auto-cov", ApproxDP(1.0, 1e-6), {"bounds": None, "row_bound": 400.0}),
 }
 
 
 def released(folder: Path, kind: str) -> tuple[privcov.Release, Ledger]:
     """A release of made-up rows, on a ledger of its own."""
     method, guarantee, facts = KINDS[kind]
-    x = np.random.default_rng(3).multivariate_normal([50] * 4, 60 + 100 * np.eye(4), ROWS)
-    declared = {"bounds": [(0, 100)] * 4} | facts
+    searched = "search" in kind
+    d = 12 if searched else 4
+    x = np.random.default_rng(3).multivariate_normal([50] * d, 60 + 100 * np.eye(d), ROWS)
+    declared = {"bounds": [(0, 100)] * d} | facts
     if "missing" in facts:
         x[::5, 0] = x[1::3, 1] = np.nan
     if "kinds" in facts:
         x = np.round(x, -1)
-    private = privcov.PrivateDataset.from_rows(x, columns=NAMES, name="t", **declared)
+    names = [*NAMES, *(f"x{k}" for k in range(d - 4))]
+    private = privcov.PrivateDataset.from_rows(x, columns=names, name="t", **declared)
     ledger = Ledger(folder / "ledger.sqlite")
     ledger.set_limit("t", guarantee)
-    return privcov.release_private(private, guarantee, method, ledger=ledger), ledger
+    how = {"row_bound_search": "auto"} if searched else {}
+    return privcov.release_private(private, guarantee, method, ledger=ledger, **how), ledger
 
 
 def files_of(raw: bytes) -> dict[str, bytes]:
@@ -155,9 +162,9 @@ def exchanged(value, path: tuple, *new):
 def unchecked(name: str, path: tuple) -> bool:
     """Whether a leaf is one of those that `verify.UNCHECKED` lists in words."""
     if name == "measurement.json":  # another symmetric sum of whole numbers may have come from other rows
-        if path[:2] == ("norms", "counts"):  # within the same row bound, which follows from them
+        if path[:2] == ("search", "counts"):  # within the same row bound, which follows from them
             return True
-        return path[0] in ("trace", "sums") or (path[0] == "total" and path[1] == path[2])
+        return path[0] == "sums" or (path[0] == "total" and path[1] == path[2])
     if name == "ledger_entry.json":
         inside = ("method", "version", "parameters", "draw", "centre", "tuning")
         return path[0] in ("number", "name", "reserved_at", "raised") or (path[0] == "request" and path[1] in inside)

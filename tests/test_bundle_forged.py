@@ -357,7 +357,7 @@ def test_the_epsilon_of_the_check_is_that_of_the_accountant():
         ("zcdp", 1, {"matters": "both"}, "gaussian-cov has no parameter 'matters'"),
         ("zcdp", None, {"repair": "w\u00f6rd"}, "repair must be one of"),
         ("zcdp", None, {"repair": None}, "repair must be one of"),
-        ("auto", None, {"clip_search": "auto"}, "clip_search would measure the private rows a second time"),
+        ("row bound search", None, {"row_bound_search": "off"}, "searches for no row bound"),
         ("auto", None, {"structure": "x"}, "structure must be one of"),
         ("auto", None, {"structure": None}, "structure must be one of"),
         ("auto", None, {"structure": True}, "structure must be one of"),

@@ -138,7 +138,6 @@ def test_class_means_come_with_the_release(ledger):
         ({"rng": 1}, "no generator"),
         ({"neighbours": "add-remove"}, "declaration"),
         ({"calibration": "as-published-5"}, "sound"),
-        ({"clip_search": "auto"}, "second time"),
         ({"nonsense": 1}, "no parameter"),
         ({"centre": "zero"}, "centre must be"),
         ({"centre": "none"}, "centre must be"),

@@ -18,7 +18,7 @@ from privcov.attacks.bounds import Claim, weaker
 from privcov.attacks.broken import twice
 from privcov.core.guarantees import Event
 from privcov.measurements.exact.integer_gram import UNIT
-from privcov.measurements.exact.moment import NoisySum, measure_exactly, planned_event
+from privcov.measurements.exact.moment import NoisySum, measure_exactly, planned_events
 from privcov.measurements.noise_theory.free_groups import groups_of
 from privcov.releases.private_request import private_request
 from privcov.tables.dataset import Dataset
@@ -89,7 +89,7 @@ def sampler(
     clipping took away is put back; "wrong-n": every row stands in the table twice, and counts as two people.
     """
     facts = as_private(table, hidden, bounded).facts
-    event = planned_event(facts, **request(method, facts, claim))
+    event = planned_events(facts, **request(method, facts, claim))[-1]
     if fault == "wrong-n":
         table = twice(table)
     private = as_private(table, hidden, bounded)

@@ -104,7 +104,7 @@ def statement_of(what: Inputs, measured: Measured) -> Statement:
     facts = what.measurement.facts
     return write_statement(
         SimpleNamespace(
-            events=(what.measurement.event,),
+            events=what.measurement.events,
             raw=measured,
             guarantee=what.requested,
             given=what.given,
@@ -124,7 +124,7 @@ def statement_of(what: Inputs, measured: Measured) -> Statement:
 
 def declared_facts(total: NoisySum) -> dict:
     """Return what a release itself says about the declaration, where the declaration is not available."""
-    return {"facts": total.facts.to_dict(), "neighbours": dataclasses.asdict(total.facts.neighbours)}
+    return {"facts": total.declared.to_dict(), "neighbours": dataclasses.asdict(total.facts.neighbours)}
 
 
 def derived_files(what: Inputs) -> dict[str, bytes]:

@@ -20,9 +20,11 @@ from privcov.bundle.safe import ENCODER, json_bytes
 from privcov.core import accounting, checks
 from privcov.core.guarantees import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict, to_dict
 from privcov.ledger.sums import cost_of
-from privcov.measurements.exact.moment import NoisySum, norm_of, planned_event
+from privcov.measurements.exact.moment import NoisySum, norm_of, planned_events
+from privcov.measurements.exact.norm_counts import halvings_of, shares
 from privcov.measurements.exact.reading import count_std
 from privcov.measurements.noise_theory.anchor import matters_of
+from privcov.measurements.norm_histogram import SEARCH_SHARE
 from privcov.tables.declaration.private_file import Declaration
 from privcov.tables.public_facts import PublicFacts
 
@@ -101,8 +103,9 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     for value in request["parameters"].values():
         must(isinstance(value, (str, bool, int, float, type(None))), "a parameter must be a number or a word")
         must(not isinstance(value, float) or math.isfinite(value), "a parameter must be finite")
-    must(request["facts"] == total.facts.to_dict(), "the request has other facts than the measurement")
-    must(json_bytes(request["facts"]) == json_bytes(total.facts.to_dict()), "the facts are written in another way")
+    facts = total.declared.to_dict()
+    must(request["facts"] == facts, "the request has other facts than the measurement")
+    must(json_bytes(request["facts"]) == json_bytes(facts), "the facts are written in another way")
     checks.one_of("tuning", request["tuning"], ("released", "fixed"))
     checks.one_of("centre", request["centre"], ("joint", "classes") if total.facts.classes else ("joint",))
     asked = from_dict(request["guarantee"])
@@ -129,12 +132,20 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
     share: BudgetShare = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
     matters = matters_of(total.anchor, total.facts.d, total.n_anchors, total.facts.relation)
-    planned = planned_event(total.facts, share, shape=total.shape, matters=matters)
-    _check_event(event, planned, slack)
+    how: dict[str, Any] = {"shape": total.shape, "matters": matters}
+    if total.search is None:
+        planned = planned_events(total.facts, share, **how)
+    else:
+        planned = planned_events(total.declared, share, **how, search=SEARCH_SHARE, bound=total.facts)
+        counts, rest = total.search.counts, shares(share, SEARCH_SHARE)[1]
+        follows = halvings_of(counts, total.declared, total.search.event, rest)
+        must(total.search.halvings == follows, "the row bound does not follow from the noisy counts of the norms")
+    for there, wanted in zip(total.events, planned, strict=True):
+        _check_event(there, wanted, slack)
     _check_count(total)
     must(norm_of(total.shape) == event.norm, "noise of this shape is not drawn for these facts")
     if isinstance(asked, ApproxDP):
-        rho = accounting.zcdp_sum((event,))
+        rho = accounting.zcdp_sum(total.events)
         must(rho <= Fraction(what.entry["amount"]), "the noise is less than what was paid for")
         least = Fraction(least_epsilon(float(rho), asked.delta))
         must(isinstance(given, ApproxDP) and given.delta == asked.delta, "the delta is not the one asked for")
@@ -143,7 +154,7 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
             near = {as_stated(asked)}
         must(given in near, "the noise does not give the stated epsilon and delta")
     else:
-        real = accounting.compose((event,), asked)
+        real = accounting.compose(total.events, asked)
         must(given == real, f"the noise gives {real!r}, and {given!r} is stated")
         must(accounting.covers(asked, given), f"{asked} was asked for and paid, and the noise gives {given} only")
     k, unit = total.facts.rows_per_person, total.facts.neighbours
@@ -197,7 +208,7 @@ def least_epsilon(rho: float, delta: float) -> float:
 
 def _check_declaration(what: Inputs) -> None:
     """Check that the declaration is that of the release: the same facts follow from it."""
-    declaration, facts = what.declaration, what.measurement.facts
+    declaration, facts = what.declaration, what.measurement.declared
     must(isinstance(declaration, dict), "the declaration must be names with values")
     if set(declaration) == {"facts", "neighbours"}:
         must(

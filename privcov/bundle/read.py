@@ -219,10 +219,10 @@ def bundle_of(opened: Opened, entry: dict, declaration: dict | None) -> bytes:
 
 def _of_release(declaration: dict, total: NoisySum, name: str) -> bool:
     try:
-        implied = facts_of(declaration, total.facts.n)
+        implied = facts_of(declaration, total.declared.n)
     except (ValueError, BundleError):
         return False
-    return implied.to_dict() == total.facts.to_dict() and declaration["name"].strip() == name
+    return implied.to_dict() == total.declared.to_dict() and declaration["name"].strip() == name
 
 
 def save(release: Release, path: Path | str, declaration: dict | None = None) -> None:

@@ -58,12 +58,13 @@ def _check_method(what: Inputs) -> None:
     _check_parameters(own, METHODS.get(method))
     try:
         asked = private_request(
-            method, what.measurement.facts, what.requested, request["centre"], {**own, "tuning": request["tuning"]}
+            method, what.measurement.declared, what.requested, request["centre"], {**own, "tuning": request["tuning"]}
         )
         planned = asked.event()
     except (ValueError, TypeError) as problem:
         raise BundleError(f"ledger_entry.json: {_ascii(problem)}") from None
     must(planned.mechanism == event.mechanism, f"the method draws no {event.mechanism} noise")
+    must(bool(asked.wanted.search) == (what.measurement.search is not None), "the method searches for no row bound")
     must(planned.statistic == event.statistic, "the method measures with another anchor")
     must(asked.input.tuning == request["tuning"], "the method does not record this tuning")
 

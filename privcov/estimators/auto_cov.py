@@ -24,29 +24,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.core import accounting
-from privcov.core.guarantees import RELATIONS, BudgetShare, Event, NoPrivacy, PureDP
+from privcov.core.guarantees import RELATIONS, NoPrivacy
 from privcov.core.parameters import parameter
 from privcov.estimators.additive import finish_available, repaired
-from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, OtherSteps, Outcome, Request
+from privcov.estimators.base import ALL_KINDS, METHODS, MethodInput, OneMeasurement, Outcome, Request
 from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.labels import CLASSES
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.noise_theory.anchor import COVARIANCE
-from privcov.measurements.norm_histogram import measure_norms, norm_noise
+from privcov.measurements.norm_histogram import FEWEST_COLUMNS, SEARCH_SHARE
 from privcov.postprocess.denoise import CLEAR, BlockNoise, denoise
 from privcov.postprocess.joint import Moments
 from privcov.postprocess.structure.mixture import Mixture, mix
-from privcov.tables.dataset import Dataset
 
-CLIP_SHARE = 0.02
 ROUTES = {
     "free-trace": "Route: Gaussian noise with an accurate trace, then eigenvalue shrinkage.",
     "laplace": "Route: Laplace noise, because pure DP was asked for and there is one column.",
     "wishart-difference": "Route: the difference of two Wishart matrices, because pure DP was asked for, then "
     "eigenvalue shrinkage.",
 }
-SEARCH_OFF = "Clip search: off, so there is one measurement."
 OFF = "off"
 FEWEST = 5  # columns: fewer pairs cannot tell one estimate from another
 NO_PATTERN = "Off the diagonal: shrinkage alone. A mixture takes noise, five columns or more, and no missing cells."
@@ -64,8 +60,8 @@ POPULATION, SAMPLE = "population", "sample"
     centres=ALL_CENTRES,
     missing_cells=True,
     order=10,
-    version=7,
-    for_private={"clip_search": "off"},
+    version=8,
+    for_private={"row_bound_search": "off"},
     summary="The least noisy of the shapes here for many columns (Gaussian with accurate variances; under pure DP the "
     "difference of two Wishart matrices), then a mixture of estimates that know the noise: equal correlations, bands, "
     "a tree, factors, each pair alone and others, weighted by their risk; nothing where nothing shows.",
@@ -76,7 +72,7 @@ POPULATION, SAMPLE = "population", "sample"
     "after Chow and Liu (1968), Bun, Allez, Bouchaud and Potters (2016), Stephens (2017) and James and Stein (1961).",
 )
 @dataclass(frozen=True)
-class AutoCov(Method):
+class AutoCov(OneMeasurement):
     """The least noise for the guarantee among the shapes here, for many columns, then estimates that know the noise.
 
     Guarantee
@@ -85,14 +81,14 @@ class AutoCov(Method):
 
     Spends
     ------
-    The whole guarantee: in one measurement, or 2 % on the histogram of norms and the rest on the matrix.
+    The whole guarantee: in one measurement, or 5 % on counts of the row norms and the rest on the matrix.
     """
 
-    clip_search: str = parameter(
+    row_bound_search: str = parameter(
         "auto",
-        "Clip search",
-        choices=("auto", "off"),
-        help="auto: with many columns, spend 2 % of the guarantee on looking for a smaller row bound.",
+        "Row bound search",
+        choices=("auto", OFF),
+        help="auto: with ten columns or more, spend 5 % of the guarantee on a search for a shorter row bound.",
     )
 
     structure: str = parameter(
@@ -114,39 +110,14 @@ class AutoCov(Method):
     mechanism = LeastNoise()
 
     def request(self, ask: MethodInput) -> Request:
-        """Return the one measurement without a clip search.
-
-        Raises
-        ------
-        OtherSteps
-            With a clip search, which looks at the norms of the rows first.
-        """
-        if self.clip_search != "off":
-            raise OtherSteps("A clip search looks at the norms of the rows first.")
-        return self._wanted(ask)
-
-    def _wanted(self, ask: MethodInput) -> Request:
-        """Return the measurement of the matrix, under the whole guarantee, with an anchor that favours it."""
-        return dataclasses.replace(self.mechanism.request(ask), matters=COVARIANCE)
-
-    def run(self, ask: MethodInput) -> Outcome:
-        """Look for a smaller row bound where that pays, then measure once and finish."""
-        wanted, dataset, note, steps = self._wanted(ask), ask.dataset, SEARCH_OFF, ()
-        if self.clip_search == "auto" and not isinstance(ask.guarantee, NoPrivacy):
-            parts = accounting.split(ask.guarantee, norms=CLIP_SHARE, matrix=1 - CLIP_SHARE)
-            noise = affordable_rows(parts["matrix"], ask.d)
-            if noise > 2 * norm_noise(parts["norms"], ask.relation):
-                wanted = dataclasses.replace(wanted, share=parts["matrix"])
-                dataset, note, event = search_clip(ask, parts["norms"], noise)
-                steps = (event,)
-            else:
-                note = f"A smaller row bound was not looked for: no gain at d = {ask.d}."
-        outcome = self.finish(ask, wanted.carried_out(dataclasses.replace(ask, rows=dataset)))
-        return dataclasses.replace(outcome, steps=steps, notes=(outcome.notes[0], note, *outcome.notes[2:]))
+        """Return the measurement of the matrix with an anchor that favours it, after a search of the row bound."""
+        searched = self.row_bound_search != OFF and ask.d >= FEWEST_COLUMNS
+        search = SEARCH_SHARE if searched and not isinstance(ask.guarantee, NoPrivacy) else 0.0
+        return dataclasses.replace(self.mechanism.request(ask), matters=COVARIANCE, search=search)
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """Return the moments with the covariance shrunk."""
-        notes = (ROUTES[self.mechanism.shape(ask)], SEARCH_OFF)
+        notes = (ROUTES[self.mechanism.shape(ask)], *search_note(measured))
         mixture = mixture_of(measured, self.structure, self._estimates(ask))
         if self.structure != OFF:
             notes += (f"Off the diagonal, of the {self._estimates(ask)}: {mixture}." if mixture else NO_PATTERN,)
@@ -171,31 +142,18 @@ class AutoCov(Method):
         return repaired(matrix, noise_std, how, shape, measured.row_bound**2)
 
 
-def affordable_rows(share: BudgetShare, d: int) -> float:
-    """Return how many rows may lose all of a squared norm before it costs more than a smaller bound saves.
-
-    What is saved is noise of the matrix, halved by the shrinkage. n and the rows do not enter, so the number is public.
-    """
-    if isinstance(share, PureDP):  # the Frobenius norm of Wishart-difference noise is about sqrt(2) (d + 1) sqrt(d) C n
-        return math.sqrt(2) * (d + 1) * math.sqrt(d) / share.epsilon / 2
-    return accounting.gaussian_scale(share, math.sqrt(2)) * math.sqrt(d * (d + 1)) / 2 / 2
-
-
-def search_clip(ask: MethodInput, share: BudgetShare, affordable: float) -> tuple[Dataset, str, Event]:
-    """Choose a row bound from a noisy histogram of the row norms.
-
-    Halving the bound from e to e/2 saves (e^2 - e^2/4) times the noise and costs at most (e^2 - e^2/4) / n for every
-    row longer than e/2. So the bound is halved while the number of such rows, plus two standard deviations of its
-    noise, stays below what is affordable. Own construction.
-    """
-    dataset = ask.dataset
-    counts, std, event = measure_norms(dataset, share, rng=ask.rng, relation=ask.relation)
-    longer = np.cumsum(counts) + 2 * std * np.sqrt(np.arange(1, len(counts) + 1))
-    too_many = np.flatnonzero(longer >= affordable)
-    halvings = int(too_many[0]) if len(too_many) else len(counts)
-    chosen = dataset.with_row_bound(dataset.row_bound * 2.0**-halvings)
-    action = f"lowered the row bound from {dataset.row_bound:.4g} to" if halvings else "kept the row bound"
-    return chosen, f"Clip search: {action} {chosen.row_bound:.4g}.", event
+def search_note(measured: Measured) -> tuple[str, ...]:
+    """Return a sentence on the row bound search of a measurement; none without one."""
+    if (found := measured.search) is None:
+        return ()
+    before = measured.row_bound / found.factor
+    if not found.halvings:
+        return (f"Row bound search: kept the row bound {before:.4g}.",)
+    share = min(found.longer / measured.rows, 1.0)
+    return (
+        f"Row bound search: shortened the row bound from {before:.4g} to {measured.row_bound:.4g}; about "
+        f"{100 * share:.2g} % of the rows are longer.",
+    )
 
 
 @dataclass(frozen=True, eq=False)

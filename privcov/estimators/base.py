@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from privcov.core import accounting
 from privcov.core.guarantees import KINDS, ApproxDP, BudgetShare, Event, Guarantee, Kind, NoPrivacy, PureDP, ZCDP
 from privcov.core.parameters import Checked, Spec, specs
 from privcov.core.registry import Registry
 from privcov.measurements.labels import CLASSES, class_list
 from privcov.measurements.moment import CENTRES, Measured, measure_moment
+from privcov.measurements.norm_histogram import search_row_bound
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.joint import Moments
 from privcov.tables.dataset import Dataset
@@ -33,9 +36,8 @@ class MethodCard:
     calibrations: name and meaning. Other than "sound" they reproduce a paper, and the release then states the actual
     guarantee with the claimed one. tunings: which of "fixed" and "released" it offers, its default first.
     relations: keys of the neighbouring relations that it is calibrated for. centres: of
-    `measurements.moment.ALL_CENTRES`. for_private: settings with which it makes one measurement only; private rows
-    allow no others. missing_cells: whether it takes a measurement with flags of missing cells, whose noise differs from
-    entry to entry.
+    `measurements.moment.ALL_CENTRES`. for_private: defaults of its settings on private rows. missing_cells: whether it
+    takes a measurement with flags of missing cells, whose noise differs from entry to entry.
     """
 
     key: str
@@ -87,23 +89,26 @@ class MethodCard:
 
 @dataclass(frozen=True)
 class Request:
-    """One measurement of the moment matrix, decided by public facts alone: arguments of `measure_moment`."""
+    """One measurement of the moment matrix, decided by public facts alone: arguments of `measure_moment`.
+
+    search: part of the share that is spent on a search for a shorter row bound before; 0 for none.
+    """
 
     share: BudgetShare
     shape: str
     matters: str = "both"
+    search: float = 0.0
 
     def carried_out(self, ask: MethodInput) -> Measured:
         """Measure what is requested, on rows that are not private."""
-        return measure_moment(
-            ask.dataset,
-            self.share,
-            centre=ask.centre,
-            shape=self.shape,
-            rng=ask.rng,
-            relation=ask.relation,
-            matters=self.matters,
-        )
+        rows, share, found = ask.dataset, self.share, None
+        how: dict[str, Any] = {"rng": ask.rng, "relation": ask.relation}
+        if self.search:
+            parts = accounting.split(share, norms=self.search, matrix=1 - self.search)
+            share = parts["matrix"]
+            rows, found = search_row_bound(rows, parts["norms"], share, **how)
+        measured = measure_moment(rows, share, centre=ask.centre, shape=self.shape, matters=self.matters, **how)
+        return dataclasses.replace(measured, search=found)
 
 
 class OtherSteps(TypeError):
@@ -193,8 +198,7 @@ class Outcome:
     @property
     def events(self) -> tuple[Event, ...]:
         """Everything that was done to the rows, in order."""
-        own = () if self.measured is None or self.measured.event is None else (self.measured.event,)
-        return self.steps + own
+        return self.steps + (() if self.measured is None else self.measured.events)
 
 
 class Method(Checked):
@@ -250,9 +254,8 @@ class OneMeasurement(Method):
         return self.finish(ask, self.measure(ask))
 
     def events(self, ask: MethodInput) -> tuple[Event, ...]:
-        """Return the one event, without finishing."""
-        event = self.measure(ask).event
-        return () if event is None else (event,)
+        """Return what is done to the rows, without finishing."""
+        return self.measure(ask).events
 
 
 METHODS = Registry("method", "privcov.estimators", MethodCard)

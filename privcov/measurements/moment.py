@@ -49,6 +49,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -63,6 +64,9 @@ from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED, BOTH, ancho
 from privcov.measurements.noise_theory.free_groups import in_unit_ball
 from privcov.tables.dataset import Dataset, FileRows
 from privcov.tables.public_facts import Flags
+
+if TYPE_CHECKING:
+    from privcov.measurements.norm_histogram import RowBoundSearch
 
 CENTRES = ("none", "zero", "joint")
 ALL_CENTRES = (*CENTRES, CLASSES)
@@ -85,6 +89,7 @@ class Measured:
     n: number of rows; None when it is not public. row_bound: R > 0. count: noisy number of rows, where n is not public
     and for private rows with classes; else None. anchor_squared: s^2 of the anchors, see anchor.py. flags: where the
     flags of missing cells are in ``matrix``, which then has p = facts.width and the anchors; None without flags.
+    search: how ``row_bound`` was found before; None where it was declared.
     """
 
     matrix: np.ndarray
@@ -96,6 +101,13 @@ class Measured:
     count: float | None = None
     anchor_squared: float = ANCHOR_SQUARED
     flags: Flags | None = None
+    search: RowBoundSearch | None = None
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What was done to the rows, in order."""
+        steps = (None if self.search is None else self.search.event, self.event)
+        return tuple(event for event in steps if event is not None)
 
     @property
     def rows(self) -> float:

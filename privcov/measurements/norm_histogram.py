@@ -1,15 +1,31 @@
-"""Noisy counts of the row norms in bins that halve, from which a smaller row bound can be chosen.
+"""A row bound from noisy counts of the row norms, in bins a factor of sqrt(2) wide.
 
-Bin k counts the rows with 2^-(k+1) < |y| / R <= 2^-k, k = 0 .. bins - 1 (rows beyond R count in bin 0); shorter rows
-are not counted.
+Bin k counts the rows with 2^-((k+1)/2) < |y| / R <= 2^(-k/2), k = 0 .. 23; rows beyond R count in bin 0, and rows
+shorter than R / 4096 are not counted.
 
 **Sensitivity.** A row is in one bin or in none. Replacing a row lowers one count by 1 and raises one by 1, or moves
 less: l1 norm 2, l2 norm sqrt(2), attained by two rows of different bins. A row more or less moves one count: 1 and 1.
+The width of the bins plays no part. The rows of a person with weights that add up to at most 1 move the counts by a
+vector of l1 norm, and so of l2 norm, at most 1: the bounds are the same.
+
+**The guarantee of the whole.** The second moment under a bound b of one's choice has the sensitivity of moment.py in
+units of b^2, for every b > 0. So for every value of the noisy counts the second measurement keeps its share, and the
+two shares add up (adaptive composition): rho = rho_1 + rho_2, mu^2 = mu_1^2 + mu_2^2, epsilon = epsilon_1 + epsilon_2.
+
+**The choice.** b = R 2^(-k/2) shortens the rows of the bins before k. Shortening a row from l to b takes l^2 - b^2 of
+its square out of the sum, and the noise falls with b^2. In units of R^2, k minimises
+    3/2 sum_(m<k) c_m (2^-(m + 1/2) - 2^-k)  +  2^-k N,
+N half of n E|W|_F at b = R (the other half is removed by the shrinkage that follows). k is at most the last bin whose
+count is visible, above 2 standard deviations s of its noise (3 s for Laplace noise). A bin before that one whose count
+is not visible may hold its part of the rows that are not accounted for, but at most s / 10. Where the visible bins hold
+less than half of the rows, R stays.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,7 +35,32 @@ from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import rounded_up
 from privcov.tables.dataset import Dataset
 
-BINS = 20
+BINS = 24
+SEARCH_SHARE = 0.05  # of the guarantee
+FEWEST_COLUMNS = 10  # with fewer the noise of the counts costs more than a shorter bound saves
+
+
+@dataclass(frozen=True)
+class RowBoundSearch:
+    """What a search for a row bound published: noisy counts of the rows per bin, and how often R^2 was halved.
+
+    steps: of a count, in one row.
+    """
+
+    counts: tuple[float, ...]
+    halvings: int
+    event: Event
+    steps: int = 1
+
+    @property
+    def factor(self) -> float:
+        """The new row bound, in units of the declared one."""
+        return 2.0 ** (-self.halvings / 2)
+
+    @property
+    def longer(self) -> float:
+        """Noisy number of rows that the new bound shortens, at least 0."""
+        return max(math.fsum(self.counts[: self.halvings]), 0.0) / self.steps
 
 
 def exact_histogram(dataset: Dataset) -> np.ndarray:
@@ -28,10 +69,37 @@ def exact_histogram(dataset: Dataset) -> np.ndarray:
     def compute() -> np.ndarray:
         norms = row_norms(dataset) / dataset.row_bound
         with np.errstate(divide="ignore"):
-            k = np.clip(np.floor(-np.log2(norms)), 0, BINS)  # a zero row falls beyond the last bin
+            k = np.clip(np.floor(-2 * np.log2(norms)), 0, BINS)  # a zero row falls beyond the last bin
         return np.bincount(k.astype(int), minlength=BINS + 1)[:BINS].astype(float)
 
     return dataset.kept.once(("norm histogram", dataset.row_bound), compute)
+
+
+def halvings(counts: Sequence[float] | np.ndarray, std: float, n: float | None, noise: float, *, laplace: bool) -> int:
+    """Return k, so that b = R 2^(-k/2), from the noisy counts: post-processing.
+
+    std: of the noise on a count. n: number of rows, None where it is not public. noise: N of the docstring above.
+    """
+    c = np.asarray(counts, dtype=np.float64)
+    rows = max(float(c.sum()), 1.0) if n is None else n
+    visible = c > (3 if laplace else 2) * std
+    accounted = float(c[visible].sum())
+    if accounted < rows / 2:
+        return 0
+    last = int(np.flatnonzero(visible)[-1])
+    c, hidden = c[:last], ~visible[:last]
+    if hidden.any():
+        c = np.where(hidden, min(max(rows - accounted, 0.0) / hidden.sum(), std / 10), c)
+    k = np.arange(last + 1)
+    lost = [float(c[:m] @ (2.0 ** -(k[:m] + 0.5) - 2.0**-m)) for m in k]
+    return int(np.argmin(1.5 * np.array(lost) + noise * 2.0**-k))
+
+
+def noise_in_rows(share: BudgetShare, d: int) -> float:
+    """Return N of the docstring above for a measurement under this share; it is public before anything is drawn."""
+    if isinstance(share, PureDP):  # the Frobenius norm of Wishart-difference noise is about sqrt(2) (d + 1) sqrt(d) C n
+        return math.sqrt(2) * (d + 1) * math.sqrt(d) / share.epsilon / 2
+    return accounting.gaussian_scale(share, math.sqrt(2)) * math.sqrt(d * (d + 1)) / 2 / 2
 
 
 def _scale(share: BudgetShare, relation: str) -> tuple[float, float]:
@@ -49,7 +117,7 @@ def norm_noise(share: BudgetShare, relation: str) -> float:
 def measure_norms(
     dataset: Dataset, share: BudgetShare, *, rng: np.random.Generator, relation: str
 ) -> tuple[np.ndarray, float, Event]:
-    """Return the counts of row norms in bins that halve, with noise.
+    """Return the counts of row norms, with noise.
 
     Guarantee: the share, under the named relation. Spends: the whole share. Source: own proof, in the docstring of the
     module.
@@ -59,7 +127,7 @@ def measure_norms(
     noise = rng.laplace(size=BINS) if pure else rng.standard_normal(BINS)
     event = Event(
         share="norms",
-        statistic="row norms counted in bins that halve",
+        statistic="row norms counted in bins",
         mechanism="laplace" if pure else "gaussian",
         norm="l1 norm" if pure else "l2 norm",
         sensitivity=delta,
@@ -68,3 +136,18 @@ def measure_norms(
         unit="a count of rows",
     )
     return exact_histogram(dataset) + scale * noise, norm_noise(share, relation), event
+
+
+def search_row_bound(
+    dataset: Dataset, share: BudgetShare, rest: BudgetShare, *, rng: np.random.Generator, relation: str
+) -> tuple[Dataset, RowBoundSearch]:
+    """Return the rows under the row bound that noisy counts suggest; ``rest`` is the share of the matrix.
+
+    Guarantee: the share, under the named relation. Spends: the whole share. Source: own proof, in the docstring of the
+    module.
+    """
+    counts, std, event = measure_norms(dataset, share, rng=rng, relation=relation)
+    n = None if relation == "add-remove" else dataset.n
+    k = halvings(counts, std, n, noise_in_rows(rest, dataset.d), laplace=isinstance(share, PureDP))
+    found = RowBoundSearch(tuple(counts.tolist()), k, event)
+    return dataset.with_row_bound(dataset.row_bound * found.factor) if k else dataset, found

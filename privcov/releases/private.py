@@ -206,6 +206,11 @@ def _plan(
     token = None if token is None else checks.one_line("token", token, "text, or None")
     draw = checks.whole("draw", draw, 1, MAX_DRAWS, "Use 1 for the first draw; 2 is another one, and pays again.")
     request = private_request(method, private.facts, guarantee, centre, parameters)
+    if private.files is not None and request.wanted.search:
+        raise ValueError(
+            "A row bound search reads the rows twice, and those of a table in files are read once. Make the table with "
+            "PrivateDataset.from_rows, or leave row_bound_search='off'."
+        )
     card = request.method.card
     fields = {
         "method": card.key,
@@ -302,7 +307,7 @@ def _measure(plan: _Plan) -> str:
 
     def measured() -> NoisySum:
         noisy = measure_exactly(plan.private, **vars(plan.request.wanted))
-        plan.request.within(noisy.event)
+        plan.request.within(noisy.events)
         return noisy
 
     failed = (
@@ -334,8 +339,8 @@ def read_release(stored: str) -> Release:
             f"numbers may be others. {_FREE}"
         )
     choices = {**request["parameters"], "tuning": request["tuning"]}
-    paid = private_request(key, noisy.facts, from_dict(request["guarantee"]), request["centre"], choices)
-    if paid.event() != noisy.event:
+    paid = private_request(key, noisy.declared, from_dict(request["guarantee"]), request["centre"], choices)
+    if not paid.made(noisy):
         raise ValueError("The stored measurement belongs to another release, so nothing follows from it.")
     try:
         return Release(**vars(paid.finish(noisy)) | {"measurement": noisy})

@@ -19,7 +19,8 @@ from privcov.core import accounting, checks
 from privcov.core.guarantees import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.core.randomness import stream
 from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, NothingMeasured, OtherSteps, Request
-from privcov.measurements.exact.moment import NoisySum, planned_event, settled
+from privcov.measurements.exact.moment import NoisySum, planned_events, settled
+from privcov.measurements.exact.norm_counts import halvings_of, shares
 from privcov.measurements.exact.reading import noise_of, read_sum
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
@@ -55,8 +56,21 @@ class PrivateRequest:
         return self.method.request(self._afresh())
 
     def event(self) -> Event:
-        """Return the event of the release that would follow, from public facts alone."""
-        return self.within(planned_event(self.input.facts, **vars(self.wanted)))
+        """Return the event of the matrix of the release that would follow, from public facts alone."""
+        return self.events()[-1]
+
+    def events(self, bound: PublicFacts | None = None) -> tuple[Event, ...]:
+        """Return the events of the release that would follow; bound: as of `planned_events`."""
+        return self.within(planned_events(self.input.facts, **vars(self.wanted), bound=bound))
+
+    def made(self, noisy: NoisySum) -> bool:
+        """Return whether this request can have made the measurement: its events, and the row bound that they give."""
+        if self.events(noisy.facts) != noisy.events:
+            return False
+        if noisy.search is None:
+            return True
+        rest = shares(self.wanted.share, self.wanted.search)[1]
+        return noisy.search.halvings == halvings_of(noisy.search.counts, self.input.facts, noisy.search.event, rest)
 
     def noise(self, rows: float) -> NoiseDistribution:
         """Return the noise of the release that would follow, on the joint moment of rows with this total weight."""
@@ -64,14 +78,14 @@ class PrivateRequest:
         shape, anchor = settled(facts, wanted.shape, wanted.matters)
         return noise_of(facts, shape, self.event().scale, facts.n_anchors, 1, rows, anchor)
 
-    def within(self, event: Event) -> Event:
-        """Return the event, or raise RuntimeError where it exceeds the guarantee."""
-        if not accounting.covers(self.input.guarantee, accounting.compose((event,), self.input.guarantee)):
+    def within(self, events: tuple[Event, ...]) -> tuple[Event, ...]:
+        """Return the events, or raise RuntimeError where they exceed the guarantee."""
+        if not accounting.covers(self.input.guarantee, accounting.compose(events, self.input.guarantee)):
             raise RuntimeError(
                 f"{self.method.card.label} would spend more than {self.input.guarantee}: a defect, and nothing is "
                 "published."
             )
-        return event
+        return events
 
     def finish(self, noisy: NoisySum) -> Release:
         """Return the release that the method makes of the measurement; post-processing."""
@@ -128,9 +142,7 @@ def private_request(
             f"{card.label} expects the same noise in every entry, which missing='pairs' does not give. Use one of "
             f"{takes}, or declare missing='typical'."
         )
-    for name, value in card.for_private.items():
-        if own.setdefault(name, value) != value:
-            raise ValueError(f"{name} would measure the private rows a second time. Leave it {value}.")
+    own = {**card.for_private, **own}
     tuning = tuning if tuning in card.tunings else card.tunings[0]  # one that the method ignores is no other request
     return PrivateRequest(build_method(key, own), _input(card, facts, guarantee, centre, tuning))
 

@@ -6,7 +6,7 @@ They come from the declaration, never from the cells; the number of rows is coun
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -150,6 +150,14 @@ class PublicFacts(InUnits):
             else f"two tables of the same public number of rows n that differ in up to {k} rows, those of one person"
         )
         return Neighbours(base.key, sentence, f"{UP_TO} {k} rows of a person, who is protected as a whole")
+
+    def shortened(self, factor: float) -> PublicFacts:
+        """Return the facts under a row bound of ``factor`` times R."""
+        if self.units.bounds is None:
+            return replace(self, units=self.units.with_row_bound(self.row_bound * factor))
+        fraction = self.row_bound_fraction * factor
+        units = self.units.with_row_bound(fraction * self.units.longest)
+        return replace(self, units=units, row_bound_fraction=fraction)
 
     def to_dict(self) -> dict:
         """Return the facts as a dict of JSON values."""

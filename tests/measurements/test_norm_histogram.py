@@ -1,11 +1,11 @@
-"""Row norms in halving bins: right bins, right sensitivity on real neighbours, right noise."""
+"""Row norms in bins: right bins, right sensitivity on real neighbours, right noise, and the bound that follows."""
 
 import numpy as np
 import pytest
 
 from privcov.core import accounting
 from privcov.core.guarantees import PureDP, ZCDP
-from privcov.measurements.norm_histogram import BINS, exact_histogram, measure_norms, norm_noise
+from privcov.measurements.norm_histogram import BINS, exact_histogram, halvings, measure_norms, norm_noise
 from privcov.tables.dataset import Dataset
 
 
@@ -14,11 +14,42 @@ def rows_of_norm(norms) -> np.ndarray:
 
 
 def test_rows_fall_into_the_bins_by_hand():
-    norms = [2.0, 1.0, 0.9999, 0.51, 0.5, 0.26, 0.25, 2.0 ** -(BINS + 3), 0.0]
+    norms = [2.0, 1.0, 0.9999, 0.71, 0.70, 0.51, 0.5, 0.26, 0.25, 2.0**-13, 0.0]
     data = Dataset.from_rows(rows_of_norm(norms), 1.0)
     counts = exact_histogram(data)
-    assert list(counts[:3]) == [4, 2, 1]  # too long counts as longest; a norm of exactly one half opens the next bin
-    assert counts.sum() == 7  # the shortest and the zero row are not counted
+    assert list(counts[:5]) == [4, 2, 1, 1, 1]  # too long counts as longest; a norm of one half opens the third bin
+    assert counts.sum() == 9  # the shortest and the zero row are not counted
+
+
+def literal(counts, std, n, noise, laplace):
+    """The rule of the docstring of norm_histogram.py, in words: the best k of all that are allowed."""
+    rows = max(sum(counts), 1.0) if n is None else n
+    visible = [k for k, c in enumerate(counts) if c > (3 if laplace else 2) * std]
+    accounted = sum(counts[k] for k in visible)
+    if not visible or accounted < rows / 2:
+        return 0
+    hidden = [k for k in range(visible[-1]) if k not in visible]
+    supposed = list(counts)
+    for k in hidden:
+        supposed[k] = min(max(rows - accounted, 0) / len(hidden), std / 10)
+    cost = {}
+    for k in range(visible[-1] + 1):
+        lost = sum(supposed[m] * (2 ** -(m + 0.5) - 2**-k) for m in range(k))
+        cost[k] = 1.5 * lost + noise / 2**k
+    return min(cost, key=lambda k: cost[k])
+
+
+def test_the_bound_is_that_of_the_rule_as_it_is_written():
+    rng = np.random.default_rng(5)
+    found = set()
+    for _ in range(400):
+        std, noise, n = 10.0 ** rng.uniform(-1, 2), 10.0 ** rng.uniform(0, 4), int(rng.integers(1, 5000))
+        counts = rng.multinomial(n, rng.dirichlet(np.full(BINS, 0.1))) + std * rng.standard_normal(BINS)
+        known, laplace = (n if rng.random() < 0.5 else None), bool(rng.random() < 0.5)
+        k = halvings(counts, std, known, noise, laplace=laplace)
+        assert k == literal(counts.tolist(), std, known, noise, laplace)
+        found.add(k)
+    assert len(found) > 10
 
 
 def test_neighbours_stay_below_the_sensitivity():

@@ -3,14 +3,13 @@
 import dataclasses
 import functools
 import math
-import types
 
 import numpy as np
 import pytest
 
 import privcov
 from privcov.core import accounting
-from privcov.estimators import auto_cov
+from privcov.estimators import auto_cov, base
 from privcov.estimators.papers import adaptive_cov, coinpress, em_cov, separate_cov
 from privcov.measurements import (
     eigenvalues,
@@ -88,8 +87,9 @@ def tables(rest: np.ndarray, row: np.ndarray, instead: np.ndarray, relation: str
 def histories(name: str, guarantee, relation: str, patch, *, seeds, sizes=(2,)):
     """Every pair, in both orders, along a history of its own."""
     key, options, *_ = METHODS[name]
-    # What says whether a search can pay is public and asks for 56 columns; the search itself is the same with two.
-    patch.setattr(auto_cov, "affordable_rows", lambda share, d: 12 * norms_noise(guarantee, relation))
+    # The search is for ten columns or more; the counts and the rule are the same with two.
+    patch.setattr(auto_cov, "FEWEST_COLUMNS", 2)
+    patch.setattr(norm_histogram, "noise_in_rows", lambda share, d: 12 * norms_noise(guarantee, relation))
     for seed in seeds:
         rng = np.random.default_rng(seed)
         for i, (row, instead) in enumerate(people(d := int(rng.choice(sizes)), rng)):
@@ -109,7 +109,9 @@ def histories(name: str, guarantee, relation: str, patch, *, seeds, sizes=(2,)):
 
 
 def norms_noise(guarantee, relation: str) -> float:
-    return norm_histogram.norm_noise(accounting.split(guarantee, a=auto_cov.CLIP_SHARE, b=0.98)["a"], relation)
+    return norm_histogram.norm_noise(
+        accounting.split(guarantee, a=auto_cov.SEARCH_SHARE, b=1 - auto_cov.SEARCH_SHARE)["a"], relation
+    )
 
 
 def worst_of(found) -> dict[str, float]:
@@ -232,7 +234,7 @@ def test_a_smaller_relation_than_was_asked_for(monkeypatch):
     [
         ("adaptive-cov", adaptive_cov.AdaptiveCov, "_expect"),
         ("em-cov", em_cov.EMCov, "_weights"),
-        ("auto-cov", auto_cov, "search_clip"),
+        ("auto-cov", base.Request, "carried_out"),
         ("auto-precision", auto_cov.AutoCov, "run"),
     ],
 )
@@ -281,9 +283,9 @@ def test_budgets_by_the_exact_eigenvalues(monkeypatch):
 
 
 def test_a_bound_by_the_exact_counts(monkeypatch):
-    left = leaking("measure_norms", lambda answer: answer[0], monkeypatch)
-    stand_in = vars(np) | {"cumsum": lambda counts: np.cumsum(left[0]) * 100}
-    monkeypatch.setattr(auto_cov, "np", types.SimpleNamespace(**stand_in))
+    left, honest = leaking("measure_norms", lambda answer: answer[0], monkeypatch), norm_histogram.halvings
+    curious = lambda counts, std, n, noise, laplace: honest(left[0], 1e-9, None, 1e-9, laplace=laplace)  # noqa: E731
+    monkeypatch.setattr(norm_histogram, "halvings", curious)
     caught("auto-cov", CONCENTRATED, monkeypatch, "depends on the rows")
 
 

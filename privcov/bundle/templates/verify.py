@@ -18,7 +18,8 @@ Checked here:
 Not checked here, but by `privcov verify`, which derives every file again and compares all bytes:
   - that the sensitivity bounds what one row, or one person, can change. The proof is in the file of PrivCov that the
     event names as its proof; that name, and the law of the event, are not checked here either;
-  - that declaration.json agrees with the facts in measurement.json, and the method with the measurement;
+  - that declaration.json agrees with the facts in measurement.json, the method with the measurement, and a row bound
+    that was searched for with the noisy counts of the search;
   - matrices.npz, all other matrices, intervals, tables and texts: whoever forges them, and the hashes, is not found;
   - for tables with measured missing cells, the numbers of check 3. The last line of the output says so.
 
@@ -121,7 +122,8 @@ def check_guarantee(measurement, stated, entry):
     must((event["mechanism"], event["norm"]) == NOISE[measurement["shape"]], "mechanism or norm is not of this shape")
     must(event["unit"] == "steps of R^2 / 2^40", "the noise is stated in another unit")
     must(event["scale"] == measurement["scale"], "the event and the measurement have different scales")
-    must(positive(event["sensitivity"]) and positive(event["scale"]), "sensitivity and scale must be positive")
+    events = [*([measurement["search"]["event"]] if "search" in measurement else []), event]
+    must(all(positive(e[name]) for e in events for name in ("sensitivity", "scale")), "noise must be positive")
     must(entry["state"] == "stored", "the ledger does not record a release")
     must(entry["request"]["facts"] == measurement["facts"], "the request has other facts than the measurement")
     for guarantee in (stated, request):
@@ -132,12 +134,14 @@ def check_guarantee(measurement, stated, entry):
     kind, paid = stated["kind"], Fraction(amount)
     must(kind == request["kind"], "another kind of guarantee is stated than was requested")
     must(entry["kind"] == ("pure" if kind == "pure" else "zcdp"), "the cost is of another kind than the guarantee")
-    ratio = Fraction(event["sensitivity"]) / Fraction(event["scale"])
+    norms = ("laplace", "l1 norm") if kind == "pure" else ("discrete-gaussian", "l2 norm")
+    must(all((e["mechanism"], e["norm"]) == norms for e in events[:-1]), "the search has another noise")
+    ratios = [Fraction(e["sensitivity"]) / Fraction(e["scale"]) for e in events]  # costs of several steps add up
     if kind == "pure":  # every noise but the Gaussian one has epsilon = sensitivity / scale, in its norm
         must(event["mechanism"] != "discrete-gaussian", "Gaussian noise gives no pure differential privacy")
-        cost, level = ratio, "epsilon"
+        cost, level = sum(ratios), "epsilon"
     else:  # Gaussian noise: Canonne, Kamath and Steinke 2020, Theorem 4; pure epsilon implies epsilon^2 / 2 zCDP
-        cost, level = ratio**2 / 2, "rho"
+        cost, level = sum(ratio**2 for ratio in ratios) / 2, "rho"
     must(cost <= paid * JUST, "the noise is less than was paid for")
     if kind != "approx":
         given, asked = Fraction(stated[level]), Fraction(request[level])
@@ -200,7 +204,11 @@ UNCHECKED = "noisy and noise_std, because missing cells are measured; use privco
 def check_facts(measurement):
     """Check that the facts hang together, and fit the size of the sum and the noisy count of rows."""
     facts, anchors, a, total = (measurement[name] for name in ("facts", "anchors", "anchor", "total"))
-    n, d = facts["n"], len(facts["columns"])
+    n, d, halvings = facts["n"], len(facts["columns"]), measurement.get("search", {"halvings": 0})["halvings"]
+    must(type(halvings) is int and 0 <= halvings < 24, "the search halves the squared row bound up to 23 times")
+    if halvings:  # from here on the facts have the row bound that the search found
+        facts["row_bound_fraction"] = facts.get("row_bound_fraction", 1.0) * 2 ** (-halvings / 2)
+        facts["row_bound"] *= 2 ** (-halvings / 2)
     kinds = facts.get("kinds", [{}] * d)
     weights = [kind.get("weight", 1.0) for kind in kinds for _ in range(width_of(kind))]
     if facts["bounds"] is None:

@@ -57,6 +57,7 @@ from privcov.measurements.exact import noise as exact_noise
 from privcov.measurements.exact.file_pass.file_moment import sums_of
 from privcov.measurements.exact.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram, with_public_corner
 from privcov.measurements.exact.noise import calibrated
+from privcov.measurements.exact.norm_counts import counts_event, search_exactly, shares
 from privcov.measurements.exact.stored_sum import VERSION, fields_of
 from privcov.measurements.exact.triangle_l1 import flagged_l1
 from privcov.measurements.exact.wishart import LARGEST_COUPLED, small
@@ -64,6 +65,7 @@ from privcov.measurements.noise import FREE_GROUPS
 from privcov.measurements.noise_theory.anchor import BOTH, anchor_squared, whole_anchor, with_anchor
 from privcov.measurements.noise_theory.drawing import noisy_diagonal, scale_over
 from privcov.measurements.noise_theory.free_groups import Group, groups_of, weights_of, words_of
+from privcov.measurements.norm_histogram import RowBoundSearch
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.public_facts import MAX_FILE_ROWS, MAX_ROWS, PublicFacts
 
@@ -99,7 +101,8 @@ class NoisySum:
     class); int64, or Python integers beyond 64 bits. With classes, or n not public, the anchors' diagonal holds noisy
     counts of rows. sums: second noisy sums of the diagonal over groups of several columns, for "free-groups". scale: of
     the noise on a diagonal entry, in steps of R^2 / 2^40: sigma, b, 2 C or t. anchor: a, the constant appended to every
-    row, in steps of R / 2^20.
+    row, in steps of R / 2^20. search: the noisy counts from which R was found, and before: the declared facts; None
+    where R was declared.
     """
 
     facts: PublicFacts
@@ -110,11 +113,23 @@ class NoisySum:
     event: Event
     anchor: int = ANCHOR
     sums: tuple[int, ...] = ()
+    search: RowBoundSearch | None = None
+    before: PublicFacts | None = None
+
+    @property
+    def declared(self) -> PublicFacts:
+        """The facts as they were declared, before a search of the row bound."""
+        return self.before or self.facts
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What was done to the rows, in order."""
+        return (self.event,) if self.search is None else (self.search.event, self.event)
 
     def to_dict(self) -> dict:
         """Return the fields as JSON values; whole numbers stay exact."""
         return {
-            "facts": self.facts.to_dict(),
+            "facts": self.declared.to_dict(),
             "total": self.total.tolist(),
             "sums": list(self.sums),
             "anchors": self.n_anchors,
@@ -124,6 +139,7 @@ class NoisySum:
             "grid": 2 ** (2 * BITS),
             "anchor": self.anchor,
             "version": VERSION,
+            **({} if self.search is None else {"search": dataclasses.asdict(self.search)}),
         }
 
     @classmethod
@@ -169,14 +185,22 @@ def weights(facts: PublicFacts, anchor: int) -> tuple[tuple[Group, ...], tuple[F
     return groups, weights_of(groups, anchor)
 
 
-def measure_exactly(private: PrivateDataset, share: BudgetShare, *, shape: str, matters: str = BOTH) -> NoisySum:
-    """Clip the rows, cut them to whole numbers, sum, and add exact noise.
+def measure_exactly(
+    private: PrivateDataset, share: BudgetShare, *, shape: str, matters: str = BOTH, search: float = 0.0
+) -> NoisySum:
+    """Clip the rows, cut them to whole numbers, sum, and add exact noise; search: as of `Request`.
 
     Guarantee: the share, for all rows of a person together; replace-one where n is public, else add-remove. Spends: the
     whole share, up to rounding: the scale is rounded up. Source: Canonne, Kamath and Steinke 2020, Theorem 4, for
-    discrete Gaussian noise; own proofs, in the docstrings of the module and of free_groups.py.
+    discrete Gaussian noise; own proofs, in the docstrings of the module, of free_groups.py and of norm_counts.py.
     """
     facts = private.facts
+    if search:
+        first, rest = shares(share, search)
+        found = search_exactly(private, first, rest)
+        shorter = dataclasses.replace(private, facts=facts.shortened(found.factor)) if found.halvings else private
+        noisy = measure_exactly(shorter, rest, shape=shape, matters=matters)
+        return dataclasses.replace(noisy, search=found, before=facts)
     event = planned_event(facts, share, shape=shape, matters=matters)
     n_anchors = facts.n_anchors
     shape, anchor = settled(facts, shape, matters)
@@ -234,6 +258,28 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, shape: str, matters
         law=words_of(*weights(facts, anchor)) if shape == FREE_GROUPS else _LAWS[shape],
         unit=GRID,
     )
+
+
+def planned_events(
+    facts: PublicFacts,
+    share: BudgetShare,
+    *,
+    shape: str,
+    matters: str = BOTH,
+    search: float = 0.0,
+    bound: PublicFacts | None = None,
+) -> tuple[Event, ...]:
+    """Return the events of `measure_exactly` with the same arguments, from public facts alone.
+
+    bound: the facts under the row bound that a search found; those of ``facts`` where it is not known yet.
+
+    Guarantee: that of `measure_exactly`, which it describes. Spends: nothing: it sees public facts only. Source: as
+    `measure_exactly`.
+    """
+    if not search:
+        return (planned_event(facts, share, shape=shape, matters=matters),)
+    first, rest = shares(share, search)
+    return counts_event(facts, first), planned_event(bound or facts, rest, shape=shape, matters=matters)
 
 
 def _counted(facts: PublicFacts) -> str:

@@ -50,7 +50,9 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     distribution = noise_of(facts, noisy.shape, noisy.scale, k, n_anchors, rows, noisy.anchor)
     weight, deviation = flag_of(facts.units, facts.flagged), 0.0 if count is None else count_std(noisy) / count
     flags = flags_of(facts.d, facts.flagged, distribution, deviation, weight)
-    return Measured(matrix, distribution, noisy.event, centre, facts.n, facts.row_bound, count, square, flags)
+    return Measured(
+        matrix, distribution, noisy.event, centre, facts.n, facts.row_bound, count, square, flags, noisy.search
+    )
 
 
 def flags_of(

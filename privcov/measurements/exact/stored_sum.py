@@ -10,9 +10,11 @@ import numpy as np
 from privcov.core import checks
 from privcov.core.guarantees import Event
 from privcov.measurements.exact.integer_gram import BITS
+from privcov.measurements.exact.norm_counts import steps_of
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.measurements.noise_theory.anchor import matters_of
 from privcov.measurements.noise_theory.free_groups import groups_of
+from privcov.measurements.norm_histogram import BINS, RowBoundSearch
 from privcov.tables.public_facts import PublicFacts
 
 VERSION = 2  # of the laws by which the noise was drawn
@@ -32,11 +34,15 @@ def fields_of(stored: Any) -> dict:
             f"The measurement is of version {held.get('version')!r}, and this privcov reads version {VERSION}. Read it "
             "with the privcov that made it."
         )
-    if set(held) - {"centre"} != set(_FIELDS):
+    if set(held) - {"centre", "search"} != set(_FIELDS):
         raise ValueError(f"A stored measurement must hold {', '.join(_FIELDS)} and nothing else.")
     if stored["grid"] != 2 ** (2 * BITS):
         raise ValueError("The measurement was made on another grid, by another version of privcov.")
-    facts = PublicFacts.from_dict(stored["facts"])
+    declared = facts = PublicFacts.from_dict(stored["facts"])
+    search = None
+    if "search" in stored:
+        search = _search_of(stored["search"], facts)
+        facts = facts.shortened(search.factor) if search.halvings else facts
     n_anchors = checks.whole("anchors", stored["anchors"], 0)
     if n_anchors != facts.n_anchors:
         raise ValueError(
@@ -63,7 +69,22 @@ def fields_of(stored: Any) -> dict:
         "event": event,
         "anchor": stored["anchor"],
         "sums": tuple(_whole("A sum of a group", value) for value in sums),
+        "search": search,
+        "before": None if search is None else declared,
     }
+
+
+def _search_of(stored: Any, facts: PublicFacts) -> RowBoundSearch:
+    """Return the search for a row bound that `NoisySum.to_dict` wrote; only its form is checked."""
+    if not isinstance(stored, dict) or set(stored) != {f.name for f in dataclasses.fields(RowBoundSearch)}:
+        raise ValueError("A search must hold counts, halvings, event and steps and nothing else.")
+    counts, steps = stored["counts"], steps_of(facts)
+    if not isinstance(counts, list | tuple) or len(counts) != BINS:
+        raise ValueError(f"counts must hold {BINS} whole numbers, one for each bin of norms.")
+    if stored["steps"] != steps:
+        raise ValueError(f"A row is counted in {steps} steps for these facts, and not in {stored['steps']!r}.")
+    halved = checks.whole("halvings", stored["halvings"], 0, BINS - 1)
+    return RowBoundSearch(tuple(_whole("A count", c) for c in counts), halved, event_of(stored["event"]), steps)
 
 
 def event_of(stored: Any) -> Event:
