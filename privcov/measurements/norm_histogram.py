@@ -16,9 +16,9 @@ two shares add up (adaptive composition): rho = rho_1 + rho_2, mu^2 = mu_1^2 + m
 its square out of the sum, and the noise falls with b^2. In units of R^2, k minimises
     3/2 sum_(m<k) c_m (2^-(m + 1/2) - 2^-k)  +  2^-k N,
 N half of n E|W|_F at b = R (the other half is removed by the shrinkage that follows). k is at most the last bin whose
-count is visible, above 2 standard deviations s of its noise (3 s for Laplace noise). A bin before that one whose count
-is not visible may hold its part of the rows that are not accounted for, but at most s / 10. Where the visible bins hold
-less than half of the rows, R stays.
+count is visible, above 3 standard deviations s of its noise: with 2, one bin in forty would look full by chance, and R
+stay. A bin before the last one whose count is not visible may hold its part of the rows that are not accounted for, but
+at most s / 10. Where the visible bins hold less than half of the rows, R stays.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ def exact_histogram(dataset: Dataset) -> np.ndarray:
     return dataset.kept.once(("norm histogram", dataset.row_bound), compute)
 
 
-def halvings(counts: Sequence[float] | np.ndarray, std: float, n: float | None, noise: float, *, laplace: bool) -> int:
+def halvings(counts: Sequence[float] | np.ndarray, std: float, n: float | None, noise: float) -> int:
     """Return k, so that b = R 2^(-k/2), from the noisy counts: post-processing.
 
     std: of the noise on a count. n: number of rows, None where it is not public. noise: N of the docstring above.
     """
     c = np.asarray(counts, dtype=np.float64)
     rows = max(float(c.sum()), 1.0) if n is None else n
-    visible = c > (3 if laplace else 2) * std
+    visible = c > 3 * std
     accounted = float(c[visible].sum())
     if accounted < rows / 2:
         return 0
@@ -148,6 +148,6 @@ def search_row_bound(
     """
     counts, std, event = measure_norms(dataset, share, rng=rng, relation=relation)
     n = None if relation == "add-remove" else dataset.n
-    k = halvings(counts, std, n, noise_in_rows(rest, dataset.d), laplace=isinstance(share, PureDP))
+    k = halvings(counts, std, n, noise_in_rows(rest, dataset.d))
     found = RowBoundSearch(tuple(counts.tolist()), k, event)
     return dataset.with_row_bound(dataset.row_bound * found.factor) if k else dataset, found

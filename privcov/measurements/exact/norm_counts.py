@@ -15,6 +15,7 @@ add up as in norm_histogram.py; discrete Gaussian noise is accounted in zCDP, an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -98,7 +99,7 @@ def search_exactly(private: PrivateDataset, share: BudgetShare, rest: BudgetShar
 
 def halvings_of(counts: Sequence[float], facts: PublicFacts, event: Event, rest: BudgetShare) -> int:
     """Return how often R^2 is halved, from the noisy counts and public facts."""
-    steps, laplace = steps_of(facts), event.mechanism == "laplace"
-    std = event.scale / steps * (np.sqrt(2) if laplace else 1.0)
+    steps = steps_of(facts)
+    std = event.scale / steps * (math.sqrt(2) if event.mechanism == "laplace" else 1.0)
     noise = noise_in_rows(rest, facts.d) * facts.rows_per_person
-    return halvings([count / steps for count in counts], float(std), facts.n, noise, laplace=laplace)
+    return halvings([count / steps for count in counts], std, facts.n, noise)
