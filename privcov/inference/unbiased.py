@@ -126,7 +126,11 @@ class UnbiasedMoments:
         about = "" if self.mean is not None or self.measured.centre == "zero" else ", about the typical values"
         filled = self.total is not None and self.total.facts.missing == "typical"
         gaps = ", a missing cell as the typical value of its column" if filled else ""
-        return f"the clipped population: cells within their limits, rows within the row bound{gaps}{about}"
+        search, found = self.measured.search, ""
+        if search is not None and search.halvings:
+            share = min(search.longer / max(self.measured.rows, 1.0), 1.0)
+            found = f" that a search found (about {100 * share:.2g} % of the rows are longer, and are shortened)"
+        return f"the clipped population: cells within their limits, rows within the row bound{found}{gaps}{about}"
 
     @property
     def span(self) -> np.ndarray:

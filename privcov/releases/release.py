@@ -23,6 +23,7 @@ from privcov.measurements.exact.stored_sum import event_of
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED
+from privcov.measurements.norm_histogram import BINS, RowBoundSearch
 from privcov.postprocess.fit import Fit
 from privcov.tables.declared_columns import Kinds, kinds_from, kinds_in_words, measured_names, typed_units
 from privcov.tables.public_facts import Flags
@@ -415,6 +416,8 @@ class Release:
                 **({} if (flags := self.raw.flags) is None else {"flags": _stored_flags(flags)}),
                 "event": None if self.raw.event is None else self.events.index(self.raw.event),
             }
+            if (search := self.raw.search) is not None:
+                fields["raw"]["search"] = vars(search) | {"event": self.events.index(search.event)}
         if self.path is not None:
             fields["path"] = [{**vars(fit), "gap": None if np.isnan(fit.gap) else fit.gap} for fit in self.path]
         fields["statement"] = [list(line) for line in self.statement.lines]
@@ -554,7 +557,16 @@ def _raw(raw: dict, read: dict) -> Measured:
             raise ValueError("flags must hold the position of each column that has one, once.")
         weight = checks.whole("The weight of a flag", weights[0], 1, UNIT) if weights else None
         flags = flags_of(d, columns, distribution, checks.in_range("count_std", count_std, 0.0, math.inf), weight)
-    return Measured(matrix, distribution, event, raw["centre"], n, bound, read.get("count"), square, flags)
+    search = None
+    if "search" in raw:
+        stored = raw["search"]
+        counts, halved = (
+            _array("counts", stored["counts"], (BINS,)),
+            checks.whole("halvings", stored["halvings"], 0, BINS),
+        )
+        norms = read["events"][checks.whole("event", stored["event"], 0)]
+        search = RowBoundSearch(tuple(counts.tolist()), halved, norms, checks.whole("steps", stored["steps"], 1))
+    return Measured(matrix, distribution, event, raw["centre"], n, bound, read.get("count"), square, flags, search)
 
 
 def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:
