@@ -24,7 +24,7 @@ from privcov.core.randomness import stream
 from privcov.data_sources.example import Example, written
 from privcov.inference import contrasts, edges, entries, regression, scales, spectrum, two_groups
 from privcov.inference.evidence import FILE, LEVEL
-from privcov.inference.unbiased import Intervals, UnbiasedMoments, known_from, merge_class_anchors
+from privcov.inference.unbiased import Intervals, UnbiasedMoments, known_from, known_of, merge_class_anchors
 from privcov.measurements.exact.moment import planned_event, settle_shape
 from privcov.measurements.exact.reading import noise_of
 from privcov.measurements.moment import Measured
@@ -32,8 +32,10 @@ from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_theory.anchor import ANCHOR_SQUARED
 from privcov.measurements.noise_theory.forms import relative_count_std
 from privcov.postprocess.two_values import TwoValues
+from privcov.releases.public import release as public_release
 from privcov.steward.example_rows import ExampleRows
 from privcov.steward.preview import noise_for as planned_noise_for
+from privcov.tables.dataset import Dataset
 from privcov.tables.private_dataset import PrivateDataset
 from privcov.tables.public_facts import declared, working_units
 
@@ -110,6 +112,10 @@ QUICK = (
     Cell("skewed 2.5", 4, 20_000, "rho 500"),
     Cell("categories", 6, 2_000, "rho .5"),
     Cell("categories", 6, 20_000, "rho .05"),
+    Cell("searched bound", 12, 5_000, "rho .5"),
+    Cell("searched bound", 12, 20_000, "rho .05"),
+    Cell("searched bound", 12, 20_000, "eps 1 pure"),
+    Cell("searched bound heavy", 12, 20_000, "rho .05"),
 )
 FULL = (
     *QUICK,
@@ -183,10 +189,15 @@ def population_of(kind: str, d: int, more: str) -> Population:
         "blocks": np.where(apart == 0, 1.0, np.where((at[:, None] // 2) == (at[None, :] // 2), 0.5, 0.0)),
         "heavy": 0.6**apart,
         "pairs": 0.9**apart,
+        "searched bound": 0.6**apart,
+        "searched bound heavy": 0.6**apart,
     }[kind]
-    spread = (0.15 if kind == "pairs" else 0.3) * (1 + 0.15 * np.cos(at))  # no cell of pairs is beyond its bounds
-    within, mean = structure * np.outer(spread, spread), 0.2 * np.cos(at)
-    if kind == "heavy":  # Student's t with 5 degrees of freedom, excess kurtosis 6
+    # No cell of pairs is beyond its bounds; those of a searched bound are ten standard deviations away.
+    spread = {"pairs": 0.15, "searched bound": 0.1, "searched bound heavy": 0.1}.get(kind, 0.3) * (
+        1 + 0.15 * np.cos(at)
+    )
+    within, mean = structure * np.outer(spread, spread), (0.1 if "searched" in kind else 0.2) * np.cos(at)
+    if kind.endswith("heavy"):  # Student's t with 5 degrees of freedom, excess kurtosis 6
         root = np.linalg.cholesky(within)
 
         def drawn(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -300,6 +311,8 @@ def release(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, Meas
     """Draw rows and noise of a cell."""
     if cell.population == "pairs":
         return _with_missing(cell, rng)
+    if cell.population.startswith("searched"):
+        return _with_search(cell, rng)
     people, n, d, s = population_of(cell.population, cell.d, cell.more), cell.n, cell.d, math.sqrt(ANCHOR_SQUARED)
     noise, r = noise_for(cell), _share(cell) * math.sqrt(cell.d)
     if people.gaps is not None:
@@ -346,6 +359,19 @@ def _with_missing(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments
     measured = Measured(noisy.matrix, noise, None, "joint", cell.n, noisy.row_bound, flags=noisy.flags)
     names = table.table.facts.columns
     return known_from(measured, 0.0, cell.n, names, np.ones(cell.d), np.zeros(cell.d), None), measured
+
+
+def _with_search(cell: Cell, rng: np.random.Generator) -> tuple[UnbiasedMoments, Measured]:
+    """Draw rows, and release them under the row bound that a search finds; the truth is of rows of any length."""
+    people = population_of(cell.population, cell.d, cell.more)
+    if people.rows is None:
+        rows = people.mean + rng.standard_normal((cell.n, cell.d)) @ np.linalg.cholesky(people.covariance).T
+    else:
+        rows = people.rows(cell.n, rng)[0]
+    data = Dataset.from_rows(rows, bounds=[(-1, 1)] * cell.d)
+    found = public_release(data, GUARANTEES[cell.guarantee], random_state=int(rng.integers(2**62)))
+    assert found.raw is not None, "the moment was measured"
+    return known_of(found), found.raw
 
 
 def _gaussian(covariance: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

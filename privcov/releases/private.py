@@ -206,11 +206,6 @@ def _plan(
     token = None if token is None else checks.one_line("token", token, "text, or None")
     draw = checks.whole("draw", draw, 1, MAX_DRAWS, "Use 1 for the first draw; 2 is another one, and pays again.")
     request = private_request(method, private.facts, guarantee, centre, parameters)
-    if private.files is not None and request.wanted.search:
-        raise ValueError(
-            "A row bound search reads the rows twice, and those of a table in files are read once. Make the table with "
-            "PrivateDataset.from_rows, or leave row_bound_search='off'."
-        )
     card = request.method.card
     fields = {
         "method": card.key,

@@ -23,10 +23,11 @@ import numpy as np
 from privcov.core import accounting
 from privcov.core.guarantees import ApproxDP, BudgetShare, Event, PureDP, ZCDP
 from privcov.measurements.exact import noise as exact_noise
+from privcov.measurements.exact.file_pass.file_moment import sums_of
 from privcov.measurements.exact.integer_gram import ANCHOR, BITS, whole_blocks
 from privcov.measurements.norm_histogram import BINS, RowBoundSearch, halvings, noise_in_rows
 from privcov.tables.private_dataset import PrivateDataset
-from privcov.tables.public_facts import MAX_ROWS, PublicFacts
+from privcov.tables.public_facts import MAX_FILE_ROWS, MAX_ROWS, PublicFacts
 
 STEPS = 2**20  # of a count of rows, where rows have the weights of persons
 
@@ -36,18 +37,25 @@ def steps_of(facts: PublicFacts) -> int:
     return STEPS if facts.person else 1
 
 
+def counts_of(squares: np.ndarray, rows_of_person: np.ndarray | None) -> np.ndarray:
+    """Return the counts of the bins of rows with these squared norms, whole numbers, in steps."""
+    # 2^(e - 1) < q <= 2^e, with e the number of bits of q - 1.
+    bins = 2 * BITS - np.frexp(squares - 1)[1]
+    weights = np.ones(len(squares), dtype=np.int64)
+    if rows_of_person is not None:
+        weights = np.where(rows_of_person > 0, STEPS // np.maximum(rows_of_person, 1), 0)
+    counted, found = (squares > 0) & (bins < BINS), np.zeros(BINS, dtype=np.int64)
+    np.add.at(found, bins[counted], weights[counted])
+    return found
+
+
 def norm_counts(private: PrivateDataset) -> np.ndarray:
     """Return the counts of the bins, in steps: NOT private. Only the search calls it."""
+    if private.files is not None:
+        return sums_of(private).norms
     d, found = private.facts.d, np.zeros(BINS, dtype=np.int64)
     for z, rows_of_person in whole_blocks(private, private.facts.n_anchors, ANCHOR):
-        squares = (z[:, :d] ** 2).sum(axis=1)  # whole numbers below 2^53, so exact
-        # 2^(e - 1) < q <= 2^e, with e the number of bits of q - 1.
-        bins = 2 * BITS - np.frexp(squares - 1)[1]
-        weights = np.ones(len(z), dtype=np.int64)
-        if rows_of_person is not None:
-            weights = np.where(rows_of_person > 0, STEPS // np.maximum(rows_of_person, 1), 0)
-        counted = (squares > 0) & (bins < BINS)
-        np.add.at(found, bins[counted], weights[counted])
+        found += counts_of((z[:, :d] ** 2).sum(axis=1), rows_of_person)  # whole numbers below 2^53, so exact
     return found
 
 
@@ -89,7 +97,8 @@ def search_exactly(private: PrivateDataset, share: BudgetShare, rest: BudgetShar
     """
     event = counts_event(private.facts, share)
     values = norm_counts(private)
-    fits = exact_noise.fits(MAX_ROWS * STEPS, event.scale)  # follows from public facts alone
+    most = MAX_ROWS if private.files is None else MAX_FILE_ROWS
+    fits = exact_noise.fits(most * STEPS, event.scale)  # follows from public facts alone
     add = exact_noise.add_discrete_laplace if event.mechanism == "laplace" else exact_noise.add_discrete_gaussian
     counts = [int(count) for count in add(values.astype(np.int64 if fits else object), event.scale)]
     return RowBoundSearch(

@@ -34,6 +34,8 @@ from privcov.measurements.exact.integer_gram import (
     to_working,
     weighted,
 )
+from privcov.measurements.exact.norm_counts import counts_of
+from privcov.measurements.norm_histogram import BINS, FEWEST_COLUMNS
 from privcov.tables.declared_columns import Kinds
 from privcov.tables.persons import id_hashes
 from privcov.tables.persons_in_files import PartIds, Weighing
@@ -95,7 +97,8 @@ class Sums:
     rows that the row bound shortened. holes: missing or infinite cells of each column. high, low: p x p int64, sum k
     k' = high 2^32 + low with 0 <= low < 2^32; p = w, the columns and their flags, or w + c where rows have the ids of
     persons: then the weighted anchors of the classes come last. lines: w x c int64, the sum of k in each class (c = 1
-    without classes). counts: the rows of each class. marks: see marks.py; where secrets were given.
+    without classes). counts: the rows of each class. norms: of private rows, what `norm_counts` returns. marks: see
+    marks.py; where secrets were given.
     """
 
     seen: int
@@ -107,6 +110,7 @@ class Sums:
     low: np.ndarray
     lines: np.ndarray
     counts: np.ndarray
+    norms: np.ndarray
     marks: tuple[int, ...] | None
 
     def plus(self, other: Sums) -> Sums:
@@ -125,6 +129,7 @@ class Sums:
             low & (2**_LIMB - 1),
             self.lines + other.lines,
             self.counts + other.counts,
+            self.norms + other.norms,
             marks,
         )
 
@@ -159,7 +164,7 @@ class Adding:
         self.most, self.flag = most_entries(spec.units)[:, None], flag_of(spec.units, spec.flagged)
         self.place = {name: i for i, name in enumerate(spec.classes)}
         self.seen = self.dropped = self.unlisted = self.long = self.blocks = 0
-        self.holes, self.counts = np.zeros(d, np.int64), np.zeros(c, np.int64)
+        self.holes, self.counts, self.norms = np.zeros(d, np.int64), np.zeros(c, np.int64), np.zeros(BINS, np.int64)
         w = d + len(spec.flagged)
         p = w + c * bool(spec.person)
         self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((p, p), (p, p), (w, c)))
@@ -188,6 +193,8 @@ class Adding:
         c = len(self.counts)
         lines = whole.sum(axis=1, keepdims=True) if c == 1 else whole @ np.eye(c + 1)[kept][:, :c]
         self.lines += lines.astype(np.int64)
+        if self.spec.private and len(cells) >= FEWEST_COLUMNS:
+            self.norms += counts_of((whole[: len(cells)] ** 2).sum(axis=0), of_person)
         if of_person is not None:
             whole = self._weighted(whole, kept, of_person)
         self.low += (whole @ whole.T).astype(np.int64)
@@ -275,7 +282,7 @@ class Adding:
             self.weighing.end()
         marks = self.marking.sums if self.marking else None
         numbers = self.seen, self.dropped, self.unlisted, self.long
-        return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, marks)
+        return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, self.norms, marks)
 
 
 def kernel() -> ModuleType | None:
