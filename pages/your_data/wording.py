@@ -11,10 +11,11 @@ import numpy as np
 from pages.common import show
 from privcov.core import accounting
 from privcov.core.guarantees import Guarantee, ZCDP
+from privcov.measurements.norm_histogram import SEARCH_SHARE
 from privcov.plots.words import percent, plain, powers, raised
 from privcov.steward.preview import Preview, planned_trade_off
 from privcov.tables.declaration.private_file import Declaration
-from privcov.tables.public_facts import PublicFacts
+from privcov.tables.public_facts import FEWEST_COLUMNS, PublicFacts
 from privcov.tables.readers.kinds import CATEGORY, YES_NO
 
 IMPLIED_DELTA = 1e-6
@@ -31,6 +32,9 @@ MISSING = {
 }
 
 
+SEARCHED = {"yes": True, "no": False}  # the answers to whether a search may shorten the row bound
+
+
 def facts_in_words(declared: Declaration) -> list[str]:
     """Return sentences on what is declared beyond the bounds: persons, missing cells, row bound, classes."""
     lines = []
@@ -45,6 +49,11 @@ def facts_in_words(declared: Declaration) -> list[str]:
                 "Then Answers has no means by group of a yes-no column or category; it has them with a row bound of 1 "
                 "(under Advanced), at more noise."
             )
+    if declared.row_bound_search and len(declared.measured) >= FEWEST_COLUMNS:
+        lines.append(
+            f"A release spends {percent(SEARCH_SHARE)} of its guarantee on noisy counts of the lengths of the rows. It "
+            "then shortens the row bound to where most rows end."
+        )
     if declared.label:
         within = " A method's covariance is within the classes." if declared.missing != "pairs" else ""
         lines.append(

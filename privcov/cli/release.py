@@ -78,14 +78,16 @@ def _release(options: argparse.Namespace) -> None:
         if ledger.account(name).affords(guarantee):  # else nothing can be spent, and release_private says so
             check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
         private = declaration.on_files(options.data, bar)
+        key = options.method or usual_request(private.facts, guarantee).method.card.key
+        searched = {"row_bound_search": "auto"} if declaration.row_bound_search and key == USUAL[0] else {}
         release = privcov.release_private(
             private,
             guarantee,
-            options.method or usual_request(private.facts, guarantee).method.card.key,
+            key,
             ledger=ledger,
             draw=options.draw,
             expected_rows=options.expected_rows,
-            **parameters_of(options),
+            **searched | parameters_of(options),
         )
     streams.answer(
         release.to_json() + "\n",

@@ -32,10 +32,11 @@ from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.labels import CLASSES
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.noise_theory.anchor import COVARIANCE
-from privcov.measurements.norm_histogram import FEWEST_COLUMNS, SEARCH_SHARE
+from privcov.measurements.norm_histogram import SEARCH_SHARE
 from privcov.postprocess.denoise import CLEAR, BlockNoise, denoise
 from privcov.postprocess.joint import Moments
 from privcov.postprocess.structure.mixture import Mixture, mix
+from privcov.tables.public_facts import FEWEST_COLUMNS
 
 ROUTES = {
     "free-trace": "Route: Gaussian noise with an accurate trace, then eigenvalue shrinkage.",

@@ -37,7 +37,6 @@ from privcov.tables.dataset import Dataset
 
 BINS = 24
 SEARCH_SHARE = 0.05  # of the guarantee
-FEWEST_COLUMNS = 10  # with fewer the noise of the counts costs more than a shorter bound saves
 
 
 @dataclass(frozen=True)

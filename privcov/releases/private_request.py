@@ -72,11 +72,14 @@ class PrivateRequest:
         rest = shares(self.wanted.share, self.wanted.search)[1]
         return noisy.search.halvings == halvings_of(noisy.search.counts, self.input.facts, noisy.search.event, rest)
 
-    def noise(self, rows: float) -> NoiseDistribution:
-        """Return the noise of the release that would follow, on the joint moment of rows with this total weight."""
-        facts, wanted = self.input.facts, self.wanted
+    def noise(self, rows: float, bound: PublicFacts | None = None) -> NoiseDistribution:
+        """Return the noise of the release that would follow, on the joint moment of rows with this total weight.
+
+        bound: the facts under the row bound that a search finds.
+        """
+        facts, wanted = bound or self.input.facts, self.wanted
         shape, anchor = settled(facts, wanted.shape, wanted.matters)
-        return noise_of(facts, shape, self.event().scale, facts.n_anchors, 1, rows, anchor)
+        return noise_of(facts, shape, self.events(bound)[-1].scale, facts.n_anchors, 1, rows, anchor)
 
     def within(self, events: tuple[Event, ...]) -> tuple[Event, ...]:
         """Return the events, or raise RuntimeError where they exceed the guarantee."""
@@ -147,13 +150,18 @@ def private_request(
     return PrivateRequest(build_method(key, own), _input(card, facts, guarantee, centre, tuning))
 
 
-def usual_request(facts: PublicFacts, guarantee: Guarantee) -> PrivateRequest:
+def usual_request(facts: PublicFacts, guarantee: Guarantee, *, search: bool = False) -> PrivateRequest:
     """Return the request of a release that names no method: of those with the least noise off the diagonal, the first.
 
-    They differ under pure DP only: of a row of few categories with many levels, Laplace noise is less.
+    They differ under pure DP only: of a row of few categories with many levels, Laplace noise is less. search: whether
+    the release searches for a shorter row bound, where its method can.
     """
     asked = [private_request(key, facts, guarantee) for key in USUAL[: 2 if isinstance(guarantee, PureDP) else 1]]
-    return min(asked, key=lambda request: request.noise(1.0).off_diagonal_std)
+    least = min(asked, key=lambda request: request.noise(1.0).off_diagonal_std)
+    parameters = {"row_bound_search": "auto"}
+    if not search or parameters.keys().isdisjoint(spec.name for spec in least.method.card.parameters):
+        return least
+    return private_request(least.method.card.key, facts, guarantee, parameters=parameters)
 
 
 def _input(

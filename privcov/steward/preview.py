@@ -16,6 +16,7 @@ from scipy.special import ndtr, ndtri
 
 from privcov.core import accounting
 from privcov.core.guarantees import GaussianDP, Guarantee
+from privcov.measurements.exact.norm_counts import counts_event, halvings_of, norm_counts, shares
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.available_cases import available_cases
@@ -94,6 +95,19 @@ def noise_for(table: ExampleRows, guarantee: Guarantee) -> NoiseDistribution:
     planned rows count in the same share as the rows of the table.
     """
     return planned_noise(table.facts, guarantee, table.n * table.counted)
+
+
+def searched(table: ExampleRows, guarantee: Guarantee) -> tuple[ExampleRows, NoiseDistribution]:
+    """Return the table under the row bound that a search finds in it, up to its noise, and the noise of the release."""
+    facts = dataclasses.replace(table.facts, n=table.facts.n and table.n)
+    request = usual_request(facts, guarantee, search=True)
+    if not (wanted := request.wanted).search:
+        return table, noise_for(table, guarantee)
+    first, rest = shares(wanted.share, wanted.search)
+    counts = norm_counts(table.table) * (table.n * table.counted / table.weight)
+    halved = halvings_of(counts.tolist(), facts, counts_event(facts, first), rest)
+    bound = facts.shortened(2.0 ** (-halved / 2))
+    return table.under(bound), request.noise(table.n * table.counted, bound)
 
 
 def planned_trade_off(facts: PublicFacts, guarantee: Guarantee) -> Guarantee | GaussianDP | None:

@@ -29,6 +29,7 @@ from privcov.tables.units import InUnits, Units
 MAX_ROWS = 4_000_000
 MAX_FILE_ROWS = 10**10
 MAX_CLASSES = 100
+FEWEST_COLUMNS = 10  # with fewer a search for the row bound costs more than a shorter bound saves
 MISSING_RULES = ("typical", "drop-row", "pairs")
 MAX_PER_PERSON = 1_000_000
 # Facts that came later, with their defaults, at which no stored text names them: texts and tokens stay as they were.

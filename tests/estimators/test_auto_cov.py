@@ -8,7 +8,8 @@ import pytest
 import privcov
 from privcov.core import accounting
 from privcov.estimators.auto_cov import NO_PATTERN
-from privcov.measurements.norm_histogram import FEWEST_COLUMNS, SEARCH_SHARE
+from privcov.measurements.norm_histogram import SEARCH_SHARE
+from privcov.tables.public_facts import FEWEST_COLUMNS
 
 RHO = privcov.ZCDP(0.1)
 

@@ -11,8 +11,8 @@ from pages.your_data.wording import facts_of
 from privcov.core.guarantees import ZCDP
 from privcov.plots.words import plain
 from privcov.steward.example_rows import STRUCTURES
-from privcov.steward.preview import noise_for, preview
 from privcov.tables.declaration.private_file import Declaration
+from privcov.tables.public_facts import FEWEST_COLUMNS
 
 GUARANTEE = ZCDP(0.1)
 _RULES = {"typical": "as the typical value", "drop-row": "their rows left out", "pairs": "measured by pairs"}
@@ -46,7 +46,8 @@ def _under(declared: Declaration, rule: str) -> Declaration:
 
 def _line(words: str, declared: Declaration) -> dict:
     whole = declared.missing != "pairs"
-    bounded = whole and declared.row_bound is None and declared.row_bound_fraction == 1
+    searched = declared.row_bound_search and len(declared.measured) >= FEWEST_COLUMNS
+    bounded = whole and declared.row_bound is None and declared.row_bound_fraction == 1 and not searched
     return {
         "Choice": words,
         "Regression, axes, graph": "yes" if whole else "no",
@@ -67,7 +68,7 @@ def _half_width(declared: Declaration) -> float:
     table = example_table.table(declared, facts, asked)
 
     def computed() -> float:
-        plan = preview(table, GUARANTEE, noise_for(table, GUARANTEE), replicates=1)
+        plan = example_table.planned(table, GUARANTEE, search=declared.row_bound_search, replicates=1)
         return min(_Z * math.hypot(plan.correlation_std, plan.sampling_std), 1.0)
 
-    return example_table.once(("half", table, example_table.as_declared(facts)), computed)
+    return example_table.once(("half", table, example_table.as_declared(facts), declared.row_bound_search), computed)

@@ -12,6 +12,7 @@ from pages.common import show, visitor_files
 from pages.your_data import state
 from pages.your_data.declare import columns, limits_table
 from pages.your_data.state import OwnerSession, owner_session
+from pages.your_data.wording import SEARCHED
 from privcov.core import checks
 from privcov.tables.declaration.csv_file import MAX_HEADER_BYTES, read_header
 from privcov.tables.declaration.private_file import Declaration
@@ -29,6 +30,7 @@ _OF_TABLE: dict[str, Callable[[Any], Any]] = {  # what a draft keeps of the ques
     "missing-share": lambda value: checks.in_range("missing-share", value, 0.0, 0.9),
     "codes": str,
     "fraction": lambda value: checks.in_range("fraction", value, LEAST_FRACTION, 1.0),
+    "search": lambda value: checks.one_of("search", value, tuple(SEARCHED)),
     "label": str,
     "classes": str,
 }
@@ -209,6 +211,7 @@ def fill(declaration: Declaration) -> None:
         "missing": declaration.missing,
         "codes": codes,
         "fraction": declaration.row_bound_fraction,
+        "search": next(word for word, value in SEARCHED.items() if value is declaration.row_bound_search),
         "label": declaration.label or None,
         "classes": "\n".join(declaration.classes),
     }

@@ -13,9 +13,9 @@ from pages.your_data import state
 from pages.your_data.declare import choices, columns, drafts, how_written, practice, public_file
 from pages.your_data.plan import example_table
 from pages.your_data.state import keep, keep_now, owner_session, practising
-from pages.your_data.wording import MISSING, MISSING_WHEN, facts_in_words, text_table
+from pages.your_data.wording import MISSING, MISSING_WHEN, SEARCHED, facts_in_words, text_table
 from privcov.plots.words import percent
-from privcov.tables.declaration.private_file import Declaration, row_bound_fraction
+from privcov.tables.declaration.private_file import Declaration, row_bound_fraction, row_bound_search
 from privcov.tables.declared_columns import LEAST_FRACTION
 from privcov.tables.readers.dialect import Dialect
 from privcov.tables.readers.facts import quote
@@ -192,6 +192,16 @@ def _row_bound_share() -> None:
         placeholder="from the typical ranges, else 1",
         **keep("fraction", None),
     )
+    st.selectbox(
+        "Search for a shorter row bound",
+        SEARCHED,
+        index=None,
+        help="A release then spends 5 % of its guarantee on noisy counts of the lengths of the rows, and shortens the "
+        "row bound to where most rows end. It pays where limits are far from most values, and takes ten columns or "
+        "more. Yes-no columns and categories in shortened rows have no means by group.",
+        placeholder="yes for ten numbers or more with limits alone, else no",
+        **keep("search", None, among=list(SEARCHED)),
+    )
 
 
 def _missing() -> None:
@@ -342,6 +352,7 @@ def entered() -> Declaration:
         row_bound_fraction=float(kept.get("fraction") or row_bound_fraction(measured)),
         dialect=owner_session().dialect or Dialect(),
         missing_codes=columns.codes_of(str(kept.get("codes") or "")),
+        row_bound_search=SEARCHED[kept["search"]] if kept.get("search") else row_bound_search(measured),
     )
 
 

@@ -15,7 +15,7 @@ from pages.your_data.declare import how_written
 from pages.your_data.state import keep, owner_session, public_rows
 from privcov.core.guarantees import Guarantee
 from privcov.steward.example_rows import STRUCTURES, ExampleRows, Invention, invented
-from privcov.steward.preview import Preview, noise_for, preview
+from privcov.steward.preview import Preview, noise_for, preview, searched
 from privcov.tables.declaration.csv_file import read_header
 from privcov.tables.declaration.private_file import Declaration
 from privcov.tables.public_facts import PublicFacts
@@ -165,5 +165,13 @@ def once(key: tuple, make: Callable[[], T]) -> T:
 
 def previewed(simulated: ExampleRows, facts: PublicFacts, guarantee: Guarantee) -> Preview:
     """Return the preview of a guarantee."""
-    key = (simulated, guarantee, as_declared(facts))
-    return once(key, lambda: preview(simulated, guarantee, noise_for(simulated, guarantee)))
+    declared = owner_session().declared
+    search = declared is not None and declared.row_bound_search
+    key = (simulated, guarantee, as_declared(facts), search)
+    return once(key, lambda: planned(simulated, guarantee, search=search))
+
+
+def planned(simulated: ExampleRows, guarantee: Guarantee, *, search: bool, replicates: int | None = None) -> Preview:
+    """Return the preview of a release with or without a search for the row bound."""
+    table, noise = searched(simulated, guarantee) if search else (simulated, noise_for(simulated, guarantee))
+    return preview(table, guarantee, noise, replicates=replicates)

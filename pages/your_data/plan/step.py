@@ -20,7 +20,7 @@ from privcov.plots.look import Picture
 from privcov.plots.palette import Palette
 from privcov.plots.words import percent, plain, raised
 from privcov.steward.example_rows import ExampleRows
-from privcov.steward.preview import Preview, noise_for, preview, smallest_level
+from privcov.steward.preview import Preview, smallest_level
 from privcov.tables.public_facts import PublicFacts
 
 KINDS = {"zcdp": "zCDP", "approx": "(epsilon, delta)", "pure": "pure epsilon"}
@@ -175,16 +175,19 @@ def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, 
         else:
             wanted = st.slider("at most, in percent", 1, 100, **keep("want-error", 20)) / 100
             ends("nearly exact", "as bad as zero")
-        asked = (simulated, as_declared(facts), picked, what, wanted)
+        asked = (simulated, as_declared(facts), owner_session().declared, picked, what, wanted)
         pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
         if not pressed:
             if before is not None and before[0] == asked:  # the answer stays while its question does
                 _show_level(before[1], level_name, asked, facts, at)
             return
 
+        declared = owner_session().declared
+        search = declared is not None and declared.row_bound_search
+
         def meets(level: float) -> bool:
             tried, count = with_level(picked, level), 1 if what == "see" else 10
-            plan = preview(simulated, tried, noise_for(simulated, tried), replicates=count)
+            plan = example_table.planned(simulated, tried, search=search, replicates=count)
             return plan.visible <= wanted if what == "see" else plan.error <= wanted
 
         with st.spinner("Searching ..."):
@@ -195,7 +198,7 @@ def _which_level(simulated: ExampleRows, facts: PublicFacts, picked: Guarantee, 
 
 def _show_level(level: float | None, level_name: str, asked: tuple, facts: PublicFacts, at: int) -> None:
     """Show the level of the search, and the button that puts it in the place of the candidate ``at``."""
-    simulated, _, picked, *_ = asked
+    simulated, _, _, picked, *_ = asked
     if level is None:
         st.markdown(
             f"**None up to 100.** With {simulated.n:,} rows the sampling error or the repairs alone leave more."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -30,11 +31,14 @@ class ReleaseRequest:
 
     method: str
     guarantee: Guarantee
+    parameters: tuple[tuple[str, Any], ...] = ()  # of the method
 
     def same(self, entry: Entry) -> bool:
         """Return whether an entry of the ledger was asked for so."""
         wanted = {"method": self.method, "guarantee": to_dict(self.guarantee), "draw": 1}
-        return all(entry.request.get(name) == value for name, value in wanted.items())
+        parameters = entry.request.get("parameters", {})
+        own = all(parameters.get(name) == value for name, value in self.parameters)
+        return own and all(entry.request.get(name) == value for name, value in wanted.items())
 
 
 def section() -> None:
@@ -54,18 +58,21 @@ def section() -> None:
     guarantee = session.chosen
     after = _after(account, guarantee)
     facts = facts_of(session.declared, 1000)
-    method = usual_request(facts, guarantee).method.card
+    usual = usual_request(facts, guarantee, search=session.declared.row_bound_search)
+    method = usual.method.card
     st.header("What will be released")
     chance = attacker(facts, guarantee)
     st.markdown(
         show.as_text(
-            f"One noisy measurement of {len(session.declared.measured)} columns "
+            ("Noisy counts of the lengths of the rows, and one" if usual.wanted.search else "One")
+            + f" noisy measurement of {len(session.declared.measured)} columns "
             + ("with the class means " if session.declared.label else "with the mean ")
             + f"({method.label}): {raised(str(guarantee))}"
             + ". Everything on Answers follows from it and spends nothing."
         )
     )
-    request = ReleaseRequest(method.key, guarantee)
+    own = {spec.name: getattr(usual.method, spec.name) for spec in method.parameters}
+    request = ReleaseRequest(method.key, guarantee, tuple(own.items()))
     earlier, refused = _earlier(ledger, account.name, request, facts), False
     if earlier is not None:
         st.info(
@@ -210,6 +217,7 @@ def _release(request: ReleaseRequest) -> None:
             request.method,
             ledger=ledger,
             expected_rows=session.kept.get("rows") if private.facts.n is None else None,  # typed on Plan, if anything
+            **dict(request.parameters),
         )
         session.released = _token(ledger, request, private.facts.to_dict(), private.name)
         go_on("answers")

@@ -67,6 +67,7 @@ def template(header: Header, declared: Iterable[Column] = ()) -> str:
         "row_stands_for": "",
         "columns": [column.to_dict() | {"usual": column.usual} for column in columns],
         "row_bound_fraction": None,
+        "row_bound_search": None,
         "person": "",
         "rows_per_person": None,
         "n_public": None,

@@ -35,11 +35,11 @@ from privcov.measurements.exact.integer_gram import (
     weighted,
 )
 from privcov.measurements.exact.norm_counts import counts_of
-from privcov.measurements.norm_histogram import BINS, FEWEST_COLUMNS
+from privcov.measurements.norm_histogram import BINS
 from privcov.tables.declared_columns import Kinds
 from privcov.tables.persons import id_hashes
 from privcov.tables.persons_in_files import PartIds, Weighing
-from privcov.tables.public_facts import MAX_FILE_ROWS, label_text
+from privcov.tables.public_facts import FEWEST_COLUMNS, MAX_FILE_ROWS, label_text
 from privcov.tables.readers import Block
 from privcov.tables.units import InUnits, Units
 
