@@ -21,6 +21,7 @@ from privcov.steward.preview import (
     planned_noise,
     planned_trade_off,
     preview,
+    searched,
     seen_from,
     smallest_level,
     survival,
@@ -409,3 +410,28 @@ def test_the_planned_error_is_that_of_the_release(declared):
     se = np.std(found, ddof=1) * np.sqrt(2 / 400)
     assert abs(plan.error - np.mean(found)) < 4.5 * se
     assert se < 0.1 * plan.error, "else the test could not fail"
+
+
+@pytest.mark.parametrize("guarantee", CASES)
+@pytest.mark.parametrize("more", [{}, {"n_public": False}, {"missing": "pairs"}, {"rows_per_person": 2}])
+def test_the_noise_of_a_plan_with_a_search_is_that_of_the_release_under_its_bound(guarantee, more):
+    """Whatever bound the release finds; and the plan of a table that needs a twentieth of it is the better."""
+    rows = np.random.default_rng(1).normal(0, 0.05, (5000, 12))
+    data = PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 12, **more)
+    request = usual_request(data.facts, guarantee, search=True)
+    noisy = measure_exactly(data, **vars(request.wanted))
+    released = read_sum(noisy, "joint")
+    assert request.noise(released.rows, noisy.facts) == released.distribution
+    stands = ExampleRows.of_public(data, 5000)
+    under, law = searched(stands, guarantee)
+    assert under.facts.row_bound < data.facts.row_bound / 3
+    assert under.clipped < 0.1
+    plain = preview(stands, guarantee, noise_for(stands, guarantee), replicates=4)
+    assert preview(under, guarantee, law, replicates=4).error < 0.7 * plain.error
+
+
+def test_a_search_is_planned_for_ten_columns_and_more_only():
+    for d in (9, 10):
+        facts = private(d=d).facts
+        assert bool(usual_request(facts, ZCDP(0.1), search=True).wanted.search) == (d == 10)
+        assert not usual_request(facts, ZCDP(0.1)).wanted.search

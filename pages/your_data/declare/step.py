@@ -194,8 +194,7 @@ def _row_bound_share() -> None:
     )
     st.selectbox(
         "Search for a shorter row bound",
-        SEARCHED,
-        index=None,
+        list(SEARCHED),
         help="A release then spends 5 % of its guarantee on noisy counts of the lengths of the rows, and shortens the "
         "row bound to where most rows end. It pays where limits are far from most values, and takes ten columns or "
         "more. Yes-no columns and categories in shortened rows have no means by group.",
