@@ -5,6 +5,7 @@
     reserve   once: the fingerprint, and in files the   nothing is paid, or the message says that the cost may have
               exact sums                                been entered
     measure   those in memory; noise is drawn           the cost counts, and nothing was published
+              (a row bound search: files again)
     store     no                                        the cost counts, and nobody received the measurement
     finish    no, only noisy numbers                    nothing more: the same request, or `view`, tries again for free
 

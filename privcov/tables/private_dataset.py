@@ -214,7 +214,7 @@ class PrivateDataset:
 
         Only headers and the number of rows are read here, and the ids of persons where they have a column. The numbers
         are read once for a release, before anything is reserved in the ledger: an interruption or a file that changed
-        spends nothing.
+        spends nothing. A search for the row bound reads them once more, after that.
 
         Parameters
         ----------
