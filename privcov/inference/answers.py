@@ -797,6 +797,9 @@ class ReleaseAnswers:
             like = "pairs" if like == "plain" and not self.kurtosis else ""
         elif self.kurtosis:
             like = "heavy" if like == "plain" else ""
+        search = self._known.measured.search
+        if search is not None and search.halvings and like in ("plain", "heavy"):
+            like = "searched"
         return evidence.sentence(case, self.level, self.rows, len(self.columns), like)
 
 

@@ -29,6 +29,10 @@ LIKE = {
         "lognormal columns of sigma 1 to 2.5 within bounds that they seldom reach",
     ),
     "short": (("short",), "rows with columns of two values, shortened to the row bound"),
+    "searched": (
+        ("searched bound", "searched bound heavy"),
+        "Gaussian and heavy-tailed rows under a row bound that a search found, about rows of any length",
+    ),
     "heavy": (("heavy",), "heavy-tailed rows (Student's t, 5 degrees of freedom) whose kurtosis was given"),
 }
 _SIZE = re.compile(r"\bd=(\d+), n=(\d+)")  # in the name of a cell
